@@ -70,6 +70,7 @@ fn catalog() -> Catalog {
         database: String::new(),
         search_path: vec!["public".to_owned()],
         own_functions: Vec::new(),
+        own_operators: false,
         tables: vec![Table {
             columns,
             primary_key: vec!["id".to_owned()],

@@ -7,9 +7,12 @@ use dynafold::catalog::Family;
 use dynafold::item::evaluate;
 use dynafold::mapping::model::{Part, Place, Placeholder, Template};
 use dynafold::mapping::template::{
-    Context, Filter, Secret, Segment, Written, WrittenPlaceholder, parse,
+    Argument, Context, Filter, FilterCall, Secret, Segment, Written, WrittenPlaceholder, parse,
 };
 use dynafold::value::{Number, Time, TimeKind, UnfitReason, Value, parse_document};
+
+#[path = "../../crates/mapping/src/template/tests/print.rs"]
+mod print;
 
 /// Names of the row's columns; any other name is text that the fuzzer chooses.
 const COLUMNS: [&str; 12] = ["n", "m", "z", "f", "b", "d", "l", "s", "i", "w", "c", "u"];
@@ -58,9 +61,9 @@ pub(crate) fn check(data: &[u8]) {
 }
 
 fn prints_back(written: &Written, text: &str) {
-    let printed = written.to_string();
+    let printed = print::print(written);
     let read = parse(&printed).unwrap_or_else(|errors| panic!("{text:?}: {printed:?}: {errors:?}"));
-    assert_eq!(read.to_string(), printed, "{text:?}");
+    assert_eq!(print::print(&read), printed, "{text:?}");
     let without_places = |written: &Written| {
         let mut written = written.clone();
         forget_places(&mut written.segments);

@@ -23,6 +23,10 @@ IN_FLIGHT = 16
 # A load to the endpoint that throttles takes so many seconds; between these shares of its rows it is looked at.
 THROTTLED_SECONDS = 50
 SETTLED, ENDING = 0.4, 0.95
+# Pairs of loads in one measurement, one of each under noise.
+PAIRS = 17
+CALM = ["--store", "map", "--settings", ROOT / "scripts/bench.d/calm.yaml"]
+NOISE = ["--store", "map", "--settings", ROOT / "scripts/bench.d/noise.yaml"]
 
 # Loads: the mapping's shape, the endpoint, and more options.
 LOADS = {
@@ -36,7 +40,7 @@ LOADS = {
 }
 # How it is known that no two items have one key, where that is known of PostgreSQL's tables.
 KEYS = {"flat": "proved", "joined": "proved", "file": "proved", "unproved": "first", "one-pass": "late"}
-TOOL = [*LOADS, "version", "check"]
+TOOL = [*LOADS, "noise", "version", "check"]
 
 
 class Measurements:
@@ -61,6 +65,8 @@ class Measurements:
         what, product, size = name.split()
         rows = data.rows_of(size, self.rows)
         self.stop()
+        if what == "noise":
+            return self.noise(name, binary, product, size, rows)
         if what in LOADS:
             return self.load(name, binary, what, product, size, rows)
         environment = self.databases.of(product)
@@ -90,8 +96,7 @@ class Measurements:
 
     def load(self, name, binary, what, product, size, rows):
         shape, endpoint, more = LOADS[what]
-        command = [binary, "migrate", data.mapping(shape, size), "--format", "json", "--yes", "--state", fresh("state"), *more]
-        command += ["--rejects", fresh("rejects.ndjson")]
+        command = migrate(binary, shape, size) + more
         samples = []
         if endpoint == "file":
             command += ["--target", f"local:{fresh('table.ddb')}"]
@@ -111,6 +116,21 @@ class Measurements:
             result |= settled(name, samples, self.wcu(), rows)
         self.keep(name, binary, {**result, "rows": rows, "keys": keys})
 
+    def noise(self, name, binary, product, size, rows):
+        """Keeps the pair in which noise cost the most of the rate."""
+        for _ in range(PAIRS):
+            seed, seconds = len(self.results.get((name, binary), [])), []
+            for settings in [CALM, NOISE]:
+                self.stop()
+                self.spawn([self.rehearse, *settings, "--seed", str(seed)])
+                command = [*migrate(binary, "flat", size), "--target", "dynamodb", "--endpoint-url", self.address]
+                result, text = self.measure(name, command, self.databases.of(product))
+                report = json.loads(text[text.index("{"):])
+                if report["total"]["written"] != rows:
+                    sys.exit(f"{name}: the load is not whole: {report['total']}")
+                seconds.append(report["elapsed_seconds"])
+            self.keep(name, binary, {**result, "rows": rows, "kept": seconds[0] / seconds[1]}, quiet=True)
+
     def start_up(self, name, binary, arguments, environment):
         for _ in range(7):
             result, _ = self.measure(name, [binary, *arguments], environment)
@@ -126,6 +146,9 @@ class Measurements:
             "latency": [self.parts, "endpoint", str(LATENCY_MS)],
             "throttled": [self.rehearse, "--store", "map", "--partitions", "64", "--table-wcu", str(self.wcu())],
         }[what]
+        return self.spawn(command)
+
+    def spawn(self, command):
         self.endpoint = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.address = self.endpoint.stdout.readline().strip()
         return self.address
@@ -177,7 +200,15 @@ class Measurements:
         if not runs:
             return None
         middle = {key: statistics.median(run[key] for run in runs) for key in runs[0] if key != "keys"}
+        if "kept" in middle:
+            middle["kept"] = min(run["kept"] for run in runs)
         return {**middle, "rate": middle["rows"] / middle["wall"], "cpu_million": middle["cpu"] / middle["rows"] * 1e6}
+
+
+def migrate(binary, shape, size):
+    """The command of a load, but for its target."""
+    files = ["--state", fresh("state"), "--rejects", fresh("rejects.ndjson")]
+    return [binary, "migrate", data.mapping(shape, size), "--format", "json", "--yes", *files]
 
 
 def settled(name, samples, wcu, rows):

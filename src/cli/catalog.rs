@@ -1,38 +1,44 @@
 //! Opens the source that a command names, reads its catalog.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::args::SourceArguments;
 use super::failure::Failure;
+use super::options::SourceArguments;
 use super::output::Output;
 use crate::catalog::Catalog;
 use crate::source::{self, Source};
 
-/// Connects to the source that `--source` or `DATABASE_URL` names.
-pub(super) async fn open(arguments: &SourceArguments) -> Result<Box<dyn Source>, Failure> {
-    let Some(url) = &arguments.source else {
-        return Err(Failure::usage("no source is named").with_help(
-            "say --source postgres://user@host/database (or mysql://…, sqlite:FILE), or set DATABASE_URL",
-        ));
-    };
-    Ok(source::connect(url).await?)
+/// Where a catalog comes from.
+#[derive(Debug)]
+pub(super) enum Origin {
+    /// The source with this URL.
+    Source(String),
+    /// What `inspect --format json` wrote.
+    File(PathBuf),
 }
 
-/// The catalog, and the source unless the catalog is read from a file.
-pub(super) async fn source_or_file(
-    source: &SourceArguments,
-    file: Option<&Path>,
-) -> Result<(Option<Box<dyn Source>>, Catalog), Failure> {
-    if let Some(file) = file {
-        return Ok((None, from_file(file)?));
+impl Origin {
+    /// What `--catalog` names, or else the source.
+    pub(super) fn of(source: SourceArguments, catalog: Option<PathBuf>) -> Result<Self, Failure> {
+        match (catalog, source.source) {
+            (Some(file), _) => Ok(Self::File(file)),
+            (None, Some(url)) => Ok(Self::Source(url)),
+            (None, None) => Err(Failure::usage("no source is named").with_help(
+                "say --source URL or set DATABASE_URL, or say --catalog FILE with what `dynafold inspect --format json` wrote",
+            )),
+        }
     }
-    if source.source.is_none() {
-        return Err(Failure::usage("no source is named").with_help(
-            "say --source URL or set DATABASE_URL, or say --catalog FILE with what `dynafold inspect --format json` wrote",
-        ));
+
+    /// The catalog, and the source unless the catalog is read from a file.
+    pub(super) async fn read(&self) -> Result<(Option<Box<dyn Source>>, Catalog), Failure> {
+        match self {
+            Self::File(file) => Ok((None, from_file(file)?)),
+            Self::Source(url) => {
+                let (source, catalog) = read(url).await?;
+                Ok((Some(source), catalog))
+            }
+        }
     }
-    let (source, catalog) = read(source).await?;
-    Ok((Some(source), catalog))
 }
 
 /// Reads a catalog that `inspect --format json` wrote.
@@ -48,17 +54,15 @@ fn from_file(path: &Path) -> Result<Catalog, Failure> {
 }
 
 /// Connects and reads the catalog.
-pub(super) async fn read(
-    arguments: &SourceArguments,
-) -> Result<(Box<dyn Source>, Catalog), Failure> {
-    let mut source = open(arguments).await?;
+pub(super) async fn read(url: &str) -> Result<(Box<dyn Source>, Catalog), Failure> {
+    let mut source = source::connect(url).await?;
     let catalog = source.catalog().await?;
     Ok((source, catalog))
 }
 
 /// Connects, reads the catalog, and says what of it stays hidden.
-pub(super) async fn show(arguments: &SourceArguments, output: &Output) -> Result<Catalog, Failure> {
-    let (_, catalog) = read(arguments).await?;
+pub(super) async fn show(url: &str, output: &Output) -> Result<Catalog, Failure> {
+    let (_, catalog) = read(url).await?;
     output.warnings(&catalog.notices);
     Ok(catalog)
 }

@@ -1,23 +1,52 @@
 //! `dynafold check`: everything that can be said of a mapping without reading rows.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use serde_json::json;
 
-use super::args::{Check, Format};
+use super::catalog::Origin;
 use super::failure::Failure;
+use super::options::{Format, SourceArguments};
 use super::output::Output;
 use super::{Outcome, mapping, proofs};
 use crate::diagnostic::{Severity, to_json};
 
-pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, Failure> {
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dynafold check shop.yaml --source postgres://app@db/shop
+  dynafold check shop.yaml --source postgres://app@db/shop --proofs
+  dynafold inspect --source postgres://app@db/shop --format json > catalog.json
+  dynafold check shop.yaml --catalog catalog.json           works offline")]
+pub(in crate::cli) struct Check {
+    /// The mapping file
+    mapping: PathBuf,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// A schema that `inspect --format json` wrote, instead of a source
+    #[arg(long, value_name = "FILE")]
+    catalog: Option<PathBuf>,
+    /// Fail on warnings too
+    #[arg(long)]
+    deny_warnings: bool,
+    /// Show every proof with its reason
+    #[arg(long)]
+    proofs: bool,
+    /// Text for people or JSON for programs
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+pub(super) async fn run(arguments: Check, output: &Output) -> Result<Outcome, Failure> {
     if arguments.catalog.is_none() && arguments.source.source.is_none() {
         // What is wrong whatever the schema is told all the same.
         if let Ok(found) = mapping::Outlined::read(&arguments.mapping) {
             found.tell(&arguments.mapping, output);
         }
     }
-    let kept = arguments.catalog.as_deref();
-    let opened = mapping::open_or_file(&arguments.source, kept, &arguments.mapping);
-    let (mut source, catalog, mut file) = opened.await?;
+    let origin = Origin::of(arguments.source, arguments.catalog)?;
+    let (mut source, catalog, mut file) = mapping::open_any(&origin, &arguments.mapping).await?;
     if let Some(source) = &mut source {
         let foreseen = file.checked.foresee_answers(&catalog, source.as_mut());
         Box::pin(foreseen).await?;

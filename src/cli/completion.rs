@@ -14,7 +14,7 @@ use clap_complete::{ArgValueCandidates, CompleteEnv, CompletionCandidate, Shell}
 
 use super::args::Arguments;
 use super::failure::{FAILED, Failure};
-use super::query::flags::{named, with_parameters};
+use super::flags::{named, with_parameters};
 use super::query::patterns::{Ground, outlined};
 use crate::mapping::model::AccessPattern;
 
@@ -30,7 +30,7 @@ pub(super) fn script(shell: Shell) -> Result<String, Failure> {
     let mut script = Vec::new();
     completer
         .write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)
-        .map_err(|error| Failure::failed(format!("the script cannot be written: {error}")))?;
+        .map_err(|error| Failure::failed("the script cannot be written").with_cause(&error))?;
     Ok(String::from_utf8_lossy(&script).into_owned())
 }
 

@@ -3,28 +3,30 @@
 mod answers;
 mod exports;
 mod files;
+mod job;
 mod material;
 
+use self::files::DocsFormat;
+pub(super) use self::job::Docs;
 use super::Outcome;
-use super::args::{Docs, DocsFormat};
 use super::failure::Failure;
 use super::output::Output;
 use crate::document::{self, Definition};
 
-pub(super) async fn run(arguments: &Docs, output: &Output) -> Result<Outcome, Failure> {
-    let places = files::places(arguments)?;
-    let formats: Vec<DocsFormat> = places.iter().map(|(format, _)| *format).collect();
-    let (material, definition) = if formats.iter().all(|format| format.export().is_some()) {
-        (exports::gather(arguments, &formats, output).await?, None)
+pub(super) async fn run(arguments: Docs, output: &Output) -> Result<Outcome, Failure> {
+    let job = arguments.job()?;
+    let mut formats = job.places.iter().map(|(format, _)| format);
+    let (material, definition) = if formats.all(|format| format.export().is_some()) {
+        (exports::gather(&job, output).await?, None)
     } else {
-        let (material, definition) = material::gather(arguments, output).await?;
+        let (material, definition) = material::gather(&job, output).await?;
         (material, Some(definition))
     };
     // All of them are made before the first is written.
     let mut texts = Vec::new();
-    for (format, place) in &places {
+    for (format, place) in &job.places {
         let text = match (format.export(), &definition) {
-            (Some(format), _) => exports::written(format, arguments, &material, output)?,
+            (Some(format), _) => exports::written(format, &job.export, &material, output)?,
             (None, Some(definition)) => written(*format, definition),
             (None, None) => continue,
         };

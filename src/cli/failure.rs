@@ -71,12 +71,25 @@ impl Failure {
         }
     }
 
+    /// What an error of a library says, with its causes: exit code 1.
+    pub(super) fn of(error: &dyn Error) -> Self {
+        let failure = Self::failed(error.to_string());
+        match error.source() {
+            Some(cause) => failure.with_cause(cause),
+            None => failure,
+        }
+    }
+
     /// The command was used wrongly: exit code 2.
     pub(super) fn usage(message: impl Into<String>) -> Self {
+        Self::failed(message).into_usage()
+    }
+
+    /// The same, where the command was used wrongly.
+    pub(super) fn into_usage(self) -> Self {
         Self {
             exit: USAGE,
-            code: "usage".to_owned(),
-            ..Self::failed(message)
+            ..self.with_code("usage")
         }
     }
 
@@ -148,39 +161,35 @@ impl Failure {
         while let Some(error) = next {
             let text = plain(error.to_string());
             // Drivers repeat their causes in their own text.
-            if !self.causes.iter().any(|cause| cause.contains(&text)) {
+            let mut told = std::iter::once(&self.message).chain(&self.causes);
+            if !told.any(|told| told.contains(&text)) {
                 self.causes.push(text);
             }
             next = error.source();
         }
         self
     }
-
-    /// With what lies below an error.
-    pub(super) fn with_causes_of(self, error: &dyn Error) -> Self {
-        match error.source() {
-            Some(cause) => self.with_cause(cause),
-            None => self,
-        }
-    }
 }
 
 impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Self {
-        let mut failure = match error {
-            SourceError::Url(_) | SourceError::Parameter(_) => Self::usage(error.to_string()),
-            _ => Self::failed(error.to_string()).with_code("source"),
+        let failure = Self {
+            help: error.help().map(str::to_owned),
+            ..Self::of(&error)
         };
-        failure.help = error.help().map(str::to_owned);
-        failure.with_causes_of(&error)
+        match error {
+            SourceError::Url(_) | SourceError::Parameter(_) => failure.into_usage(),
+            _ => failure.with_code("source"),
+        }
     }
 }
 
 impl From<TargetError> for Failure {
     fn from(error: TargetError) -> Self {
+        let failure = Self::of(&error);
         Self {
             help: error.help,
-            ..Self::failed(error.message).with_code(error.code)
+            ..failure.with_code(error.code)
         }
     }
 }
@@ -202,7 +211,7 @@ impl From<TableError> for Failure {
             TableError::Target(error) => error.into(),
             error => Self {
                 help,
-                ..Self::failed(error.to_string()).with_code("table")
+                ..Self::of(&error).with_code("table")
             },
         }
     }

@@ -1,14 +1,36 @@
 //! `dynafold init`: a starter mapping.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::args::Init;
+use clap::Args;
+
 use super::failure::Failure;
+use super::options::SourceArguments;
 use super::output::Output;
 use super::{Outcome, catalog, inspect};
 use crate::mapping::{Starter, starter};
 
-pub(super) async fn run(arguments: &Init, output: &Output) -> Result<Outcome, Failure> {
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dynafold init --source sqlite:shop.db                     writes mapping.yaml
+  dynafold init --source postgres://app@db/shop -o shop.yaml
+  dynafold init --source mysql://app@db/shop --output -     prints it")]
+pub(in crate::cli) struct Init {
+    #[command(flatten)]
+    source: SourceArguments,
+    /// The file to write; - for standard output
+    #[arg(short, long, value_name = "FILE", default_value = "mapping.yaml")]
+    output: PathBuf,
+    /// Tables to take, all without it
+    #[arg(long = "table", value_name = "NAME")]
+    tables: Vec<String>,
+    /// Overwrite the file if it is there
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) async fn run(arguments: Init, output: &Output) -> Result<Outcome, Failure> {
     let to_stdout = arguments.output == Path::new("-");
     if !to_stdout && !arguments.force && arguments.output.exists() {
         return Err(
@@ -16,7 +38,7 @@ pub(super) async fn run(arguments: &Init, output: &Output) -> Result<Outcome, Fa
                 .with_help("say --force to overwrite it, or --output FILE for another"),
         );
     }
-    let mut catalog = catalog::show(&arguments.source, output).await?;
+    let mut catalog = catalog::show(&arguments.source.url()?, output).await?;
     inspect::narrow(&mut catalog, &arguments.tables, &[], output)?;
     let Starter { text, left_out } = starter(&catalog);
     if to_stdout {

@@ -1,15 +1,46 @@
 //! `dynafold inspect`: the relational schema.
 
-use super::args::{Inspect, InspectFormat};
+use clap::{Args, ValueEnum};
+
 use super::failure::Failure;
+use super::options::SourceArguments;
 use super::output::Output;
 use super::{Outcome, catalog};
 use crate::catalog::{Catalog, Dbms, Table};
 use crate::diagnostic::did_you_mean;
 use crate::document::schema::{mermaid, tree};
 
-pub(super) async fn run(arguments: &Inspect, output: &Output) -> Result<Outcome, Failure> {
-    let all = catalog::show(&arguments.source, output).await?;
+/// How a schema is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum InspectFormat {
+    Tree,
+    Mermaid,
+    Json,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dynafold inspect --source postgres://app@db/shop
+  dynafold inspect --source sqlite:shop.db --table orders --table users
+  dynafold inspect --source mysql://app@db/shop --format mermaid > erd.mmd
+  dynafold inspect --source mysql://app@db/shop --format json > catalog.json")]
+pub(in crate::cli) struct Inspect {
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Only this table; may be repeated
+    #[arg(long = "table", value_name = "NAME")]
+    tables: Vec<String>,
+    /// Only this schema; may be repeated
+    #[arg(long = "schema", value_name = "NAME")]
+    schemas: Vec<String>,
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "tree")]
+    format: InspectFormat,
+}
+
+pub(super) async fn run(arguments: Inspect, output: &Output) -> Result<Outcome, Failure> {
+    let all = catalog::show(&arguments.source.url()?, output).await?;
     let mut catalog = all.clone();
     narrow(&mut catalog, &arguments.tables, &arguments.schemas, output)?;
     match arguments.format {

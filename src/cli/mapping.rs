@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::SourceArguments;
-use super::catalog;
+use super::catalog::{self, Origin};
 use super::failure::Failure;
 use super::format::{counted, one_line};
 use super::output::{Output, colored};
@@ -135,21 +134,20 @@ impl Outlined {
 
 /// Opens the source, reads its catalog, and checks a mapping file against both.
 pub(super) async fn open(
-    source: &SourceArguments,
+    url: &str,
     path: &Path,
 ) -> Result<(Box<dyn Source>, Catalog, MappingFile), Failure> {
-    let (mut source, catalog) = catalog::read(source).await?;
+    let (mut source, catalog) = catalog::read(url).await?;
     let file = check(path, &catalog, Some(source.as_mut())).await?;
     Ok((source, catalog, file))
 }
 
 /// The same, or with a catalog from a file and without a source.
-pub(super) async fn open_or_file(
-    source: &SourceArguments,
-    file: Option<&Path>,
+pub(super) async fn open_any(
+    origin: &Origin,
     path: &Path,
 ) -> Result<(Option<Box<dyn Source>>, Catalog, MappingFile), Failure> {
-    let (mut source, catalog) = catalog::source_or_file(source, file).await?;
+    let (mut source, catalog) = origin.read().await?;
     let file = check(path, &catalog, source.as_deref_mut()).await?;
     Ok((source, catalog, file))
 }

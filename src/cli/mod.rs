@@ -9,10 +9,12 @@ mod completion;
 mod demo;
 mod docs;
 mod failure;
+mod flags;
 mod init;
 mod inspect;
 mod mapping;
 mod migrate;
+mod options;
 mod output;
 mod preview;
 mod prices;
@@ -35,10 +37,11 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::format;
 use crate::target::CREDENTIAL_CRATES;
-use args::{Color, Command};
+use args::Command;
 use failure::{Failure, Form};
+use flags::Stop;
+use options::Color;
 use output::Output;
-use query::flags::Stop;
 
 /// How a command ended, when nothing failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +64,7 @@ pub fn run() -> ExitCode {
         return exit;
     }
     let form = Form::said(&words);
-    let arguments = match query::flags::parse(&words) {
+    let arguments = match flags::parse(&words) {
         Ok(arguments) => arguments,
         // clap answers --help, --version and wrong usage (exit code 2).
         Err(Stop::Clap(error)) => return usage::told(&usage::explained(error)),
@@ -70,8 +73,9 @@ pub fn run() -> ExitCode {
     start_logging(arguments.global.verbose);
     let output = Output::new(arguments.global.color);
     if let Err(error) = room_for_files() {
-        let message = format!("cannot open {FILES} files: {error}");
-        let failure = Failure::failed(message).with_help("raise the limit: ulimit -n 1024");
+        let failure = Failure::failed(format!("cannot open {FILES} files"))
+            .with_cause(&error)
+            .with_help("raise the limit: ulimit -n 1024");
         return failed(&output, &failure, form);
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread()
@@ -80,8 +84,8 @@ pub fn run() -> ExitCode {
     {
         Ok(runtime) => runtime,
         Err(error) => {
-            output.failure(&Failure::failed(format!("cannot start: {error}")));
-            return ExitCode::from(failure::FAILED);
+            let failure = Failure::failed("cannot start").with_cause(&error);
+            return failed(&output, &failure, form);
         }
     };
     let ended = runtime.block_on(dispatch(arguments.command, &output));
@@ -124,18 +128,27 @@ fn failed(output: &Output, failure: &Failure, form: Option<Form>) -> ExitCode {
     ExitCode::from(failure.exit)
 }
 
+/// Runs a command line of the program's own.
+async fn carry_out(words: &[std::ffi::OsString], output: &Output) -> Result<Outcome, Failure> {
+    match flags::parse(words) {
+        Ok(arguments) => Box::pin(dispatch(arguments.command, output)).await,
+        Err(Stop::Failure(failure)) => Err(failure),
+        Err(Stop::Clap(error)) => Err(Failure::of(&error)),
+    }
+}
+
 async fn dispatch(command: Command, output: &Output) -> Result<Outcome, Failure> {
     match command {
         // It goes through most of the others, and its future is as large as theirs together.
-        Command::Demo(arguments) => Box::pin(demo::run(&arguments, output)).await,
-        Command::Init(arguments) => init::run(&arguments, output).await,
-        Command::Inspect(arguments) => inspect::run(&arguments, output).await,
-        Command::Check(arguments) => check::run(&arguments, output).await,
-        Command::Preview(arguments) => preview::run(&arguments, output).await,
-        Command::Migrate(arguments) => migrate::run(&arguments, output).await,
-        Command::Verify(arguments) => verify::run(&arguments, output).await,
-        Command::Query(arguments) => query::run(&arguments, output).await,
-        Command::Docs(arguments) => docs::run(&arguments, output).await,
+        Command::Demo(arguments) => Box::pin(demo::run(arguments, output)).await,
+        Command::Init(arguments) => init::run(arguments, output).await,
+        Command::Inspect(arguments) => inspect::run(arguments, output).await,
+        Command::Check(arguments) => check::run(arguments, output).await,
+        Command::Preview(arguments) => preview::run(arguments, output).await,
+        Command::Migrate(arguments) => migrate::run(arguments, output).await,
+        Command::Verify(arguments) => verify::run(arguments, output).await,
+        Command::Query(arguments) => query::run(arguments, output).await,
+        Command::Docs(arguments) => docs::run(arguments, output).await,
         Command::Schema => {
             output.json(&crate::mapping::schema())?;
             Ok(Outcome::Well)

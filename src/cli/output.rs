@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::args::Color;
 use super::failure::{Failure, Form};
 use super::format::printable;
+use super::options::Color;
 
 const RED: &str = "1;31";
 const YELLOW: &str = "1;33";
@@ -120,8 +120,7 @@ impl Output {
     }
 
     /// Whether a question can be asked and answered.
-    #[expect(clippy::unused_self, reason = "the streams belong to the output")]
-    pub(super) fn can_ask(&self) -> bool {
+    pub(super) fn can_ask() -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
@@ -135,7 +134,7 @@ impl Output {
         };
         let text = shown(text, self.color);
         let written = write!(stdout, "{text}{newline}").and_then(|()| stdout.flush());
-        self.written(written)
+        Self::written(written)
     }
 
     /// Prints a result as JSON.
@@ -155,8 +154,7 @@ impl Output {
         }
     }
 
-    #[expect(clippy::unused_self, reason = "the streams belong to the output")]
-    fn written(&self, result: io::Result<()>) -> Result<(), Failure> {
+    fn written(result: io::Result<()>) -> Result<(), Failure> {
         match result {
             // `dynafold … | head` is no failure.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -209,8 +207,7 @@ impl Output {
     }
 
     /// Asks a question that is answered by `y`; anything else is no.
-    #[expect(clippy::unused_self, reason = "the streams belong to the output")]
-    fn ask(&self, question: &str) -> bool {
+    fn ask(question: &str) -> bool {
         let mut stderr = io::stderr().lock();
         if write!(stderr, "{} [y/N] ", printable(question))
             .and_then(|()| stderr.flush())
@@ -224,19 +221,18 @@ impl Output {
 
     /// Asks before something is done, unless that was answered already. `why` says what it takes.
     pub(super) fn agree(
-        &self,
         yes: bool,
         why: &str,
         question: &str,
         refused: &str,
     ) -> Result<(), Failure> {
-        if !yes && !self.can_ask() {
+        if !yes && !Self::can_ask() {
             let message = format!("{why}, and there is no terminal to ask at");
             return Err(
                 Failure::usage(message).with_help("say --yes to go on without the question")
             );
         }
-        if yes || self.ask(question) {
+        if yes || Self::ask(question) {
             Ok(())
         } else {
             Err(Failure::failed(refused))

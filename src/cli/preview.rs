@@ -6,6 +6,7 @@ mod cost;
 mod forecast;
 mod heat;
 mod items;
+mod job;
 mod money;
 
 use std::io::Write as _;
@@ -15,12 +16,12 @@ use comfy_table::Table;
 use serde::Serialize;
 use serde_json::json;
 
-use super::args::{Preview, PreviewFormat};
+pub(super) use self::job::Preview;
+use self::job::{Job, PreviewFormat, Rows};
 use super::failure::Failure;
 use super::output::{Output, shown};
 use super::report::attribute;
-use super::signals::stop_on_signals;
-use super::{Outcome, catalog, mapping, selection, target};
+use super::{Outcome, mapping, selection, target};
 use crate::dynamodb::write_item;
 use crate::mapping::model::Expired;
 use crate::preview::{ItemTypeSample, SampleReject, sample};
@@ -30,22 +31,24 @@ const COLUMNS: u16 = 100;
 /// Keys that several items have and whose rows a report shows.
 const NAMED: usize = 20;
 
-pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome, Failure> {
-    let (mut source, catalog) = catalog::read(&arguments.source).await?;
-    // Signals are heard before the database is asked about any SQL: that may take long, too.
-    let cancel = arguments.all.then(stop_on_signals);
-    let file = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
-    let model = file.into_model(output)?;
-    selection::check(&arguments.items, &model)?;
-    if let Some(cancel) = cancel {
-        return all::run(arguments, source, model, cancel, output).await;
+pub(super) async fn run(arguments: Preview, output: &Output) -> Result<Outcome, Failure> {
+    let job = arguments.job()?;
+    match &job.rows {
+        Rows::First(limit) => first(&job, *limit, output).await,
+        Rows::All(rows) => Box::pin(all::run(&job, rows, output)).await,
     }
-    let wanted =
-        |name: &str| arguments.items.is_empty() || arguments.items.iter().any(|i| i == name);
-    let context = target::context(&model, arguments.now)?;
-    let samples = sample(source.as_mut(), &model, context, arguments.limit, &wanted).await?;
-    let file = arguments.output.as_deref();
-    match arguments.format {
+}
+
+/// Shows what the first rows become.
+async fn first(job: &Job, limit: u64, output: &Output) -> Result<Outcome, Failure> {
+    let (mut source, _, file) = mapping::open(&job.source, &job.mapping).await?;
+    let model = file.into_model(output)?;
+    selection::check(&job.items, &model)?;
+    let wanted = |name: &str| job.items.is_empty() || job.items.iter().any(|item| item == name);
+    let context = target::context(&model, job.now)?;
+    let samples = sample(source.as_mut(), &model, context, limit, &wanted).await?;
+    let file = job.output.as_deref();
+    match job.format {
         PreviewFormat::Table => {
             let table = collections::table(&samples, &model.table, width(file), output);
             put(file, &table, output)?;
@@ -54,7 +57,7 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
             let mut lines = String::new();
             for sample in &samples {
                 for item in &sample.items {
-                    match arguments.format {
+                    match job.format {
                         PreviewFormat::Ndjson => items::sampled(&mut lines, sample, item),
                         _ => write_item(&mut lines, &item.item),
                     }

@@ -123,7 +123,7 @@ fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> Line {
         (0, _) => "there is one item type alone".to_owned(),
         (pairs, []) => format!("no two item types make one key: all {pairs} pairs are apart"),
         (pairs, open) => format!(
-            "{apart} of {pairs} pairs are apart; not proved of {}",
+            "{apart} of {pairs} pairs are apart; not proved for {}",
             listed(open, detailed)
         ),
     };
@@ -142,7 +142,7 @@ fn order(claims: &[&Claim]) -> Line {
     let text = match open.as_slice() {
         [] => format!("text order is value order in all {all} sort keys"),
         open => format!(
-            "text order is value order in {} of {all} sort keys; not proved of {}",
+            "text order is value order in {} of {all} sort keys; not proved for {}",
             all - open.len(),
             open.join(", ")
         ),

@@ -1,6 +1,6 @@
 //! `dynafold query`: asks the table as one of the mapping's access patterns does.
 
-pub(super) mod flags;
+mod job;
 pub(super) mod patterns;
 mod table;
 
@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::args::{Query, QueryFormat, TargetArguments};
+pub(super) use self::job::Query;
+use self::job::{Call, QueryFormat, Sending};
 use super::failure::Failure;
 use super::format::{counted, whole};
 use super::output::Output;
@@ -25,49 +26,42 @@ use patterns::Ground;
 /// The width of a table where there is no terminal.
 const COLUMNS: u16 = 100;
 
-pub(super) async fn run(arguments: &Query, output: &Output) -> Result<Outcome, Failure> {
-    let ground = patterns::read(arguments, output).await?;
-    let Some(name) = &arguments.pattern else {
-        listed(&ground, arguments.format, output)?;
+pub(super) async fn run(arguments: Query, output: &Output) -> Result<Outcome, Failure> {
+    let job = arguments.job()?;
+    let ground = patterns::read(&job, output).await?;
+    let Some(call) = &job.call else {
+        listed(&ground, job.format, output)?;
         return Ok(Outcome::Well);
     };
-    let pattern = ground.find(name)?;
-    let context = ground.context(pattern, arguments.now)?;
-    let values = values(arguments, pattern, &context, output)?;
+    let pattern = ground.find(&call.pattern)?;
+    let context = ground.context(pattern, call.now)?;
+    let values = values(call, pattern, &context, output)?;
     let plan = plan(pattern, &values, &context)
-        .map_err(|error| Failure::usage(error.to_string()).with_help(error.help()))?;
-    if arguments.explain {
-        explain(&plan, &ground, pattern, arguments.format, output)?;
+        .map_err(|error| Failure::of(&error).into_usage().with_help(error.help()))?;
+    let Some(sending) = &call.sending else {
+        explain(&plan, &ground, pattern, job.format, output)?;
         return Ok(Outcome::Well);
-    }
-    let Some(target) = TargetArguments::said(arguments.target.as_ref(), &arguments.service) else {
+    };
+    let Some(target) = &sending.target else {
         return Err(Failure::usage("no target is named").with_help(
             "say --target dynamodb or --target local:FILE; --explain shows the request and sends nothing",
         ));
     };
-    let target = target::open_loaded(&target).await?;
+    let target = target::open_loaded(target).await?;
     let mut times = Vec::new();
     let answer = loop {
-        let answer = answer(target.as_ref(), &ground.table, &plan, arguments.all).await;
+        let answer = answer(target.as_ref(), &ground.table, &plan, sending.all).await;
         let answer = answer.map_err(refused)?;
         times.push(answer.elapsed);
-        if times.len() >= usize::try_from(arguments.repeat).unwrap_or(usize::MAX) {
+        if times.len() >= usize::try_from(sending.repeat).unwrap_or(usize::MAX) {
             break answer;
         }
     };
     times.sort_unstable();
-    show(
-        &answer,
-        &times,
-        &ground,
-        pattern,
-        &target.place(),
-        arguments,
-        output,
-    )?;
-    let is_guessed = arguments.catalog.is_none() && arguments.source.is_none();
+    let place = target.place();
+    show(&answer, &times, &ground, pattern, &place, sending, output)?;
     let is_text = |parameter: &Parameter| parameter.kind == ParameterKind::Text;
-    if answer.items.is_empty() && is_guessed && pattern.parameters.iter().any(is_text) {
+    if answer.items.is_empty() && job.schema.is_none() && pattern.parameters.iter().any(is_text) {
         output.note(
             "without the schema, texts were taken as they are: --catalog FILE or --source URL reads them as their columns",
         );
@@ -89,24 +83,15 @@ pub(super) fn refused(error: TargetError) -> Failure {
 
 /// The values of a pattern's parameters, in their order.
 fn values(
-    arguments: &Query,
+    call: &Call,
     pattern: &AccessPattern,
     context: &Context,
     output: &Output,
 ) -> Result<Vec<Value>, Failure> {
-    let mut given: Vec<(&str, &str)> = Vec::new();
-    for param in &arguments.params {
-        let pair = param.split_once('=').ok_or_else(|| {
-            Failure::usage(format!("--param {param}: there is no `=`"))
-                .with_help("write --param NAME=VALUE")
-        })?;
-        given.push(pair);
-    }
-    let options = arguments.given.iter();
-    given.extend(options.map(|(name, value)| (name.as_str(), value.as_str())));
+    let given = &call.given;
     let names = || pattern.parameters.iter().map(|parameter| &*parameter.name);
     for (at, (name, _)) in given.iter().enumerate() {
-        if names().all(|known| known != *name) {
+        if names().all(|known| known != name) {
             let failure = Failure::usage(format!("`{}` has no parameter `{name}`", pattern.name));
             let called = || format!("it is called as {}", patterns::synopsis(pattern));
             return Err(failure.with_help(did_you_mean(name, names()).unwrap_or_else(called)));
@@ -129,13 +114,13 @@ fn values(
             ));
         }
         let refused = |error: crate::access::ParameterError| {
-            Failure::usage(error.to_string()).with_help(error.help)
+            Failure::of(&error).into_usage().with_help(error.help)
         };
-        match given.iter().find(|(name, _)| *name == &*parameter.name) {
+        match given.iter().find(|(name, _)| **name == *parameter.name) {
             Some((_, text)) => {
                 let value = read(parameter, text).map_err(refused)?;
                 if let (Value::Time(time), true) = (&value, is_day(text))
-                    && time.as_str() != *text
+                    && time.as_str() != text
                 {
                     output.note(&format!("`{}` is read as {time}", parameter.name));
                 }
@@ -258,16 +243,16 @@ fn show(
     ground: &Ground,
     pattern: &AccessPattern,
     place: &str,
-    arguments: &Query,
+    sending: &Sending,
     output: &Output,
 ) -> Result<(), Failure> {
     let [p50, p90, p99, max] = [50, 90, 99, 100].map(|part| milliseconds(percentile(times, part)));
-    match arguments.format {
+    match sending.format {
         QueryFormat::Table => {
             if !answer.items.is_empty() {
                 let width = comfy_table::Table::new().width().unwrap_or(COLUMNS);
-                let room = (!arguments.wide).then(|| usize::from(width));
-                let table = table::table(&answer.items, &ground.table, arguments.keys, room);
+                let room = (!sending.wide).then(|| usize::from(width));
+                let table = table::table(&answer.items, &ground.table, sending.keys, room);
                 output.text(&table)?;
             }
         }

@@ -38,7 +38,8 @@ pub(super) fn partition(text: Option<&str>, model: &Model) -> Result<Option<Attr
     let value = match key.key_type {
         KeyType::S => Attribute::S(text.into()),
         KeyType::N => Attribute::N(Number::parse(text).map_err(|error| {
-            Failure::usage(format!("--partition {text}: {error}"))
+            Failure::usage(format!("--partition {text} cannot be read"))
+                .with_cause(&error)
                 .with_help(format!("the partition key `{}` is a number", key.name))
         })?),
         KeyType::B => {

@@ -6,16 +6,15 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::args::{SourceArguments, TargetArguments};
 use super::failure::Failure;
 use super::output::Output;
-use super::{catalog, format, prices};
+use super::{format, prices};
 use crate::dynamodb::price::Prices;
 use crate::dynamodb::{Billing, Table};
 use crate::mapping::model::Model;
 use crate::mapping::template::{Context, Filter, Secret};
 use crate::target::{self, Target, TargetSpec};
-use crate::{load, preview};
+use crate::{load, preview, source};
 
 /// The environment variable that holds the key of `pseudonym`.
 const PSEUDONYM_KEY: &str = "DYNAFOLD_PSEUDONYM_KEY";
@@ -37,14 +36,9 @@ pub(super) enum Use {
     Repairs,
 }
 
-pub(super) async fn open(arguments: &TargetArguments) -> Result<Arc<dyn Target>, Failure> {
-    Ok(target::connect(&spec(arguments)?).await?)
-}
-
 /// Opens a target whose table is only read: one in memory would be empty, and a file is not made.
-pub(super) async fn open_loaded(arguments: &TargetArguments) -> Result<Arc<dyn Target>, Failure> {
-    let spec = spec(arguments)?;
-    if let TargetSpec::Local { file } = &spec {
+pub(super) async fn open_loaded(spec: &TargetSpec) -> Result<Arc<dyn Target>, Failure> {
+    if let TargetSpec::Local { file } = spec {
         let Some(file) = file else {
             let message = "`--target local` is a table in memory, which is empty at every start";
             return Err(Failure::usage(message).with_help(
@@ -61,17 +55,7 @@ pub(super) async fn open_loaded(arguments: &TargetArguments) -> Result<Arc<dyn T
                 )));
         }
     }
-    Ok(target::connect(&spec).await?)
-}
-
-fn spec(arguments: &TargetArguments) -> Result<TargetSpec, Failure> {
-    TargetSpec::parse(
-        &arguments.target,
-        arguments.service.endpoint_url.as_deref(),
-        arguments.service.profile.as_deref(),
-        arguments.service.region.as_deref(),
-    )
-    .map_err(|error| Failure::usage(error.to_string()))
+    Ok(target::connect(spec).await?)
 }
 
 /// The rate at which a table is written to: what `--max-wcu` says, or a share of what a provisioned
@@ -135,14 +119,14 @@ fn whole_seconds(now: Timestamp) -> Timestamp {
 /// Says what a command will cost on real AWS and asks whether to go on.
 pub(super) async fn confirm(
     target: &dyn Target,
-    source: &SourceArguments,
+    source: &str,
     model: &Model,
     context: &Context,
     usage: Use,
     yes: bool,
     output: &Output,
 ) -> Result<(), Failure> {
-    let Some(prices) = priced(target, &model.table, yes, output).await? else {
+    let Some(prices) = priced(target, &model.table, yes).await? else {
         return Ok(());
     };
     let estimate = estimate(source, model, context, usage, &prices).await?;
@@ -166,11 +150,11 @@ pub(super) async fn confirm_calls(
     yes: bool,
     output: &Output,
 ) -> Result<(), Failure> {
-    let Some(prices) = priced(target, table, yes, output).await? else {
+    let Some(prices) = priced(target, table, yes).await? else {
         return Ok(());
     };
     let estimate = format!(
-        "about {} of access patterns, {} read units at least{} on demand ({}), and a scan of the keys of the whole table where all values of a pattern are asked",
+        "about {} of access patterns, {} read units at least{} on demand ({}), plus a scan of the keys of the whole table if all values of a pattern are asked",
         format::counted(calls, "call"),
         format::count(format::rounded(least.ceil())),
         dollars(prices.reads(least)),
@@ -181,16 +165,11 @@ pub(super) async fn confirm_calls(
 }
 
 /// The prices of a target that costs money.
-async fn priced(
-    target: &dyn Target,
-    table: &Table,
-    yes: bool,
-    output: &Output,
-) -> Result<Option<Prices>, Failure> {
+async fn priced(target: &dyn Target, table: &Table, yes: bool) -> Result<Option<Prices>, Failure> {
     if !target.is_billed() {
         return Ok(None);
     }
-    if yes || output.can_ask() {
+    if yes || Output::can_ask() {
         // Whoever cannot log in should not be asked about money first.
         target.describe(&table.name).await?;
     }
@@ -206,19 +185,19 @@ fn agree(
     output: &Output,
 ) -> Result<(), Failure> {
     output.note(&format!("{}: {estimate}", target.place()));
-    output.agree(yes, "this costs money", question, "nothing was done")
+    Output::agree(yes, "this costs money", question, "nothing was done")
 }
 
 /// Items, units and price, from exact row counts and a sample of the items.
 async fn estimate(
-    source: &SourceArguments,
+    source: &str,
     model: &Model,
     context: &Context,
     usage: Use,
     prices: &Prices,
 ) -> Result<String, Failure> {
     // A connection of its own: the run's snapshot begins with the run.
-    let mut source = catalog::open(source).await?;
+    let mut source = source::connect(source).await?;
     let samples =
         preview::sample(source.as_mut(), model, context.clone(), SAMPLE, &|_| true).await?;
     let (mut items, mut writes, mut reads) = (0_u64, 0_u64, 0_u64);

@@ -1,14 +1,16 @@
 //! `dynafold verify`: the table against the source, item by item.
 
+mod job;
 mod patterns;
 
 use std::sync::Arc;
 
-use super::args::{Format, Verify};
+pub(super) use self::job::Verify;
+use self::job::{Comparison, ItemsJob, Job};
 use super::failure::Failure;
+use super::options::Format;
 use super::output::Output;
 use super::signals::stop_on_signals;
-use super::target::Use;
 use super::{Outcome, mapping, progress, report, selection, target};
 use crate::load::KeyCheck;
 use crate::verify::{self, VerifyOutcome, VerifyReport};
@@ -16,27 +18,33 @@ use crate::verify::{self, VerifyOutcome, VerifyReport};
 /// Findings that are named; all are counted.
 const EXAMPLES: usize = 20;
 
-pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, Failure> {
-    if arguments.answers.are_wanted() {
-        return Box::pin(patterns::run(arguments, output)).await;
+pub(super) async fn run(arguments: Verify, output: &Output) -> Result<Outcome, Failure> {
+    let job = arguments.job()?;
+    match &job.comparison {
+        Comparison::Items(items) => Box::pin(compare(&job, items, output)).await,
+        Comparison::Answers(answers) => Box::pin(patterns::run(&job, answers, output)).await,
     }
-    let (source, _, file) = mapping::open(&arguments.source, &arguments.mapping).await?;
+}
+
+/// Compares items.
+async fn compare(job: &Job, which: &ItemsJob, output: &Output) -> Result<Outcome, Failure> {
+    let (source, _, file) = mapping::open(&job.source, &job.mapping).await?;
     let keys = file.checked.key_check(KeyCheck::First);
-    let model = selection::item_types(file.into_model(output)?, &arguments.items)?;
+    let model = selection::item_types(file.into_model(output)?, &which.items)?;
     let model = Arc::new(model);
-    let partition = arguments.partition.as_deref();
+    let partition = which.partition.as_deref();
     let nothing = partition.map(|value| selection::nothing_under(value, &model));
     let partition = selection::partition(partition, &model)?;
-    let target = target::open_loaded(&arguments.target).await?;
+    let target = target::open_loaded(&job.target).await?;
     target::filled(target.as_ref(), &model.table).await?;
-    let context = target::context(&model, arguments.now)?;
+    let context = target::context(&model, job.now)?;
     target::confirm(
         target.as_ref(),
-        &arguments.source,
+        &job.source,
         &model,
         &context,
-        usage(arguments),
-        arguments.yes,
+        which.usage,
+        job.yes,
         output,
     )
     .await?;
@@ -47,11 +55,8 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
         options: verify::Options {
             keys,
             partition,
-            sample: arguments.sample,
-            repair: arguments.repair,
-            ceiling: target::ceiling(arguments.max_wcu, target.as_ref(), &model.table),
-            readers: arguments.readers.map(usize::from),
-            ..verify::Options::default()
+            ceiling: target::ceiling(which.max_wcu, target.as_ref(), &model.table),
+            ..which.options.clone()
         },
         target,
         examples: EXAMPLES,
@@ -60,7 +65,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
         model,
     })
     .await;
-    match arguments.format {
+    match job.format {
         Format::Text => output.text(&report::verification(&report))?,
         Format::Json => output.json(&report)?,
     }
@@ -72,15 +77,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     {
         output.warning(&nothing);
     }
-    ended(report, arguments.allow_unexpected)
-}
-
-fn usage(arguments: &Verify) -> Use {
-    match arguments.sample {
-        _ if arguments.repair => Use::Repairs,
-        Some(sample) => Use::Samples(sample),
-        None => Use::Reads,
-    }
+    ended(report, which.allow_unexpected)
 }
 
 /// The outcome of a report.

@@ -68,7 +68,7 @@ async fn few_file_descriptors_are_an_error_and_no_panic() {
             );
             if (5..=16).contains(&descriptors) {
                 assert_eq!(ran.code, 1, "{what}");
-                let told = "error: cannot open 16 files: Too many open files";
+                let told = "error: cannot open 16 files\n  because: Too many open files";
                 assert!(ran.stderr.contains(told), "{what}");
             }
         }

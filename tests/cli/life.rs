@@ -144,7 +144,7 @@ async fn what_has_expired_is_loaded_skipped_or_archived_and_verify_knows() {
         let ran = case.run("migrate", &sessions("load"), AGAIN).exits(0);
         assert_eq!(figures(&ran.json(), BOOKS), [4, 0, 0, 4, 4]);
         for told in [
-            "1 item had expired already",
+            "1 item had already expired",
             "1 item expired more than five years ago",
         ] {
             assert!(ran.stderr.contains(told), "{}", ran.stderr);

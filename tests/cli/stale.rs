@@ -453,7 +453,7 @@ async fn an_item_that_text_in_a_column_of_numbers_may_have_made_is_nobodys_for_s
         (&json!(0), &json!(1), &json!(1))
     );
     let because = report["claims"][0]["because"].as_str().unwrap();
-    assert!(because.contains("text in columns of numbers"), "{because}");
+    assert!(because.contains("text in numeric columns"), "{because}");
     let report = case.migrate(&["--changes-only", "--prune=filtered"], 0);
     assert_eq!(total(&report, "deleted"), 0);
     assert_eq!(report["left"]["unclear"], 1);

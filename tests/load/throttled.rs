@@ -122,14 +122,8 @@ async fn a_hot_partition_slows_only_itself() {
 }
 
 /// Requests throttled with the table's reason, errors, lost answers, resets, items left; and no limit.
-const NOISE: &str = "latency: { milliseconds: 20 }
-faults:
-  - { do: throttle, chance: 0.03, operations: [BatchWriteItem, PutItem] }
-  - { do: error, chance: 0.03, operations: [BatchWriteItem, PutItem] }
-  - { do: lost-answer, chance: 0.04, operations: [BatchWriteItem, PutItem] }
-  - { do: reset, chance: 0.03, operations: [BatchWriteItem, PutItem] }
-  - { do: leave, share: 0.05, operations: [BatchWriteItem] }
-";
+const NOISE: &str = include_str!("../../scripts/bench.d/noise.yaml");
+const CALM: &str = include_str!("../../scripts/bench.d/calm.yaml");
 
 #[tokio::test(flavor = "multi_thread")]
 async fn noise_costs_less_than_half_of_the_rate() {
@@ -144,7 +138,7 @@ async fn noise_costs_less_than_half_of_the_rate() {
         report["elapsed_seconds"].as_f64().unwrap()
     };
     // The machine has other things to do at times: the better pair of some counts.
-    let pairs = (0..4).map(|_| load("latency: { milliseconds: 20 }") / load(NOISE));
+    let pairs = (0..4).map(|_| load(CALM) / load(NOISE));
     let pairs: Vec<f64> = pairs.collect();
     assert!(pairs.iter().any(|kept| *kept >= 0.5), "{pairs:?}");
 }

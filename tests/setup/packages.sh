@@ -9,7 +9,7 @@ start_packages() {
     [[ $(uname -s) == Linux ]] || die "$no_docker, and only Linux can do without: start a Docker engine"
     install_what_is_missing "$@"
     # Directly in /tmp: root's servers run as other users, who may not see this checkout, and socket paths must be short.
-    if [[ -z $scratch ]]; then
+    if [[ ! -d $scratch ]]; then # none yet, or a cleaner of /tmp has taken it
         scratch=$(mktemp -d /tmp/dynafold-test.XXXXXX)
         echo "$scratch" >"$state/scratch"
         chmod 711 "$scratch"

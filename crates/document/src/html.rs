@@ -2,14 +2,16 @@
 //! prints whole. Every text is escaped; the page forbids itself to load or to send anything.
 
 use dynafold_format::counted;
-use dynafold_relational::catalog;
+use dynafold_relational::catalog::{self, Catalog};
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::definition::{Cell, Definition, Part, SourceTable};
+use super::define::fate;
+use super::definition::Definition;
 use super::erd::{Shown, draw};
-use super::sections::{fate, sections};
-use super::tree::{About, Article, Block, Line, Link, Piece, Row, Section, Table, prose};
+use super::tree::{
+    About, Article, Block, Cell, Line, Link, Part, Piece, Row, Section, SourceTable, Table, prose,
+};
 
 /// What a page of the document has near its beginning.
 pub const HTML_MARKER: &str = r#"<meta name="generator" content="dynafold docs">"#;
@@ -31,7 +33,6 @@ const ODD: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'-');
 /// The document as one self-contained page.
 #[must_use]
 pub fn html(definition: &Definition) -> String {
-    let sections = sections(definition);
     let page = markup! {
         (DOCTYPE)
         html lang="en" {
@@ -54,9 +55,9 @@ pub fn html(definition: &Definition) -> String {
                         button #theme type="button" { "Theme: system" }
                     }
                 }
-                (contents(&sections))
+                (contents(&definition.sections))
                 main #main tabindex="-1" {
-                    @for each in &sections { (section(definition, each)) }
+                    @for each in &definition.sections { (section(each)) }
                 }
                 footer {
                     "Written by dynafold docs from " code { (definition.mapping) }
@@ -92,25 +93,25 @@ fn contents(sections: &[Section]) -> Markup {
     }
 }
 
-fn section(definition: &Definition, section: &Section) -> Markup {
+fn section(section: &Section) -> Markup {
     let title = format!("{}-title", section.anchor);
     markup! {
         section id=(section.anchor) aria-labelledby=(title) {
             h2 id=(title) { (section.title) }
             p.intro { (line(&prose(section.intro))) }
-            (blocks(definition, &section.blocks))
+            (blocks(&section.blocks))
         }
     }
 }
 
-fn blocks(definition: &Definition, blocks: &[Block]) -> Markup {
-    markup! { @for each in blocks { (block(definition, each)) } }
+fn blocks(blocks: &[Block]) -> Markup {
+    markup! { @for each in blocks { (block(each)) } }
 }
 
-fn block(definition: &Definition, block: &Block) -> Markup {
+fn block(block: &Block) -> Markup {
     markup! {
         @match block {
-            Block::Drawing => (erd(definition)),
+            Block::Drawing(catalog, sources) => (erd(catalog, sources)),
             Block::Filter(rows) => {
                 p.filter hidden {
                     label for="filter" { "Filter" }
@@ -134,12 +135,12 @@ fn block(definition: &Definition, block: &Block) -> Markup {
             Block::Code(_, text) => { pre tabindex="0" { code { (text) } } },
             // The script folds it away at first. Without it, and on paper, it is open.
             Block::Folded(summary, within) => {
-                details.fold open { summary { (summary) } (blocks(definition, within)) }
+                details.fold open { summary { (summary) } (blocks(within)) }
             },
             Block::Article(Article { link, sources, blocks: within }) => {
                 article id=(id(link)) data-sources=(list(sources)) {
                     h3 { (name(&link.name)) }
-                    (blocks(definition, within))
+                    (blocks(within))
                 }
             },
         }
@@ -294,18 +295,18 @@ fn list(names: &[String]) -> String {
 }
 
 /// The ERD. Without the script the list below it says the same.
-fn erd(definition: &Definition) -> Markup {
+fn erd(catalog: &Catalog, sources: &[SourceTable]) -> Markup {
     markup! {
-        @if !definition.catalog.tables.is_empty() {
-            @let drawing = drawn(definition);
+        @if !catalog.tables.is_empty() {
+            @let drawing = drawn(catalog, sources);
             div.erd.broad[is_broad(&drawing)] { (PreEscaped(drawing)) }
         }
         p.hint hidden { "Choose a table to see what becomes of it." }
         div.fates aria-live="polite" {
-            @for source in definition.sources.iter().filter(|source| is_drawn(source)) {
+            @for source in sources.iter().filter(|source| is_drawn(source)) {
                 div.fate data-fate=(source.id.to_string()) {
                     h3 { (source.name) }
-                    (blocks(definition, &fate(source)))
+                    (blocks(&fate(source)))
                 }
             }
         }
@@ -313,8 +314,7 @@ fn erd(definition: &Definition) -> Markup {
 }
 
 /// The drawing: what nothing touches is dimmed, and left out where there is much of it.
-fn drawn(definition: &Definition) -> String {
-    let sources = &definition.sources;
+fn drawn(catalog: &Catalog, sources: &[SourceTable]) -> String {
     let untouched = sources.iter().filter(|source| source.part == Part::Unread);
     let few = untouched.filter(|source| is_drawn(source)).count() <= DIMMED;
     let shown = |table: &catalog::Table| match sources.iter().find(|one| one.id == table.name) {
@@ -323,7 +323,7 @@ fn drawn(definition: &Definition) -> String {
         Some(source) if source.part == Part::Unread => Shown::Hidden,
         _ => Shown::Full,
     };
-    draw(&definition.catalog, &shown)
+    draw(catalog, &shown)
 }
 
 /// Whether a drawing is printed larger on a page that lies than on one that stands upright.

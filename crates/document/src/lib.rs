@@ -12,15 +12,10 @@ mod html;
 mod markdown;
 mod phrases;
 pub mod schema;
-mod sections;
 mod tree;
 
-pub use define::{Ground, Totals, cells, define};
-pub use definition::{
-    Answer, Attribute, Cell, Collection, Definition, Entry, Examples, ItemType, Key, Member,
-    Origin, Parameter, Part, Pattern, PatternCost, Place, Request, SourceColumn, SourceTable,
-    Units, Warning,
-};
-pub use definition::{Basis, Figures, HotPlace, PlaceFigures, SteadyPlace, Total, TypeFigures};
+pub use define::{Inputs, Totals, cells, define};
+pub use definition::{Answer, Definition, Examples, Request, Warning};
 pub use html::{HTML_MARKER, html};
 pub use markdown::{MARKDOWN_MARKER, markdown};
+pub use tree::Cell;

@@ -1,12 +1,11 @@
 //! The document as Markdown, for review in a pull request: the same mapping, schema and rows give the
 //! same bytes. Whatever a text holds, it stands there as it is and breaks no table.
 
-use dynafold_relational::catalog::TableName;
+use dynafold_relational::catalog::{Catalog, TableName};
 
-use super::definition::{Definition, Part};
+use super::definition::Definition;
 use super::schema::mermaid;
-use super::sections::sections;
-use super::tree::{Article, Block, Line, Piece, Row, Table, prose};
+use super::tree::{Article, Block, Line, Part, Piece, Row, SourceTable, Table, prose};
 
 /// What a Markdown document begins with.
 pub const MARKDOWN_MARKER: &str = "<!-- Written by `dynafold docs`";
@@ -14,35 +13,34 @@ pub const MARKDOWN_MARKER: &str = "<!-- Written by `dynafold docs`";
 /// The document as Markdown.
 #[must_use]
 pub fn markdown(definition: &Definition) -> String {
-    let sections = sections(definition);
     let mut out = format!(
         "{MARKDOWN_MARKER} from {}. It is made again; edit the mapping instead. -->\n\n# DynamoDB table {}\n\n",
         definition.mapping.replace("--", "- -"),
         code(&definition.table)
     );
-    for section in &sections {
+    for section in &definition.sections {
         let title = section.title;
         out.push_str(&format!("- [{title}](#{})\n", slug(title)));
     }
-    for section in &sections {
+    for section in &definition.sections {
         let intro = line(&prose(section.intro));
         out.push_str(&format!("\n## {}\n\n{intro}\n\n", section.title));
-        blocks(&mut out, definition, &section.blocks);
+        blocks(&mut out, &section.blocks);
         out.truncate(out.trim_end().len());
         out.push('\n');
     }
     out
 }
 
-fn blocks(out: &mut String, definition: &Definition, blocks: &[Block]) {
+fn blocks(out: &mut String, blocks: &[Block]) {
     for each in blocks {
-        block(out, definition, each);
+        block(out, each);
     }
 }
 
-fn block(out: &mut String, definition: &Definition, block: &Block) {
+fn block(out: &mut String, block: &Block) {
     match block {
-        Block::Drawing => erd(out, definition),
+        Block::Drawing(catalog, sources) => erd(out, catalog, sources),
         Block::Filter(_) => {}
         Block::Heading(title) => out.push_str(&format!("### {title}\n\n")),
         Block::Subheading(title) => out.push_str(&format!("#### {title}\n\n")),
@@ -70,7 +68,7 @@ fn block(out: &mut String, definition: &Definition, block: &Block) {
         Block::Folded(summary, within) => {
             let summary = text(summary);
             out.push_str(&format!("<details><summary>{summary}</summary>\n\n"));
-            blocks(out, definition, within);
+            blocks(out, within);
             out.push_str("</details>\n\n");
         }
         Block::Article(Article {
@@ -80,24 +78,24 @@ fn block(out: &mut String, definition: &Definition, block: &Block) {
         }) => {
             let name = text(&link.name);
             out.push_str(&format!("### {} {name}\n\n", link.about.noun()));
-            blocks(out, definition, within);
+            blocks(out, within);
         }
     }
 }
 
 /// The tables that the mapping or its foreign keys touch.
-fn erd(out: &mut String, definition: &Definition) {
+fn erd(out: &mut String, catalog: &Catalog, sources: &[SourceTable]) {
     let is_touched = |name: &TableName| {
-        let mut sources = definition.sources.iter();
+        let mut sources = sources.iter();
         sources.any(|source| source.id == *name && source.part != Part::Unread)
     };
-    let mut shown = definition.catalog.clone();
+    let mut shown = catalog.clone();
     shown.tables.retain(|table| is_touched(&table.name));
     for table in &mut shown.tables {
         table.foreign_keys.retain(|key| is_touched(&key.references));
     }
     fenced(out, "mermaid", &mermaid(&shown));
-    let others = definition.sources.iter();
+    let others = sources.iter();
     let others = others.filter(|source| source.part == Part::Unread);
     let others: Vec<String> = others.map(|source| code(&source.name)).collect();
     if !others.is_empty() {

@@ -1,7 +1,7 @@
 //! The document as a tree of what a reader sees, made once and written in each form: [`super::html`] and
 //! [`super::markdown`] know how each node is written there, and nothing of tables or item types.
 
-use super::definition::{Cell, Origin};
+use dynafold_relational::catalog::{Catalog, TableName};
 
 /// A part with a heading that the contents list.
 #[derive(Debug)]
@@ -16,8 +16,8 @@ pub(super) struct Section {
 /// What stands below what is before it.
 #[derive(Debug)]
 pub(super) enum Block {
-    /// The drawing of the relational model, which each form makes in its own way.
-    Drawing,
+    /// The drawing of the relational model, which each form makes in its own way, and what becomes of its tables.
+    Drawing(Catalog, Vec<SourceTable>),
     /// A field by which a page filters the table that follows; it has so many rows.
     Filter(usize),
     Heading(String),
@@ -122,6 +122,13 @@ pub(super) struct Link {
     pub(super) name: String,
 }
 
+impl Link {
+    pub(super) fn new(about: About, name: &str) -> Self {
+        let name = name.to_owned();
+        Self { about, name }
+    }
+}
+
 /// What an article is about.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum About {
@@ -215,20 +222,75 @@ pub(super) fn joined(lines: impl IntoIterator<Item = Line>, between: &Piece) -> 
     all
 }
 
-/// Columns with their types, below each other.
-pub(super) fn origins(origins: &[Origin]) -> Line {
-    let lines = origins.iter().map(|origin| {
-        let name = code(format!("{}.{}", origin.table, origin.column));
-        match origin.declared.as_str() {
-            "" => vec![name],
-            declared => vec![name, plain(" "), Piece::Marked("type", declared.to_owned())],
-        }
-    });
-    joined(lines, &Piece::Break)
-}
-
 /// The name of an item type or of an access pattern, leading to its article.
 pub(super) fn link(about: About, name: &str) -> Piece {
-    let name = name.to_owned();
-    Piece::Link(Link { about, name })
+    Piece::Link(Link::new(about, name))
+}
+
+/// Facts that are texts.
+pub(super) fn texts(facts: impl IntoIterator<Item = (&'static str, String)>) -> Block {
+    let facts = facts.into_iter();
+    Block::Facts(
+        facts
+            .map(|(name, fact)| (name, vec![plain(fact)]))
+            .collect(),
+    )
+}
+
+/// An attribute of an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// Its name.
+    pub name: String,
+    /// Its DynamoDB type.
+    pub data_type: &'static str,
+    /// Its value as people read it; the beginning where it is long.
+    pub value: String,
+}
+
+/// A table of the source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SourceTable {
+    /// Its name in the catalog.
+    pub(crate) id: TableName,
+    /// How people write its name.
+    pub(crate) name: String,
+    /// What kind of relation it is, unless it is a table.
+    pub(crate) kind: Option<&'static str>,
+    /// Rows, as the catalog estimates them.
+    pub(crate) rows: Option<u64>,
+    /// What the mapping does with it.
+    pub(crate) part: Part,
+    /// Item types that its values are in, in the order of the mapping.
+    pub(crate) item_types: Vec<String>,
+    /// Access patterns that find one of these.
+    pub(crate) patterns: Vec<String>,
+    /// Its columns.
+    pub(crate) columns: Vec<SourceColumn>,
+}
+
+/// What a mapping does with a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Item types are made from its rows, or look into them.
+    Read,
+    /// A query of the mapping names it. What it takes is not traced.
+    Queried,
+    /// Nothing is read from it, but a foreign key leads from or to one that is read.
+    Beside,
+    /// Nothing is read from it.
+    Unread,
+}
+
+/// A column of the source, and what carries it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SourceColumn {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its type, in the database's words.
+    pub(crate) declared: String,
+    /// Whether parents or children are found by it.
+    pub(crate) leads: bool,
+    /// Item types, each with the attributes that carry it.
+    pub(crate) carriers: Vec<(String, Vec<String>)>,
 }

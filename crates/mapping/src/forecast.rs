@@ -74,22 +74,14 @@ impl ItemTypeForecast {
     /// Counts rejects of a code.
     pub fn reject(&mut self, code: &str, count: u64) {
         self.rejected += count;
-        match self.rejects_by_code.get_mut(code) {
-            Some(counted) => *counted += count,
-            None => {
-                self.rejects_by_code.insert(code.to_owned(), count);
-            }
-        }
+        *self.rejects_by_code.entry(code.to_owned()).or_default() += count;
     }
 
     /// Mean bytes of an item; 0 without items.
     #[must_use]
     pub fn mean_bytes(&self) -> u64 {
-        let sharing = self
-            .rejects_by_code
-            .get(DUPLICATE_KEY)
-            .copied()
-            .unwrap_or(0);
+        let sharing = self.rejects_by_code.get(DUPLICATE_KEY);
+        let sharing = sharing.copied().unwrap_or(0);
         self.bytes.checked_div(self.made + sharing).unwrap_or(0)
     }
 }

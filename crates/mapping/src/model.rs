@@ -290,21 +290,38 @@ impl Node {
         found
     }
 
+    /// The kind of value that it makes.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        match self {
+            Self::Template(template) => template.family(),
+            Self::Constant(Attribute::N(_)) => Family::Number,
+            Self::Constant(Attribute::S(_)) => Family::Text,
+            Self::Constant(_) => Family::Boolean,
+            Self::Map { .. } => Family::Map,
+            Self::List(_) => Family::List,
+            Self::When { value, .. } => value.family(),
+            Self::Typed { wanted, .. } => family_of(*wanted),
+            Self::Embed(embed) => match embed.gather {
+                Gather::List => Family::List,
+                Gather::Set => Family::Set,
+                Gather::Map(_) => Family::Map,
+            },
+        }
+    }
+
+    /// The same; `None` when only the rows tell.
+    pub(super) fn known_family(&self) -> Option<Family> {
+        Some(self.family()).filter(|family| !matches!(family, Family::Any | Family::Document))
+    }
+
     /// The letters of DynamoDB's type for what it makes, as far as they are known; `of` says them for a
-    /// value of the source.
+    /// kind of value.
     pub fn type_name(&self, of: &dyn Fn(Family) -> &'static str) -> &'static str {
         match self {
-            Self::Template(template) => of(template.family()),
-            Self::Constant(value) => value.type_name(),
-            Self::Map { .. } => "M",
-            Self::List(_) => "L",
             Self::When { value, .. } => value.type_name(of),
             Self::Typed { wanted, .. } => wanted.word(),
-            Self::Embed(embed) => match embed.gather {
-                Gather::List => "L",
-                Gather::Set => of(Family::Set),
-                Gather::Map(_) => "M",
-            },
+            node => of(node.family()),
         }
     }
 
@@ -324,6 +341,19 @@ impl Node {
             Self::Template(template) => Some(template),
             _ => None,
         }
+    }
+}
+
+/// The kind of value that a DynamoDB type holds.
+pub(super) fn family_of(wanted: DynamoType) -> Family {
+    match wanted {
+        DynamoType::S => Family::Text,
+        DynamoType::N => Family::Number,
+        DynamoType::B => Family::Binary,
+        DynamoType::Bool => Family::Boolean,
+        DynamoType::Ss | DynamoType::Ns | DynamoType::Bs => Family::Set,
+        DynamoType::L => Family::List,
+        DynamoType::M => Family::Map,
     }
 }
 

@@ -1,20 +1,11 @@
 //! A mapping as it was written: every leaf with its place, nothing held against a schema yet.
 
-mod acceptances;
-mod pattern;
-mod settings;
-
-pub(super) use acceptances::RawAcceptance;
-pub(super) use pattern::RawPattern;
-
 use std::ops::Range;
 use std::str::FromStr;
 
-use pattern::read_pattern;
-use settings::{EXPIRED, read_settings};
-pub(super) use settings::{read_autoscale, word};
-
-use dynafold_dynamodb::{Autoscale, Billing, KeyType, Projection, Settings, Throughput};
+use dynafold_dynamodb::{
+    Autoscale, Billing, KeyType, Projection, Settings, StreamView, TableClass, Throughput,
+};
 
 use super::grammar::{MAPPING, validate};
 use super::model::Expired;
@@ -168,7 +159,7 @@ impl Raw {
             items: items.iter().filter_map(read_item).collect(),
             written: names(items),
             patterns: patterns.iter().filter_map(read_pattern).collect(),
-            acceptances: acceptances::read(&root),
+            acceptances: read_acceptances(&root),
             put_in,
         });
         (raw, faults)
@@ -376,4 +367,130 @@ pub(super) fn read_joins(node: Option<&Node>) -> Vec<RawJoin> {
 pub(super) fn read_pairs(node: Option<&Node>) -> RawMatch {
     let pair = |entry: &Entry| Some((name_of(entry), spanned(&entry.value)?));
     named(node).iter().filter_map(pair).collect()
+}
+
+/// Warnings that an item type, an index or an access pattern accepts.
+#[derive(Debug)]
+pub(super) struct RawAcceptance {
+    /// Where the whole of it stands.
+    pub within: Range<usize>,
+    pub codes: Vec<Spanned<String>>,
+}
+
+/// Reads every `accept`.
+fn read_acceptances(root: &Node) -> Vec<RawAcceptance> {
+    let table = root.get("table");
+    let of_table = |name| table.and_then(|table| table.get(name));
+    let places = [
+        of_table("indexes"),
+        of_table("local_indexes"),
+        root.get("items"),
+        root.get("access_patterns"),
+    ];
+    let entries = places.into_iter().flat_map(named);
+    let acceptances = entries.map(|entry| RawAcceptance {
+        within: entry.key_span.start..entry.value.span.end,
+        codes: texts(entry.value.get("accept")),
+    });
+    acceptances.collect()
+}
+
+#[derive(Debug)]
+pub(super) struct RawPattern {
+    pub name: Spanned<String>,
+    pub description: Option<String>,
+    pub items: Vec<Spanned<String>>,
+    pub index: Option<Spanned<String>>,
+    pub key: Vec<Entry>,
+    pub key_span: Range<usize>,
+    pub descending: bool,
+    pub limit: Option<Spanned<u64>>,
+    pub filter: Option<Node>,
+    pub consistent: Option<Spanned<bool>>,
+    pub sql: Option<Spanned<String>>,
+    /// Parameters with the column or template that their values come from.
+    pub params: RawMatch,
+    /// Attributes with SQL columns.
+    pub answer: RawMatch,
+    pub rate: Option<f64>,
+}
+
+impl RawPattern {
+    /// Whether it says that items of this type come back.
+    pub(super) fn promises(&self, item_type: &str) -> bool {
+        self.items.iter().any(|item| item.value == item_type)
+    }
+}
+
+fn read_pattern(entry: &Entry) -> Option<RawPattern> {
+    let pattern = &entry.value;
+    let key = pattern
+        .get("key")
+        .filter(|key| matches!(key.content, Content::Map { .. }))?;
+    let word = |name: &str| pattern.get(name).and_then(Node::text);
+    Some(RawPattern {
+        name: name_of(entry),
+        description: word("description").map(str::to_owned),
+        items: texts(pattern.get("items")),
+        index: pattern.get("index").and_then(spanned),
+        key: key.entries().to_vec(),
+        key_span: entry.key_span.clone(),
+        descending: word("order") == Some("desc"),
+        limit: pattern.get("limit").and_then(parsed),
+        filter: pattern.get("filter").cloned(),
+        consistent: pattern.get("consistent").and_then(parsed),
+        sql: pattern.get("sql").and_then(spanned),
+        params: read_pairs(pattern.get("params")),
+        answer: read_pairs(pattern.get("answer")),
+        rate: pattern.read("rate"),
+    })
+}
+
+/// What the mapping says of the table besides keys, indexes, TTL and billing.
+fn read_settings(table: &Node) -> Settings {
+    let tags = named(table.get("tags")).iter().map(|entry| {
+        let value = entry.value.text().unwrap_or_default();
+        (entry.key.clone(), value.to_owned())
+    });
+    let stream = table.get("stream");
+    let class = table.get("class");
+    Settings {
+        stream: stream.and_then(|node| Some(word(StreamView::WORDS, node)?.value)),
+        point_in_time_recovery: table.read("point_in_time_recovery"),
+        deletion_protection: table.read("deletion_protection"),
+        class: class.and_then(|node| Some(word(TableClass::WORDS, node)?.value)),
+        tags: tags.collect(),
+        warm_throughput: table.get("warm_throughput").and_then(read_throughput),
+        replicas: table.get("replicas").map(plain).unwrap_or_default(),
+        autoscale: table
+            .get("billing")
+            .and_then(|billing| Some(read_autoscale(billing)?.value)),
+    }
+}
+
+/// The `autoscale` of a `billing`.
+pub(super) fn read_autoscale(billing: &Node) -> Option<Spanned<Autoscale>> {
+    let node = billing.get("autoscale")?;
+    Some(Spanned {
+        value: Autoscale {
+            min: node.read("min"),
+            max: node.read("max")?,
+            target: node.read("target")?,
+        },
+        span: node.span.clone(),
+    })
+}
+
+/// The words for what becomes of expired items.
+const EXPIRED: &[(&str, Expired)] = &[
+    ("load", Expired::Load),
+    ("skip", Expired::Skip),
+    ("archive", Expired::Archive),
+];
+
+/// What a word stands for.
+pub(super) fn word<T: Copy>(words: &[(&str, T)], node: &Node) -> Option<Spanned<T>> {
+    let written = spanned(node)?;
+    let (_, value) = words.iter().find(|(word, _)| *word == written.value)?;
+    Some(written.with(*value))
 }

@@ -6,7 +6,7 @@ use futures_util::stream::{self, BoxStream};
 use super::family::Family;
 use super::identity::{self, Watch};
 use super::layout::Layout;
-use super::{Chunk, SourceError};
+use super::{Chunk, Result, SourceError};
 
 /// Most rows of a chunk.
 const ROWS: usize = 256;
@@ -16,12 +16,12 @@ const BYTES: usize = 1 << 20;
 /// Decodes rows and hands them out in chunks. `decode` reads one output of a row and says about how
 /// many bytes it has; `fault` puts a driver's error into the protocol's words.
 pub(super) fn chunks<'a, R: Send + 'a>(
-    rows: BoxStream<'a, Result<R, sqlx::Error>>,
+    rows: BoxStream<'a, sqlx::Result<R>>,
     watch: Option<Watch>,
     layout: Layout<'a>,
-    decode: impl FnMut(&R, usize) -> Result<(Value, usize), sqlx::Error> + Send + 'a,
+    decode: impl FnMut(&R, usize) -> sqlx::Result<(Value, usize)> + Send + 'a,
     fault: impl Fn(sqlx::Error) -> SourceError + Send + 'a,
-) -> BoxStream<'a, Result<Chunk, SourceError>> {
+) -> BoxStream<'a, Result<Chunk>> {
     let state = (rows, watch, decode, fault, Family::new(layout));
     Box::pin(stream::try_unfold(
         state,

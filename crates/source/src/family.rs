@@ -66,8 +66,8 @@ impl<'a> Family<'a> {
     pub(super) fn take(
         &mut self,
         chunk: &mut Chunk,
-        mut cell: impl FnMut(usize) -> Result<(Value, usize), sqlx::Error>,
-    ) -> Result<usize, sqlx::Error> {
+        mut cell: impl FnMut(usize) -> sqlx::Result<(Value, usize)>,
+    ) -> sqlx::Result<usize> {
         let Some(tag) = self.layout.tag else {
             let (row, bytes) = self.read(0, &mut cell)?;
             chunk.rows.push(row.into_boxed_slice());
@@ -108,8 +108,8 @@ impl<'a> Family<'a> {
     fn read(
         &self,
         node: usize,
-        cell: &mut impl FnMut(usize) -> Result<(Value, usize), sqlx::Error>,
-    ) -> Result<(Vec<Value>, usize), sqlx::Error> {
+        cell: &mut impl FnMut(usize) -> sqlx::Result<(Value, usize)>,
+    ) -> sqlx::Result<(Vec<Value>, usize)> {
         let Some(node) = self.layout.nodes.get(node) else {
             return Ok((Vec::new(), 0));
         };
@@ -133,8 +133,8 @@ impl<'a> Family<'a> {
     fn begin(
         &mut self,
         chunk: &mut Chunk,
-        cell: &mut impl FnMut(usize) -> Result<(Value, usize), sqlx::Error>,
-    ) -> Result<usize, sqlx::Error> {
+        cell: &mut impl FnMut(usize) -> sqlx::Result<(Value, usize)>,
+    ) -> sqlx::Result<usize> {
         let (row, bytes) = self.read(0, cell)?;
         let key = self.layout.nodes.first().map(|node| key_of(node, &row));
         let key = key.unwrap_or_default();
@@ -151,8 +151,8 @@ impl<'a> Family<'a> {
     fn add(
         &mut self,
         node: usize,
-        cell: &mut impl FnMut(usize) -> Result<(Value, usize), sqlx::Error>,
-    ) -> Result<usize, sqlx::Error> {
+        cell: &mut impl FnMut(usize) -> sqlx::Result<(Value, usize)>,
+    ) -> sqlx::Result<usize> {
         for (output, known) in self.key_outputs(0).iter().zip(&self.key) {
             if cell(*output)?.0 != *known {
                 return Err(sqlx::Error::Decode(Box::new(OutOfOrder)));
@@ -170,7 +170,7 @@ impl<'a> Family<'a> {
             above => {
                 let outputs = self.key_outputs(above).iter();
                 let values = outputs.map(|output| Ok(cell(*output)?.0));
-                values.collect::<Result<_, sqlx::Error>>()?
+                values.collect::<sqlx::Result<_>>()?
             }
         };
         let (row, bytes) = self.read(node, cell)?;

@@ -16,7 +16,7 @@ use url::Url;
 
 use super::layout::Layout;
 use super::select::Union;
-use super::{Dialect, LeftBehind, SourceError};
+use super::{Dialect, LeftBehind, Result, SourceError};
 
 /// Which database a source is, and what tells its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,13 +34,13 @@ pub struct Identity {
 #[async_trait]
 pub(super) trait Session<C: Send>: Clone + Send + Sync + 'static {
     /// Whether a connection is to the server that the session is on.
-    async fn is_same(&self, connection: &mut C) -> Result<bool, Error>;
+    async fn is_same(&self, connection: &mut C) -> sqlx::Result<bool>;
 
     /// Whether the session is at a query, and not waiting for us to take rows.
-    async fn is_busy(&self, connection: &mut C) -> Result<bool, Error>;
+    async fn is_busy(&self, connection: &mut C) -> sqlx::Result<bool>;
 
     /// Cancels the query that the session is at; with `ends` the whole session. False: it is at none.
-    async fn cancel(&self, connection: &mut C, ends: bool) -> Result<bool, Error>;
+    async fn cancel(&self, connection: &mut C, ends: bool) -> sqlx::Result<bool>;
 }
 
 /// How long a cancelled query may take to notice.
@@ -121,7 +121,7 @@ enum Answer {
 }
 
 /// Asks whether the server is still at a query, and not waiting for us.
-type Ask = Arc<dyn Fn() -> BoxFuture<'static, Result<Answer, sqlx::Error>> + Send + Sync>;
+type Ask = Arc<dyn Fn() -> BoxFuture<'static, sqlx::Result<Answer>> + Send + Sync>;
 
 /// How a connection is watched.
 #[derive(Clone)]
@@ -137,7 +137,7 @@ impl Watch {
         options: C::Options,
         session: impl Session<C>,
     ) -> Self {
-        let ask = move || -> BoxFuture<'static, Result<Answer, Error>> {
+        let ask = move || -> BoxFuture<'static, sqlx::Result<Answer>> {
             let (options, session) = (options.clone(), session.clone());
             Box::pin(async move {
                 let mut connection = options.connect().await?;
@@ -170,9 +170,9 @@ impl Watch {
 
 /// The next row.
 pub(super) async fn next<R>(
-    rows: &mut BoxStream<'_, Result<R, sqlx::Error>>,
+    rows: &mut BoxStream<'_, sqlx::Result<R>>,
     watch: Option<&Watch>,
-) -> Result<Option<R>, sqlx::Error> {
+) -> sqlx::Result<Option<R>> {
     // Most are there already, and no clock is looked at for them.
     if let Some(next) = rows.try_next().now_or_never() {
         return next;
@@ -305,9 +305,15 @@ pub(super) struct Tls {
 }
 
 impl Tls {
+    /// All parameters.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        let lists = [self.mode.0].into_iter().chain(self.files);
+        lists.flatten().copied()
+    }
+
     /// Refuses modes that there are not, and files that hold nothing of their kind: the driver passes
     /// over these, or blames something else.
-    pub(super) fn check(&self, url: &Url) -> Result<(), SourceError> {
+    pub(super) fn check(&self, url: &Url) -> Result<()> {
         let refuse = |why: String| Err(SourceError::Parameter(why));
         let (modes, words) = self.mode;
         for (name, value) in url.query_pairs() {

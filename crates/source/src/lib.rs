@@ -37,9 +37,9 @@ pub mod postgres;
 pub mod sqlite;
 
 pub use dialect::Dialect;
-use identity::Count;
 pub use identity::said;
 pub use identity::{Canceller, Identity};
+use identity::{Count, Tls};
 pub use select::statement;
 
 use async_trait::async_trait;
@@ -72,6 +72,9 @@ pub struct LeftBehind {
     /// Children beyond the embed's limit.
     pub cut: u64,
 }
+
+/// What asking a source gives.
+pub type Result<T, E = SourceError> = std::result::Result<T, E>;
 
 /// How a source failed.
 #[derive(Debug, thiserror::Error)]
@@ -137,6 +140,10 @@ pub enum SourceError {
 }
 
 impl SourceError {
+    fn moved(what: impl Into<String>) -> Self {
+        Self::Moved { what: what.into() }
+    }
+
     /// What the user can do about it, where there is something to say.
     #[must_use]
     pub fn help(&self) -> Option<&str> {
@@ -171,32 +178,32 @@ pub trait Source: Send {
 
     /// Reads the schema of everything that the connection can see, system schemas left out.
     /// Objects without permission are listed with `readable: false` or named in the notices.
-    async fn catalog(&mut self) -> Result<Catalog, SourceError>;
+    async fn catalog(&mut self) -> Result<Catalog>;
 
     /// The columns that a query would give, without running it.
-    async fn describe(&mut self, sql: &str) -> Result<Vec<Column>, SourceError>;
+    async fn describe(&mut self, sql: &str) -> Result<Vec<Column>>;
 
     /// The columns that a query gives where it is asked as it stands, by [`Self::ask`]: several may
     /// have one name.
-    async fn describe_answer(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
+    async fn describe_answer(&mut self, sql: &str) -> Result<Vec<Column>> {
         self.describe(sql).await
     }
 
     /// Has the database parse and plan a scan without reading rows, so that a bad condition is
     /// found before the run.
-    async fn prepare(&mut self, scan: &Scan) -> Result<(), SourceError>;
+    async fn prepare(&mut self, scan: &Scan) -> Result<()>;
 
     /// Opens the run's snapshot: read-only, and the same for every scan that follows. What these scans
     /// read is held as the snapshot shows it: nobody can empty, rewrite or rename it until the run ends.
     /// [`SourceError::Moved`] where its schema in the snapshot is not the one that [`Self::catalog`] gave.
-    async fn begin(&mut self, scans: &[&Scan]) -> Result<(), SourceError>;
+    async fn begin(&mut self, scans: &[&Scan]) -> Result<()>;
 
     /// Runs a query of ours about a scan's relations, which gives whole numbers only, and reads its rows.
     /// SQL of the mapping's may be in it: more than one statement are refused.
-    async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>, SourceError>;
+    async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>>;
 
     /// Counts the rows of a relation, conditions left aside.
-    async fn count(&mut self, from: &Relation) -> Result<u64, SourceError> {
+    async fn count(&mut self, from: &Relation) -> Result<u64> {
         let dialect = self.dialect();
         let sql = format!(
             "SELECT {} FROM {} AS q",
@@ -213,13 +220,13 @@ pub trait Source: Send {
     }
 
     /// Counts the rows of a scan's relation within its range, conditions left aside.
-    async fn count_range(&mut self, scan: &Scan) -> Result<u64, SourceError> {
+    async fn count_range(&mut self, scan: &Scan) -> Result<u64> {
         let rows = Relation::Query(statement(self.dialect(), &scan.bare()));
         self.count(&rows).await
     }
 
     /// Reads rows.
-    fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>>;
+    fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk>>;
 
     /// How this database writes SQL.
     fn dialect(&self) -> &'static dyn Dialect;
@@ -227,27 +234,27 @@ pub trait Source: Send {
     /// Runs one query of the mapping's as it stands, so that its own order is kept, and reads all of
     /// its rows under these columns: what [`Self::describe_answer`] gives for it. After [`Self::begin`]. A
     /// query that would write is refused by the database, and the snapshot goes on after it.
-    async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>, SourceError>;
+    async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>>;
 
     /// Cuts a scan's base relation into ranges of about `rows` rows, in the order of their keys, that
     /// cover every row exactly once: rows that are added later too. Empty: it cannot be cut and is
     /// read in one piece. That is so for queries and views, without a usable key, with a limit, and
     /// where a range would have to read all children of an embed. After [`Self::begin`].
-    async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>, SourceError>;
+    async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>>;
 
     /// Opens another connection onto the same snapshot; `None` where the database cannot: no session of
     /// MySQL takes over another one's, and nothing keeps writers of SQLite from coming between the first
     /// reads of two transactions. It must not outlive this one. After [`Self::begin`].
-    async fn fork(&mut self) -> Result<Option<Box<dyn Source>>, SourceError> {
+    async fn fork(&mut self) -> Result<Option<Box<dyn Source>>> {
         Ok(None)
     }
 
     /// Which database this is, and what tells its state. After [`Self::begin`].
-    async fn identity(&mut self) -> Result<Identity, SourceError>;
+    async fn identity(&mut self) -> Result<Identity>;
 
     /// Children of a scan's embeds that find no parent, with the index of the embed's column. Of a
     /// pass that is read in ranges nobody else tells them.
-    async fn orphans(&mut self, scan: &Scan) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
+    async fn orphans(&mut self, scan: &Scan) -> Result<Vec<(usize, LeftBehind)>> {
         let Some(count) = Count::new(self.dialect(), scan) else {
             return Ok(Vec::new());
         };
@@ -257,7 +264,7 @@ pub trait Source: Send {
 
     /// Checks, after the last scan of this connection and before anything is claimed, that all that was read
     /// is what the snapshot shows, what SQL has read by itself too.
-    async fn confirm(&mut self) -> Result<(), SourceError> {
+    async fn confirm(&mut self) -> Result<()> {
         Ok(())
     }
 
@@ -274,7 +281,7 @@ pub trait Source: Send {
 
 /// Checks that the schema in the run's snapshot is the one that the mapping was checked against, in what these
 /// scans name or their SQL may name: what was proved of another schema does not hold of these rows.
-fn same_schema(checked: &Catalog, now: &Catalog, scans: &[&Scan]) -> Result<(), SourceError> {
+fn same_schema(checked: &Catalog, now: &Catalog, scans: &[&Scan]) -> Result<()> {
     let plain = |text: &str| text.replace(['"', '`'], "").to_lowercase();
     let named: Vec<&TableName> = scans.iter().flat_map(|scan| scan.tables()).collect();
     let sql = scans.iter().flat_map(|scan| scan.foreign_sql());
@@ -295,9 +302,9 @@ fn same_schema(checked: &Catalog, now: &Catalog, scans: &[&Scan]) -> Result<(), 
                 None => continue,
             },
         };
-        return Err(SourceError::Moved {
-            what: format!("{what} after the mapping was checked against the schema"),
-        });
+        return Err(SourceError::moved(format!(
+            "{what} after the mapping was checked against the schema"
+        )));
     }
     Ok(())
 }
@@ -316,13 +323,14 @@ fn has_word(text: &str, name: &str) -> bool {
 /// Reads the URL of a server. Refuses one that would be shown with a part of its password, and
 /// parameters that the driver would pass over in silence: a mistyped `sslmode` must not leave a
 /// connection without TLS. Values may be secrets and are not shown.
-fn server_url(text: &str, known: &[&str]) -> Result<Url, SourceError> {
+fn server_url(text: &str, tls: &Tls, others: &[&'static str]) -> Result<Url> {
     let url = Url::parse(text).map_err(|error| {
         SourceError::Url(format!(
             "{error} (special characters in user and password are written as %XX)"
         ))
     })?;
     address::check_server(text, &url)?;
+    let known: Vec<&str> = tls.names().chain(others.iter().copied()).collect();
     // Behind a bare `?` in a password the rest of it may look like a parameter.
     let stray = url.query().is_some_and(|query| query.contains('@'));
     for (name, _) in url.query_pairs() {
@@ -341,6 +349,7 @@ fn server_url(text: &str, known: &[&str]) -> Result<Url, SourceError> {
             "it has an unknown parameter `{name}`; {mend}"
         )));
     }
+    tls.check(&url)?;
     Ok(url)
 }
 
@@ -356,7 +365,7 @@ impl From<Unsafe> for SourceError {
 ///
 /// [`SourceError::Url`] for a URL of no known database, [`SourceError::Connect`] when the database
 /// cannot be reached or refuses the login.
-pub async fn connect(url: &str) -> Result<Box<dyn Source>, SourceError> {
+pub async fn connect(url: &str) -> Result<Box<dyn Source>> {
     let scheme = url.split_once(':').map_or(url, |(scheme, _)| scheme);
     match scheme {
         "postgres" | "postgresql" => Ok(Box::new(postgres::Postgres::connect(url).await?)),

@@ -1,5 +1,7 @@
 //! The values of a range: as its text says them, and as SQL has them.
 
+use dynafold_relational::value::{Number, NumberError};
+
 /// A value as the text of a range says it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Literal {
@@ -54,22 +56,9 @@ impl Literal {
     }
 }
 
-/// Whether this is a number as every SQL writes it.
+/// Whether this is a decimal number, however large.
 pub(super) fn is_number(text: &str) -> bool {
-    let unsigned = text.strip_prefix('-').unwrap_or(text);
-    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (
-            mantissa,
-            Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)),
-        ),
-        None => (unsigned, None),
-    };
-    let (whole, fraction) = match mantissa.split_once('.') {
-        Some((whole, fraction)) => (whole, Some(fraction)),
-        None => (mantissa, None),
-    };
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits(whole) && fraction.is_none_or(digits) && exponent.is_none_or(digits)
+    Number::parse(text) != Err(NumberError::Malformed)
 }
 
 /// Bytes as pairs of digits.

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use dynafold_relational::catalog::TableName;
 use dynafold_relational::scan::{By, Range};
 
-use super::{Dialect, SourceError};
+use super::{Dialect, Result};
 
 /// The condition that leaves out the rows outside of a range, on the relation of this (quoted) name.
 pub(super) fn condition(range: &Range, dialect: &dyn Dialect, base: &str) -> Option<String> {
@@ -111,11 +111,7 @@ pub(super) enum Kind {
 pub(super) trait Probe: Send {
     /// The first row of a query of ours, its values as a [`Range`] says them. `None`: there is no
     /// row, or something in it cannot be said.
-    async fn row(
-        &mut self,
-        sql: String,
-        kinds: &[Kind],
-    ) -> Result<Option<Vec<String>>, SourceError>;
+    async fn row(&mut self, sql: String, kinds: &[Kind]) -> Result<Option<Vec<String>>>;
 }
 
 /// A table and what it is cut by.
@@ -129,11 +125,7 @@ pub(super) struct Cutter<'a> {
 
 impl Cutter<'_> {
     /// Ranges of about `rows` rows; empty where the key turns out not to be usable.
-    pub(super) async fn cut(
-        &self,
-        probe: &mut dyn Probe,
-        rows: u64,
-    ) -> Result<Vec<Range>, SourceError> {
+    pub(super) async fn cut(&self, probe: &mut dyn Probe, rows: u64) -> Result<Vec<Range>> {
         let rows = rows.clamp(1, 1 << 40);
         if self.kinds == [Kind::Integer]
             && let Some(ranges) = self.steps(probe, rows).await?
@@ -144,11 +136,7 @@ impl Cutter<'_> {
     }
 
     /// Even steps, where the key is dense.
-    async fn steps(
-        &self,
-        probe: &mut dyn Probe,
-        rows: u64,
-    ) -> Result<Option<Vec<Range>>, SourceError> {
+    async fn steps(&self, probe: &mut dyn Probe, rows: u64) -> Result<Option<Vec<Range>>> {
         let first = self.end(probe, "").await?;
         let last = self.end(probe, " DESC").await?;
         let (Some(first), Some(last)) = (first, last) else {
@@ -185,7 +173,7 @@ impl Cutter<'_> {
     }
 
     /// The least or the greatest key.
-    async fn end(&self, probe: &mut dyn Probe, order: &str) -> Result<Option<i128>, SourceError> {
+    async fn end(&self, probe: &mut dyn Probe, order: &str) -> Result<Option<i128>> {
         let column = self.columns().concat();
         let table = self.dialect.table(self.table);
         let sql = format!("SELECT {column} FROM {table} AS t ORDER BY {column}{order} LIMIT 1");
@@ -193,7 +181,7 @@ impl Cutter<'_> {
     }
 
     /// The key of every so many rows, along the index.
-    async fn walk(&self, probe: &mut dyn Probe, rows: u64) -> Result<Vec<Range>, SourceError> {
+    async fn walk(&self, probe: &mut dyn Probe, rows: u64) -> Result<Vec<Range>> {
         let mut bounds: Vec<Vec<String>> = Vec::new();
         loop {
             let sql = self.step(bounds.last(), rows);

@@ -78,18 +78,6 @@ impl ColumnRef {
             name: name(column),
         })
     }
-
-    /// Whether two may be one column: one of them may say more of where it is.
-    #[must_use]
-    pub fn may_be(&self, other: &Self) -> bool {
-        let same = |a: &Option<Name>, b: &Option<Name>| match (a, b) {
-            (Some(a), Some(b)) => a.is(&b.text),
-            _ => true,
-        };
-        self.name.is(&other.name.text)
-            && same(&self.owner, &other.owner)
-            && same(&self.schema, &other.schema)
-    }
 }
 
 /// A value that stands in the text.

@@ -31,7 +31,7 @@ pub enum InResult {
     Named(String),
     /// By its number from 1.
     Number(usize),
-    /// Something else.
+    /// Something else: an expression, or a column of a table, whatever the result calls it.
     Expression,
 }
 
@@ -103,7 +103,7 @@ fn resolve(term: &Expr, outputs: &[Output], sql: &Sql) -> (InResult, Option<Sort
             None => (key, Some((column, None))),
         };
     }
-    (passed_on(&column, outputs), Some((column, collation)))
+    (InResult::Expression, Some((column, collation)))
 }
 
 /// A column, maybe with a collation; `None` for any other expression.
@@ -125,43 +125,6 @@ fn sorted_output(output: &Output) -> Option<Sorted> {
     }
 }
 
-/// The name of a column of the result, where it is plain.
-fn name_of(output: &Output) -> Option<&Name> {
-    match output {
-        Output::One { name, .. } => name.as_ref(),
-        Output::All | Output::AllOf(_) => None,
-    }
-}
-
 fn is_called(output: &Output, name: &Name) -> bool {
-    name_of(output).is_some_and(|own| own.is(&name.text))
-}
-
-/// What a column of a table is in the result, if the result has it as it is.
-fn passed_on(column: &ColumnRef, outputs: &[Output]) -> InResult {
-    let is_it = |output: &Output| sorted_output(output).is_some_and(|(own, _)| own.may_be(column));
-    let is_other = |output: &Output| is_called(output, &column.name) && !is_it(output);
-    let hides = outputs.iter().any(is_other);
-    let place = outputs.iter().position(is_it);
-    let before = outputs.iter().take(place.unwrap_or(outputs.len()));
-    let mut stars = before.filter(|output| !matches!(output, Output::One { .. }));
-    match place {
-        Some(_) if hides && column.owner.is_none() => InResult::Expression,
-        Some(at) if stars.next().is_none() => InResult::Number(at + 1),
-        Some(at) => match outputs.get(at).and_then(name_of) {
-            Some(name) => InResult::Named(name.text.clone()),
-            None => InResult::Expression,
-        },
-        None => {
-            let has = |star: &Output| match (star, &column.owner) {
-                (Output::AllOf(of), Some(owner)) => of.last().is_some_and(|of| of.is(&owner.text)),
-                _ => true,
-            };
-            if stars.any(has) && !hides {
-                InResult::Named(column.name.text.clone())
-            } else {
-                InResult::Expression
-            }
-        }
-    }
+    matches!(output, Output::One { name: Some(own), .. } if own.is(&name.text))
 }

@@ -392,6 +392,11 @@ fn what_is_no_single_query_that_reads_is_refused() {
             "says `/*!`",
         ),
         (
+            Mysql,
+            "SELECT /*+ set_var(sql_select_limit=3) */ a FROM t WHERE a = 1",
+            "says `SET_VAR`",
+        ),
+        (
             Mariadb,
             "SELECT a FROM t WHERE a = 1 /*M! OR b = 2 */",
             "says `/*!`",
@@ -634,7 +639,7 @@ fn the_order_of_a_query_is_its_outermost() {
         ("SELECT a FROM (SELECT a FROM t ORDER BY a) q", None),
         (
             "SELECT a, b FROM t ORDER BY t.a DESC NULLS LAST, B COLLATE \"C\", 2, lower(a), \"B\" LIMIT 3",
-            Some("1 2 2 ? B"),
+            Some("? ? 2 ? B"),
         ),
         ("(SELECT a FROM t ORDER BY a DESC);", Some("a")),
         (
@@ -652,7 +657,7 @@ fn the_order_of_a_query_is_its_outermost() {
         ),
         (
             "SELECT o.id, c.name, o.name FROM o, c ORDER BY o.name",
-            Some("3"),
+            Some("?"),
         ),
         (
             "SELECT id, date(placed) AS placed FROM o ORDER BY o.placed",
@@ -666,22 +671,7 @@ fn the_order_of_a_query_is_its_outermost() {
             "SELECT id, date(placed) AS placed FROM o ORDER BY placed COLLATE \"C\"",
             Some("?"),
         ),
-        ("SELECT placed AS day FROM o ORDER BY s.o.placed", Some("1")),
-        ("SELECT * FROM o ORDER BY o.placed", Some("placed")),
-        (
-            "SELECT c.*, o.* FROM o, c ORDER BY o.placed",
-            Some("placed"),
-        ),
-        (
-            "SELECT c.*, date(placed) AS placed FROM o, c ORDER BY o.placed",
-            Some("?"),
-        ),
-        (
-            "SELECT c.*, o.placed AS day FROM o, c ORDER BY o.placed",
-            Some("day"),
-        ),
-        ("SELECT c.* FROM o, c ORDER BY o.placed", Some("?")),
-        ("SELECT id FROM o ORDER BY o.placed", Some("?")),
+        ("SELECT * FROM o ORDER BY o.placed", Some("?")),
     ] {
         assert_eq!(sorted(sql, false).as_deref(), expected, "{sql}");
     }

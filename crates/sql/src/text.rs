@@ -183,6 +183,12 @@ impl Sql {
                 Token::Word(word) if word.keyword == Keyword::XOR => {
                     ("XOR".to_owned(), "write it with AND, OR and NOT")
                 }
+                // A hint may set whatever decides what the query gives.
+                Token::Whitespace(Whitespace::MultiLineComment(hint))
+                    if hint.starts_with('+') && hint.to_uppercase().contains("SET_VAR") =>
+                {
+                    ("SET_VAR".to_owned(), "leave it out")
+                }
                 Token::StringConcat | Token::Overlap => {
                     (token.to_string(), "write CONCAT, OR, AND")
                 }

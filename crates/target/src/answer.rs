@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use dynafold_dynamodb::{Item, Plan, Request, Shard, Table, merge};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use super::{Target, TargetError};
+use super::{Result, Target};
 
 /// Shards that are asked at once.
 const IN_FLIGHT: usize = 10;
@@ -38,12 +38,7 @@ struct Part {
 /// # Errors
 ///
 /// That of the first request which fails.
-pub async fn answer(
-    target: &dyn Target,
-    table: &Table,
-    plan: &Plan,
-    all: bool,
-) -> Result<Answer, TargetError> {
+pub async fn answer(target: &dyn Target, table: &Table, plan: &Plan, all: bool) -> Result<Answer> {
     let begun = Instant::now();
     let most = plan.limit.and_then(|limit| usize::try_from(limit).ok());
     let parts = stream::iter(&plan.requests).map(|request| part(target, table, request, most, all));
@@ -81,7 +76,7 @@ async fn part(
     request: &Request,
     most: Option<usize>,
     all: bool,
-) -> Result<Part, TargetError> {
+) -> Result<Part> {
     let mut part = Part::default();
     loop {
         let asked = target.ask(table, request, part.shard.next.take()).await?;

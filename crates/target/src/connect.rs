@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::spec::TargetSpec;
-use super::{Target, TargetError, dynamodb, local};
+use super::{Result, Target, dynamodb, local};
 
 /// Opens a target. Sends nothing to a service yet; a `local` file that exists is opened, one that
 /// does not is made by [`Target::create`].
@@ -11,7 +11,7 @@ use super::{Target, TargetError, dynamodb, local};
 /// # Errors
 ///
 /// [`TargetError`] with the code `Region`, `Credentials`, `Connection` or `File`.
-pub async fn connect(spec: &TargetSpec) -> Result<Arc<dyn Target>, TargetError> {
+pub async fn connect(spec: &TargetSpec) -> Result<Arc<dyn Target>> {
     Ok(Arc::new(match spec {
         TargetSpec::Dynamodb {
             endpoint_url: url,

@@ -104,6 +104,9 @@ pub enum ErrorClass {
     Fatal,
 }
 
+/// What asking a target gives.
+pub type Result<T, E = TargetError> = std::result::Result<T, E>;
+
 /// How a target failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct TargetError {
@@ -233,11 +236,11 @@ pub trait Target: Send + Sync {
     }
 
     /// Describes a table; `None` where there is none.
-    async fn describe(&self, name: &str) -> Result<Option<TableDescription>, TargetError>;
+    async fn describe(&self, name: &str) -> Result<Option<TableDescription>>;
 
     /// Makes a table with its indexes, TTL and settings, and waits until it is ACTIVE. Gives the
     /// settings that the table does not show afterwards; none of them fails it.
-    async fn create(&self, table: &Table) -> Result<Vec<Difference>, TargetError>;
+    async fn create(&self, table: &Table) -> Result<Vec<Difference>>;
 
     /// Compares the settings that the mapping names with those of a table that exists. What the
     /// endpoint does not tell is among the differences.
@@ -247,39 +250,28 @@ pub trait Target: Send + Sync {
 
     /// Says that a load of a table begins. `bulk`: whether the target may use another way than
     /// BatchWriteItem that has the same result. [`Target::finish`] ends it.
-    async fn start(&self, table: &Table, bulk: bool) -> Result<(), TargetError>;
+    async fn start(&self, table: &Table, bulk: bool) -> Result<()>;
 
     /// Says that the load has ended, for good or ill; what was written is durable afterwards.
-    async fn finish(&self) -> Result<(), TargetError>;
+    async fn finish(&self) -> Result<()>;
 
     /// Sends one batch of puts and deletes, once.
-    async fn write(&self, table: &Table, batch: &Batch) -> Result<Written, TargetError>;
+    async fn write(&self, table: &Table, batch: &Batch) -> Result<Written>;
 
     /// Reads items by their keys, at most 100; those that are missing are left out.
-    async fn read(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>, TargetError>;
+    async fn read(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>>;
 
     /// Sends one entry of a batch alone, once: as `PutItem`, or as `DeleteItem`. Its throttling answers
     /// give reasons, which those of a batch do not.
-    async fn put(&self, table: &Table, batch: &Batch, index: usize)
-    -> Result<Written, TargetError>;
+    async fn put(&self, table: &Table, batch: &Batch, index: usize) -> Result<Written>;
 
     /// Reads one page of a strongly consistent scan, or of a segment of it. `from` is where the last
     /// page said that the next begins.
-    async fn scan(
-        &self,
-        table: &Table,
-        wanted: &Wanted,
-        from: Option<Position>,
-    ) -> Result<Page, TargetError>;
+    async fn scan(&self, table: &Table, wanted: &Wanted, from: Option<Position>) -> Result<Page>;
 
     /// Sends one request of an access pattern, for one page. `from` is where the last page ended.
-    async fn ask(
-        &self,
-        table: &Table,
-        request: &Request,
-        from: Option<Position>,
-    ) -> Result<Page, TargetError>;
+    async fn ask(&self, table: &Table, request: &Request, from: Option<Position>) -> Result<Page>;
 
     /// Deletes a table and waits until it is gone. One that is not there is gone already.
-    async fn delete_table(&self, name: &str) -> Result<(), TargetError>;
+    async fn delete_table(&self, name: &str) -> Result<()>;
 }

@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::args::Demo;
+use clap::Args;
+
 use super::failure::Failure;
 use super::output::Output;
-use super::query::flags::{Stop, parse};
-use super::{Outcome, dispatch, init};
+use super::{Outcome, carry_out, init};
 use crate::format::shell_word;
 use crate::source::sqlite;
 
@@ -18,9 +18,20 @@ const MAPPING: &str = include_str!("../../../mappings/personalization.yaml");
 /// The access pattern that is asked, and what for: the settings of a user at a service.
 const SETTINGS: &str = "findPersonalByUserIdAndService --userId 1 --service startzum";
 
-pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Failure> {
-    let folder = &arguments.folder;
-    std::fs::create_dir_all(folder).map_err(|error| {
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dynafold demo            writes into ./dynafold-demo
+  dynafold demo /tmp/try   writes into another folder")]
+pub(in crate::cli) struct Demo {
+    /// The folder that the example is written into
+    #[arg(default_value = "dynafold-demo")]
+    folder: PathBuf,
+}
+
+pub(super) async fn run(arguments: Demo, output: &Output) -> Result<Outcome, Failure> {
+    let folder = arguments.folder;
+    std::fs::create_dir_all(&folder).map_err(|error| {
         Failure::failed(format!("cannot make the folder `{}`", folder.display())).with_cause(&error)
     })?;
     let paths = Paths {
@@ -96,11 +107,7 @@ async fn step(output: &Output, question: &str, words: &[&str]) -> Result<Outcome
         .chain(words)
         .map(OsString::from)
         .collect();
-    match parse(&words) {
-        Ok(arguments) => Box::pin(dispatch(arguments.command, output)).await,
-        Err(Stop::Failure(failure)) => Err(failure),
-        Err(Stop::Clap(error)) => Err(Failure::failed(error.to_string())),
-    }
+    carry_out(&words, output).await
 }
 
 /// A command as a shell takes it.

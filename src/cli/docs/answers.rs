@@ -8,9 +8,8 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::access::{end_of_range, moment, plan, recover, to_json};
-use crate::cli::args::{Docs, Service, TargetArguments};
 use crate::cli::failure::Failure;
-use crate::cli::{query, target};
+use crate::cli::query;
 use crate::document::{self, cells};
 use crate::dynamodb::{Item, Plan, Table, partition_fingerprint, sort_order, write_item};
 use crate::item::text_of;
@@ -18,7 +17,7 @@ use crate::mapping::model::{AccessPattern, Model, SortCondition};
 use crate::mapping::template::Context;
 use crate::mapping::{PatternProof, Proofs};
 use crate::preview::ItemTypeSample;
-use crate::target::{Answer, Batcher, Entry, Target, TargetError, answer};
+use crate::target::{Answer, Batcher, Entry, Target, TargetError, TargetSpec, answer, connect};
 use crate::value::Value;
 
 /// Item collections that are tried for a pattern.
@@ -47,7 +46,7 @@ struct Asked {
 
 /// Asks every pattern.
 pub(super) async fn ask(
-    arguments: &Docs,
+    loaded: Option<&TargetSpec>,
     model: &Model,
     proofs: &Proofs,
     samples: &[ItemTypeSample],
@@ -55,9 +54,8 @@ pub(super) async fn ask(
 ) -> Result<Answers, Failure> {
     let table = &model.table;
     let made = filled(table, samples).await?;
-    let elsewhere = TargetArguments::said(arguments.target.as_ref(), &arguments.service);
-    let elsewhere = match elsewhere {
-        Some(target) => Some(target::open(&target).await?),
+    let elsewhere = match loaded {
+        Some(target) => Some(connect(target).await?),
         None => None,
     };
     let mut answers = Vec::new();
@@ -84,11 +82,7 @@ pub(super) async fn ask(
 
 /// A table in memory that holds the sampled items.
 async fn filled(table: &Table, samples: &[ItemTypeSample]) -> Result<Arc<dyn Target>, Failure> {
-    let target = target::open(&TargetArguments {
-        target: "local".to_owned(),
-        service: Service::default(),
-    })
-    .await?;
+    let target = connect(&TargetSpec::Local { file: None }).await?;
     target.create(table).await?;
     target.start(table, true).await?;
     let mut batcher = Batcher::new(target.batch_limit());

@@ -1,4 +1,4 @@
-//! The files that `docs` writes: where each goes, and whose it is that stands there already.
+//! The files that `docs` writes: their formats, where each goes, and whose it is that stands there already.
 //!
 //! The files are made again and again. One that `docs` wrote is known by its marker and is
 //! replaced: written beside, then renamed, so that a reader never sees half of it. Any other is
@@ -9,13 +9,73 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::{Docs, DocsFormat};
+use clap::ValueEnum;
+
 use crate::cli::failure::Failure;
 use crate::cli::format::printable;
 use crate::cli::output::Output;
+use crate::document::export::ExportFormat;
 
 /// How much of a file is looked into for a marker.
 const BEGINNING: u64 = 4 << 10;
+
+/// What is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum DocsFormat {
+    /// The definition document as one self-contained page
+    Html,
+    /// The definition document for review in a pull request
+    Markdown,
+    /// The table and what belongs to it as a CloudFormation template
+    Cloudformation,
+    /// The same as a Terraform configuration
+    Terraform,
+    /// A NoSQL Workbench data model with the example items
+    Workbench,
+    /// The IAM policy that migrates, verifies and asks this table
+    IamMigration,
+    /// The IAM policy of an application that asks the access patterns
+    IamApplication,
+}
+
+impl DocsFormat {
+    /// What is written where nothing is said.
+    pub(super) const USUAL: [Self; 2] = [Self::Html, Self::Markdown];
+
+    /// How the file's name goes on after the mapping's stem.
+    pub(super) fn ending(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Markdown => "md",
+            Self::Cloudformation => "cloudformation.yaml",
+            Self::Terraform => "tf",
+            Self::Workbench => "workbench.json",
+            Self::IamMigration => "iam-migration.json",
+            Self::IamApplication => "iam-application.json",
+        }
+    }
+
+    /// What stands near the beginning of each file of this format, so that it is known again.
+    pub(super) fn marker(self) -> &'static str {
+        match (self, self.export()) {
+            (_, Some(export)) => export.marker(),
+            (Self::Markdown, _) => crate::document::MARKDOWN_MARKER,
+            _ => crate::document::HTML_MARKER,
+        }
+    }
+
+    /// The export that it is; `None` for the definition document.
+    pub(super) fn export(self) -> Option<ExportFormat> {
+        match self {
+            Self::Html | Self::Markdown => None,
+            Self::Cloudformation => Some(ExportFormat::Cloudformation),
+            Self::Terraform => Some(ExportFormat::Terraform),
+            Self::Workbench => Some(ExportFormat::Workbench),
+            Self::IamMigration => Some(ExportFormat::IamMigration),
+            Self::IamApplication => Some(ExportFormat::IamApplication),
+        }
+    }
+}
 
 /// Where a format goes.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,17 +87,19 @@ pub(super) enum Place {
 }
 
 /// Where each format goes. Says so now if one of them must not be written.
-pub(super) fn places(arguments: &Docs) -> Result<Vec<(DocsFormat, Place)>, Failure> {
-    let formats = arguments.formats();
-    let output = arguments.output.as_deref();
+pub(super) fn places(
+    formats: &[DocsFormat],
+    mapping: &Path,
+    output: Option<&Path>,
+    force: bool,
+) -> Result<Vec<(DocsFormat, Place)>, Failure> {
     let named = |format: DocsFormat| {
-        let stem = arguments.mapping.file_stem().unwrap_or_default();
-        let mut name = OsString::from(stem);
+        let mut name = OsString::from(mapping.file_stem().unwrap_or_default());
         name.push(".");
         name.push(format.ending());
         name
     };
-    let places = match (formats.as_slice(), output) {
+    let places = match (formats, output) {
         ([_, _, ..], Some(path)) if path == Path::new("-") => {
             return Err(Failure::usage("only one format can go to standard output")
                 .with_help("say --as once, or name a folder with --output"));
@@ -58,7 +120,7 @@ pub(super) fn places(arguments: &Docs) -> Result<Vec<(DocsFormat, Place)>, Failu
     };
     for (format, place) in &places {
         if let Place::File(path) = place
-            && !arguments.force
+            && !force
         {
             spare(path, *format)?;
         }

@@ -5,21 +5,21 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::answers;
-use crate::address;
-use crate::cli::args::Docs;
+use super::job::Job;
+use crate::cli::catalog::Origin;
 use crate::cli::failure::{Failure, INTERRUPTED};
 use crate::cli::mapping::MappingFile;
 use crate::cli::output::Output;
 use crate::cli::signals::stop_on_signals;
-use crate::cli::{catalog, mapping, prices, progress, target};
+use crate::cli::{mapping, prices, progress, target};
 use crate::diagnostic::{Diagnostic, to_json};
-use crate::document::{Definition, Examples, Ground, Totals, Warning, define};
+use crate::document::{Definition, Examples, Inputs, Totals, Warning, define};
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::preview::{
     Forecast, ForecastOutcome, ItemTypeSample, Most, Survey, sample_within, survey,
 };
-use crate::proof;
+use crate::{proof, source};
 
 /// Rows of each item type that are read: enough for parameters that find something.
 const ROWS: u64 = 1_000;
@@ -39,26 +39,15 @@ pub(super) struct Material {
 }
 
 /// Checks the mapping and reads what the definition needs. A mapping with errors ends here.
-pub(super) async fn gather(
-    arguments: &Docs,
-    output: &Output,
-) -> Result<(Material, Definition), Failure> {
-    let prices = prices::read(
-        arguments.prices.as_deref(),
-        arguments
-            .price_region
-            .as_deref()
-            .or(arguments.service.region.as_deref()),
-    )?;
-    let (kept, path) = (arguments.catalog.as_deref(), &arguments.mapping);
-    let opened = mapping::open_or_file(&arguments.source, kept, path).await?;
-    let (mut source, catalog, file) = opened;
+pub(super) async fn gather(job: &Job, output: &Output) -> Result<(Material, Definition), Failure> {
+    let prices = prices::read(job.prices.as_deref(), job.price_region.as_deref())?;
+    let (mut source, catalog, file) = mapping::open_any(&job.origin, &job.mapping).await?;
     let warnings = told(&file, &file.checked.diagnostics);
     let accepted = told(&file, &file.checked.accepted);
     let proofs = file.checked.proofs.clone();
     let model = Arc::new(file.into_model(output)?);
     let proofs = proofs.ok_or_else(Failure::silent)?;
-    let context = target::context(&model, arguments.now)?;
+    let context = target::context(&model, job.now)?;
     let share = ALL_ROWS / model.item_types.len().max(1);
     let rows = ROWS.max(u64::try_from(share).unwrap_or(ROWS));
     let mut samples = Vec::new();
@@ -76,9 +65,9 @@ pub(super) async fn gather(
     drop(source);
     let mut examples = None;
     let mut found = Vec::new();
-    if !samples.is_empty() && !arguments.no_examples {
+    if !samples.is_empty() && job.examples {
         output.note("asking the access patterns");
-        let asked = answers::ask(arguments, &model, &proofs, &samples, &context).await?;
+        let asked = answers::ask(job.target.as_ref(), &model, &proofs, &samples, &context).await?;
         found = asked.answers;
         examples = Some(Examples {
             rows,
@@ -86,13 +75,16 @@ pub(super) async fn gather(
             asked: asked.place,
         });
     }
-    let forecast = if arguments.all {
-        Some(all_rows(arguments, &model, context.clone()).await?)
-    } else {
-        None
+    let forecast = match &job.origin {
+        Origin::Source(url) if job.all => Some(all_rows(url, &model, context.clone()).await?),
+        _ => None,
     };
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let definition = define(Ground {
+    let name = job
+        .mapping
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let definition = define(&Inputs {
         mapping: &name,
         model: &model,
         catalog: &catalog,
@@ -101,22 +93,22 @@ pub(super) async fn gather(
         samples: &samples,
         rows,
         examples,
-        shown: usize::from(arguments.limit),
+        shown: job.limit,
         answers: found,
         forecast: forecast.as_ref().map(|forecast| Totals {
             item_types: &forecast.item_types,
             places: &forecast.places,
         }),
-        target: &asked_table(arguments),
+        target: &job.target_options,
         prices: &prices,
         warnings,
         accepted,
     });
-    if arguments.no_examples {
+    if !job.examples {
         samples.clear();
     }
     for sample in &mut samples {
-        sample.items.truncate(usize::from(arguments.limit));
+        sample.items.truncate(job.limit);
     }
     Ok((Material { model, samples }, definition))
 }
@@ -137,25 +129,9 @@ fn is_whole(sample: &ItemTypeSample, rows: u64) -> bool {
     sample.read < rows && !sample.is_cut
 }
 
-/// How `query` is told the table that was asked, without secrets.
-fn asked_table(arguments: &Docs) -> Vec<(&'static str, String)> {
-    let options = [
-        ("target", &arguments.target),
-        ("endpoint-url", &arguments.service.endpoint_url),
-        ("region", &arguments.service.region),
-    ];
-    let given = options.into_iter().filter(|_| arguments.target.is_some());
-    let given = given.filter_map(|(name, value)| Some((name, address::shown(value.as_ref()?))));
-    given.collect()
-}
-
 /// Reads every row.
-async fn all_rows(
-    arguments: &Docs,
-    model: &Arc<Model>,
-    context: Context,
-) -> Result<Forecast, Failure> {
-    let source = catalog::open(&arguments.source).await?;
+async fn all_rows(url: &str, model: &Arc<Model>, context: Context) -> Result<Forecast, Failure> {
+    let source = source::connect(url).await?;
     let cancel = stop_on_signals();
     let forecast = survey(Survey {
         source,

@@ -3,17 +3,23 @@
 
 use std::path::{Path, PathBuf};
 
-use super::state;
-use crate::cli::args::Migrate;
 use crate::cli::failure::Failure;
+use crate::target::TargetSpec;
 
 /// Refuses options that name one file, said or not, and names them.
-pub(super) fn files(arguments: &Migrate, rejects: &Path, archive: &Path) -> Result<(), Failure> {
-    let target = arguments.target.target.strip_prefix("local:");
-    let state = state::path(arguments);
+pub(super) fn files(
+    target: &TargetSpec,
+    state: &Path,
+    rejects: &Path,
+    archive: &Path,
+) -> Result<(), Failure> {
+    let target = match target {
+        TargetSpec::Local { file } => file.as_deref(),
+        TargetSpec::Dynamodb { .. } => None,
+    };
     let files = [
-        ("--target", target.map(Path::new)),
-        ("--state", Some(state.as_path())),
+        ("--target", target),
+        ("--state", Some(state)),
         ("--rejects", Some(rejects)),
         ("--archive", Some(archive)),
     ];

@@ -36,7 +36,7 @@ pub(super) fn ended(
                 "again"
             };
             Err(Failure::failed(line).with_help(format!(
-                "mend the mapping or the rows, and start the same command {how}; --max-rejects N goes on past N rejected rows"
+                "correct the mapping or the rows, and start the same command {how}; --max-rejects N continues past N rejected rows"
             )))
         }
         load::Outcome::Failed(mut failure) => {
@@ -54,12 +54,12 @@ pub(super) fn ended(
 }
 
 /// What is said of a run that did not come to its end.
-const AGAIN: &str = "start the same command again: it goes on where this run ended";
+const AGAIN: &str = "start the same command again: it resumes where this run ended";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args::Color;
+    use crate::cli::options::Color;
     use crate::load::{Books, Doing, KeysReport, LimitedBy, Report, Traffic, Waits};
 
     fn report(outcome: load::Outcome, balanced: bool) -> Report {

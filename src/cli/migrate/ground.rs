@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use super::job::Job;
 use super::state;
-use crate::cli::args::Migrate;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::dynamodb::{Billing, Table};
@@ -26,8 +26,8 @@ pub(super) struct Ground {
     create: bool,
     /// Whether the user has agreed that the table is deleted.
     replace: bool,
-    /// Whether items that are there are in the way.
-    minds: bool,
+    /// Whether the table may hold items.
+    may_hold_items: bool,
     /// The table of the attempts that are gone on with, where it is known.
     then: Option<String>,
 }
@@ -36,29 +36,22 @@ impl Ground {
     /// Looks at the table. Refuses one that cannot be loaded, or that holds items from elsewhere
     /// unless told to write among them; asks before one is to be emptied.
     pub(super) async fn look(
-        arguments: &Migrate,
+        job: &Job,
         target: &Arc<dyn Target>,
         model: &Arc<Model>,
         opened: Option<&Opened>,
-        output: &Output,
     ) -> Result<Self, Failure> {
         let again = match opened {
             Some(Opened::Again(_, earlier)) => Some(earlier),
             _ => None,
         };
-        let minds = !(arguments.append
-            || arguments.changes_only
-            || arguments.prune.is_some()
-            || arguments.plan
-            || arguments.retry_rejects.is_some()
-            || state::goes_on(opened));
         let mut ground = Self {
             held: Held::Empty,
             target: target.clone(),
             model: model.clone(),
-            create: !arguments.no_create && !arguments.plan,
+            create: job.table.create,
             replace: false,
-            minds,
+            may_hold_items: job.table.may_hold_items || state::goes_on(opened),
             then: again.and_then(|earlier| earlier.table_id().map(str::to_owned)),
         };
         let table = &model.table;
@@ -67,8 +60,8 @@ impl Ground {
             None if ground.then.is_some() => return Err(ground.deleted()),
             // What was deleted to be replaced is made again.
             None if ground.create => {}
-            Some(found) if arguments.replace && again.is_none() => {
-                ground.agree(arguments, found.item_count, output)?;
+            Some(found) if job.table.replace && again.is_none() => {
+                ground.agree(job.yes, found.item_count)?;
                 ground.replace = true;
             }
             _ => {
@@ -117,14 +110,13 @@ impl Ground {
             && then != now
         {
             let name = &table.name;
-            let message =
-                format!("the table `{name}` was made again since the load that did not end");
-            return Err(Failure::failed(message).with_help("begin anew with --fresh"));
+            let message = format!("the table `{name}` was created again since the unfinished load");
+            return Err(Failure::failed(message).with_help("start over with --fresh"));
         }
         if ensured.made || is_empty(target, table).await? {
             return Ok(Held::Empty);
         }
-        if !self.minds {
+        if self.may_hold_items {
             return Ok(Held::Held);
         }
         let message = format!(
@@ -133,26 +125,21 @@ impl Ground {
             target.place()
         );
         Err(Failure::failed(message).with_help(
-            "say what is to become of them: --append loads beside them and replaces those with the \
+            "choose what happens to them: --append keeps them and replaces those with the \
              same keys, --changes-only writes only what differs, with --prune it deletes what no row \
-             makes any more, --replace empties the table first, --plan shows what would change",
+             makes any more, --replace deletes the table and creates it again, --plan shows what would change",
         ))
     }
 
     /// The table of a load that goes on is not made: what is done was done in one that is gone.
     fn deleted(&self) -> Failure {
         let name = &self.model.table.name;
-        let message = format!("the table `{name}` was deleted since the load that did not end");
-        Failure::failed(message).with_help("begin anew with --fresh")
+        let message = format!("the table `{name}` was deleted since the unfinished load");
+        Failure::failed(message).with_help("start over with --fresh")
     }
 
     /// Asks whether the table may be deleted.
-    fn agree(
-        &self,
-        arguments: &Migrate,
-        items: Option<u64>,
-        output: &Output,
-    ) -> Result<(), Failure> {
+    fn agree(&self, yes: bool, items: Option<u64>) -> Result<(), Failure> {
         let name = &self.model.table.name;
         let place = self.target.place();
         let items = items.map_or("its items".to_owned(), |count| {
@@ -161,7 +148,7 @@ impl Ground {
         let table = format!("the table `{name}` at {place} with {items}");
         let why = format!("this deletes {table}");
         let question = format!("delete {table}, and make it again?");
-        output.agree(arguments.yes, &why, &question, "nothing was deleted")
+        Output::agree(yes, &why, &question, "nothing was deleted")
     }
 }
 

@@ -32,7 +32,7 @@ impl Keys {
     pub(super) fn are_those_of(&self, last: Option<Self>, output: &Output) -> Result<(), Failure> {
         let Some(last) = last else {
             output.note(
-                "no earlier full load is known here: whether the keys of the items that it loaded are made as they were cannot be told",
+                "no earlier full load is known here, so it is unknown whether its items had the keys that the mapping makes now",
             );
             return Ok(());
         };
@@ -48,7 +48,7 @@ impl Keys {
             changed.join(", ")
         );
         Err(Failure::failed(message).with_help(
-            "load everything again: --replace empties the table first, --changes-only with --prune deletes the items with old keys",
+            "load everything again: --replace deletes the table and creates it again, --changes-only with --prune deletes the items with old keys",
         ))
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::cli::args::Migrate;
+use super::job::Job;
 use crate::cli::failure::Failure;
 use crate::cli::selection;
 use crate::load::Selection;
@@ -16,12 +16,10 @@ use crate::mapping::model::{ItemType, Model};
 use crate::value::quote;
 
 /// The rows and items that a run is about.
-pub(super) fn of(arguments: &Migrate, model: &Model) -> Result<Selection, Failure> {
+pub(super) fn of(job: &Job, model: &Model) -> Result<Selection, Failure> {
     Ok(Selection {
-        partition: selection::partition(arguments.partition.as_deref(), model)?,
-        rows: arguments
-            .retry_rejects
-            .as_deref()
+        partition: selection::partition(job.partition.as_deref(), model)?,
+        rows: (job.retry_rejects.as_deref())
             .map(|path| rows(path, model))
             .transpose()?,
     })
@@ -43,7 +41,8 @@ fn rows(path: &Path, model: &Model) -> Result<HashSet<(Arc<str>, String)>, Failu
     for (number, line) in (1_u64..).zip(BufReader::new(file).lines()) {
         let line = line.map_err(|error| unread(&error))?;
         let Line { item_type, row } = serde_json::from_str(&line).map_err(|error| {
-            Failure::usage(format!("{shown}, line {number}, is no reject: {error}"))
+            Failure::usage(format!("{shown}, line {number}, is no reject"))
+                .with_cause(&error)
                 .with_help("it takes a file that `migrate --rejects` has written")
         })?;
         let mut all = model.item_types.iter();

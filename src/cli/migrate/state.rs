@@ -1,15 +1,13 @@
 //! The state of a load: where it is, what makes two runs the same run, and what is said of it.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
-use clap::ValueEnum as _;
 use jiff::Timestamp;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::Written;
+use super::job::{Job, StateFile};
 use super::keys::Keys;
-use crate::cli::args::Migrate;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::load::state::{self, Mode, Opened, State, StateError};
@@ -21,41 +19,29 @@ use crate::target::Target;
 /// Opens the state of a load and locks it. `None` for loads that cannot be gone on with: plans, and
 /// those into a table in memory.
 pub(super) fn open(
-    arguments: &Migrate,
+    job: &Job,
     mapping: &Written,
     source: &source::Identity,
     target: &dyn Target,
     model: &Model,
     context: &Context,
 ) -> Result<Option<Opened>, Failure> {
-    if arguments.plan || (arguments.state.is_none() && target.is_passing()) {
+    if job.is_plan() || (!job.state.is_named && target.is_passing()) {
         return Ok(None);
     }
-    let path = path(arguments);
-    let mode = match (arguments.fresh, arguments.replace) {
-        (true, true) => Mode::Replace,
-        (true, false) => Mode::Fresh,
-        (false, _) => Mode::Resume,
-    };
-    let identity = identity(arguments, mapping, source, target, model, context)?;
-    let opened = State::open(&path, &identity, mode).map_err(|error| told(&error))?;
-    Ok(Some(opened))
-}
-
-pub(super) fn path(arguments: &Migrate) -> PathBuf {
-    let said = arguments.state.clone();
-    said.unwrap_or_else(|| state::default_path(&arguments.mapping))
+    let identity = identity(job, mapping, source, target, model, context)?;
+    let opened = State::open(&job.state.path, &identity, job.state.mode);
+    opened.map(Some).map_err(|error| told(&error))
 }
 
 fn told(error: &StateError) -> Failure {
-    Failure::failed(error.to_string())
+    Failure::of(error)
         .with_code("state")
         .with_help(error.help())
-        .with_causes_of(error)
 }
 
 fn identity(
-    arguments: &Migrate,
+    job: &Job,
     mapping: &Written,
     source: &source::Identity,
     target: &dyn Target,
@@ -67,7 +53,7 @@ fn identity(
         .with(
             "the mapping",
             hash(mapping.text.as_bytes()),
-            arguments.mapping.display().to_string(),
+            job.mapping.display().to_string(),
         )
         .plain("the source", &source.name)
         .plain("the target", target.place())
@@ -79,25 +65,10 @@ fn identity(
         let values = hash(format!("{:?}", mapping.variables).as_bytes());
         identity = identity.with("the environment of the mapping", values, shown);
     }
-    let mut said = |name: &str, value: Option<String>| {
-        if let Some(value) = value {
-            identity = std::mem::take(&mut identity).plain(name, value);
-        }
-    };
-    said(
-        "--items",
-        (!arguments.items.is_empty()).then(|| arguments.items.join(", ")),
-    );
-    said("--partition", arguments.partition.clone());
-    said("--now", arguments.now.map(|now| now.to_string()));
-    said(
-        "--changes-only",
-        arguments.changes_only.then(|| "said".to_owned()),
-    );
-    let stale = arguments.prune.and_then(|rows| rows.to_possible_value());
-    said("--prune", stale.map(|rows| rows.get_name().to_owned()));
-    said("--replace", arguments.replace.then(|| "said".to_owned()));
-    if let Some(path) = &arguments.retry_rejects {
+    for (option, value) in &job.identity {
+        identity = identity.plain(*option, value);
+    }
+    if let Some(path) = &job.retry_rejects {
         let bytes = std::fs::read(path).map_err(|error| {
             let shown = path.display();
             Failure::usage(format!("cannot read the rejects file {shown}")).with_cause(&error)
@@ -114,14 +85,14 @@ fn identity(
 /// of its name.
 pub(super) async fn of_this_table(
     opened: Option<Opened>,
-    arguments: &Migrate,
+    mode: Mode,
     target: &dyn Target,
     model: &Model,
 ) -> Result<Option<Opened>, Failure> {
     let Some(Opened::Again(mut state, earlier)) = opened else {
         return Ok(opened);
     };
-    if !arguments.fresh {
+    if mode == Mode::Resume {
         return Ok(Some(Opened::Again(state, earlier)));
     }
     let there = target.describe(&model.table.name).await?;
@@ -154,11 +125,11 @@ pub(super) fn context(mut context: Context, opened: Option<&Opened>, output: &Ou
             }
             let attempt = earlier.attempts.len() + 1;
             output.note(&format!(
-                "going on with the load that did not end (attempt {attempt}); --fresh would begin anew"
+                "resuming the unfinished load (attempt {attempt}); --fresh would start over"
             ));
         }
         Some(Opened::Damaged(state, what)) => output.warning(&format!(
-            "the state {} was damaged ({what}) and is set aside; everything is read again and written where the table differs. Items of rows that are gone meanwhile are not looked for: `dynafold verify` does that",
+            "the state {} was damaged ({what}) and has been renamed; all rows are read again, and items are written where the table differs. Items of rows that were deleted in the meantime are not looked for: `dynafold verify` does that",
             state.path().display()
         )),
         Some(Opened::New(_)) | None => {}
@@ -172,10 +143,10 @@ pub(super) fn place(model: &Model, target: &dyn Target) -> String {
 }
 
 /// How the last full load of a table made its keys, where it is known.
-pub(super) fn last(arguments: &Migrate, opened: Option<&Opened>, place: &str) -> Option<Keys> {
+pub(super) fn last(file: &StateFile, opened: Option<&Opened>, place: &str) -> Option<Keys> {
     let json = match opened {
         Some(opened) => opened.state().selection(place).map(str::to_owned),
-        None => state::selection(&path(arguments), place),
+        None => state::selection(&file.path, place),
     };
     serde_json::from_str(&json?).ok()
 }

@@ -6,16 +6,15 @@ use serde::Serialize;
 
 use super::cost::{Cost, cost};
 use super::items::Lines;
+use super::job::{AllRows, Job, PreviewFormat};
 use super::{NAMED, forecast, put, put_json};
-use crate::cli::args::{Preview, PreviewFormat};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::{Outcome, prices, progress, selection, target};
-use crate::load::{self, Cancel};
-use crate::mapping::model::Model;
+use crate::cli::signals::stop_on_signals;
+use crate::cli::{Outcome, catalog, mapping, prices, progress, selection, target};
+use crate::load;
 use crate::preview::{Forecast, ForecastOutcome, ItemSink, Survey, survey};
 use crate::proof;
-use crate::source::Source;
 
 /// Keys whose rows are named where a rejects file takes the rows.
 const NAMED_IN_FILE: usize = 10_000;
@@ -28,40 +27,35 @@ struct Document<'r> {
     cost: &'r Cost,
 }
 
-pub(super) async fn run(
-    arguments: &Preview,
-    source: Box<dyn Source>,
-    model: Model,
-    cancel: Cancel,
-    output: &Output,
-) -> Result<Outcome, Failure> {
-    let prices = prices::read(
-        arguments.prices.as_deref(),
-        arguments.price_region.as_deref(),
-    )?;
-    let context = target::context(&model, arguments.now)?;
-    let mut model = selection::item_types(model, &arguments.items)?;
+pub(super) async fn run(job: &Job, rows: &AllRows, output: &Output) -> Result<Outcome, Failure> {
+    let (mut source, catalog) = catalog::read(&job.source).await?;
+    // Signals are heard before the database is asked about any SQL: that may take long, too.
+    let cancel = stop_on_signals();
+    let file = mapping::check(&job.mapping, &catalog, Some(source.as_mut())).await?;
+    let mut model = selection::item_types(file.into_model(output)?, &job.items)?;
+    let prices = prices::read(rows.prices.as_deref(), rows.price_region.as_deref())?;
+    let context = target::context(&model, job.now)?;
     model.passes.retain(|pass| !pass.item_types.is_empty());
     let model = Arc::new(model);
     let streams = matches!(
-        arguments.format,
+        job.format,
         PreviewFormat::DynamodbJson | PreviewFormat::Ndjson
     );
-    let file = arguments.output.as_deref();
+    let file = job.output.as_deref();
     let items: Option<Box<dyn ItemSink>> = if streams {
-        Some(Box::new(Lines::new(file, arguments.format)?))
+        Some(Box::new(Lines::new(file, job.format)?))
     } else {
         None
     };
-    if let Some(rejects) = &arguments.rejects {
+    if let Some(rejects) = &rows.rejects {
         load::clear_rejects(rejects)?;
     }
     let forecast = survey(Survey {
         source,
         context,
-        proof: proof::Options::of(usize::from(arguments.key_memory) << 20),
-        rejects_file: arguments.rejects.clone(),
-        named: if arguments.rejects.is_some() {
+        proof: proof::Options::of(rows.key_memory),
+        rejects_file: rows.rejects.clone(),
+        named: if rows.rejects.is_some() {
             NAMED_IN_FILE
         } else {
             NAMED
@@ -75,7 +69,7 @@ pub(super) async fn run(
     // Figures of a part of the rows, and a price of them, would be taken for those of all. The
     // JSON document says that it failed, and why.
     let failed = match &forecast.outcome {
-        ForecastOutcome::Failed(failure) if arguments.format != PreviewFormat::Json => {
+        ForecastOutcome::Failed(failure) if job.format != PreviewFormat::Json => {
             Some(failure.clone())
         }
         _ => None,
@@ -85,7 +79,7 @@ pub(super) async fn run(
     }
     let cost = cost(&forecast, &model, prices);
     let text = || forecast::text(&forecast, &cost, output);
-    match (arguments.format, file) {
+    match (job.format, file) {
         (PreviewFormat::Json, _) => {
             let (forecast, cost) = (&forecast, &cost);
             put_json(file, &Document { forecast, cost }, output)?;

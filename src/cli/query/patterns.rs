@@ -4,8 +4,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use super::job::Job;
 use crate::access::given;
-use crate::cli::args::{Query, SourceArguments};
 use crate::cli::failure::Failure;
 use crate::cli::mapping::Outlined;
 use crate::cli::output::Output;
@@ -46,16 +46,11 @@ impl Ground {
 }
 
 /// Reads the patterns of a mapping, with the schema if one is named.
-pub(in crate::cli) async fn read(arguments: &Query, output: &Output) -> Result<Ground, Failure> {
-    let path = &arguments.mapping;
-    let file = arguments.catalog.as_deref();
-    if file.is_none() && arguments.source.is_none() {
-        return outlined(path, Some(output));
-    }
-    let source = SourceArguments {
-        source: arguments.source.clone(),
+pub(super) async fn read(job: &Job, output: &Output) -> Result<Ground, Failure> {
+    let Some(schema) = &job.schema else {
+        return outlined(&job.mapping, Some(output));
     };
-    let (_, _, file) = mapping::open_or_file(&source, file, path).await?;
+    let (_, _, file) = mapping::open_any(schema, &job.mapping).await?;
     let model = file.into_model(output)?;
     Ok(Ground {
         table: model.table,

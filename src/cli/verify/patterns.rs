@@ -1,13 +1,15 @@
 //! `dynafold verify --patterns`: the answers of access patterns against those of their SQL.
 
-use super::super::args::{Format, Verify};
-use super::super::failure::Failure;
-use super::super::format::whole;
-use super::super::output::{Output, tell};
-use super::super::signals::stop_on_signals;
-use super::super::{Outcome, mapping, report, target};
+use super::job::{AnswersJob, Job};
+use crate::cli::failure::Failure;
+use crate::cli::format::whole;
+use crate::cli::options::Format;
+use crate::cli::output::{Output, tell};
+use crate::cli::signals::stop_on_signals;
+use crate::cli::{Outcome, mapping, report, target};
 use crate::mapping::PatternProof;
 use crate::mapping::model::AccessPattern;
+use crate::target::connect;
 use crate::verify::patterns::{Ground, PatternsOutcome, PatternsReport, Proving, prove};
 
 /// Differences that are named, of each pattern and of each call; all are counted.
@@ -15,19 +17,23 @@ const EXAMPLES: usize = 5;
 /// Calls of a pattern besides those with values that occur: absent ones, bounds beyond all values, variants.
 const BESIDES: u64 = 10;
 
-pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, Failure> {
-    let (mut source, catalog, file) = mapping::open(&arguments.source, &arguments.mapping).await?;
+pub(super) async fn run(
+    job: &Job,
+    answers: &AnswersJob,
+    output: &Output,
+) -> Result<Outcome, Failure> {
+    let (mut source, catalog, file) = mapping::open(&job.source, &job.mapping).await?;
     let finds = file.checked.finds();
     let proofs = file.checked.proofs.as_ref();
     let proofs = proofs.map_or(Vec::new(), |proofs| proofs.patterns.clone());
     let model = file.into_model(output)?;
     let known = model.patterns.iter().map(|pattern| &*pattern.name);
-    Failure::unless_known("access pattern", &arguments.answers.pattern, known)?;
-    let target = target::open(&arguments.target).await?;
+    Failure::unless_known("access pattern", &answers.patterns, known)?;
+    let target = connect(&job.target).await?;
     target::filled(target.as_ref(), &model.table).await?;
-    let context = target::context(&model, arguments.now)?;
-    let calls = u64::from(arguments.answers.values) + BESIDES;
-    let named = &arguments.answers.pattern;
+    let context = target::context(&model, job.now)?;
+    let calls = u64::from(answers.values) + BESIDES;
+    let named = &answers.patterns;
     let is_asked = |pattern: &&AccessPattern| {
         let is_named = named.is_empty() || named.iter().any(|name| **name == *pattern.name);
         pattern.sql.is_some() && is_named
@@ -43,7 +49,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
         &model.table,
         calls.saturating_mul(whole(asked.len())),
         least * count,
-        arguments.yes,
+        job.yes,
         output,
     )
     .await?;
@@ -58,14 +64,14 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
             context: &context,
         },
         finds,
-        names: &arguments.answers.pattern,
-        values: usize::from(arguments.answers.values),
+        names: &answers.patterns,
+        values: usize::from(answers.values),
         examples: EXAMPLES,
         cancel: &cancel,
         progress: &progress,
     };
     let report = prove(&proving, source.as_mut(), target.as_ref()).await;
-    match arguments.format {
+    match job.format {
         Format::Text => output.text(&report::patterns(&report))?,
         Format::Json => output.json(&report)?,
     }

@@ -222,7 +222,11 @@ async fn rejects_that_cannot_be_written_leave_no_figures_of_a_part() {
         "/dev/full",
     ])
     .exits(1);
-    says(&ran, "cannot write the rejects file", "make room");
+    says(
+        &ran,
+        "cannot write the rejects file",
+        "free some disk space",
+    );
     assert!(ran.stdout.is_empty(), "{}", ran.stdout);
 }
 

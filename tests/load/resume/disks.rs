@@ -109,7 +109,7 @@ async fn a_full_or_read_only_disk_ends_a_load_that_can_go_on() {
     let filler = folder.join("filler");
     // It fails when there is no room left.
     let _ = std::fs::write(&filler, vec![0; 1 << 20]);
-    says(ran(child), 1, &["room on the disk"]);
+    says(ran(child), 1, &["disk space"]);
     std::fs::remove_file(&filler).unwrap();
     small.remount("ro");
     says(case.migrate(&[]), 1, &["state", "help"]);

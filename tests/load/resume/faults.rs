@@ -96,7 +96,7 @@ async fn a_table_that_is_deleted_meanwhile_is_told_and_not_gone_on_with() {
     }
     let other = case.path("other.state").display().to_string();
     case.migrate(&["--state", &other]).exits(3);
-    says(case.migrate(&[]), 1, &["made again", "--fresh"]);
+    says(case.migrate(&[]), 1, &["created again", "--fresh"]);
     let anew = ["--fresh", "--replace", "--yes"];
     case.migrate(&anew).exits(3);
     case.left().await.hold(&reference.left, "afresh");

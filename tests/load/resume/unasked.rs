@@ -240,7 +240,7 @@ async fn another_value_of_a_variable_is_another_load() {
     says(with("kind"), 1, &["KIND", "--fresh"]);
     // What stands in the mapping is the same.
     let ended = with("_type").exits(3);
-    assert!(ended.stderr.contains("going on"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("resuming"), "{}", ended.stderr);
     case.verify().exits(3);
 }
 

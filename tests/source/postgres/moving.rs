@@ -385,7 +385,7 @@ async fn row_security_that_comes_to_hide_rows_ends_the_run() {
 }
 
 #[tokio::test]
-async fn a_role_that_the_reader_loses_ends_the_run() {
+async fn a_role_that_the_reader_loses_and_one_that_no_policy_holds_for_end_the_run() {
     let mut database = Database::with(
         "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1); ALTER TABLE t ENABLE ROW LEVEL SECURITY",
     )
@@ -396,19 +396,37 @@ async fn a_role_that_the_reader_loses_ends_the_run() {
         "GRANT SELECT ON t TO {reader}; GRANT {group} TO {reader}; CREATE POLICY own ON t TO {group} USING (true)"
     );
     database.run(&grant).await;
-    let mut source = connect(&database.url_as(&reader, "secret")).await;
-    let catalog = source.catalog().await.expect("a catalog");
-    let scan = scan_of(table(&catalog, "t"));
-    source.begin(&[&scan]).await.expect("a run");
-    assert_eq!(count(source.as_mut(), &scan).await, 1);
-    source.confirm().await.expect("nothing moved");
-    let revoke = format!("REVOKE {group} FROM {reader}");
-    database.run(&revoke).await;
-    let moved = source
-        .confirm()
-        .await
-        .expect_err("another role")
-        .to_string();
-    let told = format!("the role {group} was changed or dropped after");
-    assert!(moved.starts_with(&told), "{moved}");
+    for (change, role) in [
+        (format!("ALTER ROLE {reader} BYPASSRLS"), &reader),
+        (format!("REVOKE {group} FROM {reader}"), &group),
+    ] {
+        let mut source = connect(&database.url_as(&reader, "secret")).await;
+        let catalog = source.catalog().await.expect("a catalog");
+        let scan = scan_of(table(&catalog, "t"));
+        source.begin(&[&scan]).await.expect("a run");
+        assert_eq!(count(source.as_mut(), &scan).await, 1);
+        source.confirm().await.expect("nothing moved");
+        database.run(&change).await;
+        let moved = source.confirm().await;
+        let moved = moved.expect_err("another role").to_string();
+        let told = format!("the role {role} was changed or dropped after");
+        assert!(moved.starts_with(&told), "{change}: {moved}");
+        let back = format!("ALTER ROLE {reader} NOBYPASSRLS");
+        database.run(&back).await;
+    }
+}
+
+#[tokio::test]
+async fn operators_that_somebody_made_are_known() {
+    let database = Database::with("CREATE TABLE t (id int PRIMARY KEY)").await;
+    let mut source = connect(&database.url()).await;
+    assert!(!source.catalog().await.expect("a catalog").own_operators);
+    database
+        .run(
+            "CREATE FUNCTION late(boolean, int) RETURNS boolean LANGUAGE sql AS 'SELECT $1';
+             CREATE OPERATOR % (LEFTARG = boolean, RIGHTARG = int, FUNCTION = late)",
+        )
+        .await;
+    let mut source = connect(&database.url()).await;
+    assert!(source.catalog().await.expect("a catalog").own_operators);
 }

@@ -67,9 +67,4 @@ impl<'g> Choice<'g> {
     pub(super) fn of_type(&self, item_type: usize) -> impl Iterator<Item = &'g SampleItem> {
         self.chosen.get(item_type).into_iter().flatten().copied()
     }
-
-    /// How many item types there are.
-    pub(super) fn types(&self) -> usize {
-        self.chosen.len()
-    }
 }

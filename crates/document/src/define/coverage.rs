@@ -2,18 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_mapping::model::{Explode, Gather, Node, Template};
+use dynafold_format::{count, counted};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
-use dynafold_relational::scan::{Relation, Scan, ScanColumn};
+use dynafold_relational::scan::{Relation, Scan};
 
-use super::super::definition::{ItemType, Origin, Part, Pattern, SourceColumn, SourceTable};
-use super::Ground;
+use super::items::ItemType;
+use super::trace::{Origin, table_of};
+use super::{Facts, Inputs, pattern_names};
+use crate::tree::{
+    About, Block, Line, Part, Piece, Row, SourceColumn, SourceTable, Table as Lines, code, joined,
+    link, plain,
+};
 
 /// The catalog without schemas that the mapping has nothing to do with. A login may see the tables
 /// of other databases, and another login others: they are nobody's affair who reads the document.
-pub(super) fn own(ground: &Ground<'_>) -> Catalog {
-    let catalog = ground.catalog;
-    let passes = || ground.model.passes.iter();
+pub(super) fn own(inputs: &Inputs<'_>) -> Catalog {
+    let catalog = inputs.catalog;
+    let passes = || inputs.model.passes.iter();
     let read: BTreeSet<&TableName> = passes().flat_map(|pass| pass.scan.tables()).collect();
     let queried = |table: &Table| {
         passes().any(|pass| match &pass.scan.from {
@@ -40,103 +45,186 @@ pub(super) fn own(ground: &Ground<'_>) -> Catalog {
 
 /// All tables of `own`, in the catalog's order.
 pub(super) fn sources(
-    ground: &Ground<'_>,
+    inputs: &Inputs<'_>,
     own: &Catalog,
-    item_types: &[ItemType],
-    patterns: &[Pattern],
+    item_types: &[ItemType<'_>],
 ) -> Vec<SourceTable> {
-    let passes = ground.model.passes.iter();
+    let passes = inputs.model.passes.iter();
     let read: BTreeSet<&TableName> = passes.flat_map(|pass| pass.scan.tables()).collect();
-    let passes = ground.model.passes.iter();
-    let queries = passes.filter_map(|pass| match &pass.scan.from {
-        Relation::Query(sql) => Some(sql.as_str()),
-        Relation::Table(_) => None,
-    });
-    let queries: Vec<&str> = queries.collect();
     let mut leading = BTreeSet::new();
-    for pass in &ground.model.passes {
+    for pass in &inputs.model.passes {
         follow(&pass.scan, &mut leading);
     }
-    let tables = &own.tables;
-    let keys = || {
-        tables.iter().flat_map(|table| {
-            table
-                .foreign_keys
-                .iter()
-                .map(move |key| (&table.name, &key.references))
-        })
-    };
-    let beside: BTreeSet<&TableName> = keys()
-        .filter_map(
-            |(from, to)| match (read.contains(from), read.contains(to)) {
-                (true, false) => Some(to),
-                (false, true) => Some(from),
-                _ => None,
-            },
-        )
-        .collect();
-    let carriers = |table: &TableName, column: &str| {
-        let of = |item: &ItemType| {
-            let attributes = item.attributes.iter().filter(|attribute| {
-                let mut origins = attribute.origins.iter();
-                origins.any(|from| from.id.as_ref() == Some(table) && from.column == column)
-            });
-            let names: Vec<String> = attributes.map(|each| each.name.clone()).collect();
-            (!names.is_empty()).then(|| (item.name.clone(), names))
-        };
-        item_types.iter().filter_map(of).collect::<Vec<_>>()
+    let keys = own.tables.iter().flat_map(|table| {
+        let keys = table.foreign_keys.iter();
+        keys.map(move |key| (&table.name, &key.references))
+    });
+    let beside = keys.filter_map(
+        |(from, to)| match (read.contains(from), read.contains(to)) {
+            (true, false) => Some(to),
+            (false, true) => Some(from),
+            _ => None,
+        },
+    );
+    let beside: BTreeSet<&TableName> = beside.collect();
+    let is_queried = |from: &Relation, table: &Table| match from {
+        Relation::Query(sql) => names(sql, table),
+        Relation::Table(_) => false,
     };
     let one = |table: &Table| {
-        let columns: Vec<SourceColumn> = table
-            .columns
-            .iter()
-            .map(|column| SourceColumn {
+        let columns = table.columns.iter().map(|column| {
+            let carriers = item_types.iter().filter_map(|item| {
+                let carries = |from: &Origin| {
+                    from.id.as_ref() == Some(&table.name) && from.column == column.name
+                };
+                let names = item.carriers(carries);
+                (!names.is_empty()).then(|| (item.model.name.to_string(), names))
+            });
+            SourceColumn {
                 name: column.name.clone(),
                 declared: column.declared.clone(),
                 leads: leading.contains(&(&table.name, column.name.as_str())),
-                carriers: carriers(&table.name, &column.name),
-            })
-            .collect();
-        let is_in = |item: &ItemType| {
-            let carried = columns.iter().flat_map(|column| &column.carriers);
-            let base =
-                ground.model.item_types.iter().any(|each| {
-                    *each.name == *item.name
-                        && ground.model.passes.get(each.pass).is_some_and(|pass| {
-                            pass.scan.from == Relation::Table(table.name.clone())
-                        })
-                });
-            let queried = (item.query.as_ref()).is_some_and(|sql| names(sql, table));
-            base || queried || carried.into_iter().any(|(name, _)| *name == item.name)
-        };
-        let within: Vec<String> = item_types
-            .iter()
-            .filter(|item| is_in(item))
-            .map(|item| item.name.clone())
-            .collect();
-        let finding = patterns
-            .iter()
-            .filter(|pattern| pattern.finds.iter().any(|found| within.contains(found)));
+                carriers: carriers.collect(),
+            }
+        });
+        let columns: Vec<SourceColumn> = columns.collect();
+        let within = item_types.iter().filter(|item| {
+            let mut carried = columns.iter().flat_map(|column| &column.carriers);
+            table_of(item.from()) == Some(&table.name)
+                || is_queried(item.from(), table)
+                || carried.any(|(name, _)| **name == *item.model.name)
+        });
+        let within: Vec<String> = within.map(|item| item.model.name.to_string()).collect();
+        let finding = inputs.proofs.patterns.iter();
+        let finding = finding.filter(|proof| proof.finds.iter().any(|name| within.contains(name)));
+        let mut passes = inputs.model.passes.iter();
         SourceTable {
             id: table.name.clone(),
-            name: ground.catalog.display_name(&table.name),
+            name: inputs.catalog.display_name(&table.name),
             kind: (!table.is_stored()).then(|| table.kind.word()),
             rows: table.estimated_rows,
             part: if read.contains(&table.name) {
                 Part::Read
-            } else if queries.iter().any(|sql| names(sql, table)) {
+            } else if passes.any(|pass| is_queried(&pass.scan.from, table)) {
                 Part::Queried
             } else if beside.contains(&table.name) {
                 Part::Beside
             } else {
                 Part::Unread
             },
-            patterns: finding.map(|pattern| pattern.name.clone()).collect(),
+            patterns: finding.map(|proof| proof.pattern.clone()).collect(),
             item_types: within,
             columns,
         }
     };
-    tables.iter().map(one).collect()
+    own.tables.iter().map(one).collect()
+}
+
+/// The columns of what is read, and what is not.
+pub(super) fn section(facts: &Facts<'_>) -> Vec<Block> {
+    let of = |parts: &'static [Part]| {
+        let sources = facts.sources.iter();
+        sources.filter(move |source| parts.contains(&source.part))
+    };
+    let mut blocks: Vec<Block> = of(&[Part::Read]).map(columns).collect();
+    let queried: Vec<Line> = of(&[Part::Queried])
+        .map(|source| vec![code(&source.name)])
+        .collect();
+    if !queried.is_empty() {
+        let title = "Queries of the mapping name these; which columns they take is not traced:";
+        blocks.push(Block::Paragraph(vec![plain(title)]));
+        blocks.push(Block::List(queried));
+    }
+    let unread = of(&[Part::Beside, Part::Unread]).map(|source| {
+        let mut line = vec![code(&source.name)];
+        line.extend(source.kind.map(|kind| plain(format!(" ({kind})"))));
+        let rows = source.rows.map(count);
+        line.extend(rows.map(|rows| plain(format!(", about {rows} rows"))));
+        line
+    });
+    let unread: Vec<Line> = unread.collect();
+    if unread.is_empty() {
+        blocks.push(Block::Paragraph(vec![plain("Every other table is read.")]));
+    } else {
+        blocks.push(Block::Paragraph(vec![plain("From these nothing is read:")]));
+        blocks.push(Block::List(unread));
+    }
+    blocks
+}
+
+/// The columns of a table, and what carries each.
+fn columns(source: &SourceTable) -> Block {
+    let rows = source.columns.iter().map(|column| {
+        let carriers = column.carriers.iter().map(|(item_type, attributes)| {
+            vec![plain(format!("{item_type}: ")), code(attributes.join(", "))]
+        });
+        let carried = match (column.carriers.as_slice(), column.leads) {
+            ([], true) => vec![Piece::Marked(
+                "none",
+                "nothing; it leads to other rows".into(),
+            )],
+            ([], false) => vec![Piece::Marked("none", "nothing".into())],
+            _ => joined(carriers, &Piece::Break),
+        };
+        let declared = Piece::Marked("type", column.declared.clone());
+        Row::new(vec![vec![code(&column.name)], vec![declared], carried])
+    });
+    let table = Lines::new(
+        format!("Columns of {}", source.name),
+        &["Column", "Type", "Carried by"],
+        rows.collect(),
+    );
+    let carried = source.columns.iter();
+    let carried = carried.filter(|column| !column.carriers.is_empty());
+    let all = counted(source.columns.len(), "column");
+    let summary = format!("{}: {} of {all} carried", source.name, carried.count());
+    Block::Folded(summary, vec![Block::Table(table)])
+}
+
+/// What becomes of a table of the source.
+pub(crate) fn fate(source: &SourceTable) -> Vec<Block> {
+    let rows = source.rows;
+    let rows = rows.map_or_else(String::new, |rows| {
+        format!("about {}. ", counted(rows, "row"))
+    });
+    let fate = match source.part {
+        Part::Read if source.item_types.is_empty() => {
+            "Read to find other rows; nothing of it is in an item."
+        }
+        Part::Read => "Its values are in these item types:",
+        Part::Queried => "Named by a query of the mapping, for these item types:",
+        Part::Beside => "Not read; a foreign key leads from or to a table that is.",
+        Part::Unread => "Not read.",
+    };
+    let mut blocks = vec![Block::Paragraph(vec![plain(rows + fate)])];
+    let item_types = source.item_types.iter().map(|name| {
+        let mut attributes: Vec<&str> = Vec::new();
+        let carriers = source.columns.iter().flat_map(|column| &column.carriers);
+        for attribute in carriers
+            .filter(|(of, _)| of == name)
+            .flat_map(|(_, all)| all)
+        {
+            if !attributes.contains(&attribute.as_str()) {
+                attributes.push(attribute);
+            }
+        }
+        let mut line = vec![link(About::ItemType, name)];
+        if attributes.is_empty() {
+            line.push(Piece::Sub(vec![plain("no column of it is traced")]));
+        } else {
+            line.extend([plain(": "), code(attributes.join(", "))]);
+        }
+        line
+    });
+    if !source.item_types.is_empty() {
+        blocks.push(Block::List(item_types.collect()));
+    }
+    if !source.patterns.is_empty() {
+        let mut found = vec![plain("Found by ")];
+        found.extend(pattern_names(&source.patterns));
+        blocks.push(Block::Paragraph(found));
+    }
+    blocks
 }
 
 /// Whether a query holds a table's name, so that it may read it.
@@ -156,14 +244,6 @@ fn holds(sql: &str, name: &str) -> bool {
             .and_then(|text| text.chars().next());
         !before.is_some_and(of_a_word) && !after.is_some_and(of_a_word)
     })
-}
-
-/// The table that a scan reads, unless it is a query.
-fn table_of(from: &Relation) -> Option<&TableName> {
-    match from {
-        Relation::Table(name) => Some(name),
-        Relation::Query(_) => None,
-    }
 }
 
 /// Takes the columns by which a scan finds parents and children.
@@ -191,106 +271,5 @@ fn follow<'g>(scan: &'g Scan, leading: &mut BTreeSet<(&'g TableName, &'g str)>) 
     }
     for (_, embed) in scan.embeds() {
         follow(&embed.rows, leading);
-    }
-}
-
-// Which columns a value is from: places of a row traced back through joins, elements and children.
-
-/// Traces the places of one row.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Tracer<'g> {
-    pub(super) catalog: &'g Catalog,
-    pub(super) scan: &'g Scan,
-    pub(super) explodes: &'g [Explode],
-    /// How the mapping calls what is read.
-    pub(super) name: &'g str,
-}
-
-impl<'g> Tracer<'g> {
-    /// The columns that an attribute is made from, each once, in the order in which they are met.
-    pub(super) fn of_node(&self, node: &Node) -> Vec<Origin> {
-        let mut found = Vec::new();
-        self.node(node, &mut found);
-        found
-    }
-
-    fn node(&self, node: &Node, found: &mut Vec<Origin>) {
-        node.visit(&mut |node| match node {
-            Node::Template(template) => self.template(template, found),
-            Node::Map { spreads, .. } => {
-                for place in spreads {
-                    self.take(place.column, found);
-                }
-            }
-            Node::Embed(embed) => {
-                if let Some(children) = self.children(embed.column) {
-                    children.node(&embed.each, found);
-                    if let Gather::Map(key) = &embed.gather {
-                        children.template(key, found);
-                    }
-                }
-            }
-            Node::Constant(_) | Node::List(_) | Node::When { .. } | Node::Typed { .. } => {}
-        });
-    }
-
-    fn template(&self, template: &Template, found: &mut Vec<Origin>) {
-        for placeholder in template.placeholders() {
-            self.take(placeholder.place.column, found);
-        }
-    }
-
-    fn take(&self, column: usize, found: &mut Vec<Origin>) {
-        if let Some(origin) = self.column(column)
-            && !found.contains(&origin)
-        {
-            found.push(origin);
-        }
-    }
-
-    /// The column that a place of the row is from.
-    pub(super) fn column(&self, index: usize) -> Option<Origin> {
-        let mut explodes = self.explodes.iter();
-        if let Some(explode) = explodes.find(|explode| explode.element == index) {
-            return self.column(explode.array.column);
-        }
-        let ScanColumn::Column { join, name, .. } = self.scan.columns.get(index)? else {
-            return None;
-        };
-        let id = match join {
-            Some(join) => Some(self.scan.joins.get(*join)?.table.clone()),
-            None => table_of(&self.scan.from).cloned(),
-        };
-        let table = id.as_ref().and_then(|id| self.catalog.table(id));
-        let column = table.and_then(|table| table.column(name));
-        Some(Origin {
-            table: match &id {
-                Some(id) => self.catalog.display_name(id),
-                None => self.name.to_owned(),
-            },
-            column: name.clone(),
-            declared: column.map_or(String::new(), |column| column.declared.clone()),
-            id,
-        })
-    }
-
-    /// The tracer of an embed's children.
-    pub(super) fn children(&self, column: usize) -> Option<Tracer<'g>> {
-        let Some(ScanColumn::Embed(embed)) = self.scan.columns.get(column) else {
-            return None;
-        };
-        Some(Tracer {
-            scan: &embed.rows,
-            explodes: &[],
-            ..*self
-        })
-    }
-
-    /// The SQL of a `$when`.
-    pub(super) fn flag(&self, index: usize) -> &'g str {
-        match self.scan.columns.get(index) {
-            Some(ScanColumn::Flag(sql)) => sql,
-            _ => "",
-        }
     }
 }

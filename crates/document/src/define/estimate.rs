@@ -7,23 +7,14 @@ use dynafold_mapping::model::ItemType;
 use dynafold_mapping::sample::ItemTypeSample;
 use dynafold_relational::scan::Relation;
 
-use super::Ground;
-use super::sums::{completed, names, steady};
-use crate::definition::{Basis, Figures, HotPlace, Pattern, PlaceFigures, TypeFigures};
+use super::Inputs;
+use super::figures::{Basis, Figures, Held, TypeFigures};
 
-/// What the sampled items of one type come to in one place.
-#[derive(Debug, Clone, Copy, Default)]
-struct Sum {
-    items: u64,
-    bytes: u64,
-    units: u64,
-}
-
-impl Sum {
+impl Held {
     fn add(&mut self, bytes: usize) {
         self.items += 1;
         self.bytes += whole(bytes);
-        self.units += write_units(bytes);
+        self.write_units += write_units(bytes);
     }
 
     /// The same of so many items as there are, by what was sampled of them.
@@ -35,47 +26,38 @@ impl Sum {
         Self {
             items: of_all(self.items),
             bytes: of_all(self.bytes),
-            units: of_all(self.units),
+            write_units: of_all(self.write_units),
         }
     }
 }
 
 /// Estimates them.
-pub(super) fn figures(folder: &Folder, ground: &Ground<'_>, patterns: &[Pattern]) -> Figures {
-    let table = &ground.model.table;
-    let names = names(table);
+pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
+    let folder = Folder::new(inputs.model, inputs.context.clone());
     let mut item_types = Vec::new();
-    let mut places: Vec<PlaceFigures> = names
-        .into_iter()
-        .map(|name| PlaceFigures {
-            name,
-            items: 0,
-            bytes: 0,
-            write_units: 0,
-        })
-        .collect();
+    let mut places = vec![Held::default(); 1 + inputs.model.table.all_indexes().count()];
     // The write units a second in each place, at the declared rates.
     let mut writes = vec![0.0; places.len()];
-    let mut is_known = !ground.samples.is_empty();
-    for (index, item_type) in ground.model.item_types.iter().enumerate() {
-        let sample = ground.samples.get(index);
-        let sums = measured(folder, sample, places.len());
+    let mut is_known = !inputs.samples.is_empty();
+    for (index, item_type) in inputs.model.item_types.iter().enumerate() {
+        let sample = inputs.samples.get(index);
+        let sums = measured(&folder, sample, places.len());
         let sampled = sample.map_or(0, |sample| whole(sample.items.len()));
-        let mut figures = counted(ground, item_type, sample);
+        let mut figures = counted(inputs, item_type, sample);
         let rate = item_type.write_rate.unwrap_or(0.0);
         for (writes, sum) in writes.iter_mut().zip(&sums) {
-            *writes += rate * (float(sum.units) / float(sampled.max(1)));
+            *writes += rate * (float(sum.write_units) / float(sampled.max(1)));
         }
         figures.mean_bytes = (sums.first()).and_then(|own| own.bytes.checked_div(own.items));
         if let (Some(items), Some(_)) = (figures.items, sample) {
             let all = sums.iter().map(|sum| sum.scaled(items, sampled));
-            let all: Vec<Sum> = all.collect();
+            let all: Vec<Held> = all.collect();
             figures.bytes = all.first().map(|own| own.bytes);
-            figures.write_units = Some(all.iter().map(|sum| sum.units).sum());
+            figures.write_units = Some(all.iter().map(|sum| sum.write_units).sum());
             for (place, sum) in places.iter_mut().zip(all) {
                 place.items += sum.items;
                 place.bytes += sum.bytes;
-                place.write_units += sum.units;
+                place.write_units += sum.write_units;
             }
         } else {
             is_known = false;
@@ -85,25 +67,23 @@ pub(super) fn figures(folder: &Folder, ground: &Ground<'_>, patterns: &[Pattern]
     if !is_known {
         places.clear();
     }
-    let basis = if ground.samples.is_empty() {
+    let basis = if inputs.samples.is_empty() {
         Basis::Nothing
     } else {
         Basis::Estimate
     };
-    let rates = steady(ground, patterns, &writes);
-    completed(
+    Figures {
         basis,
         item_types,
         places,
-        rates,
-        single(ground),
-        ground.prices,
-    )
+        writes,
+        hot: single(inputs),
+    }
 }
 
 /// What the sampled items of a type come to, place by place.
-fn measured(folder: &Folder, sample: Option<&ItemTypeSample>, places: usize) -> Vec<Sum> {
-    let mut sums = vec![Sum::default(); places];
+fn measured(folder: &Folder, sample: Option<&ItemTypeSample>, places: usize) -> Vec<Held> {
+    let mut sums = vec![Held::default(); places];
     for item in sample.iter().flat_map(|sample| &sample.items) {
         let entries = folder.entries(&item.item, item.size);
         let held = std::iter::once(Some(item.size)).chain(entries);
@@ -118,13 +98,13 @@ fn measured(folder: &Folder, sample: Option<&ItemTypeSample>, places: usize) -> 
 
 /// How many items a type has, as far as anything tells; there may be fewer where a condition leaves rows out.
 fn counted(
-    ground: &Ground<'_>,
+    inputs: &Inputs<'_>,
     item_type: &ItemType,
     sample: Option<&ItemTypeSample>,
 ) -> TypeFigures {
-    let pass = ground.model.passes.get(item_type.pass);
+    let pass = inputs.model.passes.get(item_type.pass);
     let rows = match pass.map(|pass| &pass.scan.from) {
-        Some(Relation::Table(name)) => ground.catalog.table(name).and_then(|t| t.estimated_rows),
+        Some(Relation::Table(name)) => inputs.catalog.table(name).and_then(|t| t.estimated_rows),
         _ => None,
     };
     let figures = TypeFigures {
@@ -137,7 +117,7 @@ fn counted(
         return figures;
     };
     let made = whole(sample.items.len());
-    if sample.read < ground.rows && !sample.is_cut {
+    if sample.read < inputs.rows && !sample.is_cut {
         return TypeFigures {
             items: Some(made),
             at_most: false,
@@ -155,23 +135,18 @@ fn counted(
 }
 
 /// Indexes where all items of a type lie under one partition key value.
-fn single(ground: &Ground<'_>) -> Vec<HotPlace> {
-    let places = ground.proofs.indexes.iter().map(|index| {
-        let lines = index.items.iter().filter_map(|item| {
+fn single(inputs: &Inputs<'_>) -> Vec<(String, String)> {
+    let places = inputs.proofs.indexes.iter().flat_map(|index| {
+        index.items.iter().filter_map(|item| {
             let value = item.single_partition.as_ref()?;
             let meeting = match item.when.as_str() {
                 "" => "",
                 _ => " that is in it",
             };
-            Some(format!(
-                "every {}{meeting} has the partition key {value}",
-                item.item_type
-            ))
-        });
-        HotPlace {
-            name: index.index.clone(),
-            lines: lines.collect(),
-        }
+            let every = &item.item_type;
+            let line = format!("every {every}{meeting} has the partition key {value}");
+            Some((index.index.clone(), line))
+        })
     });
-    places.filter(|place| !place.lines.is_empty()).collect()
+    places.collect()
 }

@@ -1,121 +1,233 @@
 //! Item types: where they are from, what they are made of, where they are found.
 
-use dynafold_dynamodb::readable;
-use dynafold_mapping::model::{Expired, Node};
-use dynafold_mapping::{PatternProof, SizeProof, model};
+use dynafold_dynamodb::{KeyAttribute, Table as Model, readable};
+use dynafold_format::bytes;
+use dynafold_mapping::model::{self, Expired, Node};
 use dynafold_relational::catalog::Family;
 use dynafold_relational::scan::{Match, Relation, ScanColumn};
 
-use super::super::definition::{Attribute, ItemType};
-use super::choice::Choice;
-use super::coverage::Tracer;
 use super::places::cells;
-use super::{Ground, places};
+use super::trace::{Origin, Tracer, origins};
+use super::{Facts, Inputs, pattern_names};
+use crate::tree::{About, Article, Block, Line, Link, Piece, Row, Table, code, plain, prose};
 
-/// All item types, in the order of the mapping.
-pub(super) fn item_types(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<ItemType> {
-    let all = ground.model.item_types.iter().enumerate();
-    all.filter_map(|(index, item)| item_type(ground, choice, index, item))
-        .collect()
+/// An item type with its attributes traced.
+pub(super) struct ItemType<'g> {
+    pub(super) model: &'g model::ItemType,
+    tracer: Tracer<'g>,
+    pub(super) attributes: Vec<Attribute>,
 }
 
-fn item_type(
-    ground: &Ground<'_>,
-    choice: &Choice<'_>,
-    index: usize,
-    item: &model::ItemType,
-) -> Option<ItemType> {
-    let tracer = tracer(ground, item)?;
-    let indexes = places::indexes_of(ground, &item.name);
-    let attributes = item.attributes.iter().map(|(name, node)| Attribute {
-        name: name.to_string(),
-        roles: places::roles(&ground.model.table, &indexes, name),
-        data_type: node.type_name(&of_family).to_owned(),
-        made: written(node, &tracer),
-        origins: tracer.of_node(node),
-    });
-    let spreads = item.spreads.iter().map(|spread| Attribute {
-        name: format!("members of {}", spread.written),
-        roles: Vec::new(),
-        data_type: "any".to_owned(),
-        made: format!("each member of {}", spread.written),
-        origins: tracer.column(spread.column).into_iter().collect(),
-    });
-    let attributes = attributes.chain(spreads).collect();
-    let explodes = item.explodes.iter();
-    let examples = choice.of_type(index);
-    Some(ItemType {
-        name: item.name.to_string(),
-        from: tracer.name.to_owned(),
-        query: match &tracer.scan.from {
-            Relation::Query(sql) => Some(sql.clone()),
-            Relation::Table(_) => None,
-        },
-        condition: ground.model.condition(item).map(str::to_owned),
-        joins: joins(item, &tracer, ground),
-        explodes: explodes
-            .map(|each| each.array.written.to_string())
-            .collect(),
-        notes: notes(item),
-        attributes,
-        indexes,
-        patterns: finding(&ground.proofs.patterns, &item.name),
-        most_bytes: most_bytes(&ground.proofs.sizes, &item.name),
-        examples: examples.map(|chosen| cells(&chosen.item)).collect(),
+/// An attribute of an item type.
+pub(super) struct Attribute {
+    /// Its name; where a document gives several, what they are.
+    pub(super) name: String,
+    data_type: &'static str,
+    /// What it is made from, as the mapping says it.
+    made: String,
+    /// The columns that it is made from.
+    pub(super) origins: Vec<Origin>,
+}
+
+/// All item types, in the order of the mapping.
+pub(super) fn item_types<'g>(inputs: &'g Inputs<'g>) -> Vec<ItemType<'g>> {
+    let all = inputs.model.item_types.iter();
+    all.filter_map(|model| {
+        let tracer = tracer(inputs, model)?;
+        let attributes = model.attributes.iter().map(|(name, node)| Attribute {
+            name: name.to_string(),
+            data_type: node.type_name(&of_family),
+            made: written(node, &tracer),
+            origins: tracer.of_node(node),
+        });
+        let spreads = model.spreads.iter().map(|spread| Attribute {
+            name: format!("members of {}", spread.written),
+            data_type: "any",
+            made: format!("each member of {}", spread.written),
+            origins: tracer.column(spread.column).into_iter().collect(),
+        });
+        Some(ItemType {
+            attributes: attributes.chain(spreads).collect(),
+            model,
+            tracer,
+        })
     })
+    .collect()
 }
 
 /// What traces an item type's places.
-pub(super) fn tracer<'g>(ground: &Ground<'g>, item: &'g model::ItemType) -> Option<Tracer<'g>> {
-    let pass = ground.model.passes.get(item.pass)?;
+pub(super) fn tracer<'g>(inputs: &Inputs<'g>, item: &'g model::ItemType) -> Option<Tracer<'g>> {
+    let pass = inputs.model.passes.get(item.pass)?;
     Some(Tracer {
-        catalog: ground.catalog,
+        catalog: inputs.catalog,
         scan: &pass.scan,
         explodes: &item.explodes,
         name: &pass.name,
     })
 }
 
-fn finding(proofs: &[PatternProof], item_type: &str) -> Vec<String> {
-    let finding = proofs
-        .iter()
-        .filter(|proof| proof.finds.iter().any(|found| found == item_type));
-    finding.map(|proof| proof.pattern.clone()).collect()
+/// All of each item type.
+pub(super) fn articles(facts: &Facts<'_>) -> Vec<Block> {
+    let each = facts.item_types.iter().enumerate();
+    each.map(|(at, item)| Block::Article(item.article(facts, at)))
+        .collect()
 }
 
-fn most_bytes(proofs: &[SizeProof], item_type: &str) -> Option<usize> {
-    let mut proofs = proofs.iter();
-    proofs
-        .find(|proof| proof.item_type == item_type)?
-        .most_bytes
+impl ItemType<'_> {
+    /// What its rows are read from.
+    pub(super) fn from(&self) -> &Relation {
+        &self.tracer.scan.from
+    }
+
+    /// The attributes that carry a column.
+    pub(super) fn carriers(&self, carries: impl Fn(&Origin) -> bool) -> Vec<String> {
+        let attributes = self.attributes.iter();
+        let attributes = attributes.filter(|attribute| attribute.origins.iter().any(&carries));
+        attributes.map(|each| each.name.clone()).collect()
+    }
+
+    fn article(&self, facts: &Facts<'_>, at: usize) -> Article {
+        let name = &self.model.name;
+        let mut blocks = vec![Block::Facts(self.facts(facts.inputs))];
+        if let Relation::Query(sql) = self.from() {
+            blocks.push(Block::Code("sql", sql.clone()));
+        }
+        let attributes = self.attributes.iter().map(|attribute| {
+            let mut named = vec![code(&attribute.name)];
+            for role in self.roles(facts.inputs, &attribute.name) {
+                named.extend([plain(" "), Piece::Marked("role", role)]);
+            }
+            Row::new(vec![
+                named,
+                vec![Piece::Type(attribute.data_type.to_owned())],
+                vec![code(&attribute.made)],
+                origins(&attribute.origins),
+            ])
+        });
+        blocks.push(Block::Table(Table::new(
+            format!("Attributes of {name}"),
+            &["Attribute", "Type", "Made from", "Columns"],
+            attributes.collect(),
+        )));
+        let examples = facts.choice.of_type(at).map(|chosen| cells(&chosen.item));
+        let examples: Vec<_> = examples.collect();
+        if !examples.is_empty() {
+            let examples = Table::of_items(format!("Examples of {name}"), &examples);
+            let examples = vec![Block::Table(examples)];
+            blocks.push(Block::Folded("Example items".to_owned(), examples));
+        }
+        Article {
+            link: Link::new(About::ItemType, name),
+            sources: facts.sources_of(|source| source.item_types.iter().any(|of| **of == **name)),
+            blocks,
+        }
+    }
+
+    fn facts(&self, inputs: &Inputs<'_>) -> Vec<(&'static str, Line)> {
+        let Self { model, tracer, .. } = self;
+        let from = match self.from() {
+            Relation::Query(_) => plain("a query"),
+            Relation::Table(_) => code(tracer.name),
+        };
+        let mut facts = vec![("From", vec![from])];
+        if let Some(condition) = inputs.model.condition(model) {
+            facts.push(("Where", vec![code(condition)]));
+        }
+        facts.extend(joins(self).into_iter().map(|join| ("Looks up", join)));
+        let arrays = model.explodes.iter();
+        let arrays = arrays.map(|each| vec![code(each.array.written.to_string())]);
+        facts.extend(arrays.map(|array| ("One item for each of", array)));
+        for index in &inputs.proofs.indexes {
+            let mut items = index.items.iter();
+            let Some(member) = items.find(|item| *item.item_type == *model.name) else {
+                continue;
+            };
+            let mut line = vec![plain(&index.index)];
+            if !member.when.is_empty() {
+                line.push(plain(", "));
+                line.extend(prose(&member.when));
+            }
+            if let Some(value) = &member.single_partition {
+                line.push(plain(", all under the partition key "));
+                line.push(Piece::Value(value.clone()));
+            }
+            facts.push(("In index", line));
+        }
+        let finding = inputs.proofs.patterns.iter();
+        let finding = finding.filter(|proof| proof.finds.iter().any(|name| **name == *model.name));
+        let finding: Vec<&str> = finding.map(|proof| proof.pattern.as_str()).collect();
+        if !finding.is_empty() {
+            facts.push(("Found by", pattern_names(&finding)));
+        }
+        let mut sizes = inputs.proofs.sizes.iter();
+        let size = sizes.find(|proof| *proof.item_type == *model.name);
+        if let Some(most) = size.and_then(|proof| proof.most_bytes) {
+            let most = format!("at most {} by the schema", bytes(most));
+            facts.push(("Size", vec![plain(most)]));
+        }
+        facts.extend(notes(model).map(|note| ("Note", vec![plain(note)])));
+        facts
+    }
+
+    /// What an attribute is for, in the table and the indexes that the item type is in.
+    fn roles(&self, inputs: &Inputs<'_>, name: &str) -> Vec<String> {
+        let table: &Model = &inputs.model.table;
+        let is = |key: &KeyAttribute| &*key.name == name;
+        let mut roles = Vec::new();
+        if is(&table.partition) {
+            roles.push("partition key".to_owned());
+        }
+        if table.sort.as_ref().is_some_and(is) {
+            roles.push("sort key".to_owned());
+        }
+        for index in table.all_indexes() {
+            let mut proofs = inputs.proofs.indexes.iter();
+            let is_in = proofs.any(|proof| {
+                let mut items = proof.items.iter();
+                proof.index == index.name && items.any(|item| *item.item_type == *self.model.name)
+            });
+            if !is_in {
+                continue;
+            }
+            // That of a local index is the table's own.
+            let is_local = table.local_indexes.contains(index);
+            if !is_local && index.partition.iter().any(is) {
+                roles.push(format!("{} partition key", index.name));
+            }
+            if index.sort.iter().any(is) {
+                roles.push(format!("{} sort key", index.name));
+            }
+        }
+        if table.ttl.as_deref() == Some(name) {
+            roles.push("TTL".to_owned());
+        }
+        roles
+    }
 }
 
-fn notes(item: &model::ItemType) -> Vec<String> {
-    let mut notes = Vec::new();
-    if item.keep_nulls {
-        notes.push("NULL columns are written as NULL".to_owned());
-    }
-    match item.expired {
-        Expired::Load => {}
-        Expired::Skip => notes.push("rows that have expired are left out".to_owned()),
-        Expired::Archive => notes.push("rows that have expired go to the archive".to_owned()),
-    }
-    if !item.compress.is_empty() {
+/// What else the mapping says of an item type.
+fn notes(item: &model::ItemType) -> impl Iterator<Item = String> {
+    let nulls = item
+        .keep_nulls
+        .then_some("NULL columns are written as NULL");
+    let expired = match item.expired {
+        Expired::Load => None,
+        Expired::Skip => Some("rows that have expired are left out"),
+        Expired::Archive => Some("rows that have expired go to the archive"),
+    };
+    let compressed = (!item.compress.is_empty()).then(|| {
         let names = item.compress.join(", ");
-        notes.push(format!("items that are too large are compressed: {names}"));
-    }
-    if let Some(rate) = item.write_rate {
-        notes.push(format!("{rate} writes a second at peak"));
-    }
-    notes
+        format!("items that are too large are compressed: {names}")
+    });
+    let rate = item.write_rate;
+    let rate = rate.map(|rate| format!("{rate} writes a second at peak"));
+    let fixed = [nulls, expired].into_iter().flatten().map(str::to_owned);
+    fixed.chain(compressed).chain(rate)
 }
 
 /// The parents that an item type takes values from, and those between it and them.
-fn joins(
-    item: &model::ItemType,
-    tracer: &Tracer<'_>,
-    ground: &Ground<'_>,
-) -> Vec<(String, String, String)> {
+fn joins(item: &ItemType<'_>) -> Vec<Line> {
+    let ItemType { model, tracer, .. } = item;
     let scan = tracer.scan;
     let mut used = vec![false; scan.joins.len()];
     let mut mark = |column: usize| {
@@ -133,7 +245,7 @@ fn joins(
             };
         }
     };
-    for (_, node) in &item.attributes {
+    for (_, node) in &model.attributes {
         node.visit(&mut |node| {
             if let Node::Template(template) = node {
                 template
@@ -142,10 +254,8 @@ fn joins(
             }
         });
     }
-    item.spreads.iter().for_each(|place| mark(place.column));
-    item.explodes
-        .iter()
-        .for_each(|each| mark(each.array.column));
+    (model.spreads.iter()).for_each(|place| mark(place.column));
+    (model.explodes.iter()).for_each(|each| mark(each.array.column));
     let all = scan.joins.iter().zip(&used);
     let all = all.filter(|(_, used)| **used).map(|(join, _)| {
         let pair = |on: &Match| {
@@ -156,8 +266,13 @@ fn joins(
             format!("{} = {ours}", on.theirs)
         };
         let on: Vec<String> = join.on.iter().map(pair).collect();
-        let table = ground.catalog.display_name(&join.table);
-        (join.alias.clone(), table, on.join(" and "))
+        vec![
+            code(tracer.catalog.display_name(&join.table)),
+            plain(" as "),
+            code(&join.alias),
+            plain(": "),
+            code(on.join(" and ")),
+        ]
     });
     all.collect()
 }

@@ -3,30 +3,36 @@
 mod choice;
 mod coverage;
 mod estimate;
+mod figures;
 mod items;
 mod patterns;
 mod places;
-mod sums;
+mod sections;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 use dynafold_dynamodb::price::Prices;
 use dynafold_mapping::Proofs;
 use dynafold_mapping::forecast::{ItemTypeForecast, PlaceForecast};
-use dynafold_mapping::item::Folder;
 use dynafold_mapping::model::Model;
 use dynafold_mapping::sample::ItemTypeSample;
 use dynafold_mapping::template::Context;
 use dynafold_relational::catalog::Catalog;
 
 use super::definition::{Answer, Definition, Examples, Warning};
+use super::tree::{About, Line, SourceTable, joined, link, plain};
 use choice::Choice;
+use figures::Figures;
+use items::ItemType;
+use patterns::Pattern;
 
+pub(super) use coverage::fate;
 pub use places::cells;
 
 /// What a definition is made from.
 #[derive(Debug)]
-pub struct Ground<'g> {
+pub struct Inputs<'g> {
     /// The mapping's file name.
     pub mapping: &'g str,
     /// The mapping.
@@ -70,32 +76,60 @@ pub struct Totals<'g> {
 
 /// Says what a mapping defines.
 #[must_use]
-pub fn define(mut ground: Ground<'_>) -> Definition {
-    let answers = std::mem::take(&mut ground.answers);
-    let patterns = patterns::patterns(&ground, answers);
-    let choice = match ground.examples {
-        Some(_) => Choice::of(ground.samples, &ground.model.table, ground.shown),
-        None => Choice::default(),
-    };
-    let item_types = items::item_types(&ground, &choice);
-    let own = coverage::own(&ground);
-    let folder = Folder::new(ground.model, ground.context.clone());
-    let figures = match ground.forecast {
-        Some(totals) => sums::figures(totals, &ground, &patterns),
-        None => estimate::figures(&folder, &ground, &patterns),
-    };
+pub fn define(inputs: &Inputs<'_>) -> Definition {
     Definition {
-        mapping: ground.mapping.to_owned(),
-        table: ground.model.table.name.clone(),
-        sources: coverage::sources(&ground, &own, &item_types, &patterns),
-        catalog: own,
-        places: places::places(&ground, &choice),
-        settings: places::settings(&ground.model.table),
-        item_types,
-        patterns,
-        examples: ground.examples,
-        figures,
-        warnings: ground.warnings,
-        accepted: ground.accepted,
+        mapping: inputs.mapping.to_owned(),
+        table: inputs.model.table.name.clone(),
+        sections: sections::sections(&Facts::of(inputs)),
     }
+}
+
+/// What several sections say something of.
+struct Facts<'g> {
+    inputs: &'g Inputs<'g>,
+    choice: Choice<'g>,
+    item_types: Vec<ItemType<'g>>,
+    patterns: Vec<Pattern<'g>>,
+    /// The catalog without what the mapping has nothing to do with, and what becomes of its tables.
+    catalog: Catalog,
+    sources: Vec<SourceTable>,
+    figures: Figures,
+}
+
+impl<'g> Facts<'g> {
+    fn of(inputs: &'g Inputs<'g>) -> Self {
+        let choice = match inputs.examples {
+            Some(_) => Choice::of(inputs.samples, &inputs.model.table, inputs.shown),
+            None => Choice::default(),
+        };
+        let item_types = items::item_types(inputs);
+        let catalog = coverage::own(inputs);
+        Self {
+            inputs,
+            choice,
+            patterns: patterns::patterns(inputs),
+            sources: coverage::sources(inputs, &catalog, &item_types),
+            item_types,
+            catalog,
+            // Of all rows that were counted, or an estimate.
+            figures: match inputs.forecast {
+                Some(totals) => Figures::of_all(totals, inputs.examples.is_some()),
+                None => estimate::figures(inputs),
+            },
+        }
+    }
+
+    /// The tables of the source that something is made from.
+    fn sources_of(&self, is: impl Fn(&SourceTable) -> bool) -> Vec<String> {
+        let found = self.sources.iter().filter(|source| is(source));
+        found.map(|source| source.id.to_string()).collect()
+    }
+}
+
+/// Access patterns with commas between.
+fn pattern_names(names: &[impl AsRef<str>]) -> Line {
+    let links = names
+        .iter()
+        .map(|name| vec![link(About::Pattern, name.as_ref())]);
+    joined(links, &plain(", "))
 }

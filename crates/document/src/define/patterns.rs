@@ -1,99 +1,443 @@
 //! Access patterns: what they take, where that is from, what they cost and what they answer.
 
-use dynafold_dynamodb::price::{Rates, monthly};
+use dynafold_dynamodb::price::{Prices, Rates, monthly};
 use dynafold_dynamodb::{Attribute, KeyAttribute, KeyType};
-use dynafold_format::shell_word;
+use dynafold_format::{counted, shell_word};
 use dynafold_mapping::access::{given, plan, to_json};
-use dynafold_mapping::model::{AccessPattern, Operand, ParameterKind, Part, Placeholder, Template};
+use dynafold_mapping::model::{AccessPattern, Operand, ParameterKind, Part, Template};
+use dynafold_mapping::template::Filter;
 use dynafold_mapping::{PatternProof, aligned};
 use serde_json::{Value as Json, json};
 
-use super::super::definition::{Answer, Origin, Parameter, Pattern, PatternCost, Request, Units};
-use super::Ground;
 use super::items::tracer;
-use super::places::{plainly, shown};
+use super::places::shown;
+use super::trace::{Origin, origins};
+use super::{Facts, Inputs};
+use crate::definition::{Answer, Request};
+use crate::phrases::{self, cost, marked, told, units};
+use crate::tree::{
+    About, Article, Block, Line, Link, Piece, Row, Table, code, joined, link, plain, prose,
+};
 
-/// All patterns, in the order of the mapping. `answers` are in the same order.
-pub(super) fn patterns(ground: &Ground<'_>, answers: Vec<Option<Answer>>) -> Vec<Pattern> {
-    let all = ground.model.patterns.iter().zip(&ground.proofs.patterns);
-    let answers = answers.into_iter().chain(std::iter::repeat_with(|| None));
-    all.zip(answers)
-        .map(|((pattern, proof), answer)| one(ground, pattern, proof, answer))
-        .collect()
+/// An access pattern with what is known of it.
+pub(super) struct Pattern<'g> {
+    pub(super) model: &'g AccessPattern,
+    pub(super) proof: &'g PatternProof,
+    pub(super) answer: Option<&'g Answer>,
+    pub(super) units: Units,
 }
 
-fn one(
-    ground: &Ground<'_>,
-    pattern: &AccessPattern,
-    proof: &PatternProof,
-    answer: Option<Answer>,
-) -> Pattern {
-    let units = units(ground, pattern, proof, answer.as_ref());
-    let order: Vec<&str> = pattern.order.iter().map(|key| &*key.name).collect();
-    let many = !order.is_empty() && proof.operation == "Query";
-    Pattern {
-        name: pattern.name.to_string(),
-        description: pattern.description.clone(),
-        finds: proof.finds.clone(),
-        operation: proof.operation,
-        index: proof.index.clone(),
-        condition: condition(pattern),
-        parameters: parameters(ground, pattern, proof),
-        order: many.then(|| (order.join(", "), pattern.descending)),
-        limit: pattern.limit,
-        filter: filter(pattern),
-        consistent: pattern.consistent,
-        rate: pattern.rate,
-        partitions: proof.partitions,
-        cost: PatternCost {
-            usd_per_million: ground.prices.reads(units.usual() * 1e6),
-            usd_per_month: pattern.rate.and_then(|rate| {
-                let reads = rate * units.usual();
-                let rates = Rates { reads, writes: 0.0 };
-                monthly(rates, ground.prices).on_demand_usd
-            }),
-        },
-        units,
-        sql: pattern.sql.clone(),
-        request: match &answer {
-            Some(answer) => Some(answer.request.clone()),
-            None => outline(ground, pattern),
-        },
-        command: command(ground, pattern, answer.as_ref()),
-        answer,
+/// Read units of a call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Units {
+    /// Fewest: nothing is found.
+    least: f64,
+    /// Most; `None` without a limit.
+    most: Option<f64>,
+    /// Those of the example's answer.
+    pub(super) example: Option<f64>,
+    /// Whether the usual ones are a lower bound: there is no example, or it was asked of a part of
+    /// what the table will hold.
+    pub(super) at_least: bool,
+}
+
+impl Units {
+    /// What a call uses. An answer out of the first rows alone misses what further rows hold, unless it
+    /// is one item, or as many as the pattern's limit lets through.
+    fn of(
+        inputs: &Inputs<'_>,
+        pattern: &AccessPattern,
+        proof: &PatternProof,
+        answer: Option<&Answer>,
+    ) -> Self {
+        let units = Self {
+            least: proof.least_units,
+            most: proof.most_units.map(|most| most.max(proof.least_units)),
+            example: answer.and_then(|answer| answer.units),
+            at_least: false,
+        };
+        let is_part = (inputs.examples.as_ref())
+            .is_none_or(|examples| !examples.whole && examples.asked.is_none());
+        let limit = pattern.limit.filter(|_| proof.partitions == 1);
+        let limit = limit.and_then(|limit| usize::try_from(limit).ok());
+        let is_full = answer.is_some_and(|answer| {
+            let is_limited = limit.is_some_and(|limit| answer.found >= limit);
+            proof.operation == "GetItem" || (is_limited && pattern.filter.is_none())
+        });
+        let goes_on = answer.is_some_and(|answer| answer.more);
+        let at_most = units.most.is_some_and(|most| most <= units.usual());
+        let is_lower = units.example.is_none() || goes_on || (is_part && !is_full);
+        Self {
+            at_least: !at_most && is_lower,
+            ..units
+        }
+    }
+
+    /// What a call is taken to use: the example's units, else the fewest.
+    pub(super) fn usual(&self) -> f64 {
+        self.example.unwrap_or(self.least)
+    }
+
+    /// Those of a call in words: of the example, and what they may be.
+    fn words(&self) -> String {
+        let bounds = match self.most {
+            Some(most) if most <= self.least => format!("always {}", units(most)),
+            Some(most) => format!("{} to {}", units(self.least), units(most)),
+            None => format!("{} and more: each 4 KB found adds to it", units(self.least)),
+        };
+        match self.example {
+            Some(example) => {
+                let example = told(self.at_least, &units(example));
+                format!("{example} in the example; {bounds}")
+            }
+            None => bounds,
+        }
     }
 }
 
-/// What a call uses. An answer out of the first rows alone misses what further rows hold, unless it
-/// is one item, or as many as the pattern's limit lets through.
-fn units(
-    ground: &Ground<'_>,
-    pattern: &AccessPattern,
-    proof: &PatternProof,
-    answer: Option<&Answer>,
-) -> Units {
-    let most = proof.most_units.map(|most| most.max(proof.least_units));
-    let example = answer.and_then(|answer| answer.units);
-    let is_part = ground
-        .examples
-        .as_ref()
-        .is_none_or(|examples| !examples.whole && examples.asked.is_none());
-    let limit = pattern.limit.filter(|_| proof.partitions == 1);
-    let limit = limit.and_then(|limit| usize::try_from(limit).ok());
-    let is_full = answer.is_some_and(|answer| {
-        let is_limited = limit.is_some_and(|limit| answer.found >= limit);
-        proof.operation == "GetItem" || (is_limited && pattern.filter.is_none())
+/// All patterns, in the order of the mapping.
+pub(super) fn patterns<'g>(inputs: &'g Inputs<'g>) -> Vec<Pattern<'g>> {
+    let all = inputs.model.patterns.iter().zip(&inputs.proofs.patterns);
+    let answers = inputs.answers.iter().map(Option::as_ref);
+    let answers = answers.chain(std::iter::repeat(None));
+    let all = all.zip(answers).map(|((model, proof), answer)| Pattern {
+        model,
+        proof,
+        answer,
+        units: Units::of(inputs, model, proof, answer),
     });
-    let goes_on = answer.is_some_and(|answer| answer.more);
-    let units = Units {
-        least: proof.least_units,
-        most,
-        example,
-        at_least: false,
+    all.collect()
+}
+
+/// A table of the access patterns, and how its figures are to be read.
+pub(super) fn table(facts: &Facts<'_>) -> Vec<Block> {
+    let all = &facts.patterns;
+    if all.is_empty() {
+        let none = "The mapping has no access patterns.";
+        return vec![Block::Paragraph(vec![plain(none)])];
+    }
+    let mut table = Table::new(
+        "Access patterns: how each is asked and what it costs",
+        &[
+            "Access pattern",
+            "Asks",
+            "Finds",
+            "#Read units a call",
+            "#A million calls",
+            "#A month",
+        ],
+        all.iter().map(|each| each.row(facts)).collect(),
+    );
+    table.class = "patterns";
+    let examples = facts.inputs.examples.as_ref();
+    let mut note = vec![plain(phrases::examples(examples) + " ")];
+    if let Some(reads) = reads(facts) {
+        note.extend(prose(&reads));
+        note.push(plain(" "));
+    }
+    note.push(plain(phrases::prices(facts.inputs.prices)));
+    vec![
+        Block::Filter(all.len()),
+        Block::Table(table),
+        Block::Note(note),
+    ]
+}
+
+/// What read units, and the cost of them, are made from; why some are lower bounds.
+pub(super) fn reads(facts: &Facts<'_>) -> Option<String> {
+    let patterns = &facts.patterns;
+    let examples = facts.inputs.examples.as_ref();
+    let mut bounds = patterns.iter().filter(|each| each.units.at_least);
+    let goes_on = bounds.clone().any(|each| each.answer.is_some());
+    let is_blank = bounds.any(|each| each.answer.is_none());
+    let mut told = Vec::new();
+    if patterns.iter().any(|each| each.units.example.is_some()) {
+        let usual = "Read units are those of the examples' answers; other parameters may find more or less.";
+        told.push(usual.to_owned());
+    }
+    let target = "With `--target` the loaded table is asked, and its answers tell all units.";
+    match examples {
+        Some(examples) if goes_on && examples.asked.is_none() && !examples.whole => {
+            let rows = counted(examples.rows, "row");
+            told.push(format!(
+                "≥ is a lower bound: the example was asked of the first {rows} of each item type, \
+                 and further rows may add to what it finds. {target}"
+            ));
+        }
+        Some(_) if goes_on => {
+            let pages = "≥ is a lower bound: the answer has more pages than were read.";
+            told.push(pages.to_owned());
+        }
+        _ => {}
+    }
+    if is_blank {
+        let least =
+            "Where there is no example, ≥ stands before what a call takes that finds nothing.";
+        told.push(least.to_owned());
+        if examples.is_none() {
+            told.push(target.to_owned());
+        }
+    }
+    (!told.is_empty()).then(|| told.join(" "))
+}
+
+/// All of each access pattern.
+pub(super) fn articles(facts: &Facts<'_>) -> Vec<Block> {
+    let each = facts.patterns.iter();
+    each.map(|pattern| Block::Article(pattern.article(facts)))
+        .collect()
+}
+
+impl Pattern<'_> {
+    /// What a million calls cost on demand at the usual units, in US dollars.
+    fn usd_per_million(&self, prices: &Prices) -> Option<f64> {
+        prices.reads(self.units.usual() * 1e6)
+    }
+
+    /// What a month at the declared rate costs on demand.
+    pub(super) fn usd_per_month(&self, prices: &Prices) -> Option<f64> {
+        let reads = self.model.rate? * self.units.usual();
+        monthly(Rates { reads, writes: 0.0 }, prices).on_demand_usd
+    }
+
+    fn row(&self, facts: &Facts<'_>) -> Row {
+        let Self { model, units, .. } = self;
+        let prices = facts.inputs.prices;
+        let mut name = vec![link(About::Pattern, &model.name)];
+        if let Some(description) = &model.description {
+            name.push(Piece::Sub(vec![plain(description)]));
+        }
+        let marked = |figure: &str| plain(marked(units.at_least, figure));
+        let finds = self.proof.finds.iter();
+        let finds = finds.map(|name| vec![Piece::Marked("name", name.clone())]);
+        let cells = vec![
+            name,
+            self.asked(facts.inputs),
+            joined(finds, &Piece::Break),
+            vec![marked(&phrases::units(units.usual()))],
+            vec![marked(&cost(self.usd_per_million(prices)))],
+            match model.rate {
+                Some(rate) => vec![
+                    marked(&cost(self.usd_per_month(prices))),
+                    plain(format!(" at {rate}/s")),
+                ],
+                None => vec![Piece::Marked("none", "no rate".to_owned())],
+            },
+        ];
+        Row {
+            sources: self.sources(facts),
+            search: model.sql.clone().unwrap_or_default(),
+            ..Row::new(cells)
+        }
+    }
+
+    fn sources(&self, facts: &Facts<'_>) -> Vec<String> {
+        facts.sources_of(|source| source.patterns.contains(&self.proof.pattern))
+    }
+
+    /// What is asked, and by which key condition.
+    fn asked(&self, inputs: &Inputs<'_>) -> Line {
+        let index = self.proof.index.as_ref();
+        let place = index.unwrap_or(&inputs.model.table.name).clone();
+        let condition = code(condition(self.model));
+        vec![Piece::Marked("place", place), plain(" "), condition]
+    }
+
+    fn article(&self, facts: &Facts<'_>) -> Article {
+        let Self { model, proof, .. } = self;
+        let mut blocks = Vec::new();
+        if let Some(description) = &model.description {
+            blocks.push(Block::Paragraph(vec![plain(description)]));
+        }
+        let operation = Piece::Marked("operation", proof.operation.to_owned());
+        let mut asks = vec![operation, plain(" ")];
+        asks.extend(self.asked(facts.inputs));
+        blocks.push(Block::Paragraph(asks));
+        blocks.push(Block::Facts(self.facts(facts.inputs.prices)));
+        if !model.parameters.is_empty() {
+            blocks.push(Block::Table(Table::new(
+                format!("Parameters of {}", model.name),
+                &["Parameter", "Kind", "Written into the key as", "Values of"],
+                self.parameters(facts.inputs),
+            )));
+        }
+        blocks.push(Block::Subheading("How to ask".to_owned()));
+        blocks.push(Block::Code("sh", self.command(facts.inputs)));
+        let request = match self.answer {
+            Some(answer) => Some(answer.request.clone()),
+            None => outline(facts.inputs, model),
+        };
+        if let Some(request) = request {
+            let sent = format!("The request, a {}:", request.operation);
+            blocks.push(Block::Paragraph(vec![plain(sent)]));
+            blocks.push(Block::Code("json", request.json));
+            if request.more > 0 {
+                let more = format!("And {} more, one for each shard.", request.more);
+                blocks.push(Block::Paragraph(vec![plain(more)]));
+            }
+            if self.answer.is_some_and(|answer| answer.is_cut) {
+                let cut = "Long values are cut, in the request and in the command: … stands for the rest.";
+                blocks.push(Block::Note(vec![plain(cut)]));
+            }
+        }
+        if let Some(sql) = &model.sql {
+            let title = "The query that it replaces";
+            blocks.push(Block::Subheading(title.to_owned()));
+            blocks.push(Block::Code("sql", sql.clone()));
+        }
+        match (self.answer, &facts.inputs.examples) {
+            (Some(answer), _) => blocks.extend(answered(&model.name, answer)),
+            (None, examples) => {
+                let none = match examples {
+                    Some(_) => {
+                        "No example: nothing among the first rows tells values for its parameters."
+                    }
+                    None => "No example: the document was made without rows.",
+                };
+                blocks.push(Block::Note(vec![plain(none)]));
+            }
+        }
+        Article {
+            link: Link::new(About::Pattern, &model.name),
+            sources: self.sources(facts),
+            blocks,
+        }
+    }
+
+    fn facts(&self, prices: &Prices) -> Vec<(&'static str, Line)> {
+        let Self { model, proof, .. } = self;
+        let mut facts = vec![("Finds", vec![plain(proof.finds.join(", "))])];
+        if !model.order.is_empty() && proof.operation == "Query" {
+            let order: Vec<&str> = model.order.iter().map(|key| &*key.name).collect();
+            let way = if model.descending {
+                "descending"
+            } else {
+                "ascending"
+            };
+            let order = format!("{} {way}", order.join(", "));
+            facts.push(("Order", vec![plain(order)]));
+        }
+        if let Some(limit) = model.limit {
+            facts.push(("Limit", vec![plain(limit.to_string())]));
+        }
+        if let Some(filter) = filter(model) {
+            facts.push(("Filter", vec![code(filter)]));
+        }
+        if model.consistent {
+            facts.push(("Reads", vec![plain("strongly consistent")]));
+        }
+        if proof.partitions > 1 {
+            let merged = format!("{}, merged", proof.partitions);
+            facts.push(("Partitions", vec![plain(merged)]));
+        }
+        facts.push(("Read units a call", vec![plain(self.units.words())]));
+        let told = |amount| told(self.units.at_least, &cost(amount));
+        let mut costs = format!("{} a million calls", told(self.usd_per_million(prices)));
+        if let Some(rate) = model.rate {
+            let month = told(self.usd_per_month(prices));
+            costs.push_str(&format!("; {month} a month at {rate} a second"));
+        }
+        facts.push(("Cost", vec![plain(costs)]));
+        facts
+    }
+
+    fn parameters(&self, inputs: &Inputs<'_>) -> Vec<Row> {
+        let all = self.model.parameters.iter().enumerate();
+        let rows = all.map(|(index, parameter)| {
+            let mut placeholders = self.model.placeholders();
+            let written = placeholders
+                .find(|placeholder| placeholder.place.column == index)
+                .filter(|placeholder| !placeholder.filters.is_empty());
+            let mut from = origins(&self.origins(inputs, index));
+            if let Some(clock) = &parameter.from_clock {
+                from.extend([plain(" unless given: "), code(clock.to_string())]);
+            }
+            Row::new(vec![
+                vec![code(&*parameter.name)],
+                vec![plain(parameter.kind.placeholder().to_lowercase())],
+                vec![written.map_or(plain("as it is"), |written| code(written.to_string()))],
+                from,
+            ])
+        });
+        rows.collect()
+    }
+
+    /// The columns that stand in the keys of the found item types where it has a parameter.
+    fn origins(&self, inputs: &Inputs<'_>, parameter: usize) -> Vec<Origin> {
+        let mut found = Vec::new();
+        for item in &inputs.model.item_types {
+            if !self.proof.finds.iter().any(|name| **name == *item.name) {
+                continue;
+            }
+            let Some(tracer) = tracer(inputs, item) else {
+                continue;
+            };
+            for (key, template) in self.model.templates() {
+                let Some(made) = item.template(&key.name) else {
+                    continue;
+                };
+                for (_, asked, made) in aligned(template, made).pairs {
+                    if asked.place.column == parameter
+                        && let Some(origin) = tracer.column(made.place.column)
+                        && !found.contains(&origin)
+                    {
+                        found.push(origin);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// The command that asks it, with the example's values where there is one.
+    fn command(&self, inputs: &Inputs<'_>) -> String {
+        let mut command = format!(
+            "dynafold query {} {}",
+            shell_word(inputs.mapping),
+            shell_word(&self.model.name)
+        );
+        for (at, parameter) in self.model.parameters.iter().enumerate() {
+            let value = self.answer.and_then(|answer| answer.parameters.get(at));
+            let value = match value {
+                Some((_, value)) => shell_word(value),
+                None => parameter.kind.placeholder().to_owned(),
+            };
+            command.push(' ');
+            command.push_str(&given(&parameter.name, &value));
+        }
+        if inputs.target.is_empty() {
+            command.push_str(" --target TARGET");
+        }
+        for (option, value) in inputs.target {
+            command.push_str(&format!(" --{option} {}", shell_word(value)));
+        }
+        command
+    }
+}
+
+fn answered(name: &str, answer: &Answer) -> [Block; 3] {
+    let given = answer.parameters.iter();
+    let given: Vec<String> = given
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    let caption = match given.as_slice() {
+        [] => format!("The answer of {name}"),
+        given => format!("The answer of {name} for {}", given.join(", ")),
     };
-    let at_most = most.is_some_and(|most| most <= units.usual());
-    let at_least = !at_most && (example.is_none() || goes_on || (is_part && !is_full));
-    Units { at_least, ..units }
+    let more = if answer.more {
+        ", and further pages"
+    } else {
+        ""
+    };
+    let mut found = counted(answer.found, "item") + more;
+    if answer.items.len() < answer.found {
+        found.push_str(&format!("; the first {} of them", answer.items.len()));
+    }
+    [
+        Block::Subheading("A real answer".to_owned()),
+        Block::Paragraph(vec![plain(found + ":")]),
+        Block::Table(Table::of_items(caption, &answer.items)),
+    ]
 }
 
 /// The key condition as people write it: `PK = USER#{userId} and SK begins_with PERSONAL#`.
@@ -103,6 +447,29 @@ fn condition(pattern: &AccessPattern) -> String {
         format!("{} {operator} {}", key.name, values.join(" and "))
     });
     each.collect::<Vec<_>>().join(" and ")
+}
+
+/// A template as people read it: without filters, but for what tells shards.
+fn plainly(template: &Template) -> String {
+    fn part(of: &Part) -> String {
+        match of {
+            Part::Text(text) => text.clone(),
+            Part::Value(placeholder) => {
+                let shards = placeholder.place.column == AccessPattern::SHARD
+                    || matches!(placeholder.filters.last(), Some(Filter::Shard(_)));
+                if shards {
+                    placeholder.to_string()
+                } else {
+                    format!("{{{}}}", placeholder.place.written)
+                }
+            }
+            Part::Optional(inner) => {
+                let inner: String = inner.iter().map(part).collect();
+                format!("[{inner}]")
+            }
+        }
+    }
+    template.parts.iter().map(part).collect()
 }
 
 /// The filter expression with names and values in their places.
@@ -141,94 +508,9 @@ fn filter(pattern: &AccessPattern) -> Option<String> {
     Some(text)
 }
 
-fn parameters(
-    ground: &Ground<'_>,
-    pattern: &AccessPattern,
-    proof: &PatternProof,
-) -> Vec<Parameter> {
-    let all = pattern.parameters.iter().enumerate();
-    let of = |(index, parameter): (usize, &dynafold_mapping::model::Parameter)| {
-        let mut placeholders = pattern.placeholders();
-        let written = placeholders
-            .find(|placeholder| placeholder.place.column == index)
-            .filter(|placeholder| !placeholder.filters.is_empty());
-        Parameter {
-            name: parameter.name.to_string(),
-            kind: parameter.kind.placeholder(),
-            written: written.map(Placeholder::to_string),
-            origins: origins(ground, pattern, proof, index),
-            clock: parameter.from_clock.as_ref().map(Template::to_string),
-        }
-    };
-    all.map(of).collect()
-}
-
-/// The columns that stand in the keys of the found item types where a pattern has a parameter.
-fn origins(
-    ground: &Ground<'_>,
-    pattern: &AccessPattern,
-    proof: &PatternProof,
-    parameter: usize,
-) -> Vec<Origin> {
-    let mut found = Vec::new();
-    for item in &ground.model.item_types {
-        if !proof.finds.iter().any(|name| **name == *item.name) {
-            continue;
-        }
-        let Some(tracer) = tracer(ground, item) else {
-            continue;
-        };
-        for (key, template) in pattern.templates() {
-            let Some(made) = item.template(&key.name) else {
-                continue;
-            };
-            for (_, asked, made) in aligned(template, made).pairs {
-                if asked.place.column == parameter
-                    && let Some(origin) = tracer.column(made.place.column)
-                    && !found.contains(&origin)
-                {
-                    found.push(origin);
-                }
-            }
-        }
-    }
-    found
-}
-
-// How an access pattern is asked: the command, and the request without values.
-
-/// The command that asks a pattern, with the example's values where there is one.
-pub(super) fn command(
-    ground: &Ground<'_>,
-    pattern: &AccessPattern,
-    answer: Option<&Answer>,
-) -> String {
-    let mut command = format!(
-        "dynafold query {} {}",
-        shell_word(ground.mapping),
-        shell_word(&pattern.name)
-    );
-    for (at, parameter) in pattern.parameters.iter().enumerate() {
-        let value = answer.and_then(|answer| answer.parameters.get(at));
-        let value = match value {
-            Some((_, value)) => shell_word(value),
-            None => parameter.kind.placeholder().to_owned(),
-        };
-        command.push(' ');
-        command.push_str(&given(&parameter.name, &value));
-    }
-    if ground.target.is_empty() {
-        command.push_str(" --target TARGET");
-    }
-    for (option, value) in ground.target {
-        command.push_str(&format!(" --{option} {}", shell_word(value)));
-    }
-    command
-}
-
 /// The request of a pattern with its templates in the place of values; `None`
 /// where none can be planned.
-pub(super) fn outline(ground: &Ground<'_>, pattern: &AccessPattern) -> Option<Request> {
+fn outline(inputs: &Inputs<'_>, pattern: &AccessPattern) -> Option<Request> {
     let mut blank = pattern.clone();
     let mut asked: Vec<(KeyAttribute, String)> = Vec::new();
     let mut empty = |key: &mut KeyAttribute, templates: Vec<&mut Template>| {
@@ -245,8 +527,8 @@ pub(super) fn outline(ground: &Ground<'_>, pattern: &AccessPattern) -> Option<Re
     for (key, condition) in &mut blank.sort {
         empty(key, condition.templates_mut());
     }
-    let plan = plan(&blank, &[], ground.context).ok()?;
-    let (operation, mut json) = to_json(plan.requests.first()?, &ground.model.table.name);
+    let plan = plan(&blank, &[], inputs.context).ok()?;
+    let (operation, mut json) = to_json(plan.requests.first()?, &inputs.model.table.name);
     let mut put = |pointer: String, value: Json| {
         if let Some(place) = json.pointer_mut(&pointer) {
             *place = value;

@@ -1,6 +1,7 @@
 //! The table and its indexes: keys, what they hold, and example items laid out by item collection.
 
 use std::cmp::Ordering;
+use std::slice;
 
 use dynafold_dynamodb::{
     Attribute, Autoscale, Billing, Index, Item, KeyAttribute, Projection, Table, Throughput,
@@ -8,74 +9,236 @@ use dynafold_dynamodb::{
 };
 use dynafold_format::count;
 use dynafold_mapping::forecast::PlaceKind;
-use dynafold_mapping::model::{AccessPattern, Part, Template};
-use dynafold_mapping::template::Filter;
-use dynafold_mapping::{IndexProof, MembershipProof};
 
-use super::super::definition::{Cell, Collection, Entry, Key, Member, Place};
-use super::Ground;
-use super::choice::Choice;
+use super::{Facts, Inputs};
+use crate::phrases;
+use crate::tree::{
+    self, About, Block, Cell, Line, Piece, Row, code, joined, link, plain, prose, texts,
+};
 
-/// The table, its global indexes, its local ones.
-pub(super) fn places(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<Place> {
-    let table = &ground.model.table;
-    let mut places = vec![Place {
-        name: table.name.clone(),
-        kind: PlaceKind::Table,
-        partition: vec![key(&table.partition)],
-        sort: table.sort.iter().map(key).collect(),
-        projection: "everything".to_owned(),
-        billing: billing(table.billing, table.settings.autoscale),
-        members: ground
-            .model
-            .item_types
-            .iter()
-            .map(|item| Member {
-                name: item.name.to_string(),
-                when: None,
-                single_partition: None,
-            })
-            .collect(),
-        collections: Vec::new(),
-    }];
-    let of = |index: &Index, kind| Place {
-        name: index.name.clone(),
-        kind,
-        partition: index.partition.iter().map(key).collect(),
-        sort: index.sort.iter().map(key).collect(),
-        projection: match &index.projection {
-            Projection::All => "every attribute".to_owned(),
-            Projection::Keys => "keys alone".to_owned(),
-            Projection::Include(names) => format!("keys and {}", names.join(", ")),
-        },
-        billing: match (kind, index.throughput) {
-            (PlaceKind::LocalIndex, _) => "the table's".to_owned(),
-            (_, Some(own)) => billing(
-                Billing::Provisioned(own),
-                index.autoscale.or(table.settings.autoscale),
-            ),
-            (_, None) => billing(table.billing, index.autoscale.or(table.settings.autoscale)),
-        },
-        members: members(&ground.proofs.indexes, &index.name),
-        collections: Vec::new(),
-    };
-    places.extend(table.indexes.iter().map(|i| of(i, PlaceKind::GlobalIndex)));
-    places.extend(
-        table
-            .local_indexes
-            .iter()
-            .map(|i| of(i, PlaceKind::LocalIndex)),
-    );
-    for place in &mut places {
-        place.collections = collections(ground, choice, place);
-    }
-    places
+/// The table or an index.
+struct Place<'g> {
+    name: &'g str,
+    kind: PlaceKind,
+    partition: &'g [KeyAttribute],
+    sort: &'g [KeyAttribute],
+    /// `None` of the table itself.
+    index: Option<&'g Index>,
 }
 
-fn key(key: &KeyAttribute) -> Key {
-    Key {
-        name: key.name.to_string(),
-        key_type: key.key_type.word(),
+/// The table, its global indexes, its local ones.
+fn places(table: &Table) -> impl Iterator<Item = Place<'_>> {
+    let own = Place {
+        name: &table.name,
+        kind: PlaceKind::Table,
+        partition: slice::from_ref(&table.partition),
+        sort: table.sort.as_slice(),
+        index: None,
+    };
+    let global = table.indexes.iter();
+    let global = global.map(|index| (index, PlaceKind::GlobalIndex));
+    let local = table.local_indexes.iter();
+    let local = local.map(|index| (index, PlaceKind::LocalIndex));
+    let indexes = global.chain(local).map(|(index, kind)| Place {
+        name: &index.name,
+        kind,
+        partition: &index.partition,
+        sort: &index.sort,
+        index: Some(index),
+    });
+    std::iter::once(own).chain(indexes)
+}
+
+/// A table of them, and what the table has besides.
+pub(super) fn table(facts: &Facts<'_>) -> Vec<Block> {
+    let table = &facts.inputs.model.table;
+    let keys = |keys: &[KeyAttribute]| {
+        let keys = keys.iter().map(|key| {
+            let key_type = Piece::Type(key.key_type.word().to_owned());
+            vec![code(&*key.name), plain(" "), key_type]
+        });
+        joined(keys, &plain(", "))
+    };
+    let rows = places(table).map(|place| {
+        Row::new(vec![
+            vec![plain(place.name), Piece::Sub(vec![plain(place.what())])],
+            keys(place.partition),
+            keys(place.sort),
+            vec![plain(place.projection())],
+            vec![plain(place.billing(table))],
+            place.members(facts.inputs),
+        ])
+    });
+    let rows = tree::Table::new(
+        "The table and its indexes",
+        &[
+            "Name",
+            "Partition key",
+            "Sort key",
+            "Projects",
+            "Capacity",
+            "Holds",
+        ],
+        rows.collect(),
+    );
+    vec![Block::Table(rows), settings(table)]
+}
+
+/// The item collections of the table and of each index, side by side.
+pub(super) fn collections(facts: &Facts<'_>) -> Vec<Block> {
+    let views = places(&facts.inputs.model.table).filter_map(|place| place.collections(facts));
+    let views: Vec<tree::Table> = views.collect();
+    let examples = phrases::examples(facts.inputs.examples.as_ref());
+    let mut blocks = vec![Block::Note(vec![plain(examples)])];
+    if !views.is_empty() {
+        blocks.push(Block::Views("Item collections side by side", views));
+    }
+    blocks
+}
+
+/// A partition key's values, and the items that have them with their item types.
+type Group<'i> = (Vec<&'i Attribute>, Vec<(&'i str, &'i Item)>);
+
+impl Place<'_> {
+    fn what(&self) -> &'static str {
+        match self.kind {
+            PlaceKind::Table => "table",
+            PlaceKind::GlobalIndex => "global secondary index",
+            PlaceKind::LocalIndex => "local secondary index",
+        }
+    }
+
+    /// What of an item is in it.
+    fn projection(&self) -> String {
+        match self.index.map(|index| &index.projection) {
+            None => "everything".to_owned(),
+            Some(Projection::All) => "every attribute".to_owned(),
+            Some(Projection::Keys) => "keys alone".to_owned(),
+            Some(Projection::Include(names)) => format!("keys and {}", names.join(", ")),
+        }
+    }
+
+    /// How its capacity is paid for.
+    fn billing(&self, table: &Table) -> String {
+        let own = self.index.and_then(|index| index.autoscale);
+        let policy = own.or(table.settings.autoscale);
+        match (self.kind, self.index.and_then(|index| index.throughput)) {
+            (PlaceKind::LocalIndex, _) => "the table's".to_owned(),
+            (_, Some(own)) => billing(Billing::Provisioned(own), policy),
+            (_, None) => billing(table.billing, policy),
+        }
+    }
+
+    /// The item types in it.
+    fn members(&self, inputs: &Inputs<'_>) -> Line {
+        if self.index.is_none() {
+            let all = inputs.model.item_types.iter();
+            let all = all.map(|item| vec![link(About::ItemType, &item.name)]);
+            return joined(all, &Piece::Break);
+        }
+        let proofs = inputs.proofs.indexes.iter();
+        let proofs = proofs.filter(|proof| proof.index == self.name);
+        let lines = proofs.flat_map(|proof| &proof.items).map(|member| {
+            let mut line = Line::new();
+            if !member.when.is_empty() {
+                line.push(plain("some "));
+            }
+            line.push(link(About::ItemType, &member.item_type));
+            if !member.when.is_empty() {
+                line.push(Piece::Sub(prose(&member.when)));
+            }
+            if let Some(value) = &member.single_partition {
+                let all = vec![plain("all under "), Piece::Value(value.clone())];
+                line.push(Piece::Sub(all));
+            }
+            line
+        });
+        joined(lines, &Piece::Break)
+    }
+
+    /// The chosen items that are in it, by partition key in the order in which they are met; `None`
+    /// without one.
+    fn collections(&self, facts: &Facts<'_>) -> Option<tree::Table> {
+        let mut groups: Vec<Group<'_>> = Vec::new();
+        for (at, item_type) in facts.inputs.model.item_types.iter().enumerate() {
+            for chosen in facts.choice.of_type(at) {
+                let item = &chosen.item;
+                let (Some(partition), Some(_)) =
+                    (values(item, self.partition), values(item, self.sort))
+                else {
+                    continue;
+                };
+                let entry = (&*item_type.name, item);
+                match groups.iter_mut().find(|(other, _)| *other == partition) {
+                    Some((_, items)) => items.push(entry),
+                    None => groups.push((partition, vec![entry])),
+                }
+            }
+        }
+        if groups.is_empty() {
+            return None;
+        }
+        let title = |role: &str, keys: &[KeyAttribute]| {
+            let names: Vec<&str> = keys.iter().map(|key| &*key.name).collect();
+            format!("{} ({role})", names.join(", "))
+        };
+        let mut titles = vec![title("partition key", self.partition)];
+        if !self.sort.is_empty() {
+            titles.push(title("sort key", self.sort));
+        }
+        titles.push("Attributes".to_owned());
+        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+        let rows = groups
+            .into_iter()
+            .flat_map(|(partition, items)| self.rows(&facts.inputs.model.table, &partition, items));
+        let caption = format!("{} {}", self.what(), self.name);
+        let mut view = tree::Table::new(caption, &titles, rows.collect());
+        view.class = "view";
+        Some(view)
+    }
+
+    /// An item collection: its partition key spans the rows of its items.
+    fn rows(
+        &self,
+        table: &Table,
+        partition: &[&Attribute],
+        mut items: Vec<(&str, &Item)>,
+    ) -> Vec<Row> {
+        items.sort_by(|(_, a), (_, b)| {
+            let keys = self.sort.iter();
+            let each = keys.map(|key| sort_order(a.get(&key.name), b.get(&key.name)));
+            each.fold(Ordering::Equal, Ordering::then)
+        });
+        let line = |values: &[&Attribute]| {
+            let values = values.iter().map(|value| vec![Piece::Value(shown(value))]);
+            joined(values, &Piece::Break)
+        };
+        let is_key = |name: &str| {
+            let mut keys = self.partition.iter().chain(self.sort);
+            keys.any(|key| *key.name == *name)
+        };
+        let projected = |name: &str| self.index.is_none_or(|index| table.projects(index, name));
+        let all = items.len();
+        let rows = items.into_iter().enumerate().map(|(at, (name, item))| {
+            let mut cells = Vec::new();
+            if at == 0 {
+                cells.push(line(partition));
+            }
+            if !self.sort.is_empty() {
+                cells.push(line(&values(item, self.sort).unwrap_or_default()));
+            }
+            let others = item.attributes.iter();
+            let others = others.filter(|(name, _)| !is_key(name) && projected(name));
+            cells.push(vec![
+                Piece::Marked("role", name.to_owned()),
+                Piece::Attributes(others.map(|(name, value)| cell(name, value)).collect()),
+            ]);
+            Row {
+                span: if at == 0 { all } else { 0 },
+                ..Row::new(cells)
+            }
+        });
+        rows.collect()
     }
 }
 
@@ -97,66 +260,8 @@ fn billing(billing: Billing, autoscale: Option<Autoscale>) -> String {
     )
 }
 
-fn members(proofs: &[IndexProof], index: &str) -> Vec<Member> {
-    let proof = proofs.iter().find(|proof| proof.index == index);
-    let items = proof
-        .map(|proof| proof.items.as_slice())
-        .unwrap_or_default();
-    items
-        .iter()
-        .map(|item| member(&item.item_type, item))
-        .collect()
-}
-
-fn member(name: &str, proof: &MembershipProof) -> Member {
-    Member {
-        name: name.to_owned(),
-        when: Some(proof.when.clone()).filter(|when| !when.is_empty()),
-        single_partition: proof.single_partition.clone(),
-    }
-}
-
-/// The indexes that an item type is in.
-pub(super) fn indexes_of(ground: &Ground<'_>, item_type: &str) -> Vec<Member> {
-    let all = ground.proofs.indexes.iter().filter_map(|index| {
-        let mut items = index.items.iter();
-        let item = items.find(|item| item.item_type == item_type)?;
-        Some(member(&index.index, item))
-    });
-    all.collect()
-}
-
-/// What an attribute is for, in the table and the indexes that its item type is in.
-pub(super) fn roles(table: &Table, within: &[Member], name: &str) -> Vec<String> {
-    let is = |key: &KeyAttribute| &*key.name == name;
-    let mut roles = Vec::new();
-    if is(&table.partition) {
-        roles.push("partition key".to_owned());
-    }
-    if table.sort.as_ref().is_some_and(is) {
-        roles.push("sort key".to_owned());
-    }
-    for index in table.all_indexes() {
-        if within.iter().all(|member| member.name != index.name) {
-            continue;
-        }
-        // That of a local index is the table's own.
-        let is_local = table.local_indexes.contains(index);
-        if !is_local && index.partition.iter().any(is) {
-            roles.push(format!("{} partition key", index.name));
-        }
-        if index.sort.iter().any(is) {
-            roles.push(format!("{} sort key", index.name));
-        }
-    }
-    if table.ttl.as_deref() == Some(name) {
-        roles.push("TTL".to_owned());
-    }
-    roles
-}
-
 /// What the table has besides keys and indexes, as far as the mapping says it.
-pub(super) fn settings(table: &Table) -> Vec<(&'static str, String)> {
+fn settings(table: &Table) -> Block {
     let settings = &table.settings;
     let yes = |is: bool| if is { "on" } else { "off" }.to_owned();
     let off = || Some("off".to_owned());
@@ -195,72 +300,15 @@ pub(super) fn settings(table: &Table) -> Vec<(&'static str, String)> {
         ("Tags", listed(&tags)),
     ];
     let said = said.into_iter();
-    said.filter_map(|(name, value)| Some((name, value?)))
-        .collect()
-}
-
-/// A partition key's values, and the items that have them with their item types.
-type Group<'i> = (Vec<&'i Attribute>, Vec<(usize, &'i Item)>);
-
-/// The chosen items that are in a place, by partition key in the order in which they are met.
-fn collections(ground: &Ground<'_>, choice: &Choice<'_>, place: &Place) -> Vec<Collection> {
-    let table = &ground.model.table;
-    let index = table.index(&place.name);
-    let index = index.filter(|_| place.kind != PlaceKind::Table);
-    let projected = |name: &str| index.is_none_or(|index| table.projects(index, name));
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for index in 0..choice.types() {
-        for chosen in choice.of_type(index) {
-            let item = &chosen.item;
-            let Some(partition) = values(item, &place.partition) else {
-                continue;
-            };
-            if values(item, &place.sort).is_none() {
-                continue;
-            }
-            match groups.iter_mut().find(|(other, _)| *other == partition) {
-                Some((_, items)) => items.push((index, item)),
-                None => groups.push((partition, vec![(index, item)])),
-            }
-        }
-    }
-    let entry = |(index, item): (usize, &Item)| {
-        let item_type = ground.model.item_types.get(index);
-        let others = item.attributes.iter();
-        let others = others.filter(|(name, _)| !place.has_key(name) && projected(name));
-        Entry {
-            item_type: item_type.map_or(String::new(), |item| item.name.to_string()),
-            sort: keyed(item, &place.sort),
-            attributes: others.map(|(name, value)| cell(name, value)).collect(),
-        }
-    };
-    let groups = groups.into_iter().map(|(_, mut items)| {
-        items.sort_by(|(_, a), (_, b)| {
-            let keys = place.sort.iter();
-            let each = keys.map(|key| sort_order(a.get(&key.name), b.get(&key.name)));
-            each.fold(Ordering::Equal, Ordering::then)
-        });
-        let first = items.first().map(|(_, item)| keyed(item, &place.partition));
-        Collection {
-            partition: first.unwrap_or_default(),
-            items: items.into_iter().map(entry).collect(),
-        }
-    });
-    groups.collect()
+    texts(said.filter_map(|(name, value)| Some((name, value?))))
 }
 
 /// The values of a key; `None` where one is missing and the item is not in the index.
-fn values<'i>(item: &'i Item, keys: &[Key]) -> Option<Vec<&'i Attribute>> {
+fn values<'i>(item: &'i Item, keys: &[KeyAttribute]) -> Option<Vec<&'i Attribute>> {
     keys.iter().map(|key| item.get(&key.name)).collect()
 }
 
-fn keyed(item: &Item, keys: &[Key]) -> Vec<Cell> {
-    let keys = keys.iter();
-    keys.filter_map(|key| Some(cell(&key.name, item.get(&key.name)?)))
-        .collect()
-}
-
-// Values and templates as the document writes them.
+// Values as the document writes them.
 
 /// Characters of a value that are shown; a document of a hundred items stays one that can be read.
 const SHOWN: usize = 240;
@@ -272,7 +320,7 @@ pub fn cells(item: &Item) -> Vec<Cell> {
     attributes.map(|(name, value)| cell(name, value)).collect()
 }
 
-pub(super) fn cell(name: &str, value: &Attribute) -> Cell {
+fn cell(name: &str, value: &Attribute) -> Cell {
     Cell {
         name: name.to_owned(),
         data_type: value.type_name(),
@@ -287,27 +335,4 @@ pub(super) fn shown(value: &Attribute) -> String {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text,
     }
-}
-
-/// A template as people read it: without filters, but for what tells shards.
-pub(super) fn plainly(template: &Template) -> String {
-    fn part(of: &Part) -> String {
-        match of {
-            Part::Text(text) => text.clone(),
-            Part::Value(placeholder) => {
-                let shards = placeholder.place.column == AccessPattern::SHARD
-                    || matches!(placeholder.filters.last(), Some(Filter::Shard(_)));
-                if shards {
-                    placeholder.to_string()
-                } else {
-                    format!("{{{}}}", placeholder.place.written)
-                }
-            }
-            Part::Optional(inner) => {
-                let inner: String = inner.iter().map(part).collect();
-                format!("[{inner}]")
-            }
-        }
-    }
-    template.parts.iter().map(part).collect()
 }

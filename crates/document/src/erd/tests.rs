@@ -10,7 +10,7 @@ use dynafold_relational::catalog::sample::shop;
 use proptest::prelude::*;
 
 use super::*;
-use catalogs::{any_catalog, catalog, rentals};
+use catalogs::{any_catalog, catalog, public_schema, rentals};
 use checks::{assert_sound, assert_well_formed, crossings};
 
 fn drawn(catalog: &Catalog, bound: usize) -> Drawing<'_> {
@@ -106,6 +106,22 @@ fn a_database_of_common_size_is_readable_and_hardly_crosses() {
         "{}",
         drawing.layout.scale()
     );
+}
+
+#[test]
+fn public_schemas_are_readable_and_hardly_cross() {
+    for (name, text, most) in [
+        ("pagila", include_str!("tests/pagila.txt"), 3),
+        ("chinook", include_str!("tests/chinook.txt"), 0),
+        ("northwind", include_str!("tests/northwind.txt"), 3),
+    ] {
+        let catalog = public_schema(text);
+        let drawing = drawing(&catalog, &stored).unwrap();
+        assert_sound(&drawing);
+        let (found, scale) = (crossings(&drawing), drawing.layout.scale());
+        assert!(scale >= READABLE, "{name}: {scale}");
+        assert!(found <= most, "{name}: {found} crossings");
+    }
 }
 
 #[test]

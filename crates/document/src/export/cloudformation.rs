@@ -1,13 +1,13 @@
 //! CloudFormation templates: `AWS::DynamoDB::Table`, or `AWS::DynamoDB::GlobalTable` where there are
 //! replicas, with what scales their capacity and keeps what expires. What does not depend on the mapping
-//! stands in the files of `cloudformation/`, as the template has it.
+//! stands in the files of `cloudformation/`, as the template has it; what does is written as JSON, which
+//! YAML takes as it is.
 
 use dynafold_dynamodb::{Index, KeyAttribute, TableClass, Throughput};
 use serde_json::{Value, json};
 
 use super::infrastructure::{Bounds, Capacity, Infrastructure, key_schema, policy};
 use super::names::Names;
-use super::yaml::{document, scalar};
 use super::{ARCHIVE_FUNCTION, Export, ExportError, filled, indented};
 
 /// Bytes of a template that CloudFormation takes without a bucket.
@@ -23,22 +23,22 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
     let name = wanted.table.name.as_str();
     let is_global = !wanted.table.settings.replicas.is_empty();
     let follows = if wanted.scales() { SCALING } else { "" };
-    let head = [
-        ("scaling", follows),
-        ("table", name),
-        ("name", &scalar(name)),
-    ];
+    let head = [("scaling", follows), ("table", name)];
     let mut text = filled(include_str!("cloudformation/head.yaml"), &head);
     if wanted.scales() {
         text.push_str(include_str!("cloudformation/pause.yaml"));
     }
-    let table = if is_global {
-        kept("AWS::DynamoDB::GlobalTable", &global_table(wanted))
+    let (kind, table) = if is_global {
+        ("GlobalTable", global_table(wanted))
     } else {
-        kept("AWS::DynamoDB::Table", &regional_table(wanted))
+        ("Table", regional_table(wanted))
     };
+    let table = [
+        ("kind", kind.to_owned()),
+        ("properties", block(&said(&table), "      ")),
+    ];
     text.push('\n');
-    text.push_str(&document(&json!({ "Resources": { "Table": table } })));
+    text.push_str(&filled(include_str!("cloudformation/table.yaml"), &table));
     if !is_global {
         push_scaling(&mut text, wanted);
     }
@@ -93,7 +93,7 @@ fn refuse_resolved(wanted: &Infrastructure<'_>) -> Result<(), ExportError> {
     }
 }
 
-/// What a table and a global table have alike: names, keys, expiry.
+/// What a table and a global table have alike: keys, expiry.
 fn common(wanted: &Infrastructure<'_>) -> Value {
     let table = wanted.table;
     let own = std::slice::from_ref(&table.partition);
@@ -106,7 +106,6 @@ fn common(wanted: &Infrastructure<'_>) -> Value {
     let local = local.map(|index| index_of(index, own, Value::Null));
     let warm = table.settings.warm_throughput;
     json!({
-        "TableName": { "Ref": "TableName" },
         "AttributeDefinitions": definitions.collect::<Value>(),
         "KeySchema": schema(own, table.sort.as_slice()),
         "BillingMode": table.billing.service_word(),
@@ -152,14 +151,64 @@ fn guards(wanted: &Infrastructure<'_>) -> Value {
     })
 }
 
-/// A resource that outlives its stack, since it holds data.
-fn kept(kind: &str, properties: &Value) -> Value {
-    json!({
-        "Type": kind,
-        "DeletionPolicy": "Retain",
-        "UpdateReplacePolicy": "Retain",
-        "Properties": properties,
-    })
+/// Characters of a line within which a map or a list stands as JSON.
+const SHORT: usize = 90;
+
+/// The members of a map below each other, each with its value: as JSON, which YAML takes as it is, where
+/// that is short.
+fn block(map: &Value, indent: &str) -> String {
+    let mut out = String::new();
+    for (name, value) in map.as_object().into_iter().flatten() {
+        let line = inline(value);
+        match value {
+            Value::Object(_) if line.len() > SHORT => {
+                let members = block(value, &format!("{indent}  "));
+                out.push_str(&format!("{indent}{name}:\n{members}"));
+            }
+            Value::Array(elements) if line.len() > SHORT => {
+                out.push_str(&format!("{indent}{name}:\n"));
+                for each in elements {
+                    let line = inline(each);
+                    // The first line of what is long stands behind the dash.
+                    let long = block(each, &format!("{indent}    "));
+                    let is_long = line.len() > SHORT && !long.is_empty();
+                    let text = if is_long { long.trim() } else { &line };
+                    out.push_str(&format!("{indent}  - {text}\n"));
+                }
+            }
+            _ => out.push_str(&format!("{indent}{name}: {line}\n")),
+        }
+    }
+    out
+}
+
+/// JSON on one line, of characters that every reader of YAML takes for themselves.
+fn inline(value: &Value) -> String {
+    let pretty = format!("{value:#}");
+    let lines: Vec<&str> = pretty.lines().map(str::trim_start).collect();
+    let mut out = String::new();
+    for sign in lines.join(" ").chars() {
+        if matches!(sign, ' '..='~') || sign.is_alphanumeric() {
+            out.push(sign);
+        } else {
+            // YAML's own escape: JSON's knows no more than four digits.
+            out.push_str(&format!("\\U{:08X}", u32::from(sign)));
+        }
+    }
+    out
+}
+
+/// The value without what is null or an empty list.
+fn said(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let said = map.iter().map(|(name, value)| (name.clone(), said(value)));
+            let is_said = |value: &Value| !value.is_null() && *value != json!([]);
+            Value::Object(said.filter(|(_, value)| is_said(value)).collect())
+        }
+        Value::Array(all) => all.iter().map(said).collect(),
+        value => value.clone(),
+    }
 }
 
 /// One map of several.
@@ -275,4 +324,74 @@ fn follows(
             "DisableScaleIn": policy.map(|_| json!({ "Ref": "PauseScaleIn" })),
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use dynafold_mapping::yaml::parse;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What a reader of YAML makes of a text, as a value, a key and an element.
+    fn read_back(text: &str) -> [String; 3] {
+        let mut inner = json!([text]);
+        inner = json!({ "alone": text, "list": inner });
+        inner[format!("{text}!")] = json!("b");
+        let document = format!("inner: {}\n", inline(&inner));
+        let root = parse(&document).unwrap_or_else(|fault| panic!("{fault:?}\n{document}"));
+        let inner = root.get("inner").unwrap();
+        let list = inner.get("list").unwrap().elements();
+        let key = inner.entries().last().unwrap().key.strip_suffix('!');
+        [
+            inner.get("alone").unwrap().text().unwrap().to_owned(),
+            key.unwrap().to_owned(),
+            list[0].text().unwrap().to_owned(),
+        ]
+    }
+
+    #[test]
+    fn no_text_is_read_as_something_else() {
+        for text in [
+            "",
+            "yes",
+            "12",
+            "2026-01-01",
+            "a: b",
+            "a #b",
+            "'\"\\",
+            "a\nb\u{7f}",
+            "${AWS::Region}",
+            "안녕",
+            "\u{85}\u{2028}\u{feff}🎲",
+        ] {
+            assert_eq!(read_back(text), [text; 3]);
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_said() {
+        let map = json!({ "A": null, "B": [], "C": [{ "D": 1, "E": null }], "F": { "Ref": "G" } });
+        let said = "C: [ { \"D\": 1 } ]\nF: { \"Ref\": \"G\" }\n";
+        assert_eq!(block(&super::said(&map), ""), said);
+    }
+
+    #[test]
+    fn what_is_long_has_lines_of_its_own() {
+        let long = "x".repeat(80);
+        let map = json!({ "A": { "B": [{ "C": long, "D": [1] }, { "E": 2 }, long] } });
+        let expected = format!(
+            "A:\n  B:\n    - C: \"{long}\"\n      D: [ 1 ]\n    - {{ \"E\": 2 }}\n    - \"{long}\"\n"
+        );
+        assert_eq!(block(&map, ""), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_is_read_back_as_it_was(text in any::<String>()) {
+            for found in read_back(&text) {
+                prop_assert_eq!(&found, &text);
+            }
+        }
+    }
 }

@@ -1,9 +1,9 @@
-//! Infrastructure made from a mapping: one small writer for each format, all of one model.
+//! Infrastructure made from a mapping.
 //!
-//! [`infrastructure`] says what is to be there, in no format's words; [`yaml`] and [`hcl`] know how
-//! a format is written and nothing of DynamoDB; a format's own file puts the two together. What a
-//! format cannot say is a warning or a refusal, never left out in silence. Pure and deterministic:
-//! no clock, no names made up by chance.
+//! [`infrastructure`] says what is to be there, in no format's words; a format's own file writes it. What
+//! does not depend on the mapping stands in files as the format has it; what does is JSON, but for
+//! Terraform, whose language [`hcl`] knows and nothing of DynamoDB. What a format cannot say is a warning
+//! or a refusal, never left out in silence. Pure and deterministic: no clock, no names made up by chance.
 
 mod cloudformation;
 mod hcl;
@@ -12,7 +12,6 @@ mod infrastructure;
 mod names;
 mod terraform;
 mod workbench;
-mod yaml;
 
 use dynafold_mapping::model::Model;
 use dynafold_mapping::sample::ItemTypeSample;

@@ -98,14 +98,12 @@ pub fn routes(demand: &Demand, prices: &Prices) -> Vec<Route> {
     let mut all = vec![on_demand(demand, prices), warmed(demand, prices)];
     all.extend(as_mapped(demand, prices));
     all.push(provisioned(demand, prices));
+    let imported = prices.usd.usd_per_imported_gb;
     all.push(Route {
         route: RouteKind::ImportFromS3,
         seconds: None,
         limited: Limit::Unknown,
-        usd: prices
-            .usd
-            .usd_per_imported_gb
-            .map(|price| demand.import_bytes / 1e9 * price),
+        usd: imported.map(|price| demand.import_bytes / 1e9 * price),
         write_units_per_second: Vec::new(),
     });
     all

@@ -114,8 +114,7 @@ fn keys(load: &Load, report: &Report) -> (Verdict, String) {
         ),
         KeyCheck::First if keys.compared > 0 && again => (
             Verdict::NotProved,
-            "the rows may have changed since their keys were compared: a view, a query or a table \
-             without snapshots may give others when it is read again"
+            "the rows may have changed since their keys were compared: a view, a query or a table without snapshots may return other rows when it is read again"
                 .to_owned(),
         ),
         KeyCheck::First if keys.compared > 0 || finished => (

@@ -75,8 +75,8 @@ impl<O: Send + 'static, K: Send + 'static> Differ<O, K> {
         }
     }
 
-    /// Takes an item; `true` where the page is full and should be asked for.
-    pub(crate) fn push(&mut self, item_type: usize, folded: Folded, origin: O) -> bool {
+    /// Takes an item, and sends the page's request where it is full.
+    pub(crate) fn push(&mut self, item_type: usize, folded: Folded, origin: O) {
         let key = folded.fingerprint;
         // No request may ask for one key twice.
         if self
@@ -88,7 +88,9 @@ impl<O: Send + 'static, K: Send + 'static> Differ<O, K> {
         }
         self.bytes += folded.size;
         self.page.push((item_type, folded, origin));
-        self.page.len() >= KEYS || self.bytes >= BYTES
+        if self.page.len() >= KEYS || self.bytes >= BYTES {
+            self.ask();
+        }
     }
 
     /// Sends the page's request.
@@ -105,8 +107,12 @@ impl<O: Send + 'static, K: Send + 'static> Differ<O, K> {
             .spawn(async move { look(&*target, &table, &folder, &*judge, &halt, page).await });
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.requests.len() >= self.most_requests
+    /// The next page that was answered, where as many are under way as may be.
+    pub(crate) async fn overdue(&mut self) -> Option<Looked<O, K>> {
+        if self.requests.len() < self.most_requests {
+            return None;
+        }
+        self.next().await
     }
 
     pub(crate) fn is_idle(&self) -> bool {

@@ -18,14 +18,8 @@ use crate::proof::ProofError;
 /// The caller's wish that a run should end: what is in flight is finished, nothing new begun.
 ///
 /// Clones share the wish. A second, harder wish is the caller's to carry out, by exiting.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<watch::Sender<bool>>);
-
-impl Default for Cancel {
-    fn default() -> Self {
-        Self(Arc::new(watch::Sender::new(false)))
-    }
-}
 
 impl Cancel {
     /// Wishes that the run should end.
@@ -57,9 +51,19 @@ pub(crate) enum Why {
     Failed(Failure),
 }
 
-impl From<ProofError> for Why {
-    fn from(error: ProofError) -> Self {
-        Self::Failed(Failure::new("keys", &error, Some(error.help())))
+impl From<Failure> for Why {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// Every error that is a failure in the words of a report ends the run.
+impl<E> From<E> for Why
+where
+    for<'e> Failure: From<&'e E>,
+{
+    fn from(error: E) -> Self {
+        Self::Failed(Failure::from(&error))
     }
 }
 
@@ -71,9 +75,10 @@ impl From<std::io::Error> for Why {
 }
 
 /// How far a run is on its way out, once its caller wishes it to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Leaving {
     /// It goes on, or drains what is on its way.
+    #[default]
     Not,
     /// What waits to be sent is given up.
     Waiting,
@@ -88,29 +93,18 @@ const DRAIN: Duration = Duration::from_secs(1);
 const ANSWERS: Duration = Duration::from_secs(10);
 
 /// The run's own signal.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Halt(Arc<Signal>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Signal {
     why: watch::Sender<Option<Why>>,
     leaving: watch::Sender<Leaving>,
 }
 
-/// Ends the heeding of a wish when it is dropped.
-#[derive(Debug)]
-pub(crate) struct Heeding(#[expect(dead_code, reason = "it is held")] JoinSet<()>);
-
 impl Halt {
-    pub(crate) fn new() -> Self {
-        Self(Arc::new(Signal {
-            why: watch::Sender::new(None),
-            leaving: watch::Sender::new(Leaving::Not),
-        }))
-    }
-
-    /// Carries the caller's wish to all tasks of the run, wherever they wait.
-    pub(crate) fn heed(&self, cancel: &Cancel) -> Heeding {
+    /// Carries the caller's wish to all tasks of the run, wherever they wait, until what it gives is dropped.
+    pub(crate) fn heed(&self, cancel: &Cancel) -> JoinSet<()> {
         let (halt, cancel) = (self.clone(), cancel.clone());
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
@@ -121,10 +115,11 @@ impl Halt {
             sleep(ANSWERS).await;
             halt.0.leaving.send_replace(Leaving::Asking);
         });
-        Heeding(tasks)
+        tasks
     }
 
-    pub(crate) fn set(&self, why: Why) {
+    pub(crate) fn set(&self, why: impl Into<Why>) {
+        let why = why.into();
         self.0.why.send_if_modified(|now| {
             let gentler = !matches!(now, Some(Why::Failed(_)));
             let changes = now.is_none() || (gentler && matches!(why, Why::Failed(_)));
@@ -165,7 +160,7 @@ impl Halt {
     pub(crate) async fn join(&self, mut tasks: JoinSet<()>, died: &str) {
         while let Some(ended) = tasks.join_next().await {
             if ended.is_err() {
-                self.set(Why::Failed(Failure::internal(died)));
+                self.set(Failure::internal(died));
             }
         }
     }
@@ -235,7 +230,7 @@ impl Failure {
             code: "scratch".to_owned(),
             message: format!("cannot write to the temporary folder: {error}"),
             causes: Vec::new(),
-            help: Some("make room there, or name another folder in TMPDIR".to_owned()),
+            help: Some("free some disk space there, or name another folder in TMPDIR".to_owned()),
         }
     }
 
@@ -253,6 +248,12 @@ impl Failure {
 impl From<&SourceError> for Failure {
     fn from(error: &SourceError) -> Self {
         Self::new("source", error, error.help())
+    }
+}
+
+impl From<&ProofError> for Failure {
+    fn from(error: &ProofError) -> Self {
+        Self::new("keys", error, Some(error.help()))
     }
 }
 

@@ -1,78 +1,25 @@
-//! From the source to the fold: what all runs make of a row, and reading all rows for one purpose.
+//! From rows to fates: the one way that a row takes in all runs, and reading all rows for one purpose.
 
 use std::sync::Arc;
 
 use dynafold_dynamodb::Item;
 use dynafold_mapping::item::{Elements, Folded, Folder, Reject};
-use dynafold_mapping::model::{Expired, Model};
+use dynafold_mapping::model::{Expired, ItemType, Model};
 use dynafold_relational::value::Value;
-use dynafold_source::{Row, Source};
+use dynafold_source::{Chunk, LeftBehind, Row, Source};
 
 use super::ending::{Cancel, Failure, Why};
-use super::lanes::{Lanes, Reading};
+use super::lanes::{End, Lanes, Reading};
 use super::plan::{ChunkId, Plan};
-use super::row::meets;
-use crate::proof::ProofError;
-
-/// Reads all rows of a plan, and folds them.
-pub(crate) struct Walk<'w> {
-    pub(crate) model: &'w Arc<Model>,
-    pub(crate) folder: Folder,
-    pub(crate) plan: &'w Plan,
-    pub(crate) lanes: usize,
-    pub(crate) cancel: &'w Cancel,
-}
-
-impl Walk<'_> {
-    /// Gives `each` what became of every row; `each` says whether to go on. `source` has the snapshot
-    /// open, and is given back where it still stands.
-    pub(crate) async fn each(
-        self,
-        source: &mut Option<Box<dyn Source>>,
-        mut each: impl FnMut(usize, &Row, Fate) -> Result<bool, Unproved>,
-    ) -> Result<(), Unproved> {
-        let failed = |error| Unproved::Failed(Failure::from(&error));
-        let Some(lent) = source.take() else {
-            let failure = "the source did not come back from an earlier reading";
-            return Err(Unproved::Failed(Failure::internal(failure)));
-        };
-        let model = self.model;
-        let mut sieve = Sieve::new(self.folder);
-        let chunks = self.plan.chunks().map(|(id, part)| (id, part.clone()));
-        let issue = Arc::new(|id: ChunkId| id);
-        let mut lanes = Lanes::open(lent, model.clone(), chunks, self.lanes, issue)
-            .await
-            .map_err(failed)?;
-        let end = loop {
-            let read = tokio::select! {
-                biased;
-                () = self.cancel.cancelled() => break Err(Unproved::Cancelled),
-                read = lanes.next() => read,
-            };
-            match read {
-                None => break Ok(()),
-                Some(Reading::Failed(error)) => break Err(failed(error)),
-                Some(Reading::End { .. }) => {}
-                Some(Reading::Again { .. }) => break Err(Unproved::Again),
-                Some(Reading::Rows { ticket, rows, .. }) => {
-                    let pass = model.passes.get(ticket.pass);
-                    let item_types = pass.map_or(&[][..], |pass| &pass.item_types);
-                    match sieve.all(model, item_types, rows.rows, &mut each) {
-                        Ok(true) => {}
-                        Ok(false) => break Ok(()),
-                        Err(unproved) => break Err(unproved),
-                    }
-                }
-            }
-        };
-        *source = lanes.finish().await.0;
-        end
-    }
-}
+use super::report::Counts;
+use super::row::{RowKey, meets, row_key, take_row_key};
+use super::scope::Selection;
 
 /// What became of a row, or of an element of it, for one item type.
 #[derive(Debug)]
 pub(crate) enum Fate {
+    /// The row meets no condition of the item type, or is not selected.
+    Filtered,
     /// The row has no item that DynamoDB would take.
     Rejected(Box<Reject>),
     /// The row's item has expired and is not to be loaded: [`Folded::expired`] says what becomes
@@ -86,101 +33,221 @@ impl Fate {
     /// The item, as far as it was made.
     pub(crate) fn item(&self) -> Option<&Item> {
         match self {
+            Self::Filtered => None,
             Self::Rejected(reject) => reject.item_so_far.as_ref(),
             Self::Expired(folded) => Some(&folded.item),
             Self::Made(folded) => Some(&folded.item),
         }
     }
-}
 
-/// Decides what becomes of rows. Whether keys are shared is found elsewhere.
-pub(crate) struct Sieve {
-    pub(crate) folder: Folder,
-}
-
-impl Sieve {
-    pub(crate) fn new(folder: Folder) -> Self {
-        Self { folder }
-    }
-
-    /// Says what becomes of the next element of a row that meets the item type's condition: of the
-    /// row itself, where nothing is exploded. `None` after the last.
-    pub(crate) fn next(
-        &mut self,
+    /// What becomes of the next element of a row, whatever its item type's condition: of the row itself, where
+    /// nothing is exploded. `None` after the last. Whether keys are shared is found elsewhere.
+    pub(crate) fn of(
         index: usize,
         elements: &mut Elements<'_>,
         row: &mut [Value],
-    ) -> Option<Fate> {
+        folder: &Folder,
+    ) -> Option<Self> {
         let folded = match elements.next(row) {
             Ok(false) => return None,
-            Ok(true) => self.folder.fold(index, row),
+            Ok(true) => folder.fold(index, row),
             Err(reject) => Err(reject),
         };
         Some(match folded {
-            Err(reject) => Fate::Rejected(reject),
-            Ok(folded) if folded.expired != Expired::Load => Fate::Expired(Box::new(folded)),
-            Ok(folded) => Fate::Made(folded),
+            Err(reject) => Self::Rejected(reject),
+            Ok(folded) if folded.expired != Expired::Load => Self::Expired(Box::new(folded)),
+            Ok(folded) => Self::Made(folded),
         })
     }
 }
 
-impl Sieve {
-    /// Gives `each` what becomes of rows, until it says that it is enough: `false`.
-    fn all(
-        &mut self,
-        model: &Model,
-        item_types: &[usize],
-        rows: Vec<Row>,
-        each: &mut impl FnMut(usize, &Row, Fate) -> Result<bool, Unproved>,
-    ) -> Result<bool, Unproved> {
-        for mut row in rows {
-            for index in item_types {
-                let Some(item_type) = model.item_types.get(*index) else {
-                    continue;
-                };
-                if !meets(item_type, &row) {
-                    continue;
-                }
-                let mut elements = Elements::new(&item_type.explodes);
-                while let Some(fate) = self.next(*index, &mut elements, &mut row) {
-                    if !each(*index, &row, fate)? {
-                        return Ok(false);
-                    }
-                }
+impl Counts {
+    /// Adds children that stand in no row, of the item type's embeds.
+    fn leave(&mut self, item_type: Option<&ItemType>, left: &[(usize, LeftBehind)]) {
+        for (column, left) in left {
+            if item_type.is_some_and(|item_type| item_type.embeds().contains(column)) {
+                self.orphans += left.orphans;
+                self.cut += left.cut;
             }
         }
-        Ok(true)
+    }
+
+    /// What is known of an item type's rows once a chunk is read.
+    pub(crate) fn of_end(model: &Model, index: usize, end: &End) -> Self {
+        let mut counts = Self {
+            rows_read: end.left_out,
+            filtered: end.left_out,
+            ..Self::default()
+        };
+        counts.leave(model.item_types.get(index), &end.orphans);
+        counts
     }
 }
 
-/// Why a reading of all rows did not come to its end.
-#[derive(Debug)]
-pub(crate) enum Unproved {
-    /// The caller wished it.
-    Cancelled,
-    /// A connection broke, and another one reads from the beginning.
-    Again,
-    /// The source or the disk failed.
-    Failed(Failure),
+/// The fates of a block's rows: of each row for every item type of its pass, one after the other.
+pub(crate) struct Fates<'m> {
+    model: &'m Model,
+    item_types: &'m [usize],
+    /// The rows that the run is about.
+    selection: Option<&'m Selection>,
+    rows: std::vec::IntoIter<Row>,
+    row: Row,
+    /// The item type that is asked for, among those of the pass.
+    at: usize,
+    /// The row's elements, where its condition is met, and how many have come.
+    open: Option<(Elements<'m>, u64)>,
+    counts: Vec<Counts>,
 }
 
-impl From<Unproved> for Why {
-    fn from(unproved: Unproved) -> Self {
-        match unproved {
-            Unproved::Cancelled | Unproved::Again => Self::Cancelled,
-            Unproved::Failed(failure) => Self::Failed(failure),
+impl<'m> Fates<'m> {
+    pub(crate) fn new(
+        model: &'m Model,
+        item_types: &'m [usize],
+        chunk: Chunk,
+        selection: Option<&'m Selection>,
+    ) -> Self {
+        let counts = item_types.iter().map(|index| {
+            let mut counts = Counts::default();
+            counts.leave(model.item_types.get(*index), &chunk.left);
+            counts
+        });
+        Self {
+            counts: counts.collect(),
+            model,
+            item_types,
+            selection,
+            rows: chunk.rows.into_iter(),
+            row: Row::default(),
+            at: item_types.len(),
+            open: None,
         }
     }
-}
 
-impl From<ProofError> for Unproved {
-    fn from(error: ProofError) -> Self {
-        Self::Failed(Failure::new("keys", &error, Some(error.help())))
+    /// The next fate, with its item type. `None` after the last.
+    pub(crate) fn next(&mut self, folder: &Folder) -> Option<(usize, &'m ItemType, Fate)> {
+        loop {
+            let Some(index) = self.item_types.get(self.at).copied() else {
+                self.row = self.rows.next()?;
+                self.at = 0;
+                continue;
+            };
+            let item_type = self.model.item_types.get(index);
+            let (Some(item_type), Some(counts)) = (item_type, self.counts.get_mut(self.at)) else {
+                self.at += 1;
+                continue;
+            };
+            if let Some((elements, come)) = &mut self.open {
+                if let Some(fate) = Fate::of(index, elements, &mut self.row, folder) {
+                    counts.expanded += u64::from(*come > 0);
+                    *come += 1;
+                    return Some((index, item_type, fate));
+                }
+                counts.empty += u64::from(*come == 0);
+                self.open = None;
+                self.at += 1;
+                continue;
+            }
+            counts.rows_read += 1;
+            let selected = |selection: &Selection| selection.holds_row(item_type, &self.row);
+            if !meets(item_type, &self.row) || !self.selection.is_none_or(selected) {
+                counts.filtered += 1;
+                self.at += 1;
+                return Some((index, item_type, Fate::Filtered));
+            }
+            self.open = Some((Elements::new(&item_type.explodes), 0));
+        }
+    }
+
+    /// The row that the last fate is of, with its element.
+    pub(crate) fn row(&mut self) -> &mut Row {
+        &mut self.row
+    }
+
+    /// What tells apart the row or the element that the last fate is of. Asked once for each fate.
+    pub(crate) fn key(&mut self, item_type: &ItemType) -> RowKey {
+        if item_type.explodes.is_empty() && self.at + 1 == self.item_types.len() {
+            // Nobody needs the row any more.
+            take_row_key(item_type, &mut self.row)
+        } else {
+            row_key(item_type, &self.row)
+        }
+    }
+
+    /// What became of the rows so far, by item type.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (usize, &Counts)> {
+        self.item_types.iter().copied().zip(&self.counts)
     }
 }
 
-impl From<std::io::Error> for Unproved {
-    fn from(error: std::io::Error) -> Self {
-        Self::Failed(Failure::scratch(&error))
+/// Reads all rows of a plan, and folds them.
+pub(crate) struct Walk<'w> {
+    pub(crate) model: &'w Arc<Model>,
+    pub(crate) folder: Arc<Folder>,
+    pub(crate) plan: &'w Plan,
+    pub(crate) lanes: usize,
+    pub(crate) cancel: &'w Cancel,
+}
+
+impl Walk<'_> {
+    /// Gives `each` what became of every row; `each` says whether to go on. `source` has the snapshot
+    /// open, and is given back where it still stands. `false` where a connection broke on the way, and
+    /// rows would come again: whoever needs each of them once begins anew.
+    pub(crate) async fn each(
+        self,
+        source: &mut Option<Box<dyn Source>>,
+        mut each: impl FnMut(usize, &ItemType, &Row, Fate) -> Result<bool, Why>,
+    ) -> Result<bool, Why> {
+        let (model, folder) = (self.model.clone(), self.folder.clone());
+        self.read(source, |pass, read| {
+            let (Some(pass), Reading::Rows(block)) = (model.passes.get(pass), read) else {
+                return Ok(true);
+            };
+            let mut fates = Fates::new(&model, &pass.item_types, block.rows, None);
+            while let Some((index, item_type, fate)) = fates.next(&folder) {
+                if !each(index, item_type, fates.row(), fate)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })
+        .await
+    }
+
+    /// Gives `take` all that is read, with its pass, as [`Self::each`] gives fates.
+    pub(crate) async fn read(
+        self,
+        source: &mut Option<Box<dyn Source>>,
+        mut take: impl FnMut(usize, Reading<ChunkId>) -> Result<bool, Why>,
+    ) -> Result<bool, Why> {
+        let Some(lent) = source.take() else {
+            let failure = "the source did not come back from an earlier reading";
+            return Err(Failure::internal(failure).into());
+        };
+        let chunks = self.plan.chunks().map(|(id, part)| (id, part.clone()));
+        let issue = Arc::new(|id: ChunkId| id);
+        let mut lanes = Lanes::open(lent, self.model.clone(), chunks, self.lanes, issue).await?;
+        let end = loop {
+            let read = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => break Err(Why::Cancelled),
+                read = lanes.next() => read,
+            };
+            let taken = match read {
+                None => break Ok(true),
+                Some(Reading::Failed(error)) => break Err(error.into()),
+                Some(Reading::Again { .. }) => break Ok(false),
+                Some(Reading::Rows(block)) => take(block.ticket.pass, Reading::Rows(block)),
+                Some(Reading::End { ticket, end }) => {
+                    take(ticket.pass, Reading::End { ticket, end })
+                }
+            };
+            match taken {
+                Ok(true) => {}
+                Ok(false) => break Ok(true),
+                Err(why) => break Err(why),
+            }
+        };
+        *source = lanes.finish().await.0;
+        end
     }
 }

@@ -12,8 +12,7 @@ use dynafold_dynamodb::Table;
 use dynafold_relational::value::quote;
 
 use super::ending::Failure;
-use super::lines::Lines;
-use super::rejects;
+use super::rejects::{self, Lines};
 use super::state::{Annex, AnnexError, Extent, head, sync_folder, with};
 
 /// Which of the files.
@@ -39,10 +38,10 @@ impl Which {
     fn help(self) -> &'static str {
         match self {
             Self::Rejects => {
-                "make room or name another file with --rejects; without it a rejected row would be lost"
+                "free some disk space or name another file with --rejects; without it a rejected row would be lost"
             }
             Self::Archive => {
-                "make room or name another file with --archive; without it an item would be nowhere"
+                "free some disk space or name another file with --archive; without it an item would be lost"
             }
         }
     }
@@ -208,7 +207,7 @@ fn failure(which: Which, error: &AnnexError) -> Failure {
             failure.message = format!("cannot write the {} file {}", which.name(), path.display());
             failure
         }
-        other => Failure::new(&which.code(), other, Some(other.help())),
+        AnnexError::Changed { .. } => Failure::new(&which.code(), error, Some(error.help())),
     }
 }
 

@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 
 use super::ending::Failure;
 use super::scope::SENT;
-use super::state::{StateError, with};
+use super::state::{StateError, head, with};
 use crate::proof::Proof;
 
 /// Bytes of a digest, of the header and of the secret behind it.
@@ -100,7 +100,7 @@ impl Journal {
                 Err(error) => return Err(read(error)),
             }
             let pushed = digests.push(u128::from_le_bytes(digest), SENT);
-            pushed.map_err(|error| Failure::new("keys", &error, Some(error.help())))?;
+            pushed.map_err(|error| Failure::from(&error))?;
         }
     }
 
@@ -130,14 +130,11 @@ enum Found {
 
 /// Looks for a journal; a file that is none is a failure.
 fn find(path: &Path) -> Result<Found, Failure> {
-    let file = match File::open(path) {
-        Ok(file) => file,
+    let head = match head(path, 32) {
+        Ok(head) => head,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
         Err(error) => return Err(failed(path, error)),
     };
-    let mut head = Vec::new();
-    let read = file.take(2 * DIGEST).read_to_end(&mut head);
-    read.map_err(|error| failed(path, error))?;
     if let Some(secret) = head.strip_prefix(HEADER)
         && let Ok(secret) = <[u8; 16]>::try_from(secret)
     {

@@ -17,6 +17,7 @@ use tokio::sync::{Mutex as Turn, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
+use super::count;
 use super::ending::{Cancel, Failure, Halt, Why};
 use super::plan::{ChunkId, Part, Plan, scan_of};
 use super::report::Progress;
@@ -29,14 +30,23 @@ const ATTEMPTS: u32 = 3;
 /// What lanes hand on. Everything of one attempt at a chunk bears the same ticket.
 #[derive(Debug)]
 pub(crate) enum Reading<T> {
-    /// Rows of a chunk, the blocks numbered from 0.
-    Rows { ticket: T, block: u64, rows: Chunk },
+    /// Rows of a chunk.
+    Rows(Block<T>),
     /// The chunk has been read to its end.
     End { ticket: T, end: End },
     /// The chunk will be read again from its beginning, under another ticket.
     Again { ticket: T },
     /// A source failed; nothing of use follows.
     Failed(SourceError),
+}
+
+/// A block of rows.
+#[derive(Debug)]
+pub(crate) struct Block<T> {
+    pub(crate) ticket: T,
+    /// Its place among the blocks of its chunk, from 0.
+    pub(crate) number: u64,
+    pub(crate) rows: Chunk,
 }
 
 /// What is known of a chunk once its rows are read.
@@ -55,23 +65,25 @@ pub(crate) type Issue<T> = Arc<dyn Fn(ChunkId) -> T + Send + Sync>;
 pub(crate) struct Lanes<T> {
     reads: mpsc::Receiver<Reading<T>>,
     tasks: JoinSet<Box<dyn Source>>,
-    cancel: Cancel,
-    spare: Spare,
-    warnings: Arc<Mutex<Vec<String>>>,
+    shared: Arc<Shared<T>>,
 }
 
-struct Lane<T> {
+/// What the lanes share.
+struct Shared<T> {
     model: Arc<Model>,
-    queue: Arc<Mutex<VecDeque<(ChunkId, Part)>>>,
+    queue: Mutex<VecDeque<(ChunkId, Part)>>,
     issue: Issue<T>,
-    sender: mpsc::Sender<Reading<T>>,
     cancel: Cancel,
-    spare: Spare,
-    warnings: Arc<Mutex<Vec<String>>>,
+    /// The connection that holds the snapshot, where others can be opened onto it.
+    spare: Turn<Option<Box<dyn Source>>>,
+    warnings: Mutex<Vec<String>>,
 }
 
-/// The connection that holds the snapshot, where others can be opened onto it.
-type Spare = Arc<Turn<Option<Box<dyn Source>>>>;
+/// One of them.
+struct Lane<T> {
+    shared: Arc<Shared<T>>,
+    sender: mpsc::Sender<Reading<T>>,
+}
 
 impl<T: Clone + Send + Sync + 'static> Lanes<T> {
     /// Begins to read. `source` has the snapshot open; `lanes` connections are opened onto it
@@ -98,30 +110,24 @@ impl<T: Clone + Send + Sync + 'static> Lanes<T> {
         } else {
             Some(source)
         };
-        let spare = Arc::new(Turn::new(spare));
+        let shared = Arc::new(Shared {
+            model,
+            queue: Mutex::new(queue),
+            issue,
+            cancel: Cancel::default(),
+            spare: Turn::new(spare),
+            warnings: Mutex::default(),
+        });
         let (sender, reads) = mpsc::channel(BLOCKS_AHEAD);
-        let queue = Arc::new(Mutex::new(queue));
-        let cancel = Cancel::default();
-        let warnings = Arc::default();
         let mut tasks = JoinSet::new();
         for source in sources {
-            let lane = Lane {
-                model: model.clone(),
-                queue: queue.clone(),
-                issue: issue.clone(),
-                sender: sender.clone(),
-                cancel: cancel.clone(),
-                spare: spare.clone(),
-                warnings: Arc::clone(&warnings),
-            };
-            tasks.spawn(lane.run(source));
+            let (shared, sender) = (shared.clone(), sender.clone());
+            tasks.spawn(Lane { shared, sender }.run(source));
         }
         Ok(Self {
             reads,
             tasks,
-            cancel,
-            spare,
-            warnings,
+            shared,
         })
     }
 
@@ -134,15 +140,15 @@ impl<T: Clone + Send + Sync + 'static> Lanes<T> {
     /// has the snapshot open, good for more where everything was read, and what the sources had to
     /// say.
     pub(crate) async fn finish(mut self) -> (Option<Box<dyn Source>>, Vec<String>) {
-        self.cancel.cancel();
+        self.shared.cancel.cancel();
         self.reads.close();
         while self.reads.recv().await.is_some() {}
         let mut source = None;
         while let Some(ended) = self.tasks.join_next().await {
             source = ended.ok().or(source);
         }
-        let source = self.spare.lock().await.take().or(source);
-        let mut warnings = self.warnings.lock();
+        let source = self.shared.spare.lock().await.take().or(source);
+        let mut warnings = self.shared.warnings.lock();
         (source, std::mem::take(&mut *warnings))
     }
 }
@@ -158,7 +164,7 @@ enum Attempt {
 impl<T: Clone + Send + Sync + 'static> Lane<T> {
     async fn run(self, source: Box<dyn Source>) -> Box<dyn Source> {
         let source = self.chunks(source).await;
-        let mut warnings = self.warnings.lock();
+        let mut warnings = self.shared.warnings.lock();
         for warning in source.warnings() {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
@@ -171,12 +177,12 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
     /// Reads chunks until there are no more.
     async fn chunks(&self, mut source: Box<dyn Source>) -> Box<dyn Source> {
         while let Some((id, part)) = self.take() {
-            let Some(pass) = self.model.passes.get(id.pass) else {
+            let Some(pass) = self.shared.model.passes.get(id.pass) else {
                 break;
             };
             let mut attempts = 1;
             loop {
-                let ticket = (self.issue)(id);
+                let ticket = (self.shared.issue)(id);
                 match self.chunk(source.as_mut(), pass, &part, &ticket).await {
                     Attempt::Read => break,
                     Attempt::Unheard => return source,
@@ -200,7 +206,7 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
         }
         let confirmed = tokio::select! {
             confirmed = source.confirm() => confirmed,
-            () = self.cancel.cancelled() => return source,
+            () = self.shared.cancel.cancelled() => return source,
         };
         if let Err(error) = confirmed {
             let _ = self.sender.send(Reading::Failed(error)).await;
@@ -209,12 +215,12 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
     }
 
     fn take(&self) -> Option<(ChunkId, Part)> {
-        self.queue.lock().pop_front()
+        self.shared.queue.lock().pop_front()
     }
 
     /// Another connection onto the snapshot, where it still stands.
     async fn fork(&self) -> Option<Box<dyn Source>> {
-        let mut spare = self.spare.lock().await;
+        let mut spare = self.shared.spare.lock().await;
         spare.as_mut()?.fork().await.ok().flatten()
     }
 
@@ -228,7 +234,7 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
         let canceller = source.canceller();
         let attempt = tokio::select! {
             attempt = self.read(source, pass, part, ticket) => attempt,
-            () = self.cancel.cancelled() => Attempt::Unheard,
+            () = self.shared.cancel.cancelled() => Attempt::Unheard,
         };
         if matches!(attempt, Attempt::Unheard)
             && let Some(canceller) = canceller
@@ -263,20 +269,21 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
     /// Hands on the rows of a scan and counts them.
     async fn rows(&self, source: &mut dyn Source, scan: &Scan, ticket: &T) -> Result<u64, Attempt> {
         let mut blocks = source.scan(scan);
-        let (mut block, mut count) = (0, 0);
+        let (mut number, mut read) = (0, 0);
         while let Some(rows) = blocks.next().await {
             let rows = rows.map_err(Attempt::Failed)?;
-            count += u64::try_from(rows.rows.len()).unwrap_or(u64::MAX);
+            read += count(rows.rows.len());
             let ticket = ticket.clone();
-            let sent = self.sender.send(Reading::Rows {
+            let block = Block {
                 ticket,
-                block,
+                number,
                 rows,
-            });
-            sent.await.map_err(|_| Attempt::Unheard)?;
-            block += 1;
+            };
+            let sent = self.sender.send(Reading::Rows(block)).await;
+            sent.map_err(|_| Attempt::Unheard)?;
+            number += 1;
         }
-        Ok(count)
+        Ok(read)
     }
 }
 
@@ -305,14 +312,6 @@ pub(crate) fn spread(plan: &Plan, lanes: usize) -> Vec<(ChunkId, Part)> {
 }
 
 // What the lanes of a run read, on its way to the workers.
-
-/// A block of rows.
-#[derive(Debug)]
-pub(crate) struct Block<T> {
-    pub(crate) ticket: T,
-    pub(crate) number: u64,
-    pub(crate) rows: Chunk,
-}
 
 /// Hands blocks to the workers of a run, and tells who listens which pass is read.
 pub(crate) struct Reader<'r, T> {
@@ -349,23 +348,14 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
             };
             waited += from.elapsed();
             let Some(read) = read else { return waited };
-            if let Reading::Rows { ticket, .. } | Reading::End { ticket, .. } = &read {
+            if let Reading::Rows(Block { ticket, .. }) | Reading::End { ticket, .. } = &read {
                 self.tell((self.pass)(ticket), &mut told);
             }
             enter(&read);
             let failure = match read {
                 Reading::End { .. } | Reading::Again { .. } => continue,
                 Reading::Failed(error) => Failure::from(&error),
-                Reading::Rows {
-                    ticket,
-                    block: number,
-                    rows,
-                } => {
-                    let block = Block {
-                        ticket,
-                        number,
-                        rows,
-                    };
+                Reading::Rows(block) => {
                     tokio::select! {
                         biased;
                         () = self.halt.stopped() => return waited,
@@ -378,7 +368,7 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
                     }
                 }
             };
-            self.halt.set(Why::Failed(failure));
+            self.halt.set(failure);
             return waited;
         }
     }

@@ -18,15 +18,14 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::ending::{Failure, Halt, Why};
 use super::files::LineFile;
-use super::lines::Lines;
 use super::plan::ChunkId;
-use super::rejects::{NOTED, Rejected, Told, line, note};
+use super::rejects::{Lines, NOTED, Rejected, Told, line, note};
 use super::report::{Books, RejectNote, Traffic};
 use super::state::State;
 
 /// The ledger of a run.
 pub(super) struct Ledger {
-    inner: Arc<Mutex<Inner>>,
+    inner: Arc<Mutex<Entries>>,
     entering: Mutex<Option<Keeper>>,
     attempts: AtomicU64,
     rejected: AtomicU64,
@@ -37,7 +36,7 @@ pub(super) struct Ledger {
 type Keeper = (Sender<Arc<Ticket>>, JoinHandle<()>);
 
 /// What the tasks of a run and its keeper share.
-struct Inner {
+pub(super) struct Entries {
     live: HashMap<ChunkId, Arc<Ticket>>,
     /// The attempts of tickets that were forgotten.
     forgotten: HashSet<u64>,
@@ -47,9 +46,9 @@ struct Inner {
     traffic: Traffic,
     /// How often each reason was given for throttling, and for what.
     reasons: BTreeMap<(String, String), u64>,
-    rejects: LineFile,
-    archive: LineFile,
-    state: Option<State>,
+    pub(super) rejects: LineFile,
+    pub(super) archive: LineFile,
+    pub(super) state: Option<State>,
 }
 
 /// What is left when a run has ended.
@@ -67,49 +66,45 @@ pub(crate) struct Closed {
     pub(super) failure: Option<Failure>,
 }
 
-/// What a ledger is opened with.
-pub(super) struct Opening {
-    pub(super) rejects: LineFile,
-    pub(super) archive: LineFile,
-    pub(super) state: Option<State>,
-    /// The books of chunks that earlier attempts have entered.
-    pub(super) entered: Vec<Books>,
-    pub(super) max_rejects: Option<u64>,
-}
-
-impl Opening {
-    /// Without a state.
-    pub(super) fn new(
-        model: &Model,
-        rejects: LineFile,
-        archive: LineFile,
-        max_rejects: Option<u64>,
-    ) -> Self {
+impl Entries {
+    /// Nothing yet, and no state.
+    pub(super) fn new(model: &Model, rejects: LineFile, archive: LineFile) -> Self {
         let item_types = 0..model.item_types.len();
         Self {
+            live: HashMap::new(),
+            forgotten: HashSet::new(),
+            entered: item_types.map(|index| Books::of(model, index)).collect(),
+            notes: Vec::new(),
+            traffic: Traffic::default(),
+            reasons: BTreeMap::new(),
             rejects,
             archive,
             state: None,
-            entered: item_types.map(|index| Books::of(model, index)).collect(),
-            max_rejects,
         }
+    }
+
+    /// Adds books of an item type.
+    pub(super) fn enter(&mut self, index: usize, books: Books) {
+        if let Some(all) = self.entered.get_mut(index) {
+            all.take(books);
+        }
+    }
+
+    /// Adds what is known of a chunk.
+    fn add(&mut self, page: &mut Page) {
+        for (index, books) in std::mem::take(&mut page.books) {
+            self.enter(index, books);
+        }
+        let room = NOTED.saturating_sub(self.notes.len());
+        self.notes
+            .extend(std::mem::take(&mut page.notes).into_iter().take(room));
     }
 }
 
 impl Ledger {
-    pub(super) fn open(opening: Opening, halt: &Halt) -> Self {
-        let rejected = opening.entered.iter().map(|books| books.rejected).sum();
-        let inner = Arc::new(Mutex::new(Inner {
-            live: HashMap::new(),
-            forgotten: HashSet::new(),
-            entered: opening.entered,
-            notes: Vec::new(),
-            traffic: Traffic::default(),
-            reasons: BTreeMap::new(),
-            rejects: opening.rejects,
-            archive: opening.archive,
-            state: opening.state,
-        }));
+    pub(super) fn open(entries: Entries, max_rejects: Option<u64>, halt: &Halt) -> Self {
+        let rejected = entries.entered.iter().map(|books| books.rejected).sum();
+        let inner = Arc::new(Mutex::new(entries));
         let (sender, tickets) = channel();
         let keeper = {
             let (inner, halt) = (inner.clone(), halt.clone());
@@ -120,7 +115,7 @@ impl Ledger {
             entering: Mutex::new(Some((sender, keeper))),
             attempts: AtomicU64::new(0),
             rejected: AtomicU64::new(rejected),
-            max_rejects: opening.max_rejects,
+            max_rejects,
         }
     }
 
@@ -211,7 +206,7 @@ impl Ledger {
         let mut inner = self.inner.lock();
         inner.notes.extend(notes);
         if let Err(failure) = inner.rejects.append(&mut lines) {
-            halt.set(Why::Failed(failure));
+            halt.set(failure);
         }
     }
 
@@ -274,7 +269,7 @@ impl Ledger {
             for (lines, file) in files {
                 failure = failure.or(file.append(lines).err());
             }
-            add(&mut inner.entered, &mut inner.notes, page);
+            inner.add(page);
         }
         let closed = [inner.rejects.close(true), inner.archive.close(finished)];
         let [rejects_file, archive_file] = closed.map(|closed| match closed {
@@ -297,33 +292,23 @@ impl Ledger {
     }
 }
 
-fn add(entered: &mut [Books], notes: &mut Vec<RejectNote>, page: &mut Page) {
-    for (index, books) in std::mem::take(&mut page.books) {
-        if let Some(all) = entered.get_mut(index) {
-            all.take(books);
-        }
-    }
-    let room = NOTED.saturating_sub(notes.len());
-    notes.extend(std::mem::take(&mut page.notes).into_iter().take(room));
-}
-
 // The ledger's thread: enters tickets for good, several at a time where they come fast. Files first,
 // then the state.
 
 /// Enters tickets until no more can come.
-fn keep(inner: &Mutex<Inner>, tickets: &Receiver<Arc<Ticket>>, halt: &Halt) {
+fn keep(inner: &Mutex<Entries>, tickets: &Receiver<Arc<Ticket>>, halt: &Halt) {
     while let Ok(first) = tickets.recv() {
         let mut all = vec![first];
         all.extend(tickets.try_iter());
         if let Err(failure) = enter(inner, &all) {
             // What is not entered stays among the tickets that are out.
-            halt.set(Why::Failed(failure));
+            halt.set(failure);
             return;
         }
     }
 }
 
-fn enter(inner: &Mutex<Inner>, tickets: &[Arc<Ticket>]) -> Result<(), Failure> {
+fn enter(inner: &Mutex<Entries>, tickets: &[Arc<Ticket>]) -> Result<(), Failure> {
     // Held while the disk works: writers that settle requests wait, a millisecond at a time.
     let mut inner = inner.lock();
     let inner = &mut *inner;
@@ -343,7 +328,7 @@ fn enter(inner: &Mutex<Inner>, tickets: &[Arc<Ticket>]) -> Result<(), Failure> {
     }
     for ticket in tickets {
         inner.live.remove(&ticket.id);
-        add(&mut inner.entered, &mut inner.notes, &mut ticket.page());
+        inner.add(&mut ticket.page());
     }
     Ok(())
 }
@@ -422,6 +407,13 @@ impl Ticket {
 
     pub(super) fn page(&self) -> MutexGuard<'_, Page> {
         self.page.lock()
+    }
+
+    /// Counts something of an item type.
+    pub(super) fn count(&self, item_type: usize, change: impl FnOnce(&mut Books)) {
+        if let Some(books) = self.page().books(item_type) {
+            change(books);
+        }
     }
 
     /// Adds a holder.

@@ -5,7 +5,7 @@
 //! The source's passes are cut into chunks ([`plan`]). [`lanes`] read them side by side on one
 //! snapshot; workers ([`worker`]) fold the rows into items and gather these into batches; writers
 //! ([`writer`]) deliver the batches at the pace that the table takes ([`pace`]), and items of
-//! partitions that take no more wait apart ([`park`]). Every chunk has a ticket ([`Ticket`]) that
+//! partitions that take no more wait apart. Every chunk has a ticket ([`Ticket`]) that
 //! follows its rows and items; when all of them are accounted for, the [`ledger`] enters the chunk
 //! into the state, with its books and rejects, at one time. Nothing grows with the data.
 //!
@@ -28,14 +28,9 @@ mod files;
 mod journal;
 mod lanes;
 mod ledger;
-mod lines;
-mod mend;
 mod outbox;
 mod pace;
-mod parcel;
-mod park;
 mod plan;
-mod probe;
 mod prove;
 mod prune;
 mod rejects;
@@ -62,17 +57,17 @@ pub use table::{Ensured, TableError, ensure_table};
 pub(crate) use claims::subject;
 pub(crate) use differ::{Differ, Looked, is_same};
 pub(crate) use ending::{Halt, Why};
-pub(crate) use feed::{Fate, Sieve, Unproved, Walk};
+pub(crate) use feed::{Fate, Fates, Walk};
 pub(crate) use files::LineFile;
 pub(crate) use lanes::{Block, Issue, Lanes, Reader, Reading, spread};
 pub(crate) use ledger::{Closed, Ticket};
-pub(crate) use mend::{Mender, Mending};
+pub(crate) use outbox::{Mender, Outbox};
 pub(crate) use plan::{ChunkId, Part, Plan, selected};
-pub(crate) use prove::{Contest, KeyPass, shares_key};
+pub(crate) use prove::{Contest, KeyPass, narrow, shares_key};
 pub(crate) use prune::{Owners, STRANGER, Stale, Stray, TableScan, UNCLEAR, Unowned, compare};
 pub(crate) use rejects::{NOTED, Rejected, line, note};
-pub(crate) use report::rate;
-pub(crate) use row::{RowKey, key_json, meets, raw, row_json, row_key, take_row_key};
+pub(crate) use report::{Counts, rate};
+pub(crate) use row::{RowKey, key_json, raw, row_json, row_key};
 pub(crate) use scope::{EXPIRED, REJECTED};
 pub(crate) use worker::{Work, crew, take_keys};
 
@@ -84,7 +79,6 @@ use dynafold_mapping::template::Context;
 use dynafold_source::Source;
 use dynafold_target::Target;
 use dynafold_target::retry::Policy;
-use dynafold_target::throttle::Settings;
 use serde::Serialize;
 
 use crate::proof;
@@ -198,15 +192,6 @@ impl Options {
     /// Connections that read side by side.
     fn lanes(&self) -> usize {
         self.readers.unwrap_or_else(processors).max(1)
-    }
-
-    /// `start`: write units a second to begin with, where the table takes no more at first.
-    fn throttle(&self, writers: usize, start: Option<f64>) -> Settings {
-        Settings {
-            ceiling: self.ceiling,
-            start,
-            most_in_flight: writers,
-        }
     }
 }
 

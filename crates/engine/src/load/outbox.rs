@@ -1,19 +1,29 @@
 //! Items beside the load's own way: those that are deleted, and those that `verify` mends.
+//!
+//! They go the way of a load's items: in batches, at the pace that the table takes, with its retries.
 
 use std::sync::Arc;
 
-use dynafold_target::{Batch, Batcher, Entry};
+use dynafold_dynamodb::write_item;
+use dynafold_mapping::item::Folded;
+use dynafold_mapping::model::Model;
+use dynafold_target::retry::Policy;
+use dynafold_target::throttle::Settings;
+use dynafold_target::{Batch, Batcher, Entry, Target, TargetError};
 use tokio::task::JoinSet;
 
-use super::ending::{Failure, Why};
-use super::ledger::Ticket;
-use super::parcel::{Origin, Parcel};
+use super::ending::{Failure, Halt};
+use super::files::LineFile;
+use super::ledger::{Closed, Entries, Ledger, Ticket};
+use super::pace::Pace;
+use super::plan::ChunkId;
+use super::report::Silent;
 use super::row::RowKey;
-use super::writer::Delivery;
+use super::writer::{Delivery, Origin, Parcel, put};
 
 /// Items that are written or deleted beside the load's own way: gathered into batches, and delivered some
 /// batches at a time.
-pub(super) struct Outbox {
+pub(crate) struct Outbox {
     pub(super) delivery: Arc<Delivery>,
     batcher: Batcher,
     /// Of the items that wait in the batcher.
@@ -31,6 +41,18 @@ impl Outbox {
             requests: JoinSet::new(),
             most_requests,
         }
+    }
+
+    /// Writes an item, with others.
+    pub(crate) async fn put(
+        &mut self,
+        item_type: usize,
+        folded: &Folded,
+        ticket: Arc<Ticket>,
+        row: RowKey,
+    ) {
+        let write = |out: &mut String| write_item(out, &folded.item);
+        self.push(put(item_type, folded), ticket, row, write).await;
     }
 
     /// Takes a request, whose item or key `write` appends as DynamoDB JSON.
@@ -54,7 +76,7 @@ impl Outbox {
     }
 
     /// Sends what waits, and waits until all of it is accounted for.
-    pub(super) async fn flush(&mut self) {
+    pub(crate) async fn flush(&mut self) {
         if let Some(batch) = self.batcher.finish() {
             self.send(batch).await;
         }
@@ -83,8 +105,78 @@ impl Outbox {
         };
         if ended.is_err() {
             let failure = Failure::internal("a task that delivers items died");
-            self.delivery.halt.set(Why::Failed(failure));
+            self.delivery.halt.set(failure);
         }
         true
+    }
+}
+
+/// Batches on their way, of one worker.
+const REQUESTS: usize = 8;
+
+/// Writes what a run finds amiss. Nothing is deleted, and no state is kept: what was not written is found again.
+pub(crate) struct Mender {
+    delivery: Arc<Delivery>,
+}
+
+impl Mender {
+    /// Tells the target that writing begins.
+    pub(crate) async fn start(
+        target: Arc<dyn Target>,
+        model: Arc<Model>,
+        policy: Policy,
+        ceiling: Option<f64>,
+        halt: Halt,
+    ) -> Result<Self, TargetError> {
+        target.start(&model.table, false).await?;
+        let entries = Entries::new(&model, LineFile::nowhere(), LineFile::nowhere());
+        let settings = Settings {
+            ceiling,
+            most_in_flight: target.concurrency(),
+            ..Settings::default()
+        };
+        let pace = Pace::new(settings, &model.table);
+        let ledger = Ledger::open(entries, None, &halt);
+        let delivery = Delivery {
+            policy,
+            // What is compared is told, and that once.
+            ..Delivery::new(target, model, Arc::new(Silent), pace, ledger, halt)
+        };
+        Ok(Self {
+            delivery: Arc::new(delivery),
+        })
+    }
+
+    /// The ticket of an attempt at a chunk: items of it are counted there.
+    pub(crate) fn issue(&self, id: ChunkId) -> Arc<Ticket> {
+        self.delivery.ledger.issue(&self.delivery.model, id, false)
+    }
+
+    /// Forgets what was counted for a chunk that is read again.
+    pub(crate) fn forget(&self, ticket: &Ticket) {
+        self.delivery.ledger.forget(ticket);
+    }
+
+    /// A worker's own way to write. `workers`: how many of them share what the target takes.
+    pub(crate) fn mending(&self, workers: usize) -> Outbox {
+        let share = self.delivery.target.concurrency() / workers.max(1);
+        Outbox::new(&self.delivery, share.clamp(1, REQUESTS))
+    }
+
+    /// Ends the writing, when every worker has flushed what it had. The books tell what is `written`,
+    /// `rejected_by_service` and `unwritten`; what fails is in the halt.
+    pub(crate) async fn finish(self) -> Closed {
+        let Delivery {
+            park, halt, ledger, ..
+        } = &*self.delivery;
+        park.settle(halt).await;
+        let mut mended = ledger.close(true);
+        if let Some(failure) = mended.failure.take() {
+            halt.set(failure);
+        }
+        if let Err(error) = self.delivery.target.finish().await {
+            halt.set(error);
+        }
+        mended
     }
 }

@@ -4,7 +4,8 @@
 //! the time and wakes those who wait.
 
 use dynafold_dynamodb::{Table, write_units};
-use dynafold_target::throttle::{Admission, Answer, Gate, Heat, Kind, Settings, Summary, Toll};
+use dynafold_format::float;
+use dynafold_target::throttle::{Admission, Answer, Gate, Heat, Kind, Limit, Settings, Toll};
 use dynafold_target::{Action, Consumed, Entry};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -49,18 +50,13 @@ pub(super) struct Turn<'p>(
 /// Write units of a request or of several.
 pub(super) fn units<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> f64 {
     let units = entries.into_iter().map(|entry| entry.units);
-    units.map(of).sum()
-}
-
-/// Units as the throttle counts them.
-pub(super) fn of(units: u64) -> f64 {
-    u32::try_from(units).map_or(f64::from(u32::MAX), f64::from)
+    units.map(float).sum()
 }
 
 /// Write units that the table itself takes at least for what was written, without its indexes.
 fn of_table(entries: &[Entry]) -> f64 {
     let units = entries.iter().map(|entry| match entry.action {
-        Action::Put => of(write_units(entry.size)),
+        Action::Put => float(write_units(entry.size)),
         Action::Delete => 1.0,
     });
     units.sum()
@@ -164,7 +160,7 @@ impl Pace {
         let pairs = |entries: &[Entry]| -> Vec<(u64, f64)> {
             entries
                 .iter()
-                .map(|entry| (entry.partition, of(entry.units)))
+                .map(|entry| (entry.partition, float(entry.units)))
                 .collect()
         };
         let now = self.now();
@@ -188,7 +184,7 @@ impl Pace {
             inner.gate.answered(now, &answer, blamed);
             if let (Some(toll), Some(consumed)) = (&mut inner.toll, consumed) {
                 let deleted = accepted.iter().filter(|e| e.action == Action::Delete);
-                toll.answered(of(count(deleted.count())), consumed.total);
+                toll.answered(float(count(deleted.count())), consumed.total);
             }
             used
         };
@@ -200,7 +196,7 @@ impl Pace {
 
     /// Says that deletions follow, of items that cost so much each.
     pub(super) fn expect_deletions(&self, least: u64, most: u64) {
-        self.inner.lock().toll = Some(Toll::new(of(least), of(most)));
+        self.inner.lock().toll = Some(Toll::new(float(least), float(most)));
     }
 
     /// What one is thought to cost.
@@ -228,7 +224,8 @@ impl Pace {
         self.inner.lock().heat.batch_units(partition)
     }
 
-    pub(super) fn summary(&self) -> Summary {
-        self.inner.lock().gate.summary()
+    /// What held the run back most.
+    pub(super) fn limit(&self) -> Limit {
+        self.inner.lock().gate.limit()
     }
 }

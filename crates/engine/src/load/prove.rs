@@ -23,8 +23,8 @@ use dynafold_source::{Row, Source};
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::ending::{Cancel, Failure};
-use super::feed::{Fate, Unproved, Walk};
+use super::ending::{Cancel, Failure, Why};
+use super::feed::{Fate, Walk};
 use super::plan::{ChunkId, Plan};
 use super::rejects::{Rejected, Told};
 use super::report::{KeysReport, Progress, Step};
@@ -90,18 +90,10 @@ impl Proved {
 }
 
 impl KeyPass<'_> {
-    /// A mapping with nothing left but what its keys need.
-    pub(crate) fn narrow(model: &Model) -> Arc<Model> {
-        Arc::new(narrow(model))
-    }
-
     /// Reads all keys. `source` has the snapshot open, and is given back where it still has.
-    pub(crate) async fn prove(
-        &self,
-        source: &mut Option<Box<dyn Source>>,
-    ) -> Result<Proved, Unproved> {
+    pub(crate) async fn prove(&self, source: &mut Option<Box<dyn Source>>) -> Result<Proved, Why> {
         self.progress.step(Step::ProvingKeys);
-        let narrow = Self::narrow(self.model);
+        let narrow = Arc::new(narrow(self.model));
         let mut proved = self.compare(&narrow, source).await?;
         if proved.keys.shared > 0 {
             // A row that is rejected for another attribute than its key is no item, and has none.
@@ -121,52 +113,40 @@ impl KeyPass<'_> {
         &self,
         model: &Arc<Model>,
         source: &mut Option<Box<dyn Source>>,
-    ) -> Result<Proved, Unproved> {
+    ) -> Result<Proved, Why> {
         loop {
-            match self.attempt(model, source).await {
-                Err(Unproved::Again) => {}
-                ended => return ended,
+            let mut proof = Proof::new(self.options.clone());
+            let mut proved = Proved::default();
+            let whole = self
+                .walk(model)
+                .each(source, |index, item_type, row, fate| {
+                    let taken = self.meet((index, item_type), row, fate, &mut proof, &mut proved);
+                    taken.map(|()| true)
+                });
+            if !whole.await? {
+                continue;
             }
+            self.progress.step(Step::ComparingKeys);
+            proved.keys.compared = proof.keys();
+            let mut groups = tokio::task::spawn_blocking(|| proof.finish())
+                .await
+                .map_err(|_| Failure::internal("the comparison of keys died"))??;
+            proved.take(&mut groups, self.max_rejects)?;
+            return Ok(proved);
         }
-    }
-
-    async fn attempt(
-        &self,
-        model: &Arc<Model>,
-        source: &mut Option<Box<dyn Source>>,
-    ) -> Result<Proved, Unproved> {
-        let mut proof = Proof::new(self.options.clone());
-        let mut proved = Proved::default();
-        self.walk(model)
-            .each(source, |index, row, fate| {
-                let taken = self.meet(model, index, row, fate, &mut proof, &mut proved);
-                taken.map(|()| true)
-            })
-            .await?;
-        self.progress.step(Step::ComparingKeys);
-        proved.keys.compared = proof.keys();
-        let mut groups = tokio::task::spawn_blocking(|| proof.finish())
-            .await
-            .map_err(|_| Unproved::Failed(Failure::internal("the comparison of keys died")))??;
-        proved.take(&mut groups, self.max_rejects)?;
-        Ok(proved)
     }
 
     /// Takes what became of a row: the key of its item, or that it makes none.
     fn meet(
         &self,
-        model: &Model,
-        index: usize,
+        (index, item_type): (usize, &ItemType),
         row: &Row,
         fate: Fate,
         proof: &mut Proof,
         proved: &mut Proved,
-    ) -> Result<(), Unproved> {
-        let Some(item_type) = model.item_types.get(index) else {
-            return Ok(());
-        };
+    ) -> Result<(), Why> {
         // Keys of other partitions are other keys.
-        if !self.selection.holds_item(&model.table, fate.item()) {
+        if !self.selection.holds_item(&self.model.table, fate.item()) {
             return Ok(());
         }
         let outside = !self.selection.holds_row(item_type, row);
@@ -180,10 +160,10 @@ impl KeyPass<'_> {
                 // A reading that rejects as many as it likes says so when it loads.
                 if self.max_rejects.is_some() {
                     let reject = Rejected::new(index, row_key(item_type, row), *reject);
-                    proved.told.tell(model, &reject)?;
+                    proved.told.tell(self.model, &reject)?;
                 }
             }
-            Fate::Rejected(_) | Fate::Expired(_) => {}
+            Fate::Filtered | Fate::Rejected(_) | Fate::Expired(_) => {}
         }
         Ok(())
     }
@@ -194,36 +174,35 @@ impl KeyPass<'_> {
         model: &Arc<Model>,
         source: &mut Option<Box<dyn Source>>,
         proved: &mut Proved,
-    ) -> Result<(), Unproved> {
+    ) -> Result<(), Why> {
         let tells = !proved.begins(self.max_rejects);
         let mut losers: Vec<(usize, RowKey, Folded)> = Vec::new();
         let Proved { contest, told, .. } = proved;
-        let end = self.walk(model).each(source, |index, row, fate| {
-            let (Fate::Made(folded), Some(item_type)) = (fate, model.item_types.get(index)) else {
-                return Ok(true);
-            };
-            if !contest.is_contested(folded.fingerprint) {
-                return Ok(true);
-            }
-            let key = row_key(item_type, row);
-            let at = locator(index, item_type, &key, &folded.item);
-            let loses = !contest.name(folded.fingerprint, at, index, &key);
-            if !(tells && loses && self.selection.holds_row(item_type, row)) {
-                return Ok(true);
-            }
-            if contest.is_named(folded.fingerprint) {
-                let reject = contest.reject(model, index, key, &folded);
-                told.tell(model, &reject)?;
-            } else if losers.len() < NAMED {
-                losers.push((index, key, folded));
-            }
-            Ok(true)
-        });
-        match end.await {
-            // What was named stays so, and the rest is counted.
-            Err(Unproved::Again) | Ok(()) => {}
-            Err(unproved) => return Err(unproved),
-        }
+        let read = self
+            .walk(model)
+            .each(source, |index, item_type, row, fate| {
+                let Fate::Made(folded) = fate else {
+                    return Ok(true);
+                };
+                if !contest.is_contested(folded.fingerprint) {
+                    return Ok(true);
+                }
+                let key = row_key(item_type, row);
+                let at = locator(index, item_type, &key, &folded.item);
+                let loses = !contest.name(folded.fingerprint, at, index, &key);
+                if !(tells && loses && self.selection.holds_row(item_type, row)) {
+                    return Ok(true);
+                }
+                if contest.is_named(folded.fingerprint) {
+                    let reject = contest.reject(model, index, key, &folded);
+                    told.tell(model, &reject)?;
+                } else if losers.len() < NAMED {
+                    losers.push((index, key, folded));
+                }
+                Ok(true)
+            });
+        // Where a connection breaks on the way, what was named stays so, and the rest is counted.
+        read.await?;
         for (index, key, folded) in losers {
             let reject = contest.reject(model, index, key, &folded);
             told.tell(model, &reject)?;
@@ -235,7 +214,7 @@ impl KeyPass<'_> {
     pub(crate) fn walk<'w>(&'w self, model: &'w Arc<Model>) -> Walk<'w> {
         Walk {
             model,
-            folder: Folder::new(model, self.context.clone()),
+            folder: Arc::new(Folder::new(model, self.context.clone())),
             plan: self.plan,
             lanes: self.lanes,
             cancel: self.cancel,
@@ -477,9 +456,7 @@ impl Contest {
         let named = winner
             .and_then(|winner| winner.row.as_ref())
             .and_then(|(index, row)| Some((model.item_types.get(*index)?, row)));
-        let help = "make the key template tell these rows apart, for example by a column of the \
-                    primary key, or leave one of them out with `where`; with --max-rejects the other \
-                    row is the one that is loaded";
+        let help = "put a column into the key template that differs between these rows, for example one of the primary key, or exclude one of the rows with `where`; with --max-rejects, the other row is loaded";
         shares_key(model, item_type, row, named, help, folded)
     }
 }
@@ -505,7 +482,7 @@ pub(crate) fn shares_key(
         None => "another row".to_owned(),
     };
     let help = if is_keyless {
-        "make the key template tell these rows apart, or leave one of them out with `where`; rows that are equal in \
+        "put a column into the key template that differs between these rows, or leave one of them out with `where`; rows that are equal in \
          all columns become one by from: { sql: SELECT DISTINCT …, key: [column] }"
     } else {
         help

@@ -164,8 +164,7 @@ impl TableScan<'_> {
                 page = pages.recv() => page,
             };
             let Some(page) = page else { return Ok(spool) };
-            let page = page.map_err(|error| Why::Failed(Failure::from(&error)))?;
-            for item in page.items {
+            for item in page?.items {
                 let owner = self.owners.and_then(|owners| owners.owner(&item));
                 let unclear = |owners: &Owners| owner.is_none() && owners.may_be(&item);
                 let unclear = self.owners.is_some_and(unclear);
@@ -256,9 +255,9 @@ pub(crate) async fn compare(
     keys: Proof,
     spool: Spool,
     forgotten: &HashSet<u64>,
-    mut each: impl AsyncFnMut(Stray) -> bool,
+    mut each: impl AsyncFnMut(Stray) -> Result<bool, Why>,
 ) -> Result<u64, Why> {
-    let died = |_| Why::Failed(Failure::internal("the comparison of keys died"));
+    let died = |_| Failure::internal("the comparison of keys died");
     let mut groups = tokio::task::spawn_blocking(|| keys.finish())
         .await
         .map_err(died)??;
@@ -291,13 +290,12 @@ pub(crate) async fn compare(
         } else {
             stale
         };
-        if !each(Stray {
+        let stray = Stray {
             stale,
             sent,
             ..stray
-        })
-        .await
-        {
+        };
+        if !each(stray).await? {
             return Err(Why::Cancelled);
         }
     }
@@ -307,16 +305,13 @@ pub(crate) async fn compare(
 pub(super) struct Pruning<'p> {
     /// What is deleted; `None`: what an attempt of this run has sent, and nothing else.
     pub(super) prune: Option<&'p Prune>,
-    /// What tells the item types apart. What this run has sent is known without.
-    pub(super) owners: Option<&'p Owners>,
+    /// The table's items. What this run has sent is known without what tells item types apart.
+    pub(super) scan: TableScan<'p>,
     /// The item types that are looked at.
     pub(super) wanted: &'p [bool],
-    pub(super) partition: Option<Attribute>,
     /// Memory and disk of the comparison with the journal.
     pub(super) proof: &'p Options,
     pub(super) doing: Doing,
-    pub(super) now: i64,
-    pub(super) cancel: &'p Cancel,
 }
 
 /// Deletes what no row makes, or counts it where the run only plans. Gives the items that were written
@@ -326,32 +321,30 @@ pub(super) async fn prune(
     mut keys: Proof,
     pruning: Pruning<'_>,
 ) -> Result<(u64, Left), Why> {
-    let (model, cancel) = (&delivery.model, pruning.cancel);
+    let (model, cancel, owners) = (&delivery.model, pruning.scan.cancel, pruning.scan.owners);
     // Who asks for a deletion is not asked who has written the item.
     let journal = delivery.journal.as_ref();
     let journal = journal.filter(|_| pruning.prune.is_none());
     let scan = TableScan {
-        target: &delivery.target,
-        model,
-        owners: pruning.owners,
-        strangers: pruning.prune.is_none(),
-        partition: pruning.partition,
         secret: journal.map(Journal::secret),
-        now: pruning.now,
-        cancel,
+        ..pruning.scan
     };
     let spool = scan.read(&mut keys, pruning.wanted).await?;
     let forgotten = delivery.ledger.forgotten();
     let (keys, spool, overwritten) = match journal {
         None => (keys, spool, 0),
         Some(journal) => {
-            let mut strays = Strays::new(pruning.proof)?;
-            let compared = compare(keys, spool, &forgotten, async |stray| {
-                strays.take(&stray) && !cancel.is_cancelled()
-            })
-            .await;
-            let (digests, spool) = strays.sent(journal)?;
-            (digests, spool, compared?)
+            let mut digests = Proof::new(pruning.proof.clone());
+            let mut strays = Spool::new()?;
+            let overwritten = compare(keys, spool, &forgotten, async |stray| {
+                digests.push(stray.digest, IN_TABLE | strays.push(&stray)?)?;
+                Ok(!cancel.is_cancelled())
+            });
+            let overwritten = overwritten.await?;
+            if strays.length > 0 {
+                journal.read(&mut digests)?;
+            }
+            (digests, strays, overwritten)
         }
     };
     let mut deletions = Deletions::new(delivery, pruning.doing);
@@ -363,55 +356,17 @@ pub(super) async fn prune(
     };
     let compared = compare(keys, spool, &forgotten, async |stray| {
         let deletes = match pruning.prune {
-            None => left.is_own(&stray, pruning.owners.is_some(), &selects),
+            None => left.is_own(&stray, owners.is_some(), &selects),
             Some(prune) => left.asked_for(prune, &stray, &selects),
         };
         if deletes {
             deletions.delete(&stray).await;
         }
-        !cancel.is_cancelled() && !delivery.halt.has_failed()
+        Ok(!cancel.is_cancelled() && !delivery.halt.has_failed())
     })
     .await;
     deletions.end().await;
     compared.map(|more| (overwritten + more, left))
-}
-
-/// Items that no row makes, on their way to be compared with the journal.
-struct Strays {
-    digests: Proof,
-    spool: Spool,
-    failed: Option<Why>,
-}
-
-impl Strays {
-    fn new(proof: &Options) -> Result<Self, Why> {
-        Ok(Self {
-            digests: Proof::new(proof.clone()),
-            spool: Spool::new()?,
-            failed: None,
-        })
-    }
-
-    /// Takes one in; `false` where that fails, which [`Strays::sent`] tells.
-    fn take(&mut self, stray: &Stray) -> bool {
-        let mut push = || -> Result<(), Why> {
-            let place = self.spool.push(stray)?;
-            Ok(self.digests.push(stray.digest, IN_TABLE | place)?)
-        };
-        self.failed = push().err();
-        self.failed.is_none()
-    }
-
-    /// Adds what has been sent.
-    fn sent(mut self, journal: &Journal) -> Result<(Proof, Spool), Why> {
-        if let Some(failed) = self.failed {
-            return Err(failed);
-        }
-        if self.spool.length > 0 {
-            journal.read(&mut self.digests).map_err(Why::Failed)?;
-        }
-        Ok((self.digests, self.spool))
-    }
 }
 
 impl Left {
@@ -451,7 +406,7 @@ impl Left {
 
 /// Looks for items that were written over another, where all were written already.
 pub(super) async fn overwritten(keys: Proof, forgotten: &HashSet<u64>) -> Result<u64, Why> {
-    compare(keys, Spool::new()?, forgotten, async |_| true).await
+    compare(keys, Spool::new()?, forgotten, async |_| Ok(true)).await
 }
 
 // Deletions on their way: gathered into batches and delivered like items that are written, at the
@@ -485,9 +440,8 @@ impl Deletions {
     /// Deletes an item, with others; counts it where the run only plans.
     async fn delete(&mut self, stray: &Stray) {
         if self.doing == Doing::Plan {
-            if let Some(books) = self.ticket.page().books(stray.item_type) {
-                books.deleted += 1;
-            }
+            self.ticket
+                .count(stray.item_type, |books| books.deleted += 1);
             return;
         }
         let json = &stray.json;
@@ -542,7 +496,7 @@ struct Mark {
 pub(crate) enum Unowned {
     /// When nothing is common to the items of a type.
     #[error(
-        "items of {0} cannot be told from others: they have no type attribute, and their keys begin with no text of their own"
+        "items of {0} cannot be told from others: they have no type attribute, and their keys do not begin with a text of their own"
     )]
     Anything(Arc<str>),
     /// When two item types have everything in common.

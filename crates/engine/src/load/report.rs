@@ -162,7 +162,7 @@ pub struct Left {
 }
 
 /// Why it cannot be told whether an item is the mapping's.
-pub const UNCLEAR_WHY: &str = "whether they are the mapping's cannot be told, because the table has no type attribute, and which texts their keys may have is not known: SQLite keeps text in columns of numbers too, and those of inet, interval, time, JSON and the like only the database knows";
+pub const UNCLEAR_WHY: &str = "it is unknown whether they belong to the mapping, because the table has no type attribute, and it is not known which texts their keys may have: SQLite stores text in numeric columns too, and only the database knows the texts of inet, interval, time, JSON and similar types";
 
 impl Left {
     /// What there is to say of them.
@@ -174,7 +174,7 @@ impl Left {
             ),
             (
                 self.not_returned,
-                "what their rows come from, or are joined to, may leave rows out (a view, a query, a table with row security), and whether they are gone cannot be told; --prune=filtered deletes them",
+                "their rows come from, or are joined to, a view, a query or a table with row security, which may leave rows out, so it is unknown whether the rows are gone; --prune=filtered deletes the items",
             ),
             (self.rejected, "their rows are rejected"),
             (self.expired, "their rows have expired"),
@@ -292,6 +292,20 @@ pub(crate) fn rate(count: u64, elapsed: Duration) -> f64 {
 
 // The books: what became of every row and every item. They must add up.
 
+/// What became of the rows of an item type before they are items.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) rows_read: u64,
+    pub(crate) filtered: u64,
+    /// Rows without an element.
+    pub(crate) empty: u64,
+    /// Elements beyond the first of their rows.
+    pub(crate) expanded: u64,
+    /// Children of embeds that have no parent, and those beyond their limit.
+    pub(crate) orphans: u64,
+    pub(crate) cut: u64,
+}
+
 /// The books of one item type.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -396,6 +410,16 @@ impl Books {
             from: pass.map(|pass| pass.name.clone()).unwrap_or_default(),
             ..Self::default()
         }
+    }
+
+    /// Adds what became of rows before they were items.
+    pub(super) fn count(&mut self, counts: &Counts) {
+        self.rows_read += counts.rows_read;
+        self.filtered += counts.filtered;
+        self.empty += counts.empty;
+        self.expanded += counts.expanded;
+        self.orphans += counts.orphans;
+        self.cut += counts.cut;
     }
 
     /// Counts a reject.
@@ -504,15 +528,15 @@ pub(super) fn odd(books: &[Books]) -> Vec<String> {
         };
         say(
             books.made_expired,
-            "had expired already; DynamoDB deletes such again, and `expired: skip` leaves them out",
+            "had already expired; DynamoDB deletes such items again, and `expired: skip` leaves them out",
         );
         say(
             books.made_too_old,
-            "expired more than five years ago; DynamoDB never deletes such, and `expired: skip` leaves them out",
+            "expired more than five years ago; DynamoDB never deletes such items, and `expired: skip` leaves them out",
         );
         say(
             books.made_in_milliseconds,
-            "with a TTL in milliseconds; DynamoDB reads seconds, as `epoch` gives them, and never deletes such",
+            "with a TTL in milliseconds; DynamoDB reads seconds, as `epoch` gives them, and never deletes such items",
         );
     }
     all

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use dynafold_format::counted;
 use dynafold_mapping::item::Folder;
-use dynafold_mapping::model::ItemType;
-use dynafold_target::retry::Patience;
-use dynafold_target::throttle::Limit;
-use tokio::sync::{Mutex, Semaphore, mpsc};
+use dynafold_target::throttle::{Limit, Settings};
+use parking_lot::Mutex;
+use tokio::sync::{Mutex as Turn, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
@@ -16,17 +15,14 @@ use super::ending::{Failure, Why};
 use super::lanes::{End, Issue, Lanes, Reader, Reading, spread};
 use super::ledger::{Closed, Ledger, Ticket};
 use super::pace::Pace;
-use super::parcel::Parcel;
-use super::park::Park;
 use super::plan::ChunkId;
-use super::probe::Probe;
-use super::prune::{Owners, Pruning, overwritten};
+use super::prune::{Owners, Pruning, TableScan, overwritten};
 use super::report::{
-    Books, KeysReport, Left, LimitedBy, Outcome, Report, Step, Times, Waits, odd, rate,
+    Books, Counts, KeysReport, Left, LimitedBy, Outcome, Report, Step, Times, Waits, odd, rate,
 };
 use super::start::{Begun, Ready, Setting, begin, finish};
 use super::worker::{Block, KIB_IN_FLIGHT, Rules, Worker, crew};
-use super::writer::{Delivery, write};
+use super::writer::{Delivery, Parcel, write};
 use super::{Load, count, processors, prune};
 
 /// Blocks that wait for a worker.
@@ -37,7 +33,7 @@ const HOT: f64 = 0.2;
 
 /// What is said of a load whose source may have changed between attempts, where items that no row makes
 /// cannot be told from others.
-const OVERLOOKED: &str = "rows may have gone from the source since an earlier attempt wrote their items, which are still in the table: `dynafold verify` finds them, and `migrate --changes-only --prune` deletes them";
+const OVERLOOKED: &str = "rows may have been deleted from the source since an earlier attempt wrote their items, which are still in the table: `dynafold verify` finds them, and `migrate --changes-only --prune` deletes them";
 
 /// What is said of items that no row makes and that are not known to be what this load has sent, where
 /// the table was empty when it began.
@@ -45,14 +41,14 @@ fn left_behind(items: u64) -> String {
     let are = if items == 1 { "is" } else { "are" };
     let items = counted(items, "item");
     format!(
-        "{items} of the mapping's item types that no row makes {are} in the table, and this load is not known to have written what {are} there now. They stay: `dynafold verify` names what no row makes, and `migrate --changes-only --prune` deletes it"
+        "{items} of the mapping's item types that no row makes {are} in the table. They stay, because this load is not known to have written their present contents: `dynafold verify` names items that no row makes, and `migrate --changes-only --prune` deletes them"
     )
 }
 
 /// What is said of items that a load has sent in an earlier attempt, and that are not of its mapping now.
 fn forgotten_types(items: u64) -> String {
     format!(
-        "{} that an earlier attempt of this load wrote, as it wrote them, of no item type that the mapping has now, deleted",
+        "deleted {} that an earlier attempt of this load wrote, unchanged since then, of an item type that the mapping no longer has",
         counted(items, "item")
     )
 }
@@ -91,18 +87,15 @@ impl Begun {
         if cancel.is_cancelled() {
             return Err(Why::Cancelled);
         }
-        if let Some(state) = &mut self.before.opening.state {
+        if let Some(state) = &mut self.entries.state {
             // An attempt that is in the state has a journal of its own.
-            let kept = setting.keep_journal(&self.load, state);
-            kept.map_err(Why::Failed)?;
-            let entered = setting.enter(&self.load, state);
-            entered.map_err(|error| Why::Failed(Failure::from(&error)))?;
+            setting.keep_journal(&self.load, state)?;
+            setting.enter(&self.load, state)?;
         }
-        let started = tokio::select! {
-            started = target.start(&model.table, true) => started,
-            () = cancel.cancelled() => return Err(Why::Cancelled),
-        };
-        started.map_err(|error| Why::Failed(Failure::from(&error)))
+        tokio::select! {
+            started = target.start(&model.table, true) => Ok(started?),
+            () = cancel.cancelled() => Err(Why::Cancelled),
+        }
     }
 }
 
@@ -111,7 +104,7 @@ async fn load_and_report(begun: Begun) -> Report {
     let Begun {
         load,
         halt,
-        before,
+        entries,
         mut setting,
         refused,
         keys,
@@ -124,19 +117,18 @@ async fn load_and_report(begun: Begun) -> Report {
         .options
         .writers
         .unwrap_or_else(|| load.target.concurrency());
-    let ledger = Ledger::open(before.opening, &halt);
+    let ledger = Ledger::open(entries, load.options.max_rejects, &halt);
+    let settings = Settings {
+        ceiling: load.options.ceiling,
+        start,
+        most_in_flight: writers,
+    };
+    let pace = Pace::new(settings, &load.model.table);
+    let (target, model) = (load.target.clone(), load.model.clone());
     let delivery = Arc::new(Delivery {
-        target: load.target.clone(),
-        model: load.model.clone(),
         policy: load.options.retry,
-        halt,
-        ledger,
         journal,
-        pace: Pace::new(load.options.throttle(writers, start), &load.model.table),
-        park: Park::default(),
-        probe: Probe::default(),
-        progress: load.progress.clone(),
-        patience: Patience::default(),
+        ..Delivery::new(target, model, load.progress.clone(), pace, ledger, halt)
     });
     let mut run = Run {
         writers: writers.max(1),
@@ -160,7 +152,7 @@ async fn load_and_report(begun: Begun) -> Report {
         if let Err(error) = run.load.target.finish().await {
             // Nothing that it took is known to be there.
             run.disowned = true;
-            run.delivery.halt.set(Why::Failed(Failure::from(&error)));
+            run.delivery.halt.set(error);
         }
     }
     run.end(at.elapsed())
@@ -195,8 +187,7 @@ impl Run {
         let Setting {
             source,
             plan,
-            skip,
-            again,
+            done,
             rules,
             stale,
             overlooked,
@@ -210,11 +201,13 @@ impl Run {
         drop(parcels);
         let lanes = self.load.options.lanes();
         let chunks = spread(&plan, lanes);
-        let chunks = chunks.into_iter().filter(|(id, _)| !skip.contains(id));
+        let chunks = chunks
+            .into_iter()
+            .filter(|(id, _)| !done.skip.contains_key(id));
         let issue: Issue<Arc<Ticket>> = {
             let delivery = self.delivery.clone();
             Arc::new(move |id: ChunkId| {
-                let again = again.contains(&id);
+                let again = done.again.contains(&id);
                 delivery.ledger.issue(&delivery.model, id, again)
             })
         };
@@ -224,7 +217,7 @@ impl Run {
                 self.read(&mut lanes, blocks).await;
                 self.warnings = lanes.finish().await.1;
             }
-            Err(error) => self.delivery.halt.set(Why::Failed(Failure::from(&error))),
+            Err(error) => self.delivery.halt.set(error),
         }
         if overlooked {
             self.warnings.push(OVERLOOKED.to_owned());
@@ -251,7 +244,7 @@ impl Run {
         let partition = rules.selection.partition.clone();
         let (prunable, spared) = rules.prunable(&self.load.model);
         self.warnings.extend(spared);
-        let Some(keys) = rules.into_keys() else {
+        let Some(keys) = rules.keys.map(Mutex::into_inner) else {
             return 0;
         };
         let step = if looks {
@@ -262,17 +255,24 @@ impl Run {
         self.delivery.progress.step(step);
         let compared = if looks {
             match (Owners::of(&self.load.model), &prune) {
-                (Err(unowned), Some(_)) => Err(Why::Failed(Failure::from(&unowned))),
+                (Err(unowned), Some(_)) => Err(unowned.into()),
                 (owners, prune) => {
-                    let pruning = Pruning {
-                        prune: prune.as_ref(),
+                    let scan = TableScan {
+                        target: &self.load.target,
+                        model: &self.load.model,
                         owners: owners.as_ref().ok(),
-                        wanted: &prunable,
+                        strangers: prune.is_none(),
                         partition,
-                        proof: &self.load.options.proof,
-                        doing,
+                        secret: None,
                         now: self.load.context.now.as_second(),
                         cancel: &self.load.cancel,
+                    };
+                    let pruning = Pruning {
+                        prune: prune.as_ref(),
+                        scan,
+                        wanted: &prunable,
+                        proof: &self.load.options.proof,
+                        doing,
                     };
                     prune::prune(&self.delivery, keys, pruning).await
                 }
@@ -370,7 +370,7 @@ impl Run {
             target_seconds: self.times.target.total().as_secs_f64(),
         };
         let hot = self.delivery.park.waited() > elapsed.mul_f64(HOT);
-        let paced = self.delivery.pace.summary().limit;
+        let paced = self.delivery.pace.limit();
         let sent = &closed.traffic;
         // More than there is of noise, where the requests were too few for a pace.
         let throttled = sent.throttled * 5 > sent.requests + sent.throttled + sent.transient;
@@ -405,7 +405,7 @@ impl Run {
 
     fn writers(&self) -> (mpsc::Sender<Parcel>, JoinSet<()>) {
         let (sender, parcels) = mpsc::channel(self.writers);
-        let parcels = Arc::new(Mutex::new(parcels));
+        let parcels = Arc::new(Turn::new(parcels));
         let mut tasks = JoinSet::new();
         for _ in 0..self.writers {
             tasks.spawn(write(self.delivery.clone(), parcels.clone()));
@@ -465,7 +465,7 @@ impl Run {
             blocks,
         };
         let enter = |read: &Reading<Arc<Ticket>>| match read {
-            Reading::Rows { ticket, rows, .. } => {
+            Reading::Rows(Block { ticket, rows, .. }) => {
                 self.rows += count(rows.rows.len());
                 ticket.hold();
             }
@@ -489,17 +489,8 @@ fn enter_end(delivery: &Delivery, ticket: &Ticket, end: &End) {
     };
     let mut page = ticket.page();
     for index in &pass.item_types {
-        let embeds = model.item_types.get(*index).map(ItemType::embeds);
-        let embeds = embeds.unwrap_or_default();
-        let Some(books) = page.books(*index) else {
-            continue;
-        };
-        books.rows_read += end.left_out;
-        books.filtered += end.left_out;
-        for (column, left) in &end.orphans {
-            if embeds.contains(column) {
-                books.orphans += left.orphans;
-            }
+        if let Some(books) = page.books(*index) {
+            books.count(&Counts::of_end(model, *index, end));
         }
         delivery.progress.rows(*index, end.left_out);
     }

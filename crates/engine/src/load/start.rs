@@ -7,18 +7,19 @@ use std::sync::Arc;
 use dynafold_mapping::model::Model;
 use dynafold_relational::catalog::Dbms;
 use dynafold_source::Source;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::ending::{Failure, Halt, Why};
 use super::files::LineFile;
 use super::journal::Journal;
-use super::ledger::Opening;
+use super::ledger::Entries;
 use super::plan::{ChunkId, Plan};
 use super::prove::{Contest, KeyPass, Proved};
 use super::rejects::Told;
 use super::report::KeysReport;
 use super::scope::Doing;
-use super::state::{Attempt, ChunkBooks, Earlier, Extent, Ground, Opened, State, StateError};
+use super::state::{Attempt, ChunkBooks, Extent, Ground, Opened, State, StateError};
 use super::worker::Rules;
 use super::{KeyCheck, Load, Prune, journal};
 use crate::proof::Proof;
@@ -27,156 +28,26 @@ use crate::proof::Proof;
 pub(super) struct Setting {
     pub(super) source: Box<dyn Source>,
     pub(super) plan: Plan,
-    /// Whether the plan is that of an earlier attempt.
-    planned: bool,
+    /// What earlier attempts have done, as far as it counts.
+    pub(super) done: Done,
     /// What tells the source's state, where the database can tell.
     stamp: Option<String>,
-    /// What the table held before the first attempt; `None` where this is the first.
-    ground: Option<Ground>,
     /// The table.
     pub(super) ready: Ready,
     /// Where it is noted what is sent.
     pub(super) journal: Option<Journal>,
-    /// Chunks that are done, and proved unchanged.
-    pub(super) skip: HashSet<ChunkId>,
-    /// Chunks that were done, or may have been: only what differs in the table is written.
-    pub(super) again: HashSet<ChunkId>,
     pub(super) rules: Rules,
-    pub(super) keys: KeysReport,
     /// Items that no row makes are looked for: rows may be gone since an earlier attempt wrote theirs.
     pub(super) stale: bool,
     /// They are not, among items that were there before: the caller should know.
     pub(super) overlooked: bool,
 }
 
-/// What there is before the source is opened.
-pub(super) struct Before {
-    pub(super) opening: Opening,
-    pub(super) done: Done,
-}
-
-impl Before {
-    /// Takes the state of a load, and what earlier attempts have done.
-    pub(super) fn of(load: &mut Load) -> Self {
-        let model = &load.model;
-        // A plan writes nothing: the files may be those of a load that goes on, or is to go on.
-        let (rejects, archive) = if load.options.doing == Doing::Plan {
-            (LineFile::nowhere(), LineFile::nowhere())
-        } else {
-            let options = &load.options;
-            (
-                LineFile::rejects(options.rejects_file.clone()),
-                LineFile::archive(options.archive_file.clone(), &model.table),
-            )
-        };
-        let mut before = Self {
-            opening: Opening::new(model, rejects, archive, load.options.max_rejects),
-            done: Done::default(),
-        };
-        if let Some(opened) = load.state.take() {
-            before.take(opened);
-        }
-        before
-    }
-}
-
-/// Why a run does not begin.
-pub(super) enum Unset {
-    /// For a reason that has no more to say.
-    Why(Why),
-    /// More rows would be rejected than may be.
-    Refused(Box<(Told, KeysReport)>),
-}
-
-impl From<Failure> for Unset {
-    fn from(failure: Failure) -> Self {
-        Self::Why(Why::Failed(failure))
-    }
-}
-
-/// Opens the snapshot, plans, and proves the keys.
-pub(super) async fn set(
-    load: &Load,
-    mut source: Box<dyn Source>,
-    before: &mut Before,
-) -> Result<Setting, Unset> {
-    let failed = |error| Unset::from(Failure::from(&error));
-    let opened = async {
-        if !load.begun {
-            source.begin(&load.model.scans()).await.map_err(failed)?;
-        }
-        let stamp = source.identity().await.map_err(failed)?.stamp;
-        let stamp = stamp.filter(|_| !load.model.passes.iter().any(|pass| pass.fickle));
-        let done = std::mem::take(&mut before.done);
-        let mut done = done.under(stamp.as_deref(), source.dbms(), &load.model);
-        if wants_all_keys(load) {
-            done.read_again();
-        }
-        before.go_on(&done)?;
-        let plan = match done.plan.clone() {
-            Some(plan) => plan,
-            None => Plan::cut(source.as_mut(), &load.model, load.options.chunk_rows)
-                .await
-                .map_err(failed)?,
-        };
-        Ok::<_, Unset>((stamp, done, plan))
-    };
-    let (stamp, mut done, plan) = tokio::select! {
-        opened = opened => opened?,
-        () = load.cancel.cancelled() => return Err(Unset::Why(Why::Cancelled)),
-    };
-    if done.everything_again {
-        done.again = plan.chunks().map(|(id, _)| id).collect();
-    }
-    let mut slot = Some(source);
-    let proved = prove(load, &plan, &mut slot).await?;
-    if proved.contest.has_ties() && !done.skip.is_empty() {
-        // Which of two equal rows was loaded is not known any more.
-        done.read_again();
-        before.go_on(&done)?;
-    }
-    for (index, books) in done.skip.values().flatten() {
-        if let Some(entered) = before.opening.entered.get_mut(*index) {
-            entered.take(books.clone());
-        }
-    }
-    let begins = proved.begins(load.options.max_rejects);
-    let keys = KeysReport {
-        check: load.options.keys,
-        ..proved.keys
-    };
-    if !begins {
-        return Err(Unset::Refused(Box::new((proved.told, keys))));
-    }
-    let source = slot
-        .ok_or_else(|| Failure::internal("the source did not come back from the proof of keys"))?;
-    // Rows that are gone since an earlier attempt have left their items behind, where the source
-    // has changed. Among items that were there before they would not be known.
-    let stale = done.changed && done.ground == Some(Ground::Empty);
-    let overlooked =
-        done.changed && !stale && load.options.prune.is_none() && load.options.doing == Doing::Put;
-    Ok(Setting {
-        overlooked,
-        source,
-        planned: done.plan.is_some(),
-        stamp,
-        ground: done.ground,
-        ready: Ready::default(),
-        journal: None,
-        skip: done.skip.keys().copied().collect(),
-        again: done.again,
-        plan,
-        rules: rules(load, proved.contest, stale),
-        keys,
-        stale,
-    })
-}
-
 async fn prove(
     load: &Load,
     plan: &Plan,
     source: &mut Option<Box<dyn Source>>,
-) -> Result<Proved, Unset> {
+) -> Result<Proved, Why> {
     if load.options.keys != KeyCheck::First {
         return Ok(Proved::default());
     }
@@ -191,9 +62,7 @@ async fn prove(
         cancel: &load.cancel,
         progress: load.progress.as_ref(),
     };
-    keys.prove(source)
-        .await
-        .map_err(|unproved| Unset::Why(unproved.into()))
+    keys.prove(source).await
 }
 
 /// Whether the keys of all rows are compared at the end, those of chunks that are done too.
@@ -203,35 +72,33 @@ fn wants_all_keys(load: &Load) -> bool {
 
 fn rules(load: &Load, contest: Contest, stale: bool) -> Rules {
     let options = &load.options;
-    let rules = Rules::new(
-        &load.model,
-        options.doing,
-        options.selection.clone(),
+    let own = Prune::default();
+    let prune = options.prune.as_ref().or(stale.then_some(&own));
+    let keys = || Mutex::new(Proof::new(options.proof.clone()));
+    let spared = load.model.item_types.iter().map(|_| false.into());
+    Rules {
+        doing: options.doing,
+        selection: options.selection.clone(),
         contest,
-    );
-    let rules = match &options.prune {
-        Some(prune) => rules.deleting(prune),
-        None if stale => rules.deleting(&Prune::default()),
-        None => rules,
-    };
-    if stale || wants_all_keys(load) {
-        return rules.with_keys(Proof::new(options.proof.clone()));
+        keys: (stale || wants_all_keys(load)).then(keys),
+        keep_filtered: prune.is_some_and(|prune| !prune.filtered),
+        keep_rejected: prune.is_some(),
+        spared: spared.collect(),
     }
-    rules
 }
 
 impl Setting {
     /// Opens the journal, where the load can be gone on with and may have to tell then which items of
     /// the table are its own: all others were there before it, or are deleted with `--prune`.
     pub(super) fn keep_journal(&mut self, load: &Load, state: &State) -> Result<(), Failure> {
-        let ground = self.ground.unwrap_or(self.ready.ground);
+        let ground = self.done.ground.unwrap_or(self.ready.ground);
         if ground == Ground::Empty && load.options.prune.is_none() {
             let path = state.path();
-            self.journal = Some(match self.ground {
+            self.journal = Some(match self.done.ground {
                 None => Journal::begin(path),
                 Some(_) => Journal::go_on(path),
             }?);
-        } else if self.ground.is_none() {
+        } else if self.done.ground.is_none() {
             journal::forget(state.path());
         }
         Ok(())
@@ -239,13 +106,13 @@ impl Setting {
 
     /// Enters the attempt into the state, and with it what the table held before the first.
     pub(super) fn enter(&self, load: &Load, state: &mut State) -> Result<(), StateError> {
-        if !self.planned {
+        if self.done.plan.is_none() {
             state.plan(self.plan.clone())?;
         }
         state.begin_attempt(Attempt {
             stamp: self.stamp.clone(),
             now: load.context.now.to_string(),
-            ground: self.ground.unwrap_or(self.ready.ground),
+            ground: self.done.ground.unwrap_or(self.ready.ground),
             table_id: self.ready.table_id.clone(),
         })
     }
@@ -278,7 +145,7 @@ pub(super) fn finish(
 pub struct Begun {
     pub(super) load: Load,
     pub(super) halt: Halt,
-    pub(super) before: Before,
+    pub(super) entries: Entries,
     /// `None`: it ends here.
     pub(super) setting: Option<Setting>,
     /// Rows that would be rejected, of a load that ends because of them.
@@ -290,7 +157,7 @@ pub struct Begun {
 }
 
 /// A table that can be written to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ready {
     /// What it held before the run.
     pub ground: Ground,
@@ -300,50 +167,123 @@ pub struct Ready {
     pub start: Option<f64>,
 }
 
-impl Default for Ready {
-    fn default() -> Self {
-        Self {
-            ground: Ground::Held,
-            table_id: None,
-            start: None,
-        }
-    }
-}
-
 /// Opens the source, plans, and proves the keys. Never fails but in its report.
 pub async fn begin(mut load: Load) -> Begun {
     let at = Instant::now();
-    let halt = Halt::new();
-    let mut before = Before::of(&mut load);
-    let resumed = before.done.is_there();
-    let (mut setting, mut refused, mut keys) = (None, None, KeysReport::default());
-    match load.source.take() {
-        None => halt.set(Why::Failed(Failure::internal("a load has no source"))),
-        Some(source) => match Box::pin(set(&load, source, &mut before)).await {
-            Ok(set) => {
-                keys = set.keys.clone();
-                if set.rules.keeps_filtered() {
-                    read_unmatched(&mut load.model);
-                }
-                setting = Some(set);
-            }
-            Err(Unset::Why(why)) => halt.set(why),
-            Err(Unset::Refused(found)) => {
-                halt.set(Why::TooManyRejects);
-                keys = found.1;
-                refused = Some(found.0);
-            }
+    // A plan writes nothing: the files may be those of a load that goes on, or is to go on.
+    let (rejects, archive) = if load.options.doing == Doing::Plan {
+        (LineFile::nowhere(), LineFile::nowhere())
+    } else {
+        let options = &load.options;
+        (
+            LineFile::rejects(options.rejects_file.clone()),
+            LineFile::archive(options.archive_file.clone(), &load.model.table),
+        )
+    };
+    let mut entries = Entries::new(&load.model, rejects, archive);
+    let mut done = Done::default();
+    if let Some(opened) = load.state.take() {
+        let (state, earlier) = Done::of(opened);
+        entries.state = Some(state);
+        done = earlier;
+    }
+    let source = load.source.take();
+    let mut begun = Begun {
+        resumed: done.is_there(),
+        load,
+        halt: Halt::default(),
+        entries,
+        setting: None,
+        refused: None,
+        keys: KeysReport::default(),
+        at,
+    };
+    match source {
+        None => begun.halt.set(Failure::internal("a load has no source")),
+        Some(source) => match Box::pin(begun.set(source, done)).await {
+            Ok(setting) => begun.setting = Some(setting),
+            Err(why) => begun.halt.set(why),
         },
     }
-    Begun {
-        load,
-        halt,
-        before,
-        setting,
-        refused,
-        keys,
-        resumed,
-        at,
+    begun
+}
+
+impl Begun {
+    /// Opens the snapshot, plans, and proves the keys.
+    async fn set(&mut self, mut source: Box<dyn Source>, done: Done) -> Result<Setting, Why> {
+        let cancel = self.load.cancel.clone();
+        let (stamp, mut done, plan) = tokio::select! {
+            opened = self.open(source.as_mut(), done) => opened?,
+            () = cancel.cancelled() => return Err(Why::Cancelled),
+        };
+        if done.everything_again {
+            done.again = plan.chunks().map(|(id, _)| id).collect();
+        }
+        let load = &self.load;
+        let mut slot = Some(source);
+        let proved = prove(load, &plan, &mut slot).await?;
+        if proved.contest.has_ties() && !done.skip.is_empty() {
+            // Which of two equal rows was loaded is not known any more.
+            done.read_again();
+            self.entries.go_on(&done)?;
+        }
+        for (index, books) in done.skip.values().flatten() {
+            self.entries.enter(*index, books.clone());
+        }
+        let begins = proved.begins(load.options.max_rejects);
+        self.keys = KeysReport {
+            check: load.options.keys,
+            ..proved.keys
+        };
+        if !begins {
+            self.refused = Some(proved.told);
+            return Err(Why::TooManyRejects);
+        }
+        let lost = || Failure::internal("the source did not come back from the proof of keys");
+        let source = slot.ok_or_else(lost)?;
+        // Rows that are gone since an earlier attempt have left their items behind, where the source
+        // has changed. Among items that were there before they would not be known.
+        let stale = done.changed && done.ground == Some(Ground::Empty);
+        let asked = load.options.prune.is_some() || load.options.doing != Doing::Put;
+        let setting = Setting {
+            overlooked: done.changed && !stale && !asked,
+            source,
+            plan,
+            done,
+            stamp,
+            ready: Ready::default(),
+            journal: None,
+            rules: rules(load, proved.contest, stale),
+            stale,
+        };
+        if setting.rules.keep_filtered {
+            read_unmatched(&mut self.load.model);
+        }
+        Ok(setting)
+    }
+
+    /// Opens the snapshot and plans: what tells the source's state, and what of earlier attempts counts.
+    async fn open(
+        &mut self,
+        source: &mut dyn Source,
+        done: Done,
+    ) -> Result<(Option<String>, Done, Plan), Why> {
+        let Load { model, options, .. } = &self.load;
+        if !self.load.begun {
+            source.begin(&model.scans()).await?;
+        }
+        let stamp = source.identity().await?.stamp;
+        let stamp = stamp.filter(|_| !model.passes.iter().any(|pass| pass.fickle));
+        let mut done = done.under(stamp.as_deref(), source.dbms(), model);
+        if wants_all_keys(&self.load) {
+            done.read_again();
+        }
+        self.entries.go_on(&done)?;
+        let plan = match done.plan.clone() {
+            Some(plan) => plan,
+            None => Plan::cut(source, model, options.chunk_rows).await?,
+        };
+        Ok((stamp, done, plan))
     }
 }
 
@@ -363,55 +303,36 @@ fn read_unmatched(model: &mut Arc<Model>) {
 #[derive(Debug, Default)]
 pub(super) struct Done {
     /// The plan they followed; `None`: there is none to go on with.
-    pub(super) plan: Option<Plan>,
+    plan: Option<Plan>,
     /// Chunks that need not be read.
     pub(super) skip: BTreeMap<ChunkId, ChunkBooks>,
     /// Chunks that are read again, and written where the table differs.
     pub(super) again: HashSet<ChunkId>,
     /// Whether that is so of all chunks of a plan that is still to be made.
-    pub(super) everything_again: bool,
+    everything_again: bool,
     /// Whether rows may have changed since an earlier attempt wrote their items.
-    pub(super) changed: bool,
+    changed: bool,
     /// What the table held before the first attempt; `None` where this is the first.
-    pub(super) ground: Option<Ground>,
+    ground: Option<Ground>,
     stamps: Vec<Option<String>>,
     /// How far the files beside the table count, by their names.
     extents: BTreeMap<String, Extent>,
 }
 
-impl Before {
-    /// Takes a state that was opened.
-    pub(super) fn take(&mut self, opened: Opened) {
-        self.opening.state = Some(match opened {
-            Opened::New(state) => state,
-            Opened::Damaged(state, _) => {
-                self.done = Done {
-                    everything_again: true,
-                    ground: Some(Ground::Held),
-                    ..Done::default()
-                };
-                state
-            }
-            Opened::Again(state, earlier) => {
-                self.done = Done::of(&state, &earlier);
-                state
-            }
-        });
-    }
-
+impl Entries {
     /// Goes on with the files beside the table. Where no chunk is skipped they begin anew: each of
     /// their lines comes again.
-    pub(super) fn go_on(&mut self, done: &Done) -> Result<(), Failure> {
+    fn go_on(&mut self, done: &Done) -> Result<(), Failure> {
         if !done.is_there() {
             return Ok(());
         }
         let anew = done.skip.is_empty();
-        if anew && let Some(state) = &mut self.opening.state {
+        if anew && let Some(state) = &mut self.state {
             // The state first: a file that is shorter than it says was changed by somebody else.
             let forgotten = state.forget_annexes();
             forgotten.map_err(|error| Failure::from(&error))?;
         }
-        for file in [&mut self.opening.rejects, &mut self.opening.archive] {
+        for file in [&mut self.rejects, &mut self.archive] {
             let extent = done.extents.get(file.which().name());
             let extent = extent.filter(|_| !anew).cloned();
             file.resume(&extent.unwrap_or_default())?;
@@ -421,29 +342,44 @@ impl Before {
 }
 
 impl Done {
-    fn of(state: &State, earlier: &Earlier) -> Self {
+    /// Takes a state apart that was opened, and what earlier attempts have done.
+    fn of(opened: Opened) -> (State, Self) {
+        let (state, earlier) = match opened {
+            Opened::New(state) => return (state, Self::default()),
+            Opened::Damaged(state, _) => {
+                let done = Self {
+                    everything_again: true,
+                    ground: Some(Ground::Held),
+                    ..Self::default()
+                };
+                return (state, done);
+            }
+            Opened::Again(state, earlier) => (state, earlier),
+        };
         let plan = state.planned();
         let planned = plan.chunks().next().is_some();
-        let stamps = earlier.attempts.iter();
-        Self {
+        let ground = earlier.ground();
+        let stamps = earlier.attempts.into_iter();
+        let done = Self {
             everything_again: !planned,
             plan: planned.then(|| plan.clone()),
             skip: state.done().clone(),
             again: HashSet::new(),
-            ground: Some(earlier.ground()),
+            ground: Some(ground),
             changed: false,
-            extents: earlier.annexes.clone(),
-            stamps: stamps.map(|attempt| attempt.stamp.clone()).collect(),
-        }
+            extents: earlier.annexes,
+            stamps: stamps.map(|attempt| attempt.stamp).collect(),
+        };
+        (state, done)
     }
 
     /// Whether there was an earlier attempt.
-    pub(super) fn is_there(&self) -> bool {
+    fn is_there(&self) -> bool {
         self.ground.is_some()
     }
 
     /// What of it counts under the snapshot of now.
-    pub(super) fn under(mut self, stamp: Option<&str>, dbms: Dbms, model: &Model) -> Self {
+    fn under(mut self, stamp: Option<&str>, dbms: Dbms, model: &Model) -> Self {
         let unchanged = stamp.is_some() && self.stamps.iter().all(|then| then.as_deref() == stamp);
         if self.stamps.is_empty() || unchanged {
             return self;
@@ -462,7 +398,7 @@ impl Done {
     }
 
     /// Skips nothing: what was done is read again.
-    pub(super) fn read_again(&mut self) {
+    fn read_again(&mut self) {
         self.again
             .extend(std::mem::take(&mut self.skip).into_keys());
     }

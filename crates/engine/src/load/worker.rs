@@ -19,19 +19,18 @@ use tokio::sync::{Mutex as Turn, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout};
 
+use super::count;
 use super::differ::{Differ, Known, Looked, REQUESTS, known};
-use super::ending::{Failure, Why};
-use super::feed::{Fate, Sieve};
+use super::ending::Failure;
+use super::feed::{Fate, Fates};
 use super::ledger::Ticket;
-use super::parcel::{Origin, Parcel, put};
 use super::plan::selected;
 use super::prove::Contest;
 use super::rejects::{Rejected, line, note};
 use super::report::{Books, Largest, Times, enter};
-use super::row::{meets, raw, row_json, row_key, take_row_key};
+use super::row::{raw, row_json};
 use super::scope::{Doing, EXPIRED, FILTERED, REJECTED, Selection};
-use super::writer::Delivery;
-use super::{Prune, count};
+use super::writer::{Delivery, Origin, Parcel, put};
 use crate::proof::Proof;
 
 /// KiB of batches that may be on their way at one time.
@@ -46,7 +45,7 @@ pub(super) struct Worker {
     pub(super) rules: Arc<Rules>,
     pub(super) times: Arc<Times>,
     pub(super) room: Arc<Semaphore>,
-    sieve: Sieve,
+    folder: Folder,
     batcher: Batcher,
     /// Of the items that wait in the batcher.
     origins: VecDeque<Origin>,
@@ -73,7 +72,7 @@ impl Worker {
                 REQUESTS,
                 delivery.halt.clone(),
             ),
-            sieve: Sieve::new(folder),
+            folder,
             origins: VecDeque::new(),
             delivery,
             rules,
@@ -112,7 +111,7 @@ impl Work for Worker {
         self.times.fold.add(begun.elapsed().saturating_sub(waited));
         if let Err(failure) = entered {
             ticket.spoil();
-            self.delivery.halt.set(Why::Failed(failure));
+            self.delivery.halt.set(failure);
         }
         if flow.is_break() {
             ticket.spoil();
@@ -140,80 +139,43 @@ impl Worker {
         chunk: Chunk,
         tally: &mut Tally,
     ) -> ControlFlow<()> {
-        let model = self.delivery.model.clone();
-        let Some(pass) = model.passes.get(ticket.id.pass) else {
+        let (delivery, rules) = (self.delivery.clone(), self.rules.clone());
+        let Some(pass) = delivery.model.passes.get(ticket.id.pass) else {
             return ControlFlow::Break(());
         };
-        for (column, left) in &chunk.left {
-            for index in &pass.item_types {
-                if self.rules.embeds(*index).contains(column) {
-                    let books = tally.books(*index);
-                    books.orphans += left.orphans;
-                    books.cut += left.cut;
-                }
-            }
-        }
-        for row in chunk.rows {
-            self.row(ticket, &pass.item_types, row, tally).await?;
-        }
-        ControlFlow::Continue(())
-    }
-
-    async fn row(
-        &mut self,
-        ticket: &Arc<Ticket>,
-        item_types: &[usize],
-        mut row: Row,
-        tally: &mut Tally,
-    ) -> ControlFlow<()> {
-        let delivery = self.delivery.clone();
-        let model = &delivery.model;
-        for (nth, index) in item_types.iter().enumerate() {
-            let Some(item_type) = model.item_types.get(*index) else {
-                continue;
-            };
-            tally.books(*index).rows_read += 1;
-            if !meets(item_type, &row) || !self.rules.selection.holds_row(item_type, &row) {
-                tally.books(*index).filtered += 1;
-                self.keep(*index, item_type, &mut row, tally);
+        let selection = Some(&rules.selection);
+        let mut fates = Fates::new(&delivery.model, &pass.item_types, chunk, selection);
+        let mut flow = ControlFlow::Continue(());
+        while let Some((index, item_type, fate)) = fates.next(&self.folder) {
+            if let Fate::Filtered = fate {
+                self.keep(index, item_type, fates.row(), tally);
                 continue;
             }
-            let alone = item_type.explodes.is_empty() && nth + 1 == item_types.len();
-            let mut elements = Elements::new(&item_type.explodes);
-            let mut made: u64 = 0;
-            let mut flow = ControlFlow::Continue(());
-            while let Some(fate) = self.sieve.next(*index, &mut elements, &mut row) {
-                made += 1;
-                let key = if alone {
-                    take_row_key(item_type, &mut row)
-                } else {
-                    row_key(item_type, &row)
-                };
-                flow = self.fate(ticket, *index, item_type, fate, key, tally).await;
-                if flow.is_break() {
-                    break;
-                }
+            let key = fates.key(item_type);
+            flow = self.fate(ticket, index, item_type, fate, key, tally).await;
+            if flow.is_break() {
+                break;
             }
-            let books = tally.books(*index);
-            books.empty += u64::from(made == 0);
-            books.expanded += made.saturating_sub(1);
-            flow?;
         }
-        ControlFlow::Continue(())
+        for (index, counts) in fates.counts() {
+            tally.books(index).count(counts);
+        }
+        flow
     }
 
     /// Remembers the keys of a row that is left out, where its items must not be deleted.
     fn keep(&mut self, index: usize, item_type: &ItemType, row: &mut Row, tally: &mut Tally) {
-        if !self.rules.keeps_filtered() {
+        if !self.rules.keep_filtered {
             return;
         }
         let mut elements = Elements::new(&item_type.explodes);
-        while let Some(fate) = self.sieve.next(index, &mut elements, row) {
+        while let Some(fate) = Fate::of(index, &mut elements, row, &self.folder) {
             let table = &self.delivery.model.table;
             if !self.rules.selection.holds_item(table, fate.item()) {
                 continue;
             }
             match fate {
+                Fate::Filtered => {}
                 Fate::Made(folded) => tally.keep(folded.fingerprint, FILTERED),
                 Fate::Expired(folded) => tally.keep(folded.fingerprint, FILTERED),
                 Fate::Rejected(reject) => self.keep_reject(index, &reject, FILTERED, tally),
@@ -224,7 +186,7 @@ impl Worker {
     /// Remembers the key of a row that was rejected, where it was made; otherwise every item of the
     /// type may be the row's. With NULL in its key it has none.
     fn keep_reject(&self, index: usize, reject: &Reject, why: u64, tally: &mut Tally) {
-        match self.sieve.folder.key_of_reject(reject) {
+        match self.folder.key_of_reject(reject) {
             Some(fingerprint) => tally.keep(fingerprint, why),
             None if reject.code == KEY_NULL => {}
             None => self.rules.spare(index),
@@ -247,8 +209,9 @@ impl Worker {
             return ControlFlow::Continue(());
         }
         match fate {
+            Fate::Filtered => ControlFlow::Continue(()),
             Fate::Expired(folded) => {
-                if rules.keeps_rejected() {
+                if rules.keep_rejected {
                     tally.keep(folded.fingerprint, EXPIRED);
                 }
                 let books = tally.books(index);
@@ -262,7 +225,7 @@ impl Worker {
                 ControlFlow::Continue(())
             }
             Fate::Rejected(reject) => {
-                if rules.keeps_rejected() {
+                if rules.keep_rejected {
                     self.keep_reject(index, &reject, REJECTED, tally);
                 }
                 self.rejected(Rejected::new(index, row, *reject), tally)
@@ -303,7 +266,7 @@ impl Worker {
                 row: raw(row_json(item_type, &row)),
             });
         }
-        if self.rules.wants_keys() {
+        if self.rules.keys.is_some() {
             // Which reading made it: what is read again under another ticket counts once.
             tally.keys.push((folded.fingerprint, ticket.attempt));
         }
@@ -315,13 +278,10 @@ impl Worker {
         };
         if self.rules.doing == Doing::Put && !ticket.again {
             self.put(index, &folded, origin).await;
-        } else if self.differ.push(index, folded, origin) {
-            self.differ.ask();
-            while self.differ.is_full() {
-                match self.differ.next().await {
-                    Some(looked) => self.looked(looked).await,
-                    None => break,
-                }
+        } else {
+            self.differ.push(index, folded, origin);
+            while let Some(looked) = self.differ.overdue().await {
+                self.looked(looked).await;
             }
         }
         self.delivery.halt.flow()
@@ -375,7 +335,9 @@ impl Worker {
                 delivery.progress.rejected(*index, books.rejected);
             }
         }
-        self.rules.take_keys(&tally.keys)?;
+        if let Some(keys) = &self.rules.keys {
+            take_keys(keys, &tally.keys)?;
+        }
         let mut lines = String::new();
         for reject in &tally.rejects {
             line(&mut lines, &delivery.model, reject);
@@ -430,13 +392,11 @@ impl Worker {
         match looked {
             Err((origins, failure)) => {
                 if let Some(failure) = failure {
-                    self.delivery.halt.set(Why::Failed(failure));
+                    self.delivery.halt.set(failure);
                 }
                 for (index, origin) in origins {
                     origin.ticket.spoil();
-                    if let Some(books) = origin.ticket.page().books(index) {
-                        books.unwritten += 1;
-                    }
+                    origin.ticket.count(index, |books| books.unwritten += 1);
                     self.delivery.let_go(&origin.ticket, 1);
                 }
             }
@@ -444,16 +404,14 @@ impl Worker {
                 for (index, folded, mut origin, known) in items {
                     let plan = self.rules.doing == Doing::Plan;
                     if known == Known::Same || plan {
-                        if let Some(books) = origin.ticket.page().books(index) {
-                            match known {
-                                Known::Same => books.unchanged += 1,
-                                Known::Missing => books.planned += 1,
-                                Known::Different => {
-                                    books.planned += 1;
-                                    books.changed += 1;
-                                }
+                        origin.ticket.count(index, |books| match known {
+                            Known::Same => books.unchanged += 1,
+                            Known::Missing => books.planned += 1,
+                            Known::Different => {
+                                books.planned += 1;
+                                books.changed += 1;
                             }
-                        }
+                        });
                         self.delivery.progress.written(index, 1);
                         self.delivery.let_go(&origin.ticket, 1);
                         continue;
@@ -477,7 +435,7 @@ impl Worker {
             && let Err(failure) = journal.note(&batch)
         {
             // What is not in the journal is not sent.
-            self.delivery.halt.set(Why::Failed(failure));
+            self.delivery.halt.set(failure);
         }
         let parcel = Parcel {
             batch,
@@ -487,7 +445,7 @@ impl Worker {
         if let Err(refused) = self.parcels.send(parcel).await {
             self.delivery.abandon(refused.0);
             let failure = Failure::internal("the writers ended before the last item");
-            self.delivery.halt.set(Why::Failed(failure));
+            self.delivery.halt.set(failure);
         }
         self.times.target.add(from.elapsed());
     }
@@ -501,61 +459,17 @@ pub(super) struct Rules {
     pub(super) doing: Doing,
     pub(super) selection: Selection,
     pub(super) contest: Contest,
-    embeds: Vec<Vec<usize>>,
     /// Where the keys of all items go, where somebody wants them at the end.
-    keys: Option<Mutex<Proof>>,
+    pub(super) keys: Option<Mutex<Proof>>,
     /// Whether items of rows that are left out must not be deleted.
-    keep_filtered: bool,
+    pub(super) keep_filtered: bool,
     /// Whether items of rows that are rejected, or have expired, must not be deleted.
-    keep_rejected: bool,
+    pub(super) keep_rejected: bool,
     /// The item types of which rows were rejected whose keys are not known.
-    spared: Vec<AtomicBool>,
+    pub(super) spared: Vec<AtomicBool>,
 }
 
 impl Rules {
-    pub(super) fn new(model: &Model, doing: Doing, selection: Selection, contest: Contest) -> Self {
-        Self {
-            doing,
-            selection,
-            contest,
-            embeds: model.item_types.iter().map(ItemType::embeds).collect(),
-            keys: None,
-            keep_filtered: false,
-            keep_rejected: false,
-            spared: model.item_types.iter().map(|_| false.into()).collect(),
-        }
-    }
-
-    /// Has the keys of all items remembered.
-    pub(super) fn with_keys(mut self, proof: Proof) -> Self {
-        self.keys = Some(Mutex::new(proof));
-        self
-    }
-
-    /// Has the keys of rows that make no item remembered too: what is left alone where items are deleted.
-    pub(super) fn deleting(mut self, prune: &Prune) -> Self {
-        self.keep_filtered = !prune.filtered;
-        self.keep_rejected = true;
-        self
-    }
-
-    /// The places of an item type's embeds in the row.
-    pub(super) fn embeds(&self, item_type: usize) -> &[usize] {
-        self.embeds.get(item_type).map_or(&[], Vec::as_slice)
-    }
-
-    pub(super) fn wants_keys(&self) -> bool {
-        self.keys.is_some()
-    }
-
-    pub(super) fn keeps_filtered(&self) -> bool {
-        self.keep_filtered && self.wants_keys()
-    }
-
-    pub(super) fn keeps_rejected(&self) -> bool {
-        self.keep_rejected && self.wants_keys()
-    }
-
     /// Says that a row of an item type was rejected before its keys were made: any item of the type
     /// may be its.
     pub(super) fn spare(&self, item_type: usize) {
@@ -581,18 +495,6 @@ impl Rules {
         }
         (prunable, said)
     }
-
-    /// Remembers keys.
-    pub(super) fn take_keys(&self, keys: &[(u128, u64)]) -> Result<(), Failure> {
-        let proof = self.keys.as_ref();
-        proof.map_or(Ok(()), |proof| take_keys(proof, keys))
-    }
-
-    /// The keys that were remembered.
-    pub(super) fn into_keys(self) -> Option<Proof> {
-        let keys = self.keys?;
-        Some(keys.into_inner())
-    }
 }
 
 /// Remembers the keys of a block.
@@ -600,7 +502,7 @@ pub(crate) fn take_keys(proof: &Mutex<Proof>, keys: &[(u128, u64)]) -> Result<()
     let mut proof = proof.lock();
     for (fingerprint, locator) in keys {
         let pushed = proof.push(*fingerprint, *locator);
-        pushed.map_err(|error| Failure::new("keys", &error, Some(error.help())))?;
+        pushed.map_err(|error| Failure::from(&error))?;
     }
     Ok(())
 }

@@ -2,32 +2,36 @@
 //!
 //! Only what was not processed is sent again, when the pace allows: a few items with others, so that
 //! they do not take a request of their own. Items of a partition that takes
-//! no more go to [`super::park`], so that the others do not wait for them. A batch that is refused
+//! no more are parked, so that the others do not wait for them. A batch that is refused
 //! as a whole is cut in halves until the guilty item is alone; it becomes a reject with the
 //! service's code and words. When something fails for good, what is still to be sent is counted as
 //! unwritten, item by item.
 
-mod accounts;
-mod parking;
-
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque, hash_map};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use dynafold_format::float;
+use dynafold_mapping::item::Folded;
 use dynafold_mapping::model::Model;
 use dynafold_target::retry::{Decision, Patience, Policy, Retry};
 use dynafold_target::throttle::Kind;
-use dynafold_target::{Target, TargetError};
-use tokio::sync::{Mutex, mpsc};
+use dynafold_target::{Action, Batch, BatchLimit, Entry, ErrorClass, Target, TargetError};
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+use tokio::sync::{Mutex as Turn, OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Duration, Instant, sleep, timeout};
 
 use super::count;
-use super::ending::{Failure, Halt, Why};
+use super::ending::{Failure, Halt};
 use super::journal::Journal;
-use super::ledger::Ledger;
-use super::pace::{Pace, of, units};
-use super::parcel::Parcel;
-use super::park::Park;
-use super::probe::Probe;
+use super::ledger::{Ledger, Ticket};
+use super::pace::{Pace, units};
+use super::rejects::Rejected;
 use super::report::Progress;
+use super::row::RowKey;
 
 /// How many times the units that a batch should hold it may hold when it is sent: the rate changes
 /// a little all the time.
@@ -42,6 +46,7 @@ const IDLE: Duration = Duration::from_millis(20);
 pub(super) struct Delivery {
     pub(super) target: Arc<dyn Target>,
     pub(super) model: Arc<Model>,
+    /// When to send again, and when to give up.
     pub(super) policy: Policy,
     pub(super) halt: Halt,
     pub(super) ledger: Ledger,
@@ -55,7 +60,7 @@ pub(super) struct Delivery {
 }
 
 /// The writers' end of the channel.
-pub(super) type Parcels = Arc<Mutex<mpsc::Receiver<Parcel>>>;
+pub(super) type Parcels = Arc<Turn<mpsc::Receiver<Parcel>>>;
 
 /// How the sending of a batch ended.
 enum Sent {
@@ -89,6 +94,30 @@ pub(super) async fn write(delivery: Arc<Delivery>, parcels: Parcels) {
 }
 
 impl Delivery {
+    /// With the default patience and no journal.
+    pub(super) fn new(
+        target: Arc<dyn Target>,
+        model: Arc<Model>,
+        progress: Arc<dyn Progress>,
+        pace: Pace,
+        ledger: Ledger,
+        halt: Halt,
+    ) -> Self {
+        Self {
+            target,
+            model,
+            policy: Policy::default(),
+            halt,
+            ledger,
+            journal: None,
+            pace,
+            park: Park::default(),
+            probe: Probe::default(),
+            progress,
+            patience: Patience::default(),
+        }
+    }
+
     /// Delivers a parcel. `hot`: the partition that all its items have, which is paced on its own.
     pub(super) async fn deliver(self: &Arc<Self>, parcel: Parcel, hot: Option<u64>) {
         self.write(parcel, hot, None).await;
@@ -219,7 +248,7 @@ impl Delivery {
                     self.ledger.traffic(|t| t.backoff_seconds += waited);
                 }
                 Decision::Split | Decision::Fail => {
-                    self.halt.set(Why::Failed(failure));
+                    self.halt.set(failure);
                     return Sent::Abandoned(parcel);
                 }
             }
@@ -232,7 +261,7 @@ impl Delivery {
         let Some(entry) = parcel.batch.entries().first().copied() else {
             return false;
         };
-        let estimated = of(entry.units);
+        let estimated = float(entry.units);
         let admitted = async {
             match hot {
                 Some(partition) => self.pace.admit_hot(partition, estimated).await,
@@ -291,7 +320,7 @@ impl Delivery {
             let mut sum = 0.0;
             let entries = parcel.batch.entries().iter();
             let fits = entries.take_while(|entry| {
-                sum += of(entry.units);
+                sum += float(entry.units);
                 sum <= most
             });
             let over: Vec<usize> = (fits.count().max(1)..parcel.len()).collect();
@@ -329,5 +358,390 @@ fn still_unprocessed(items: usize) -> Failure {
             "the table takes too few writes: raise its write capacity, or use fewer writers"
                 .to_owned(),
         ),
+    }
+}
+
+// What became of items, entered into the books of their chunks: written, refused, or not sent. Each
+// is entered once, and lets go of its ticket then.
+
+impl Delivery {
+    /// Counts what was processed.
+    fn written(&self, entries: &[Entry], origins: &[Origin]) {
+        let mut all = entries.iter().zip(origins).peekable();
+        while let Some((entry, origin)) = all.next() {
+            let mut items = 1;
+            let mut known = u64::from(origin.known == Some(true));
+            while let Some((_, next)) = all.next_if(|(other, next)| {
+                other.item_type == entry.item_type
+                    && other.action == entry.action
+                    && Arc::ptr_eq(&next.ticket, &origin.ticket)
+            }) {
+                items += 1;
+                known += u64::from(next.known == Some(true));
+            }
+            origin
+                .ticket
+                .count(entry.item_type, |books| match entry.action {
+                    Action::Put => {
+                        books.written += items;
+                        books.changed += known;
+                    }
+                    Action::Delete => books.deleted += items,
+                });
+            self.progress.written(entry.item_type, items);
+            self.let_go(&origin.ticket, items);
+        }
+    }
+
+    /// Takes items off a ticket, and sees to it where they were the last.
+    pub(super) fn let_go(&self, ticket: &Arc<Ticket>, holders: u64) {
+        if ticket.release(holders) {
+            self.ledger.done(ticket);
+        }
+    }
+
+    /// Notes that a request failed, and tells the pace.
+    fn note(&self, error: &TargetError, entries: &[Entry], estimated: f64, latency: Duration) {
+        let throttled = error.class == ErrorClass::Throttle;
+        self.ledger.traffic(|traffic| {
+            traffic.requests += 1;
+            traffic.throttled += u64::from(throttled);
+            traffic.transient += u64::from(error.class == ErrorClass::Transient);
+        });
+        self.ledger.reasons(&error.throttles);
+        let (kind, refused) = if throttled {
+            (Kind::Throttled, entries)
+        } else {
+            (Kind::Failed, &[][..])
+        };
+        self.pace
+            .answered(kind, estimated, latency, None, &[], refused);
+        if throttled {
+            self.progress.throttled(count(entries.len()));
+        }
+    }
+
+    /// Makes a reject of an item that the service refuses on its own.
+    fn refuse(&self, parcel: Parcel, error: &TargetError) {
+        for (at, (entry, origin)) in parcel
+            .batch
+            .entries()
+            .iter()
+            .zip(parcel.origins)
+            .enumerate()
+        {
+            let message = match entry.action {
+                Action::Put => error.message.clone(),
+                Action::Delete => format!("the item was not deleted: {}", error.message),
+            };
+            let reject = Rejected {
+                item_type: entry.item_type,
+                row: origin.row,
+                code: Cow::Owned(error.code.clone()),
+                message,
+                help: error.help.clone(),
+                attribute: None,
+                item: Some(parcel.batch.json(at).to_owned()),
+            };
+            let (ticket, action) = (&origin.ticket, entry.action);
+            self.ledger
+                .refused(&self.halt, &self.model, ticket, action, &reject);
+            self.progress.rejected(entry.item_type, 1);
+            self.let_go(&origin.ticket, 1);
+        }
+    }
+
+    /// Counts items that will not be sent. Their chunks will be read again.
+    pub(super) fn abandon(&self, parcel: Parcel) {
+        for (entry, origin) in parcel.batch.entries().iter().zip(parcel.origins) {
+            origin.ticket.spoil();
+            let lost = u64::from(entry.action == Action::Put);
+            let ticket = &origin.ticket;
+            ticket.count(entry.item_type, |books| books.unwritten += lost);
+            self.let_go(&origin.ticket, 1);
+        }
+    }
+}
+
+// A batch on its way, with what is known of each of its items.
+
+/// Where an item comes from.
+#[derive(Debug, Clone)]
+pub(super) struct Origin {
+    pub(super) ticket: Arc<Ticket>,
+    /// The row, by its key.
+    pub(super) row: RowKey,
+    /// Whether the table held the item before, as far as it was looked at.
+    pub(super) known: Option<bool>,
+}
+
+/// A batch on its way to the table. Every item holds its ticket until it is accounted for.
+#[derive(Debug, Default)]
+pub(super) struct Parcel {
+    pub(super) batch: Batch,
+    /// Of each request.
+    pub(super) origins: Vec<Origin>,
+    /// Its share of the bytes that may be on their way.
+    pub(super) permit: Option<OwnedSemaphorePermit>,
+}
+
+/// The request that puts the item of a row.
+pub(super) fn put(item_type: usize, folded: &Folded) -> Entry {
+    Entry {
+        action: Action::Put,
+        size: folded.size,
+        units: folded.units,
+        item_type,
+        fingerprint: folded.fingerprint,
+        partition: folded.partition,
+        digest: 0,
+    }
+}
+
+impl Parcel {
+    /// Takes some of the requests out; the others stay. `taken` ascends.
+    pub(super) fn take(&mut self, taken: &[usize]) -> Self {
+        // What nearly every answer leaves is nothing.
+        if taken.is_empty() {
+            return Self::default();
+        }
+        let all = std::mem::take(&mut self.origins).into_iter().enumerate();
+        let is_taken = |(at, _): &(usize, Origin)| taken.binary_search(at).is_ok();
+        let (out, left): (Vec<_>, Vec<_>) = all.partition(is_taken);
+        let (rest, origins): (Vec<usize>, Vec<Origin>) = left.into_iter().unzip();
+        let batch = self.batch.part(taken);
+        self.batch = self.batch.part(&rest);
+        self.origins = origins;
+        Self {
+            batch,
+            origins: out.into_iter().map(|(_, origin)| origin).collect(),
+            permit: None,
+        }
+    }
+
+    /// Takes all the requests of another one in, where they fit into one batch.
+    pub(super) fn add(&mut self, other: &mut Self) -> bool {
+        let has = |entry: &Entry| {
+            let mut all = self.batch.entries().iter();
+            all.any(|own| own.fingerprint == entry.fingerprint)
+        };
+        let items = self.len() + other.len();
+        let bytes = self.batch.bytes() + other.batch.bytes();
+        let limit = BatchLimit::BATCH_WRITE;
+        if items > limit.items || bytes > limit.bytes || other.batch.entries().iter().any(has) {
+            return false;
+        }
+        let mut batch = Batch::new();
+        for from in [&self.batch, &other.batch] {
+            for (at, entry) in from.entries().iter().enumerate() {
+                batch.push(*entry, |out| out.push_str(from.json(at)));
+            }
+        }
+        batch.seal();
+        self.batch = batch;
+        self.origins.append(&mut other.origins);
+        other.batch = Batch::new();
+        match (&mut self.permit, other.permit.take()) {
+            (Some(own), Some(permit)) => own.merge(permit),
+            (own, permit) => *own = own.take().or(permit),
+        }
+        true
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.origins.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.origins.is_empty()
+    }
+}
+
+// Where items of hot partitions wait, so that nobody waits behind them. Each hot partition has a queue
+// and a task that sends from it at the partition's own pace. What may wait is bounded in bytes; beyond
+// them the writers wait too.
+
+/// KiB of items that may wait.
+const PARKED_KIB: u32 = 64 << 10;
+/// Most items of one batch.
+const PARKED_ITEMS: usize = 25;
+
+/// The park of a run.
+#[derive(Debug)]
+pub(super) struct Park {
+    queues: Mutex<HashMap<u64, VecDeque<Parked>>>,
+    tasks: Mutex<JoinSet<()>>,
+    room: Arc<Semaphore>,
+    /// Milliseconds that the run's end waited for what was left here.
+    waited: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Parked {
+    entry: Entry,
+    json: String,
+    origin: Origin,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+impl Default for Park {
+    fn default() -> Self {
+        Self {
+            queues: Mutex::default(),
+            tasks: Mutex::default(),
+            room: Arc::new(Semaphore::new(
+                usize::try_from(PARKED_KIB).unwrap_or(usize::MAX),
+            )),
+            waited: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Park {
+    /// Takes an item of a hot partition in, when there is room for it. Says whether nothing of its
+    /// partition waited: somebody has to send from it then.
+    async fn take(&self, entry: Entry, json: String, origin: Origin) -> bool {
+        let kib = u32::try_from(json.len() / 1024 + 1)
+            .unwrap_or(PARKED_KIB)
+            .min(PARKED_KIB);
+        let room = self.room.clone().acquire_many_owned(kib).await.ok();
+        let parked = Parked {
+            entry,
+            json,
+            origin,
+            _room: room,
+        };
+        let mut queues = self.queues.lock();
+        let queue = queues.entry(entry.partition);
+        let first = matches!(queue, hash_map::Entry::Vacant(_));
+        queue.or_default().push_back(parked);
+        first
+    }
+
+    /// Has a task send what waits of a partition.
+    fn spawn(&self, drain: BoxFuture<'static, ()>, halt: &Halt) {
+        let mut tasks = self.tasks.lock();
+        while let Some(ended) = tasks.try_join_next() {
+            ended_well(&ended, halt);
+        }
+        tasks.spawn(drain);
+    }
+
+    /// How long the end of the run waited for what was left here.
+    pub(super) fn waited(&self) -> Duration {
+        Duration::from_millis(self.waited.load(Ordering::Relaxed))
+    }
+
+    /// Waits until nothing waits.
+    pub(super) async fn settle(&self, halt: &Halt) {
+        let from = Instant::now();
+        loop {
+            let mut tasks = std::mem::take(&mut *self.tasks.lock());
+            if tasks.is_empty() {
+                let waited = u64::try_from(from.elapsed().as_millis()).unwrap_or(u64::MAX);
+                self.waited.fetch_add(waited, Ordering::Relaxed);
+                return;
+            }
+            while let Some(ended) = tasks.join_next().await {
+                ended_well(&ended, halt);
+            }
+        }
+    }
+
+    /// The next batch of a partition; `None` where its queue is empty, which is then gone.
+    fn next(&self, partition: u64, most: f64) -> Option<Parcel> {
+        let mut queues = self.queues.lock();
+        let queue = queues.get_mut(&partition)?;
+        let mut parcel = Parcel::default();
+        let mut batch = Batch::new();
+        let mut keys = Vec::new();
+        let mut units = 0.0;
+        while let Some(next) = queue.front() {
+            let entry = next.entry;
+            let full = keys.len() >= PARKED_ITEMS
+                || (units > 0.0 && units + float(entry.units) > most)
+                || keys.contains(&entry.fingerprint);
+            if full {
+                break;
+            }
+            let Some(next) = queue.pop_front() else { break };
+            units += float(entry.units);
+            keys.push(entry.fingerprint);
+            batch.push(entry, |out| out.push_str(&next.json));
+            parcel.origins.push(next.origin);
+        }
+        if parcel.is_empty() {
+            queues.remove(&partition);
+            return None;
+        }
+        batch.seal();
+        parcel.batch = batch;
+        Some(parcel)
+    }
+}
+
+/// A task that died has left items behind that nobody counts.
+fn ended_well(ended: &Result<(), JoinError>, halt: &Halt) {
+    if ended.is_err() {
+        let failure = Failure::internal("a task that writes a hot partition's items died");
+        halt.set(failure);
+    }
+}
+
+impl Delivery {
+    /// Sends items of hot partitions to the park.
+    async fn park(self: &Arc<Self>, parcel: Parcel) {
+        for (at, origin) in parcel.origins.into_iter().enumerate() {
+            let Some(entry) = parcel.batch.entries().get(at).copied() else {
+                continue;
+            };
+            let json = parcel.batch.json(at).to_owned();
+            if self.park.take(entry, json, origin).await {
+                let drain = drain(self.clone(), entry.partition);
+                self.park.spawn(drain, &self.halt);
+            }
+        }
+    }
+}
+
+/// Boxed, since a delivery may park, which drains, which delivers.
+fn drain(delivery: Arc<Delivery>, partition: u64) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        loop {
+            let most = delivery.pace.hot_batch_units(partition);
+            let Some(parcel) = delivery.park.next(partition, most) else {
+                return;
+            };
+            delivery.deliver(parcel, Some(partition)).await;
+        }
+    })
+}
+
+// When to ask for the reason of throttling. A batch that is taken in part says of the rest only that it is
+// unprocessed. One of these items, put alone, is refused with the reason, or is written. That is asked
+// now and then, by one task.
+
+/// Answers that left items without a break before the question is worth a request.
+const ANSWERS_LEFT: u32 = 2;
+/// Between two questions of a run.
+const PROBE_PAUSE: Duration = Duration::from_secs(3);
+
+/// Says when.
+#[derive(Debug, Default)]
+pub(super) struct Probe(Mutex<Option<Instant>>);
+
+impl Probe {
+    /// Whether one item is to be put alone now. `left`: how many answers in a row have left items
+    /// of this batch.
+    fn is_due(&self, left: u32) -> bool {
+        if left < ANSWERS_LEFT {
+            return false;
+        }
+        let mut last = self.0.lock();
+        let due = last.is_none_or(|last| last.elapsed() >= PROBE_PAUSE);
+        if due {
+            *last = Some(Instant::now());
+        }
+        due
     }
 }

@@ -18,5 +18,4 @@ pub use forecast::{
 };
 pub use run::survey;
 pub use sample::{Most, sample, sample_within};
-pub use sketch::{Heavy, Sketch};
 pub use survey::{ItemSink, Survey, Surveyed};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use dynafold_mapping::claim::{Claim, ClaimKind, Verdict};
 use dynafold_mapping::forecast::ItemTypeForecast;
-use dynafold_mapping::item::{DUPLICATE_KEY, Elements, Folded, Folder};
-use dynafold_mapping::model::{Expired, ItemType, Model, Pass};
+use dynafold_mapping::item::{DUPLICATE_KEY, Folded, Folder};
+use dynafold_mapping::model::{Expired, ItemType, Model};
 use dynafold_source::{Chunk, Source};
 use tokio::time::Instant;
 
@@ -15,9 +15,9 @@ use super::survey::{
     ItemSink, Survey, Surveyed, Tally, proof_failure, sink_failure, unless_unwanted,
 };
 use crate::load::{
-    Cancel, ChunkId, Failure, Fate, Lanes, LineFile, Plan, Progress, Reading, RejectNote, Rejected,
-    RowKey, Sieve, Step, Unproved, Walk, count, key_json, line, meets, note, raw, row_json,
-    row_key, shares_key, subject,
+    Cancel, ChunkId, Counts, Failure, Fate, Fates, LineFile, Plan, Progress, Reading, RejectNote,
+    Rejected, RowKey, Step, Walk, Why, count, key_json, line, note, raw, row_json, row_key,
+    shares_key, subject,
 };
 use crate::proof::{Proof, ProofError};
 
@@ -29,50 +29,30 @@ pub async fn survey(survey: Survey) -> Forecast {
     let begun = Instant::now();
     let mut run = Run::new(&survey);
     run.sink = survey.items;
-    let mut end = run.read(survey.source).await.err();
-    if let (None, Some(sink)) = (&end, &mut run.sink) {
-        let finished = unless_unwanted(sink.finish());
-        end = finished
-            .err()
-            .map(|error| ForecastOutcome::Failed(sink_failure(error)));
-    }
     let mut found = None;
-    if end.is_none() {
-        run.progress.step(Step::ComparingKeys);
+    let mut why = run.read(survey.source).await.err();
+    if why.is_none() {
         match run.prove(survey.named).await {
-            Ok(proved) => found = Some(proved),
-            Err(ended) => end = Some(ended),
+            Ok(proved) => why = run.name(found.insert(proved)).await.err(),
+            Err(unproved) => why = Some(unproved),
         }
     }
-    if let Some(found) = &mut found
-        && found.collisions.keys > 0
-    {
-        run.progress.step(Step::NamingDuplicates);
-        if let Err(failure) = run.name(found).await {
-            end = Some(ForecastOutcome::Failed(failure));
-        }
-        if run.cancel.is_cancelled() {
-            end = end.or(Some(ForecastOutcome::Interrupted));
-        }
-    }
-    run.forecast(end, found, begun)
+    run.forecast(why, found, begun)
 }
 
 /// A survey that goes on.
-pub(super) struct Run {
-    pub(super) model: Arc<Model>,
-    pub(super) cancel: Cancel,
-    pub(super) progress: Arc<dyn Progress>,
-    sieve: Sieve,
-    /// For each item type, the places of its embeds in the row.
-    embeds: Vec<Vec<usize>>,
+struct Run {
+    model: Arc<Model>,
+    cancel: Cancel,
+    progress: Arc<dyn Progress>,
+    folder: Arc<Folder>,
     books: Vec<ItemTypeForecast>,
     tally: Tally,
     proof: Option<Proof>,
     met: u64,
     notes: Vec<RejectNote>,
     rejects: Option<LineFile>,
-    pub(super) sink: Option<Box<dyn ItemSink>>,
+    sink: Option<Box<dyn ItemSink>>,
     /// The source, once its rows are read.
     source: Option<Box<dyn Source>>,
     /// What it has to say.
@@ -80,7 +60,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn new(survey: &Survey) -> Self {
+    fn new(survey: &Survey) -> Self {
         let model = survey.model.clone();
         let from = |item_type: usize| {
             let mut passes = model.passes.iter();
@@ -97,8 +77,7 @@ impl Run {
             books: books.collect(),
             cancel: survey.cancel.clone(),
             progress: survey.progress.clone(),
-            sieve: Sieve::new(Folder::new(&model, survey.context.clone())),
-            embeds: model.item_types.iter().map(ItemType::embeds).collect(),
+            folder: Arc::new(Folder::new(&model, survey.context.clone())),
             tally: Tally::new(&model.table, model.write_rates()),
             proof: Some(Proof::new(survey.proof.clone())),
             met: 0,
@@ -112,118 +91,109 @@ impl Run {
     }
 
     /// Opens the snapshot and takes in all rows.
-    pub(super) async fn read(
-        &mut self,
-        mut source: Box<dyn Source>,
-    ) -> Result<(), ForecastOutcome> {
-        let model = self.model.clone();
-        let opened = async {
-            source.begin(&model.scans()).await?;
-            let plan = Plan::whole(&model);
-            let chunks = plan.chunks().map(|(id, part)| (id, part.clone()));
-            Lanes::open(source, model.clone(), chunks, 1, Arc::new(|id: ChunkId| id)).await
-        };
-        let mut lanes = tokio::select! {
+    async fn read(&mut self, mut source: Box<dyn Source>) -> Result<(), Why> {
+        let (model, cancel) = (self.model.clone(), self.cancel.clone());
+        let scans = model.scans();
+        tokio::select! {
             biased;
-            () = self.cancel.cancelled() => return Err(ForecastOutcome::Interrupted),
-            lanes = opened => lanes.map_err(|error| ForecastOutcome::Failed(Failure::from(&error)))?,
+            () = cancel.cancelled() => return Err(Why::Cancelled),
+            begun = source.begin(&scans) => begun?,
+        }
+        let mut source = Some(source);
+        let walk = Walk {
+            model: &model,
+            folder: self.folder.clone(),
+            plan: &Plan::whole(&model),
+            lanes: 1,
+            cancel: &cancel,
         };
-        let end = self.take(&mut lanes).await;
-        (self.source, self.warnings) = lanes.finish().await;
-        end
+        let mut told = None;
+        let read = walk.read(&mut source, |pass, read| {
+            if told.replace(pass) != Some(pass) {
+                self.tell(pass);
+            }
+            self.take(pass, read)?;
+            Ok(true)
+        });
+        let read = read.await;
+        self.warnings = source
+            .as_ref()
+            .map_or(Vec::new(), |source| source.warnings());
+        self.source = source;
+        if !read? {
+            // A single lane has no other connection to begin again with.
+            return Err(Failure::internal("the reader ended without an answer").into());
+        }
+        if let Some(sink) = &mut self.sink {
+            unless_unwanted(sink.finish()).map_err(sink_failure)?;
+        }
+        Ok(())
     }
 
-    /// Takes rows until the last pass ends.
-    async fn take(&mut self, lanes: &mut Lanes<ChunkId>) -> Result<(), ForecastOutcome> {
-        let model = self.model.clone();
-        for (index, pass) in model.passes.iter().enumerate() {
-            if pass.item_types.is_empty() {
-                continue;
-            }
+    /// Tells that a pass begins.
+    fn tell(&self, index: usize) {
+        if let Some(pass) = self.model.passes.get(index) {
             let progress = &self.progress;
             progress.pass(index, &pass.name, &pass.item_types, pass.estimated_rows);
-            loop {
-                let read = tokio::select! {
-                    biased;
-                    () = self.cancel.cancelled() => return Err(ForecastOutcome::Interrupted),
-                    read = lanes.next() => read,
-                };
-                let failure = match read {
-                    Some(Reading::Rows { rows, .. }) => match self.chunk(pass, rows) {
-                        Ok(()) => continue,
-                        Err(failure) => failure,
-                    },
-                    Some(Reading::End { end, .. }) => {
-                        for index in &pass.item_types {
-                            if let Some(books) = self.books.get_mut(*index) {
-                                books.rows_read += end.left_out;
-                                books.filtered += end.left_out;
-                            }
-                        }
-                        break;
-                    }
-                    Some(Reading::Failed(error)) => Failure::from(&error),
-                    // A single lane has no other connection to begin again with.
-                    Some(Reading::Again { .. }) | None => {
-                        Failure::internal("the reader ended without an answer")
-                    }
-                };
-                return Err(ForecastOutcome::Failed(failure));
-            }
         }
-        Ok(())
     }
 
-    fn chunk(&mut self, pass: &Pass, chunk: Chunk) -> Result<(), Failure> {
+    /// Takes what is read of a pass.
+    fn take(&mut self, pass: usize, read: Reading<ChunkId>) -> Result<(), Failure> {
         let model = self.model.clone();
-        for (column, left) in &chunk.left {
-            for index in &pass.item_types {
-                let embeds = self.embeds.get(*index);
-                if embeds.is_some_and(|embeds| embeds.contains(column))
-                    && let Some(books) = self.books.get_mut(*index)
-                {
-                    books.orphans += left.orphans;
-                    books.cut += left.cut;
+        let pass = model.passes.get(pass);
+        let item_types = pass.map_or(&[][..], |pass| &pass.item_types);
+        match read {
+            Reading::Rows(block) => self.rows(&model, item_types, block.rows),
+            Reading::End { end, .. } => {
+                for index in item_types {
+                    self.count(*index, &Counts::of_end(&model, *index, &end));
                 }
+                Ok(())
             }
+            Reading::Again { .. } | Reading::Failed(_) => Ok(()),
         }
+    }
+
+    fn rows(&mut self, model: &Model, item_types: &[usize], chunk: Chunk) -> Result<(), Failure> {
         let rows = count(chunk.rows.len());
-        for mut row in chunk.rows {
-            for index in &pass.item_types {
-                let (Some(item_type), Some(books)) =
-                    (model.item_types.get(*index), self.books.get_mut(*index))
-                else {
-                    continue;
-                };
-                books.rows_read += 1;
-                if !meets(item_type, &row) {
-                    books.filtered += 1;
-                    continue;
+        let folder = self.folder.clone();
+        let mut fates = Fates::new(model, item_types, chunk, None);
+        let mut taken = Ok(());
+        while let Some((index, item_type, fate)) = fates.next(&folder) {
+            taken = match fate {
+                Fate::Filtered => Ok(()),
+                Fate::Made(folded) => self.made(index, item_type, &folded, &fates.key(item_type)),
+                Fate::Expired(folded) => {
+                    self.expired(index, &folded);
+                    Ok(())
                 }
-                let mut elements = Elements::new(&item_type.explodes);
-                let mut come: u64 = 0;
-                while let Some(fate) = self.sieve.next(*index, &mut elements, &mut row) {
-                    come += 1;
-                    let key = row_key(item_type, &row);
-                    match fate {
-                        Fate::Made(folded) => self.made(*index, item_type, &folded, &key)?,
-                        Fate::Expired(folded) => self.expired(*index, &folded),
-                        Fate::Rejected(reject) => {
-                            self.reject(&Rejected::new(*index, key, *reject))?;
-                        }
-                    }
+                Fate::Rejected(reject) => {
+                    self.reject(&Rejected::new(index, fates.key(item_type), *reject))
                 }
-                if let Some(books) = self.books.get_mut(*index) {
-                    books.empty += u64::from(come == 0);
-                    books.expanded += come.saturating_sub(1);
-                }
+            };
+            if taken.is_err() {
+                break;
             }
         }
-        for index in &pass.item_types {
-            self.progress.rows(*index, rows);
-            self.progress.written(*index, rows);
+        for (index, counts) in fates.counts() {
+            self.count(index, counts);
+            self.progress.rows(index, rows);
+            self.progress.written(index, rows);
         }
-        Ok(())
+        taken
+    }
+
+    /// Counts what became of an item type's rows before they were items.
+    fn count(&mut self, index: usize, counts: &Counts) {
+        if let Some(books) = self.books.get_mut(index) {
+            books.rows_read += counts.rows_read;
+            books.filtered += counts.filtered;
+            books.empty += counts.empty;
+            books.expanded += counts.expanded;
+            books.orphans += counts.orphans;
+            books.cut += counts.cut;
+        }
     }
 
     fn made(
@@ -241,7 +211,7 @@ impl Run {
             books.largest = books.largest.max(size);
             books.compressed += u64::from(!folded.compressed.is_empty());
         }
-        let (table, folder) = (&self.model.table, &self.sieve.folder);
+        let (table, folder) = (&self.model.table, &self.folder);
         let json = self
             .tally
             .add(table, folder, index, folded, || row_json(item_type, row));
@@ -300,22 +270,22 @@ impl Run {
     }
 
     /// Compares the keys, and takes those that would be rejected out of the books.
-    pub(super) async fn prove(&mut self, named: usize) -> Result<Found, ForecastOutcome> {
-        let failed = |text| ForecastOutcome::Failed(Failure::internal(text));
+    async fn prove(&mut self, named: usize) -> Result<Found, Why> {
+        self.progress.step(Step::ComparingKeys);
         let Some(proof) = self.proof.take() else {
-            return Err(failed("the keys were compared twice"));
+            return Err(Failure::internal("the keys were compared twice").into());
         };
         let types = self.books.len();
         // Sorting and merging files takes a while, and must hold up neither signals nor progress.
         let task = tokio::task::spawn_blocking(move || prove(proof, types, named));
         let proved = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => return Err(ForecastOutcome::Interrupted),
+            () = self.cancel.cancelled() => return Err(Why::Cancelled),
             proved = task => proved,
         };
         let found = proved
-            .map_err(|_| failed("the comparison of the keys died"))?
-            .map_err(|error| ForecastOutcome::Failed(proof_failure(&error)))?;
+            .map_err(|_| Failure::internal("the comparison of the keys died"))?
+            .map_err(|error| proof_failure(&error))?;
         for (books, items) in self.books.iter_mut().zip(&found.by_type) {
             if *items > 0 {
                 books.made = books.made.saturating_sub(*items);
@@ -325,24 +295,23 @@ impl Run {
         Ok(found)
     }
 
-    pub(super) fn forecast(
-        self,
-        mut end: Option<ForecastOutcome>,
-        found: Option<Found>,
-        begun: Instant,
-    ) -> Forecast {
+    fn forecast(self, mut why: Option<Why>, found: Option<Found>, begun: Instant) -> Forecast {
         let mut rejects_file = None;
         if let Some(mut rejects) = self.rejects {
             match rejects.close(true) {
                 Ok(path) => rejects_file = path,
-                Err(failure) => end = Some(ForecastOutcome::Failed(failure)),
+                Err(failure) => why = Some(failure.into()),
             }
         }
         let mut total = ItemTypeForecast::default();
         for books in &self.books {
             total.add(books);
         }
-        let outcome = end.unwrap_or(ForecastOutcome::Complete);
+        let outcome = match why {
+            None => ForecastOutcome::Complete,
+            Some(Why::Failed(failure)) => ForecastOutcome::Failed(failure),
+            Some(Why::Cancelled | Why::TooManyRejects) => ForecastOutcome::Interrupted,
+        };
         let collisions = found.map(|found| found.collisions);
         let mut forecast = Forecast {
             claims: vec![claim(&self.model, &outcome, collisions.as_ref())],
@@ -407,15 +376,14 @@ fn claim(model: &Model, outcome: &ForecastOutcome, collisions: Option<&Collision
 // every read of a snapshot, so they are found again by their keys, not by their places.
 
 /// What to do about them.
-const HELP: &str = "make the key template tell these rows apart, for example by a column of the primary \
-                    key, or leave one of them out with `where`";
+const HELP: &str = "put a column into the key template that differs between these rows, for example one of the primary key, or exclude one of the rows with `where`";
 /// Rows of one key that the report names.
 const ROWS: usize = 10;
 /// Item types that a locator tells apart.
 const TYPES: u64 = 1 << 16;
 
 /// Where an item came from: when it was met, then its item type.
-pub(super) fn locator(met: u64, item_type: usize) -> u64 {
+fn locator(met: u64, item_type: usize) -> u64 {
     let item_type = u64::try_from(item_type).unwrap_or(TYPES - 1);
     met.saturating_mul(TYPES) | item_type.min(TYPES - 1)
 }
@@ -426,16 +394,16 @@ fn item_type(locator: u64) -> usize {
 
 /// What the proof found.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub(super) collisions: Collisions,
+struct Found {
+    collisions: Collisions,
     /// Items of each type that would be rejected.
-    pub(super) by_type: Vec<u64>,
+    by_type: Vec<u64>,
     /// The keys to be named: fingerprints and how many items have them, the first met first.
     wanted: Vec<(u128, u64)>,
 }
 
 /// Ends the proof. Counts everything; `named` keys, the first that were met, are to be named.
-pub(super) fn prove(proof: Proof, types: usize, named: usize) -> Result<Found, ProofError> {
+fn prove(proof: Proof, types: usize, named: usize) -> Result<Found, ProofError> {
     let mut groups = proof.finish()?;
     let mut found = Found {
         collisions: Collisions {
@@ -476,7 +444,11 @@ struct Wanted {
 impl Run {
     /// Reads again. What cannot be found, because the source failed or the caller ended it, stays
     /// unnamed. Every row but the first of each key goes to the rejects.
-    pub(super) async fn name(&mut self, found: &mut Found) -> Result<(), Failure> {
+    async fn name(&mut self, found: &mut Found) -> Result<(), Why> {
+        if found.collisions.keys == 0 {
+            return Ok(());
+        }
+        self.progress.step(Step::NamingDuplicates);
         let keys = found.wanted.iter();
         let mut wanted: HashMap<u128, Wanted> =
             keys.map(|(key, _)| (*key, Wanted::default())).collect();
@@ -486,13 +458,13 @@ impl Run {
         let mut unwritten = None;
         let walk = Walk {
             model,
-            folder: self.sieve.folder.clone(),
+            folder: self.folder.clone(),
             plan: &plan,
             lanes: 1,
             cancel: &self.cancel,
         };
-        let read = walk.each(&mut self.source, |index, row, fate| {
-            if let (Fate::Made(folded), Some(item_type)) = (fate, model.item_types.get(index))
+        let read = walk.each(&mut self.source, |index, item_type, row, fate| {
+            if let Fate::Made(folded) = fate
                 && let Some(wanted) = wanted.get_mut(&folded.fingerprint)
             {
                 left = left.saturating_sub(1);
@@ -511,14 +483,17 @@ impl Run {
             Ok(left > 0 && unwritten.is_none())
         });
         // What the source does not give stays unnamed.
-        let _: Result<(), Unproved> = read.await;
+        let _: Result<bool, Why> = read.await;
         if let Some(unwritten) = unwritten {
-            return Err(unwritten);
+            return Err(unwritten.into());
         }
         let keys = found.wanted.iter();
         let named =
             keys.filter_map(|(key, items)| Some(wanted.remove(key)?.collision(model, *items)));
         found.collisions.named = named.collect();
+        if self.cancel.is_cancelled() {
+            return Err(Why::Cancelled);
+        }
         Ok(())
     }
 }

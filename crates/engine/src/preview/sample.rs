@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use dynafold_dynamodb::{BuildFingerprintHasher, Item};
-use dynafold_mapping::item::{DUPLICATE_KEY, Elements, Folded, Folder, Reject};
+use dynafold_mapping::item::{DUPLICATE_KEY, Folded, Folder, Reject};
 use dynafold_mapping::model::{ItemType, Model, Pass};
 use dynafold_mapping::sample::{ItemTypeSample, SampleItem, SampleReject};
 use dynafold_mapping::template::Context;
@@ -12,7 +12,7 @@ use dynafold_source::{Source, SourceError};
 use futures_util::StreamExt as _;
 use serde_json::value::RawValue;
 
-use crate::load::{Fate, Sieve, meets, raw, row_json, row_key};
+use crate::load::{Fate, Fates, raw, row_json};
 
 /// Reads the first `limit` rows of each item type that `wanted` takes by its name, and folds them.
 /// Rows that the item type's `where` leaves out are not among them. Opens the source's snapshot.
@@ -60,7 +60,7 @@ pub async fn sample_within(
 ) -> Result<Vec<ItemTypeSample>, SourceError> {
     let share = most.bytes / model.item_types.len().max(1);
     source.begin(&model.scans()).await?;
-    let mut sieve = Sieve::new(Folder::new(model, context));
+    let folder = Folder::new(model, context);
     let mut keys: HashSet<u128, BuildFingerprintHasher> = HashSet::default();
     let mut samples = Vec::new();
     for (index, item_type) in model.item_types.iter().enumerate() {
@@ -84,42 +84,51 @@ pub async fn sample_within(
         let mut kept = 0;
         let mut chunks = source.scan(&scan);
         'rows: while let Some(chunk) = chunks.next().await {
-            for mut row in chunk?.rows {
-                if kept > share {
+            let mut fates = Fates::new(model, std::slice::from_ref(&index), chunk?, None);
+            let before = sample.read;
+            while let Some((_, _, fate)) = fates.next(&folder) {
+                if let Fate::Filtered = fate {
+                    continue;
+                }
+                let read = before + met(&fates);
+                if read > sample.read && kept > share {
                     sample.is_cut = true;
                     break 'rows;
                 }
-                if !meets(item_type, &row) {
-                    continue;
-                }
-                sample.read += 1;
-                let mut elements = Elements::new(&item_type.explodes);
-                while let Some(fate) = sieve.next(index, &mut elements, &mut row) {
-                    let row_key = row_key(item_type, &row);
-                    let key = || raw(row_json(item_type, &row_key));
-                    match fate {
-                        Fate::Made(folded) if keys.insert(folded.fingerprint) => {
-                            kept += folded.size;
-                            sample.items.push(sampled(folded, key()));
-                        }
-                        Fate::Made(folded) => sample.rejects.push(SampleReject {
-                            row: key(),
-                            reject: duplicate(model, folded.item),
-                        }),
-                        Fate::Expired(folded) => sample.expired.push(sampled(*folded, key())),
-                        Fate::Rejected(reject) => sample.rejects.push(SampleReject {
-                            row: key(),
-                            reject: *reject,
-                        }),
+                sample.read = read;
+                let row = raw(row_json(item_type, &fates.key(item_type)));
+                match fate {
+                    Fate::Filtered => {}
+                    Fate::Made(folded) if keys.insert(folded.fingerprint) => {
+                        kept += folded.size;
+                        sample.items.push(sampled(folded, row));
+                    }
+                    Fate::Made(folded) => {
+                        let reject = duplicate(model, folded.item);
+                        sample.rejects.push(SampleReject { row, reject });
+                    }
+                    Fate::Expired(folded) => sample.expired.push(sampled(*folded, row)),
+                    Fate::Rejected(reject) => {
+                        let reject = *reject;
+                        sample.rejects.push(SampleReject { row, reject });
                     }
                 }
             }
+            sample.read = before + met(&fates);
         }
         drop(chunks);
         samples.push(sample);
     }
     source.confirm().await?;
     Ok(samples)
+}
+
+/// Rows that met the item type's condition.
+fn met(fates: &Fates) -> u64 {
+    let counts = fates.counts().map(|(_, counts)| counts);
+    counts
+        .map(|counts| counts.rows_read - counts.filtered)
+        .sum()
 }
 
 /// The pass's scan for one item type alone. Conditions keep their places in the row; those of
@@ -157,7 +166,7 @@ fn duplicate(model: &Model, item: Item) -> Reject {
     Reject {
         code: DUPLICATE_KEY.into(),
         message: "the item has the same key as that of an earlier row".to_owned(),
-        help: Some("make the key template tell these rows apart".to_owned()),
+        help: Some("put a column into the key template that differs between these rows".to_owned()),
         attribute: Some(model.table.partition.name.to_string()),
         item_so_far: Some(item),
     }

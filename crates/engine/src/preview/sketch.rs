@@ -21,7 +21,7 @@ const TEXT: usize = 256;
 
 /// Weights of keys. Keys are told apart by fingerprints; the text is for people.
 #[derive(Debug)]
-pub struct Sketch {
+pub(super) struct Sketch {
     held: HashMap<u128, Held, BuildFingerprintHasher>,
     counters: usize,
     total: u64,
@@ -36,21 +36,20 @@ struct Held {
 
 /// A key of a sketch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heavy {
+pub(super) struct Heavy {
     /// The key's fingerprint.
-    pub fingerprint: u128,
+    pub(super) fingerprint: u128,
     /// The key, for people; cut where it is long.
-    pub text: Box<str>,
+    pub(super) text: Box<str>,
     /// Its weight is at least this.
-    pub least: u64,
+    pub(super) least: u64,
     /// Its weight is at most this.
-    pub most: u64,
+    pub(super) most: u64,
 }
 
 impl Sketch {
     /// An empty sketch. Its error will be at most the total weight ÷ `counters`.
-    #[must_use]
-    pub fn new(counters: usize) -> Self {
+    pub(super) fn new(counters: usize) -> Self {
         Self {
             held: HashMap::default(),
             counters: counters.max(1),
@@ -60,7 +59,7 @@ impl Sketch {
     }
 
     /// Adds weight to a key. `text` is asked for when the key is not held.
-    pub fn add(&mut self, fingerprint: u128, weight: u64, text: impl FnOnce() -> String) {
+    pub(super) fn add(&mut self, fingerprint: u128, weight: u64, text: impl FnOnce() -> String) {
         self.total += weight;
         if let Some(held) = self.held.get_mut(&fingerprint) {
             held.weight += weight;
@@ -87,26 +86,23 @@ impl Sketch {
     }
 
     /// The weight of everything that was added.
-    #[must_use]
-    pub fn total(&self) -> u64 {
+    pub(super) fn total(&self) -> u64 {
         self.total
     }
 
     /// By how much a weight may be too low; what is not held weighs no more than this. 0: all
     /// weights are exact.
-    #[must_use]
-    pub fn error(&self) -> u64 {
+    pub(super) fn error(&self) -> u64 {
         self.error
     }
 
     /// How many keys there were, where none was forgotten.
-    #[must_use]
-    pub fn distinct(&self) -> Option<u64> {
+    pub(super) fn distinct(&self) -> Option<u64> {
         (self.error == 0).then(|| count(self.held.len()))
     }
 
     /// All keys that are held, in no order.
-    pub fn held(&self) -> impl Iterator<Item = Heavy> {
+    pub(super) fn held(&self) -> impl Iterator<Item = Heavy> {
         self.held.iter().map(|(fingerprint, held)| Heavy {
             fingerprint: *fingerprint,
             text: held.text.clone(),
@@ -116,8 +112,7 @@ impl Sketch {
     }
 
     /// The heaviest keys, the heaviest first; equal ones by their texts.
-    #[must_use]
-    pub fn heaviest(&self, most: usize) -> Vec<Heavy> {
+    pub(super) fn heaviest(&self, most: usize) -> Vec<Heavy> {
         let mut all: Vec<Heavy> = self.held().collect();
         all.sort_unstable_by(|one, other| {
             (other.least.cmp(&one.least))

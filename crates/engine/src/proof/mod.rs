@@ -91,7 +91,7 @@ impl ProofError {
         match self {
             Self::Make { .. } => "name a folder that can be written to in TMPDIR",
             Self::Write { .. } => {
-                "it takes 24 bytes for each item: make room, or name a folder on a larger disk in TMPDIR"
+                "it takes 24 bytes for each item: free some disk space, or name a folder on a larger disk in TMPDIR"
             }
             Self::Read { .. } => "the disk may be failing; name a folder on another one in TMPDIR",
         }

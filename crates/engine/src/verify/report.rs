@@ -4,7 +4,7 @@ use dynafold_mapping::claim::Claim;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::load::{Failure, RejectNote, Traffic};
+use crate::load::{Counts, Failure, RejectNote, Traffic};
 
 /// The books of one item type.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -69,6 +69,14 @@ impl Compared {
     #[must_use]
     pub fn amiss(&self) -> u64 {
         (self.missing + self.different).saturating_sub(self.repaired)
+    }
+
+    /// Adds what became of rows before they were items.
+    pub(super) fn count(&mut self, counts: &Counts) {
+        self.rows_read += counts.rows_read;
+        self.filtered += counts.filtered;
+        self.empty += counts.empty;
+        self.expanded += counts.expanded;
     }
 
     pub(super) fn add(&mut self, other: &Self) {

@@ -26,7 +26,7 @@ pub enum PlanError {
         help: &'static str,
     },
     /// When a key would be empty, which no item's key is.
-    #[error("`{0}` would be asked for the empty text, which no key is")]
+    #[error("`{0}` would be the empty string, which no key can be")]
     Empty(Arc<str>),
     /// When a key would have more bytes than DynamoDB takes.
     #[error("`{attribute}` would have {bytes} bytes, and DynamoDB takes {most}")]
@@ -39,7 +39,7 @@ pub enum PlanError {
         most: usize,
     },
     /// When a value is of another type than its key.
-    #[error("`{attribute}` is {wanted}, and would be asked for {given}")]
+    #[error("`{attribute}` is {wanted}, but would be compared with {given}")]
     Type {
         /// The key attribute.
         attribute: Arc<str>,

@@ -1,7 +1,6 @@
 //! What `check` says: faults and risks, each with a stable code and a place in the mapping file.
 
 mod code;
-mod place;
 mod render;
 
 pub use code::Code;

@@ -4,10 +4,8 @@
 //! misshapen keys; [`schema`] writes the JSON Schema that editors use; the help lines of
 //! diagnostics quote it. They cannot drift apart.
 
-mod directives;
 mod language;
 mod schema;
-mod table;
 mod validate;
 
 pub use schema::schema;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{DIRECTIVES, Field, Shape, directives, quoted};
+use super::{DIRECTIVES, Field, Shape, quoted};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, nearest};
 use crate::yaml::{Content, Entry, Node};
 
@@ -43,7 +43,7 @@ pub(crate) fn validate(node: &Node, shape: &Shape, what: &str, faults: &mut Vec<
             None => faults.push(wrong_shape(node, shape, what)),
         },
         (Shape::Tree, Content::Map { .. }) => {
-            directives::alone(node, faults);
+            alone(node, faults);
             tree(node, faults);
         }
         (Shape::Node, _) if node.is_empty() => {
@@ -209,7 +209,7 @@ fn tree(node: &Node, faults: &mut Vec<Diagnostic>) {
         Content::List(elements) => elements.iter().for_each(|each| tree(each, faults)),
         Content::Map { entries, .. } => {
             duplicates(node, faults);
-            directives::together(node, faults);
+            together(node, faults);
             for entry in entries {
                 if entry.key.starts_with('$') {
                     directive(&entry.key, &entry.key_span, &entry.value, faults);
@@ -315,6 +315,97 @@ fn words(shape: &Shape) -> String {
         Shape::OneOf(shapes) => {
             let words: Vec<String> = shapes.iter().map(words).collect();
             words.join(" or ")
+        }
+    }
+}
+
+// Which directives go together in one map.
+
+/// The directives that make a map a value of its own, each with those that go with it.
+const VALUES: &[(&str, &[&str])] = &[
+    (
+        "$embed",
+        &[
+            "$embed", "$match", "$where", "$order", "$limit", "$join", "$each", "$as", "$key",
+        ],
+    ),
+    ("$value", &["$value", "$when", "$type"]),
+];
+
+/// Finds directives that do not belong into the map in which they stand.
+fn together(node: &Node, faults: &mut Vec<Diagnostic>) {
+    let value = VALUES.iter().find(|(main, _)| node.get(main).is_some());
+    let Some((main, family)) = value else {
+        for entry in node.entries() {
+            stray(entry, faults);
+        }
+        return;
+    };
+    for entry in node.entries() {
+        // Of a directive that is none, its name is told.
+        let is_unknown =
+            entry.key.starts_with('$') && owner(&entry.key).is_none() && entry.key != "$spread";
+        if !family.contains(&entry.key.as_str()) && !is_unknown {
+            let message = format!("`{}` cannot stand beside `{main}`", entry.key);
+            let help = format!("a map with `{main}` takes {}", quoted(family));
+            faults.add(Code::Directive, entry.key_span.clone(), message, help);
+        }
+    }
+    let entry_of = |name: &str| node.entries().iter().find(|entry| entry.key == name);
+    let Some(first) = entry_of(main) else { return };
+    if *main == "$value" {
+        if node.entries().len() == 1 {
+            let message = "`$value` alone says nothing";
+            let help = "write the value itself, or say `$when` or `$type` beside it";
+            faults.add(Code::Directive, first.key_span.clone(), message, help);
+        }
+        return;
+    }
+    let as_map = node.get("$as").and_then(Node::text) == Some("map");
+    match entry_of("$key") {
+        None if as_map => faults.add(
+            Code::Directive,
+            entry_of("$as").unwrap_or(first).key_span.clone(),
+            "a map needs names for its members",
+            "say how each is named: $key: \"{column}\"",
+        ),
+        Some(key) if !as_map => faults.add(
+            Code::Directive,
+            key.key_span.clone(),
+            "`$key` names the members of a map, and this is not a map",
+            "say `$as: map`, or take `$key` away",
+        ),
+        _ => {}
+    }
+}
+
+/// The directive that another goes with.
+fn owner(name: &str) -> Option<&'static str> {
+    let mut values = VALUES.iter();
+    let (main, _) = values.find(|(_, family)| family.contains(&name))?;
+    Some(main)
+}
+
+/// A directive without the one that it goes with.
+fn stray(entry: &Entry, faults: &mut Vec<Diagnostic>) {
+    if let Some(main) = owner(&entry.key) {
+        let message = format!("`{}` needs `{main}` beside it", entry.key);
+        let help = format!("say {main} in the same map");
+        faults.add(Code::Directive, entry.key_span.clone(), message, help);
+    }
+}
+
+/// Finds directives that would make an item's attributes a single value.
+fn alone(node: &Node, faults: &mut Vec<Diagnostic>) {
+    let mains = VALUES.iter().map(|(main, _)| *main);
+    for entry in node.entries() {
+        if mains.clone().any(|main| main == entry.key) {
+            let message = format!(
+                "`{}` makes one attribute, but stands here for all attributes",
+                entry.key
+            );
+            let help = format!("name the attribute: name: {{ {}: … }}", entry.key);
+            faults.add(Code::Directive, entry.key_span.clone(), message, help);
         }
     }
 }

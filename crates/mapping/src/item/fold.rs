@@ -3,17 +3,16 @@
 //! The mapping is compiled already; a row costs no lookup by name and no parse. What comes out has
 //! passed every limit of DynamoDB that can be known without asking it, or is a [`Reject`].
 
-mod finish;
-
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use dynafold_dynamodb::{Attribute, DynamoType, Item};
+use dynafold_dynamodb::{Attribute, DynamoType, Item, fingerprint, fingerprints};
 use dynafold_relational::value::{Value, parse_document};
 
+use super::compress::{Shrunk, shrink};
 use super::expiry::Clock;
 use super::fault::{Fault, KEY_NULL, Reject};
-use super::limits::Limits;
+use super::limits::{Limits, Measure, TOO_LARGE};
 use super::{ConvertError, Expiry, evaluate, to_attribute};
 use crate::model::{Expired, ItemType, Model, Node, Part, Place, Template};
 use crate::template::Context;
@@ -342,5 +341,66 @@ fn typed(wanted: DynamoType, made: Option<&Attribute>) -> Result<(), Fault> {
             Fault::new("wrong-type", format!("the value is not of the type {name}"))
                 .help("convert it with a filter, or take `$type` away"),
         ),
+    }
+}
+
+// What becomes of an item whose attributes are made: it has expired, it fits, it is made to fit, or it is rejected.
+
+impl Folder {
+    fn finish(&self, item: Item, item_type: Option<&ItemType>) -> Result<Folded, Box<Reject>> {
+        let clock = self.clock.as_ref();
+        let expiry = clock.map_or(Expiry::Ahead, |clock| clock.judge(&item));
+        let expired = item_type.map_or(Expired::Load, |item_type| item_type.expired);
+        if expiry.is_past() && expired != Expired::Load {
+            let measure = Measure {
+                size: item.size(),
+                units: 0,
+            };
+            return Ok(Folded {
+                expired,
+                ..self.folded(item, measure, expiry)
+            });
+        }
+        let fault = match self.limits.check(&item) {
+            Ok(measure) => return Ok(self.folded(item, measure, expiry)),
+            Err(fault) => fault,
+        };
+        let names = item_type.map_or(&[][..], |item_type| &item_type.compress);
+        if names.is_empty() || !fault.is(TOO_LARGE) {
+            return Err(Box::new(fault.reject(item)));
+        }
+        match shrink(&item, names, &self.limits, fault) {
+            Ok(Shrunk {
+                item,
+                measure,
+                compressed,
+            }) => Ok(Folded {
+                compressed,
+                ..self.folded(item, measure, expiry)
+            }),
+            Err(fault) => Err(Box::new(fault.reject(item))),
+        }
+    }
+
+    fn folded(&self, item: Item, measure: Measure, expiry: Expiry) -> Folded {
+        let (partition, sort) = self.limits.key(&item);
+        let (fingerprint, partition) = fingerprints(partition.unwrap_or(&Attribute::Null), sort);
+        Folded {
+            fingerprint,
+            partition,
+            size: measure.size,
+            units: measure.units,
+            item,
+            expiry,
+            expired: Expired::Load,
+            compressed: Vec::new(),
+        }
+    }
+
+    /// The key of an item that was rejected, where it got as far.
+    #[must_use]
+    pub fn key_of_reject(&self, reject: &Reject) -> Option<u128> {
+        let (partition, sort) = self.key(reject.item_so_far.as_ref()?)?;
+        (sort.is_some() || !self.limits.has_sort()).then(|| fingerprint(&partition, sort.as_ref()))
     }
 }

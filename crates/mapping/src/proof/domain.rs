@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use dynafold_relational::catalog::{DataType, Dbms};
 use dynafold_relational::value::TimeKind;
 
-use super::letters::Letters;
-use super::text::{Form, exactly, letters, like, literal, many, one, some};
+use super::text::{Form, Letters, exactly, letters, like, literal, many, one, some};
 
 /// What is known of a value on its way through filters.
 #[derive(Debug, Clone)]

@@ -4,8 +4,7 @@ use dynafold_dynamodb::Attribute;
 use jiff::tz::TimeZone;
 
 use super::domain::Domain;
-use super::letters::Letters;
-use super::text::{Form, literal};
+use super::text::{Form, Letters, literal};
 use crate::model::{Node, Part, Placeholder, Template};
 
 /// A template's texts of one shape: which optional segments are there, and which of several texts
@@ -81,11 +80,13 @@ impl<'t> Known<'t> {
                 }),
                 Part::Optional(inner) => {
                     let from = known.uses.len();
-                    known.uses.extend(values(inner).map(|placeholder| Use {
-                        placeholder,
-                        domain: whole(placeholder),
-                        certain: false,
-                    }));
+                    known
+                        .uses
+                        .extend(inner.iter().filter_map(Part::value).map(|placeholder| Use {
+                            placeholder,
+                            domain: whole(placeholder),
+                            certain: false,
+                        }));
                     let new = known.uses.get_mut(from..).unwrap_or_default();
                     segments_are_certain &= new.iter().all(|each| !each.domain.nullable);
                     for each in new {
@@ -149,7 +150,9 @@ impl<'t> Known<'t> {
         let mut number = 0;
         for part in &self.template.parts {
             match part {
-                Part::Optional(inner) if there == 0 => number += values(inner).count(),
+                Part::Optional(inner) if there == 0 => {
+                    number += inner.iter().filter_map(Part::value).count();
+                }
                 Part::Optional(inner) => {
                     there -= 1;
                     for part in inner {
@@ -269,13 +272,6 @@ impl Shape {
             is_vague: self.is_vague,
         }
     }
-}
-
-fn values(parts: &[Part]) -> impl Iterator<Item = &Placeholder> {
-    parts.iter().filter_map(|part| match part {
-        Part::Value(placeholder) => Some(placeholder),
-        _ => None,
-    })
 }
 
 impl Known<'_> {

@@ -1,12 +1,8 @@
 //! Which item types are in an index, and what a key attribute may hold that DynamoDB refuses.
 
-use dynafold_dynamodb::{
-    Attribute, Index, KeyAttribute, KeyType, MAX_PARTITION_BYTES, MAX_SORT_BYTES, Table,
-};
+use dynafold_dynamodb::{Attribute, Index, KeyAttribute, Table};
 
 use super::facts::Subject;
-use super::needs::conditions;
-use super::size::{bytes, largest};
 use super::{IndexProof, MembershipProof};
 use crate::model::{ItemType, Node};
 
@@ -40,48 +36,6 @@ pub(crate) fn fixed(item: &ItemType, partition: &[KeyAttribute]) -> Option<Strin
     Some(values?.join(" / "))
 }
 
-/// What a key attribute may hold that DynamoDB refuses.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Refused {
-    /// The empty text: this column is all there is to it.
-    Empty(String),
-    /// More bytes than there may be: this many, by these columns.
-    Long {
-        bytes: usize,
-        most: usize,
-        columns: Vec<String>,
-    },
-}
-
-/// What the text of a key attribute may be that DynamoDB refuses, by the limits of columns.
-/// Columns without a limit are not told of.
-pub(crate) fn refused(subject: Subject<'_>, key: &KeyAttribute, is_sort: bool) -> Vec<Refused> {
-    let mut refused = Vec::new();
-    let template = subject.item.template(&key.name);
-    let Some(template) = template.filter(|_| key.key_type == KeyType::S) else {
-        return refused;
-    };
-    let known = subject.known(template);
-    if let Some(text) = known.uses.first()
-        && known.shapes.iter().any(super::forms::Shape::may_be_empty)
-    {
-        refused.push(Refused::Empty(text.placeholder.place.written.to_string()));
-    }
-    let most = if is_sort {
-        MAX_SORT_BYTES
-    } else {
-        MAX_PARTITION_BYTES
-    };
-    if let Some(bytes) = bytes(&known).filter(|bytes| *bytes > most) {
-        refused.push(Refused::Long {
-            bytes,
-            most,
-            columns: largest(&known),
-        });
-    }
-    refused
-}
-
 /// The key attributes of a table and its indexes, each with whether it is a sort key of any.
 pub(crate) fn key_attributes(table: &Table) -> Vec<(&KeyAttribute, bool)> {
     let mut found: Vec<(&KeyAttribute, bool)> = Vec::new();
@@ -99,4 +53,74 @@ pub(crate) fn key_attributes(table: &Table) -> Vec<(&KeyAttribute, bool)> {
         index.sort.iter().for_each(|key| add(key, true));
     }
     found
+}
+
+// What an item must have to be in an index.
+
+/// What an item must have to be in an index; `None` where its item type lacks an attribute. What the
+/// table's own key needs every item has.
+pub(super) fn conditions(subject: Subject<'_>, index: &Index) -> Option<Vec<String>> {
+    let mut found: Vec<Need> = Vec::new();
+    let keys = subject.table.key();
+    let own = keys.filter_map(|key| subject.item.node(&key.name));
+    let has: Vec<Need> = own.flat_map(|node| needs(subject, node)).collect();
+    for key in index.key() {
+        let new = match subject.item.node(&key.name) {
+            Some(node) => needs(subject, node),
+            None if subject.item.spreads.is_empty() => return None,
+            None => vec![Need::Member(key.name.to_string())],
+        };
+        for need in new {
+            if !found.contains(&need) && !has.contains(&need) {
+                found.push(need);
+            }
+        }
+    }
+    let mut words: Vec<String> = found.iter().map(Need::words).collect();
+    words.dedup();
+    Some(words)
+}
+
+/// What an attribute needs to be there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Need {
+    /// That its `$when` holds, which is this value of the row.
+    When(usize),
+    /// That what is written so is not NULL.
+    Value(String),
+    /// That a document has this member.
+    Member(String),
+}
+
+impl Need {
+    fn words(&self) -> String {
+        match self {
+            Self::When(_) => "where its `$when` holds".to_owned(),
+            Self::Value(written) => format!("where `{written}` is not NULL"),
+            Self::Member(name) => format!("where a document has `{name}`"),
+        }
+    }
+}
+
+/// What a key attribute needs: the empty text, or a value of another type, rejects the row, so that it
+/// leaves nothing out of an index.
+fn needs(subject: Subject<'_>, node: &Node) -> Vec<Need> {
+    match node {
+        Node::When { flag, value } => {
+            let mut needs = needs(subject, value);
+            needs.insert(0, Need::When(*flag));
+            needs
+        }
+        Node::Typed { value, .. } => needs(subject, value),
+        Node::Template(template) => {
+            let nullable = template.mandatory().filter(|one| {
+                let domain = subject.domain(one);
+                domain.through_all(&one.filters, subject.time_zone).nullable
+            });
+            nullable
+                .map(|placeholder| Need::Value(placeholder.place.written.to_string()))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
 }

@@ -4,13 +4,12 @@
 //! in it, no filter makes two of its values one, and one text is never read in two ways. Where that
 //! cannot be shown, an example says what two rows would meet.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::facts::{Facts, Subject, UniqueKey};
-use super::forms::Known;
+use super::facts::{Facts, Origin, Subject, UniqueKey};
+use super::forms::{Known, Use};
 use super::meet::{Common, Work, two_readings};
-use super::reading::{Blamed, Gap, Reading};
-use super::verdict::{Injectivity, judged, keyless};
 use crate::model::Node;
 
 /// Proves that the keys of an item type are apart, or says why not. `None` for a faulty key.
@@ -34,11 +33,6 @@ pub(crate) fn prove(subject: Subject<'_>) -> Option<Injectivity> {
 
 /// Every value of a template, and whether it can be read back.
 fn read<'t>(known: &Known<'t>, attribute: &Arc<str>) -> Vec<Reading<'t>> {
-    let names: Vec<String> = known
-        .uses
-        .iter()
-        .map(|each| each.placeholder.place.written.to_string())
-        .collect();
     let alone = matches!(known.template.parts.as_slice(), [_]) && known.uses.len() == 1;
     let mut work = Work::one();
     let readings = known.uses.iter().enumerate().map(|(number, each)| Reading {
@@ -51,7 +45,6 @@ fn read<'t>(known: &Known<'t>, attribute: &Arc<str>) -> Vec<Reading<'t>> {
         attribute: attribute.clone(),
         follows: known.follows(number),
         alone,
-        names: names.clone(),
     });
     readings.collect()
 }
@@ -106,4 +99,283 @@ fn responsible(column: usize, facts: &Facts, readings: &[Reading<'_>], gap: Gap)
         .position(|r| has_gap(r) && columns.contains(&r.each.placeholder.place.column))
         .or_else(|| readings.iter().position(has_gap));
     found.map_or((Gap::Absent, 0), |at| (gap, at))
+}
+
+// Whether a value can be read back from a key, and what keeps it from that.
+
+/// A value of the key, and what is known of reading it back.
+struct Reading<'t> {
+    each: Use<'t>,
+    /// The key attribute that it stands in.
+    attribute: Arc<str>,
+    /// The first letter of the text behind it; `None` at the end of the key attribute.
+    follows: Option<char>,
+    alone: bool,
+    /// A text that can be read in two ways.
+    twice: Common,
+}
+
+/// How far a value or a column of a unique key is from being read back, the worst last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    None,
+    Twice,
+    Lost,
+    Optional,
+    Absent,
+}
+
+/// A column's gap, with the number of the value that is to blame for it.
+type Blamed = (Gap, usize);
+
+impl Reading<'_> {
+    fn gap(&self) -> Gap {
+        if !self.each.placeholder.place.path.is_empty() {
+            Gap::Absent
+        } else if !self.each.certain {
+            Gap::Optional
+        } else if self.each.domain.loss.is_some() {
+            Gap::Lost
+        } else if self.twice != Common::Nothing {
+            Gap::Twice
+        } else {
+            Gap::None
+        }
+    }
+
+    fn written(&self) -> &str {
+        &self.each.placeholder.place.written
+    }
+
+    /// Why the value can be read back.
+    fn because(&self) -> String {
+        let written = self.written();
+        if let Some(width) = self.each.domain.width() {
+            return format!("`{written}` always has {width} characters");
+        }
+        match self.follows {
+            _ if self.alone => format!("`{written}` stands alone"),
+            None => format!("`{written}` is all that is left at the end"),
+            Some(next) if !super::text::letters(&self.each.domain.forms).allows(next) => {
+                format!("`{written}` holds no `{next}`")
+            }
+            Some(_) => format!("`{written}` is all that is left between what is known"),
+        }
+    }
+}
+
+// What is said of the keys: the verdict, why, and two rows that would meet.
+
+/// What is known of an item type's keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Injectivity {
+    pub shown: Shown,
+    /// Why, in words.
+    pub because: String,
+    /// The key attribute that is to blame, if one is.
+    pub attribute: Option<Arc<str>>,
+    /// What the database enforces that it relies on.
+    pub facts: Vec<String>,
+    /// Two rows that would have one key.
+    pub example: Option<String>,
+}
+
+/// How a proof of keys ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// No two rows have one key.
+    Proved,
+    /// So it is if a key holds that the mapping or the database names and nothing enforces.
+    Supposed,
+    /// Nothing shows it.
+    Open,
+    /// The schema allows two rows that have one.
+    Broken,
+}
+
+impl Injectivity {
+    fn new(shown: Shown, because: impl Into<String>) -> Self {
+        Self {
+            shown,
+            because: because.into(),
+            attribute: None,
+            facts: Vec::new(),
+            example: None,
+        }
+    }
+}
+
+fn keyless(origin: Origin) -> Injectivity {
+    let because = match origin {
+        Origin::Table => "the table has no primary or unique key, so that two rows may be equal",
+        Origin::Inherited => {
+            "other tables inherit from this one, and its keys do not hold over their rows"
+        }
+        Origin::Multiplied => "a join may give several rows for one of ours",
+        Origin::View => "a view or a foreign table has no key that tells its rows apart",
+        Origin::Query | Origin::Unknown => "the query names no `key` that tells its rows apart",
+    };
+    let shown = match origin {
+        Origin::Table => Shown::Broken,
+        _ => Shown::Open,
+    };
+    Injectivity::new(shown, because)
+}
+
+fn judged(
+    subject: Subject<'_>,
+    key: &UniqueKey,
+    gaps: &[Blamed],
+    readings: &[Reading<'_>],
+) -> Injectivity {
+    // The first value of those that are to blame the most.
+    let worst = gaps.iter();
+    let worst = worst.max_by_key(|(gap, at)| (*gap, std::cmp::Reverse(*at)));
+    let Some((gap @ (Gap::Twice | Gap::Lost | Gap::Optional | Gap::Absent), at)) = worst else {
+        return proved(subject, key, readings);
+    };
+    let Some(reading) = readings.get(*at).filter(|_| *gap != Gap::Absent) else {
+        return absent(subject, key, gaps);
+    };
+    let shown = match gap {
+        Gap::Twice => twice(reading, readings),
+        Gap::Lost => lost(reading),
+        _ => optional(subject, reading),
+    };
+    Injectivity {
+        attribute: Some(reading.attribute.clone()),
+        ..shown
+    }
+}
+
+fn proved(subject: Subject<'_>, key: &UniqueKey, readings: &[Reading<'_>]) -> Injectivity {
+    let mut said: Vec<usize> = Vec::new();
+    let mut reasons = Vec::new();
+    for reading in readings.iter().filter(|reading| reading.gap() == Gap::None) {
+        let column = reading.each.placeholder.place.column;
+        let told = subject
+            .facts
+            .determined
+            .iter()
+            .any(|(theirs, ours)| theirs.contains(&column) && overlap(ours, &key.columns));
+        if !said.contains(&column) && (key.columns.contains(&column) || told) {
+            said.push(column);
+            reasons.push(reading.because());
+        }
+    }
+    let columns = key.columns.iter().map(|column| subject.column(*column));
+    let columns: Vec<&str> = columns.collect();
+    let columns = columns.join(", ");
+    let read = format!(
+        "{} ({columns}) can be read back: {}",
+        key.called,
+        reasons.join(", ")
+    );
+    let fact = || {
+        let facts = &subject.facts;
+        let mut domains = key
+            .columns
+            .iter()
+            .filter_map(|column| facts.columns.get(*column));
+        let null = if domains.any(|column| column.domain.nullable) {
+            "a row with a NULL there has no key"
+        } else {
+            "NOT NULL"
+        };
+        let called = key.called.trim_start_matches("the ");
+        format!("{called} of {} ({columns}), {null}", facts.relation)
+    };
+    match key.doubt {
+        Some(doubt) => Injectivity::new(Shown::Supposed, format!("{read}; but {doubt}")),
+        None => Injectivity {
+            facts: vec![fact()],
+            ..Injectivity::new(Shown::Proved, read)
+        },
+    }
+}
+
+fn overlap(a: &[usize], b: &[usize]) -> bool {
+    a.iter().any(|column| b.contains(column))
+}
+
+fn twice(reading: &Reading<'_>, readings: &[Reading<'_>]) -> Injectivity {
+    let written = reading.written();
+    let because = match (&reading.twice, reading.follows) {
+        (Common::Unknown, _) => format!(
+            "whether `{written}` can be read back is not known: too many segments and values stand around it"
+        ),
+        (_, Some(next)) => format!("`{written}` may hold the `{next}` that ends it"),
+        (_, None) => format!("`{written}` has no end of its own"),
+    };
+    let columns = readings.iter();
+    let columns = columns.map(|other| other.each.placeholder.place.column);
+    // A column that stands in the key twice would have two values in the example.
+    let is_once = columns.collect::<BTreeSet<usize>>().len() == readings.len();
+    let example = match &reading.twice {
+        Common::Text(meeting) if is_once => {
+            let beside = |other: &&Reading<'_>| other.attribute == reading.attribute;
+            let [a, b] = meeting.values.each_ref().map(|values| {
+                let beside = readings.iter().filter(beside).enumerate();
+                let named = beside.map(|(number, other)| {
+                    let value = values.iter().find(|(each, _)| *each == number);
+                    let value = value.map_or("", |(_, value)| value.as_str());
+                    format!("{}='{value}'", other.written())
+                });
+                named.collect::<Vec<_>>().join(", ")
+            });
+            Some(format!("{a} and {b} both give `{}`", meeting.text))
+        }
+        _ => None,
+    };
+    Injectivity {
+        example,
+        ..Injectivity::new(Shown::Open, because)
+    }
+}
+
+fn lost(reading: &Reading<'_>) -> Injectivity {
+    let loss = reading.each.domain.loss.as_deref();
+    let loss = loss.unwrap_or("nothing is known of it");
+    Injectivity::new(Shown::Open, format!("`{}`: {loss}", reading.written()))
+}
+
+fn optional(subject: Subject<'_>, reading: &Reading<'_>) -> Injectivity {
+    let written = reading.written();
+    let shown = if subject.facts.filtered || subject.facts.origin != Origin::Table {
+        Shown::Open
+    } else {
+        Shown::Broken
+    };
+    let because = format!("`{written}` stands in an optional segment that NULL leaves out");
+    let example = format!("two rows that lack the segment of `{written}` make the same key");
+    Injectivity {
+        example: Some(example),
+        ..Injectivity::new(shown, because)
+    }
+}
+
+fn absent(subject: Subject<'_>, key: &UniqueKey, gaps: &[Blamed]) -> Injectivity {
+    let missing = key.columns.iter().zip(gaps);
+    let missing = missing.filter(|(_, (gap, _))| *gap == Gap::Absent);
+    let columns: Vec<usize> = missing.map(|(column, _)| *column).collect();
+    let missing = columns
+        .iter()
+        .map(|column| format!("`{}`", subject.column(*column)));
+    let missing = missing.collect::<Vec<_>>().join(" and ");
+    let supposed = |column: &usize| subject.facts.supposed.contains(column);
+    let (shown, left_out) = if subject.facts.filtered {
+        let unknown = "out, and whether `where` leaves one row of each is not known";
+        (Shown::Open, unknown.to_owned())
+    } else if columns.iter().all(supposed) {
+        let unenforced = "out, which a key of its parent tells that nothing enforces at all times";
+        (Shown::Open, unenforced.to_owned())
+    } else {
+        (Shown::Broken, format!("of {} out", key.called))
+    };
+    let because = format!("the key leaves {missing} {left_out}");
+    let example = format!("two rows that differ only in {missing} give one key");
+    Injectivity {
+        example: Some(example),
+        ..Injectivity::new(shown, because)
+    }
 }

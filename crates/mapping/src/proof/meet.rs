@@ -4,11 +4,10 @@
 //! read back from a text if both automata, wherever they read the same text, begin and end the value
 //! at the same letters.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque, hash_map::Entry};
 
 use super::forms::{Piece, Shape};
-use super::letters::Letters;
+use super::text::Letters;
 
 /// A text that fits two shapes, with the values that it has in each.
 #[derive(Debug, Clone, PartialEq, Eq)]

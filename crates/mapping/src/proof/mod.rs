@@ -15,43 +15,35 @@
 //! | `size` | how large can an item be, and what does writing it cost? |
 //! | `reach` | which item types does an access pattern find? |
 //!
-//! They stand on `letters` and `text` (what a value can look like), `domain` and `passage` (what a
-//! column's type and the filters make of it), `exact` (which of them), `forms` (whole templates) and `meet` (two automata
-//! that read one text).
+//! They stand on `text` (what a value can look like), `domain` and `passage` (what a column's type and the filters make of
+//! it), `texts` (which of them), `forms` (whole templates) and `meet` (two automata that read one text).
 
 mod apart;
 mod coverage;
 mod domain;
-mod exact;
 mod facts;
 mod forms;
 mod indexes;
 mod injective;
-mod letters;
 mod meet;
-mod needs;
 mod order;
 mod passage;
 mod reach;
-mod reading;
 mod report;
 mod size;
 mod text;
 mod texts;
-mod textual;
-mod verdict;
 
 pub(super) use apart::{Apart, MOST_PAIRS, Pairs, pairs};
 pub(super) use coverage::{Covered, coverage};
 pub(super) use domain::Domain;
 pub(super) use facts::{Bounds, ColumnFact, Facts, Origin, Subject, UniqueKey};
-pub(super) use indexes::{Refused, fixed, index, key_attributes, refused};
-pub(super) use injective::prove;
+pub(super) use indexes::{fixed, index, key_attributes};
+pub(super) use injective::{Shown, prove};
 pub(super) use meet::Work;
 pub(super) use order::{disorders, proofs as order, sort_keys};
 pub(super) use reach::{Condition, Reach, reach};
 pub use report::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, SizeProof, Writes};
-pub(super) use size::{column_bytes, size};
+pub(super) use size::{Refused, column_bytes, refused, size};
 pub use texts::Texts;
 pub(super) use texts::key_texts;
-pub(super) use verdict::Shown;

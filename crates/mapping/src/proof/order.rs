@@ -16,23 +16,37 @@ use dynafold_relational::value::{TimeKind, Value, compare};
 use super::domain::{Domain, Kind};
 use super::facts::Subject;
 use super::indexes::key_attributes;
-use super::letters::Letters;
-use super::text::letters;
+use super::text::{Letters, letters};
 use crate::claim::{self, Claim, ClaimKind, Verdict};
+use crate::diagnostic::Code;
 use crate::model::{Part, Placeholder, Template};
 use crate::template::{Filter, canonical};
 
 /// Why the order of a sort key's text is not that of its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Disorder {
-    /// A number without padding: 9 sorts after 31.
-    Number(Arc<str>),
-    /// A time with an offset of its own: 09:00+09:00 sorts after 08:00+00:00 and is before it.
-    Offset(Arc<str>),
-    /// A time whose pattern does not go from years to seconds.
-    Pattern(Arc<str>, String),
-    /// What is no fault, and keeps the order from being proved; with two values that show it.
-    Open(String, Option<String>),
+pub(crate) struct Disorder {
+    /// The code and the help, where it is a fault; else it only keeps the order from being proved.
+    pub fault: Option<(Code, String)>,
+    pub because: String,
+    /// Two values that show it.
+    example: Option<String>,
+}
+
+impl Disorder {
+    fn open(because: String) -> Self {
+        Self {
+            fault: None,
+            because,
+            example: None,
+        }
+    }
+
+    fn fault(code: Code, because: String, help: impl Into<String>) -> Self {
+        Self {
+            fault: Some((code, help.into())),
+            ..Self::open(because)
+        }
+    }
 }
 
 /// The sort key attributes that are text: the table's and those of indexes, each once.
@@ -62,13 +76,11 @@ pub(crate) fn disorders(subject: Subject<'_>, template: &Template) -> Vec<Disord
     let each = template.placeholders();
     let each = each.filter_map(|one| value(subject, one).err());
     let mut found: Vec<Disorder> = each.collect();
-    if let [Part::Value(_)] = template.parts.as_slice() {
+    if let (Some(one), [disorder]) = (template.single(), found.as_mut_slice())
+        && matches!(disorder.fault, Some((Code::UnpaddedNumber, _)))
+    {
         // A key attribute of numbers is none of these.
-        for disorder in &mut found {
-            if let Disorder::Number(written) = disorder {
-                *disorder = Disorder::Open(format!("`{written}` is a number as text"), None);
-            }
-        }
+        *disorder = Disorder::open(format!("`{}` is a number as text", one.place.written));
     }
     found.extend(whole(subject, template));
     found
@@ -106,23 +118,29 @@ fn value(subject: Subject<'_>, placeholder: &Placeholder) -> Result<String, Diso
         if moved.is_some() || !all.is_ascii() {
             let letter = moved.map_or_else(String::new, |letter| format!(", such as {letter:?}"));
             let why = format!("`key_escape` writes letters of `{name}` in another place{letter}");
-            return Err(Disorder::Open(why, None));
+            return Err(Disorder::open(why));
         }
     }
     match (written, domain.kind) {
         (Written::InOrder(words), _) => Ok(words),
-        (Written::Open(why), _) => Err(Disorder::Open(why, None)),
-        (Written::Number, _) => Err(Disorder::Number(name)),
-        (Written::Time, Kind::Time(TimeKind::TimeOfDayWithOffset, _)) => {
-            Err(Disorder::Offset(name))
-        }
+        (Written::Open(why), _) => Err(Disorder::open(why)),
+        // 09:00+09:00 sorts after 08:00+00:00 and is before it.
+        (Written::Time, Kind::Time(TimeKind::TimeOfDayWithOffset, _)) => Err(Disorder::fault(
+            Code::UnorderedTime,
+            format!("`{name}` has an offset of its own: its text is not in the order of time"),
+            "bring it to UTC in `from: { sql: … }`, or keep it out of the sort key",
+        )),
+        (Written::Number, _) => Err(Disorder::fault(
+            Code::UnpaddedNumber,
+            format!("`{name}` is a number in a sort key: as text, 9 sorts after 31"),
+            format!("pad it: {{{name} | pad(10)}}, or {{{name} | ordered}} if it can be negative"),
+        )),
         (Written::Time, _) if domain.forms.len() == 1 && domain.width().is_some() => {
             Ok(format!("`{name}` is a time with one number of digits"))
         }
-        (Written::Time, _) => {
-            let why = format!("`{name}` is a time with varying digits");
-            Err(Disorder::Open(why, None))
-        }
+        (Written::Time, _) => Err(Disorder::open(format!(
+            "`{name}` is a time with varying digits"
+        ))),
     }
 }
 
@@ -142,7 +160,14 @@ fn rewritten(
         Filter::Format(pattern) => match falls(pattern.as_str()) {
             Falls::Whole => in_order("is a time, from years down"),
             Falls::Part => open("leaves out years, or is written by a pattern that is not judged"),
-            Falls::Not => Err(Disorder::Pattern(name.clone(), pattern.as_str().to_owned())),
+            Falls::Not => Err(Disorder::fault(
+                Code::UnorderedTime,
+                format!(
+                    "`{name}` is written as `{}`, which is not in the order of time",
+                    pattern.as_str()
+                ),
+                "go from years to seconds, as in \"%Y-%m-%d\"; the time's own text is in order too",
+            )),
         },
         Filter::Map { .. } | Filter::Present { .. } if has_ordered_codes(filter) => {
             in_order("is one of a few codes in order")
@@ -236,7 +261,7 @@ fn whole(subject: Subject<'_>, template: &Template) -> Vec<Disorder> {
         }
         if left_out && !optional {
             let why = "an optional segment stands before other values".to_owned();
-            return vec![Disorder::Open(why, None)];
+            return vec![Disorder::open(why)];
         }
         left_out |= optional && !certain;
     }
@@ -258,24 +283,21 @@ fn whole(subject: Subject<'_>, template: &Template) -> Vec<Disorder> {
         };
         let all = letters(&each.domain.forms);
         found.extend(match mark {
-            None => Some(Disorder::Open(
-                format!("`{name}` varies in length, and another value follows"),
-                None,
-            )),
+            None => Some(Disorder::open(format!(
+                "`{name}` varies in length, and another value follows"
+            ))),
             Some(mark) => {
                 let below = Letters::up_to(mark).and(all);
                 (!below.is_empty()).then(|| {
                     let example = below.sample(0).zip(all.sample(0)).map(|(low, first)| {
                         format!(
-                            "{:?} is the lesser value, and {:?} the lesser text",
+                            "{:?} sorts first as a value, and {:?} as text",
                             format!("{first}{mark}"),
                             format!("{first}{low}{mark}")
                         )
                     });
-                    Disorder::Open(
-                        format!("`{name}` varies in length, and may hold what sorts before the `{mark}` behind it, or is it"),
-                        example,
-                    )
+                    let because = format!("`{name}` varies in length, and may contain the `{mark}` that follows it, or a character that sorts before `{mark}`");
+                    Disorder { example, ..Disorder::open(because) }
                 })
             }
         });
@@ -369,7 +391,7 @@ pub(crate) fn proofs(subject: Subject<'_>) -> Vec<Claim> {
         let (verdict, because) = if wrong.is_empty() {
             (Verdict::Proved, in_order(subject, template))
         } else {
-            let wrong: Vec<String> = wrong.iter().map(Disorder::because).collect();
+            let wrong: Vec<&str> = wrong.iter().map(|each| each.because.as_str()).collect();
             (Verdict::NotProved, wrong.join("; "))
         };
         Some(Claim {
@@ -382,62 +404,10 @@ pub(crate) fn proofs(subject: Subject<'_>) -> Vec<Claim> {
             verdict,
             because,
             facts: Vec::new(),
-            example: wrong.into_iter().find_map(Disorder::example),
+            example: wrong.into_iter().find_map(|each| each.example),
         })
     });
     proofs.collect()
-}
-
-impl Disorder {
-    /// Whether it is a fault, and then whether one of a number.
-    pub(crate) fn fault(&self) -> Option<bool> {
-        match self {
-            Self::Number(_) => Some(true),
-            Self::Offset(_) | Self::Pattern(..) => Some(false),
-            Self::Open(..) => None,
-        }
-    }
-
-    fn example(self) -> Option<String> {
-        match self {
-            Self::Open(_, example) => example,
-            _ => None,
-        }
-    }
-
-    /// Why, in words.
-    pub(crate) fn because(&self) -> String {
-        match self {
-            Self::Number(written) => {
-                format!("`{written}` is a number in a sort key: as text, 9 sorts after 31")
-            }
-            Self::Offset(written) => {
-                format!(
-                    "`{written}` has an offset of its own: its text is not in the order of time"
-                )
-            }
-            Self::Open(why, _) => why.clone(),
-            Self::Pattern(written, pattern) => {
-                format!("`{written}` is written as `{pattern}`, which is not in the order of time")
-            }
-        }
-    }
-
-    /// How to mend it.
-    pub(crate) fn help(&self) -> String {
-        match self {
-            Self::Number(written) => format!(
-                "pad it: {{{written} | pad(10)}}, or {{{written} | ordered}} if it can be negative"
-            ),
-            Self::Offset(_) => {
-                "bring it to UTC in `from: { sql: … }`, or keep it out of the sort key".to_owned()
-            }
-            Self::Pattern(..) | Self::Open(..) => {
-                "go from years to seconds, as in \"%Y-%m-%d\"; the time's own text is in order too"
-                    .to_owned()
-            }
-        }
-    }
 }
 
 /// What puts the values of a sort key into order, in words.

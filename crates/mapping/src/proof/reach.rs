@@ -13,7 +13,7 @@ use super::facts::Subject;
 use super::forms::{Known, Shape};
 use super::meet::{Common, Work, meeting};
 use super::text::literal;
-use crate::model::{Node, Part, SortCondition, Template};
+use crate::model::{Node, Part, Placeholder, SortCondition, Template};
 
 /// A key attribute that an item must have, with what an access pattern asks of it.
 pub(crate) type Condition<'a> = (&'a KeyAttribute, Option<SortCondition>);
@@ -52,18 +52,17 @@ pub(crate) fn reach(subject: Subject<'_>, conditions: &[Condition<'_>], work: &m
             reach = Reach::Unknown;
             continue;
         }
-        let Some(sides) = Sides::new(subject, node, condition) else {
+        let Some(sides) = sides(subject, node, condition) else {
             continue;
         };
         let mut part = work.part();
-        let all = meeting(&sides.asked, &sides.made, &mut part);
-        let plain = meeting(&sides.plainly_asked, &sides.plainly_made, &mut part);
+        let found = sides.map(|(asked, made)| meeting(&asked, &made, &mut part));
         work.give_back(&part);
-        match (all, plain) {
-            (Common::Nothing, _) => return Reach::Never,
-            (Common::Text(_), Common::Text(_)) => {}
-            (Common::Text(_), Common::Nothing) if reach == Reach::Yes => reach = Reach::Barely,
-            (Common::Text(_), Common::Nothing) => {}
+        match found {
+            [Common::Nothing, _] => return Reach::Never,
+            [Common::Text(_), Common::Text(_)] => {}
+            [Common::Text(_), Common::Nothing] if reach == Reach::Yes => reach = Reach::Barely,
+            [Common::Text(_), Common::Nothing] => {}
             _ => reach = Reach::Unknown,
         }
     }
@@ -85,58 +84,46 @@ fn asked_beginning(condition: &SortCondition) -> &str {
     }
 }
 
-/// The texts that are asked for and those that are made, all of them and the ordinary ones.
-struct Sides {
-    asked: Vec<Shape>,
-    made: Vec<Shape>,
-    plainly_asked: Vec<Shape>,
-    plainly_made: Vec<Shape>,
-}
-
-impl Sides {
-    fn new(subject: Subject<'_>, node: &Node, condition: &SortCondition) -> Option<Self> {
-        let parameter = || Domain::unknown("a parameter");
-        let bounds = Template { parts: Vec::new() };
-        let (asked, open) = match condition {
-            SortCondition::Is(template) => (template, false),
-            SortCondition::BeginsWith(template) => (template, true),
-            _ => (&bounds, true),
-        };
-        let asked = Known::new(asked, subject.time_zone, &|_| parameter());
-        let mut marks = marks(asked.template);
-        let (made, plainly_made) = match node {
-            Node::Template(template) => {
-                let known = subject.known(template);
-                marks.push_str(&self::marks(template));
-                let plain = known.clone().without(&marks);
-                (known.shapes, plain)
-            }
-            Node::Constant(Attribute::N(number)) => {
-                let shape = Shape::of(&literal(number.as_str()));
-                (vec![shape.clone()], vec![shape])
-            }
-            _ => return None,
-        };
-        let opened = |shapes: Vec<Shape>| -> Vec<Shape> {
-            let shapes = shapes.into_iter();
-            shapes
-                .map(|shape| if open { shape.open() } else { shape })
-                .collect()
-        };
-        let (all, plain) = match condition {
-            SortCondition::Between(..) => {
-                let shape = vec![Shape::of(&literal(asked_beginning(condition)))];
-                (shape.clone(), shape)
-            }
-            _ => (asked.shapes.clone(), asked.without(&marks)),
-        };
-        Some(Self {
-            asked: opened(all),
-            made,
-            plainly_asked: opened(plain),
-            plainly_made,
-        })
-    }
+/// The texts that are asked for, with those that are made: all of them, and the ordinary ones.
+fn sides(
+    subject: Subject<'_>,
+    node: &Node,
+    condition: &SortCondition,
+) -> Option<[(Vec<Shape>, Vec<Shape>); 2]> {
+    let bounds = Template { parts: Vec::new() };
+    let (asked, open) = match condition {
+        SortCondition::Is(template) => (template, false),
+        SortCondition::BeginsWith(template) => (template, true),
+        _ => (&bounds, true),
+    };
+    let parameter = |_: &Placeholder| Domain::unknown("a parameter");
+    let asked = Known::new(asked, subject.time_zone, &parameter);
+    let mut marks = marks(asked.template);
+    let (made, plainly_made) = match node {
+        Node::Template(template) => {
+            let known = subject.known(template);
+            marks.push_str(&self::marks(template));
+            let plain = known.clone().without(&marks);
+            (known.shapes, plain)
+        }
+        Node::Constant(Attribute::N(number)) => {
+            let shape = vec![Shape::of(&literal(number.as_str()))];
+            (shape.clone(), shape)
+        }
+        _ => return None,
+    };
+    let (all, plain) = match condition {
+        SortCondition::Between(..) => {
+            let shape = vec![Shape::of(&literal(asked_beginning(condition)))];
+            (shape.clone(), shape)
+        }
+        _ => (asked.shapes.clone(), asked.without(&marks)),
+    };
+    Some([(all, made), (plain, plainly_made)].map(|(asked, made)| {
+        let asked = asked.into_iter();
+        let asked = asked.map(|shape| if open { shape.open() } else { shape });
+        (asked.collect(), made)
+    }))
 }
 
 /// What a template sets between values: letters of its text that are none of a word's.

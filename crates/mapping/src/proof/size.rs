@@ -1,13 +1,15 @@
-//! How large an item can be, by the limits of its columns, and what writing one costs.
+//! How large an item and its keys can be, by the limits of columns, and what writing one costs.
 
-use dynafold_dynamodb::{MAX_ITEM_BYTES, write_units};
+use dynafold_dynamodb::{
+    KeyAttribute, KeyType, MAX_ITEM_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES, write_units,
+};
 use dynafold_relational::catalog::DataType;
 use dynafold_relational::value::Value;
 
 use super::domain::Kind;
 use super::facts::Subject;
-use super::forms::{Known, Use};
-use super::needs::conditions;
+use super::forms::{Known, Shape, Use};
+use super::indexes::conditions;
 use super::{SizeProof, Writes};
 use crate::model::{Node, Part, Template};
 use crate::template::{Filter, canonical};
@@ -225,8 +227,50 @@ fn literals(template: &Template) -> usize {
     template.flat().into_iter().map(length).sum()
 }
 
+/// What a key attribute may hold that DynamoDB refuses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// The empty text: this column is all there is to it.
+    Empty(String),
+    /// More bytes than there may be: this many, by these columns.
+    Long {
+        bytes: usize,
+        most: usize,
+        columns: Vec<String>,
+    },
+}
+
+/// What the text of a key attribute may be that DynamoDB refuses, by the limits of columns.
+/// Columns without a limit are not told of.
+pub(crate) fn refused(subject: Subject<'_>, key: &KeyAttribute, is_sort: bool) -> Vec<Refused> {
+    let mut refused = Vec::new();
+    let template = subject.item.template(&key.name);
+    let Some(template) = template.filter(|_| key.key_type == KeyType::S) else {
+        return refused;
+    };
+    let known = subject.known(template);
+    if let Some(text) = known.uses.first()
+        && known.shapes.iter().any(Shape::may_be_empty)
+    {
+        refused.push(Refused::Empty(text.placeholder.place.written.to_string()));
+    }
+    let most = if is_sort {
+        MAX_SORT_BYTES
+    } else {
+        MAX_PARTITION_BYTES
+    };
+    if let Some(bytes) = bytes(&known).filter(|bytes| *bytes > most) {
+        refused.push(Refused::Long {
+            bytes,
+            most,
+            columns: largest(&known),
+        });
+    }
+    refused
+}
+
 /// Most bytes of a key attribute's text; `None` where a column has no limit.
-pub(super) fn bytes(known: &Known<'_>) -> Option<usize> {
+fn bytes(known: &Known<'_>) -> Option<usize> {
     let values = known.uses.iter().map(escaped);
     let values: Option<Vec<usize>> = values.collect();
     let sum = values?.into_iter().fold(0, usize::saturating_add);
@@ -234,7 +278,7 @@ pub(super) fn bytes(known: &Known<'_>) -> Option<usize> {
 }
 
 /// The columns with the most bytes.
-pub(super) fn largest(known: &Known<'_>) -> Vec<String> {
+fn largest(known: &Known<'_>) -> Vec<String> {
     let columns = known.uses.iter().map(|each| {
         let bytes = each.domain.bytes.unwrap_or(usize::MAX);
         (format!("`{}`", each.placeholder.place.written), bytes)

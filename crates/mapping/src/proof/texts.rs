@@ -1,17 +1,23 @@
 //! The texts that a key attribute of an item type can have: what tells its items from those of others.
 
 use std::collections::HashSet;
+use std::fmt::LowerExp;
+use std::str::FromStr;
+use std::sync::Arc;
 
 use dynafold_dynamodb::Attribute;
+use dynafold_relational::catalog::{DataType, Dbms};
+use dynafold_relational::value::Number;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::domain::Domain;
-use super::exact::Exact;
 use super::facts::{ColumnFact, Subject};
 use super::forms::{Piece, Shape, shapes};
-use super::letters::Letters;
 use super::meet::{Common, Work, meeting};
+use super::text::{Letters, letters};
 use crate::model::{Node, Placeholder, Template};
+use crate::template::{Escape, Filter};
 
 /// The texts that a key attribute of an item type can have; more perhaps, never less.
 #[derive(Debug, Clone)]
@@ -169,4 +175,318 @@ pub(crate) fn key_texts(subject: Subject<'_>) -> Vec<Texts> {
     };
     keys.map(|(_, node)| Texts::with(node, subject.time_zone, &known))
         .collect()
+}
+
+// Which texts of its forms a value has: its forms are wider, which is safe for what must not meet, and not for
+// what is deleted.
+
+/// Which texts of its forms a value has.
+#[derive(Debug, Clone)]
+pub(super) struct Exact {
+    kind: Kind,
+    /// What is escaped in it.
+    escape: Option<Arc<Escape>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    /// All of them.
+    Any,
+    /// Those of whole numbers from `least` to `most`, with zeros before them where they are `padded`.
+    Whole {
+        least: i128,
+        most: i128,
+        padded: bool,
+    },
+    /// A number as it is written, with no more digits before the point and behind it.
+    Number { whole: usize, fraction: usize },
+    /// A float of so many bits, as it is written.
+    Float(u8),
+    /// A date, or a date and a time of the day: of a column of this database, where that is known.
+    Moment(Option<Dbms>),
+    /// No more letters; with `fixed` no fewer either.
+    Text { most: u64, fixed: bool },
+    /// One of these.
+    Label(Vec<String>),
+    /// No more bytes; with `fixed` no fewer either.
+    Bytes { most: u64, fixed: bool },
+}
+
+/// A number of any length.
+const ANY_NUMBER: Kind = Kind::Number {
+    whole: usize::MAX,
+    fraction: usize::MAX,
+};
+
+impl Exact {
+    /// Of a value. `domain`: what is known of it. `column`: its column, where it is all of one.
+    pub(super) fn of(value: &Placeholder, domain: &Domain, column: Option<&ColumnFact>) -> Self {
+        Self {
+            kind: Kind::of(&value.filters, domain, column),
+            escape: value.escape.clone(),
+        }
+    }
+
+    /// Whether a text of the value's forms is one that it has.
+    pub(super) fn allows(&self, text: &str) -> bool {
+        match &self.escape {
+            _ if self.kind == Kind::Any => true,
+            Some(escape) => escape
+                .undo(text)
+                .is_some_and(|text| self.kind.allows(&text)),
+            None => self.kind.allows(text),
+        }
+    }
+
+    /// Whether bytes are a value of it, where it is a whole attribute.
+    pub(super) fn allows_bytes(&self, bytes: &[u8]) -> bool {
+        let Kind::Bytes { most, fixed } = self.kind else {
+            return true;
+        };
+        fits(bytes.len(), most, fixed)
+    }
+}
+
+fn fits(length: usize, most: u64, fixed: bool) -> bool {
+    let length = u64::try_from(length).unwrap_or(u64::MAX);
+    length == most || length < most && !fixed
+}
+
+impl Kind {
+    fn of(filters: &[Filter], domain: &Domain, column: Option<&ColumnFact>) -> Self {
+        let data_type = column.and_then(|column| column.data_type.as_ref());
+        let bounds = column.and_then(|column| column.bounds.as_ref());
+        if column.is_some_and(|column| column.unclear) {
+            return Self::Any;
+        }
+        if let ([], Some(bounds)) = (filters, bounds) {
+            let fixed = bounds.fixed;
+            match data_type {
+                Some(&DataType::Text {
+                    max_chars: Some(most),
+                }) => {
+                    return Self::Text { most, fixed };
+                }
+                Some(&DataType::Binary {
+                    max_bytes: Some(most),
+                }) => {
+                    return Self::Bytes { most, fixed };
+                }
+                Some(DataType::Enum { values }) => {
+                    let mut labels = values.clone();
+                    // What MySQL puts for a value that is none of them.
+                    labels.extend((bounds.dbms != Dbms::Postgres).then(String::new));
+                    return Self::Label(labels);
+                }
+                _ => {}
+            }
+        }
+        // SQLite's columns of numbers hold text too.
+        if letters(&domain.forms).allows('x') {
+            return Self::Any;
+        }
+        let is_moment = |data_type: &&DataType| {
+            matches!(data_type, DataType::Date | DataType::Timestamp { .. })
+        };
+        let moment = data_type.filter(is_moment);
+        let padded = match filters {
+            [] => false,
+            [Filter::Pad { scale: 0, .. }] => true,
+            [Filter::Epoch | Filter::EpochMs] => return ANY_NUMBER,
+            [Filter::Date | Filter::Iso] => {
+                return Self::Moment(moment.and(bounds).map(|bounds| bounds.dbms));
+            }
+            _ => return Self::Any,
+        };
+        match data_type {
+            Some(DataType::Integer { bits, unsigned }) => {
+                let bits = u32::from(*bits).clamp(1, 64);
+                let (least, most) = if *unsigned {
+                    (0, (1 << bits) - 1)
+                } else {
+                    (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+                };
+                Self::Whole {
+                    least,
+                    most,
+                    padded,
+                }
+            }
+            Some(DataType::Decimal {
+                precision: Some(precision),
+                scale: Some(scale),
+            }) if !padded && bounds.is_some() => {
+                let whole = i64::from(*precision) - i64::from(*scale);
+                Self::Number {
+                    whole: usize::try_from(whole).unwrap_or(0),
+                    fraction: usize::try_from(*scale).unwrap_or(0),
+                }
+            }
+            Some(DataType::Decimal { .. }) if !padded => ANY_NUMBER,
+            Some(DataType::Float { bits }) if !padded => Self::Float(*bits),
+            _ if moment.is_some() && !padded => Self::Moment(bounds.map(|bounds| bounds.dbms)),
+            _ => Self::Any,
+        }
+    }
+
+    fn allows(&self, text: &str) -> bool {
+        match *self {
+            Self::Any | Self::Bytes { .. } => true,
+            Self::Whole {
+                least,
+                most,
+                padded,
+            } => {
+                let number = text.parse::<i128>();
+                number.is_ok_and(|number| {
+                    (least..=most).contains(&number) && (padded || number.to_string() == text)
+                })
+            }
+            Self::Number { whole, fraction } => Number::parse(text).is_ok_and(|number| {
+                let (before, behind) = number.parts();
+                let before = before.trim_start_matches('0');
+                number.as_str() == text && before.len() <= whole && behind.len() <= fraction
+            }),
+            Self::Float(32) => is_float::<f32>(text, 9),
+            Self::Float(_) => is_float::<f64>(text, 17),
+            Self::Moment(dbms) => is_moment(text, dbms),
+            Self::Text { most, fixed } => fits(text.chars().count(), most, fixed),
+            Self::Label(ref labels) => labels.iter().any(|label| label == text),
+        }
+    }
+}
+
+/// Whether a float is written so: as the shortest text that reads back as it, or, where that lies in the middle between
+/// two floats, which PostgreSQL does not write, as the nearest of more digits. No database writes more than `most`.
+fn is_float<F: FromStr + LowerExp>(text: &str, most: usize) -> bool {
+    let Ok(float) = text.parse::<F>() else {
+        return false;
+    };
+    let digits = text.replace(['-', '.'], "");
+    let digits = digits.trim_matches('0').len();
+    let rounded = format!("{float:.*e}", digits.saturating_sub(1));
+    let mut written = [format!("{float:e}"), rounded].into_iter();
+    digits <= most
+        && written.any(|one| Number::parse(&one).is_ok_and(|number| number.as_str() == text))
+}
+
+/// Whether month, day and clock are within their bounds. MySQL and MariaDB keep the 31st of any month; of what is no
+/// column of times it is not known who has written it.
+fn is_moment(text: &str, dbms: Option<Dbms>) -> bool {
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<i16>().ok();
+    let part = |from: usize, least: i16, most: i16| {
+        let part = number(from, from + 2);
+        text.len() <= from || part.is_some_and(|part| (least..=most).contains(&part))
+    };
+    let is_day = || {
+        let small = |from| i8::try_from(number(from, from + 2)?).ok();
+        let day = (|| Date::new(number(0, 4)?, small(5)?, small(8)?).ok())();
+        day.is_some()
+    };
+    let (hour, second) = if dbms.is_some() { (23, 59) } else { (24, 60) };
+    text.get(..4).is_some_and(|year| year != "0000")
+        && part(5, 1, 12)
+        && part(8, 1, 31)
+        && part(11, 0, hour)
+        && part(14, 0, 59)
+        && part(17, 0, second)
+        && (dbms != Some(Dbms::Postgres) || is_day())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_texts_that_a_value_makes_are_its_own() {
+        let int = |padded| Kind::Whole {
+            least: -(1 << 31),
+            most: (1 << 31) - 1,
+            padded,
+        };
+        let decimal = |whole, fraction| Kind::Number { whole, fraction };
+        for (kind, own, others) in [
+            (
+                int(false),
+                "0 7 -7 2147483647",
+                "007 -0 00 2147483648 99999999999999",
+            ),
+            (int(true), "0000000007 2147483647", "9999999999"),
+            (ANY_NUMBER, "0.5 -1.25 100", "00.50 1.500 ...#1 1-1 -"),
+            (
+                decimal(4, 2),
+                "0 9999.99 -0.01 1.5",
+                "10000 1.555 20260101123456 1.50",
+            ),
+            (decimal(0, 3), "0.125 0", "1 1.5 0.1234"),
+            (
+                Kind::Float(32),
+                "16777216 0.1 -1.5 0 340282350000000000000000000000000000000 2097152.2",
+                "16777217 0.123456789 0.10 1e5 340282350000000000000000000000000000001",
+            ),
+            (
+                Kind::Float(64),
+                // PostgreSQL writes the second, others the first.
+                "100000000000000000000000 99999999999999990000000 0.1",
+                "9007199254740993 0.1000000000000000055",
+            ),
+            (
+                Kind::Moment(Some(Dbms::Mysql)),
+                "2026-01-31 2026-02-31 2026-01-31T23:59:59.000001Z",
+                "2026-13-45 0000-00-00 2026-01-32 2026-01-31T25:00:00 2026-01-31T24:00:00",
+            ),
+            (
+                Kind::Moment(Some(Dbms::Postgres)),
+                "2026-01-31 2024-02-29 2026-01-31T23:59:59.000001Z",
+                "2026-02-30 2023-02-29 2026-04-31T00:00:00 2026-01-01T23:59:60.000000",
+            ),
+            (
+                Kind::Moment(None),
+                "2026-02-31T24:00:00 2026-01-31T23:59:60",
+                "2026-13-01 2026-01-31T23:60:00",
+            ),
+            (
+                Kind::Text {
+                    most: 3,
+                    fixed: false,
+                },
+                "abc ab äöü",
+                "abcd settings",
+            ),
+            (
+                Kind::Text {
+                    most: 3,
+                    fixed: true,
+                },
+                "abc äöü",
+                "ab abcd",
+            ),
+            (
+                Kind::Label(vec!["open".to_owned(), "done".to_owned()]),
+                "open done",
+                "opendone settings",
+            ),
+        ] {
+            let wrong = own.split(' ').find(|text| !kind.allows(text));
+            assert_eq!(wrong, None, "{kind:?}");
+            let allowed = others.split(' ').find(|text| kind.allows(text));
+            assert_eq!(allowed, None, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_as_many_as_the_type_has() {
+        let exact = |fixed| Exact {
+            kind: Kind::Bytes { most: 4, fixed },
+            escape: None,
+        };
+        for (bytes, varying, fixed) in [
+            (&b"abcd"[..], true, true),
+            (b"ab", true, false),
+            (b"settings", false, false),
+        ] {
+            assert_eq!(exact(false).allows_bytes(bytes), varying, "{bytes:?}");
+            assert_eq!(exact(true).allows_bytes(bytes), fixed, "{bytes:?}");
+        }
+    }
 }

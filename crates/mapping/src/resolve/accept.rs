@@ -3,10 +3,10 @@
 use dynafold_relational::catalog::Dbms;
 use dynafold_sql::Sql;
 
-use super::super::raw::{RawAcceptance, Spanned};
 use super::Whole;
 use super::anchor::Anchor;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity, did_you_mean};
+use crate::raw::{RawAcceptance, Spanned};
 
 /// Takes what is accepted out of the diagnostics. What names no warning is a fault, and what there
 /// is no warning for is a risk of its own: it would hide one to come. `untold` are warnings that

@@ -1,20 +1,20 @@
-//! Binds templates to columns: paths become indices into the row, filter calls become filters.
+//! Binds templates to columns: the names in them become places in the row, filter calls become filters.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use dynafold_dynamodb::Attribute;
+use dynafold_dynamodb::{Attribute, DynamoType};
 use dynafold_format::counted;
-use dynafold_relational::catalog::{Catalog, DataType, Family};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Family};
 use dynafold_relational::scan::{Scan, ScanColumn};
 use dynafold_relational::value::{Number, NumberError};
 
 use super::anchor::Anchor;
 use super::pass::PassBuilder;
-use super::scope::Scope;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
-use crate::model::{Node, Part, Place, Placeholder, Template};
-use crate::raw::Spanned;
+use super::scope::{Element, Scope, unknown_column};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity, nearest};
+use crate::model::{Node, Part, Place, Placeholder, Template, family_of};
+use crate::raw::{Spanned, spanned, word};
 use crate::template::{self, Filter, Lookalike, Segment, Trial, WrittenPlaceholder};
 use crate::yaml::{Content, Entry, Node as Yaml};
 
@@ -334,4 +334,244 @@ fn constant(text: &str) -> Result<Option<Attribute>, NumberError> {
             Err(error) => Err(error),
         },
     }
+}
+
+// `$value` with `$when` and `$type`.
+
+impl Binder<'_> {
+    /// Binds a map with `$value`.
+    pub(super) fn directed(&mut self, yaml: &Yaml) -> Option<Node> {
+        let value = self.node(yaml.get("$value")?);
+        let condition = yaml.get("$when").and_then(spanned);
+        let flag = condition.map(|condition| {
+            let flag = self.pass.flag(&condition.value);
+            self.take_condition(&condition, "the attribute is never there");
+            flag
+        });
+        let mut node = value?;
+        if let Some(written) = yaml.get("$type")
+            && let Some(Spanned { value: wanted, .. }) = word(DynamoType::WORDS, written)
+        {
+            let given = node.known_family();
+            convert(&mut node, wanted);
+            let made = node.known_family();
+            node = Node::Typed {
+                wanted,
+                value: Box::new(node),
+            };
+            if !may_be(wanted, given, made) {
+                let given = given.map_or("another value", Family::name);
+                let message = format!("the value is {given}, which never is of this type");
+                let help = "convert it with a filter, or take `$type` away";
+                self.tell(Code::WrongValue, written.span.clone(), message, help);
+            }
+        }
+        Some(match flag {
+            Some(flag) => Node::When {
+                flag,
+                value: Box::new(node),
+            },
+            None => node,
+        })
+    }
+}
+
+/// Whether a value that was of one kind, and of another after its conversion, may be of a type.
+fn may_be(wanted: DynamoType, given: Option<Family>, made: Option<Family>) -> bool {
+    use Family::{Binary, Number, Text, Time};
+    let is_member = match wanted {
+        DynamoType::Ss => !matches!(given, Some(Number | Binary)),
+        DynamoType::Ns => !matches!(given, Some(Text | Time | Binary)),
+        DynamoType::Bs => !matches!(given, Some(Text | Time | Number)),
+        _ => true,
+    };
+    let is_of_kind = match made {
+        Some(Time) => wanted == DynamoType::S,
+        Some(made) => made == family_of(wanted),
+        None => true,
+    };
+    is_member && is_of_kind
+}
+
+/// Has a single value go through the filter that makes the type, where it is another.
+fn convert(node: &mut Node, wanted: DynamoType) {
+    let template = match node {
+        Node::Template(template) => template,
+        Node::Constant(Attribute::N(number)) if wanted == DynamoType::S => {
+            *node = Node::Constant(Attribute::S(number.as_str().into()));
+            return;
+        }
+        _ => return,
+    };
+    let [Part::Value(value)] = template.parts.as_mut_slice() else {
+        return;
+    };
+    let filter = match (wanted, value.family) {
+        (wanted, family) if family_of(wanted) == family => return,
+        (DynamoType::S, Family::Time) => return,
+        (DynamoType::S, _) => Filter::String,
+        (DynamoType::N, _) => Filter::Number,
+        (DynamoType::B, _) => Filter::Binary,
+        (DynamoType::Bool, _) => Filter::Bool,
+        (DynamoType::Ss | DynamoType::Ns | DynamoType::Bs, _) => Filter::Set,
+        (DynamoType::L | DynamoType::M, Family::Text) => Filter::Json,
+        (DynamoType::L | DynamoType::M, _) => return,
+    };
+    if let Ok(family) = filter.family(value.family) {
+        value.filters.push(filter);
+        value.family = family;
+    }
+}
+
+// Paths: the names in a template become places in the row.
+
+impl Binder<'_> {
+    /// Binds a path: a column, `alias.column`, and members below either.
+    pub(super) fn place(&mut self, path: &[String], span: Range<usize>) -> Option<(Place, Family)> {
+        let first = path.first()?;
+        let written: Arc<str> = path.join(".").into();
+        if let Some(element) = self.scope.element(first) {
+            return self.element_place(element, path, written, span);
+        }
+        if path.iter().any(|part| part == "$index") {
+            let message = format!("`{first}` is no element of an array that is exploded");
+            let help = format!("declare it: explode: {{ {first}: array_column }}");
+            self.tell(Code::UnknownAlias, span, message, help);
+            return None;
+        }
+        if first == "*" {
+            let message = "`*` stands for no value of the row";
+            let help = "in an item's key say which value picks the shard: {id | shard(20)}";
+            self.tell(Code::Template, span, message, help);
+            return None;
+        }
+        let scope = self.scope;
+        let (alias, column, members) = match (scope.parent(first), path.get(1)) {
+            (Some(parent), Some(name)) => {
+                let Some(column) = parent.table.column(name).cloned() else {
+                    self.diagnostics.push(parent.lacks(name, span));
+                    return None;
+                };
+                let members = path.get(2..).unwrap_or_default();
+                (Some(first.as_str()), column, members)
+            }
+            _ => (
+                None,
+                self.base_column(path, span.clone())?,
+                path.get(1..).unwrap_or_default(),
+            ),
+        };
+        let family = self.member_family(&column, members, &written, span)?;
+        let column = self.pass.column(alias, &column.name, &column.data_type);
+        Some((member(column, members, written), family))
+    }
+
+    /// What a member of a column is; `None` where there is no such member.
+    fn member_family(
+        &mut self,
+        column: &Column,
+        members: &[String],
+        written: &str,
+        span: Range<usize>,
+    ) -> Option<Family> {
+        let mut data_type = Some(&column.data_type);
+        for member in members {
+            data_type = match data_type {
+                Some(DataType::Composite { fields }) => {
+                    match fields.iter().find(|f| &f.0 == member) {
+                        Some((_, field)) => Some(field),
+                        None => {
+                            let names = fields.iter().map(|field| field.0.as_str());
+                            let fault = unknown_column(member, span, "the composite", names);
+                            self.diagnostics.push(fault);
+                            return None;
+                        }
+                    }
+                }
+                Some(
+                    DataType::Json | DataType::Hstore | DataType::Range { .. } | DataType::Dynamic,
+                )
+                | None => None,
+                Some(other) => {
+                    let message = format!("`{written}`: {} has no members", other.family().name());
+                    let help = "only JSON columns, composites, hstore and ranges have members";
+                    self.tell(Code::UnknownColumn, span, message, help);
+                    return None;
+                }
+            };
+        }
+        Some(data_type.map_or(Family::Any, DataType::family))
+    }
+
+    /// Binds an exploded element, its position, or a member of it.
+    fn element_place(
+        &mut self,
+        element: &Element,
+        path: &[String],
+        written: Arc<str>,
+        span: Range<usize>,
+    ) -> Option<(Place, Family)> {
+        let is_index = path.get(1).is_some_and(|part| part == "$index");
+        let (column, family, members) = if is_index {
+            (element.index, Family::Number, path.get(2..))
+        } else {
+            (element.value, element.family, path.get(1..))
+        };
+        let members = members.unwrap_or_default();
+        let may_have = matches!(family, Family::Any | Family::Document | Family::Map);
+        if !members.is_empty() && !may_have {
+            let message = format!("`{written}`: {} has no members", family.name());
+            self.diagnostics
+                .push(Diagnostic::new(Code::UnknownColumn, span, message));
+            return None;
+        }
+        let family = if members.is_empty() {
+            family
+        } else {
+            Family::Any
+        };
+        Some((member(column, members, written), family))
+    }
+
+    pub(super) fn base_column(&mut self, path: &[String], span: Range<usize>) -> Option<Column> {
+        let first = path.first()?;
+        if let Some(column) = self.scope.base(first) {
+            return Some(column.clone());
+        }
+        if self.scope.broken.contains(first) && path.len() > 1 {
+            return None;
+        }
+        if !self.scope.known {
+            return Some(unknown(first));
+        }
+        let aliases = self.scope.joins.iter().map(|parent| parent.alias.as_str());
+        if path.len() > 1 {
+            let declare = format!("declare it: join: {{ {first}: foreign_key_column }}");
+            let help = match nearest(first, aliases.clone()) {
+                Some(near) => format!("did you mean `{near}`? Else {declare}"),
+                None => declare,
+            };
+            let message = format!(
+                "`{first}` is neither a column of `{}` nor a joined alias",
+                self.scope.written
+            );
+            self.tell(Code::UnknownAlias, span, message, help);
+        } else {
+            self.diagnostics.push(self.scope.lacks(first, span));
+        }
+        None
+    }
+}
+
+/// The place of a column, or of a member of it.
+fn member(column: usize, path: &[String], written: Arc<str>) -> Place {
+    Place {
+        path: path.iter().map(|name| name.as_str().into()).collect(),
+        ..Place::of_column(column, written)
+    }
+}
+
+/// A column of a query whose columns are not known.
+pub(super) fn unknown(name: &str) -> Column {
+    Column::new(name.to_owned(), String::new(), DataType::Dynamic)
 }

@@ -9,14 +9,13 @@ use dynafold_sql::{
     Around, ColumnRef, Comparator, Condition, Constant, Operand, Query, Test, Value,
 };
 
-use super::super::model::{AccessPattern, Placeholder};
-use super::super::proof::{PatternProof, SizeProof};
-use super::super::raw::{RawItem, Spanned};
-use super::bind::Binder;
+use super::bind::{Binder, unknown};
 use super::patterns::Bound;
-use super::place::unknown;
 use super::scope::{Scope, unknown_column};
 use crate::diagnostic::Code;
+use crate::model::{AccessPattern, Placeholder};
+use crate::proof::{PatternProof, SizeProof};
+use crate::raw::{RawItem, Spanned};
 
 /// A column that `columns` asks for.
 struct Chosen {

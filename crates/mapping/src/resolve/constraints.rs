@@ -9,8 +9,7 @@ use std::sync::Arc;
 use dynafold_relational::catalog::{Column, DataType, Dbms, Table, TableKind};
 use dynafold_relational::scan::ScanColumn;
 
-use super::bind::Binder;
-use super::place::unknown;
+use super::bind::{Binder, unknown};
 use super::scope::{On, One, Parent, Scope};
 use crate::proof::{Bounds, ColumnFact, Domain, Facts, Origin, UniqueKey, column_bytes};
 
@@ -366,8 +365,10 @@ fn is_unclear(column: &Column, dbms: Dbms) -> bool {
     let declared = column.declared.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| declared.contains(word));
     match &column.data_type {
-        // It keeps any text in any column.
-        _ if dbms == Dbms::Sqlite => false,
+        // SQLite keeps any text in any column. What an integer's text would be is known all the same.
+        other if dbms == Dbms::Sqlite => {
+            !matches!(other, DataType::Text { .. } | DataType::Integer { .. })
+        }
         DataType::Text { .. } => {
             let is_known = column.is_plain_text(dbms)
                 || declared.starts_with("character(")
@@ -429,7 +430,7 @@ mod tests {
             (pg, "integer", int.clone(), true),
             (pg, "oid", int.clone(), false),
             (my, "int unsigned", int.clone(), true),
-            (my, "year", int, false),
+            (my, "year", int.clone(), false),
             (pg, "numeric(6,2)", decimal(6, 2), true),
             (pg, "numeric(3,-2)", decimal(3, -2), false),
             (pg, "numeric(2,5)", decimal(2, 5), false),
@@ -446,7 +447,8 @@ mod tests {
             (pg, "interval", DataType::Interval, false),
             (pg, "jsonb", DataType::Json, false),
             (pg, "money", DataType::Printed, false),
-            (Dbms::Sqlite, "INTERVAL", DataType::Interval, true),
+            (Dbms::Sqlite, "DATE", DataType::Date, false),
+            (Dbms::Sqlite, "INT", int, true),
         ] {
             let mut column = Column::new("c".to_owned(), declared.to_owned(), data_type);
             assert_eq!(is_unclear(&column, dbms), !is_clear, "{declared}");

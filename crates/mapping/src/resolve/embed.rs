@@ -3,16 +3,15 @@
 use dynafold_relational::catalog::{Catalog, DataType, Family, Table};
 use dynafold_relational::scan::Embed;
 
-use super::super::model::{EmbedNode, Explode, Gather, Node, Place, Placeholder, Template};
-use super::super::raw::{RawItem, Spanned, read_joins, read_pairs, spanned};
-use super::super::template::{self, Segment};
-use super::super::yaml::Node as Yaml;
 use super::bind::Binder;
 use super::join::{matched, ours};
-use super::kinds::family;
 use super::pass::PassBuilder;
 use super::scope::{Element, On, Scope};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::model::{EmbedNode, Explode, Gather, Node, Place, Placeholder, Template};
+use crate::raw::{RawItem, Spanned, read_joins, read_pairs, spanned};
+use crate::template::{self, Segment};
+use crate::yaml::Node as Yaml;
 
 /// Levels of embeds within embeds.
 const MAX_DEPTH: usize = 3;
@@ -283,7 +282,7 @@ impl Binder<'_> {
         match yaml.get("$as").and_then(Yaml::text) {
             Some("set") => {
                 let written = yaml.get("$each").or(yaml.get("$embed"))?;
-                match each.and_then(family) {
+                match each.and_then(Node::known_family) {
                     Some(given @ (Family::Boolean | Family::List | Family::Map | Family::Set)) => {
                         self.misfit(written, "a set", given, "say `$as: list`");
                     }

@@ -3,14 +3,13 @@
 
 use dynafold_relational::catalog::{Column, ForeignKey};
 
-use super::super::model::Placeholder;
-use super::super::starter::scalar;
-use super::super::template::Path;
-use super::Whole;
 use super::equality::{folds, is_insensitive};
 use super::patterns::Bound;
-use super::resolved::Resolved;
+use super::{Resolved, Whole};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::model::Placeholder;
+use crate::starter::scalar;
+use crate::template::Path;
 
 /// Tells of partition keys that are made from a foreign key between such columns: a child that spells its parent
 /// otherwise stands apart from it. Of indexes those count that an access pattern asks.

@@ -9,9 +9,8 @@ use dynafold_relational::catalog::Catalog;
 
 use super::bind::Binder;
 use super::pass::PassBuilder;
-use super::resolved::Resolved;
 use super::scope::Scope;
-use super::{embed, life};
+use super::{Resolved, embed, life};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::model::{Expired, ItemType, Node, Part, Template};
 use crate::raw::{Raw, RawItem};

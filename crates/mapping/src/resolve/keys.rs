@@ -3,11 +3,9 @@
 use dynafold_dynamodb::{Index, KeyAttribute, KeyType};
 use dynafold_relational::catalog::{DataType, Family};
 
-use super::Whole;
-use super::kinds::family;
-use super::resolved::Resolved;
+use super::{Resolved, Whole};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::{Expired, Node, Placeholder};
+use crate::model::{Expired, Node, Placeholder, Template};
 use crate::proof::key_attributes;
 use crate::raw::Spanned;
 use crate::template::Filter;
@@ -41,7 +39,7 @@ fn fits(key_type: KeyType, family: Family) -> bool {
 }
 
 fn check_type(item: &Resolved, key: &KeyAttribute, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(given) = item.item.node(&key.name).and_then(family) else {
+    let Some(given) = item.item.node(&key.name).and_then(Node::known_family) else {
         return;
     };
     if fits(key.key_type, given) {
@@ -107,7 +105,10 @@ fn check_ttl(item: &Resolved, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
     let Some(node) = item.item.node(ttl) else {
         return;
     };
-    let (given, help) = match (family(node), single(node)) {
+    let (given, help) = match (
+        node.known_family(),
+        node.template().and_then(Template::single),
+    ) {
         (_, Some(value)) if value.filters.contains(&Filter::EpochMs) => (
             "one of milliseconds",
             "DynamoDB would keep the items for thousands of years: say `| epoch`".to_owned(),
@@ -128,11 +129,6 @@ fn check_ttl(item: &Resolved, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
     let message =
         format!("the TTL attribute `{ttl}` must be a number of seconds, but here it is {given}");
     diagnostics.add(Code::TtlType, item.place(ttl), message, help);
-}
-
-/// The one value that an attribute carries, whatever condition or type goes with it.
-fn single(node: &Node) -> Option<&Placeholder> {
-    node.template()?.single()
 }
 
 /// Whether a number column is too narrow for the seconds of any year from 2001 on, which have ten

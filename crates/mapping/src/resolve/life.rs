@@ -5,8 +5,7 @@ use std::sync::Arc;
 use dynafold_dynamodb::Table;
 use dynafold_relational::catalog::Family;
 
-use super::kinds::family;
-use super::resolved::Resolved;
+use super::Resolved;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::model::{Expired, Node, Part, Template};
 use crate::proof::{key_attributes, sort_keys};
@@ -128,7 +127,7 @@ fn uncompressible(name: &str, item: &Resolved, table: &Table) -> Option<(String,
         let fault = (message, did_you_mean(name, names));
         return item.item.spreads.is_empty().then_some(fault);
     };
-    match family(node) {
+    match node.known_family() {
         Some(Family::Binary) => Some((
             format!(
                 "`{name}` is binary already, so that no reader could tell whether it is compressed"
@@ -152,7 +151,7 @@ fn digits_in_order(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnos
         };
         if let Some(written) = disordered(template) {
             let message = format!(
-                "`{written}` is in order as text, but `key_escape` escapes the digits in it that stand in the template too"
+                "`{written}` sorts correctly as text, but `key_escape` escapes those of its digits that are in the template too"
             );
             let help = "write the template's own text without digits";
             diagnostics.add(Code::EscapedOrder, item.place(key), message, help);

@@ -6,31 +6,25 @@ mod anchor;
 mod bind;
 mod carried;
 mod constraints;
-mod directed;
 mod embed;
 mod equality;
-mod fickle;
 mod insensitive;
 mod item;
 mod join;
 mod keys;
-mod kinds;
 mod life;
 mod outline;
 mod pass;
 mod patterns;
-mod place;
 mod proofs;
 mod reached;
-mod resolved;
 mod risks;
-mod rows;
 mod scope;
-mod settings;
 mod table;
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use dynafold_dynamodb::Table;
 use dynafold_relational::catalog::{Catalog, Column};
@@ -38,17 +32,16 @@ use dynafold_relational::scan::Scan;
 use jiff::tz::TimeZone;
 
 use super::model::{ItemType, Model};
-use super::proof::{Proofs, Subject, key_texts, pairs};
+use super::proof::{Facts, Proofs, Subject, key_texts, pairs};
 use super::raw::{Raw, Spanned};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 
-pub use fickle::is_fickle_query;
 pub use outline::{Outline, outline};
+pub use pass::is_fickle_query;
 pub use patterns::{aligned, kind_of, writing};
 
 use pass::Passes;
 use patterns::{Ground, Make};
-use resolved::Resolved;
 use scope::Scope;
 
 /// What `from: { sql }` queries give, by their text: their columns, or why the source refuses.
@@ -70,6 +63,33 @@ pub struct Resolution {
     pub conditions: Vec<Spanned<Scan>>,
     /// For each of the model's passes, where its first item type stands.
     pub passes: Vec<Range<usize>>,
+}
+
+/// An item type on its way into the model, with the places that later checks point at.
+#[derive(Debug)]
+struct Resolved {
+    item: ItemType,
+    name_span: Range<usize>,
+    /// The conditions, its own and those of `$when` and of embeds, each as a scan of its own.
+    conditions: Vec<Spanned<Scan>>,
+    /// Where each attribute was written.
+    spans: HashMap<Arc<str>, Range<usize>>,
+    /// What the schema tells of the rows.
+    facts: Facts,
+    /// Columns of the row that may be NULL.
+    nullable: Vec<usize>,
+    /// Whether the relation is a table whose constraints are known.
+    is_table: bool,
+    /// About how many items there are at most, where the catalog knows.
+    rows: Option<u64>,
+}
+
+impl Resolved {
+    /// Where an attribute was written.
+    fn place(&self, attribute: &str) -> Range<usize> {
+        let written = self.spans.get(attribute).cloned();
+        written.unwrap_or_else(|| self.name_span.clone())
+    }
 }
 
 /// A mapping with its item types resolved: what is checked and proved of it as a whole.

@@ -2,9 +2,8 @@
 
 use dynafold_dynamodb::Table;
 
-use super::Whole;
 use super::reached::Finds;
-use super::resolved::Resolved;
+use super::{Resolved, Whole};
 use crate::claim::{self, Claim, ClaimKind, Verdict};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::model::Node;
@@ -160,12 +159,9 @@ fn sort_order<'a>(whole: &Whole<'a>, item: &'a Resolved, diagnostics: &mut Vec<D
             continue;
         };
         for disorder in disorders(whole.subject(item), template) {
-            let code = match disorder.fault() {
-                Some(true) => Code::UnpaddedNumber,
-                Some(false) => Code::UnorderedTime,
-                None => continue,
-            };
-            diagnostics.add(code, item.place(name), disorder.because(), disorder.help());
+            if let Some((code, help)) = disorder.fault {
+                diagnostics.add(code, item.place(name), disorder.because, help);
+            }
         }
     }
 }

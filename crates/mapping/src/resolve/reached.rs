@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::Whole;
 use super::patterns::{Bound, is_range, misfits};
-use super::resolved::Resolved;
+use super::{Resolved, Whole};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::model::{AccessPattern, SortCondition};
 use crate::proof::{Condition, Reach, Work, reach};

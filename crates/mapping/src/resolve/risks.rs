@@ -3,10 +3,9 @@
 use dynafold_dynamodb::{KeyAttribute, Table};
 use dynafold_format::counted;
 
-use super::Whole;
 use super::keys::may_be_in;
 use super::proofs::has_condition;
-use super::resolved::Resolved;
+use super::{Resolved, Whole};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::proof::fixed;
 

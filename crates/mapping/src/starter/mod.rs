@@ -1,17 +1,12 @@
 //! A starter mapping from a schema: every table one item type, keys from primary keys, children
 //! beside their parents by foreign key, and comments that say what to decide next.
 
-mod names;
-mod owner;
-
 use std::fmt::Write as _;
 
 use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, Family, ForeignKey, Table, TableName,
 };
 
-use self::names::Names;
-use self::owner::owner;
 use super::template::Path;
 
 /// A starter mapping.
@@ -388,4 +383,128 @@ fn quoted(text: &str) -> String {
     // JSON's string literals are YAML's double-quoted ones.
     dynafold_relational::value::quote(&mut out, text);
     out
+}
+
+/// The names that a mapping is made of, chosen so that they do not clash with columns.
+struct Names {
+    partition: String,
+    sort: String,
+    type_attribute: String,
+    /// Item type names by table.
+    item_types: Vec<(TableName, String)>,
+}
+
+impl Names {
+    fn choose(catalog: &Catalog, tables: &[&Table]) -> Self {
+        let is_column = |name: &str| tables.iter().any(|table| table.column(name).is_some());
+        let free = |wanted: &str| {
+            let mut name = wanted.to_owned();
+            while is_column(&name) {
+                name.insert(0, '_');
+            }
+            name
+        };
+        let mut item_types: Vec<(TableName, String)> = Vec::new();
+        // Tables that a bare name finds come first: theirs are the names that people know them by.
+        let is_found = |table: &&&Table| catalog.find(&table.name.name) == Some(**table);
+        let (found, others): (Vec<&Table>, Vec<&Table>) =
+            tables.iter().partition(|table| is_found(table));
+        for table in found.into_iter().chain(others) {
+            let plain = upper(&table.name.name);
+            let taken = |name: &str| item_types.iter().any(|(_, other)| other == name);
+            let mut name = plain.clone();
+            if taken(&name) {
+                name = upper(&catalog.display_name(&table.name));
+            }
+            let mut number = 2;
+            while taken(&name) {
+                name = format!("{plain}_{number}");
+                number += 1;
+            }
+            item_types.push((table.name.clone(), name));
+        }
+        Self {
+            partition: free("PK"),
+            sort: free("SK"),
+            type_attribute: free("_type"),
+            item_types,
+        }
+    }
+
+    fn item_type(&self, table: &TableName) -> &str {
+        let found = self.item_types.iter().find(|(name, _)| name == table);
+        found.map_or("ITEM", |(_, item_type)| item_type)
+    }
+}
+
+/// An item type's name from a table's: upper case, other signs than letters and digits as `_`.
+fn upper(name: &str) -> String {
+    let sign = |c: char| if c.is_alphanumeric() { c } else { '_' };
+    name.chars().map(sign).collect::<String>().to_uppercase()
+}
+
+/// Mean number of children that may stand beside a parent, where the key does not ask for it.
+const MOST_CHILDREN: u64 = 100;
+
+/// The foreign key to the parent in whose partition a table's items stand: one that is never NULL and
+/// leads to the parent's key, with that parent. The one that the primary key begins with comes first, then others
+/// within the primary key, then those to a table that has no parent itself.
+fn owner<'t>(catalog: &'t Catalog, table: &'t Table) -> Option<(&'t ForeignKey, &'t Table)> {
+    let stands_alone = |key: &ForeignKey| {
+        let parent = catalog.table(&key.references);
+        parent.is_some_and(|parent| !has_parent(catalog, parent))
+    };
+    let place = |key: &&ForeignKey| {
+        let places = key.columns.iter().map(|column| {
+            let mut row_key = table.row_key().iter();
+            row_key
+                .position(|other| other == column)
+                .unwrap_or(usize::MAX)
+        });
+        places.max()
+    };
+    let keys = table.foreign_keys.iter();
+    let key = keys
+        .filter(|key| leads_to_key(catalog, table, key))
+        .filter(|key| place(key) != Some(usize::MAX) || !gathers_too_many(catalog, table, key))
+        .min_by_key(|key| (place(key), !stands_alone(key)))?;
+    Some((key, catalog.table(&key.references)?))
+}
+
+/// Whether a parent is a short list, such as languages, whose few rows would each gather a large
+/// part of this table in one partition.
+fn gathers_too_many(catalog: &Catalog, table: &Table, key: &ForeignKey) -> bool {
+    let parents = catalog
+        .table(&key.references)
+        .and_then(|parent| parent.estimated_rows);
+    match (table.estimated_rows, parents) {
+        (Some(rows), Some(parents)) => rows / parents.max(1) > MOST_CHILDREN,
+        _ => false,
+    }
+}
+
+fn has_parent(catalog: &Catalog, table: &Table) -> bool {
+    table
+        .foreign_keys
+        .iter()
+        .any(|key| leads_to_key(catalog, table, key))
+}
+
+fn leads_to_key(catalog: &Catalog, table: &Table, key: &ForeignKey) -> bool {
+    // A declared key is taken to have no NULL, also in SQLite.
+    let never_null = |name: &String| {
+        let column = table.column(name);
+        column.is_some_and(|column| !column.nullable) || table.primary_key.contains(name)
+    };
+    let of_parent = catalog.table(&key.references).is_some_and(|parent| {
+        parent.readable
+            && parent.is_stored()
+            && !parent.row_key().is_empty()
+            && parent.row_key().len() == key.referenced_columns.len()
+            && parent
+                .row_key()
+                .iter()
+                .all(|column| key.referenced_columns.contains(column))
+    });
+    key.references != table.name && of_parent && key.columns.iter().all(never_null)
 }

@@ -1,7 +1,6 @@
 //! Templates: what a mapping writes between quotes, `"USER#{id | pad(3)}"`.
 //!
-//! [`parse`] reads a template into a [`Written`], which prints back in one canonical way and knows
-//! nothing of any schema. The resolver binds the paths of a [`Written`] to columns and compiles its
+//! [`parse`] reads a template into a [`Written`], which knows nothing of any schema. The resolver binds the paths of a [`Written`] to columns and compiles its
 //! filter calls ([`Filter::compile`]); the item room evaluates the result. Pure.
 //!
 //! # The language
@@ -13,7 +12,6 @@
 //! in a literal `]`.
 
 mod compiled;
-mod escape;
 mod filter;
 mod lookalike;
 mod parse;
@@ -21,8 +19,7 @@ mod print;
 #[cfg(test)]
 mod tests;
 
-pub use compiled::{Part, Place, Placeholder, Template};
-pub use escape::Escape;
+pub use compiled::{Escape, Part, Place, Placeholder, Template};
 pub use filter::{
     ApplyError, Context, Entry, Filter, FilterError, FilterTypeError, Pattern, Period, Secret,
 };
@@ -35,10 +32,7 @@ use std::ops::Range;
 
 /// A template as it was written, without any knowledge of the schema.
 ///
-/// Printing one that [`parse`] made and parsing it again gives the same template. Of those made by
-/// hand two shapes have no text of their own and must be avoided: a text that starts with `]` after
-/// an optional segment, and a text that starts with `[` inside one, at its beginning. Neighbouring
-/// texts are one text, and no text is empty.
+/// Neighbouring texts are one text, and no text is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The segments in order; none for the empty template.

@@ -223,7 +223,7 @@ access_patterns:
     let message = told.map(|d| d.message.as_str());
     assert_eq!(
         message,
-        Some("`EVENT` and `NOTE` escape values otherwise in `SK`")
+        Some("`EVENT` and `NOTE` escape values differently in `SK`")
     );
     let (_, diagnostics) = check_with(&mapping(""), &asked());
     assert!(

@@ -55,6 +55,9 @@ pub struct Catalog {
     /// arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_functions: Vec<String>,
+    /// Whether somebody made operators or casts, which SQL calls without naming a function. Those of extensions do not count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_operators: bool,
     /// Tables and views, sorted by schema and name.
     pub tables: Vec<Table>,
     /// What could not be read, and why: objects that the user lacks permission for.
@@ -191,6 +194,9 @@ pub struct Column {
     /// DynamoDB they are two.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub insensitive: bool,
+    /// Whether what PostgreSQL prints of a value is looked up as it is read: the names of tables and roles, the locale's currency.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prints_names: bool,
     /// Whether it is SQLite's rowid by another name, which holds whole numbers alone. A catalog's file does not say it.
     #[serde(skip)]
     pub rowid: bool,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::de::IgnoredAny;
 
-use super::{Number, NumberError, UnfitReason, Value};
+use super::{Number, UnfitReason, Value};
 
 /// Levels beyond which a document is refused: DynamoDB takes 32, and nothing deeper can be stored.
 const MAX_DEPTH: usize = 100;
@@ -187,12 +187,8 @@ fn scalar(text: &str) -> Value {
         "true" => Value::Bool(true),
         "false" => Value::Bool(false),
         "null" => Value::Null,
-        number => match Number::parse(number) {
-            Ok(number) => Value::Number(number),
-            Err(NumberError::TooManyDigits) => Value::unfit(number, UnfitReason::TooManyDigits),
-            Err(NumberError::Magnitude) => Value::unfit(number, UnfitReason::Magnitude),
-            Err(NumberError::Malformed) => Value::unfit(number, UnfitReason::NotANumber),
-        },
+        number => Number::parse(number)
+            .map_or_else(|error| Value::unfit(number, error.into()), Value::Number),
     }
 }
 

@@ -5,7 +5,8 @@ use std::fmt;
 
 use ecow::eco_format;
 
-use super::Text;
+use super::{Text, UnfitReason};
+
 /// Digits that DynamoDB keeps (limits.md 16).
 const MAX_DIGITS: usize = 38;
 /// The largest decimal exponent of the leading digit: 9.99…E+125.
@@ -34,6 +35,16 @@ pub enum NumberError {
     /// When the number is not zero and outside 1E-130 to 9.99…E+125.
     #[error("outside 1E-130 to 9.99E+125")]
     Magnitude,
+}
+
+impl From<NumberError> for UnfitReason {
+    fn from(error: NumberError) -> Self {
+        match error {
+            NumberError::Malformed => Self::NotANumber,
+            NumberError::TooManyDigits => Self::TooManyDigits,
+            NumberError::Magnitude => Self::Magnitude,
+        }
+    }
 }
 
 impl Number {

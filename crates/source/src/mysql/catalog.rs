@@ -17,6 +17,7 @@ use super::Server;
 use super::decode::data_type;
 use super::dialect::MysqlDialect;
 use super::statement::{optional, prepare, rows, text};
+use crate::Result;
 use crate::dialect::alone;
 
 /// Where each table stands in the catalog.
@@ -26,7 +27,7 @@ type Places = HashMap<TableName, usize>;
 pub(super) async fn read(
     connection: &mut MySqlConnection,
     server: &Server,
-) -> Result<Catalog, sqlx::Error> {
+) -> sqlx::Result<Catalog> {
     let indexes = match server.dbms {
         Dbms::Mariadb => include_str!("sql/indexes_mariadb.sql"),
         _ => include_str!("sql/indexes_mysql.sql"),
@@ -43,6 +44,7 @@ pub(super) async fn read(
         database: server.database.clone().unwrap_or_default(),
         search_path: server.database.iter().cloned().collect(),
         own_functions: Vec::new(),
+        own_operators: false,
         tables: tables.iter().map(table).collect::<Result<_, _>>()?,
         notices: Vec::new(),
     };
@@ -68,7 +70,7 @@ pub(super) async fn read(
         let roles = rows(connection, include_str!("sql/roles.sql")).await;
         for row in &roles.unwrap_or_default() {
             catalog.notices.push(format!(
-                "the role `{}` was granted to this user and is not switched on: let an administrator SET DEFAULT ROLE",
+                "the role `{}` was granted to this user but is not active: an administrator has to run SET DEFAULT ROLE",
                 text(row, 0)?
             ));
         }
@@ -79,7 +81,7 @@ pub(super) async fn read(
     Ok(catalog)
 }
 
-fn table(row: &MySqlRow) -> Result<Table, sqlx::Error> {
+fn table(row: &MySqlRow) -> sqlx::Result<Table> {
     let comment = text(row, 6)?;
     let kind = if text(row, 2)? == "VIEW" {
         TableKind::View
@@ -116,11 +118,7 @@ fn has_snapshots(engine: &str) -> bool {
     matches!(engine.as_str(), "innodb" | "rocksdb" | "tokudb")
 }
 
-fn add_columns(
-    catalog: &mut Catalog,
-    places: &Places,
-    rows: &[MySqlRow],
-) -> Result<(), sqlx::Error> {
+fn add_columns(catalog: &mut Catalog, places: &Places, rows: &[MySqlRow]) -> sqlx::Result<()> {
     let mut hidden: HashMap<TableName, Vec<String>> = HashMap::new();
     for row in rows {
         let column = column(row, catalog.dbms)?;
@@ -152,7 +150,7 @@ fn add_columns(
     Ok(())
 }
 
-fn column(row: &MySqlRow, dbms: Dbms) -> Result<Column, sqlx::Error> {
+fn column(row: &MySqlRow, dbms: Dbms) -> sqlx::Result<Column> {
     let declared = text(row, 3)?;
     let data_type = data_type(&declared);
     let extra = text(row, 6)?;
@@ -236,7 +234,7 @@ fn is_bare(data_type: &DataType) -> bool {
 async fn find_documents(
     connection: &mut MySqlConnection,
     catalog: &mut Catalog,
-) -> Result<(), sqlx::Error> {
+) -> sqlx::Result<()> {
     for place in 0..catalog.tables.len() {
         let Some(table) = catalog
             .tables
@@ -277,11 +275,7 @@ fn mark_documents(table: &mut Table, definition: &str) {
 
 /// Adds the key parts: to the primary key, to the index that they go on with, or to a new one.
 /// Indexes with an expression are never unique keys, so those parts are marked by parentheses.
-fn add_indexes(
-    catalog: &mut Catalog,
-    places: &Places,
-    rows: &[MySqlRow],
-) -> Result<(), sqlx::Error> {
+fn add_indexes(catalog: &mut Catalog, places: &Places, rows: &[MySqlRow]) -> sqlx::Result<()> {
     for row in rows {
         let Some(table) = table_at(&mut catalog.tables, places, row)? else {
             continue;
@@ -325,11 +319,7 @@ fn sort_out_unique_keys(table: &mut Table) {
     }
 }
 
-fn add_foreign_keys(
-    catalog: &mut Catalog,
-    places: &Places,
-    rows: &[MySqlRow],
-) -> Result<(), sqlx::Error> {
+fn add_foreign_keys(catalog: &mut Catalog, places: &Places, rows: &[MySqlRow]) -> sqlx::Result<()> {
     for row in rows {
         let references = written(places, table_name(row, 4)?);
         let Some(table) = table_at(&mut catalog.tables, places, row)? else {
@@ -372,20 +362,12 @@ fn written(places: &Places, name: TableName) -> TableName {
 }
 
 /// The sequences of MariaDB.
-pub(super) async fn sequences(
-    connection: &mut MySqlConnection,
-) -> Result<Vec<TableName>, sqlx::Error> {
+pub(super) async fn sequences(connection: &mut MySqlConnection) -> sqlx::Result<Vec<TableName>> {
     let found = rows(connection, include_str!("sql/sequences.sql")).await?;
-    let name = |row: &MySqlRow| {
-        Ok(TableName {
-            schema: text(row, 0)?,
-            name: text(row, 1)?,
-        })
-    };
-    found.iter().map(name).collect()
+    found.iter().map(|row| table_name(row, 0)).collect()
 }
 
-fn table_name(row: &MySqlRow, index: usize) -> Result<TableName, sqlx::Error> {
+fn table_name(row: &MySqlRow, index: usize) -> sqlx::Result<TableName> {
     Ok(TableName {
         schema: text(row, index)?,
         name: text(row, index + 1)?,
@@ -397,7 +379,7 @@ fn table_at<'t>(
     tables: &'t mut [Table],
     places: &Places,
     row: &MySqlRow,
-) -> Result<Option<&'t mut Table>, sqlx::Error> {
+) -> sqlx::Result<Option<&'t mut Table>> {
     let place = places.get(&table_name(row, 0)?).copied();
     Ok(place.and_then(|place| tables.get_mut(place)))
 }
@@ -414,7 +396,7 @@ pub(super) async fn describe(
     connection: &mut MySqlConnection,
     catalog: &Catalog,
     sql: &str,
-) -> Result<Vec<Column>, sqlx::Error> {
+) -> sqlx::Result<Vec<Column>> {
     let sql = alone(sql);
     prepare(connection, &format!("SELECT * FROM ({sql}\n) AS q")).await?;
     answer(connection, catalog, sql).await
@@ -426,7 +408,7 @@ pub(super) async fn answer(
     connection: &mut MySqlConnection,
     catalog: &Catalog,
     sql: &str,
-) -> Result<Vec<Column>, sqlx::Error> {
+) -> sqlx::Result<Vec<Column>> {
     let sql = alone(sql);
     let statement = prepare(connection, sql).await?;
     let mut columns = Vec::new();
@@ -471,7 +453,7 @@ async fn find_text(
     connection: &mut MySqlConnection,
     sql: &str,
     columns: &mut [Column],
-) -> Result<(), sqlx::Error> {
+) -> sqlx::Result<()> {
     let unsure = |column: &Column| column.declared.eq_ignore_ascii_case("blob");
     let asked: Vec<String> = columns
         .iter()

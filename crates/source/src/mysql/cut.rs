@@ -14,7 +14,7 @@ use super::scan::object;
 use super::statement::{bytes, optional, prepare, rows, text};
 use crate::literal::Literal;
 use crate::range::{Cutter, Kind, Probe};
-use crate::{Dialect as _, SourceError, statement};
+use crate::{Dialect as _, Result, statement};
 
 /// Children that may be read for every range, where the server would rather do that.
 const FEW: u64 = 1000;
@@ -23,11 +23,7 @@ const FEW: u64 = 1000;
 type Key = (Vec<String>, Vec<Kind>);
 
 /// Cuts a scan's table.
-pub(super) async fn cut(
-    source: &mut Mysql,
-    scan: &Scan,
-    wanted: u64,
-) -> Result<Vec<Range>, SourceError> {
+pub(super) async fn cut(source: &mut Mysql, scan: &Scan, wanted: u64) -> Result<Vec<Range>> {
     let Relation::Table(table) = &scan.from else {
         return Ok(Vec::new());
     };
@@ -61,7 +57,7 @@ pub(super) async fn cut(
 }
 
 /// The first key that is in the order of what its columns print.
-async fn key(source: &mut Mysql, table: &TableName) -> Result<Option<Key>, sqlx::Error> {
+async fn key(source: &mut Mysql, table: &TableName) -> sqlx::Result<Option<Key>> {
     let literal = |text: &str| MysqlDialect.literal(&Literal::text(text));
     let sql = include_str!("sql/key.sql")
         .replace("{schema}", &literal(&table.schema))
@@ -113,7 +109,7 @@ async fn finds(
     scan: &Scan,
     table: &TableName,
     range: &Range,
-) -> Result<bool, sqlx::Error> {
+) -> sqlx::Result<bool> {
     let mut part = scan.clone();
     part.range = Some(range.clone());
     let sql = statement(&MysqlDialect, &part);
@@ -152,11 +148,7 @@ async fn finds(
 
 #[async_trait]
 impl Probe for Mysql {
-    async fn row(
-        &mut self,
-        sql: String,
-        kinds: &[Kind],
-    ) -> Result<Option<Vec<String>>, SourceError> {
+    async fn row(&mut self, sql: String, kinds: &[Kind]) -> Result<Option<Vec<String>>> {
         let rows = rows(&mut self.connection, sql).await;
         let row = rows.and_then(|rows| match rows.first() {
             Some(row) => said(row, kinds),
@@ -167,7 +159,7 @@ impl Probe for Mysql {
 }
 
 /// A row's values as a range says them.
-fn said(row: &MySqlRow, kinds: &[Kind]) -> Result<Option<Vec<String>>, sqlx::Error> {
+fn said(row: &MySqlRow, kinds: &[Kind]) -> sqlx::Result<Option<Vec<String>>> {
     let values = kinds.iter().enumerate().map(|(index, kind)| {
         Ok(match kind {
             Kind::Bytes => bytes(row, index)?.map(Literal::bytes),

@@ -3,9 +3,7 @@
 use std::str;
 
 use dynafold_relational::catalog::DataType;
-use dynafold_relational::value::{
-    Number, NumberError, Time, TimeKind, UnfitReason, Value, parse_document,
-};
+use dynafold_relational::value::{Number, NumberError, Time, UnfitReason, Value, parse_document};
 
 /// What a column type means, as `information_schema` writes it: `decimal(10,2) unsigned`.
 pub(super) fn data_type(column_type: &str) -> DataType {
@@ -132,13 +130,9 @@ fn from_text(text: &str, data_type: &DataType) -> Value {
         DataType::Float { bits: 32 } => float(text, text.parse().map(Number::from_f32)),
         DataType::Float { .. } => float(text, text.parse().map(Number::from_f64)),
         DataType::Boolean => Value::unfit(text, UnfitReason::NotABoolean),
-        DataType::Date => time(text, TimeKind::Date, 0),
-        DataType::Time { digits, .. } if is_clock(text) => time(text, TimeKind::TimeOfDay, *digits),
-        DataType::Timestamp {
-            digits,
-            zone: false,
-        } => time(text, TimeKind::Timestamp, *digits),
-        DataType::Timestamp { digits, zone: true } => time(text, TimeKind::Instant, *digits),
+        // A TIME that is a span of time, which the server prints as `-838:59:59`: no clock shows it, and no other type
+        // of ours keeps its sign and order.
+        DataType::Time { .. } if !is_clock(text) => Value::Text(text.into()),
         DataType::Json => {
             parse_document(text).unwrap_or_else(|error| Value::unfit(text, error.reason()))
         }
@@ -148,9 +142,11 @@ fn from_text(text: &str, data_type: &DataType) -> Value {
                 .map(|member| Value::Text(member.into()))
                 .collect(),
         ),
-        // Text of every kind; and a TIME that is a span of time, which the server prints as
-        // `-838:59:59`: no clock shows it, and no other type of ours keeps its sign and order.
-        _ => Value::Text(text.into()),
+        other => match other.time() {
+            Some((kind, digits)) => Time::from_sql(text, kind, usize::from(digits))
+                .map_or_else(|error| Value::unfit(text, error.into()), Value::Time),
+            None => Value::Text(text.into()),
+        },
     }
 }
 
@@ -162,12 +158,7 @@ fn is_clock(text: &str) -> bool {
 }
 
 fn number(text: &str, parsed: Result<Number, NumberError>) -> Value {
-    match parsed {
-        Ok(number) => Value::Number(number),
-        Err(NumberError::Malformed) => Value::unfit(text, UnfitReason::NotANumber),
-        Err(NumberError::TooManyDigits) => Value::unfit(text, UnfitReason::TooManyDigits),
-        Err(NumberError::Magnitude) => Value::unfit(text, UnfitReason::Magnitude),
-    }
+    parsed.map_or_else(|error| Value::unfit(text, error.into()), Value::Number)
 }
 
 /// A vector comes as its singles, each of four bytes, the lowest first.
@@ -183,13 +174,6 @@ fn float(
     parsed: Result<Result<Number, NumberError>, std::num::ParseFloatError>,
 ) -> Value {
     number(text, parsed.unwrap_or(Err(NumberError::Malformed)))
-}
-
-fn time(text: &str, kind: TimeKind, digits: u8) -> Value {
-    match Time::from_sql(text, kind, usize::from(digits)) {
-        Ok(time) => Value::Time(time),
-        Err(error) => Value::unfit(text, error.into()),
-    }
 }
 
 #[cfg(test)]

@@ -135,23 +135,19 @@ pub(super) struct Session {
 
 #[async_trait]
 impl identity::Session<MySqlConnection> for Session {
-    async fn is_same(&self, connection: &mut MySqlConnection) -> Result<bool, sqlx::Error> {
+    async fn is_same(&self, connection: &mut MySqlConnection) -> sqlx::Result<bool> {
         let server = rows(connection, include_str!("sql/server.sql")).await?;
         let server = server.first().map(|row| text(row, 4)).transpose()?;
         Ok(server.as_ref() == Some(&self.server))
     }
 
-    async fn is_busy(&self, connection: &mut MySqlConnection) -> Result<bool, sqlx::Error> {
+    async fn is_busy(&self, connection: &mut MySqlConnection) -> sqlx::Result<bool> {
         // It waits for us to take rows, and none come here: then they do not get through.
         let writes = "AND COALESCE(STATE, '') NOT IN ('Writing to net', 'Sending to client')";
         self.is_at_query(connection, writes).await
     }
 
-    async fn cancel(
-        &self,
-        connection: &mut MySqlConnection,
-        ends: bool,
-    ) -> Result<bool, sqlx::Error> {
+    async fn cancel(&self, connection: &mut MySqlConnection, ends: bool) -> sqlx::Result<bool> {
         let is_busy = self.is_at_query(connection, "").await?;
         if is_busy {
             let kill = if ends { "KILL" } else { "KILL QUERY" };
@@ -162,11 +158,7 @@ impl identity::Session<MySqlConnection> for Session {
 }
 
 impl Session {
-    async fn is_at_query(
-        &self,
-        connection: &mut MySqlConnection,
-        and: &str,
-    ) -> Result<bool, sqlx::Error> {
+    async fn is_at_query(&self, connection: &mut MySqlConnection, and: &str) -> sqlx::Result<bool> {
         let sql = format!(
             "SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {} AND COMMAND <> 'Sleep' {and}",
             self.number

@@ -27,7 +27,9 @@ use tokio::net::TcpStream;
 use self::error::{Session, UNKNOWN_TYPE, help, is_unknown_type, place, timed_out};
 use self::scan::object;
 use super::identity::{PATIENCE, Tls, Watch};
-use super::{Canceller, Chunk, Dialect, Identity, Row, Source, SourceError, server_url, statement};
+use super::{
+    Canceller, Chunk, Dialect, Identity, Result, Row, Source, SourceError, server_url, statement,
+};
 use crate::mysql::dialect::MysqlDialect;
 use crate::mysql::statement::{STATEMENTS, optional, prepare, rows, text};
 
@@ -62,11 +64,6 @@ struct Server {
     session: Session,
 }
 
-/// What a URL may say after `?`.
-const PARAMETERS: &[&str] = &[
-    "sslmode", "ssl-mode", "sslca", "ssl-ca", "sslcert", "ssl-cert", "sslkey", "ssl-key", "socket",
-];
-
 /// What it says of TLS.
 const TLS: Tls = Tls {
     mode: (
@@ -95,10 +92,9 @@ impl Mysql {
     ///
     /// [`SourceError::Url`] for a URL that says something impossible, [`SourceError::Connect`] when
     /// the server does not answer or refuses the login.
-    pub async fn connect(url: &str) -> Result<Self, SourceError> {
+    pub async fn connect(url: &str) -> Result<Self> {
         let rest = url.split_once(':').map_or("", |(_, rest)| rest);
-        let url = server_url(&format!("mysql:{rest}"), PARAMETERS)?;
-        TLS.check(&url)?;
+        let url = server_url(&format!("mysql:{rest}"), &TLS, &["socket"])?;
         let options = MySqlConnectOptions::from_url(&url)
             .map_err(|error| SourceError::Url(error.to_string()))?
             .charset("utf8mb4")
@@ -129,7 +125,7 @@ impl Mysql {
         self.patience = patience;
     }
 
-    async fn read_catalog(&mut self) -> Result<&Catalog, SourceError> {
+    async fn read_catalog(&mut self) -> Result<&Catalog> {
         let catalog = match catalog::read(&mut self.connection, &self.server).await {
             Ok(catalog) => catalog,
             Err(cause) => return Err(self.server.fault("the schema".to_owned(), cause)),
@@ -138,7 +134,7 @@ impl Mysql {
     }
 
     /// Describes a query: as a scan reads it, or as it is asked alone.
-    async fn describe_query(&mut self, sql: &str, alone: bool) -> Result<Vec<Column>, SourceError> {
+    async fn describe_query(&mut self, sql: &str, alone: bool) -> Result<Vec<Column>> {
         if self.catalog.is_none() {
             self.read_catalog().await?;
         }
@@ -171,10 +167,64 @@ impl Mysql {
         }
     }
 
-    /// Opens a transaction that holds what the scans read, and then takes its snapshot. A name is looked up
-    /// when its table is opened first: by then a renamed one would be another table than the one that was
-    /// there at the snapshot, which shows nothing of its rows.
-    async fn open_and_hold(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
+    /// Checks that SQL reads no sequence by itself: what one holds is of the moment, and not of the snapshot.
+    fn check_live(&self, sql: &str) -> Result<()> {
+        let read = |sql: &str| Query::read(sql, Some(self.server.dbms)).ok();
+        let condition = || read(&format!("SELECT 1 WHERE {sql}"));
+        if self.sequences.is_empty() {
+            return Ok(());
+        }
+        let Some(query) = read(sql).or_else(condition) else {
+            return Ok(());
+        };
+        let home = self.server.database.as_deref().unwrap_or_default();
+        let is_read = |sequence: &&TableName| {
+            query.tables.iter().any(|table| {
+                let schema = table.schema.as_ref().map_or(home, |schema| &schema.text);
+                sequence.name.eq_ignore_ascii_case(&table.name.text)
+                    && sequence.schema.eq_ignore_ascii_case(schema)
+            })
+        };
+        match self.sequences.iter().find(is_read) {
+            Some(sequence) => Err(SourceError::Live {
+                name: sequence.name.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl Source for Mysql {
+    fn dbms(&self) -> Dbms {
+        self.server.dbms
+    }
+
+    async fn catalog(&mut self) -> Result<Catalog> {
+        self.read_catalog().await.cloned()
+    }
+
+    async fn describe(&mut self, sql: &str) -> Result<Vec<Column>> {
+        self.describe_query(sql, false).await
+    }
+
+    async fn describe_answer(&mut self, sql: &str) -> Result<Vec<Column>> {
+        self.describe_query(sql, true).await
+    }
+
+    async fn prepare(&mut self, scan: &Scan) -> Result<()> {
+        // Not EXPLAIN: that wants SHOW VIEW for a view.
+        let sql = statement(&MysqlDialect, scan);
+        let prepared = prepare(&mut self.connection, &sql).await;
+        prepared
+            .map(drop)
+            .map_err(|cause| self.server.fault(object(&scan.from), cause))
+    }
+
+    // Opens a transaction that holds what the scans read, and then takes its snapshot. A name is looked up
+    // when its table is opened first: by then a renamed one would be another table than the one that was
+    // there at the snapshot, which shows nothing of its rows.
+    async fn begin(&mut self, scans: &[&Scan]) -> Result<()> {
         let checked = self.catalog.take();
         let begun = async {
             let connection = &mut self.connection;
@@ -207,7 +257,7 @@ impl Mysql {
             }
             Ok(())
         };
-        let begun: Result<(), sqlx::Error> = begun.await;
+        let begun: sqlx::Result<()> = begun.await;
         begun.map_err(|cause| self.server.fault("the snapshot".to_owned(), cause))?;
         if let Some(checked) = checked {
             super::same_schema(&checked, self.read_catalog().await?, scans)?;
@@ -222,70 +272,12 @@ impl Mysql {
         sql.into_iter().try_for_each(|sql| self.check_live(sql))
     }
 
-    /// Checks that SQL reads no sequence by itself: what one holds is of the moment, and not of the snapshot.
-    fn check_live(&self, sql: &str) -> Result<(), SourceError> {
-        let read = |sql: &str| Query::read(sql, Some(self.server.dbms)).ok();
-        let condition = || read(&format!("SELECT 1 WHERE {sql}"));
-        if self.sequences.is_empty() {
-            return Ok(());
-        }
-        let Some(query) = read(sql).or_else(condition) else {
-            return Ok(());
-        };
-        let home = self.server.database.as_deref().unwrap_or_default();
-        let is_read = |sequence: &&TableName| {
-            query.tables.iter().any(|table| {
-                let schema = table.schema.as_ref().map_or(home, |schema| &schema.text);
-                sequence.name.eq_ignore_ascii_case(&table.name.text)
-                    && sequence.schema.eq_ignore_ascii_case(schema)
-            })
-        };
-        match self.sequences.iter().find(is_read) {
-            Some(sequence) => Err(SourceError::Live {
-                name: sequence.name.clone(),
-            }),
-            None => Ok(()),
-        }
-    }
-}
-
-#[async_trait]
-impl Source for Mysql {
-    fn dbms(&self) -> Dbms {
-        self.server.dbms
-    }
-
-    async fn catalog(&mut self) -> Result<Catalog, SourceError> {
-        self.read_catalog().await.cloned()
-    }
-
-    async fn describe(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
-        self.describe_query(sql, false).await
-    }
-
-    async fn describe_answer(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
-        self.describe_query(sql, true).await
-    }
-
-    async fn prepare(&mut self, scan: &Scan) -> Result<(), SourceError> {
-        // Not EXPLAIN: that wants SHOW VIEW for a view.
-        let sql = statement(&MysqlDialect, scan);
-        let prepared = prepare(&mut self.connection, &sql).await;
-        prepared
-            .map(drop)
-            .map_err(|cause| self.server.fault(object(&scan.from), cause))
-    }
-
-    async fn begin(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
-        self.open_and_hold(scans).await
-    }
-
-    async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>, SourceError> {
+    async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>> {
         let numbers = scan::numbers(&mut self.connection, sql).await;
         numbers.map_err(|cause| self.server.fault(object(&scan.from), cause))
     }
 
-    fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
+    fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk>> {
         let server = &self.server;
         let watch = Watch::of(self.patience, self.options.clone(), server.session.clone());
         scan::scan(&mut self.connection, watch, scan, |object, cause| {
@@ -297,19 +289,19 @@ impl Source for Mysql {
         &MysqlDialect
     }
 
-    async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>, SourceError> {
+    async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>> {
         self.check_live(sql)?;
         let asked = scan::ask(&mut self.connection, sql, columns).await;
         asked.map_err(|cause| self.server.fault("the mapping's query".to_owned(), cause))
     }
 
-    async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>, SourceError> {
+    async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>> {
         cut::cut(self, scan, rows).await
     }
 
     // A place in the binary log proves nothing: a session may write past the log, and what is in the
     // log already may not be in the snapshot yet.
-    async fn identity(&mut self) -> Result<Identity, SourceError> {
+    async fn identity(&mut self) -> Result<Identity> {
         let name = self.place.clone();
         Ok(Identity { name, stamp: None })
     }
@@ -321,7 +313,7 @@ impl Source for Mysql {
 }
 
 /// Makes a connection, with the settings of a session.
-async fn open(options: &MySqlConnectOptions) -> Result<(MySqlConnection, Server), sqlx::Error> {
+async fn open(options: &MySqlConnectOptions) -> sqlx::Result<(MySqlConnection, Server)> {
     let opened = async {
         let mut connection = options.connect().await?;
         let server = open_session(&mut connection).await?;
@@ -350,7 +342,7 @@ async fn finds_postgres(options: &MySqlConnectOptions) -> sqlx::Error {
     }
 }
 
-async fn open_session(connection: &mut MySqlConnection) -> Result<Server, sqlx::Error> {
+async fn open_session(connection: &mut MySqlConnection) -> sqlx::Result<Server> {
     rows(connection, include_str!("sql/session.sql")).await?;
     let answer = rows(connection, include_str!("sql/server.sql")).await?;
     let row = answer.first().ok_or(sqlx::Error::RowNotFound)?;

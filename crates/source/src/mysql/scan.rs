@@ -15,7 +15,7 @@ use crate::chunk::chunks;
 use crate::dialect::alone;
 use crate::identity::Watch;
 use crate::layout::{Layout, Output, TAG};
-use crate::{Chunk, Row, SourceError, statement};
+use crate::{Chunk, Result, Row, SourceError, statement};
 
 /// The words for a relation in messages.
 pub(super) fn object(from: &Relation) -> String {
@@ -31,7 +31,7 @@ pub(super) fn scan<'a>(
     watch: Watch,
     scan: &'a Scan,
     fault: impl Fn(String, sqlx::Error) -> SourceError + Send + 'a,
-) -> BoxStream<'a, Result<Chunk, SourceError>> {
+) -> BoxStream<'a, Result<Chunk>> {
     let opened = async move {
         let sql = statement(&MysqlDialect, scan);
         if scan.has_foreign_sql() {
@@ -59,7 +59,7 @@ pub(super) async fn ask(
     connection: &mut MySqlConnection,
     sql: &str,
     columns: &[Column],
-) -> Result<Vec<Row>, sqlx::Error> {
+) -> sqlx::Result<Vec<Row>> {
     let sql = alone(sql).to_owned();
     // SQL from outside: preparing takes one statement only. Without the sign there is but one.
     if sql.contains(';') {
@@ -71,7 +71,7 @@ pub(super) async fn ask(
     let row = |row: &MySqlRow| {
         let columns = columns.iter().enumerate();
         let values = columns.map(|(at, column)| Ok(decode(bytes(row, at)?, &column.data_type)));
-        values.collect::<Result<Row, sqlx::Error>>()
+        values.collect::<sqlx::Result<Row>>()
     };
     rows.iter().map(row).collect()
 }
@@ -80,7 +80,7 @@ pub(super) async fn ask(
 pub(super) async fn numbers(
     connection: &mut MySqlConnection,
     sql: &str,
-) -> Result<Vec<Vec<u64>>, sqlx::Error> {
+) -> sqlx::Result<Vec<Vec<u64>>> {
     // SQL from outside may be in it: preparing takes one statement only.
     prepare(connection, sql).await?;
     let number = |row: &MySqlRow, index: usize| {
@@ -91,11 +91,7 @@ pub(super) async fn numbers(
     rows(connection, sql).await?.iter().map(read).collect()
 }
 
-fn read(
-    row: &MySqlRow,
-    output: usize,
-    outputs: &[Output<'_>],
-) -> Result<(Value, usize), sqlx::Error> {
+fn read(row: &MySqlRow, output: usize, outputs: &[Output<'_>]) -> sqlx::Result<(Value, usize)> {
     let bytes = bytes(row, output)?;
     let value = match outputs.get(output) {
         Some(Output::Column { data_type, .. }) => decode(bytes, data_type),

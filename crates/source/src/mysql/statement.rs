@@ -14,7 +14,7 @@ pub(super) const STATEMENTS: usize = 256;
 pub(super) async fn prepare(
     connection: &mut MySqlConnection,
     sql: &str,
-) -> Result<MySqlStatement, sqlx::Error> {
+) -> sqlx::Result<MySqlStatement> {
     if connection.cached_statements_size() >= STATEMENTS {
         connection.clear_cached_statements().await?;
     }
@@ -26,14 +26,14 @@ pub(super) async fn prepare(
 pub(super) async fn rows(
     connection: &mut MySqlConnection,
     sql: impl Into<String>,
-) -> Result<Vec<MySqlRow>, sqlx::Error> {
+) -> sqlx::Result<Vec<MySqlRow>> {
     sqlx::raw_sql(AssertSqlSafe(sql.into()))
         .fetch_all(connection)
         .await
 }
 
 /// What the server sent for one column.
-pub(super) fn bytes(row: &MySqlRow, index: usize) -> Result<Option<&[u8]>, sqlx::Error> {
+pub(super) fn bytes(row: &MySqlRow, index: usize) -> sqlx::Result<Option<&[u8]>> {
     let value = row.try_get_raw(index)?;
     if value.is_null() {
         return Ok(None);
@@ -43,12 +43,12 @@ pub(super) fn bytes(row: &MySqlRow, index: usize) -> Result<Option<&[u8]>, sqlx:
 }
 
 /// A column of such a query as text; NULL as empty.
-pub(super) fn text(row: &MySqlRow, index: usize) -> Result<String, sqlx::Error> {
+pub(super) fn text(row: &MySqlRow, index: usize) -> sqlx::Result<String> {
     Ok(optional(row, index)?.unwrap_or_default())
 }
 
 /// A column of such a query as text.
-pub(super) fn optional(row: &MySqlRow, index: usize) -> Result<Option<String>, sqlx::Error> {
+pub(super) fn optional(row: &MySqlRow, index: usize) -> sqlx::Result<Option<String>> {
     let bytes = bytes(row, index)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
 }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::types::Types;
 use super::{Postgres, Sql};
-use crate::{Dialect as _, SourceError};
+use crate::{Dialect as _, Result};
 
 /// The oldest version that is tested.
 const OLDEST: i64 = 130_000;
@@ -24,6 +24,7 @@ struct SessionEntry {
     database: String,
     search_path: Vec<String>,
     own_functions: Vec<String>,
+    own_operators: bool,
 }
 
 #[derive(Deserialize)]
@@ -68,19 +69,12 @@ struct Of<T> {
 
 #[derive(Deserialize)]
 struct ColumnEntry {
-    name: String,
-    declared: String,
     #[serde(rename = "type")]
     oid: i64,
     modifier: i32,
-    nullable: bool,
-    default: Option<String>,
-    generated: Option<String>,
-    comment: Option<String>,
     readable: bool,
-    collation: Option<String>,
-    ambiguous_charset: Option<String>,
-    insensitive: bool,
+    #[serde(flatten)]
+    column: Column,
 }
 
 #[derive(Deserialize)]
@@ -100,7 +94,7 @@ macro_rules! about_relations {
 }
 
 /// Reads the catalog, within a transaction that stands.
-pub(super) async fn read(source: &mut Postgres) -> Result<Catalog, SourceError> {
+pub(super) async fn read(source: &mut Postgres) -> Result<Catalog> {
     let session: Vec<SessionEntry> = source.entries(include_str!("sql/session.sql")).await?;
     let tables: Vec<TableEntry> = source.entries(about_relations!("sql/tables.sql")).await?;
     let hidden: Vec<HiddenEntry> = source.entries(about_relations!("sql/hidden.sql")).await?;
@@ -118,6 +112,7 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog, SourceError> 
         database: String::new(),
         search_path: Vec::new(),
         own_functions: Vec::new(),
+        own_operators: false,
         tables: Vec::with_capacity(tables.len()),
         notices: Vec::new(),
     };
@@ -132,6 +127,7 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog, SourceError> 
         catalog.database = session.database;
         catalog.search_path = session.search_path;
         catalog.own_functions = session.own_functions;
+        catalog.own_operators = session.own_operators;
     }
     let user = Sql.quote(&source.user);
     catalog.notices.extend(hidden.iter().map(|hidden| {
@@ -206,7 +202,7 @@ fn table(
     if entry.readable && !entry.whole {
         let (open, shut) = columns.into_iter().partition(|column| column.readable);
         columns = open;
-        closed.extend(shut.into_iter().map(|column: ColumnEntry| column.name));
+        closed.extend(shut.into_iter().map(|shut: ColumnEntry| shut.column.name));
         notices.push(format!(
             "no permission on columns of {name}: {} are hidden; ask for GRANT SELECT ON {} TO {user}",
             closed.join(", "),
@@ -251,15 +247,9 @@ fn kind(letter: &str) -> TableKind {
 }
 
 fn column(entry: ColumnEntry, types: &Types) -> Column {
-    let data_type = types.data_type(entry.oid, entry.modifier);
     Column {
-        nullable: entry.nullable,
-        default: entry.default,
-        generated: entry.generated,
-        comment: entry.comment,
-        ambiguous_charset: entry.ambiguous_charset,
-        collation: entry.collation,
-        insensitive: entry.insensitive,
-        ..Column::new(entry.name, entry.declared, data_type)
+        data_type: types.data_type(entry.oid, entry.modifier),
+        prints_names: types.prints_names(entry.oid),
+        ..entry.column
     }
 }

@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, Row as _, ValueRef as _};
 use super::error::Subject;
 use super::{Postgres, Sql, error};
 use crate::range::{Cutter, Kind, Probe};
-use crate::{Dialect as _, SourceError, statement};
+use crate::{Dialect as _, Result, statement};
 
 /// The first version that reads a range of `ctid` alone.
 const READS_PLACES: i64 = 140_000;
@@ -40,11 +40,7 @@ struct Facts {
 }
 
 /// Cuts a scan's table.
-pub(super) async fn cut(
-    source: &mut Postgres,
-    scan: &Scan,
-    rows: u64,
-) -> Result<Vec<Range>, SourceError> {
+pub(super) async fn cut(source: &mut Postgres, scan: &Scan, rows: u64) -> Result<Vec<Range>> {
     source.open_snapshot().await?;
     let Relation::Table(table) = &scan.from else {
         return Ok(Vec::new());
@@ -65,11 +61,7 @@ pub(super) async fn cut(
     Ok(if found { ranges } else { Vec::new() })
 }
 
-async fn ranges(
-    source: &mut Postgres,
-    table: &TableName,
-    rows: u64,
-) -> Result<Vec<Range>, SourceError> {
+async fn ranges(source: &mut Postgres, table: &TableName, rows: u64) -> Result<Vec<Range>> {
     let sql = include_str!("sql/key.sql")
         .replace("{schema}", &Sql.literal(&table.schema))
         .replace("{name}", &Sql.literal(&table.name));
@@ -105,7 +97,7 @@ async fn pages(
     table: &TableName,
     pages: i64,
     rows: u64,
-) -> Result<Vec<Range>, SourceError> {
+) -> Result<Vec<Range>> {
     let from = Sql.table(table);
     let counts = (0..PAGES).map(|nth| {
         let page = pages.saturating_sub(1) * nth / (PAGES - 1);
@@ -135,11 +127,7 @@ async fn pages(
 }
 
 /// Whether a range's children are looked up along an index.
-async fn finds_children(
-    source: &mut Postgres,
-    scan: &Scan,
-    range: &Range,
-) -> Result<bool, SourceError> {
+async fn finds_children(source: &mut Postgres, scan: &Scan, range: &Range) -> Result<bool> {
     source.execute(BY_INDEX, &Subject::Transaction).await?;
     let mut part = scan.clone();
     part.range = Some(range.clone());
@@ -187,7 +175,7 @@ fn looks_up(plan: &Json, parents: &[&str]) -> bool {
 
 #[async_trait]
 impl Probe for Postgres {
-    async fn row(&mut self, sql: String, _: &[Kind]) -> Result<Option<Vec<String>>, SourceError> {
+    async fn row(&mut self, sql: String, _: &[Kind]) -> Result<Option<Vec<String>>> {
         self.ask(sql, &Subject::Schema).await
     }
 }
@@ -198,7 +186,7 @@ impl Postgres {
         &mut self,
         sql: String,
         subject: &Subject<'_>,
-    ) -> Result<Option<Vec<String>>, SourceError> {
+    ) -> Result<Option<Vec<String>>> {
         let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(&mut self.connection);
         let read = |rows: Vec<PgRow>| {
             let Some(row) = rows.first() else {

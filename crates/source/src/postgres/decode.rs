@@ -7,9 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use dynafold_relational::catalog::DataType;
-use dynafold_relational::value::{
-    Number, NumberError, Time, TimeKind, UnfitReason, Value, parse_document,
-};
+use dynafold_relational::value::{Number, Time, TimeKind, UnfitReason, Value, parse_document};
 
 /// How the values of one type are read.
 #[derive(Debug)]
@@ -60,23 +58,6 @@ impl Decoder {
                 Self::Number
             }
             DataType::Boolean => Self::Boolean,
-            DataType::Date => Self::Time(TimeKind::Date, 0),
-            DataType::Time { digits, zone } => {
-                let kind = if *zone {
-                    TimeKind::TimeOfDayWithOffset
-                } else {
-                    TimeKind::TimeOfDay
-                };
-                Self::Time(kind, usize::from(*digits))
-            }
-            DataType::Timestamp { digits, zone } => {
-                let kind = if *zone {
-                    TimeKind::Instant
-                } else {
-                    TimeKind::Timestamp
-                };
-                Self::Time(kind, usize::from(*digits))
-            }
             DataType::Interval => Self::Interval,
             DataType::Binary { .. } => Self::Binary,
             DataType::Json => Self::Json,
@@ -103,12 +84,10 @@ impl Decoder {
                     Self::Range(bounds)
                 }
             }
-            DataType::Text { .. }
-            | DataType::Enum { .. }
-            | DataType::Uuid
-            | DataType::Set { .. }
-            | DataType::Printed
-            | DataType::Dynamic => Self::Text,
+            other => match other.time() {
+                Some((kind, digits)) => Self::Time(kind, usize::from(digits)),
+                None => Self::Text,
+            },
         }
     }
 
@@ -153,16 +132,13 @@ impl Decoder {
 }
 
 fn number(text: &str) -> Value {
-    let why = match Number::parse(text) {
-        Ok(number) => return Value::Number(number),
-        Err(NumberError::TooManyDigits) => UnfitReason::TooManyDigits,
-        Err(NumberError::Magnitude) => UnfitReason::Magnitude,
-        Err(NumberError::Malformed) => match text {
-            "NaN" | "Infinity" | "-Infinity" => UnfitReason::NotFinite,
-            _ => UnfitReason::NotANumber,
-        },
-    };
-    Value::unfit(text, why)
+    match Number::parse(text) {
+        Ok(number) => Value::Number(number),
+        Err(_) if matches!(text, "NaN" | "Infinity" | "-Infinity") => {
+            Value::unfit(text, UnfitReason::NotFinite)
+        }
+        Err(error) => Value::unfit(text, error.into()),
+    }
 }
 
 /// Bytes in hexadecimal after `\x`, else a bit string: its first bit is the highest of the first
@@ -229,11 +205,7 @@ fn dimension(cursor: &mut Cursor<'_>, element: &Decoder, depth: usize) -> Option
     loop {
         list.push(match cursor.peek()? {
             b'{' => dimension(cursor, element, depth + 1)?,
-            b'"' => element.decode(&cursor.quoted()?),
-            _ => match cursor.bare(b",}")? {
-                "NULL" => Value::Null,
-                text => element.decode(text),
-            },
+            _ => cursor.value(element, b",}", "NULL")?,
         });
         if !cursor.eat(b',') {
             cursor.expect(b'}')?;
@@ -251,13 +223,7 @@ pub(super) fn composite(text: &str, fields: &[(Arc<str>, Decoder)]) -> Option<Va
         if index > 0 {
             cursor.expect(b',')?;
         }
-        let value = match cursor.peek()? {
-            b'"' => decoder.decode(&cursor.quoted()?),
-            _ => match cursor.bare(b",)")? {
-                "" => Value::Null,
-                text => decoder.decode(text),
-            },
-        };
+        let value = cursor.value(decoder, b",)", "")?;
         members.push((name.clone(), value));
     }
     cursor.expect(b')')?;
@@ -286,6 +252,7 @@ pub(super) fn multirange(text: &str, bounds: &Bounds) -> Option<Value> {
     cursor.end(Value::List(ranges))
 }
 
+/// Reads a range, of which an end that is nothing at all is open.
 fn one_range(cursor: &mut Cursor<'_>, bounds: &Bounds) -> Option<Value> {
     if let Some(rest) = cursor.0.strip_prefix("empty") {
         cursor.0 = rest;
@@ -295,9 +262,9 @@ fn one_range(cursor: &mut Cursor<'_>, bounds: &Bounds) -> Option<Value> {
     if !lower_inclusive {
         cursor.expect(b'(')?;
     }
-    let lower = one_bound(cursor, b",", &bounds.bound)?;
+    let lower = cursor.value(&bounds.bound, b",", "")?;
     cursor.expect(b',')?;
-    let upper = one_bound(cursor, b")]", &bounds.bound)?;
+    let upper = cursor.value(&bounds.bound, b")]", "")?;
     let upper_inclusive = cursor.eat(b']');
     if !upper_inclusive {
         cursor.expect(b')')?;
@@ -308,17 +275,6 @@ fn one_range(cursor: &mut Cursor<'_>, bounds: &Bounds) -> Option<Value> {
         (bounds.lower_inclusive.clone(), Value::Bool(lower_inclusive)),
         (bounds.upper_inclusive.clone(), Value::Bool(upper_inclusive)),
     ]))
-}
-
-/// Reads a range's end; nothing at all is an open one.
-fn one_bound(cursor: &mut Cursor<'_>, stops: &[u8], decoder: &Decoder) -> Option<Value> {
-    Some(match cursor.peek()? {
-        b'"' => decoder.decode(&cursor.quoted()?),
-        _ => match cursor.bare(stops)? {
-            "" => Value::Null,
-            text => decoder.decode(text),
-        },
-    })
 }
 
 /// Reads an hstore: `"a"=>"1", "b"=>NULL`.
@@ -362,6 +318,19 @@ impl<'t> Cursor<'t> {
     /// Gives the value if nothing is left.
     fn end(&self, value: Value) -> Option<Value> {
         self.0.is_empty().then_some(value)
+    }
+
+    /// Reads a value in quotes, or up to one of the stops, which stays. `null` without quotes is NULL.
+    fn value(&mut self, decoder: &Decoder, stops: &[u8], null: &str) -> Option<Value> {
+        if self.peek()? == b'"' {
+            return Some(decoder.decode(&self.quoted()?));
+        }
+        let text = self.bare(stops)?;
+        Some(if text == null {
+            Value::Null
+        } else {
+            decoder.decode(text)
+        })
     }
 
     /// Reads up to one of the stops, which stays.

@@ -94,11 +94,9 @@ pub(super) fn query(cause: sqlx::Error, subject: &Subject<'_>, user: &str) -> So
         Some("42501")
             if server(&cause).and_then(PgDatabaseError::routine) == Some(ROW_SECURITY) =>
         {
-            SourceError::Moved {
-                what: format!(
-                    "row security came to hide rows of what {object} reads after the snapshot was taken"
-                ),
-            }
+            SourceError::moved(format!(
+                "row security came to hide rows of what {object} reads after the snapshot was taken"
+            ))
         }
         Some("42501") => SourceError::Permission {
             object,

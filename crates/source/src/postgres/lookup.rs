@@ -4,14 +4,14 @@
 //! compared: as the snapshot shows it, and as another transaction sees it at the end.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use dynafold_relational::catalog::Dbms;
 use dynafold_sql::{Query, reads_more};
 use serde::Deserialize;
 
-use super::super::SourceError;
+use super::super::{Result, SourceError};
+use super::error::Subject;
 use super::{Postgres, Setting};
 
 /// How long the look over another connection may take.
@@ -26,11 +26,6 @@ struct Entry {
     name: String,
     key: String,
     writer: String,
-}
-
-#[derive(Deserialize)]
-struct Digest {
-    digest: String,
 }
 
 /// What `sql/callable.sql` says.
@@ -57,16 +52,13 @@ pub(super) enum Reach {
 
 impl Reach {
     /// Asks for all that is looked up.
-    pub(super) fn sql(self) -> Arc<str> {
-        let operators = include_str!("sql/lookups.sql");
-        let functions = include_str!("sql/lookups_functions.sql");
-        let tables = include_str!("sql/lookups_tables.sql");
-        let all = match self {
-            Self::Operators => operators.to_owned(),
-            Self::Functions => [operators, functions].concat(),
-            Self::Tables => [operators, functions, tables].concat(),
+    fn sql(self) -> String {
+        let reach = match self {
+            Self::Operators => "1",
+            Self::Functions => "2",
+            Self::Tables => "3",
         };
-        all.into()
+        include_str!("sql/lookups.sql").replace("{reach}", reach)
     }
 }
 
@@ -79,7 +71,7 @@ fn reads_tables(condition: &str) -> bool {
 impl Postgres {
     /// How far the mapping's SQL reaches, and with `views` the database's own. A function's name need not be in a plan:
     /// one in SQL becomes a part of it, and an operator or a cast has another name.
-    pub(super) async fn reach(&mut self, views: bool, sql: &[&str]) -> Result<Reach, SourceError> {
+    pub(super) async fn reach(&mut self, views: bool, sql: &[&str]) -> Result<Reach> {
         let callable = include_str!("sql/callable.sql");
         let Some(callable) = self.entries::<Callable>(callable).await?.pop() else {
             return Ok(Reach::Tables);
@@ -103,51 +95,51 @@ impl Postgres {
     }
 
     /// Checks that all that the mapping's SQL may look up is as the snapshot shows it.
-    pub(super) async fn check_lookups(&mut self) -> Result<(), SourceError> {
-        let Some(sql) = self.lookups.clone() else {
+    pub(super) async fn check_lookups(&mut self) -> Result<()> {
+        let Some(reach) = self.lookups else {
             return Ok(());
         };
-        let looked = tokio::time::timeout(TIMEOUT, self.compare_lookups(&sql)).await;
-        let unknown = "whether functions, operators or types were changed after the snapshot was taken cannot be told";
-        let moved = match looked {
-            Ok(looked) => looked?,
-            Err(_) => Some(format!(
-                "{unknown}: no second connection was to be had within a minute, or it gave no answer"
-            )),
-        };
-        moved.map_or(Ok(()), |what| Err(SourceError::Moved { what }))
+        let looked = tokio::time::timeout(TIMEOUT, self.compare_lookups(reach)).await;
+        let late = "no second connection could be opened within a minute, or it did not answer";
+        looked.unwrap_or_else(|_| Err(unknown(late)))
     }
 
-    async fn compare_lookups(&mut self, sql: &str) -> Result<Option<String>, SourceError> {
-        let before = self.digest(sql).await?;
+    async fn compare_lookups(&mut self, reach: Reach) -> Result<()> {
+        let sql = reach.sql();
+        let before = self.digest(&sql).await?;
         // Another transaction, which sees what is new as well.
         let mut now = self.second().await?;
         now.open_snapshot().await?;
         let server = |source: &Self| source.backend.as_ref().map(|it| it.server_started.clone());
         if server(self) != server(&now) {
-            let what = "whether functions, operators or types were changed after the snapshot was taken cannot be told: a second connection leads to another server";
-            return Ok(Some(what.to_owned()));
+            return Err(unknown("a second connection leads to another server"));
         }
         let changed = |then: &&Setting| {
             let mut since = now.meaning.iter();
             since.any(|now| now.name == then.name && now.value != then.value)
         };
-        if let Some(setting) = self.meaning.iter().find(changed) {
-            let name = &setting.name;
-            return Ok(Some(format!(
+        if let Some(Setting { name, .. }) = self.meaning.iter().find(changed) {
+            return Err(SourceError::moved(format!(
                 "the setting {name}, which decides what SQL means, was changed after the snapshot was taken"
             )));
         }
-        if before == now.digest(sql).await? {
-            return Ok(None);
+        // The settings of an extension are listed by sessions alone that have used it, and what has no extension never is.
+        let configured = |source: &Self| source.backend.as_ref().map(|it| it.configured);
+        if reach != Reach::Operators && configured(&now) > configured(self) {
+            return Err(SourceError::moved(
+                "the server's configuration was loaded again after the snapshot was taken, and what SQL calls may depend on it",
+            ));
         }
-        let before: Vec<Entry> = self.entries(sql).await?;
-        let now: Vec<Entry> = now.entries(sql).await?;
-        Ok(Some(difference(&before, &now)))
+        if before == now.digest(&sql).await? {
+            return Ok(());
+        }
+        let before: Vec<Entry> = self.entries(&sql).await?;
+        let now: Vec<Entry> = now.entries(&sql).await?;
+        Err(difference(&before, &now))
     }
 
     /// Opens another connection, and goes on trying while none is to be had: hours of reading may hang on it.
-    async fn second(&self) -> Result<Self, SourceError> {
+    async fn second(&self) -> Result<Self> {
         loop {
             match Self::open(self.options.clone()).await {
                 Err(SourceError::Connect { .. }) => tokio::time::sleep(PAUSE).await,
@@ -157,41 +149,45 @@ impl Postgres {
     }
 
     /// Stands for all that a query gives, in whatever order.
-    async fn digest(&mut self, sql: &str) -> Result<String, SourceError> {
+    async fn digest(&mut self, sql: &str) -> Result<Option<Vec<String>>> {
         let sql = format!(
-            "SELECT pg_catalog.concat_ws(' ', pg_catalog.count(*), pg_catalog.sum(pg_catalog.hashtextextended(\n\
-             pg_catalog.concat_ws(' ', entry.kind, entry.key, entry.writer), 0))) AS digest FROM (\n{sql}\n) AS entry"
+            "SELECT pg_catalog.count(*), coalesce(pg_catalog.sum(pg_catalog.hashtextextended(\n\
+             pg_catalog.concat_ws(' ', entry.kind, entry.key, entry.writer), 0)), 0) FROM (\n{sql}\n) AS entry"
         );
-        let digests: Vec<Digest> = self.entries(&sql).await?;
-        Ok(digests.into_iter().map(|it| it.digest).collect())
+        self.ask(sql, &Subject::Schema).await
     }
+}
+
+fn unknown(why: &str) -> SourceError {
+    SourceError::moved(format!(
+        "it is unknown whether functions, operators or types were changed after the snapshot was taken: {why}"
+    ))
 }
 
 /// Says the first thing in which two looks differ.
-fn difference(before: &[Entry], now: &[Entry]) -> String {
-    let (then, since) = (writers(before), writers(now));
-    let said = |it: &Entry, what: &str| format!("{} {} was {what}", it.kind, it.name);
-    let changed = before
-        .iter()
-        .find_map(|it| match since.get(&(&*it.kind, &*it.key)) {
-            None => Some(said(it, "changed or dropped")),
-            Some(writer) if **writer != *it.writer => Some(said(it, "changed")),
-            Some(_) => None,
-        });
-    let made = || {
-        let is_new = |it: &&Entry| !then.contains_key(&(&*it.kind, &*it.key));
-        now.iter().find(is_new).map(|it| said(it, "made"))
+fn difference(before: &[Entry], now: &[Entry]) -> SourceError {
+    let (then, since) = (by_key(before), by_key(now));
+    let changed = before.iter().find_map(|it| match since.get(&it.key()) {
+        None => Some((it, "changed or dropped")),
+        Some(now) if now.writer != it.writer => Some((it, "changed")),
+        Some(_) => None,
+    });
+    let made = || now.iter().find(|it| !then.contains_key(&it.key()));
+    let what = match changed.or_else(|| Some((made()?, "made"))) {
+        Some((it, what)) => format!("{} {} was {what}", it.kind, it.name),
+        None => "a function, an operator or a type was changed".to_owned(),
     };
-    let what = changed.or_else(made);
-    let what = what.unwrap_or_else(|| "a function, an operator or a type was changed".to_owned());
-    format!("{what} after the snapshot was taken, and SQL may have looked it up since")
+    SourceError::moved(format!(
+        "{what} after the snapshot was taken, and SQL may have looked it up since"
+    ))
 }
 
-/// Who has written the entry of each object.
-fn writers(entries: &[Entry]) -> HashMap<(&str, &str), &str> {
-    let mut writers = HashMap::new();
-    for entry in entries {
-        writers.insert((&*entry.kind, &*entry.key), &*entry.writer);
+impl Entry {
+    fn key(&self) -> (&str, &str) {
+        (&self.kind, &self.key)
     }
-    writers
+}
+
+fn by_key(entries: &[Entry]) -> HashMap<(&str, &str), &Entry> {
+    entries.iter().map(|it| (it.key(), it)).collect()
 }

@@ -46,7 +46,7 @@ use self::error::Subject;
 use self::lookup::Reach;
 use self::session::Backend;
 use super::identity::{PATIENCE, Tls};
-use super::{Canceller, Chunk, Dialect, Identity, Row, Source, SourceError, server_url};
+use super::{Canceller, Chunk, Dialect, Identity, Result, Row, Source, SourceError, server_url};
 use dynafold_relational::catalog::Table;
 
 /// How long a server may take to answer before it counts as out of reach.
@@ -88,19 +88,13 @@ pub struct Postgres {
     checked: Option<Catalog>,
     /// What the run's scans read.
     planned: Arc<[(String, Relations)]>,
-    /// Asks for what their SQL may look up by name, as it is now; `None`: they have none.
-    lookups: Option<Arc<str>>,
+    /// What their SQL may look up by name; `None`: they have none.
+    lookups: Option<Reach>,
     patience: Duration,
 }
 
 /// The relations of a plan, each under the alias that it has there.
 type Relations = BTreeSet<(String, String)>;
-
-/// What `sql/moved.sql`, `sql/redefined.sql` and `sql/live.sql` say.
-#[derive(Deserialize)]
-struct Named {
-    name: String,
-}
 
 /// One row of `sql/meaning.sql`.
 #[derive(Clone, Deserialize)]
@@ -110,17 +104,8 @@ struct Setting {
     value: i64,
 }
 
-/// What a URL may say after `?`.
+/// What a URL may say after `?`, besides TLS.
 const PARAMETERS: &[&str] = &[
-    "sslmode",
-    "ssl-mode",
-    "sslrootcert",
-    "ssl-root-cert",
-    "ssl-ca",
-    "sslcert",
-    "ssl-cert",
-    "sslkey",
-    "ssl-key",
     "host",
     "hostaddr",
     "port",
@@ -193,9 +178,8 @@ impl Postgres {
     ///
     /// [`SourceError::Url`] for a URL that cannot be read, [`SourceError::Connect`] when the server
     /// cannot be reached or refuses the login.
-    pub async fn connect(url: &str) -> Result<Self, SourceError> {
-        let url = server_url(url, PARAMETERS)?;
-        TLS.check(&url)?;
+    pub async fn connect(url: &str) -> Result<Self> {
+        let url = server_url(url, &TLS, PARAMETERS)?;
         let options = PgConnectOptions::from_url(&url).map_err(|cause| error::url(&cause))?;
         // A pooler refuses settings that it does not know in the start-up message.
         let options = options
@@ -212,7 +196,7 @@ impl Postgres {
     }
 
     /// Connects with the settings of a session.
-    async fn open(options: PgConnectOptions) -> Result<Self, SourceError> {
+    async fn open(options: PgConnectOptions) -> Result<Self> {
         let connected = tokio::time::timeout(CONNECT_TIMEOUT, options.connect()).await;
         let connection = connected
             .unwrap_or_else(|_| Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()))
@@ -235,11 +219,7 @@ impl Postgres {
     }
 
     /// Runs statements whose results nobody wants.
-    async fn execute(
-        &mut self,
-        sql: &'static str,
-        subject: &Subject<'_>,
-    ) -> Result<(), SourceError> {
+    async fn execute(&mut self, sql: &'static str, subject: &Subject<'_>) -> Result<()> {
         let sent = sqlx::raw_sql(sql).execute(&mut self.connection);
         match sent.await {
             Ok(_) => Ok(()),
@@ -248,7 +228,7 @@ impl Postgres {
     }
 
     /// Runs one of our own queries and reads each row as a `T`, by the names of its columns.
-    async fn entries<T: DeserializeOwned>(&mut self, sql: &str) -> Result<Vec<T>, SourceError> {
+    async fn entries<T: DeserializeOwned>(&mut self, sql: &str) -> Result<Vec<T>> {
         let sql = format!("SELECT pg_catalog.row_to_json(entry) FROM (\n{sql}\n) AS entry");
         let mut rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(&mut self.connection);
         let mut entries = Vec::new();
@@ -266,7 +246,7 @@ impl Postgres {
     }
 
     /// Opens a transaction for one look aside, within the run's snapshot if that is open already.
-    async fn step_aside(&mut self) -> Result<(), SourceError> {
+    async fn step_aside(&mut self) -> Result<()> {
         let sql = if self.begun {
             "SAVEPOINT dynafold"
         } else {
@@ -276,7 +256,7 @@ impl Postgres {
     }
 
     /// Ends what [`Self::step_aside`] opened, whether or not the look failed.
-    async fn step_back<T>(&mut self, seen: Result<T, SourceError>) -> Result<T, SourceError> {
+    async fn step_back<T>(&mut self, seen: Result<T>) -> Result<T> {
         let sql = if self.begun {
             "ROLLBACK TO SAVEPOINT dynafold; RELEASE SAVEPOINT dynafold"
         } else {
@@ -288,7 +268,7 @@ impl Postgres {
     }
 
     /// Has the server plan one statement. More than one are refused. Gives the plan, as YAML.
-    async fn explain(&mut self, sql: &str, subject: &Subject<'_>) -> Result<String, SourceError> {
+    async fn explain(&mut self, sql: &str, subject: &Subject<'_>) -> Result<String> {
         let sql = format!("EXPLAIN (VERBOSE, FORMAT YAML) {sql}");
         let planned = sqlx::query_scalar(AssertSqlSafe(sql))
             .persistent(false)
@@ -298,13 +278,13 @@ impl Postgres {
     }
 
     /// Has the server plan a scan within the transaction that there is.
-    async fn prepare_here(&mut self, scan: &Scan) -> Result<(String, String), SourceError> {
+    async fn prepare_here(&mut self, scan: &Scan) -> Result<(String, String)> {
         let sql = super::statement(&Sql, scan);
         let plan = self.explain(&sql, &Subject::Scan(scan)).await?;
         Ok((sql, plan))
     }
 
-    async fn open_snapshot(&mut self) -> Result<(), SourceError> {
+    async fn open_snapshot(&mut self) -> Result<()> {
         if !self.begun {
             self.execute(OPEN, &Subject::Transaction).await?;
             self.begun = true;
@@ -314,51 +294,10 @@ impl Postgres {
         Ok(())
     }
 
-    /// Opens a snapshot that shows what the scans read as it is, and locks that until the run ends.
-    /// TRUNCATE and whatever rewrites a table leave nothing of it for older snapshots, and a name is
-    /// looked up as it is now. Planning takes the lock of a SELECT on every table, view and partition. A plan
-    /// shows the partitions and heirs that there are now: they are the snapshot's where the plans before it
-    /// and in it have the same.
-    async fn open_and_hold(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
-        for attempt in 0.. {
-            self.open_snapshot().await?;
-            let mut planned = Vec::new();
-            for scan in scans {
-                planned.push(self.prepare_here(scan).await?);
-                planned.push(self.prepare_here(&scan.bare()).await?);
-            }
-            let planned = planned.into_iter();
-            let planned = planned.map(|(sql, plan)| (sql, relations(&plan))).collect();
-            let before = std::mem::replace(&mut self.planned, planned);
-            match self.check_held().await {
-                Ok(()) if before == self.planned => break,
-                Err(error) if attempt > ATTEMPTS || !matches!(error, SourceError::Moved { .. }) => {
-                    return Err(error);
-                }
-                Ok(()) if attempt > ATTEMPTS => {
-                    return Err(SourceError::Moved {
-                        what: "the tables behind what is read change again and again".to_owned(),
-                    });
-                }
-                Ok(()) | Err(_) => {}
-            }
-            self.execute("ROLLBACK", &Subject::Transaction).await?;
-            self.begun = false;
-        }
-        self.check_live().await?;
-        let views = self.check_schema(scans).await?;
-        let sql: Vec<&str> = scans.iter().flat_map(|scan| scan.foreign_sql()).collect();
-        if views || !sql.is_empty() {
-            let reach = self.reach(views, &sql).await?;
-            self.lookups = Some(reach.sql());
-        }
-        Ok(())
-    }
-
     /// Checks that the schema in the snapshot is the one that the mapping was checked against. Where row
     /// security hides nothing of what is read, the server is to refuse it rather than hide rows from now on. Says
     /// whether SQL of the database's own is behind what is read: a view, a policy.
-    async fn check_schema(&mut self, scans: &[&Scan]) -> Result<bool, SourceError> {
+    async fn check_schema(&mut self, scans: &[&Scan]) -> Result<bool> {
         let Some(checked) = self.checked.take() else {
             return Ok(true);
         };
@@ -377,69 +316,48 @@ impl Postgres {
         Ok(!names.all(|name| now.table(name).is_some_and(is_plain)))
     }
 
+    /// The first name that a query of ours gives.
+    async fn first_name(&mut self, sql: &str) -> Result<Option<String>> {
+        let row = self.ask(sql.to_owned(), &Subject::Schema).await?;
+        Ok(row.and_then(|row| row.into_iter().next()))
+    }
+
     /// Checks that no sequence is read: what it holds is of the moment, and not of the snapshot.
-    async fn check_live(&mut self) -> Result<(), SourceError> {
-        let live = self.entries::<Named>(include_str!("sql/live.sql")).await?;
-        live.into_iter()
-            .next()
-            .map_or(Ok(()), |Named { name }| Err(SourceError::Live { name }))
+    async fn check_live(&mut self) -> Result<()> {
+        let live = self.first_name(include_str!("sql/live.sql")).await?;
+        live.map_or(Ok(()), |name| Err(SourceError::Live { name }))
+    }
+
+    /// Checks that a query of ours names nothing that was changed.
+    async fn check_unchanged(&mut self, sql: &str, what: &str) -> Result<()> {
+        match self.first_name(sql).await? {
+            None => Ok(()),
+            Some(name) => Err(SourceError::moved(format!(
+                "{name} was {what} after the snapshot was taken"
+            ))),
+        }
     }
 
     /// Checks that whatever the transaction holds is as the snapshot shows it.
-    async fn check_held(&mut self) -> Result<(), SourceError> {
-        let moved = self.entries::<Named>(include_str!("sql/moved.sql")).await?;
-        match moved.into_iter().next() {
-            None => Ok(()),
-            Some(Named { name }) => Err(SourceError::Moved {
-                what: format!(
-                    "{name} was emptied, rewritten or renamed after the snapshot was taken"
-                ),
-            }),
-        }
+    async fn check_held(&mut self) -> Result<()> {
+        self.check_unchanged(
+            include_str!("sql/moved.sql"),
+            "emptied, rewritten or renamed",
+        )
+        .await
     }
 
     /// Checks that the plans of the scans read the relations that they read in the beginning.
-    async fn check_plans(&mut self) -> Result<(), SourceError> {
+    async fn check_plans(&mut self) -> Result<()> {
         for (sql, before) in &*self.planned.clone() {
             let now = self.explain(sql, &Subject::Transaction).await?;
             if let Some((name, _)) = relations(&now).difference(before).next() {
-                return Err(SourceError::Moved {
-                    what: format!(
-                        "{name} became a partition or an heir of what is read after the snapshot was taken"
-                    ),
-                });
+                return Err(SourceError::moved(format!(
+                    "{name} became a partition or an heir of what is read after the snapshot was taken"
+                )));
             }
         }
         Ok(())
-    }
-
-    /// Checks that the scans still read the relations that they read in the beginning, and what is held.
-    async fn check_read(&mut self) -> Result<(), SourceError> {
-        if std::mem::take(&mut self.by_index) {
-            self.execute(BY_ANY_WAY, &Subject::Transaction).await?;
-        }
-        self.step_aside().await?;
-        if let Err(error) = self.check_plans().await {
-            let is_refused = matches!(error, SourceError::Query { .. });
-            let refused = self.step_back(Err(error)).await;
-            if is_refused {
-                // What it has called may be gone.
-                self.check_lookups().await?;
-            }
-            return refused;
-        }
-        // What planning has locked is held on to, and looked at.
-        let on = "RELEASE SAVEPOINT dynafold";
-        self.execute(on, &Subject::Transaction).await?;
-        self.check_held().await?;
-        self.check_live().await?;
-        let redefined = include_str!("sql/redefined.sql");
-        if let Some(Named { name }) = self.entries::<Named>(redefined).await?.into_iter().next() {
-            return Err(SourceError::Moved {
-                what: format!("{name} was changed after the snapshot was taken"),
-            });
-        }
-        self.check_lookups().await
     }
 }
 
@@ -463,7 +381,7 @@ impl Source for Postgres {
         Dbms::Postgres
     }
 
-    async fn catalog(&mut self) -> Result<Catalog, SourceError> {
+    async fn catalog(&mut self) -> Result<Catalog> {
         self.step_aside().await?;
         let catalog = catalog::read(self).await;
         let catalog = self.step_back(catalog).await?;
@@ -471,27 +389,63 @@ impl Source for Postgres {
         Ok(catalog)
     }
 
-    async fn describe(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
+    async fn describe(&mut self, sql: &str) -> Result<Vec<Column>> {
         self.step_aside().await?;
         let columns = types::columns(self, sql).await;
         self.step_back(columns).await
     }
 
-    async fn prepare(&mut self, scan: &Scan) -> Result<(), SourceError> {
+    async fn prepare(&mut self, scan: &Scan) -> Result<()> {
         self.step_aside().await?;
         let planned = self.prepare_here(scan).await.map(drop);
         self.step_back(planned).await
     }
 
-    async fn begin(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
-        self.open_and_hold(scans).await
+    // Opens a snapshot that shows what the scans read as it is, and locks that until the run ends.
+    // TRUNCATE and whatever rewrites a table leave nothing of it for older snapshots, and a name is
+    // looked up as it is now. Planning takes the lock of a SELECT on every table, view and partition. A plan
+    // shows the partitions and heirs that there are now: they are the snapshot's where the plans before it
+    // and in it have the same.
+    async fn begin(&mut self, scans: &[&Scan]) -> Result<()> {
+        for attempt in 0.. {
+            self.open_snapshot().await?;
+            let mut planned = Vec::new();
+            for scan in scans {
+                planned.push(self.prepare_here(scan).await?);
+                planned.push(self.prepare_here(&scan.bare()).await?);
+            }
+            let planned = planned.into_iter();
+            let planned = planned.map(|(sql, plan)| (sql, relations(&plan))).collect();
+            let before = std::mem::replace(&mut self.planned, planned);
+            match self.check_held().await {
+                Ok(()) if before == self.planned => break,
+                Err(error) if attempt > ATTEMPTS || !matches!(error, SourceError::Moved { .. }) => {
+                    return Err(error);
+                }
+                Ok(()) if attempt > ATTEMPTS => {
+                    return Err(SourceError::moved(
+                        "the tables behind what is read change again and again",
+                    ));
+                }
+                Ok(()) | Err(_) => {}
+            }
+            self.execute("ROLLBACK", &Subject::Transaction).await?;
+            self.begun = false;
+        }
+        self.check_live().await?;
+        let views = self.check_schema(scans).await?;
+        let sql: Vec<&str> = scans.iter().flat_map(|scan| scan.foreign_sql()).collect();
+        if views || !sql.is_empty() {
+            self.lookups = Some(self.reach(views, &sql).await?);
+        }
+        Ok(())
     }
 
-    async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>, SourceError> {
+    async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>> {
         self.read_numbers(sql, scan).await
     }
 
-    fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
+    fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk>> {
         stream::once(scan::open(self, scan)).try_flatten().boxed()
     }
 
@@ -499,7 +453,7 @@ impl Source for Postgres {
         &Sql
     }
 
-    async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>, SourceError> {
+    async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>> {
         self.open_snapshot().await?;
         self.step_aside().await?;
         let rows = match scan::ask(self, sql, columns).await {
@@ -511,25 +465,45 @@ impl Source for Postgres {
             refused => refused,
         };
         // What its SQL calls is not looked into.
-        self.lookups = Some(Reach::Tables.sql());
+        self.lookups = Some(Reach::Tables);
         self.step_back(rows).await
     }
 
-    async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>, SourceError> {
+    async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>> {
         cut::cut(self, scan, rows).await
     }
 
-    async fn fork(&mut self) -> Result<Option<Box<dyn Source>>, SourceError> {
+    async fn fork(&mut self) -> Result<Option<Box<dyn Source>>> {
         let fork = self.open_fork().await?;
         Ok(fork.map(|fork| -> Box<dyn Source> { Box::new(fork) }))
     }
 
-    async fn identity(&mut self) -> Result<Identity, SourceError> {
+    async fn identity(&mut self) -> Result<Identity> {
         self.identify().await
     }
 
-    async fn confirm(&mut self) -> Result<(), SourceError> {
-        self.check_read().await
+    async fn confirm(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.by_index) {
+            self.execute(BY_ANY_WAY, &Subject::Transaction).await?;
+        }
+        self.step_aside().await?;
+        if let Err(error) = self.check_plans().await {
+            let is_refused = matches!(error, SourceError::Query { .. });
+            let refused = self.step_back(Err(error)).await;
+            if is_refused {
+                // What it has called may be gone.
+                self.check_lookups().await?;
+            }
+            return refused;
+        }
+        // What planning has locked is held on to, and looked at.
+        let on = "RELEASE SAVEPOINT dynafold";
+        self.execute(on, &Subject::Transaction).await?;
+        self.check_held().await?;
+        self.check_live().await?;
+        self.check_unchanged(include_str!("sql/redefined.sql"), "changed")
+            .await?;
+        self.check_lookups().await
     }
 
     fn canceller(&self) -> Option<Canceller> {

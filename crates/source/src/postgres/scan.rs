@@ -15,13 +15,13 @@ use crate::chunk::chunks;
 use crate::dialect::alone;
 use crate::identity::Watch;
 use crate::layout::{Layout, Output};
-use crate::{Chunk, Row, Source as _, SourceError, statement};
+use crate::{Chunk, Result, Row, Source as _, statement};
 
 /// Sends a scan's SELECT and hands out its rows.
 pub(super) async fn open<'a>(
     source: &'a mut Postgres,
     scan: &'a Scan,
-) -> Result<BoxStream<'a, Result<Chunk, SourceError>>, SourceError> {
+) -> Result<BoxStream<'a, Result<Chunk>>> {
     source.open_snapshot().await?;
     if scan.has_foreign_sql() {
         // SQL from outside: the plan proves that it is one statement.
@@ -61,7 +61,7 @@ pub(super) async fn open<'a>(
     ))
 }
 
-fn read(row: &PgRow, output: usize, decoders: &[Decoder]) -> Result<(Value, usize), sqlx::Error> {
+fn read(row: &PgRow, output: usize, decoders: &[Decoder]) -> sqlx::Result<(Value, usize)> {
     let raw = row.try_get_raw(output)?;
     let Some(decoder) = decoders.get(output).filter(|_| !raw.is_null()) else {
         return Ok((Value::Null, 0));
@@ -71,11 +71,7 @@ fn read(row: &PgRow, output: usize, decoders: &[Decoder]) -> Result<(Value, usiz
 }
 
 /// Runs one query and reads all of its rows.
-pub(super) async fn ask(
-    source: &mut Postgres,
-    sql: &str,
-    columns: &[Column],
-) -> Result<Vec<Row>, SourceError> {
+pub(super) async fn ask(source: &mut Postgres, sql: &str, columns: &[Column]) -> Result<Vec<Row>> {
     let subject = Subject::Query(sql);
     let alone = alone(sql);
     // SQL from outside: the plan proves that it is one statement.
@@ -88,7 +84,7 @@ pub(super) async fn ask(
         .collect();
     let decode = |row: &PgRow| {
         let values = (0..decoders.len()).map(|output| Ok(read(row, output, &decoders)?.0));
-        values.collect::<Result<Row, sqlx::Error>>()
+        values.collect::<sqlx::Result<Row>>()
     };
     let rows = rows.and_then(|rows| rows.iter().map(decode).collect());
     rows.map_err(|cause| error::query(cause, &subject, &source.user))

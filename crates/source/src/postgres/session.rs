@@ -9,7 +9,7 @@ use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, Row as _};
 
 use super::super::identity::Session;
-use super::super::{Dialect as _, Identity, SourceError};
+use super::super::{Dialect as _, Identity, Result};
 use super::error::Subject;
 use super::{BEGIN, Postgres, SETTINGS, Sql, UNFILTERED, error};
 
@@ -21,13 +21,13 @@ struct State {
 
 impl Postgres {
     /// Asks for the process behind the transaction.
-    pub(super) async fn backend(&mut self) -> Result<Option<Backend>, SourceError> {
+    pub(super) async fn backend(&mut self) -> Result<Option<Backend>> {
         let backends: Vec<Backend> = self.entries(include_str!("sql/backend.sql")).await?;
         Ok(backends.into_iter().next())
     }
 
     /// Opens another connection onto the same snapshot.
-    pub(super) async fn open_fork(&mut self) -> Result<Option<Self>, SourceError> {
+    pub(super) async fn open_fork(&mut self) -> Result<Option<Self>> {
         self.open_snapshot().await?;
         let Some(own) = self.backend.clone().filter(|backend| backend.exports) else {
             return Ok(None);
@@ -62,7 +62,7 @@ impl Postgres {
         fork.meaning = self.meaning.clone();
         fork.unfiltered = self.unfiltered;
         fork.planned = self.planned.clone();
-        fork.lookups = self.lookups.clone();
+        fork.lookups = self.lookups;
         fork.backend = fork.backend().await?;
         // Behind a pooler it may have come to another server, or to none of its own.
         let same = fork.backend.as_ref().is_some_and(|other| {
@@ -74,7 +74,7 @@ impl Postgres {
     }
 
     /// Which database this is.
-    pub(super) async fn identify(&mut self) -> Result<Identity, SourceError> {
+    pub(super) async fn identify(&mut self) -> Result<Identity> {
         self.open_snapshot().await?;
         self.step_aside().await?;
         let sql = include_str!("sql/identity.sql");
@@ -95,11 +95,7 @@ impl Postgres {
 
     /// The numbers that a query of ours gives. The order of nothing hangs on it, so it may use the
     /// server's workers.
-    pub(super) async fn read_numbers(
-        &mut self,
-        sql: &str,
-        scan: &Scan,
-    ) -> Result<Vec<Vec<u64>>, SourceError> {
+    pub(super) async fn read_numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>> {
         self.open_snapshot().await?;
         let subject = Subject::Scan(scan);
         self.step_aside().await?;
@@ -118,7 +114,7 @@ impl Postgres {
     }
 }
 
-fn number(row: &PgRow, index: usize) -> Result<u64, sqlx::Error> {
+fn number(row: &PgRow, index: usize) -> sqlx::Result<u64> {
     let raw = row.try_get_raw(index)?;
     let text = raw.as_str().map_err(sqlx::Error::Decode)?;
     text.parse().map_err(|e| sqlx::Error::Decode(Box::new(e)))
@@ -133,13 +129,15 @@ pub(super) struct Backend {
     pub(super) process: i32,
     started: Option<String>,
     pub(super) server_started: String,
+    /// When it has loaded the server's configuration, in microseconds since 1970.
+    pub(super) configured: i64,
     pub(super) snapshot: String,
     pub(super) exports: bool,
 }
 
 #[async_trait]
 impl Session<PgConnection> for Backend {
-    async fn is_same(&self, connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    async fn is_same(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
         let sql = AssertSqlSafe(format!(
             "SELECT 1 WHERE pg_catalog.pg_postmaster_start_time() = {}::pg_catalog.timestamptz",
             Sql.literal(&self.server_started)
@@ -148,13 +146,13 @@ impl Session<PgConnection> for Backend {
         Ok(!rows.is_empty())
     }
 
-    async fn is_busy(&self, connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    async fn is_busy(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
         // It waits for us to take rows, and none come here: then they do not get through.
         let condition = "a.wait_event IS DISTINCT FROM 'ClientWrite'";
         about(connection, self, "1", condition).await
     }
 
-    async fn cancel(&self, connection: &mut PgConnection, ends: bool) -> Result<bool, sqlx::Error> {
+    async fn cancel(&self, connection: &mut PgConnection, ends: bool) -> sqlx::Result<bool> {
         let way = if ends { "terminate" } else { "cancel" };
         let what = format!("pg_catalog.pg_{way}_backend(a.pid)");
         about(connection, self, &what, "true").await
@@ -168,7 +166,7 @@ async fn about(
     backend: &Backend,
     what: &str,
     condition: &str,
-) -> Result<bool, sqlx::Error> {
+) -> sqlx::Result<bool> {
     let started = backend.started.as_deref().unwrap_or_default();
     let sql = AssertSqlSafe(format!(
         "SELECT {what} FROM pg_catalog.pg_stat_activity AS a WHERE {condition} AND a.pid = {} \

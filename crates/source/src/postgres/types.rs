@@ -7,7 +7,7 @@ use futures_util::TryStreamExt as _;
 use serde::Deserialize;
 use sqlx::{AssertSqlSafe, Column as _, Row};
 
-use super::super::SourceError;
+use super::super::Result;
 use super::error::Subject;
 use super::{Postgres, error};
 use crate::dialect::alone;
@@ -45,7 +45,7 @@ impl Types {
     pub(super) async fn load(
         source: &mut Postgres,
         oids: impl Iterator<Item = i64>,
-    ) -> Result<Self, SourceError> {
+    ) -> Result<Self> {
         let oids: BTreeSet<i64> = oids.collect();
         let oids: Vec<String> = oids.iter().map(i64::to_string).collect();
         let sql = include_str!("sql/types.sql").replace("{oids}", &oids.join(", "));
@@ -64,6 +64,30 @@ impl Types {
     /// A type's name as PostgreSQL says it.
     pub(super) fn declared(&self, oid: i64) -> &str {
         self.0.get(&oid).map_or("unknown", |entry| &entry.declared)
+    }
+
+    /// Whether what is printed of a value, or of a part of it, is looked up: the names of tables and roles, the locale's currency.
+    pub(super) fn prints_names(&self, oid: i64) -> bool {
+        // What a composite type holds cannot hold that type again, but for arrays of its own.
+        let mut seen = BTreeSet::new();
+        let mut left = vec![oid];
+        while let Some(oid) = left.pop() {
+            let Some(entry) = self.0.get(&oid) else {
+                continue;
+            };
+            if entry.name.starts_with("reg") || ["aclitem", "money"].contains(&&*entry.name) {
+                return true;
+            }
+            if seen.insert(entry.oid) {
+                left.extend(
+                    [entry.base, entry.element, entry.bound]
+                        .into_iter()
+                        .flatten(),
+                );
+                left.extend(entry.fields.iter().flatten().map(|(_, oid, _)| *oid));
+            }
+        }
+        false
     }
 
     /// What a type means, with the modifier that its column declares (-1 for none).
@@ -197,7 +221,7 @@ struct Output {
 ///
 /// The result's description carries no declared lengths and digits; a column that comes from a
 /// table unchanged has them there.
-pub(super) async fn columns(source: &mut Postgres, sql: &str) -> Result<Vec<Column>, SourceError> {
+pub(super) async fn columns(source: &mut Postgres, sql: &str) -> Result<Vec<Column>> {
     let outputs = outputs(source, sql).await?;
     let pairs: Vec<String> = (outputs.iter().filter_map(|output| output.origin))
         .map(|(relation, number)| format!("({relation}, {number})"))
@@ -231,7 +255,7 @@ pub(super) async fn columns(source: &mut Postgres, sql: &str) -> Result<Vec<Colu
 
 /// Asks for one row of NULLs in the query's shape: a join on `false` has the server analyse the
 /// query and leave it at that, and the row brings the description that no row would not.
-async fn outputs(source: &mut Postgres, sql: &str) -> Result<Vec<Output>, SourceError> {
+async fn outputs(source: &mut Postgres, sql: &str) -> Result<Vec<Output>> {
     let subject = Subject::Query(sql);
     let sql = format!(
         "SELECT q.* FROM (SELECT 1) AS one LEFT JOIN ({}\n) AS q ON false",
@@ -270,6 +294,26 @@ mod tests {
         ] {
             assert_eq!(decimal(modifier), DataType::Decimal { precision, scale });
         }
+    }
+
+    #[test]
+    fn names_are_printed_from_behind_domains_and_within_composite_types_too() {
+        let entry = |oid, name: &str, base, part: Option<i64>| TypeEntry {
+            oid,
+            name: name.into(),
+            base,
+            fields: part.map(|oid| vec![("f".to_owned(), oid, -1)]),
+            ..TypeEntry::default()
+        };
+        let types = Types::from_entries(vec![
+            entry(1, "regclass", None, None),
+            entry(2, "named", Some(1), None),
+            entry(3, "pair", None, Some(2)),
+            entry(4, "point", None, None),
+            entry(5, "place", None, Some(4)),
+        ]);
+        let printed: Vec<i64> = (1..=5).filter(|oid| types.prints_names(*oid)).collect();
+        assert_eq!(printed, [1, 2, 3]);
     }
 
     #[test]

@@ -29,10 +29,7 @@ const BINARY: &str = "BINARY";
 const UNKNOWN: &str = "unknown";
 
 /// Reads everything.
-pub(super) async fn read(
-    connection: &mut SqliteConnection,
-    file: &Path,
-) -> Result<Catalog, sqlx::Error> {
+pub(super) async fn read(connection: &mut SqliteConnection, file: &Path) -> sqlx::Result<Catalog> {
     let row = sqlx::query("SELECT sqlite_version()").fetch_one(&mut *connection);
     let version = text(&row.await?, 0)?;
     let objects = sqlx::query(include_str!("sql/objects.sql"));
@@ -72,6 +69,7 @@ pub(super) async fn read(
             .into_owned(),
         search_path: vec![SCHEMA.to_owned()],
         own_functions: Vec::new(),
+        own_operators: false,
         tables,
         notices,
     })
@@ -87,7 +85,7 @@ pub(super) struct Columns {
 pub(super) async fn columns(
     connection: &mut SqliteConnection,
     table: &str,
-) -> Result<Columns, sqlx::Error> {
+) -> sqlx::Result<Columns> {
     let query = sqlx::query(include_str!("sql/columns.sql")).bind(table);
     let mut columns = Vec::new();
     let mut primary_key = Vec::new();
@@ -124,7 +122,7 @@ pub(super) async fn columns(
 }
 
 /// Says how texts compare in the columns of a table.
-async fn collate(connection: &mut SqliteConnection, table: &mut Table) -> Result<(), sqlx::Error> {
+async fn collate(connection: &mut SqliteConnection, table: &mut Table) -> sqlx::Result<()> {
     let encoding = sqlx::query("PRAGMA encoding").fetch_one(&mut *connection);
     let encoding = text(&encoding.await?, 0)?;
     let names = collations(connection, table).await;
@@ -174,7 +172,7 @@ async fn compared(
     connection: &mut SqliteConnection,
     table: &TableName,
     columns: &[&str],
-) -> Result<Vec<String>, sqlx::Error> {
+) -> sqlx::Result<Vec<String>> {
     let mut names = vec![UNKNOWN.to_owned(); columns.len()];
     let quoted: Vec<String> = columns
         .iter()
@@ -214,7 +212,7 @@ async fn complete(
     connection: &mut SqliteConnection,
     table: &mut Table,
     sql: &str,
-) -> Result<(), sqlx::Error> {
+) -> sqlx::Result<()> {
     let found = columns(connection, &table.name.name).await?;
     table.columns = found.columns;
     table.primary_key = found.primary_key;
@@ -244,10 +242,7 @@ async fn complete(
     Ok(())
 }
 
-async fn read_indexes(
-    connection: &mut SqliteConnection,
-    table: &mut Table,
-) -> Result<(), sqlx::Error> {
+async fn read_indexes(connection: &mut SqliteConnection, table: &mut Table) -> sqlx::Result<()> {
     let query = sqlx::query(include_str!("sql/indexes.sql")).bind(&table.name.name);
     let mut indexes: Vec<(Index, bool)> = Vec::new();
     for row in query.fetch_all(connection).await? {
@@ -298,7 +293,7 @@ async fn read_indexes(
 async fn read_foreign_keys(
     connection: &mut SqliteConnection,
     table: &mut Table,
-) -> Result<(), sqlx::Error> {
+) -> sqlx::Result<()> {
     let query = sqlx::query(include_str!("sql/foreign_keys.sql")).bind(&table.name.name);
     let mut last = None;
     for row in query.fetch_all(connection).await? {
@@ -363,7 +358,7 @@ fn table_name(name: String) -> TableName {
     }
 }
 
-fn text(row: &SqliteRow, index: usize) -> Result<String, sqlx::Error> {
+fn text(row: &SqliteRow, index: usize) -> sqlx::Result<String> {
     Ok(row.try_get::<Option<String>, _>(index)?.unwrap_or_default())
 }
 
@@ -374,7 +369,7 @@ fn text(row: &SqliteRow, index: usize) -> Result<String, sqlx::Error> {
 pub(super) async fn describe(
     connection: &mut SqliteConnection,
     sql: &str,
-) -> Result<Vec<Column>, sqlx::Error> {
+) -> sqlx::Result<Vec<Column>> {
     let wrapped = format!("SELECT * FROM ({}\n)", alone(sql));
     answer(connection, wrapped).await
 }
@@ -383,7 +378,7 @@ pub(super) async fn describe(
 pub(super) async fn answer(
     connection: &mut SqliteConnection,
     sql: String,
-) -> Result<Vec<Column>, sqlx::Error> {
+) -> sqlx::Result<Vec<Column>> {
     let sql = AssertSqlSafe(sql).into_sql_str();
     let statement = connection.prepare(sql).await?;
     let mut columns = Vec::new();

@@ -11,14 +11,10 @@ use super::scan::{SqliteDialect, object};
 use super::{Sqlite, fault};
 use crate::literal::{Literal, is_number};
 use crate::range::{Cutter, Kind, Probe};
-use crate::{SourceError, statement};
+use crate::{Result, statement};
 
 /// Cuts a scan's table.
-pub(super) async fn cut(
-    source: &mut Sqlite,
-    scan: &Scan,
-    rows: u64,
-) -> Result<Vec<Range>, SourceError> {
+pub(super) async fn cut(source: &mut Sqlite, scan: &Scan, rows: u64) -> Result<Vec<Range>> {
     let Relation::Table(table) = &scan.from else {
         return Ok(Vec::new());
     };
@@ -54,7 +50,7 @@ pub(super) async fn cut(
 async fn key(
     connection: &mut SqliteConnection,
     table: &TableName,
-) -> Result<Option<(By, Vec<Kind>)>, sqlx::Error> {
+) -> sqlx::Result<Option<(By, Vec<Kind>)>> {
     let found = sqlx::query(include_str!("sql/place.sql")).bind(&table.name);
     let Some(found) = found.fetch_optional(&mut *connection).await? else {
         return Ok(None);
@@ -85,12 +81,12 @@ async fn key(
 }
 
 /// Whether SQLite would sort for this query.
-async fn sorts(connection: &mut SqliteConnection, sql: String) -> Result<bool, sqlx::Error> {
+async fn sorts(connection: &mut SqliteConnection, sql: String) -> sqlx::Result<bool> {
     let plan = plan(connection, &sql).await?;
     Ok(plan.iter().any(|line| line.contains("TEMP B-TREE")))
 }
 
-async fn plan(connection: &mut SqliteConnection, sql: &str) -> Result<Vec<String>, sqlx::Error> {
+async fn plan(connection: &mut SqliteConnection, sql: &str) -> sqlx::Result<Vec<String>> {
     let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
     let rows = sqlx::query(explain).persistent(false).fetch_all(connection);
     rows.await?.iter().map(|row| row.try_get(3)).collect()
@@ -101,7 +97,7 @@ async fn finds_children(
     connection: &mut SqliteConnection,
     scan: &Scan,
     range: &Range,
-) -> Result<bool, sqlx::Error> {
+) -> sqlx::Result<bool> {
     let mut part = scan.clone();
     part.range = Some(range.clone());
     let mut children = Vec::new();
@@ -130,7 +126,7 @@ fn names(what: &str, child: &str) -> bool {
 
 #[async_trait]
 impl Probe for Sqlite {
-    async fn row(&mut self, sql: String, _: &[Kind]) -> Result<Option<Vec<String>>, SourceError> {
+    async fn row(&mut self, sql: String, _: &[Kind]) -> Result<Option<Vec<String>>> {
         let row = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_optional(&mut self.connection);
         let row = row
             .await
@@ -140,7 +136,7 @@ impl Probe for Sqlite {
 }
 
 /// A row's values as a range says them.
-fn said(row: &SqliteRow) -> Result<Option<Vec<String>>, sqlx::Error> {
+fn said(row: &SqliteRow) -> sqlx::Result<Option<Vec<String>>> {
     let values = (0..row.len()).map(|index| {
         let value = stored(row.try_get_raw(index)?).map_err(sqlx::Error::Decode)?;
         Ok(match value {

@@ -180,24 +180,19 @@ fn from_text(text: &str, data_type: &DataType) -> Option<Value> {
         DataType::Decimal { .. } => match Number::parse(text) {
             Ok(number) => Some(Value::Number(number)),
             Err(NumberError::Malformed) => None,
-            Err(NumberError::TooManyDigits) => Some(Value::unfit(text, UnfitReason::TooManyDigits)),
-            Err(NumberError::Magnitude) => Some(Value::unfit(text, UnfitReason::Magnitude)),
+            Err(error) => Some(Value::unfit(text, error.into())),
         },
         DataType::Boolean if text.eq_ignore_ascii_case("true") => Some(Value::Bool(true)),
         DataType::Boolean if text.eq_ignore_ascii_case("false") => Some(Value::Bool(false)),
-        DataType::Date => time(text, TimeKind::Date, 0),
-        DataType::Time { digits, .. } => time(text, TimeKind::TimeOfDay, *digits),
-        DataType::Timestamp {
-            digits,
-            zone: false,
-        } => time(text, TimeKind::Timestamp, *digits),
         DataType::Timestamp { digits, zone: true } => instant(text, *digits),
         DataType::Json => match parse_document(text) {
             Ok(document) => Some(document),
             Err(DocumentError::Malformed(_)) => None,
             Err(error) => Some(Value::unfit(text, error.reason())),
         },
-        _ => None,
+        other => other
+            .time()
+            .and_then(|(kind, digits)| time(text, kind, digits)),
     }
 }
 

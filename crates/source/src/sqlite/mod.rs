@@ -28,7 +28,7 @@ use dynafold_relational::catalog::{Catalog, Column, Dbms};
 use dynafold_relational::scan::{Range, Scan};
 
 use self::state::{FileId, Seen, State};
-use super::{Canceller, Chunk, Dialect, Identity, Row, Source, SourceError, statement};
+use super::{Canceller, Chunk, Dialect, Identity, Result, Row, Source, SourceError, statement};
 
 /// How long a reader waits for a writer that holds the whole file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -80,7 +80,7 @@ impl Sqlite {
     ///
     /// [`SourceError::Url`] for an in-memory database or an unknown parameter,
     /// [`SourceError::Connect`] when the file is not there or is no SQLite database.
-    pub async fn connect(url: &str) -> Result<Self, SourceError> {
+    pub async fn connect(url: &str) -> Result<Self> {
         address::check_file(url.strip_prefix("sqlite:").unwrap_or(url))?;
         let options: SqliteConnectOptions = url
             .parse()
@@ -146,19 +146,19 @@ impl Sqlite {
     }
 
     /// Opens the transaction of a run over the file as it is at the first read.
-    async fn open_snapshot(&mut self) -> Result<(), SourceError> {
+    async fn open_snapshot(&mut self) -> Result<()> {
         self.execute("BEGIN; SELECT count(*) FROM main.sqlite_schema")
             .await?;
         if Seen::named(&self.file).map(|seen| seen.id) != self.opened {
-            return Err(SourceError::Moved {
-                what: "another file took the place of the database after it was opened".to_owned(),
-            });
+            return Err(SourceError::moved(
+                "another file took the place of the database after it was opened",
+            ));
         }
         let schema = self.schema().await?;
         if self.schema.is_some_and(|checked| checked != schema) {
-            return Err(SourceError::Moved {
-                what: "the schema was changed after the mapping was checked against it".to_owned(),
-            });
+            return Err(SourceError::moved(
+                "the schema was changed after the mapping was checked against it",
+            ));
         }
         let mode = sqlx::query_scalar("PRAGMA main.journal_mode").fetch_one(&mut self.connection);
         let mode: String = mode
@@ -171,7 +171,7 @@ impl Sqlite {
 
     /// Reads a file afresh that was written to after it was opened, and its schema with it. What SQLite has read of
     /// it may be of the file before, where a copy was written over it; a writer that uses SQLite cannot be told from that.
-    async fn open_afresh(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
+    async fn open_afresh(&mut self, scans: &[&Scan]) -> Result<()> {
         for _ in 0..ATTEMPTS {
             let Some(seen) = Seen::named(&self.file) else {
                 return Ok(());
@@ -191,19 +191,19 @@ impl Sqlite {
                 None => Ok(()),
             };
         }
-        Err(SourceError::Moved {
-            what: "the file is written to again and again before it can be read".to_owned(),
-        })
+        Err(SourceError::moved(
+            "the file is written to again and again before it can be read",
+        ))
     }
 
     /// A number that grows with each change of the schema.
-    async fn schema(&mut self) -> Result<i64, SourceError> {
+    async fn schema(&mut self) -> Result<i64> {
         let version = sqlx::query_scalar("PRAGMA main.schema_version");
         let version = version.fetch_one(&mut self.connection).await;
         version.map_err(|cause| fault("the schema".to_owned(), cause))
     }
 
-    async fn execute(&mut self, sql: &'static str) -> Result<(), SourceError> {
+    async fn execute(&mut self, sql: &'static str) -> Result<()> {
         let done = sqlx::raw_sql(sql).execute(&mut self.connection).await;
         done.map(drop)
             .map_err(|cause| fault("the file".to_owned(), cause))
@@ -216,7 +216,7 @@ impl Source for Sqlite {
         Dbms::Sqlite
     }
 
-    async fn catalog(&mut self) -> Result<Catalog, SourceError> {
+    async fn catalog(&mut self) -> Result<Catalog> {
         // All of it is of one moment, which is the run's own where that has begun.
         self.execute("SAVEPOINT catalog").await?;
         let read = catalog::read(&mut self.connection, &self.file).await;
@@ -227,17 +227,17 @@ impl Source for Sqlite {
         Ok(catalog)
     }
 
-    async fn describe(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
+    async fn describe(&mut self, sql: &str) -> Result<Vec<Column>> {
         let described = catalog::describe(&mut self.connection, sql).await;
         described.map_err(|cause| fault("the mapping's query".to_owned(), cause))
     }
 
-    async fn describe_answer(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
+    async fn describe_answer(&mut self, sql: &str) -> Result<Vec<Column>> {
         let described = catalog::answer(&mut self.connection, sql.to_owned()).await;
         described.map_err(|cause| fault("the mapping's query".to_owned(), cause))
     }
 
-    async fn prepare(&mut self, scan: &Scan) -> Result<(), SourceError> {
+    async fn prepare(&mut self, scan: &Scan) -> Result<()> {
         let sql = AssertSqlSafe(statement(&SqliteDialect, scan)).into_sql_str();
         let prepared = self.connection.prepare(sql).await;
         prepared
@@ -245,7 +245,7 @@ impl Source for Sqlite {
             .map_err(|cause| fault(object(&scan.from), cause))
     }
 
-    async fn begin(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
+    async fn begin(&mut self, scans: &[&Scan]) -> Result<()> {
         let began = SystemTime::now();
         let before = State::of(&self.file);
         self.open_snapshot().await?;
@@ -256,23 +256,21 @@ impl Source for Sqlite {
         Ok(())
     }
 
-    async fn confirm(&mut self) -> Result<(), SourceError> {
+    async fn confirm(&mut self) -> Result<()> {
         match &self.seen {
-            Some(seen) if self.unguarded && seen.now(&self.file).as_ref() != Some(seen) => {
-                Err(SourceError::Moved {
-                    what: "the file was written to while it was read".to_owned(),
-                })
-            }
+            Some(seen) if self.unguarded && seen.now(&self.file).as_ref() != Some(seen) => Err(
+                SourceError::moved("the file was written to while it was read"),
+            ),
             _ => Ok(()),
         }
     }
 
-    async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>, SourceError> {
+    async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>> {
         let numbers = scan::numbers(&mut self.connection, sql).await;
         numbers.map_err(|cause| fault(object(&scan.from), cause))
     }
 
-    fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
+    fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk>> {
         scan::scan(
             &mut self.connection,
             self.dialect,
@@ -285,16 +283,16 @@ impl Source for Sqlite {
         self.dialect
     }
 
-    async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>, SourceError> {
+    async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>> {
         let asked = scan::ask(&mut self.connection, sql, columns).await;
         asked.map_err(|cause| fault("the mapping's query".to_owned(), cause))
     }
 
-    async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>, SourceError> {
+    async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>> {
         cut::cut(self, scan, rows).await
     }
 
-    async fn identity(&mut self) -> Result<Identity, SourceError> {
+    async fn identity(&mut self) -> Result<Identity> {
         Ok(Identity {
             name: format!("sqlite:{}", self.file.display()),
             stamp: self.stamp.clone(),
@@ -318,7 +316,7 @@ impl Source for Sqlite {
 async fn open(
     options: &SqliteConnectOptions,
     stop: &Arc<AtomicBool>,
-) -> Result<SqliteConnection, sqlx::Error> {
+) -> sqlx::Result<SqliteConnection> {
     let mut connection = SqliteConnection::connect_with(options).await?;
     sqlx::raw_sql("PRAGMA query_only = ON; SELECT count(*) FROM main.sqlite_schema")
         .execute(&mut connection)

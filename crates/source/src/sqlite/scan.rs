@@ -1,6 +1,6 @@
 //! Asks SQLite for rows.
 
-use dynafold_relational::catalog::{Column, DataType, Family};
+use dynafold_relational::catalog::{Column, DataType};
 use dynafold_relational::scan::{Range, Relation, Scan};
 use dynafold_relational::value::Value;
 use futures_util::stream::BoxStream;
@@ -11,7 +11,7 @@ use super::decode::{decode, stored};
 use super::fault;
 use crate::chunk::chunks;
 use crate::layout::{Layout, Output, TAG};
-use crate::{Chunk, Dialect, Row, SourceError, statement};
+use crate::{Chunk, Dialect, Result, Row, statement};
 
 /// SQLite's SQL.
 #[derive(Debug, Clone, Copy)]
@@ -59,11 +59,12 @@ impl Dialect for Utf16Dialect {
 #[derive(Debug, Default)]
 pub(super) struct Disagreements(Vec<Disagreement>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Disagreement {
     object: String,
     column: String,
-    family: Family,
+    /// What the declared type says.
+    kind: &'static str,
     /// The part of the base relation that was read.
     range: Option<Range>,
     count: u64,
@@ -81,32 +82,26 @@ impl Disagreements {
     /// of the same part: keys are proved by reading what is loaded after that. Returns the index of
     /// the first column's counter.
     fn start(&mut self, outputs: &[Output<'_>], range: Option<&Range>) -> usize {
-        let fresh: Vec<Disagreement> = outputs
-            .iter()
-            .map(|output| match output {
-                Output::Column {
-                    scan,
-                    join,
-                    name,
-                    data_type,
-                } => Disagreement {
-                    object: join
-                        .and_then(|join| scan.joins.get(join))
-                        .map_or_else(|| object(&scan.from), |join| join.table.name.clone()),
-                    column: (*name).to_owned(),
-                    family: data_type.family(),
-                    range: range.cloned(),
-                    count: 0,
-                },
-                Output::Flag | Output::Tag => Disagreement {
-                    object: String::new(),
-                    column: String::new(),
-                    family: Family::Number,
-                    range: None,
-                    count: 0,
-                },
-            })
-            .collect();
+        let counter = |output: &Output<'_>| {
+            let Output::Column {
+                scan,
+                join,
+                name,
+                data_type,
+            } = output
+            else {
+                return Disagreement::default();
+            };
+            let parent = join.and_then(|join| scan.joins.get(join));
+            Disagreement {
+                object: parent.map_or_else(|| object(&scan.from), |join| join.table.name.clone()),
+                column: (*name).to_owned(),
+                kind: data_type.family().name(),
+                range: range.cloned(),
+                count: 0,
+            }
+        };
+        let fresh: Vec<Disagreement> = outputs.iter().map(counter).collect();
         self.0.retain(|old| {
             let again = |new: &Disagreement| new.is_of(old) && new.range == old.range;
             old.count > 0 && !fresh.iter().any(again)
@@ -138,7 +133,7 @@ impl Disagreements {
                     "column `{}` of {}: {count} {are} not {}, which the declared type says; {they} read as stored",
                     column.column,
                     column.object,
-                    column.family.name(),
+                    column.kind,
                 )
             })
             .collect()
@@ -159,7 +154,7 @@ pub(super) fn scan<'a>(
     dialect: &'static dyn Dialect,
     disagreements: &'a mut Disagreements,
     scan: &'a Scan,
-) -> BoxStream<'a, Result<Chunk, SourceError>> {
+) -> BoxStream<'a, Result<Chunk>> {
     let layout = Layout::new(scan);
     let outputs = layout.outputs.clone();
     let first = disagreements.start(&outputs, scan.range.as_ref());
@@ -179,7 +174,7 @@ pub(super) async fn ask(
     connection: &mut SqliteConnection,
     sql: &str,
     columns: &[Column],
-) -> Result<Vec<Row>, sqlx::Error> {
+) -> sqlx::Result<Vec<Row>> {
     let rows = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
     let rows = rows.fetch_all(connection).await?;
     let value = |row: &SqliteRow, at: usize, column: &Column| {
@@ -189,7 +184,7 @@ pub(super) async fn ask(
     let decoded = rows.iter().map(|row| {
         let columns = columns.iter().enumerate();
         let values = columns.map(|(at, column)| value(row, at, column));
-        values.collect::<Result<Row, sqlx::Error>>()
+        values.collect::<sqlx::Result<Row>>()
     });
     decoded.collect()
 }
@@ -198,7 +193,7 @@ pub(super) async fn ask(
 pub(super) async fn numbers(
     connection: &mut SqliteConnection,
     sql: &str,
-) -> Result<Vec<Vec<u64>>, sqlx::Error> {
+) -> sqlx::Result<Vec<Vec<u64>>> {
     let number = |row: &SqliteRow, index: usize| {
         let number = row.try_get::<i64, _>(index)?;
         Ok::<_, sqlx::Error>(u64::try_from(number).unwrap_or_default())
@@ -214,7 +209,7 @@ fn read(
     outputs: &[Output<'_>],
     disagreements: &mut Disagreements,
     first: usize,
-) -> Result<(Value, usize), sqlx::Error> {
+) -> sqlx::Result<(Value, usize)> {
     let raw = row.try_get_raw(output)?;
     let data_type = match outputs.get(output) {
         Some(Output::Column { data_type, .. }) => data_type,

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 
-use super::super::SourceError;
+use super::super::{Result, SourceError};
 
 /// How long files must have been left alone for their times to prove it.
 const SETTLED: Duration = Duration::from_secs(2);
@@ -137,7 +137,7 @@ impl Seen {
 ///
 /// [`SourceError::Connect`] when the file cannot be made, [`SourceError::Query`] when a script
 /// fails.
-pub async fn create(file: &Path, scripts: &[&str]) -> Result<(), SourceError> {
+pub async fn create(file: &Path, scripts: &[&str]) -> Result<()> {
     let options = SqliteConnectOptions::new()
         .filename(file)
         .create_if_missing(true);

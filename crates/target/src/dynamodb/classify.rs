@@ -9,9 +9,10 @@ use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::batch_write_item::BatchWriteItemError;
 use aws_smithy_runtime_api::client::result::ConnectorError;
+use http_body_util::LengthLimitError;
 
 use super::Place;
-use super::answers::Endless;
+use super::answers::TOO_LONG;
 use super::wording::{throttling_reasons, without_values};
 use crate::ErrorClass::{Fatal, Invalid, Throttle, Transient};
 use crate::{ErrorClass, TargetError};
@@ -51,8 +52,8 @@ impl Attempt<'_> {
         if let Some(credentials) = find::<CredentialsError>(error) {
             return self.credentials(credentials);
         }
-        if let Some(endless) = find::<Endless>(error) {
-            return self.endless(*endless);
+        if find::<LengthLimitError>(error).is_some() {
+            return self.too_long();
         }
         match error {
             SdkError::TimeoutError(_) => self.late(),
@@ -95,14 +96,14 @@ impl Attempt<'_> {
 
     /// An answer that could not be read to its end.
     pub(super) fn unread(&self, error: &(dyn Error + 'static)) -> TargetError {
-        match find::<Endless>(error) {
-            Some(endless) => self.endless(*endless),
+        match find::<LengthLimitError>(error) {
+            Some(_) => self.too_long(),
             None => self.cut_off(),
         }
     }
 
-    fn endless(&self, endless: Endless) -> TargetError {
-        let message = format!("{}: {endless}", self.place.name);
+    fn too_long(&self) -> TargetError {
+        let message = format!("{}: {TOO_LONG}", self.place.name);
         let help = "is the endpoint DynamoDB, and nothing between it and here?";
         self.error(Fatal, CONNECTION, &message, Some(help))
     }
@@ -153,7 +154,9 @@ impl Attempt<'_> {
         let place = &self.place.name;
         let message = match status {
             200..=299 => format!("the answer of {place} was cut off or garbled"),
-            _ => format!("{place} answered with HTTP status {status} and no error of DynamoDB's"),
+            _ => format!(
+                "{place} answered with HTTP status {status}, but without an error of DynamoDB"
+            ),
         };
         let help = Some("is the endpoint DynamoDB?");
         self.error(by_status(status), CONNECTION, &message, help)

@@ -34,7 +34,7 @@ use aws_types::service_config::ServiceConfigKey;
 use super::answers::ending;
 use super::{Clock, Dynamodb, Place, Vault};
 use crate::spec::check_endpoint;
-use crate::{ErrorClass, TargetError};
+use crate::{ErrorClass, Result, TargetError};
 
 const CONNECT: Duration = Duration::from_secs(5);
 /// From the request's first byte to the answer's first.
@@ -90,7 +90,7 @@ pub(crate) async fn open(
     endpoint_url: Option<&str>,
     profile: Option<&str>,
     region: Option<&str>,
-) -> Result<Dynamodb, TargetError> {
+) -> Result<Dynamodb> {
     let region = find_region(profile, region).await;
     // A loopback endpoint may be configured in the environment or the profile, where only the
     // loader finds it; until then the proxy is the environment's.

@@ -16,7 +16,7 @@ use dynafold_dynamodb::{
 };
 use tokio::time::{Instant, sleep};
 
-use super::super::{Difference, ErrorClass, TargetError, compare};
+use super::super::{Difference, ErrorClass, Result, compare};
 use super::{Dynamodb, describe};
 
 /// Between two looks at a table that is being made: at first, and at most.
@@ -25,7 +25,7 @@ const LOOK: (Duration, Duration) = (Duration::from_millis(100), Duration::from_s
 const PATIENCE: Duration = Duration::from_mins(15);
 
 impl Dynamodb {
-    pub(super) async fn create_table(&self, table: &Table) -> Result<Vec<Difference>, TargetError> {
+    pub(super) async fn create_table(&self, table: &Table) -> Result<Vec<Difference>> {
         let action = self.action("CreateTable", &table.name);
         let request = with_keys(self.control.create_table(), table)
             .and_then(|request| with_settings(request, &table.settings))
@@ -44,7 +44,7 @@ impl Dynamodb {
     }
 
     /// Waits until the table and all its indexes are ACTIVE.
-    pub(super) async fn wait(&self, name: &str) -> Result<(), TargetError> {
+    pub(super) async fn wait(&self, name: &str) -> Result<()> {
         let begun = Instant::now();
         let mut pause = LOOK.0;
         loop {
@@ -68,7 +68,7 @@ impl Dynamodb {
         }
     }
 
-    async fn same_or_refuse(&self, table: &Table) -> Result<(), TargetError> {
+    async fn same_or_refuse(&self, table: &Table) -> Result<()> {
         let found = self.describe_table(&table.name).await?;
         let differences: Vec<String> = found
             .iter()
@@ -83,14 +83,14 @@ impl Dynamodb {
             ErrorClass::Fatal,
             "ResourceInUseException",
             &format!(
-                "a table of this name appeared meanwhile and is another one: {}",
+                "a table of this name was created in the meantime, and it differs: {}",
                 differences.join("; ")
             ),
             None,
         ))
     }
 
-    async fn set_ttl(&self, table: &Table) -> Result<(), TargetError> {
+    async fn set_ttl(&self, table: &Table) -> Result<()> {
         let Some(attribute) = &table.ttl else {
             return Ok(());
         };
@@ -121,17 +121,17 @@ impl Dynamodb {
         }
     }
 
-    async fn has_ttl(&self, name: &str, attribute: &String) -> Result<bool, TargetError> {
+    async fn has_ttl(&self, name: &str, attribute: &String) -> Result<bool> {
         let enabled = self.describe_ttl(name).await?.flatten();
         Ok(enabled.as_ref() == Some(attribute))
     }
 }
 
+/// A part of a request.
+type Built<T> = Result<T, BuildError>;
+
 /// Puts the table, its indexes and its billing into the request that makes it.
-fn with_keys(
-    request: CreateTableFluentBuilder,
-    table: &Table,
-) -> Result<CreateTableFluentBuilder, BuildError> {
+fn with_keys(request: CreateTableFluentBuilder, table: &Table) -> Built<CreateTableFluentBuilder> {
     let provisioned = table.billing.provisioned();
     Ok(request
         .table_name(&table.name)
@@ -158,16 +158,13 @@ fn is_active(found: &SdkTable) -> bool {
 }
 
 /// `None` for an empty list, which the service refuses.
-fn some<T, U>(
-    all: &[T],
-    make: impl Fn(&T) -> Result<U, BuildError>,
-) -> Result<Option<Vec<U>>, BuildError> {
+fn some<T, U>(all: &[T], make: impl Fn(&T) -> Built<U>) -> Built<Option<Vec<U>>> {
     let list: Vec<U> = all.iter().map(make).collect::<Result<_, _>>()?;
     Ok((!list.is_empty()).then_some(list))
 }
 
 /// Exactly the key attributes of the table and its indexes, each once.
-fn definitions(table: &Table) -> Result<Vec<AttributeDefinition>, BuildError> {
+fn definitions(table: &Table) -> Built<Vec<AttributeDefinition>> {
     let definition = |key: &KeyAttribute| {
         AttributeDefinition::builder()
             .attribute_name(&*key.name)
@@ -181,7 +178,7 @@ fn definitions(table: &Table) -> Result<Vec<AttributeDefinition>, BuildError> {
 fn schema<'a>(
     partition: impl IntoIterator<Item = &'a KeyAttribute>,
     sort: impl IntoIterator<Item = &'a KeyAttribute>,
-) -> Result<Vec<KeySchemaElement>, BuildError> {
+) -> Built<Vec<KeySchemaElement>> {
     let element = |role: Role, key: &KeyAttribute| {
         KeySchemaElement::builder()
             .attribute_name(&*key.name)
@@ -193,10 +190,7 @@ fn schema<'a>(
     partition.chain(sort).collect()
 }
 
-fn global(
-    index: &Index,
-    provisioned: Option<Throughput>,
-) -> Result<GlobalSecondaryIndex, BuildError> {
+fn global(index: &Index, provisioned: Option<Throughput>) -> Built<GlobalSecondaryIndex> {
     GlobalSecondaryIndex::builder()
         .index_name(&index.name)
         .set_key_schema(Some(schema(&index.partition, &index.sort)?))
@@ -209,7 +203,7 @@ fn global(
         .build()
 }
 
-fn local(table: &Table, index: &Index) -> Result<LocalSecondaryIndex, BuildError> {
+fn local(table: &Table, index: &Index) -> Built<LocalSecondaryIndex> {
     LocalSecondaryIndex::builder()
         .index_name(&index.name)
         .set_key_schema(Some(schema([&table.partition], &index.sort)?))
@@ -225,7 +219,7 @@ fn projection(projection: &Projection) -> SdkProjection {
         .build()
 }
 
-fn throughput(units: Throughput) -> Result<ProvisionedThroughput, BuildError> {
+fn throughput(units: Throughput) -> Built<ProvisionedThroughput> {
     ProvisionedThroughput::builder()
         .read_capacity_units(units_of(units.read))
         .write_capacity_units(units_of(units.write))
@@ -235,7 +229,7 @@ fn throughput(units: Throughput) -> Result<ProvisionedThroughput, BuildError> {
 // Deleting a table, and waiting until it is gone. Safe to repeat.
 
 impl Dynamodb {
-    pub(super) async fn remove_table(&self, name: &str) -> Result<(), TargetError> {
+    pub(super) async fn remove_table(&self, name: &str) -> Result<()> {
         let begun = Instant::now();
         let (mut pause, mut asked) = (LOOK.0, false);
         loop {
@@ -285,7 +279,7 @@ type Code = String;
 fn with_settings(
     request: CreateTableFluentBuilder,
     settings: &Settings,
-) -> Result<CreateTableFluentBuilder, BuildError> {
+) -> Built<CreateTableFluentBuilder> {
     let tags = settings
         .tags
         .iter()

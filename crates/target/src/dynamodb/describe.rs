@@ -15,7 +15,7 @@ use dynafold_dynamodb::{
 };
 
 use super::Dynamodb;
-use crate::{TableDescription, TargetError};
+use crate::{Result, TableDescription};
 
 type Types = HashMap<String, KeyType>;
 
@@ -31,10 +31,7 @@ enum Incomplete {
 }
 
 impl Dynamodb {
-    pub(super) async fn describe_table(
-        &self,
-        name: &str,
-    ) -> Result<Option<TableDescription>, TargetError> {
+    pub(super) async fn describe_table(&self, name: &str) -> Result<Option<TableDescription>> {
         let Some(found) = self.describe_raw(name).await? else {
             return Ok(None);
         };
@@ -52,7 +49,7 @@ impl Dynamodb {
     }
 
     /// The service's own description; `None` where there is no such table.
-    pub(super) async fn describe_raw(&self, name: &str) -> Result<Option<SdkTable>, TargetError> {
+    pub(super) async fn describe_raw(&self, name: &str) -> Result<Option<SdkTable>> {
         let action = self.action("DescribeTable", name);
         let ask = || async {
             match self.control.describe_table().table_name(name).send().await {
@@ -69,10 +66,7 @@ impl Dynamodb {
 
     /// The TTL attribute; `None` where it cannot be known, because its permission is missing or
     /// the endpoint does not know the operation.
-    pub(super) async fn describe_ttl(
-        &self,
-        name: &str,
-    ) -> Result<Option<Option<String>>, TargetError> {
+    pub(super) async fn describe_ttl(&self, name: &str) -> Result<Option<Option<String>>> {
         let answer = self
             .control
             .describe_time_to_live()

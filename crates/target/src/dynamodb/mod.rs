@@ -24,8 +24,7 @@ use aws_sdk_dynamodb::Client;
 use dynafold_dynamodb::{Item, Position, Request, Table};
 
 use super::{
-    Batch, BatchLimit, Difference, Key, Page, TableDescription, Target, TargetError, Wanted,
-    Written,
+    Batch, BatchLimit, Difference, Key, Page, Result, TableDescription, Target, Wanted, Written,
 };
 use crate::local::Engine;
 use crate::retry::Patience;
@@ -115,11 +114,11 @@ impl Target for Dynamodb {
         self.engine.is_none()
     }
 
-    async fn describe(&self, name: &str) -> Result<Option<TableDescription>, TargetError> {
+    async fn describe(&self, name: &str) -> Result<Option<TableDescription>> {
         self.describe_table(name).await
     }
 
-    async fn create(&self, table: &Table) -> Result<Vec<Difference>, TargetError> {
+    async fn create(&self, table: &Table) -> Result<Vec<Difference>> {
         self.create_table(table).await
     }
 
@@ -127,59 +126,44 @@ impl Target for Dynamodb {
         self.settings_of(table, &[]).await
     }
 
-    async fn start(&self, _table: &Table, bulk: bool) -> Result<(), TargetError> {
+    async fn start(&self, _table: &Table, bulk: bool) -> Result<()> {
         match &self.engine {
             Some(engine) => engine.start(bulk).await,
             None => Ok(()),
         }
     }
 
-    async fn finish(&self) -> Result<(), TargetError> {
+    async fn finish(&self) -> Result<()> {
         match &self.engine {
             Some(engine) => engine.finish().await,
             None => Ok(()),
         }
     }
 
-    async fn write(&self, table: &Table, batch: &Batch) -> Result<Written, TargetError> {
+    async fn write(&self, table: &Table, batch: &Batch) -> Result<Written> {
         match self.engine.as_ref().filter(|engine| engine.is_bulk()) {
             Some(engine) => engine.write(self, table, batch).await,
             None => self.write_batch(table, batch).await,
         }
     }
 
-    async fn read(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>, TargetError> {
+    async fn read(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>> {
         self.read_items(table, keys).await
     }
 
-    async fn put(
-        &self,
-        table: &Table,
-        batch: &Batch,
-        index: usize,
-    ) -> Result<Written, TargetError> {
+    async fn put(&self, table: &Table, batch: &Batch, index: usize) -> Result<Written> {
         self.put_one(table, batch, index).await
     }
 
-    async fn scan(
-        &self,
-        table: &Table,
-        wanted: &Wanted,
-        from: Option<Position>,
-    ) -> Result<Page, TargetError> {
+    async fn scan(&self, table: &Table, wanted: &Wanted, from: Option<Position>) -> Result<Page> {
         self.scan_page(table, wanted, from).await
     }
 
-    async fn ask(
-        &self,
-        table: &Table,
-        request: &Request,
-        from: Option<Position>,
-    ) -> Result<Page, TargetError> {
+    async fn ask(&self, table: &Table, request: &Request, from: Option<Position>) -> Result<Page> {
         self.ask_page(table, request, from).await
     }
 
-    async fn delete_table(&self, name: &str) -> Result<(), TargetError> {
+    async fn delete_table(&self, name: &str) -> Result<()> {
         self.remove_table(name).await
     }
 }

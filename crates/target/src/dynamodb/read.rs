@@ -13,7 +13,7 @@ use dynafold_dynamodb::{Attribute, Item, Position, Query, Request, Table};
 use dynafold_relational::value::{Number, Text};
 use tokio::time::{Instant, sleep};
 
-use super::super::{ErrorClass, Key, Page, TargetError};
+use super::super::{ErrorClass, Key, Page, Result, TargetError};
 use super::Dynamodb;
 use super::classify::Attempt;
 use crate::retry::{Decision, Policy, Retry};
@@ -29,11 +29,7 @@ const POLICY: Policy = Policy {
 };
 
 impl Dynamodb {
-    pub(super) async fn read_items(
-        &self,
-        table: &Table,
-        keys: &[Key],
-    ) -> Result<Vec<Item>, TargetError> {
+    pub(super) async fn read_items(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>> {
         let garbled = |error: NotAValue| self.action("BatchGetItem", &table.name).garbled(&error);
         let mut items = Vec::with_capacity(keys.len());
         for keys in keys.chunks(MOST_KEYS) {
@@ -47,11 +43,7 @@ impl Dynamodb {
     }
 
     /// Asks until no key is left unprocessed, or nobody has read anything for too long.
-    async fn read_all(
-        &self,
-        table: &Table,
-        mut wanted: Vec<Fields>,
-    ) -> Result<Vec<Fields>, TargetError> {
+    async fn read_all(&self, table: &Table, mut wanted: Vec<Fields>) -> Result<Vec<Fields>> {
         let mut found = Vec::with_capacity(wanted.len());
         let _place = self.crowd.enter().await;
         let begun = Instant::now();
@@ -100,7 +92,7 @@ impl Dynamodb {
         &self,
         table: &Table,
         keys: &[Fields],
-    ) -> Result<(Vec<Fields>, Vec<Fields>), TargetError> {
+    ) -> Result<(Vec<Fields>, Vec<Fields>)> {
         let action = self.action("BatchGetItem", &table.name);
         let wanted = KeysAndAttributes::builder()
             .set_keys(Some(keys.to_vec()))
@@ -128,9 +120,9 @@ impl Dynamodb {
         &self,
         action: &Attempt<'_>,
         call: impl Fn() -> F,
-    ) -> Result<T, TargetError>
+    ) -> Result<T>
     where
-        F: Future<Output = Result<T, TargetError>>,
+        F: Future<Output = Result<T>>,
     {
         let begun = Instant::now();
         let mut retry = Retry::new(POLICY, fastrand::u64(..));
@@ -157,7 +149,7 @@ impl Dynamodb {
         table: &Table,
         request: &Request,
         from: Option<Position>,
-    ) -> Result<Page, TargetError> {
+    ) -> Result<Page> {
         match request {
             Request::Get { key, consistent } => {
                 let action = self.action("GetItem", &table.name);
@@ -188,7 +180,7 @@ impl Dynamodb {
         query: &Query,
         projection: Option<&str>,
         from: Option<Position>,
-    ) -> Result<Page, TargetError> {
+    ) -> Result<Page> {
         let action = self.action("Query", &table.name);
         let garbled = |error: NotAValue| action.garbled(&error);
         let from = from.as_ref().map(fields).transpose().map_err(garbled)?;
@@ -230,7 +222,7 @@ pub(super) fn page(
     items: Option<Vec<Fields>>,
     next: Option<Fields>,
     consumed: Option<ConsumedCapacity>,
-) -> Result<Page, TargetError> {
+) -> Result<Page> {
     let garbled = |error: NotAValue| action.garbled(&error);
     let items = items.ok_or_else(|| action.incomplete("Items"))?;
     let items = items.into_iter().map(|fields| item(table, fields));

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use dynafold_dynamodb::{Position, Query, Table};
 
 use super::{Dynamodb, read};
-use crate::{Page, TargetError, Wanted};
+use crate::{Page, Result, Wanted};
 
 /// Most items of a page. DynamoDB ends a page at a megabyte, which may be tens of thousands of small
 /// items: as objects they are many times as large.
@@ -16,7 +16,7 @@ impl Dynamodb {
         table: &Table,
         wanted: &Wanted,
         from: Option<Position>,
-    ) -> Result<Page, TargetError> {
+    ) -> Result<Page> {
         let Some(partition) = &wanted.partition else {
             return self.scan_segment(table, wanted, from).await;
         };
@@ -44,7 +44,7 @@ impl Dynamodb {
         table: &Table,
         wanted: &Wanted,
         from: Option<Position>,
-    ) -> Result<Page, TargetError> {
+    ) -> Result<Page> {
         let action = self.action("Scan", &table.name);
         let from = from.as_ref().map(read::fields).transpose();
         let from = from.map_err(|error| action.garbled(&error))?;

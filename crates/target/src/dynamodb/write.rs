@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::Dynamodb;
 use super::classify::Attempt;
 use super::wire::Body;
-use crate::{Action, Batch, Consumed, ErrorClass, Key, TargetError, Written};
+use crate::{Action, Batch, Consumed, ErrorClass, Key, Result, Written};
 
 /// BatchWriteItem's answer.
 #[derive(Deserialize)]
@@ -81,11 +81,7 @@ struct Sent<'a> {
 
 impl Dynamodb {
     /// Sends a batch as BatchWriteItem.
-    pub(crate) async fn write_batch(
-        &self,
-        table: &Table,
-        batch: &Batch,
-    ) -> Result<Written, TargetError> {
+    pub(crate) async fn write_batch(&self, table: &Table, batch: &Batch) -> Result<Written> {
         if batch.is_empty() {
             return Ok(Written::default());
         }
@@ -118,7 +114,7 @@ impl Dynamodb {
         table: &Table,
         batch: &Batch,
         index: usize,
-    ) -> Result<Written, TargetError> {
+    ) -> Result<Written> {
         let Some(entry) = batch.entries().get(index) else {
             return Ok(Written::default());
         };
@@ -147,7 +143,7 @@ fn find(
     batch: &Batch,
     left: HashMap<String, Vec<Left<'_>>>,
     action: &Attempt<'_>,
-) -> Result<Vec<usize>, TargetError> {
+) -> Result<Vec<usize>> {
     if left.is_empty() {
         return Ok(Vec::new());
     }

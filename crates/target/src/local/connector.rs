@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Opener, blocking};
-use crate::TargetError;
+use crate::{Result, TargetError};
 
 const PREFIX: &str = "DynamoDB_20120810.";
 
@@ -49,7 +49,7 @@ impl HttpConnector for Connector {
     }
 }
 
-fn serve(opener: &Opener, operation: &str, body: &[u8]) -> Result<Answer, TargetError> {
+fn serve(opener: &Opener, operation: &str, body: &[u8]) -> Result<Answer> {
     let database = match operation {
         "CreateTable" => Some(opener.made()?),
         _ => opener.existing()?,

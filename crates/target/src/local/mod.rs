@@ -27,7 +27,7 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode, OpenFlags};
 
 use super::dynamodb::{Clients, Dynamodb, Place, Vault, made_up_credentials, without_values};
-use super::{Action, Batch, BatchLimit, Entry, ErrorClass, TargetError, Written};
+use super::{Action, Batch, BatchLimit, Entry, ErrorClass, Result, TargetError, Written};
 use crate::private;
 use connector::{Connector, unreadable};
 
@@ -39,7 +39,7 @@ pub(super) struct Engine {
 }
 
 /// Opens the engine in memory, or on a file.
-pub(super) async fn open(file: Option<&Path>) -> Result<Dynamodb, TargetError> {
+pub(super) async fn open(file: Option<&Path>) -> Result<Dynamodb> {
     let opener = Arc::new(Opener::new(file)?);
     let early = Arc::clone(&opener);
     blocking(move || early.existing().map(drop)).await?;
@@ -84,13 +84,13 @@ impl Engine {
         }
     }
 
-    pub(super) async fn start(&self, bulk: bool) -> Result<(), TargetError> {
+    pub(super) async fn start(&self, bulk: bool) -> Result<()> {
         self.bulk.store(bulk, Ordering::Relaxed);
         let opener = Arc::clone(&self.opener);
         blocking(move || opener.writable()).await
     }
 
-    pub(super) async fn finish(&self) -> Result<(), TargetError> {
+    pub(super) async fn finish(&self) -> Result<()> {
         self.bulk.store(false, Ordering::Relaxed);
         let opener = Arc::clone(&self.opener);
         blocking(move || opener.settle()).await
@@ -102,7 +102,7 @@ impl Engine {
         protocol: &Dynamodb,
         table: &Table,
         batch: &Batch,
-    ) -> Result<Written, TargetError> {
+    ) -> Result<Written> {
         if batch.entries().iter().all(|e| e.action == Action::Put) {
             let (opener, name) = (Arc::clone(&self.opener), table.name.clone());
             let batch = batch.clone();
@@ -126,8 +126,8 @@ impl Engine {
 
 /// Runs what waits for a disk, or for the engine's lock, where waiting is allowed.
 async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, TargetError> + Send + 'static,
-) -> Result<T, TargetError> {
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
         Err(_) => Err(failure("the embedded engine stopped unexpectedly", None)),
@@ -150,7 +150,7 @@ const LIMIT: BatchLimit = BatchLimit {
 };
 
 /// Writes a batch of puts in one transaction.
-fn import(opener: &Opener, table: &str, batch: &Batch) -> Result<Written, TargetError> {
+fn import(opener: &Opener, table: &str, batch: &Batch) -> Result<Written> {
     let items = batch.entries().iter().enumerate();
     let parsed = items.map(|(index, entry)| parse(entry, batch.json(index)));
     let parsed = parsed.collect::<Result<Vec<_>, _>>();
@@ -199,7 +199,7 @@ fn refused(opener: &Opener, table: &str, error: &DynoxideError) -> TargetError {
 
 /// How long another process's transaction is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
-const OTHER_FILE: &str = "name another file; one that is missing is made";
+const OTHER_FILE: &str = "name another file; a missing file is created";
 
 /// Opens the engine when it is first needed.
 struct Opener {
@@ -217,7 +217,7 @@ impl std::fmt::Debug for Opener {
 
 impl Opener {
     /// Remembers the file. Absolute, so that SQLite reads it neither as a URI nor as `:memory:`.
-    fn new(file: Option<&Path>) -> Result<Self, TargetError> {
+    fn new(file: Option<&Path>) -> Result<Self> {
         let file = file
             .map(std::path::absolute)
             .transpose()
@@ -229,7 +229,7 @@ impl Opener {
     }
 
     /// The engine, if there is anything in it: in memory, or on a file that exists.
-    fn existing(&self) -> Result<Option<Database>, TargetError> {
+    fn existing(&self) -> Result<Option<Database>> {
         match &self.file {
             Some(file) if !file.exists() => Ok(None),
             _ => self.made().map(Some),
@@ -237,7 +237,7 @@ impl Opener {
     }
 
     /// The engine; its file is made if it is missing.
-    fn made(&self) -> Result<Database, TargetError> {
+    fn made(&self) -> Result<Database> {
         let mut open = self.open.lock();
         if let Some(database) = &*open {
             return Ok(database.clone());
@@ -259,7 +259,7 @@ impl Opener {
 
     /// Refuses a file that can be read and not written: the engine would find out with the first
     /// item.
-    fn writable(&self) -> Result<(), TargetError> {
+    fn writable(&self) -> Result<()> {
         // A transaction alone may begin on such a file; this one changes a page, and takes it back.
         self.aside(|connection| {
             connection.execute_batch("BEGIN IMMEDIATE; PRAGMA user_version = 0; ROLLBACK")
@@ -267,7 +267,7 @@ impl Opener {
     }
 
     /// Moves what was committed from the write-ahead log into the file and syncs it.
-    fn settle(&self) -> Result<(), TargetError> {
+    fn settle(&self) -> Result<()> {
         // A reader in another process may keep the log from being emptied; it is synced anyway.
         self.aside(|connection| {
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -275,10 +275,7 @@ impl Opener {
     }
 
     /// Does something over another connection than the engine's, if there is a file.
-    fn aside(
-        &self,
-        work: impl FnOnce(&Connection) -> Result<(), SqliteError>,
-    ) -> Result<(), TargetError> {
+    fn aside(&self, work: impl FnOnce(&Connection) -> Result<(), SqliteError>) -> Result<()> {
         let Some(file) = self.file.as_deref().filter(|file| file.exists()) else {
             return Ok(());
         };
@@ -298,7 +295,7 @@ impl Opener {
 }
 
 /// Refuses what is no file of the engine's, without changing it.
-fn inspect(file: &Path) -> Result<(), TargetError> {
+fn inspect(file: &Path) -> Result<()> {
     let shown = file.display();
     if file.is_dir() {
         return Err(failure(&format!("{shown} is a folder"), Some(OTHER_FILE)));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::ceiling::Ceiling;
 use super::flight::Flight;
 use super::pace::Pace;
-use super::{Admission, Answer, Kind, Limit, Settings, Summary, at};
+use super::{Admission, Answer, Kind, Limit, Settings, at};
 
 /// Lets requests in, one after the other.
 #[derive(Debug)]
@@ -93,15 +93,14 @@ impl Gate {
         self.pace.batch_units().min(ceiling)
     }
 
-    /// What held the run back.
+    /// What held the run back most.
     #[must_use]
-    pub fn summary(&self) -> Summary {
+    pub fn limit(&self) -> Limit {
         let (ceiling, table) = self.waits;
-        let limit = match (ceiling, table) {
+        match (ceiling, table) {
             (0, 0) => Limit::Nothing,
             _ if ceiling >= table => Limit::Ceiling,
             _ => Limit::Table,
-        };
-        Summary { limit }
+        }
     }
 }

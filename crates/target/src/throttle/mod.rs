@@ -81,13 +81,6 @@ pub enum Limit {
     Table,
 }
 
-/// How a run was paced.
-#[derive(Debug, Clone, Copy)]
-pub struct Summary {
-    /// What held it back most.
-    pub limit: Limit,
-}
-
 /// So many seconds after the begin; an hour from `now` where that is not a time.
 fn at(now: Duration, seconds: f64) -> Duration {
     let hour = Duration::from_hours(1);

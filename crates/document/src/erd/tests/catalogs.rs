@@ -47,9 +47,42 @@ pub(super) fn catalog(tables: &[(&str, usize)], keys: &[(&str, &str)]) -> Catalo
         database: "test".to_owned(),
         search_path: vec!["public".to_owned()],
         own_functions: Vec::new(),
+        own_operators: false,
         tables: tables.iter().map(table).collect(),
         notices: Vec::new(),
     }
+}
+
+/// A public schema, as a file of `tests/` has it: tables, and below each its columns with their types. `!` stands
+/// behind a column of the primary key, `?` behind one that may be NULL, and the column that it refers to at the end.
+pub(super) fn public_schema(text: &str) -> Catalog {
+    let mut catalog = catalog(&[], &[]);
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if !line.starts_with(' ') {
+            let table = Table::new(name(line), TableKind::Table);
+            catalog.tables.push(table);
+            continue;
+        }
+        let table = catalog.tables.last_mut().unwrap();
+        let own = words[0].trim_end_matches(['!', '?']).to_owned();
+        if words[0].ends_with('!') {
+            table.primary_key.push(own.clone());
+        }
+        if let Some((parent, referenced)) = words.get(2).and_then(|to| to.split_once('.')) {
+            table.foreign_keys.push(ForeignKey {
+                name: own.clone(),
+                columns: vec![own.clone()],
+                references: name(parent),
+                referenced_columns: vec![referenced.to_owned()],
+            });
+        }
+        table.columns.push(Column {
+            declared: words[1].replace('_', " "),
+            ..column(&own, words[0].ends_with('?'))
+        });
+    }
+    catalog
 }
 
 /// A shop that lends films, with as many tables and ties as the public sample databases.

@@ -31,20 +31,18 @@ pub struct Extent {
 
 /// The open file, positioned at its end.
 #[derive(Debug)]
-pub struct Annex {
+pub(in crate::load) struct Annex {
     file: File,
     path: PathBuf,
-    length: u64,
-    /// The last bytes written, for the hash.
-    tail: Vec<u8>,
+    /// How far it counts; its tail is that of the last committed lines.
+    extent: Extent,
     /// A pipe or a device: nothing to cut off, nothing to be synced.
     special: bool,
 }
 
 /// An annex cannot go on.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AnnexError {
+pub(in crate::load) enum AnnexError {
     /// It does not hold what the run wrote.
     #[error("the file {} was changed since the run wrote it: {what}", path.display())]
     Changed {
@@ -78,12 +76,11 @@ impl AnnexError {
     }
 
     /// What to do about it.
-    #[must_use]
-    pub fn help(&self) -> &'static str {
+    pub(in crate::load) fn help(&self) -> &'static str {
         match self {
-            Self::Changed { .. } => "put the file back as it was, or begin anew with --fresh",
-            Self::Unread { .. } => "make room for temporary files",
-            Self::Unwritable { .. } => "make room or name another file",
+            Self::Changed { .. } => "put the file back as it was, or start over with --fresh",
+            Self::Unread { .. } => "free some disk space for temporary files",
+            Self::Unwritable { .. } => "free some disk space or name another file",
         }
     }
 }
@@ -94,7 +91,7 @@ impl Annex {
     /// # Errors
     ///
     /// [`AnnexError::Unwritable`].
-    pub fn create(path: &Path) -> Result<Self, AnnexError> {
+    pub(in crate::load) fn create(path: &Path) -> Result<Self, AnnexError> {
         let made = Self::open(path, true).and_then(|annex| {
             // Lines that are on disk are lost where the file's name is not.
             if !annex.special {
@@ -110,7 +107,7 @@ impl Annex {
     /// # Errors
     ///
     /// [`AnnexError::Changed`] when the file does not hold that extent; [`AnnexError::Unwritable`].
-    pub fn resume(path: &Path, extent: &Extent) -> Result<Self, AnnexError> {
+    pub(in crate::load) fn resume(path: &Path, extent: &Extent) -> Result<Self, AnnexError> {
         let failed = |cause| AnnexError::unwritable(path, cause);
         let changed = |what: &str| AnnexError::Changed {
             path: path.to_owned(),
@@ -123,18 +120,15 @@ impl Annex {
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Self::create(path),
             opened => opened.map_err(failed)?,
         };
-        annex.length = extent.length;
-        if annex.special || extent.length == 0 {
-            annex.cut().map_err(failed)?;
-            return Ok(annex);
-        }
-        let found = annex.file.metadata().map_err(failed)?.len();
-        if found < extent.length {
-            return Err(changed("it is shorter"));
-        }
-        annex.tail = tail(&mut annex.file, extent.length).map_err(failed)?;
-        if annex.extent() != *extent {
-            return Err(changed("its end is another"));
+        annex.extent = extent.clone();
+        if !annex.special && extent.length > 0 {
+            let found = annex.file.metadata().map_err(failed)?.len();
+            if found < extent.length {
+                return Err(changed("it is shorter"));
+            }
+            if annex.tail().map_err(failed)? != extent.tail {
+                return Err(changed("its end is another"));
+            }
         }
         annex.cut().map_err(failed)?;
         Ok(annex)
@@ -147,9 +141,24 @@ impl Annex {
     ///
     /// [`AnnexError::Unread`], [`AnnexError::Unwritable`]; the file is then as long as before, as
     /// far as that is possible.
-    pub fn append_committed(&mut self, lines: impl Read) -> Result<Extent, AnnexError> {
-        self.append(lines, true)?;
-        Ok(self.extent())
+    pub(in crate::load) fn append_committed(
+        &mut self,
+        lines: impl Read,
+    ) -> Result<Extent, AnnexError> {
+        let before = self.extent.clone();
+        self.append_uncommitted(lines)?;
+        let committed = self.commit().and_then(|()| {
+            let tail = self.tail();
+            tail.map_err(|cause| AnnexError::unwritable(&self.path, cause))
+        });
+        match committed {
+            Ok(tail) => self.extent.tail = tail,
+            Err(error) => {
+                self.go_back(before);
+                return Err(error);
+            }
+        }
+        Ok(self.extent.clone())
     }
 
     /// Appends lines that [`Annex::commit`] is to bring to disk.
@@ -157,8 +166,38 @@ impl Annex {
     /// # Errors
     ///
     /// As for [`Annex::append_committed`].
-    pub fn append_uncommitted(&mut self, lines: impl Read) -> Result<(), AnnexError> {
-        self.append(lines, false)
+    pub(in crate::load) fn append_uncommitted(
+        &mut self,
+        lines: impl Read,
+    ) -> Result<(), AnnexError> {
+        let before = self.extent.clone();
+        let written = self.write(lines);
+        if written.is_err() {
+            self.go_back(before);
+        }
+        written
+    }
+
+    fn go_back(&mut self, before: Extent) {
+        self.extent = before;
+        // What is left beyond is cut off by the run that goes on.
+        let _cut = self.cut();
+    }
+
+    fn write(&mut self, mut lines: impl Read) -> Result<(), AnnexError> {
+        let mut piece = vec![0; PIECE];
+        loop {
+            let read = match lines.read(&mut piece) {
+                Ok(0) => return Ok(()),
+                Ok(read) => read,
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
+                Err(cause) => return Err(AnnexError::Unread { cause }),
+            };
+            let read = piece.get(..read).unwrap_or_default();
+            let written = self.file.write_all(read);
+            written.map_err(|cause| AnnexError::unwritable(&self.path, cause))?;
+            self.extent.length += u64::try_from(read.len()).unwrap_or_default();
+        }
     }
 
     /// Brings all lines to disk.
@@ -166,69 +205,21 @@ impl Annex {
     /// # Errors
     ///
     /// [`AnnexError::Unwritable`].
-    pub fn commit(&self) -> Result<(), AnnexError> {
-        self.sync()
-            .map_err(|cause| AnnexError::unwritable(&self.path, cause))
+    pub(in crate::load) fn commit(&self) -> Result<(), AnnexError> {
+        if self.special {
+            return Ok(());
+        }
+        let synced = self.file.sync_data();
+        synced.map_err(|cause| AnnexError::unwritable(&self.path, cause))
     }
 
-    fn append(&mut self, lines: impl Read, commits: bool) -> Result<(), AnnexError> {
-        let mut tail = self.tail.clone();
-        let written = self.write(lines, &mut tail);
-        let written = written.and_then(|added| {
-            if commits {
-                self.commit()?;
-            }
-            Ok(added)
-        });
-        match written {
-            Ok(added) => {
-                self.length = self.length.saturating_add(added);
-                self.tail = tail;
-                Ok(())
-            }
-            Err(error) => {
-                // What is left beyond is cut off by the run that goes on.
-                let _cut = self.cut();
-                Err(error)
-            }
-        }
-    }
-
-    /// Writes; gives the bytes, and keeps the last of them.
-    fn write(&self, mut lines: impl Read, tail: &mut Vec<u8>) -> Result<u64, AnnexError> {
-        let kept = usize::try_from(TAIL).unwrap_or(usize::MAX);
-        let failed = |cause| AnnexError::unwritable(&self.path, cause);
-        let mut piece = vec![0; PIECE];
-        let mut added = 0;
-        loop {
-            let read = match lines.read(&mut piece) {
-                Ok(0) => break,
-                Ok(read) => read,
-                Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
-                Err(cause) => return Err(AnnexError::Unread { cause }),
-            };
-            let read = piece.get(..read).unwrap_or_default();
-            (&self.file).write_all(read).map_err(failed)?;
-            added += u64::try_from(read.len()).unwrap_or_default();
-            let last = read.len().saturating_sub(kept);
-            tail.extend_from_slice(read.get(last..).unwrap_or_default());
-            tail.drain(..tail.len().saturating_sub(kept));
-        }
-        Ok(added)
-    }
-
-    /// How far it counts.
-    #[must_use]
-    pub fn extent(&self) -> Extent {
-        Extent {
-            length: self.length,
-            tail: hex(xxh3_128(&self.tail)),
-        }
+    /// How far it counts: with the last committed lines.
+    pub(in crate::load) fn extent(&self) -> Extent {
+        self.extent.clone()
     }
 
     /// Where it is.
-    #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(in crate::load) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -243,8 +234,10 @@ impl Annex {
         Ok(Self {
             file: options.open(path)?,
             path: path.to_owned(),
-            length: 0,
-            tail: Vec::new(),
+            extent: Extent {
+                length: 0,
+                tail: hex(xxh3_128(&[])),
+            },
             special,
         })
     }
@@ -254,24 +247,20 @@ impl Annex {
         if self.special {
             return Ok(());
         }
-        self.file.set_len(self.length)?;
-        self.file.seek(SeekFrom::Start(self.length))?;
+        self.file.set_len(self.extent.length)?;
+        self.file.seek(SeekFrom::Start(self.extent.length))?;
         self.file.sync_all()
     }
 
-    fn sync(&self) -> io::Result<()> {
-        if self.special {
-            return Ok(());
+    /// A hash of the last bytes that count. The file is at their end afterwards.
+    fn tail(&mut self) -> io::Result<String> {
+        let mut bytes = Vec::new();
+        if !self.special {
+            let begin = self.extent.length.saturating_sub(TAIL);
+            self.file.seek(SeekFrom::Start(begin))?;
+            let last = self.extent.length - begin;
+            (&self.file).take(last).read_to_end(&mut bytes)?;
         }
-        self.file.sync_data()
+        Ok(hex(xxh3_128(&bytes)))
     }
-}
-
-/// The last bytes before a place.
-fn tail(file: &mut File, end: u64) -> io::Result<Vec<u8>> {
-    let begin = end.saturating_sub(TAIL);
-    file.seek(SeekFrom::Start(begin))?;
-    let mut bytes = Vec::new();
-    file.take(end - begin).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -51,11 +51,9 @@ pub enum StateError {
     Unwritable {
         /// What cannot be read or written.
         path: PathBuf,
-        /// What is in the way, where it can be told.
-        obstacle: Obstacle,
         /// What the system says.
         #[source]
-        cause: Box<dyn std::error::Error + Send + Sync>,
+        cause: io::Error,
     },
     /// A chunk is reported done that the plan does not have. A fault of the caller.
     #[error("the state's plan has no chunk {chunk} in pass {pass}")]
@@ -67,24 +65,6 @@ pub enum StateError {
     },
 }
 
-/// What keeps a state from being written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Obstacle {
-    /// The disk, or the user's share of it, is full.
-    Full,
-    /// The folder or its file system must not be written to.
-    ReadOnly,
-    /// A folder has the file's name.
-    Folder,
-    /// The folder is not there, or is a file.
-    NoFolder,
-    /// The file system knows no locks.
-    NoLocks,
-    /// Something else.
-    Other,
-}
-
 impl StateError {
     /// What to do about it.
     #[must_use]
@@ -94,56 +74,40 @@ impl StateError {
                 "wait for the other run, end it, or keep this one's state elsewhere with --state"
             }
             Self::Differs { .. } => {
-                "go on as that run began, forget it with --fresh, or name another file with --state"
+                "use the mapping, source and options of that run, start over with --fresh, or name another file with --state"
             }
             Self::Version { .. } => {
-                "go on with the version that began the run, or forget it with --fresh"
+                "use the version that began the run, or start over with --fresh"
             }
-            Self::Foreign { .. } => "name another file with --state; one that is missing is made",
-            Self::Unwritable { obstacle, .. } => obstacle.help(),
+            Self::Foreign { .. } => "name another file with --state; a missing file is created",
+            Self::Unwritable { cause, .. } => in_the_way(cause.kind()),
             Self::Unplanned { .. } => "this is a fault of the program, please report it",
         }
     }
 
     pub(in crate::load) fn io(path: &Path, cause: io::Error) -> Self {
-        let obstacle = match cause.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-                Obstacle::Full
-            }
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Obstacle::ReadOnly,
-            ErrorKind::IsADirectory => Obstacle::Folder,
-            ErrorKind::NotFound | ErrorKind::NotADirectory => Obstacle::NoFolder,
-            ErrorKind::Unsupported => Obstacle::NoLocks,
-            _ => Obstacle::Other,
-        };
-        Self::unwritable(path, obstacle, cause)
-    }
-
-    pub(super) fn unwritable(
-        path: &Path,
-        obstacle: Obstacle,
-        cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
-        Self::Unwritable {
-            path: path.to_owned(),
-            obstacle,
-            cause: cause.into(),
-        }
+        let path = path.to_owned();
+        Self::Unwritable { path, cause }
     }
 }
 
-impl Obstacle {
-    fn help(self) -> &'static str {
-        match self {
-            Self::Full => "make room on the disk and start again: the run goes on where it was",
-            Self::ReadOnly => "keep the state in a folder that may be written to, with --state",
-            Self::Folder => "a folder has that name: name another file with --state",
-            Self::NoFolder => "make the folder first, or name another file with --state",
-            Self::NoLocks => {
-                "the file system knows no locks: keep the state on a local disk, with --state"
-            }
-            Self::Other => "keep the state elsewhere, with --state",
+/// What to do about it where a file cannot be read or written.
+fn in_the_way(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "free some disk space and start again: the run resumes where it was"
         }
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "keep the state in a writable folder, with --state"
+        }
+        ErrorKind::IsADirectory => "a folder has that name: name another file with --state",
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            "make the folder first, or name another file with --state"
+        }
+        ErrorKind::Unsupported => {
+            "the file system does not support locks: keep the state on a local disk, with --state"
+        }
+        _ => "keep the state elsewhere, with --state",
     }
 }
 

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::{Attempt, ChunkBooks, Extent, Identity, Selection, StateError, hex};
+use crate::load::count;
 use crate::load::plan::{ChunkId, Plan};
 
 /// The format that this version reads and writes.
@@ -133,7 +134,7 @@ impl Log {
         let mut log = Self {
             file: file.map_err(failed)?,
             path: path.to_owned(),
-            length: length(&head),
+            length: count(head.len()),
             seal,
             contents: Contents::default(),
         };
@@ -166,7 +167,7 @@ impl Log {
         let mut log = Self {
             file,
             path: path.to_owned(),
-            length: length(&head),
+            length: count(head.len()),
             seal,
             contents: Contents::default(),
         };
@@ -181,10 +182,10 @@ impl Log {
                 return Err(Unread::Damaged(what));
             };
             log.contents.take(entry);
-            log.length += length(line);
+            log.length += count(line.len());
             log.seal = seal;
         }
-        if length(&head) == log.length {
+        if count(head.len()) == log.length {
             return Err(Unread::Damaged("it ends after its first line".to_owned()));
         }
         Ok(log)
@@ -205,7 +206,7 @@ impl Log {
             return Err(StateError::io(&self.path, cause));
         }
         self.contents.take(entry);
-        self.length += length(&line);
+        self.length += count(line.len());
         self.seal = seal;
         Ok(())
     }
@@ -248,8 +249,4 @@ fn seal(json: &[u8], before: u128) -> u128 {
     hasher.update(&before.to_le_bytes());
     hasher.update(json);
     hasher.digest128()
-}
-
-fn length(text: impl AsRef<[u8]>) -> u64 {
-    u64::try_from(text.as_ref().len()).unwrap_or(u64::MAX)
 }

@@ -17,8 +17,9 @@ mod place;
 #[cfg(test)]
 mod tests;
 
-pub use annex::{Annex, AnnexError, Extent};
-pub use error::{Obstacle, StateError};
+pub use annex::Extent;
+pub(super) use annex::{Annex, AnnexError};
+pub use error::StateError;
 pub use model::{Attempt, Difference, Earlier, Fact, Ground, Identity, Mode, Selection};
 pub(super) use paths::{head, sync_folder, with};
 pub use place::default_path;
@@ -29,7 +30,7 @@ use std::path::{Path, PathBuf};
 use super::plan::{ChunkId, Plan};
 use super::report::Books;
 use log::{Contents, Entry, Log, Unread};
-use place::{Found, Lock};
+use place::Lock;
 
 /// The facts of a run that say to which part of which table it writes.
 const PART: [&str; 5] = [
@@ -96,7 +97,7 @@ impl State {
         let path = place::prepare(path)?;
         let before = place::look(&path)?;
         let lock = Lock::take(&path)?;
-        if place::look_again(&path, before)? == Found::Nothing {
+        if !place::look_again(&path, before)? {
             return Self::begin(path, lock, identity, Vec::new(), None).map(Opened::New);
         }
         let log = match Log::open(&path) {
@@ -119,26 +120,25 @@ impl State {
             }
         };
         let contents = &log.contents;
-        let earlier = Earlier {
-            attempts: contents.attempts.clone(),
-            annexes: contents.annexes.clone(),
-        };
-        let over = earlier.attempts.is_empty() || contents.complete;
+        let over = contents.attempts.is_empty() || contents.complete;
         if over || mode != Mode::Resume {
-            let same = identity.agrees(&contents.identity, &PART);
-            let taken_over = (!over && mode == Mode::Fresh && same).then(|| earlier.taken_over());
+            let differences = identity.differences(&contents.identity);
+            let same_part = differences.iter().all(|it| !PART.contains(&&*it.what));
+            let taken_over = (!over && mode == Mode::Fresh && same_part)
+                .then(|| Earlier::of(contents).taken_over());
             let selections = contents.selections.clone();
             drop(log);
-            let state = Self::begin(path, lock, identity, selections, taken_over.clone())?;
-            return Ok(match taken_over {
-                Some(attempt) => Opened::Again(state, Earlier::from(attempt)),
-                None => Opened::New(state),
+            let state = Self::begin(path, lock, identity, selections, taken_over)?;
+            return Ok(match Earlier::of(&state.log.contents) {
+                nothing if nothing.attempts.is_empty() => Opened::New(state),
+                earlier => Opened::Again(state, earlier),
             });
         }
         let differences = identity.differences(&contents.identity);
         if !differences.is_empty() {
             return Err(StateError::Differs { path, differences });
         }
+        let earlier = Earlier::of(contents);
         let state = Self {
             log,
             path,
@@ -254,6 +254,15 @@ impl State {
             path,
             _lock: lock,
         })
+    }
+}
+
+impl Earlier {
+    fn of(contents: &Contents) -> Self {
+        Self {
+            attempts: contents.attempts.clone(),
+            annexes: contents.annexes.clone(),
+        }
     }
 }
 

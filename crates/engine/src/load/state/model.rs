@@ -21,12 +21,13 @@ pub enum Mode {
 }
 
 /// What the table held when a run began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ground {
     /// Nothing: every item in it is the run's own.
     Empty,
     /// Items.
+    #[default]
     Held,
 }
 
@@ -71,15 +72,6 @@ pub struct Earlier {
     pub attempts: Vec<Attempt>,
     /// How far its annexes count, by their names.
     pub annexes: BTreeMap<String, Extent>,
-}
-
-impl From<Attempt> for Earlier {
-    fn from(attempt: Attempt) -> Self {
-        Self {
-            attempts: vec![attempt],
-            annexes: BTreeMap::new(),
-        }
-    }
 }
 
 impl Earlier {
@@ -174,15 +166,6 @@ impl Identity {
         let value = value.into();
         let shown = value.clone();
         self.with(name, value, shown)
-    }
-
-    /// Whether these facts of two identities are the same.
-    pub(super) fn agrees(&self, then: &Self, names: &[&str]) -> bool {
-        let value =
-            |identity: &Self, name: &str| identity.fact(name).map(|fact| fact.value.clone());
-        names
-            .iter()
-            .all(|name| value(self, name) == value(then, name))
     }
 
     /// How this, the identity of now, differs from an earlier one.

@@ -14,7 +14,6 @@ use dynafold_target::private;
 use serde::{Deserialize, Serialize};
 
 use super::StateError;
-use super::error::Obstacle;
 use super::log::{BEGINNING as STATE, Entry, Log};
 use super::paths::{head, sync_folder, with};
 
@@ -28,15 +27,6 @@ pub fn default_path(mapping: &Path) -> PathBuf {
     mapping
         .with_file_name(FOLDER)
         .join(with(Path::new(stem), ".state"))
-}
-
-/// What is at a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
-    /// Nothing, or an empty file that nobody has used.
-    Nothing,
-    /// A state, whole or damaged.
-    State,
 }
 
 /// Makes the folder, where it is ours to make, and gives the path without links, so that there is
@@ -55,10 +45,7 @@ pub(super) fn prepare(path: &Path) -> Result<PathBuf, StateError> {
     if let Ok(real) = fs::canonicalize(path) {
         return Ok(real);
     }
-    let folder = fs::canonicalize(folder).map_err(|cause| match cause.kind() {
-        ErrorKind::NotFound => StateError::unwritable(folder, Obstacle::NoFolder, cause),
-        _ => StateError::io(folder, cause),
-    })?;
+    let folder = fs::canonicalize(folder).map_err(|cause| StateError::io(folder, cause))?;
     Ok(folder.join(name))
 }
 
@@ -76,17 +63,17 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Looks at a path before anything is written there, the lock included. What is no state of ours is
-/// refused: a mistyped `--state` must not cost the mapping, or a SQLite source.
-pub(super) fn look(path: &Path) -> Result<Found, StateError> {
+/// Whether a state is at a path, whole or damaged, or nothing, be it an empty file that nobody has used. Asked
+/// before anything is written there, the lock included. What is no state of ours is refused: a mistyped `--state` must not cost the mapping, or a SQLite source.
+pub(super) fn look(path: &Path) -> Result<bool, StateError> {
     let known = is_there(path)?;
     match fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Found::Nothing),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(StateError::io(path, error)),
         Ok(found) if found.is_dir() => Err(StateError::io(path, ErrorKind::IsADirectory.into())),
-        Ok(found) if found.is_file() && known => Ok(Found::State),
-        Ok(found) if found.is_file() && found.len() == 0 => Ok(Found::Nothing),
-        Ok(found) if found.is_file() && ours(path)? => Ok(Found::State),
+        Ok(found) if found.is_file() && known => Ok(true),
+        Ok(found) if found.is_file() && found.len() == 0 => Ok(false),
+        Ok(found) if found.is_file() && ours(path)? => Ok(true),
         Ok(_) => Err(StateError::Foreign {
             path: path.to_owned(),
         }),
@@ -94,10 +81,10 @@ pub(super) fn look(path: &Path) -> Result<Found, StateError> {
 }
 
 /// Looks again under the lock, which is there now: an empty file that had none is still nothing.
-pub(super) fn look_again(path: &Path, before: Found) -> Result<Found, StateError> {
+pub(super) fn look_again(path: &Path, before: bool) -> Result<bool, StateError> {
     let empty = || fs::metadata(path).is_ok_and(|found| found.len() == 0);
-    if before == Found::Nothing && empty() {
-        return Ok(Found::Nothing);
+    if !before && empty() {
+        return Ok(false);
     }
     look(path)
 }

@@ -113,7 +113,7 @@ impl Drawn {
         let more = more.then(|| "there are more values".to_owned());
         let refused = (self.refused > 0).then(|| {
             let refused = self.refused;
-            format!("{refused} drawn values make no key that DynamoDB takes, and were not asked")
+            format!("{refused} drawn values make no valid DynamoDB key, and were not asked")
         });
         more.into_iter().chain(refused).collect()
     }
@@ -124,7 +124,7 @@ impl Drawn {
 pub(crate) enum DrawError {
     /// When the mapping does not say where the values of a parameter come from.
     #[error(
-        "where values of `{0}` come from is not known; say it under `params`: {{ {0}: table.column }}"
+        "it is not known where values of `{0}` come from; name the column under `params`: {{ {0}: table.column }}"
     )]
     Unknown(Arc<str>),
     /// When a moment cannot be counted.

@@ -55,37 +55,20 @@ pub(super) fn coerce(value: Value, data_type: &DataType) -> Value {
 /// number and its text, a boolean and 0 or 1, times with and without zeros behind the point, a
 /// document and its text. NULL is an absent attribute.
 pub(super) fn loosely_same(attribute: Option<&Attribute>, value: &Value) -> bool {
-    let Some(attribute) = attribute.filter(|attribute| **attribute != Attribute::Null) else {
-        let empty = matches!(value, Value::Set(members) if members.is_empty());
-        return value.is_null() || empty;
+    let other = match (attribute, value) {
+        (Some(Attribute::L(_) | Attribute::M(_)), Value::Text(text)) => parse_document(text).ok(),
+        (Some(Attribute::Ss(_) | Attribute::Ns(_) | Attribute::Bs(_)), Value::List(members)) => {
+            Some(Value::Set(members.clone()))
+        }
+        _ => None,
     };
-    if let (Attribute::L(_) | Attribute::M(_), Value::Text(text)) = (attribute, value) {
-        let document = parse_document(text);
-        return document.is_ok_and(|document| loosely_same(Some(attribute), &document));
-    }
-    match (attribute, value) {
-        (Attribute::L(elements), Value::List(values)) => {
-            let mut pairs = elements.iter().zip(values);
-            elements.len() == values.len() && pairs.all(|(a, v)| loosely_same(Some(a), v))
-        }
-        (Attribute::M(members), Value::Map(values)) => {
-            let find = |name: &str| members.iter().find(|(other, _)| **other == *name);
-            let given = |name: &str| values.iter().any(|(other, _)| **other == *name);
-            members.iter().all(|(name, _)| given(name))
-                && values
-                    .iter()
-                    .all(|(name, value)| loosely_same(find(name).map(|(_, a)| a), value))
-        }
-        (Attribute::Ss(_) | Attribute::Ns(_) | Attribute::Bs(_), Value::List(members)) => {
-            let made = to_attribute(&Value::Set(members.clone()), false);
-            made.ok()
-                .flatten()
-                .is_some_and(|made| attribute.same(&made))
-        }
-        _ => {
-            let made = to_attribute(value, false).ok().flatten();
-            made.is_some_and(|made| attribute.same(&made) || same_text(attribute, &made))
-        }
+    let Ok(given) = to_attribute(other.as_ref().unwrap_or(value), false) else {
+        return false;
+    };
+    match (attribute.filter(|one| **one != Attribute::Null), given) {
+        (Some(attribute), Some(given)) => attribute.same(&given) || same_text(attribute, &given),
+        (None, None) => true,
+        _ => false,
     }
 }
 

@@ -9,14 +9,13 @@ use dynafold_mapping::item::Folder;
 use dynafold_relational::value::Value;
 use dynafold_source::Row;
 
-use super::expected::{Certainty, Expected};
-use super::projection::Projection;
+use super::projection::{Certainty, Expected, Projection};
 use super::report::{Example, ExampleKind};
 use crate::load::Owners;
 
 /// What both answers are held against.
 pub(super) struct Judge<'a> {
-    pub(super) projections: &'a [Projection],
+    pub(super) projections: &'a [Projection<'a>],
     pub(super) owners: Option<&'a Owners>,
     pub(super) folder: &'a Folder,
     pub(super) table: &'a Table,
@@ -53,12 +52,14 @@ pub(super) struct Unheld {
 }
 
 /// What the rows of a call say of the items of a type.
-#[derive(Default)]
 struct Said<'r> {
+    projection: &'r Projection<'r>,
     /// Each item once.
     entries: Vec<Entry<'r>>,
     /// What rows say, by their numbers, of whom it is not told whether, or by what, they have an item.
     unsure: Vec<(usize, Expected)>,
+    /// The items of the type in the answer.
+    found: Vec<&'r Item>,
 }
 
 /// An entry of what a type should answer.
@@ -72,9 +73,9 @@ struct Entry<'r> {
 
 impl Said<'_> {
     /// Whether an item may be that of a row that does not tell its item.
-    fn may_be(&self, projection: &Projection, item: &Item) -> bool {
+    fn may_be(&self, item: &Item) -> bool {
         let mut unsure = self.unsure.iter();
-        unsure.any(|(_, expected)| projection.differences(expected, item).is_empty())
+        unsure.any(|(_, expected)| self.projection.differences(expected, item).is_empty())
     }
 }
 
@@ -82,45 +83,41 @@ impl Judge<'_> {
     /// Compares. `may`: for each projection, which rows may be of it.
     pub(super) fn judge(&self, rows: &[Row], may: &[Vec<Option<bool>>], items: &[Item]) -> Judged {
         let mut judged = Judged::default();
-        let mut said: Vec<Said<'_>> = Vec::new();
-        let mut has_item = vec![false; rows.len()];
-        let mut untold = vec![false; rows.len()];
-        for (at, projection) in self.projections.iter().enumerate() {
-            let may = may.get(at).map_or(&[][..], Vec::as_slice);
-            said.push(self.said(projection, rows, may, &mut has_item, &mut untold));
-        }
-        let mut of_type: Vec<Vec<&Item>> = vec![Vec::new(); self.projections.len()];
+        let types = self.projections.iter().zip(may);
+        let mut said: Vec<Said<'_>> = types
+            .map(|(projection, may)| self.said(projection, rows, may))
+            .collect();
         for item in items {
             let owner = self.owner(item, &said);
-            let is_own =
-                |(projection, said): (&Projection, &Said<'_>)| said.may_be(projection, item);
-            match owner.and_then(|owner| of_type.get_mut(owner)) {
-                Some(own) => own.push(item),
-                None if self.projections.iter().zip(&said).any(is_own) => {
-                    judged.unheld.undecided += 1;
+            let is_undecided = owner.is_none() && said.iter().any(|said| said.may_be(item));
+            match owner.and_then(|owner| said.get_mut(owner)) {
+                Some(own) => own.found.push(item),
+                None if is_undecided => judged.unheld.undecided += 1,
+                None => {
+                    let extra = self.of_item(ExampleKind::Extra, None, item);
+                    judged.examples.push(extra);
                 }
-                None => judged
-                    .examples
-                    .push(self.of_item(ExampleKind::Extra, None, item)),
             }
         }
-        for ((projection, said), found) in self.projections.iter().zip(&said).zip(&of_type) {
-            self.compare(projection, said, found, &mut judged);
+        for said in &said {
+            self.compare(said, &mut judged);
         }
         self.repetitions(rows, &said, &mut judged);
-        let is_left = |(has, untold): &(&bool, &bool)| !**has || **untold;
-        judged.unheld.left_out = has_item.iter().zip(&untold).filter(is_left).count();
-        // Of types that share a relation each row is of one at least: their `where` forgets it.
-        if may.iter().any(|may| may.contains(&Some(false))) {
-            let forgotten = rows.iter().zip(&has_item).enumerate();
-            for (number, _) in forgotten.filter(|(_, (_, has))| !**has) {
-                let of = |wanted| may.iter().any(|may| may.get(number) == Some(&wanted));
-                if of(Some(false)) && !of(None) {
-                    judged.unheld.left_out -= 1;
-                    let key = format!("row {} of the SQL, which no item type takes", number + 1);
-                    let missing = Example::new(ExampleKind::Missing, None, key);
-                    judged.examples.push(missing);
-                }
+        let entries = said.iter().flat_map(|said| &said.entries);
+        let has_item: HashSet<usize> = entries.flat_map(|one| one.rows.iter().copied()).collect();
+        let unsure = said.iter().flat_map(|said| &said.unsure);
+        let untold = unsure.filter(|(_, expected)| expected.certainty != Certainty::Perhaps);
+        let untold: HashSet<usize> = untold.map(|(number, _)| *number).collect();
+        for number in 0..rows.len() {
+            let of = |wanted| may.iter().any(|may| may.get(number) == Some(&wanted));
+            let has_none = !has_item.contains(&number);
+            // Of types that share a relation each row is of one at least: their `where` forgets it.
+            if has_none && of(Some(false)) && !of(None) {
+                let key = format!("row {} of the SQL, which no item type takes", number + 1);
+                let missing = Example::new(ExampleKind::Missing, None, key);
+                judged.examples.push(missing);
+            } else if has_none || untold.contains(&number) {
+                judged.unheld.left_out += 1;
             }
         }
         judged
@@ -130,21 +127,17 @@ impl Judge<'_> {
     /// answers with several item types each row says something that no other says. Rows that are alike but for keys
     /// that hold NULL may be of several source rows.
     fn repetitions(&self, rows: &[Row], said: &[Said<'_>], judged: &mut Judged) {
-        let mut shared: HashMap<usize, (&Projection, &Entry<'_>)> = HashMap::new();
+        let mut shared: HashMap<usize, (&Projection<'_>, &Entry<'_>)> = HashMap::new();
         let mut own = HashSet::new();
         let mut unsure = HashSet::new();
-        for (projection, said) in self.projections.iter().zip(said) {
+        for said in said {
             unsure.extend(said.unsure.iter().map(|(number, _)| *number));
             for entry in &said.entries {
-                match entry.rows.as_slice() {
-                    [only] => {
-                        own.insert(*only);
-                    }
-                    several => {
-                        for row in several.iter().skip(1) {
-                            shared.entry(*row).or_insert((projection, entry));
-                        }
-                    }
+                if let [only] = entry.rows.as_slice() {
+                    own.insert(*only);
+                }
+                for row in entry.rows.iter().skip(1) {
+                    shared.entry(*row).or_insert((said.projection, entry));
                 }
             }
         }
@@ -155,9 +148,9 @@ impl Judge<'_> {
             else {
                 continue;
             };
-            let is_one = self.projections.len() == 1 && !projection.has_children;
+            let is_one = self.projections.len() == 1 && projection.item.embeds().is_empty();
             if is_one || is_again && !unsure.contains(&number) {
-                let (name, key) = (Some(&*projection.name), projection.shown(entry.row));
+                let (name, key) = (Some(&*projection.item.name), projection.shown(entry.row));
                 let repeated = Example::new(ExampleKind::Repeated, name, key);
                 judged.examples.push(repeated);
             } else {
@@ -169,16 +162,11 @@ impl Judge<'_> {
     /// What the rows say of the items of a type.
     fn said<'r>(
         &self,
-        projection: &Projection,
+        projection: &'r Projection<'r>,
         rows: &'r [Row],
         may: &[Option<bool>],
-        has_item: &mut [bool],
-        untold: &mut [bool],
     ) -> Said<'r> {
-        let Said {
-            mut entries,
-            mut unsure,
-        } = Said::default();
+        let (mut entries, mut unsure) = (Vec::<Entry<'_>>::new(), Vec::new());
         let mut seen: HashMap<(Option<String>, String), usize> = HashMap::new();
         for (number, row) in rows.iter().enumerate() {
             let expected = projection.expect(row, self.folder);
@@ -187,14 +175,8 @@ impl Judge<'_> {
                 continue;
             };
             if may.is_none() || expected.certainty != Certainty::Sure {
-                if let Some(untold) = untold.get_mut(number) {
-                    *untold |= expected.certainty != Certainty::Perhaps;
-                }
                 unsure.push((number, expected));
                 continue;
-            }
-            if let Some(has) = has_item.get_mut(number) {
-                *has = true;
             }
             // Rows of which no item can be made are told by their own keys.
             let without = expected.identity.is_none();
@@ -216,7 +198,12 @@ impl Judge<'_> {
                 }
             }
         }
-        Said { entries, unsure }
+        Said {
+            projection,
+            entries,
+            unsure,
+            found: Vec::new(),
+        }
     }
 
     /// The type of an item: the only one, the one whose mark it bears, or the one whose key it has.
@@ -228,43 +215,33 @@ impl Judge<'_> {
         if marked.is_some() {
             return marked;
         }
-        let mut types = self.projections.iter().zip(said);
-        types.position(|(projection, said)| {
-            let identity = projection.identity(item);
-            projection.may_own(item)
-                && identity.is_some()
-                && said
-                    .entries
-                    .iter()
-                    .any(|entry| entry.expected.identity == identity)
+        let mut types = said.iter();
+        types.position(|said| {
+            let identity = said.projection.identity(item);
+            let is_it = |entry: &Entry<'_>| entry.expected.identity == identity;
+            identity.is_some() && said.projection.may_own(item) && said.entries.iter().any(is_it)
         })
     }
 
-    fn compare(
-        &self,
-        projection: &Projection,
-        said: &Said<'_>,
-        found: &[&Item],
-        judged: &mut Judged,
-    ) {
-        let entries = &said.entries;
+    fn compare(&self, said: &Said<'_>, judged: &mut Judged) {
+        let Said {
+            projection,
+            entries,
+            found,
+            ..
+        } = said;
         let mut examples = Vec::new();
         let mut by_identity: HashMap<String, usize> = HashMap::new();
-        let mut extra: Vec<usize> = Vec::new();
         for (at, item) in found.iter().enumerate() {
-            let identity = projection.identity(item);
-            match identity.map(|identity| by_identity.entry(identity)) {
-                Some(hash_map::Entry::Vacant(fresh)) => {
-                    fresh.insert(at);
-                }
-                _ => extra.push(at),
+            if let Some(identity) = projection.identity(item) {
+                by_identity.entry(identity).or_insert(at);
             }
         }
         let mut matched = HashSet::new();
         for entry in entries {
             let identity = entry.expected.identity.as_ref();
             let Some(at) = identity.and_then(|identity| by_identity.get(identity)) else {
-                let (name, key) = (Some(&*projection.name), projection.shown(entry.row));
+                let (name, key) = (Some(&*projection.item.name), projection.shown(entry.row));
                 examples.push(Example::new(ExampleKind::Missing, name, key));
                 continue;
             };
@@ -272,31 +249,31 @@ impl Judge<'_> {
             let Some(item) = found.get(*at) else { continue };
             let attributes = projection.differences(&entry.expected, item);
             if !attributes.is_empty() {
-                let name = Some(&projection.name);
+                let name = Some(&projection.item.name);
                 let mut example = self.of_item(ExampleKind::Differs, name, item);
                 example.attributes = attributes;
                 examples.push(example);
             }
         }
-        extra.extend((0..found.len()).filter(|at| !matched.contains(at)));
-        extra.sort_unstable();
-        extra.dedup();
-        let mut is_whole = extra.is_empty();
-        for item in extra.iter().filter_map(|at| found.get(*at)) {
-            if said.may_be(projection, item) {
+        for (_, item) in found
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !matched.contains(at))
+        {
+            if said.may_be(item) {
                 judged.unheld.undecided += 1;
             } else {
-                examples.push(self.of_item(ExampleKind::Extra, Some(&projection.name), item));
+                examples.push(self.of_item(ExampleKind::Extra, Some(&projection.item.name), item));
             }
         }
-        is_whole &= examples
-            .iter()
-            .all(|example| example.kind == ExampleKind::Differs);
+        let mut kinds = examples.iter().map(|example| example.kind);
+        let is_whole =
+            matched.len() == found.len() && kinds.all(|kind| kind == ExampleKind::Differs);
         if let Some(order) = self.order.as_ref().filter(|_| is_whole)
             && let Some(at) = disorder(order, projection, entries, found)
             && let Some(item) = found.get(at)
         {
-            examples.push(self.of_item(ExampleKind::Order, Some(&projection.name), item));
+            examples.push(self.of_item(ExampleKind::Order, Some(&projection.item.name), item));
         }
         judged.examples.extend(examples);
     }
@@ -320,7 +297,7 @@ impl Judge<'_> {
 /// that order may stand in any order among themselves.
 fn disorder(
     order: &Order,
-    projection: &Projection,
+    projection: &Projection<'_>,
     entries: &[Entry<'_>],
     found: &[&Item],
 ) -> Option<usize> {

@@ -6,14 +6,19 @@
 
 use std::collections::HashSet;
 
-use dynafold_mapping::model::AccessPattern;
-use dynafold_source::Source;
-use dynafold_sql::Query;
+use dynafold_mapping::access::{self, moment, plan};
+use dynafold_mapping::item::text_of;
+use dynafold_mapping::model::{AccessPattern, Parameter, ParameterKind, Template};
+use dynafold_mapping::template::Filter;
+use dynafold_mapping::{kind_of, writing};
+use dynafold_relational::catalog::Dbms;
+use dynafold_relational::value::{TimeKind, Value, compare};
+use dynafold_source::{Dialect, Source};
+use dynafold_sql::{Bound, Query};
 
-use super::call::{DrawError, Drawn, Ground};
-use super::combined::combined;
-use super::drawing::Drawing;
-use super::origin::{Whence, origins};
+use super::call::{Call, DrawError, Drawn, Ground, Why};
+use super::origin::{Given, Whence, origins};
+use super::values::{Cell, Columns, Tuple, in_form, literal};
 
 /// Draws about `most` calls of a pattern, and those with absent values. All values that there are,
 /// where they are no more than `most`. After [`Source::begin`].
@@ -28,12 +33,11 @@ pub(crate) async fn draw(
     query: &Query,
     most: usize,
 ) -> Result<Drawn, DrawError> {
-    let given = origins(ground, pattern, query).map_err(DrawError::Unknown)?;
     let mut drawing = Drawing {
         ground,
         pattern,
         fixed: Vec::new(),
-        given,
+        given: origins(ground, pattern, query).map_err(DrawError::Unknown)?,
         drawn: Drawn::default(),
         seen: HashSet::new(),
         dbms: source.dbms(),
@@ -51,29 +55,384 @@ pub(crate) async fn draw(
     let mut lists = Vec::new();
     for group in &groups {
         let left_out = ground.left_out(group.columns.table);
-        let tuples = group
-            .columns
-            .draw(source, most, left_out.as_deref())
-            .await?;
-        lists.push(drawing.bounds(group, tuples, most));
+        let columns = &group.columns;
+        let tuples = columns.draw(source, most, left_out.as_deref()).await?;
+        lists.push(drawing.bounds(group, &tuples, most));
     }
     if lists.iter().any(Vec::is_empty) {
-        let note = "the source holds no values for its parameters: only absent ones are asked";
+        let note = "the source holds no values for its parameters, so only values that do not occur are asked";
         drawing.drawn.notes.push(note.to_owned());
     }
-    let mut first = None;
     let all = combined(&lists, most);
     for (why, cells) in &all {
-        first.get_or_insert_with(|| cells.clone());
         drawing.call(*why, cells);
     }
     drawing.drawn.asked = u64::try_from(drawing.drawn.calls.len()).unwrap_or(u64::MAX);
     drawing.drawn.possible = drawing.possible(source, &groups, &lists).await?;
     drawing.variants(&all);
+    let first = all.first().map_or(&[][..], |(_, cells)| cells);
     for group in &groups {
-        drawing
-            .absent(source, group, first.as_deref().unwrap_or_default())
-            .await?;
+        drawing.absent(source, group, first).await?;
     }
     Ok(drawing.drawn)
+}
+
+/// Parameters whose columns are of one table.
+pub(super) struct Group<'a> {
+    pub(super) columns: Columns<'a>,
+    /// The parameters, each with the place of its column.
+    pub(super) members: Vec<(usize, usize)>,
+}
+
+/// Values of parameters, by the parameters' places.
+pub(super) type Cells = Vec<(usize, Cell)>;
+
+/// The value of a parameter.
+pub(super) fn cell_of(cells: &[(usize, Cell)], at: usize) -> Option<&Cell> {
+    let found = cells.iter().find(|(other, _)| *other == at);
+    found.map(|(_, cell)| cell)
+}
+
+pub(super) struct Drawing<'d, 'a> {
+    ground: &'d Ground<'a>,
+    pub(super) pattern: &'d AccessPattern,
+    pub(super) given: Vec<Given<'a>>,
+    /// Moments.
+    fixed: Cells,
+    drawn: Drawn,
+    seen: HashSet<Vec<String>>,
+    pub(super) dbms: Dbms,
+    pub(super) dialect: &'static dyn Dialect,
+}
+
+impl<'a> Drawing<'_, 'a> {
+    fn groups(&self) -> Vec<Group<'a>> {
+        let mut groups: Vec<Group<'a>> = Vec::new();
+        for (at, given) in self.given.iter().enumerate() {
+            let Whence::Column(table, column) = given.origin else {
+                continue;
+            };
+            let known = groups.iter_mut().find(|group| group.columns.table == table);
+            let Some(group) = known else {
+                let columns = vec![column];
+                groups.push(Group {
+                    columns: Columns { table, columns },
+                    members: vec![(at, 0)],
+                });
+                continue;
+            };
+            let columns = &mut group.columns.columns;
+            let place = columns.iter().position(|other| other.name == column.name);
+            if place.is_none() {
+                columns.push(column);
+            }
+            group.members.push((at, place.unwrap_or(columns.len() - 1)));
+        }
+        groups
+    }
+
+    /// How many calls there are with values that occur: `None` for bounds and moments, of which there are always more.
+    async fn possible(
+        &self,
+        source: &mut dyn Source,
+        groups: &[Group<'a>],
+        lists: &[Vec<(Why, Cells)>],
+    ) -> Result<Option<u64>, DrawError> {
+        let is_countable = |given: &Given<'_>| {
+            given.side == Bound::Equal && matches!(given.origin, Whence::Column(..))
+        };
+        if !self.given.iter().all(is_countable) {
+            return Ok(None);
+        }
+        let mut possible = Some(1_u64);
+        for (group, list) in groups.iter().zip(lists) {
+            let is_whole = list.iter().all(|(why, _)| *why == Why::All);
+            let count = if is_whole {
+                u64::try_from(list.len()).ok()
+            } else {
+                group.columns.count(source).await?
+            };
+            possible = possible
+                .zip(count)
+                .and_then(|(all, count)| all.checked_mul(count));
+        }
+        Ok(possible)
+    }
+
+    /// The moments, counted from the run's clock.
+    async fn moments(&self, source: &mut dyn Source) -> Result<Cells, DrawError> {
+        let mut cells = Cells::new();
+        for (at, given) in self.given.iter().enumerate() {
+            let Whence::Clock(template, column) = &given.origin else {
+                continue;
+            };
+            let kind = column.and_then(|(_, column)| kind_of(&column.data_type));
+            let own = given.parameter.map(|parameter| parameter.kind);
+            let value = self.moment(given, template, own.or(kind))?;
+            let compared = self.moment(given, template, kind.or(own))?;
+            let mut written = literal(&compared, self.dbms, self.dialect).unwrap_or_default();
+            if let (Dbms::Sqlite, Some((table, column)), Value::Time(time)) =
+                (self.dbms, *column, &compared)
+            {
+                let columns = vec![column];
+                let ends = Columns { table, columns }.ends(source).await?;
+                if let Some((sample, _)) = ends {
+                    written = in_form(time.as_str(), &sample.literal);
+                }
+            }
+            let literal = written;
+            cells.push((at, Cell { value, literal }));
+        }
+        Ok(cells)
+    }
+
+    /// A moment as a parameter of this kind has it.
+    fn moment(
+        &self,
+        given: &Given<'_>,
+        template: &Template,
+        kind: Option<ParameterKind>,
+    ) -> Result<Value, DrawError> {
+        let parameter = Parameter {
+            name: given.name.clone(),
+            kind: kind.unwrap_or(ParameterKind::Time(None)),
+            from_clock: Some(template.clone()),
+            needs_schema: false,
+        };
+        let refused = |text: String| DrawError::Moment(given.name.clone(), text);
+        let value = moment(&parameter, self.ground.context);
+        let value = value.map_err(|error| refused(error.to_string()))?;
+        value.ok_or_else(|| refused("it has none".to_owned()))
+    }
+
+    /// Tuples of columns as tuples of parameters: a column with two of them gives bounds.
+    fn bounds(&self, group: &Group<'_>, tuples: &[Tuple], most: usize) -> Vec<(Why, Cells)> {
+        let pair = self.pair(group);
+        let mut drawn: Vec<(Why, Cells)> = Vec::new();
+        for (number, (why, cells)) in tuples.iter().enumerate() {
+            let members = group.members.iter();
+            let of = |(at, place): &(usize, usize)| Some((*at, cells.get(*place)?.clone()));
+            let mut given: Cells = members.filter_map(of).collect();
+            let Some((high, place)) = pair else {
+                drawn.push((*why, given));
+                continue;
+            };
+            if let Some(until) = upper(tuples, number, place)
+                && let Some((_, cell)) = given.iter_mut().find(|(at, _)| *at == high)
+            {
+                *cell = until.clone();
+            }
+            // Every value has its turn, and not every pair.
+            drawn.push(((*why).max(Why::Common), given));
+        }
+        drawn.truncate(most);
+        drawn
+    }
+
+    /// The upper one of two parameters that bound one column, and the place of the column.
+    fn pair(&self, group: &Group<'_>) -> Option<(usize, usize)> {
+        let side = |at: usize| self.given.get(at).map(|given| given.side);
+        let mut members = group.members.iter().enumerate();
+        members.find_map(|(number, (first, place))| {
+            let mut later = group.members.iter().skip(number + 1);
+            let (second, _) = later.find(|(_, other)| other == place)?;
+            let is_turned = matches!(side(*first), Some(Bound::High(_)))
+                || matches!(side(*second), Some(Bound::Low(_)));
+            Some((if is_turned { *first } else { *second }, *place))
+        })
+    }
+
+    /// Adds a call, unless it makes no key or was added before.
+    pub(super) fn call(&mut self, why: Why, cells: &[(usize, Cell)]) {
+        let is_own = !matches!(why, Why::Absent | Why::Beyond | Why::Variant);
+        let mut values = Vec::new();
+        let (mut given, mut literals) = (Vec::new(), Vec::new());
+        for (at, each) in self.given.iter().enumerate() {
+            let cell = cell_of(cells, at).or_else(|| cell_of(&self.fixed, at));
+            let Some(cell) = cell else { return };
+            let mut written = cell.literal.clone();
+            let value = match each.parameter {
+                None => cell.value.clone(),
+                Some(parameter) => {
+                    let Some(value) = self.taken(parameter, each, &cell.value) else {
+                        self.drawn.refused += u64::from(is_own);
+                        return;
+                    };
+                    values.push(value.clone());
+                    // Whoever calls has one value, and gives it to both sides.
+                    if is_another(each, &cell.value, &value) {
+                        written = literal(&value, self.dbms, self.dialect).unwrap_or(written);
+                    }
+                    value
+                }
+            };
+            literals.push((each.name.clone(), written));
+            given.push((each.name.clone(), shown(&value)));
+        }
+        if plan(self.pattern, &values, self.ground.context).is_err() {
+            self.drawn.refused += u64::from(is_own);
+            return;
+        }
+        let key = literals.iter().map(|(_, literal)| literal.clone());
+        if self.seen.insert(key.collect()) {
+            self.drawn.calls.push(Call {
+                values,
+                given,
+                why,
+                literals,
+            });
+        }
+    }
+
+    /// A value of a column as a parameter takes it.
+    fn taken(&self, parameter: &Parameter, given: &Given<'_>, value: &Value) -> Option<Value> {
+        let mut value = value.clone();
+        if parameter.kind == ParameterKind::Text {
+            for filter in &given.written {
+                value = filter.apply(value, self.ground.context).ok()?;
+            }
+        }
+        match (parameter.kind, &value) {
+            (ParameterKind::Binary | ParameterKind::Hex, Value::Bytes(_)) => Some(value),
+            (ParameterKind::Boolean, Value::Number(number)) => match number.as_str() {
+                "0" => Some(Value::Bool(false)),
+                "1" => Some(Value::Bool(true)),
+                _ => None,
+            },
+            _ => access::read(parameter, text_of(&value).ok()?).ok(),
+        }
+    }
+}
+
+/// The upper bound beside a tuple's value in a place: in turn the largest of the tuples that are otherwise alike, the next
+/// larger one, and none, so that both bounds are equal.
+fn upper(tuples: &[Tuple], number: usize, place: usize) -> Option<&Cell> {
+    let others = |cells: &[Cell]| -> Vec<String> {
+        let all = cells.iter().enumerate().filter(|(at, _)| *at != place);
+        all.map(|(_, cell)| cell.literal.clone()).collect()
+    };
+    let (_, cells) = tuples.get(number)?;
+    let from = cells.get(place)?;
+    let alike = tuples
+        .iter()
+        .filter(|(_, other)| others(other) == others(cells));
+    let mut later: Vec<&Cell> = alike
+        .filter_map(|(_, other)| other.get(place))
+        .filter(|other| compare(&other.value, &from.value).is_gt())
+        .collect();
+    later.sort_by(|a, b| compare(&a.value, &b.value));
+    match number % 3 {
+        0 => later.last().copied(),
+        1 => later.first().copied(),
+        _ => None,
+    }
+}
+
+/// Whether a parameter takes another value than the column holds: what filters of the key make of it,
+/// which the pattern leaves to its caller. A number with zeros before it is the same number, and so are
+/// times and bytes that are written as text.
+fn is_another(given: &Given<'_>, held: &Value, taken: &Value) -> bool {
+    let is_form = |filter: &Filter| match (filter, held) {
+        (Filter::Pad { .. }, Value::Number(_))
+        | (Filter::Iso, Value::Time(_))
+        | (Filter::Hex | Filter::Base64 | Filter::Uuid { .. }, Value::Bytes(_)) => true,
+        (Filter::Date, Value::Time(time)) => time.kind() == TimeKind::Date,
+        _ => false,
+    };
+    let is_column = matches!(given.origin, Whence::Column(..));
+    let is_text = (given.parameter).is_some_and(|one| one.kind == ParameterKind::Text);
+    let filters = writing(&given.written);
+    is_column
+        && is_text
+        && !filters.into_iter().all(is_form)
+        && text_of(held).ok() != text_of(taken).ok()
+}
+
+/// A value as `query` takes it.
+fn shown(value: &Value) -> String {
+    use base64::Engine as _;
+    match value {
+        Value::Bytes(bytes) => base64::engine::general_purpose::STANDARD.encode(bytes),
+        value => text_of(value).unwrap_or_default().to_owned(),
+    }
+}
+
+/// Tuples of several groups put together: all of them where they are no more than `most`, else so
+/// many that every tuple of every group has its turn, as far as there is room.
+pub(super) fn combined(lists: &[Vec<(Why, Cells)>], most: usize) -> Vec<(Why, Cells)> {
+    let total = lists
+        .iter()
+        .map(Vec::len)
+        .try_fold(1_usize, usize::checked_mul);
+    let count = total.unwrap_or(usize::MAX).min(most.max(1));
+    let is_whole = total == Some(count);
+    let mut combined = Vec::with_capacity(count);
+    for number in 0..count {
+        // Of fewer than all, each list goes round by itself, and moves on by one more where it would
+        // meet the same tuples again.
+        let (mut rest, mut before) = (number, 1);
+        // A part of the combinations is not all, though each list be whole.
+        let least = if is_whole { Why::All } else { Why::Common };
+        let (mut why, mut cells) = (least, Cells::new());
+        for list in lists {
+            let length = list.len().max(1);
+            let at = if is_whole || before == 1 {
+                rest
+            } else {
+                number + number / least_common_multiple(before, length)
+            };
+            if let Some((each, given)) = list.get(at % length) {
+                why = why.max(*each);
+                cells.extend(given.iter().cloned());
+            }
+            if is_whole {
+                rest /= length;
+            }
+            before = before.saturating_mul(length);
+        }
+        combined.push((why, cells));
+    }
+    combined
+}
+
+fn least_common_multiple(a: usize, b: usize) -> usize {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x.max(1)).saturating_mul(b).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use dynafold_relational::value::Value;
+
+    use super::*;
+
+    fn list(at: usize, count: usize) -> Vec<(Why, Cells)> {
+        let cell = |number: usize| Cell {
+            value: Value::Null,
+            literal: number.to_string(),
+        };
+        (0..count)
+            .map(|number| (Why::All, vec![(at, cell(number))]))
+            .collect()
+    }
+
+    fn told(lists: &[Vec<(Why, Cells)>], most: usize) -> Vec<String> {
+        let told = combined(lists, most).into_iter().map(|(_, cells)| {
+            let literals = cells.iter().map(|(_, cell)| cell.literal.clone());
+            literals.collect::<String>()
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn all_tuples_are_combined_or_each_has_its_turn() {
+        assert_eq!(told(&[], 20), [""]);
+        let lists = [list(0, 2), list(1, 3)];
+        assert_eq!(told(&lists, 6), ["00", "10", "01", "11", "02", "12"]);
+        assert_eq!(told(&lists, 4), ["00", "11", "02", "10"]);
+        assert_eq!(told(&[list(0, 0), list(1, 3)], 6), Vec::<String>::new());
+    }
 }

@@ -4,14 +4,14 @@
 
 use std::collections::HashSet;
 
-use dynafold_mapping::model::{ItemType, Model};
+use dynafold_mapping::model::Model;
 use dynafold_relational::scan::{Scan, ScanColumn};
 use dynafold_relational::value::Value;
 use dynafold_source::{Row, Source, SourceError};
 use futures_util::TryStreamExt as _;
 
-use super::literal::literal;
 use super::projection::Projection;
+use super::values::literal;
 
 /// Rows that one statement asks for.
 const ROWS: usize = 200;
@@ -20,27 +20,25 @@ const ROWS: usize = 200;
 pub(super) async fn kinds(
     source: &mut dyn Source,
     model: &Model,
-    projections: &[Projection],
+    projections: &[Projection<'_>],
     rows: &[Row],
 ) -> Result<Vec<Vec<Option<bool>>>, SourceError> {
     let mut all = vec![vec![Some(true); rows.len()]; projections.len()];
     for (at, projection) in projections.iter().enumerate() {
-        let Some(item) = model.item_types.get(projection.item_type) else {
+        let item = projection.item;
+        let mut others = projections
+            .iter()
+            .filter(|other| other.item.pass == item.pass);
+        let is_alone = others.nth(1).is_none();
+        let Some(condition) = model.condition(item).filter(|_| !is_alone) else {
             continue;
         };
-        let shares = projections.iter().enumerate().any(|(other, projection)| {
-            let item_type = model.item_types.get(projection.item_type);
-            other != at && item_type.is_some_and(|other| other.pass == item.pass)
-        });
-        if !shares || item.condition.is_none() {
-            continue;
-        }
         let keys: Vec<Option<Vec<Value>>> = rows
             .iter()
-            .map(|row| projection.row_key(item, row))
+            .map(|row| projection.row_key(row))
             .map(|key| key.filter(|key| !key.iter().any(Value::is_null)))
             .collect();
-        let met = met(source, model, item, &keys).await?;
+        let met = met(source, projection, condition, &keys).await?;
         if let Some(may) = all.get_mut(at) {
             let is_told = projection.told_by.map(|_| true);
             *may = keys
@@ -58,23 +56,14 @@ pub(super) async fn kinds(
 /// The keys of those rows that meet an item type's condition.
 async fn met(
     source: &mut dyn Source,
-    model: &Model,
-    item: &ItemType,
+    projection: &Projection<'_>,
+    condition: &str,
     keys: &[Option<Vec<Value>>],
 ) -> Result<HashSet<String>, SourceError> {
     let mut met = HashSet::new();
-    let Some(pass) = model.passes.get(item.pass) else {
-        return Ok(met);
-    };
-    let columns: Vec<&ScanColumn> = item
-        .row_key
-        .iter()
-        .take(item.key_columns())
-        .filter_map(|(_, at)| pass.scan.columns.get(*at))
-        .collect();
-    let Some(condition) = model.condition(item) else {
-        return Ok(met);
-    };
+    let (item, scan) = (projection.item, &projection.pass.scan);
+    let own = item.row_key.iter().take(item.key_columns());
+    let columns: Vec<&ScanColumn> = own.filter_map(|(_, at)| scan.columns.get(*at)).collect();
     let (dbms, dialect) = (source.dbms(), source.dialect());
     let one = |key: &Vec<Value>| {
         let pairs = columns.iter().zip(key).map(|(column, value)| {
@@ -93,12 +82,12 @@ async fn met(
     for some in wanted.chunks(ROWS) {
         let mut outputs: Vec<ScanColumn> = columns.iter().map(|column| (*column).clone()).collect();
         outputs.push(ScanColumn::Flag(condition.to_owned()));
-        let scan = Scan {
-            joins: pass.scan.joins.clone(),
+        let asked = Scan {
+            joins: scan.joins.clone(),
             conditions: vec![some.join(" OR ")],
-            ..Scan::of(pass.scan.from.clone(), outputs)
+            ..Scan::of(scan.from.clone(), outputs)
         };
-        let mut chunks = source.scan(&scan);
+        let mut chunks = source.scan(&asked);
         while let Some(chunk) = chunks.try_next().await? {
             for row in chunk.rows {
                 if row.get(columns.len()) == Some(&Value::Bool(true)) {

@@ -6,40 +6,30 @@
 //! it; a row finds its item by the table's key or by the source's. What cannot be told apart is not
 //! proved, and never taken for equal. Differences name keys and attributes, not values.
 //!
-//! A pattern is proved where every call that could find a row or an item was asked (`shape`, `reach`); else its answers
+//! A pattern is proved where every call that could find a row or an item was asked (`doubts`, `reach`); else its answers
 //! agree, as far as they were asked.
 
 mod call;
 mod coerce;
-mod combined;
+mod columns;
 mod compare;
+mod doubts;
 mod draw;
-mod drawing;
-mod expected;
-mod further;
-mod joins;
 mod kinds;
-mod literal;
-mod made;
 mod origin;
 mod others;
 mod projection;
 mod prove;
-mod proving;
 mod reach;
 mod report;
-mod result;
 mod shape;
-mod slots;
-mod stop;
-mod tuples;
-mod unsaid;
+mod values;
 mod work;
 
 pub use call::{Ground, Why};
 pub use prove::{foresee, prove};
-pub use proving::Proving;
 pub use report::{
     ComparedType, DifferentCall, Example, ExampleKind, PatternReport, PatternsOutcome,
     PatternsReport,
 };
+pub use work::Proving;

@@ -1,11 +1,9 @@
-//! Where the values of a pattern's parameters come from: what the mapping says under `params`, the
-//! column that its SQL compares them with, or the one that stands in their place in an item's key.
+//! Where the values of a pattern's parameters come from: what the mapping says under `params`, or the
+//! column that its SQL compares them with.
 
 use std::sync::Arc;
 
-use dynafold_mapping::model::{
-    AccessPattern, ItemType, Origin, Parameter, SortCondition, Template,
-};
+use dynafold_mapping::model::{AccessPattern, Origin, Parameter, Template};
 use dynafold_mapping::template::Filter;
 use dynafold_mapping::{aligned, writing};
 use dynafold_relational::catalog::{Catalog, Column, TableName};
@@ -63,8 +61,6 @@ pub(super) fn origins<'a>(
         let comparison = equal.or_else(|| all.next());
         let in_sql = comparison.and_then(|one| resolved(&one.column, query, catalog));
         let parameter = pattern.parameters.iter().find(|one| one.name == name);
-        let at = pattern.parameters.iter().position(|one| one.name == name);
-        let in_key = at.and_then(|at| of_key(at, pattern, ground));
         let said = pattern.origins.iter().find(|(other, _)| *other == name);
         let origin = match said.map(|(_, origin)| origin) {
             Some(Origin::Clock(template)) => Some(Whence::Clock(template, in_sql)),
@@ -72,21 +68,14 @@ pub(super) fn origins<'a>(
                 let found = catalog.table(table).and_then(|table| table.column(column));
                 found.map(|column| Whence::Column(table, column))
             }
-            None => {
-                let key = in_key.as_ref().and_then(|key| key.column);
-                in_sql
-                    .or(key)
-                    .map(|(table, column)| Whence::Column(table, column))
-            }
+            None => in_sql.map(|(table, column)| Whence::Column(table, column)),
         };
-        let side = comparison.map(|one| one.bound);
+        let at = pattern.parameters.iter().position(|one| one.name == name);
         Ok(Given {
             parameter,
             origin: origin.ok_or_else(|| name.clone())?,
-            side: side
-                .or_else(|| at.and_then(|at| side_in(pattern, at)))
-                .unwrap_or(Bound::Equal),
-            written: in_key.map_or_else(Vec::new, |key| key.written),
+            side: comparison.map_or(Bound::Equal, |one| one.bound),
+            written: at.map_or_else(Vec::new, |at| written(at, pattern, ground)),
             name,
         })
     };
@@ -113,74 +102,23 @@ fn resolved<'a>(
     })
 }
 
-/// What an item's key has in a parameter's place.
-struct InKey<'a> {
-    column: Option<(&'a TableName, &'a Column)>,
-    written: Vec<Filter>,
-}
-
-fn of_key<'a>(at: usize, pattern: &AccessPattern, ground: &Ground<'a>) -> Option<InKey<'a>> {
-    let model = ground.model;
-    let promised =
-        |item: &&ItemType| pattern.items.is_empty() || pattern.items.contains(&item.name);
-    let asked = pattern
-        .partition
-        .iter()
-        .map(|(key, template)| (key, template));
-    let sort = pattern.sort.iter().flat_map(|(key, condition)| {
-        let templates = condition.templates().into_iter();
-        templates.map(move |template| (key, template))
-    });
-    let asked: Vec<_> = asked.chain(sort).collect();
-    model.item_types.iter().filter(promised).find_map(|item| {
-        asked.iter().find_map(|(key, asked)| {
-            let mut attributes = item.attributes.iter();
-            let (_, node) = attributes.find(|(name, _)| *name == key.name)?;
-            let pairs = aligned(asked, node.template()?).pairs;
-            let pair = pairs.into_iter().find(|pair| pair.1.place.column == at);
-            let (_, asked, made) = pair?;
-            let verbatim = writing(&asked.filters).is_empty();
-            let written = if verbatim {
+/// The filters that an item's key puts a parameter through, and the pattern leaves to its caller.
+fn written(at: usize, pattern: &AccessPattern, ground: &Ground<'_>) -> Vec<Filter> {
+    let mut types = ground.model.item_types.iter();
+    let found = types.find_map(|item| {
+        let is_promised = pattern.items.is_empty() || pattern.items.contains(&item.name);
+        let mut asked = pattern.templates().filter(|_| is_promised);
+        asked.find_map(|(key, asked)| {
+            let pairs = aligned(asked, item.template(&key.name)?).pairs;
+            let mut pairs = pairs.into_iter();
+            let (_, asked, made) = pairs.find(|pair| pair.1.place.column == at)?;
+            let is_verbatim = writing(&asked.filters).is_empty();
+            Some(if is_verbatim {
                 made.filters.clone()
             } else {
                 Vec::new()
-            };
-            let plain = made.place.path.is_empty();
-            let column = plain.then(|| column_of(item, made.place.column, ground));
-            Some(InKey {
-                column: column.flatten(),
-                written,
             })
         })
-    })
-}
-
-/// The column of the source that stands at a place of an item type's rows.
-fn column_of<'a>(
-    item: &ItemType,
-    place: usize,
-    ground: &Ground<'a>,
-) -> Option<(&'a TableName, &'a Column)> {
-    let (table, name) = ground.model.passes.get(item.pass)?.scan.origin(place)?;
-    let table = ground.catalog.table(table)?;
-    Some((&table.name, table.column(name)?))
-}
-
-/// How the key condition holds a parameter.
-fn side_in(pattern: &AccessPattern, at: usize) -> Option<Bound> {
-    let has = |template: &Template| template.mandatory().any(|value| value.place.column == at);
-    pattern
-        .sort
-        .iter()
-        .find_map(|(_, condition)| match condition {
-            SortCondition::Between(low, _) if has(low) => Some(Bound::Low(true)),
-            SortCondition::Between(_, high) if has(high) => Some(Bound::High(true)),
-            SortCondition::Less(one) | SortCondition::LessOrEqual(one) if has(one) => {
-                Some(Bound::High(true))
-            }
-            SortCondition::Greater(one) | SortCondition::GreaterOrEqual(one) if has(one) => {
-                Some(Bound::Low(true))
-            }
-            _ => None,
-        })
+    });
+    found.unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Calls with values that were not drawn: such as do not occur, bounds beyond all values, and variants of a drawn
 //! value, which one side may take for that value and the other may not.
 
-use dynafold_mapping::model::{Placeholder, SortCondition};
+use dynafold_mapping::model::{Placeholder, Template};
 use dynafold_mapping::template::Filter;
 use dynafold_relational::catalog::{Column, DataType, Dbms, Family};
 use dynafold_relational::value::{Number, Text, Time, TimeKind, Value};
@@ -9,10 +9,9 @@ use dynafold_source::Source;
 use dynafold_sql::Bound;
 
 use super::call::{DrawError, Why};
-use super::drawing::{Cells, Drawing, Group};
-use super::literal::{in_form, literal};
+use super::draw::{Cells, Drawing, Group, cell_of};
 use super::origin::{Given, Whence};
-use super::tuples::{Cell, Columns};
+use super::values::{Cell, Columns, in_form, literal};
 
 /// A value with its literal, where that is not the usual one of its kind.
 type Written = (Value, Option<String>);
@@ -31,13 +30,8 @@ impl<'a> Drawing<'_, 'a> {
             let Some(column) = group.columns.columns.get(*place).copied() else {
                 continue;
             };
-            let table = group.columns.table;
-            let ends = Columns {
-                table,
-                columns: vec![column],
-            }
-            .ends(source)
-            .await?;
+            let (table, columns) = (group.columns.table, vec![column]);
+            let ends = Columns { table, columns }.ends(source).await?;
             let bound = self.given.get(*at).map_or(Bound::Equal, |given| given.side);
             let above = |edge| outside(edge, true, &column.data_type);
             let below = |edge| outside(edge, false, &column.data_type);
@@ -106,15 +100,8 @@ impl<'a> Drawing<'_, 'a> {
             let Whence::Column(_, column) = given.origin else {
                 continue;
             };
-            let cell = |cells: &Cells| {
-                cells
-                    .iter()
-                    .find(|(other, _)| *other == at)
-                    .map(|(_, cell)| cell.clone())
-            };
-            let all = drawn
-                .iter()
-                .filter_map(|(_, cells)| Some((cells, cell(cells)?)));
+            let all = drawn.iter();
+            let all = all.filter_map(|(_, cells)| Some((cells, cell_of(cells, at)?)));
             // Of the longest value most is left when its end is taken away.
             let longest = all.clone().max_by_key(|(_, cell)| cell.literal.len());
             for (cells, cell) in all.take(1).chain(longest) {
@@ -146,22 +133,17 @@ impl<'a> Drawing<'_, 'a> {
             let parameter = self.pattern.parameters.get(one.place.column);
             parameter.is_some_and(|parameter| parameter.name == given.name)
         };
-        let is_prefix = self
-            .pattern
-            .sort
-            .iter()
-            .any(|(_, condition)| match condition {
-                SortCondition::BeginsWith(template) => template.placeholders().any(is_own),
-                _ => false,
-            });
+        let mut conditions = self.pattern.conditions();
+        let is_prefix = conditions.any(|(_, operator, templates)| {
+            let mut values = templates.into_iter().flat_map(Template::placeholders);
+            operator == "begins_with" && values.any(is_own)
+        });
         match value {
             Value::Number(number) if is_prefix => {
                 let mut digits = number.as_str().to_owned();
                 digits.pop();
-                Number::parse(&digits)
-                    .map(Value::Number)
-                    .into_iter()
-                    .collect()
+                let shorter = Number::parse(&digits).map(Value::Number);
+                shorter.into_iter().collect()
             }
             Value::Text(text)
                 if matches!(column.data_type, DataType::Text { .. } | DataType::Dynamic) =>
@@ -186,11 +168,8 @@ impl<'a> Drawing<'_, 'a> {
                 found.map(|text| Value::Text(text.into())).collect()
             }
             Value::Time(time) => {
-                let clocks = ["00:00:00", "23:59:59"];
-                clocks
-                    .iter()
-                    .filter_map(|clock| at_clock(time, clock))
-                    .collect()
+                let clocks = ["00:00:00", "23:59:59"].iter();
+                clocks.filter_map(|clock| at_clock(time, clock)).collect()
             }
             _ => Vec::new(),
         }

@@ -4,14 +4,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use dynafold_dynamodb::Index;
-use dynafold_mapping::model::{AccessPattern, ItemType, Model, Node, Place};
-use dynafold_relational::value::Value;
+use dynafold_dynamodb::{Attribute, Index, Item, KeyAttribute, Table};
+use dynafold_mapping::item::{self, Folder, same_unpacked, text_of, to_attribute};
+use dynafold_mapping::model::{AccessPattern, ItemType, Model, Node, Pass, Place};
+use dynafold_mapping::template::Filter;
+use dynafold_relational::value::{Text, Value};
 
-use super::call::Ground;
-use super::made::{constant, holds, places, tells};
-use super::result::ResultOf;
-use super::slots::{Names, Slots, carried};
+use super::coerce::{loosely_same, plain};
+use super::columns::{Names, ResultOf, Slots, carried, constant, places};
 
 /// An attribute, or a member of one, that is compared.
 #[derive(Debug, Clone)]
@@ -30,41 +30,33 @@ pub(super) struct Compared {
 }
 
 /// An item type of a pattern.
-#[derive(Debug, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts of an item type"
-)]
-pub(super) struct Projection {
-    /// Index into the model's item types.
-    pub(super) item_type: usize,
-    pub(super) name: Arc<str>,
-    pub(super) slots: Slots,
-    pub(super) compared: Vec<Compared>,
+#[derive(Debug)]
+pub(super) struct Projection<'a> {
+    pub(super) item: &'a ItemType,
+    /// What its rows are read with.
+    pub(super) pass: &'a Pass,
+    slots: Slots,
+    compared: Vec<Compared>,
     /// Those of the compared by which a row finds its item.
-    pub(super) identity: Vec<usize>,
+    identity: Vec<usize>,
     /// Columns of the source's row key: NULL where a row of the query has no row of this type, or where the key itself
     /// may hold NULL.
-    pub(super) presence: Vec<usize>,
+    presence: Vec<usize>,
     /// Columns of its relation that are NULL only where a row of the query has no row of it.
-    pub(super) never_null: Vec<usize>,
-    /// Whether the query reads its relation, and so which columns of the result are its own.
-    pub(super) has_relation: bool,
+    never_null: Vec<usize>,
+    /// The relation of the query that stands for its own, where that is known: then it is known which columns of the
+    /// result are its own.
+    pub(super) base: Option<usize>,
     /// Columns that are NULL all together where an outer join has found no row of this type.
-    pub(super) missing_together: Vec<usize>,
+    missing_together: Vec<usize>,
     /// The column that names the item type.
     pub(super) told_by: Option<usize>,
-    /// Whether children stand in its items.
-    pub(super) has_children: bool,
-    /// Whether these are the whole of the source's row key, so that a row without a NULL in them is one.
-    pub(super) is_told: bool,
+    /// Whether `presence` is the whole of the source's row key, so that a row without a NULL in it is one.
+    is_told: bool,
     /// Documents whose members are attributes.
     pub(super) spreads: Vec<Place>,
-    pub(super) declared: HashSet<Arc<str>>,
-    pub(super) compress: Vec<Arc<str>>,
-    pub(super) keep_nulls: bool,
     /// Key attributes of the table that are the same text in every item.
-    pub(super) constants: Vec<(Arc<str>, String)>,
+    constants: Vec<(Arc<str>, String)>,
     /// Whether the identity is the table's whole key.
     pub(super) by_key: bool,
     /// Attributes of the type that are not compared.
@@ -73,55 +65,36 @@ pub(super) struct Projection {
     pub(super) used: HashSet<usize>,
 }
 
-impl Projection {
+impl<'a> Projection<'a> {
     /// Holds an item type against the columns of a query.
     ///
     /// # Errors
     ///
     /// Why its items cannot be told from one another by what the query gives.
     pub(super) fn new(
-        ground: &Ground<'_>,
+        model: &Model,
         pattern: &AccessPattern,
-        item_type: usize,
+        (item, pass): (&'a ItemType, &'a Pass),
         result: &ResultOf<'_>,
     ) -> Result<Self, String> {
-        let model = ground.model;
-        let (Some(item), Some(pass)) = (
-            model.item_types.get(item_type),
-            model
-                .item_types
-                .get(item_type)
-                .and_then(|item| model.passes.get(item.pass)),
-        ) else {
-            return Err("its item type is not in the mapping".to_owned());
-        };
-        let names = Names::new(pattern, item, pass, result, ground.catalog);
-        let is_key = |name: &str| {
-            let of_indexes = model.table.all_indexes().flat_map(Index::key);
-            model
-                .table
-                .key()
-                .chain(of_indexes)
-                .any(|key| *key.name == *name)
-        };
-        let slots = Slots::new(item, pass, &names, &is_key);
+        let names = Names::new(pattern, item, pass, result, model);
         let mut projection = Self {
-            item_type,
-            name: item.name.clone(),
-            slots,
+            item,
+            pass,
+            slots: Slots::new(&names),
+            compared: Vec::new(),
+            identity: Vec::new(),
+            presence: Vec::new(),
             never_null: names.never_null(),
-            has_relation: names.has_relation(),
+            base: names.base,
             missing_together: names.missing_together(),
             told_by: result.told_by,
-            has_children: !item.embeds().is_empty(),
-            declared: item
-                .attributes
-                .iter()
-                .map(|(name, _)| name.clone())
-                .collect(),
-            compress: item.compress.clone(),
-            keep_nulls: item.keep_nulls,
-            ..Self::default()
+            is_told: false,
+            spreads: Vec::new(),
+            constants: Vec::new(),
+            by_key: false,
+            not_compared: Vec::new(),
+            used: HashSet::new(),
         };
         for (name, node) in &item.attributes {
             if !holds(&model.table, pattern, name) {
@@ -129,13 +102,13 @@ impl Projection {
             }
             let column = match carried(node) {
                 Some(place) => projection.slots.find(place),
-                None => names.made(name, !is_key(name)),
+                None => names.made(name),
             };
             let column = names.said(name).or(column);
             projection.add(vec![name.clone()], column, node, &names);
         }
-        projection.open(item, pattern, model, &names);
-        projection.identify(item, model)?;
+        projection.open(pattern, model, &names);
+        projection.identify(model)?;
         projection.count_used();
         Ok(projection)
     }
@@ -168,7 +141,8 @@ impl Projection {
 
     /// Documents may give attributes of any name: those for which the query has a column, and all of
     /// a document that it gives whole.
-    fn open(&mut self, item: &ItemType, pattern: &AccessPattern, model: &Model, names: &Names<'_>) {
+    fn open(&mut self, pattern: &AccessPattern, model: &Model, names: &Names<'_>) {
+        let item = self.item;
         for place in &item.spreads {
             if self.slots.find(place).is_some() {
                 self.spreads.push(place.clone());
@@ -179,19 +153,15 @@ impl Projection {
         }
         let mut own: HashSet<usize> = self.compared.iter().filter_map(|one| one.column).collect();
         let others = pattern.items.iter().any(|name| *name != item.name);
-        let answer = names.answered();
-        let answer = answer.map(|(name, is_own)| (name, names.said(name), others && !is_own));
+        let answer = names.answer();
+        let answer = answer.map(|(name, _, is_own)| (name, names.said(name), others && !is_own));
         let all = names.all().map(|(at, name)| (name, Some(at), others));
         for (name, column, may_lack) in answer.chain(all) {
             let path: Vec<Arc<str>> = name.split('.').map(Arc::from).collect();
             let first = name.split('.').next().unwrap_or_default();
             let known = self.compared.iter().any(|one| one.path == path);
             let claimed = column.is_none_or(|column| own.contains(&column));
-            if known
-                || claimed
-                || self.declared.contains(first)
-                || !holds(&model.table, pattern, first)
-            {
+            if known || claimed || self.declares(first) || !holds(&model.table, pattern, first) {
                 continue;
             }
             own.extend(column);
@@ -206,13 +176,11 @@ impl Projection {
     }
 
     /// Finds what tells the items apart: the table's whole key, or what tells the source rows apart.
-    fn identify(&mut self, item: &ItemType, model: &Model) -> Result<(), String> {
-        let table = &model.table;
+    fn identify(&mut self, model: &Model) -> Result<(), String> {
+        let (item, table) = (self.item, &model.table);
         let mut keys: Vec<&Arc<str>> = Vec::new();
         for key in table.key() {
-            let mut attributes = item.attributes.iter();
-            let node = attributes.find(|(name, _)| *name == key.name);
-            match node.and_then(|(_, node)| constant(node)) {
+            match item.node(&key.name).and_then(constant) {
                 Some(text) => self.constants.push((key.name.clone(), text)),
                 None => keys.push(&key.name),
             }
@@ -243,7 +211,7 @@ impl Projection {
         if identity.is_empty() && missing.is_empty() {
             return Err(format!(
                 "nothing tells the rows of `{}` apart, and its `sql` does not give all of the key {}",
-                self.name,
+                item.name,
                 keys.iter()
                     .map(|key| &***key)
                     .collect::<Vec<_>>()
@@ -254,7 +222,7 @@ impl Projection {
             return Err(format!(
                 "its `sql` does not give {}, which tells the rows of `{}` apart: select it under its own name, or say under `answer` which attribute it is",
                 missing.join(", "),
-                self.name
+                item.name
             ));
         }
         self.identity = identity;
@@ -264,6 +232,11 @@ impl Projection {
     fn position(&self, attribute: &str) -> Option<usize> {
         let mut compared = self.compared.iter();
         compared.position(|one| matches!(one.path.as_slice(), [only] if **only == *attribute))
+    }
+
+    /// Whether the item type says what an attribute is made from.
+    fn declares(&self, attribute: &str) -> bool {
+        self.item.node(attribute).is_some()
     }
 
     fn count_used(&mut self) {
@@ -294,17 +267,299 @@ impl Projection {
 
     /// The values of the source's row key in a row of the query, as the source's own columns hold
     /// them; `None` where the query does not give all of it.
-    pub(super) fn row_key(&self, item: &ItemType, given: &[Value]) -> Option<Vec<Value>> {
-        let own: Vec<usize> = item
-            .row_key
-            .iter()
-            .take(item.key_columns())
-            .map(|(_, at)| *at)
-            .collect();
+    pub(super) fn row_key(&self, given: &[Value]) -> Option<Vec<Value>> {
+        let own = self.item.row_key.iter().take(self.item.key_columns());
+        let own: Vec<usize> = own.map(|(_, at)| *at).collect();
         if own.is_empty() || own.iter().any(|at| self.slots.column(*at).is_none()) {
             return None;
         }
         let row = self.slots.row(given);
         own.iter().map(|at| row.get(*at).cloned()).collect()
     }
+}
+
+/// What a row says of an item.
+#[derive(Debug, Clone)]
+pub(super) struct Expected {
+    /// By what it finds its item; `None` where its key cannot be made, so that there is none.
+    pub(super) identity: Option<String>,
+    pub(super) certainty: Certainty,
+    /// For each of the compared.
+    parts: Vec<Made>,
+    /// Members of documents that are attributes.
+    spread: Vec<(Arc<str>, Attribute)>,
+}
+
+/// Whether a row of the query is a row of the item type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Certainty {
+    Sure,
+    /// It is, but by what it finds its item is not told.
+    Untold,
+    /// It may have none of this type.
+    Perhaps,
+}
+
+/// What a row says of one attribute.
+#[derive(Debug, Clone)]
+struct Made {
+    /// Whether its template has made it: the query has all that it takes, and the value passes the filters.
+    by_template: bool,
+    /// What its template makes.
+    attribute: Option<Attribute>,
+    /// What its column holds.
+    direct: Option<Value>,
+}
+
+impl Projection<'_> {
+    /// What a row of the query says of an item; `None` where it has none of this type.
+    pub(super) fn expect(&self, given: &[Value], folder: &Folder) -> Option<Expected> {
+        let value = |column: usize| given.get(column).unwrap_or(&Value::Null);
+        let is_null = |column: &usize| value(*column).is_null();
+        let is_other = self
+            .told_by
+            .is_some_and(|column| text_of(value(column)) != Ok(&*self.item.name));
+        if is_other || self.never_null.iter().any(is_null) {
+            return None;
+        }
+        let may_be_missing =
+            !self.missing_together.is_empty() && self.missing_together.iter().all(is_null);
+        // A source key may hold NULL in its own table: then the row is there.
+        let is_partial = self.presence.iter().any(is_null);
+        let mut certainty = if may_be_missing || (is_partial && self.base.is_none()) {
+            Certainty::Perhaps
+        } else {
+            Certainty::Sure
+        };
+        let row = self.slots.row(given);
+        let parts = self.compared.iter().map(|one| {
+            let node = one.node.as_ref();
+            let made =
+                node.and_then(|node| folder.attribute(node, &row, self.item.keep_nulls).ok());
+            Made {
+                by_template: made.is_some(),
+                attribute: made.flatten(),
+                direct: one.column.map(|column| value(column).clone()),
+            }
+        });
+        let parts: Vec<Made> = parts.collect();
+        let mut identity = Some(String::new());
+        for at in &self.identity {
+            let part = parts.get(*at)?;
+            let attribute = match &part.direct {
+                _ if part.by_template => part.attribute.clone(),
+                Some(direct) => to_attribute(direct, false).ok().flatten(),
+                None => {
+                    identity = None;
+                    break;
+                }
+            };
+            if attribute.is_none_or(|one| push(identity.as_mut(), &one).is_none()) {
+                // A row that is there has to have an item, whether one can be made of it or not.
+                if is_partial && certainty == Certainty::Sure {
+                    certainty = Certainty::Untold;
+                } else if !is_partial && !self.is_told {
+                    return None;
+                }
+                identity = None;
+                break;
+            }
+        }
+        let mut spread = Vec::new();
+        for place in &self.spreads {
+            if let Some(Attribute::M(members)) = document(place, &row) {
+                let kept = members
+                    .into_iter()
+                    .filter(|(_, value)| *value != Attribute::Null);
+                spread.extend(kept);
+            }
+        }
+        Some(Expected {
+            identity,
+            certainty,
+            parts,
+            spread,
+        })
+    }
+
+    /// What of a row names its item: the columns by which it finds it.
+    pub(super) fn shown(&self, given: &[Value]) -> String {
+        let mut columns: Vec<usize> = self.presence.clone();
+        if columns.is_empty() {
+            let identity = self.identity.iter().filter_map(|at| self.compared.get(*at));
+            columns = identity.filter_map(|one| one.column).collect();
+        }
+        let values = columns.iter().map(|column| match given.get(*column) {
+            Some(Value::Text(text)) => format!("{text:?}"),
+            Some(value) => text_of(value).unwrap_or("?").to_owned(),
+            None => "?".to_owned(),
+        });
+        values.collect::<Vec<_>>().join(", ")
+    }
+
+    /// By what a row would find an item.
+    pub(super) fn identity(&self, item: &Item) -> Option<String> {
+        let mut identity = String::new();
+        for at in &self.identity {
+            push(
+                Some(&mut identity),
+                find(item, &self.compared.get(*at)?.path)?,
+            )?;
+        }
+        Some(identity)
+    }
+
+    /// Whether an item has what all items of this type have in their keys.
+    pub(super) fn may_own(&self, item: &Item) -> bool {
+        self.constants.iter().all(
+            |(name, text)| matches!(item.get(name), Some(Attribute::S(found)) if **found == **text),
+        )
+    }
+
+    /// The attributes in which an item is not what a row says.
+    pub(super) fn differences(&self, expected: &Expected, item: &Item) -> Vec<String> {
+        let pairs = self.compared.iter().zip(&expected.parts);
+        let differing = pairs.filter(|(one, part)| {
+            let found = find(item, &one.path);
+            if one.may_lack && found.is_none() {
+                return false;
+            }
+            let is_made = part.by_template && self.same(one, part.attribute.as_ref(), found);
+            let is_direct = part.direct.as_ref().is_some_and(|direct| {
+                // Its own template says what it should be, unless the query has done the same already.
+                if part.by_template {
+                    let direct = to_attribute(direct, false);
+                    direct.is_ok_and(|direct| self.same(one, direct.as_ref(), found))
+                } else {
+                    loosely_same(found, direct)
+                }
+            });
+            !is_made && !is_direct
+        });
+        let mut names: Vec<String> = differing.map(|(one, _)| one.path.join(".")).collect();
+        if !self.spreads.is_empty() {
+            for (name, value) in &expected.spread {
+                let found = item.get(name);
+                if !self.declares(name) && !found.is_some_and(|found| found.same(value)) {
+                    names.push(name.to_string());
+                }
+            }
+            for (name, value) in &item.attributes {
+                let known = expected.spread.iter().any(|(other, _)| other == name);
+                if !known && !self.declares(name) && *value != Attribute::Null {
+                    names.push(name.to_string());
+                }
+            }
+        }
+        names
+    }
+
+    fn same(
+        &self,
+        one: &Compared,
+        expected: Option<&Attribute>,
+        found: Option<&Attribute>,
+    ) -> bool {
+        let there =
+            |attribute: Option<&Attribute>| attribute.is_some_and(|a| *a != Attribute::Null);
+        let (Some(expected), Some(found), true) = (expected, found, there(found)) else {
+            return !there(expected) && !there(found);
+        };
+        if expected.same(found) || one.has_six_digits && same_digits(expected, found) {
+            return true;
+        }
+        let Some(name) = one
+            .path
+            .first()
+            .filter(|name| self.item.compress.contains(name))
+        else {
+            return false;
+        };
+        let alone = |value: &Attribute| Item {
+            attributes: vec![(name.clone(), value.clone())],
+        };
+        same_unpacked(&alone(expected), &alone(found), &self.item.compress)
+    }
+}
+
+/// Whether two numbers have the same first six digits.
+fn same_digits(a: &Attribute, b: &Attribute) -> bool {
+    let digits = |attribute: &Attribute| match attribute {
+        Attribute::N(number) => Some(format!("{:.5e}", number.as_str().parse::<f32>().ok()?)),
+        _ => None,
+    };
+    digits(a).is_some_and(|a| digits(b) == Some(a))
+}
+
+/// The document at a place of a row.
+fn document(place: &Place, row: &[Value]) -> Option<Attribute> {
+    to_attribute(&item::find(place, row), false).ok().flatten()
+}
+
+fn push(identity: Option<&mut String>, attribute: &Attribute) -> Option<()> {
+    let text = plain(attribute, Text::clone)?;
+    // Lengths keep neighbouring values apart.
+    identity?.push_str(&format!("{}:{text}", text.len()));
+    Some(())
+}
+
+fn find<'i>(item: &'i Item, path: &[Arc<str>]) -> Option<&'i Attribute> {
+    let (first, rest) = path.split_first()?;
+    let mut found = item.get(first)?;
+    for name in rest {
+        let Attribute::M(members) = found else {
+            return None;
+        };
+        found = members
+            .iter()
+            .find(|(other, _)| other == name)
+            .map(|(_, value)| value)?;
+    }
+    Some(found)
+}
+
+/// The key attributes of the table, and of the index that a pattern asks.
+pub(super) fn keys<'m>(
+    table: &'m Table,
+    pattern: &AccessPattern,
+) -> impl Iterator<Item = &'m KeyAttribute> + use<'m> {
+    let index = pattern.index.as_deref().and_then(|name| table.index(name));
+    table.key().chain(index.into_iter().flat_map(Index::key))
+}
+
+/// Whether what a pattern asks holds an attribute.
+pub(super) fn holds(table: &Table, pattern: &AccessPattern, attribute: &str) -> bool {
+    let index = pattern.index.as_deref().and_then(|name| table.index(name));
+    index.is_none_or(|index| table.projects(index, attribute))
+}
+
+/// Whether a column of the row can be told from what a node makes.
+pub(super) fn tells(node: &Node, column: usize) -> bool {
+    match node {
+        Node::Template(template) => template.mandatory().any(|value| {
+            value.place.column == column
+                && value.place.path.is_empty()
+                && value.filters.iter().all(is_faithful)
+        }),
+        Node::Typed { value, .. } => tells(value, column),
+        _ => false,
+    }
+}
+
+/// Whether a filter makes two values of two.
+fn is_faithful(filter: &Filter) -> bool {
+    matches!(
+        filter,
+        Filter::Pad { .. }
+            | Filter::Desc { .. }
+            | Filter::Ordered
+            | Filter::Hex
+            | Filter::Base64
+            | Filter::Uuid { .. }
+            | Filter::String
+            | Filter::Number
+            | Filter::Iso
+            | Filter::EpochMs
+            | Filter::Pseudonym
+    )
 }

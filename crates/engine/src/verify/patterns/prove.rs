@@ -12,11 +12,9 @@ use dynafold_source::Source;
 use dynafold_sql::{Query, table};
 use dynafold_target::Target;
 
-use super::proving::Proving;
 use super::reach::{Reach, survey};
 use super::report::{PatternReport, PatternsOutcome, PatternsReport};
-use super::stop::Stop;
-use super::work::{Found, Work};
+use super::work::{Found, Proving, Stop, Work};
 use crate::load::Failure;
 
 /// Proves access patterns. All that is read of the source is of one snapshot, which this opens.

@@ -4,10 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use dynafold_dynamodb::{Attribute, Item, KeyAttribute, Plan, Request, Table};
-use dynafold_mapping::model::{
-    AccessPattern, ParameterKind, Part, Placeholder, SortCondition, Template,
-};
+use dynafold_dynamodb::{Attribute, Item, Plan, Request, Table};
+use dynafold_mapping::model::{AccessPattern, ParameterKind, Part, Placeholder, Template};
 use dynafold_mapping::template::Filter;
 use dynafold_target::{Target, TargetError, Wanted};
 
@@ -39,37 +37,28 @@ impl Reach {
     ///
     /// Why an item may be found by several calls.
     pub(super) fn of(pattern: &AccessPattern) -> Result<Self, String> {
-        let part = |key: &KeyAttribute, template: &Template, is_prefix: bool, place: usize| {
-            readable(pattern, &key.name, template, is_prefix)?;
-            Ok::<KeyPart, String>(KeyPart {
-                name: key.name.clone(),
-                begins: template.prefix().0.to_owned(),
-                is_prefix,
-                place,
-            })
-        };
         let mut keys = Vec::new();
-        for (place, (key, template)) in pattern.partition.iter().enumerate() {
-            keys.push(part(key, template, false, place)?);
-        }
-        let partitions = pattern.partition.len();
-        let mut place = partitions;
-        for (key, condition) in &pattern.sort {
-            let templates = condition.templates();
-            match condition {
-                SortCondition::Is(template) => keys.push(part(key, template, false, place)?),
-                SortCondition::BeginsWith(template) => keys.push(part(key, template, true, place)?),
-                _ if templates
-                    .iter()
-                    .any(|one| one.placeholders().next().is_some()) =>
-                {
+        let mut place = 0;
+        for (key, operator, templates) in pattern.conditions() {
+            let is_prefix = operator == "begins_with";
+            match templates.as_slice() {
+                [template] if is_prefix || operator == "=" => {
+                    readable(pattern, &key.name, template, is_prefix)?;
+                    keys.push(KeyPart {
+                        name: key.name.clone(),
+                        begins: template.prefix().0.to_owned(),
+                        is_prefix,
+                        place,
+                    });
+                }
+                // One that takes no parameters is in every call the same.
+                all if all.iter().all(|one| one.placeholders().next().is_none()) => {}
+                _ => {
                     return Err(format!(
                         "`{}` is asked for a range, of which there are always more",
                         key.name
                     ));
                 }
-                // One that takes no parameters is in every call the same.
-                _ => {}
             }
             place += templates.len();
         }
@@ -81,7 +70,7 @@ impl Reach {
         Ok(Self {
             keys,
             asked: HashMap::new(),
-            partitions,
+            partitions: pattern.partition.len(),
             missed: 0,
         })
     }

@@ -1,28 +1,33 @@
-//! What an access pattern's SQL says of its result: which table's column each of its columns is, which of its
-//! conditions hold a parameter, and which conditions nothing in the pattern says.
-
-use std::collections::HashSet;
+//! What an access pattern's SQL says of its result: which table's column each of its columns is, which columns it holds
+//! equal, and which of its relations may be missing or repeat rows.
 
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table};
-use dynafold_sql::{Condition, Limit, Name, Origin, Query, Select, Selected, Test};
+use dynafold_sql::{
+    ColumnRef, Comparator, Condition, Name, Operand, Origin, Query, Select, Selected, Test,
+};
+
+/// A column of a relation, by the relation's number in FROM.
+type Of<'a> = (usize, &'a str);
 
 /// A query whose columns are known.
 pub(super) struct Shape<'a> {
     pub(super) query: Query,
     pub(super) catalog: &'a Catalog,
-    /// The column of a table that each column of the result is; `None` where the query makes it, or it is not known.
+    /// The columns of its result, as the database tells them.
+    pub(super) columns: Vec<Column>,
+    /// The column of a table that each of them is; `None` where the query makes it, or it is not known.
     pub(super) outputs: Vec<Option<Selected<'a>>>,
-    /// Columns that are equal, to the byte, wherever a row has both: by their relations' numbers.
-    pub(super) equated: Vec<[(usize, &'a str); 2]>,
+    /// Columns that are equal, to the byte, wherever a row has both.
+    equated: Vec<[Of<'a>; 2]>,
 }
 
 impl<'a> Shape<'a> {
-    /// `columns`: those of the result, as the database tells them.
-    pub(super) fn new(query: Query, catalog: &'a Catalog, columns: &[Column]) -> Self {
+    pub(super) fn new(query: Query, catalog: &'a Catalog, columns: Vec<Column>) -> Self {
         let mut shape = Self {
+            outputs: vec![None; columns.len()],
             query,
             catalog,
-            outputs: vec![None; columns.len()],
+            columns,
             equated: Vec::new(),
         };
         let Some(select) = shape.query.select() else {
@@ -33,31 +38,47 @@ impl<'a> Shape<'a> {
                 output.is_renamed || output.column.name.eq_ignore_ascii_case(&given.name)
             })
         };
-        let outputs = select
-            .origins(catalog)
-            .filter(|found| found.len() == columns.len() && found.iter().zip(columns).all(fits));
-        let on = select.relations.iter().flat_map(|relation| &relation.on);
-        let is_exact = |(_, table, column): &Origin<'_>| is_exact(table, column, catalog.dbms);
-        let pairs = select.conditions.iter().chain(on).filter_map(|condition| {
-            let sides = shape.columns_equal(select, condition)?;
-            let are_exact = sides.iter().all(is_exact);
-            are_exact.then(|| sides.map(|(of, _, column)| (of, column.name.as_str())))
+        let outputs = select.origins(catalog).filter(|found| {
+            found.len() == shape.columns.len() && found.iter().zip(&shape.columns).all(fits)
         });
-        let equated: Vec<_> = pairs.chain(using(select, catalog)).collect();
+        let of_rows = select
+            .conditions
+            .iter()
+            .filter_map(|one| shape.pair(select, one));
+        let on = select.relations.iter().enumerate().flat_map(|(at, own)| {
+            let pairs = own.on.iter().filter_map(|one| shape.pair(select, one));
+            // Of two other relations an outer join says nothing where there is no row of its own.
+            pairs.filter(move |sides| sides.iter().any(|(of, ..)| *of == at))
+        });
+        let are_exact = |[one, other]: &[Origin<'_>; 2]| are_exact(*one, *other, catalog.dbms);
+        let pairs = of_rows.chain(on).filter(are_exact);
+        let pairs = pairs.map(|sides| sides.map(|(of, _, column)| (of, column.name.as_str())));
+        let equated = pairs.chain(using(select, catalog)).collect();
         shape.outputs = outputs.unwrap_or(shape.outputs);
         shape.equated = equated;
         shape
     }
 
     /// The columns of tables that a condition holds equal.
-    pub(super) fn columns_equal(
-        &self,
-        select: &Select,
-        condition: &Condition,
-    ) -> Option<[Origin<'a>; 2]> {
+    fn pair(&self, select: &Select, condition: &Condition) -> Option<[Origin<'a>; 2]> {
         let [left, right] = condition.equal()?;
         let left = select.origin(left.column()?, self.catalog)?;
         Some([left, select.origin(right.column()?, self.catalog)?])
+    }
+
+    /// The columns that are held equal to a column, directly.
+    fn equal_to<'s>(&'s self, own: Of<'s>) -> impl Iterator<Item = Of<'a>> + 's {
+        let pairs = self.equated.iter();
+        pairs.filter_map(move |[a, b]| match (*a == own, *b == own) {
+            (true, _) => Some(*b),
+            (_, true) => Some(*a),
+            _ => None,
+        })
+    }
+
+    /// Whether the query holds one column equal to another wherever a row has both.
+    pub(super) fn equates(&self, one: Of<'_>, other: Of<'_>) -> bool {
+        one == other || self.equal_to(one).any(|found| found == other)
     }
 
     /// Whether the query reads a table, itself or in a query within it.
@@ -72,11 +93,10 @@ impl<'a> Shape<'a> {
 
     /// The column of the result that a column of a relation is, or is equal to where there is a row of that relation.
     pub(super) fn column(&self, wanted: usize, name: &str) -> Option<usize> {
-        let find = |wanted: usize, name: &str| {
+        let find = |(wanted, name): Of<'_>| {
             let is = |one: Selected<'_>| one.relation == wanted && one.column.name == name;
-            self.outputs
-                .iter()
-                .position(|output| output.is_some_and(is))
+            let mut outputs = self.outputs.iter();
+            outputs.position(|output| output.is_some_and(is))
         };
         // Whether there is a row is then told by a column of its primary key.
         let is_told = || {
@@ -85,25 +105,24 @@ impl<'a> Shape<'a> {
                 one.relation == wanted && one.table.primary_key.contains(&one.column.name)
             })
         };
-        let equal = || {
-            let mut same = vec![(wanted, name)];
-            let mut at = 0;
-            while let Some(own) = same.get(at).copied() {
-                at += 1;
-                if let Some(found) = find(own.0, own.1) {
-                    return Some(found);
-                }
-                for [a, b] in &self.equated {
-                    for (from, to) in [(a, b), (b, a)] {
-                        if *from == own && !same.contains(to) {
-                            same.push(*to);
-                        }
-                    }
+        let own = (wanted, name);
+        if let Some(found) = find(own) {
+            return Some(found);
+        }
+        let mut same: Vec<Of<'_>> = Vec::new();
+        if !self.may_be_missing(wanted) || is_told() {
+            same.push(own);
+        }
+        let mut at = 0;
+        while let Some(one) = same.get(at).copied() {
+            at += 1;
+            for other in self.equal_to(one) {
+                if !same.contains(&other) {
+                    same.push(other);
                 }
             }
-            None
-        };
-        find(wanted, name).or_else(|| (!self.may_be_missing(wanted) || is_told()).then(equal)?)
+        }
+        same.into_iter().find_map(find)
     }
 
     /// The relation of the FROM that is a table; of several the one alone whose columns are in the result.
@@ -114,16 +133,15 @@ impl<'a> Shape<'a> {
             table.is_some_and(|table| table.name == wanted.name)
         };
         let all: Vec<usize> = (0..select.relations.len()).filter(is_it).collect();
-        let given = |at: &&usize| {
-            let mut outputs = self.outputs.iter().flatten();
-            outputs.any(|one| one.relation == **at)
-        };
-        let shown: Vec<&usize> = all.iter().filter(given).collect();
-        match (all.as_slice(), shown.as_slice()) {
-            ([only], _) => Some(*only),
-            (_, [only]) => Some(**only),
-            _ => None,
+        if let [only] = all.as_slice() {
+            return Some(*only);
         }
+        let given = |at: &usize| {
+            let mut outputs = self.outputs.iter().flatten();
+            outputs.any(|one| one.relation == *at)
+        };
+        let mut shown = all.into_iter().filter(given);
+        shown.next().filter(|_| shown.next().is_none())
     }
 
     /// Whether a row of the result may be without a row of this relation.
@@ -139,67 +157,120 @@ impl<'a> Shape<'a> {
         let select = self.query.select()?;
         select.conditions.iter().find_map(|condition| {
             let [left, right] = condition.equal()?;
-            let column = left
-                .column()
-                .filter(|_| right.parameter() == Some(parameter))?;
-            select.origin(column, self.catalog)
+            let is_it = right.parameter() == Some(parameter);
+            select.origin(left.column().filter(|_| is_it)?, self.catalog)
         })
     }
 
-    /// What makes the answer of one call another each time, or a matter of chance.
-    pub(super) fn chance(&self) -> Option<&'static str> {
-        if self.query.limit != Limit::None || self.query.offset != Limit::None {
-            return Some(
-                "its SQL has a LIMIT, and it is not shown that its ORDER BY leaves no two rows equal",
-            );
-        }
-        None
+    /// Whether each row of the one item type stands in the result, once: what else is read is joined to it by outer
+    /// joins along whole unique keys. Any other join may take rows away, or repeat them. `bases`: the relations that
+    /// stand for the item types.
+    pub(super) fn keeps_rows(&self, select: &Select, bases: &[usize]) -> bool {
+        // A row of one of several item types may have none of the other's beside it, on either side.
+        let is_kept = |at: usize| match bases {
+            [root] if at == *root => !self.may_be_missing(at),
+            [_] => self.may_be_missing(at) && self.is_found_once(select, at),
+            _ => false,
+        };
+        select.relations.len() < 2 || (0..select.relations.len()).all(is_kept)
     }
 
-    /// Whether a condition says only that a column is there without which there is no item.
-    pub(super) fn is_needed(
-        &self,
-        condition: &Condition,
-        select: &Select,
-        bases: &HashSet<usize>,
-        needed: &[&str],
-    ) -> bool {
-        let Test::Null {
-            operand,
-            negated: true,
-        } = &condition.test
-        else {
+    /// Whether an outer join holds a whole unique key of a relation equal to columns of those before it.
+    fn is_found_once(&self, select: &Select, at: usize) -> bool {
+        let relation = select.relations.get(at);
+        let Some((table, relation)) = select.table(at, self.catalog).zip(relation) else {
             return false;
         };
-        let column = operand
-            .column()
-            .and_then(|column| select.origin(column, self.catalog));
-        column.is_some_and(|(at, _, column)| {
-            bases.contains(&at) && needed.contains(&column.name.as_str())
+        let sides = relation.on.iter().filter_map(|one| self.pair(select, one));
+        let sides: Vec<[Origin<'_>; 2]> = sides
+            .filter(|[one, other]| same_equality(*one, *other, self.catalog.dbms))
+            .collect();
+        let held = |column: &String| {
+            let is_own = |side: &Origin<'_>| side.0 == at && side.2.name == *column;
+            let is_used =
+                |one: &Condition| matches!(&one.test, Test::Using(name) if name.is(column));
+            let mut pairs = sides.iter();
+            pairs.any(|[a, b]| is_own(a) && b.0 < at || is_own(b) && a.0 < at)
+                || relation.on.iter().any(is_used)
+                    && self.equal_to((at, column)).any(|(of, _)| of < at)
+        };
+        let unique = table.unique_keys.iter().map(|key| &key.columns);
+        let mut keys = std::iter::once(&table.primary_key).chain(unique);
+        !table.inherited && keys.any(|key| !key.is_empty() && key.iter().all(held))
+    }
+
+    /// Whether each row of the result has a column of a relation that is there: NULL is not let into it, or the SQL leaves
+    /// it out.
+    pub(super) fn is_there(&self, relation: usize, name: &str) -> bool {
+        let Some(select) = self.query.select() else {
+            return false;
+        };
+        let table = select.table(relation, self.catalog);
+        let column = table.and_then(|table| table.column(name));
+        if table.is_some_and(Table::is_stored) && column.is_some_and(|column| !column.nullable) {
+            return true;
+        }
+        let is_it = |operand: &Operand| {
+            let column = operand.column();
+            let origin = column.and_then(|column| select.origin(column, self.catalog));
+            origin.is_some_and(|(at, _, column)| at == relation && column.name == name)
+        };
+        said_of(select, relation).any(|condition| match &condition.test {
+            Test::Compare { left, right, op } => {
+                *op != Comparator::Same && (is_it(left) || is_it(right))
+            }
+            Test::Between { operand, .. } | Test::Like { operand, .. } => is_it(operand),
+            Test::In {
+                operand, negated, ..
+            } => !negated && is_it(operand),
+            Test::Null { operand, negated } => *negated && is_it(operand),
+            Test::Using(used) => used.is(name),
+            Test::Other(_) => false,
         })
     }
 
-    /// What a condition of an item type says and a SELECT of the query does not, in the same words.
-    /// `own`: the relation that stands for the item type.
-    pub(super) fn unsaid(&self, sql: &str, own: &HashSet<usize>, dbms: Dbms) -> Vec<String> {
+    /// What a condition of an item type says and a SELECT of the query does not, in the same words. `own`: the relation
+    /// that stands for the item type.
+    pub(super) fn unsaid(&self, sql: &str, own: Option<usize>) -> Vec<String> {
         let is_said = |part: &Condition| {
-            self.query.selects.iter().all(|select| {
-                // That of an outer join leaves out rows of its own side alone.
-                let is_inner = select.relations.iter().all(|one| !one.may_be_missing);
-                let relations = select.relations.iter().enumerate();
-                let on = relations
-                    .filter(|(at, one)| is_inner || one.may_be_missing && own.contains(at))
-                    .flat_map(|(_, one)| &one.on);
-                let mut all = select.conditions.iter().chain(on);
-                all.any(|said| said.text == part.text)
+            let mut selects = self.query.selects.iter();
+            selects.all(|select| match own {
+                Some(own) => said_of(select, own).any(|said| said.text == part.text),
+                None => select.conditions.iter().any(|said| said.text == part.text),
             })
         };
-        let mut parts = parts(sql, dbms);
+        // That a column is there needs no words where it always is.
+        let is_met = |part: &Condition| {
+            let column = not_null(part).filter(|column| column.owner.is_none());
+            own.zip(column)
+                .is_some_and(|(own, column)| self.is_there(own, &column.name.text))
+        };
+        let mut parts = parts(sql, self.catalog.dbms);
         if parts.is_empty() {
             return vec![sql.to_owned()];
         }
-        parts.retain(|part| !is_said(part) && !self.is_met(part, own));
+        parts.retain(|part| !is_said(part) && !is_met(part));
         parts.into_iter().map(|part| part.text).collect()
+    }
+}
+
+/// The conditions that every row of a relation in the result meets: the ON of an outer join leaves out rows of its own side
+/// alone.
+fn said_of(select: &Select, relation: usize) -> impl Iterator<Item = &Condition> {
+    let outer = select.relations.get(relation);
+    let outer = outer.filter(|relation| relation.may_be_missing);
+    let on = outer.into_iter().flat_map(|relation| &relation.on);
+    select.conditions.iter().chain(on)
+}
+
+/// The column of which a condition says only that it is there.
+pub(super) fn not_null(condition: &Condition) -> Option<&ColumnRef> {
+    match &condition.test {
+        Test::Null {
+            operand,
+            negated: true,
+        } => operand.column(),
+        _ => None,
     }
 }
 
@@ -212,35 +283,31 @@ pub(super) fn parts(condition: &str, dbms: Dbms) -> Vec<Condition> {
 }
 
 /// The columns that `USING` holds equal, where no other relation has one of that name.
-fn using<'a>(select: &Select, catalog: &'a Catalog) -> Vec<[(usize, &'a str); 2]> {
+fn using<'a>(select: &Select, catalog: &'a Catalog) -> Vec<[Of<'a>; 2]> {
     let tables = (0..select.relations.len()).map(|at| select.table(at, catalog));
     let Some(tables) = tables.collect::<Option<Vec<&Table>>>() else {
         return Vec::new();
     };
     let on = select.relations.iter().flat_map(|relation| &relation.on);
-    let names = select
-        .conditions
-        .iter()
-        .chain(on)
-        .filter_map(|condition| match &condition.test {
-            Test::Using(name) => Some(name),
-            _ => None,
-        });
+    let all = select.conditions.iter().chain(on);
+    let names = all.filter_map(|condition| match &condition.test {
+        Test::Using(name) => Some(name),
+        _ => None,
+    });
     let names: Vec<&Name> = names.collect();
     let mut found = Vec::new();
     for name in &names {
         let having = tables.iter().enumerate().filter_map(|(at, table)| {
             let column = table.columns.iter().find(|column| name.is(&column.name))?;
-            is_exact(table, column, catalog.dbms).then_some((at, column.name.as_str()))
+            Some((at, *table, column))
         });
-        let having: Vec<(usize, &str)> = having.collect();
+        let having: Vec<Origin<'_>> = having.collect();
         let joins = names.iter().filter(|other| other.text == name.text).count();
         if having.len() == joins + 1 {
-            found.extend(
-                having
-                    .windows(2)
-                    .filter_map(|pair| Some([*pair.first()?, *pair.get(1)?])),
-            );
+            let pairs = having.iter().zip(having.iter().skip(1));
+            let exact = pairs.filter(|(one, other)| are_exact(**one, **other, catalog.dbms));
+            let of = |(at, _, column): &Origin<'a>| (*at, column.name.as_str());
+            found.extend(exact.map(|(one, other)| [of(one), of(other)]));
         }
     }
     found
@@ -260,4 +327,19 @@ pub(super) fn is_exact(table: &Table, column: &Column, dbms: Dbms) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether two columns are equal to the database exactly where their texts are. A number and a text are not: 70 is equal to
+/// `'070'`.
+fn are_exact(one: Origin<'_>, other: Origin<'_>, dbms: Dbms) -> bool {
+    let kind = |column: &Column| std::mem::discriminant(&column.data_type);
+    is_exact(one.1, one.2, dbms) && is_exact(other.1, other.2, dbms) && kind(one.2) == kind(other.2)
+}
+
+/// Whether two columns are equal to the database where their values are the same, and only there.
+fn same_equality(one: Origin<'_>, other: Origin<'_>, dbms: Dbms) -> bool {
+    let are_exact = are_exact(one, other, dbms);
+    let plain =
+        |column: &Column| !column.insensitive && !matches!(column.data_type, DataType::Text { .. });
+    are_exact || one.2.data_type == other.2.data_type && plain(one.2) && plain(other.2)
 }

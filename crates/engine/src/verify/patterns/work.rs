@@ -1,34 +1,56 @@
 //! One access pattern at work: its calls drawn, both sides asked, and what came of it.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use dynafold_mapping::access::plan;
 use dynafold_mapping::claim::{Claim, Verdict};
 use dynafold_mapping::item::Folder;
-use dynafold_mapping::model::{AccessPattern, ItemType, ParameterKind, Placeholder, Template};
-use dynafold_mapping::template::Filter;
-use dynafold_mapping::{aligned, is_fickle_query, writing};
-use dynafold_relational::catalog::{Column, DataType, Dbms, TableName};
-use dynafold_relational::scan::{Relation, ScanColumn};
-use dynafold_source::{Source, SourceError};
-use dynafold_sql::{InResult, Limit, Query, Read, table};
+use dynafold_mapping::model::{AccessPattern, ItemType, Pass};
+use dynafold_relational::catalog::{Column, Dbms};
+use dynafold_source::{Source, SourceError, said};
+use dynafold_sql::{InResult, Limit, Query, Read, Selected, table};
 use dynafold_target::{Target, answer};
 
-use super::call::{Call, DrawError, Drawn, Why};
+use super::call::{Call, DrawError, Ground, Why};
+use super::columns::ResultOf;
 use super::compare::{Judge, Order, Unheld};
+use super::doubts::Doubts;
 use super::draw::draw;
-use super::further::Keyed;
 use super::kinds::kinds;
-use super::made::{holds, keys};
 use super::origin::origins;
-use super::projection::Projection;
-use super::proving::Proving;
+use super::projection::{Projection, holds};
 use super::reach::Reach;
 use super::report::{ComparedType, DifferentCall, PatternReport};
-use super::result::{ResultOf, bases};
-use super::shape::{Shape, is_exact};
-use super::stop::{Stop, refused};
-use crate::load::{Failure, Owners};
+use super::shape::Shape;
+use crate::load::{Cancel, Failure, Owners};
+
+/// What is to be proved.
+pub struct Proving<'a> {
+    /// The schema, the mapping and the run's clock.
+    pub ground: Ground<'a>,
+    /// What `check` claims of the item types that each pattern finds.
+    pub finds: Vec<Claim>,
+    /// The patterns that are asked about; all of them where none is named.
+    pub names: &'a [String],
+    /// About how many calls of each pattern.
+    pub values: usize,
+    /// Differences that are named, of each pattern and of each call.
+    pub examples: usize,
+    /// Stops the proof.
+    pub cancel: &'a Cancel,
+    /// Told which pattern is at work, of how many, and how many calls it takes.
+    pub progress: &'a (dyn Fn(usize, usize, &str, usize) + Send + Sync),
+}
+
+impl fmt::Debug for Proving<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proving")
+            .field("names", &self.names)
+            .field("values", &self.values)
+            .finish_non_exhaustive()
+    }
+}
 
 /// The proof of one pattern.
 pub(super) struct Work<'w, 'a> {
@@ -47,7 +69,15 @@ pub(super) struct Found {
     pub(super) agrees: Verdict,
 }
 
-impl Work<'_, '_> {
+/// Why a pattern's proof ends.
+pub(super) enum Stop {
+    /// It cannot be proved.
+    Unproved(String),
+    /// The run fails.
+    Failed(Failure),
+}
+
+impl<'a> Work<'_, 'a> {
     /// Proves it. `told`: how many calls it takes.
     pub(super) async fn prove(
         &mut self,
@@ -73,10 +103,9 @@ impl Work<'_, '_> {
             let note = "a comment ends its `sql`, which is one line: what YAML has folded into that line behind it is not asked";
             self.report.notes.push(note.to_owned());
         }
-        let described = source.describe_answer(&first.sql(&query.sql)).await;
-        let columns = described.map_err(|error| refused("the source refuses its `sql`", &error))?;
-        let shape = Shape::new(query, ground.catalog, &columns);
-        let projections = self.projections(&shape, &columns)?;
+        let sql = first.sql(&query.sql);
+        let shape = self.shape(query, source, &sql).await?;
+        let projections = self.projections(&shape)?;
         let owners = self.owners(&projections)?;
         let folder = Folder::new(ground.model, ground.context.clone());
         let judge = Judge {
@@ -84,12 +113,12 @@ impl Work<'_, '_> {
             owners: owners.as_ref(),
             folder: &folder,
             table: &ground.model.table,
-            order: ordered(&shape.query, &columns),
+            order: ordered(&shape),
         };
         self.report.in_order = judge.order.is_some();
         self.limits(&shape.query);
         let types = projections.iter().map(|one| ComparedType {
-            item_type: one.name.to_string(),
+            item_type: one.item.name.to_string(),
             compared: one.attributes(),
             not_compared: one.not_compared.clone(),
         });
@@ -100,7 +129,6 @@ impl Work<'_, '_> {
             self.call(
                 call,
                 &shape,
-                &columns,
                 &judge,
                 &mut reach,
                 &mut unheld,
@@ -112,16 +140,23 @@ impl Work<'_, '_> {
         if self.report.differences > 0 {
             return Ok(self.differs(&shape, judge.order.as_ref()));
         }
-        self.all_held(&projections, &columns, &unheld)?;
+        self.all_held(&projections, &shape.columns, &unheld)?;
         let mut doubts = Vec::new();
         if unheld.repeated > 0 {
             doubts.push(format!(
-                "{} of {} rows of its SQL say nothing of items that other rows do not say",
+                "{} of {} rows of its SQL add nothing to what other rows say about items",
                 unheld.repeated, self.report.rows
             ));
         }
         doubts.extend(reach.as_ref().err().cloned());
-        let doubts = self.doubts(&shape, &drawn, &projections, doubts);
+        let sides = Doubts {
+            model: ground.model,
+            pattern,
+            finds: self.finds(),
+            shape: &shape,
+            types: &projections,
+        };
+        sides.add(&drawn, &mut doubts);
         let agrees = Verdict::Agrees {
             asked: drawn.asked,
             possible: drawn.possible,
@@ -188,7 +223,7 @@ impl Work<'_, '_> {
     /// Every row, every item and every column of the result is accounted for.
     fn all_held(
         &self,
-        projections: &[Projection],
+        projections: &[Projection<'_>],
         columns: &[Column],
         unheld: &Unheld,
     ) -> Result<(), Stop> {
@@ -234,228 +269,10 @@ impl Work<'_, '_> {
         Err(Stop::Unproved(whys.join("; ")))
     }
 
-    /// Why a call that was not asked may have another answer; nothing where every possible call was.
-    fn doubts(
-        &self,
-        shape: &Shape<'_>,
-        drawn: &Drawn,
-        projections: &[Projection],
-        mut doubts: Vec<String>,
-    ) -> Vec<String> {
-        let (ground, pattern) = (&self.proving.ground, self.pattern);
-        let dbms = ground.catalog.dbms;
-        doubts.extend(drawn.doubts());
-        let names: BTreeSet<&str> = shape
-            .query
-            .sql
-            .parameters()
-            .iter()
-            .map(|one| one.name.as_str())
-            .collect();
-        let mut relations: Vec<(&TableName, usize)> = Vec::new();
-        let mut bound: Vec<(usize, &str)> = Vec::new();
-        for name in &names {
-            let Some((at, table, column)) = shape.equal(name) else {
-                doubts.push(format!(
-                    "its SQL does not ask that a column be equal to `:{name}`"
-                ));
-                continue;
-            };
-            let own = pattern.parameters.iter().find(|one| *one.name == **name);
-            let is_kind = matches!(
-                (own.map(|one| one.kind), &column.data_type),
-                (Some(ParameterKind::Number), DataType::Integer { .. })
-                    | (Some(ParameterKind::Text), DataType::Text { .. })
-            );
-            if own.is_none() {
-                doubts.push(format!("`{name}` is a parameter of its SQL alone"));
-            } else if !is_kind || !is_exact(table, column, dbms) {
-                doubts.push(format!(
-                    "`{}` may be equal to other values than its own text",
-                    column.name
-                ));
-            }
-            if relations
-                .iter()
-                .any(|(of, other)| **of == table.name && *other != at)
-            {
-                doubts.push(format!("its SQL reads `{}` twice", table.name.name));
-            }
-            if bound.contains(&(at, column.name.as_str())) {
-                doubts.push(format!(
-                    "several parameters are compared with `{}`",
-                    column.name
-                ));
-            }
-            bound.push((at, &column.name));
-            relations.push((&table.name, at));
-            let drawn_from = drawn.origins.iter().find(|(other, ..)| **other == **name);
-            if drawn_from.is_none_or(|(_, of, from)| *of != table.name || *from != column.name) {
-                doubts.push(format!(
-                    "values of `{name}` were not drawn from `{}`",
-                    column.name
-                ));
-            }
-        }
-        let own = pattern
-            .parameters
-            .iter()
-            .filter(|one| !names.contains(&*one.name));
-        doubts.extend(own.map(|one| format!("`{}` is no parameter of its SQL", one.name)));
-        doubts.extend(shape.chance().map(str::to_owned));
-        if is_fickle_query(&shape.query, ground.catalog) {
-            let mut doubt = "its SQL may answer otherwise at another time".to_owned();
-            let mut functions = shape.query.functions.iter();
-            let own = functions.find(|name| ground.catalog.own_functions.contains(name));
-            if let Some(word) = shape.query.unsteady.first().or(own) {
-                doubt.push_str(&format!(", by `{word}`"));
-            }
-            doubts.push(doubt);
-        }
-        if self.may_expire(projections) {
-            doubts.push("its items expire".to_owned());
-        }
-        if projections.iter().any(Projection::may_lack) {
-            doubts.push(
-                "an item may lack what a document gives under the name of a column".to_owned(),
-            );
-        }
-        doubts.dedup();
-        let surplus = self.surplus(shape, projections, doubts.is_empty());
-        doubts.extend(surplus);
-        doubts.extend(self.others(projections));
-        doubts
-    }
-
     /// What is known of the item types that its key finds.
     fn finds(&self) -> Option<&Claim> {
         let mut claims = self.proving.finds.iter();
         claims.find(|claim| claim.of.pattern.as_deref() == Some(&*self.pattern.name))
-    }
-
-    /// Why its key may find items of other types than those that come back.
-    fn others(&self, projections: &[Projection]) -> Option<String> {
-        let claim = self.finds()?;
-        let is_other = |name: &&String| projections.iter().all(|one| *one.name != ***name);
-        let others: Vec<&str> = claim
-            .of
-            .item_types
-            .iter()
-            .filter(is_other)
-            .map(String::as_str)
-            .collect();
-        if others.is_empty() {
-            return (!claim.is_proved()).then(|| claim.because.clone());
-        }
-        Some(format!("its key finds {} too", others.join(", ")))
-    }
-
-    /// What one side says and the other does not. `is_sure`: there is no other doubt.
-    fn surplus(&self, shape: &Shape<'_>, projections: &[Projection], is_sure: bool) -> Vec<String> {
-        let further = self.further(shape, projections);
-        // Where there is a doubt already, the SQL may say in other words what the key says.
-        let left_out = if is_sure && further.is_empty() {
-            self.left_out(shape, projections)
-        } else {
-            Vec::new()
-        };
-        let all = [
-            ("its SQL says more than the key", further),
-            ("rows of its SQL may be left out of the items by", left_out),
-            (
-                "its SQL does not say what the item type's `where` or `$when` does",
-                self.unsaid(shape, projections),
-            ),
-        ];
-        let said = all.into_iter().filter(|(_, what)| !what.is_empty());
-        said.map(|(begin, what)| format!("{begin}: {}", what.join(", ")))
-            .collect()
-    }
-
-    /// What the SQL says beyond the pattern and the item types' own conditions.
-    fn further(&self, shape: &Shape<'_>, projections: &[Projection]) -> Vec<String> {
-        let ground = &self.proving.ground;
-        let conditions: Vec<Vec<&str>> = projections
-            .iter()
-            .map(|one| self.conditions(one.item_type))
-            .collect();
-        let types = projections
-            .iter()
-            .filter_map(|one| ground.model.item_types.get(one.item_type));
-        let bases = bases(shape, types.clone(), ground);
-        let keyed: Vec<Keyed<'_>> = types.clone().map(|item| self.keyed(item)).collect();
-        let needed = self.needed(types);
-        shape.further(&conditions, &bases, &needed, &keyed, ground.catalog.dbms)
-    }
-
-    /// Columns of the item types' own tables without which none of them has the keys that the pattern asks for.
-    pub(super) fn needed<'m>(&'m self, types: impl Iterator<Item = &'m ItemType>) -> Vec<&'m str> {
-        let (model, pattern) = (&self.proving.ground.model, self.pattern);
-        let needed = |item: &'m ItemType| -> Vec<&'m str> {
-            let keys = keys(&model.table, pattern);
-            let made = keys.filter_map(|key| item.template(&key.name));
-            let values = made.flat_map(Template::mandatory);
-            let values = values.filter(|value| !value.replaces_null());
-            values
-                .filter_map(|value| self.own_column(item, value))
-                .collect()
-        };
-        let mut all = types.map(needed);
-        let mut found = all.next().unwrap_or_default();
-        all.for_each(|other| found.retain(|name| other.contains(name)));
-        found
-    }
-
-    /// What the pattern's key condition has of an item type.
-    pub(super) fn keyed<'m>(&'m self, item: &'m ItemType) -> Keyed<'m> {
-        let (model, pattern) = (&self.proving.ground.model, self.pattern);
-        let scan = model.passes.get(item.pass).map(|pass| &pass.scan);
-        let sides = pattern.templates().filter_map(|(key, asked)| {
-            let made = item.template(&key.name)?;
-            Some(aligned(asked, made).pairs)
-        });
-        let pairs = sides.flatten().filter_map(|(_, asked, made)| {
-            let (as_asked, as_made) = (writing(&asked.filters), writing(&made.filters));
-            // Of a number it makes no difference who writes zeros before it.
-            let is_alike = as_asked == as_made
-                || matches!((&*as_asked, &*as_made), ([], [Filter::Pad { .. }]));
-            let is_it = is_alike && made.place.path.is_empty();
-            let parameter = pattern.parameters.get(asked.place.column)?;
-            let column = self.own_column(item, made).filter(|_| is_it)?;
-            Some((&*parameter.name, column))
-        });
-        Keyed {
-            pairs: pairs.collect(),
-            table: scan.and_then(|scan| match &scan.from {
-                Relation::Table(table) => Some(table),
-                Relation::Query(_) => None,
-            }),
-        }
-    }
-
-    /// The column of an item type's own table that a value of it is taken from.
-    fn own_column<'m>(&'m self, item: &ItemType, value: &Placeholder) -> Option<&'m str> {
-        let pass = self.proving.ground.model.passes.get(item.pass)?;
-        match pass.scan.columns.get(value.place.column)? {
-            ScanColumn::Column {
-                join: None, name, ..
-            } => Some(name),
-            _ => None,
-        }
-    }
-
-    /// Whether an item type has the TTL attribute.
-    fn may_expire(&self, projections: &[Projection]) -> bool {
-        let model = self.proving.ground.model;
-        let Some(ttl) = &model.table.ttl else {
-            return false;
-        };
-        projections.iter().any(|projection| {
-            let item = model.item_types.get(projection.item_type);
-            let mut attributes = item.into_iter().flat_map(|item| &item.attributes);
-            // A document may give it too.
-            attributes.any(|(name, _)| **name == **ttl) || !projection.spreads.is_empty()
-        })
     }
 
     /// What a claim begins with where row security may hide rows of what the SQL reads; of a view, rows of any table.
@@ -488,22 +305,33 @@ impl Work<'_, '_> {
             Dbms::Postgres | Dbms::Sqlite => "NULL",
         };
         let nothing = query.sql.fill(&|_| Some(null.to_owned()));
-        let columns = source.describe_answer(&nothing).await;
-        let columns = columns.map_err(|error| refused("the source refuses its `sql`", &error))?;
-        let shape = Shape::new(query, ground.catalog, &columns);
-        let projections = self.projections(&shape, &columns)?;
+        let shape = self.shape(query, source, &nothing).await?;
+        let projections = self.projections(&shape)?;
         self.owners(&projections).map(drop)
     }
 
+    /// Its query with the columns that the source tells of it. `filled`: the query with something in the place of its
+    /// parameters.
+    async fn shape(
+        &self,
+        query: Query,
+        source: &mut dyn Source,
+        filled: &str,
+    ) -> Result<Shape<'a>, Stop> {
+        let columns = source.describe_answer(filled).await;
+        let columns = columns.map_err(|error| refused("the source refuses its `sql`", &error))?;
+        Ok(Shape::new(query, self.proving.ground.catalog, columns))
+    }
+
     /// The item types that come back, each held against the columns of the SQL.
-    fn projections(&self, shape: &Shape<'_>, columns: &[Column]) -> Result<Vec<Projection>, Stop> {
-        let (ground, pattern) = (&self.proving.ground, self.pattern);
-        let given = |name: &str| {
-            let fits = |column: &&Column| column.name.eq_ignore_ascii_case(name);
-            columns.iter().filter(fits).count()
+    fn projections(&self, shape: &Shape<'a>) -> Result<Vec<Projection<'a>>, Stop> {
+        let (model, pattern) = (self.proving.ground.model, self.pattern);
+        let is_given = |name: &str| {
+            let mut columns = shape.columns.iter();
+            columns.any(|column| column.name.eq_ignore_ascii_case(name))
         };
         for (attribute, column) in &pattern.answer {
-            if given(column) == 0 {
+            if !is_given(column) {
                 return Err(Stop::Unproved(format!(
                     "its `answer` says that `{attribute}` is `{column}`, and its `sql` has no such column"
                 )));
@@ -517,39 +345,34 @@ impl Work<'_, '_> {
                 pattern.items.contains(&item.name)
             }
         };
-        let types = ground.model.item_types.iter().enumerate();
-        let types = types.filter(|(_, item)| is_found(item));
-        let types: Vec<usize> = types.map(|(at, _)| at).collect();
-        let own = types
-            .iter()
-            .filter_map(|at| ground.model.item_types.get(*at));
-        let result = ResultOf::new(shape, columns, &own.collect::<Vec<_>>(), ground);
-        let told_by = result.told_by;
+        let found = model.item_types.iter().filter(|item| is_found(item));
+        let types: Vec<(&ItemType, &Pass)> = found
+            .filter_map(|item| Some((item, model.passes.get(item.pass)?)))
+            .collect();
+        let result = ResultOf::new(shape, &types);
         let projections = types
             .iter()
-            .map(|at| Projection::new(ground, pattern, *at, &result));
-        let projections: Result<Vec<Projection>, String> = projections.collect();
+            .map(|item| Projection::new(model, pattern, *item, &result));
+        let projections: Result<Vec<Projection<'_>>, String> = projections.collect();
         let projections = projections.map_err(Stop::Unproved)?;
         if projections.is_empty() {
             return Err(Stop::Unproved("it finds no item type".to_owned()));
         }
-        if projections.len() > 1 && told_by.is_none() && shape.query.selects.len() > 1 {
+        if projections.len() > 1 && result.told_by.is_none() && shape.query.selects.len() > 1 {
             return Err(Stop::Unproved(
-                "its `sql` puts several SELECTs together and does not say of which item type a row is: select the item type's name as a constant, under the name of the type attribute".to_owned(),
+                "its `sql` combines several SELECTs and does not say which item type a row has: select the item type's name as a constant, under the name of the type attribute".to_owned(),
             ));
         }
         Ok(projections)
     }
 
     /// What tells the item types apart; `None` where there is one, or their keys tell.
-    fn owners(&self, projections: &[Projection]) -> Result<Option<Owners>, Stop> {
+    fn owners(&self, projections: &[Projection<'_>]) -> Result<Option<Owners>, Stop> {
         let model = self.proving.ground.model;
         if projections.len() < 2 {
             return Ok(None);
         }
-        let types = projections
-            .iter()
-            .filter_map(|one| model.item_types.get(one.item_type));
+        let types = projections.iter().map(|one| one.item);
         let held = |name: &str| holds(&model.table, self.pattern, name);
         match Owners::among(types, &model.table, &held) {
             Ok(owners) => Ok(Some(owners)),
@@ -597,7 +420,6 @@ impl Work<'_, '_> {
         &mut self,
         call: &Call,
         shape: &Shape<'_>,
-        columns: &[Column],
         judge: &Judge<'_>,
         reach: &mut Result<Reach, String>,
         unheld: &mut Unheld,
@@ -605,7 +427,10 @@ impl Work<'_, '_> {
         target: &dyn Target,
     ) -> Result<(), Stop> {
         let (ground, pattern) = (self.proving.ground, self.pattern);
-        let rows = match source.ask(&call.sql(&shape.query.sql), columns).await {
+        let rows = match source
+            .ask(&call.sql(&shape.query.sql), &shape.columns)
+            .await
+        {
             Ok(rows) => rows,
             // It is no value of the column's type.
             Err(SourceError::Query { .. })
@@ -663,18 +488,39 @@ impl Work<'_, '_> {
     }
 }
 
+/// A source that refuses a pattern's SQL says why; one that goes away ends the run.
+fn refused(what: &str, error: &SourceError) -> Stop {
+    match error {
+        SourceError::Query { cause, .. } | SourceError::Permission { cause, .. } => {
+            Stop::Unproved(format!("{what}: {}", said(cause)))
+        }
+        error => Stop::Failed(Failure::from(error)),
+    }
+}
+
 /// What the SQL orders its rows by, as columns of the result.
-fn ordered(query: &Query, columns: &[Column]) -> Option<Order> {
-    let terms = query.order.as_ref()?;
+fn ordered(shape: &Shape<'_>) -> Option<Order> {
+    let terms = shape.query.order.as_ref()?;
     let found = terms.iter().map(|term| match &term.result {
-        InResult::Number(number) => number.checked_sub(1).filter(|at| *at < columns.len()),
+        InResult::Number(number) => number.checked_sub(1).filter(|at| *at < shape.columns.len()),
         InResult::Named(name) => {
-            let all = columns.iter().enumerate();
+            let all = shape.columns.iter().enumerate();
             let mut named = all.filter(|(_, column)| column.name.eq_ignore_ascii_case(name));
             let first = named.next()?;
             named.next().is_none().then_some(first.0)
         }
-        InResult::Expression => None,
+        InResult::Expression => {
+            let select = shape.query.select()?;
+            let wanted = term.column.as_ref()?;
+            let (of, _, column) = select.origin(wanted, shape.catalog)?;
+            let is_it = |one: Selected<'_>| one.relation == of && one.column.name == column.name;
+            let mut outputs = shape.outputs.iter();
+            let found = outputs.position(|output| output.is_some_and(is_it))?;
+            // A name alone may be another column of the result, as the database likes.
+            let mut others = shape.columns.iter().enumerate();
+            let is_hidden = others.any(|(at, other)| at != found && wanted.name.is(&other.name));
+            (wanted.owner.is_some() || !is_hidden).then_some(found)
+        }
     });
     let found: Vec<Option<usize>> = found.collect();
     Some(Order {

@@ -2,7 +2,6 @@
 
 use std::collections::{BinaryHeap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dynafold_dynamodb::{Item, Table, partition_fingerprint};
@@ -107,11 +106,11 @@ fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
 
 fn verdict(report: &VerifyReport, whole: bool) -> (Verdict, String) {
     let total = &report.total;
+    let not_proved = |because: String| (Verdict::NotProved, because);
     match &report.outcome {
-        VerifyOutcome::Failed(failure) => return (Verdict::NotProved, failure.message.clone()),
+        VerifyOutcome::Failed(failure) => return not_proved(failure.message.clone()),
         VerifyOutcome::Interrupted => {
-            let because = "interrupted before everything was compared";
-            return (Verdict::NotProved, because.to_owned());
+            return not_proved("interrupted before everything was compared".to_owned());
         }
         VerifyOutcome::Different => {
             let because = "the table differs from what the source makes";
@@ -122,32 +121,29 @@ fn verdict(report: &VerifyReport, whole: bool) -> (Verdict, String) {
     if total.rejected > 0 {
         let make = if total.rejected == 1 { "makes" } else { "make" };
         let rows = counted(total.rejected, "row");
-        let because = format!("every item is as the source makes it, but {rows} {make} no item");
-        return (Verdict::NotProved, because);
+        return not_proved(format!(
+            "every item is as the source makes it, but {rows} {make} no item"
+        ));
     }
     if report.sample.is_some() {
-        let because = format!(
-            "the sample of {} is as the source makes it",
-            counted(total.expected, "item")
-        );
+        let items = counted(total.expected, "item");
         let verdict = Verdict::Agrees {
             asked: total.expected,
             possible: whole.then_some(total.expected + total.unsampled),
         };
+        let because = format!("the sample of {items} is as the source makes it");
         return (verdict, because);
     }
     if let Some(why) = &report.unexpected_why_not {
-        let because = format!(
-            "every item is as the source makes it; what it does not make was not looked for: {why}"
-        );
-        return (Verdict::NotProved, because);
+        return not_proved(format!(
+            "every item is as the source makes it; items that it does not make were not looked for: {why}"
+        ));
     }
     if report.unclear > 0 {
-        let because = format!(
-            "the table holds what the source makes, and beside it {}: {UNCLEAR_WHY}",
-            counted(report.unclear, "item")
-        );
-        return (Verdict::NotProved, because);
+        let items = counted(report.unclear, "item");
+        return not_proved(format!(
+            "the table holds what the source makes, and beside it {items}: {UNCLEAR_WHY}"
+        ));
     }
     let mut beside = Vec::new();
     if let Some(items @ 1..) = report.elsewhere {
@@ -324,7 +320,7 @@ pub(super) struct Sheet {
     pub(super) attempt: u64,
     /// Where what is repaired is counted.
     pub(super) ticket: Option<Arc<Ticket>>,
-    forgotten: AtomicBool,
+    /// `None`: nothing of it counts.
     found: Mutex<Option<Found>>,
     ledger: Ledger,
 }
@@ -341,7 +337,6 @@ impl Sheet {
             id,
             attempt,
             ticket,
-            forgotten: AtomicBool::new(false),
             found: Mutex::new(Some(empty)),
             ledger,
         }
@@ -366,16 +361,13 @@ impl Sheet {
 
     /// The chunk will be read again: nothing of this counts.
     pub(super) fn forget(&self) {
-        self.forgotten.store(true, Ordering::Release);
+        self.found.lock().take();
     }
 }
 
 impl Drop for Sheet {
     fn drop(&mut self) {
-        let found = self.found.get_mut();
-        if let Some(found) = found.take()
-            && !self.forgotten.load(Ordering::Acquire)
-        {
+        if let Some(found) = self.found.get_mut().take() {
             self.ledger.lock().take(found);
         }
     }
@@ -545,7 +537,7 @@ pub(super) async fn look(
                 found.findings.push(finding(verify, stray));
             }
         }
-        !verify.cancel.is_cancelled()
+        Ok(!verify.cancel.is_cancelled())
     });
     compared.await?;
     Ok(Unexpected {

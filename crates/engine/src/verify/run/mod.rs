@@ -20,9 +20,9 @@ use tokio::time::Instant;
 
 use super::report::VerifyReport;
 use crate::load::{
-    Block, Cancel, Closed, Contest, Differ, Failure, Fate, Halt, Issue, KeyCheck, KeyPass, Lanes,
-    Mender, NOTED, Owners, Part, Plan, Progress, Reader, Reading, Selection, Sieve, Step, Unowned,
-    Unproved, Why, crew, processors, spread,
+    Block, Cancel, Closed, Contest, Counts, Differ, Failure, Fate, Halt, Issue, KeyCheck, KeyPass,
+    Lanes, Mender, NOTED, Owners, Part, Plan, Progress, Reader, Reading, Selection, Step, Unowned,
+    Why, crew, narrow, processors, spread,
 };
 use crate::proof;
 use crate::proof::Proof;
@@ -35,10 +35,10 @@ const BLOCKS_AHEAD: usize = 2;
 /// Compares and reports. Never fails but in its report.
 pub async fn verify(mut verify: Verify) -> VerifyReport {
     let begun = Instant::now();
-    let halt = Halt::new();
+    let halt = Halt::default();
     let mut setting = None;
     match verify.source.take() {
-        None => halt.set(Why::Failed(Failure::internal("a comparison has no source"))),
+        None => halt.set(Failure::internal("a comparison has no source")),
         Some(source) => match set(&verify, source).await {
             Ok(set) => setting = Some(set),
             Err(why) => halt.set(why),
@@ -59,8 +59,10 @@ pub async fn verify(mut verify: Verify) -> VerifyReport {
         whole: setting.as_ref().is_some_and(|setting| setting.whole),
         verify,
     };
-    if let Some(setting) = setting {
-        run.run(setting).await;
+    if let Some(setting) = setting
+        && let Err(why) = run.run(setting).await
+    {
+        run.halt.set(why);
     }
     run.report(begun.elapsed())
 }
@@ -107,25 +109,21 @@ impl Shared {
 }
 
 impl Run {
-    /// Compares everything; what fails is in the halt.
-    async fn run(&mut self, setting: Setting) {
+    /// Compares everything; what fails on the way is in the halt too.
+    async fn run(&mut self, setting: Setting) -> Result<(), Why> {
         let verify = &self.verify;
         let _heeding = self.halt.heed(&verify.cancel);
         let mender = if verify.options.repair {
             let (target, model) = (verify.target.clone(), verify.model.clone());
             let (retry, ceiling) = (verify.options.retry, verify.options.ceiling);
-            match Mender::start(target, model, retry, ceiling, self.halt.clone()).await {
-                Ok(mender) => Some(Arc::new(mender)),
-                Err(error) => return self.halt.set(Why::Failed(Failure::from(&error))),
-            }
+            let mender = Mender::start(target, model, retry, ceiling, self.halt.clone());
+            Some(Arc::new(mender.await?))
         } else {
             None
         };
         let why_not = excused(&verify.options, &verify.model, &self.owners);
-        let keys = match why_not {
-            None => Some(Mutex::new(Proof::new(verify.options.proof.clone()))),
-            Some(_) => None,
-        };
+        let proof = || Mutex::new(Proof::new(verify.options.proof.clone()));
+        let keys = why_not.is_none().then(proof);
         self.unexpected.why_not = why_not;
         let shared = Arc::new(Shared {
             model: verify.model.clone(),
@@ -136,10 +134,7 @@ impl Run {
             halt: self.halt.clone(),
             progress: verify.progress.clone(),
         });
-        let expires = match self.expires().await {
-            Ok(expires) => expires,
-            Err(error) => return self.halt.set(Why::Failed(Failure::from(&error))),
-        };
+        let expires = self.expires().await?;
         let (blocks, workers) = self.workers(&shared, mender.as_deref(), expires);
         let lanes = verify.options.lanes();
         let chunks = spread(&setting.plan, lanes);
@@ -150,27 +145,22 @@ impl Run {
                 self.read(&mut lanes, blocks, mender.as_deref()).await;
                 self.warnings = lanes.finish().await.1;
             }
-            Err(error) => self.halt.set(Why::Failed(Failure::from(&error))),
+            Err(error) => self.halt.set(error),
         }
         // Workers end when no block can come.
         self.halt.join(workers, "a worker died").await;
         if let Some(mender) = mender {
-            let Some(mender) = Arc::into_inner(mender) else {
-                let failure = Failure::internal("what was repaired cannot be added up");
-                return self.halt.set(Why::Failed(failure));
-            };
-            self.mended = mender.finish().await;
+            let lost = || Failure::internal("what was repaired cannot be added up");
+            self.mended = Arc::into_inner(mender).ok_or_else(lost)?.finish().await;
         }
         let keys = Arc::into_inner(shared).and_then(|shared| shared.keys);
         if let Some(keys) = keys.filter(|_| !self.halt.is_set()) {
             let keys = keys.into_inner();
             self.verify.progress.step(Step::LookingForUnexpected);
             let owners = (*self.owners).as_ref().ok();
-            match look(&self.verify, owners, keys).await {
-                Ok(unexpected) => self.unexpected = unexpected,
-                Err(why) => self.halt.set(why),
-            }
+            self.unexpected = look(&self.verify, owners, keys).await?;
         }
+        Ok(())
     }
 
     /// Whether the table's expired items are deleted: its TTL is on, and of the mapping's attribute.
@@ -223,7 +213,7 @@ impl Run {
             );
             Worker {
                 shared: shared.clone(),
-                sieve: Sieve::new(folder.clone()),
+                folder: folder.clone(),
                 differ,
                 mending: mender.map(|mender| mender.mending(count)),
             }
@@ -250,10 +240,8 @@ impl Run {
             Reading::End { ticket: sheet, end } => {
                 let pass = verify.model.passes.get(sheet.id.pass);
                 for index in pass.iter().flat_map(|pass| &pass.item_types) {
-                    sheet.count(*index, |books| {
-                        books.rows_read += end.left_out;
-                        books.filtered += end.left_out;
-                    });
+                    let counts = Counts::of_end(&verify.model, *index, end);
+                    sheet.count(*index, |books| books.count(&counts));
                     verify.progress.rows(*index, end.left_out);
                 }
             }
@@ -263,7 +251,7 @@ impl Run {
                     mender.forget(ticket);
                 }
             }
-            Reading::Rows { .. } | Reading::Failed(_) => {}
+            Reading::Rows(_) | Reading::Failed(_) => {}
         };
         reader.read(lanes, enter).await;
     }
@@ -344,11 +332,10 @@ struct Setting {
 
 /// Opens the snapshot and finds out what is to be read.
 async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<Setting, Why> {
-    let failed = |error| Why::Failed(Failure::from(&error));
     let opened = async {
-        source.begin(&verify.model.scans()).await.map_err(failed)?;
+        source.begin(&verify.model.scans()).await?;
         let plan = Plan::cut(source.as_mut(), &verify.model, None);
-        Ok::<_, Why>(without_orphans(plan.await.map_err(failed)?))
+        plan.await.map(without_orphans)
     };
     let plan = tokio::select! {
         biased;
@@ -360,8 +347,8 @@ async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<Setting, Wh
     let contest = match verify.options.keys {
         KeyCheck::Proved => Contest::default(),
         KeyCheck::First | KeyCheck::Late => {
-            let proved = keys(verify, &plan, &selection).prove(&mut slot).await;
-            proved.map_err(Why::from)?.contest
+            let keys = keys(verify, &plan, &selection);
+            keys.prove(&mut slot).await?.contest
         }
     };
     let chunks = plan.chunks().count();
@@ -370,11 +357,8 @@ async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<Setting, Wh
         plan = thin(plan, sample, &verify.model);
         last = Some(draw(verify, &plan, &selection, sample, &mut slot).await?);
     }
-    let source = slot.ok_or_else(|| {
-        Why::Failed(Failure::internal(
-            "the source did not come back from an earlier reading",
-        ))
-    })?;
+    let lost = || Failure::internal("the source did not come back from an earlier reading");
+    let source = slot.ok_or_else(lost)?;
     Ok(Setting {
         whole: plan.chunks().count() == chunks,
         source,
@@ -414,25 +398,21 @@ async fn draw(
     sample: u64,
     source: &mut Option<Box<dyn Source>>,
 ) -> Result<u64, Why> {
-    let narrow = KeyPass::narrow(&verify.model);
+    let narrow = Arc::new(narrow(&verify.model));
+    let keys = keys(verify, plan, selection);
     loop {
         let mut draw = Draw::new(sample);
-        let read = keys(verify, plan, selection)
-            .walk(&narrow)
-            .each(source, |_, _, fate| {
-                if let Fate::Made(folded) = fate
-                    && selection.holds_item(&verify.model.table, Some(&folded.item))
-                {
-                    draw.take(ending::place(&verify.model.table, &folded.item));
-                }
-                Ok(true)
-            })
-            .await;
-        match read {
-            Ok(()) => return Ok(draw.last()),
-            // A connection broke, and keys came twice.
-            Err(Unproved::Again) => {}
-            Err(unproved) => return Err(unproved.into()),
+        let whole = keys.walk(&narrow).each(source, |_, _, _, fate| {
+            if let Fate::Made(folded) = fate
+                && selection.holds_item(&verify.model.table, Some(&folded.item))
+            {
+                draw.take(ending::place(&verify.model.table, &folded.item));
+            }
+            Ok(true)
+        });
+        // Where a connection broke, keys would come twice.
+        if whole.await? {
+            return Ok(draw.last());
         }
     }
 }

@@ -5,18 +5,16 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use dynafold_dynamodb::Item;
-use dynafold_mapping::item::{Elements, Expiry, Folded};
+use dynafold_mapping::item::{Expiry, Folded, Folder};
 use dynafold_mapping::model::ItemType;
-use dynafold_source::Row;
 
 use super::super::compare::compare;
 use super::super::report::{AttributeFinding, Finding, FindingKind};
 use super::Shared;
 use super::ending::{Found, Place, Sheet, name};
 use crate::load::{
-    Block, Differ, EXPIRED, Fate, Looked, Mending, NOTED, Owners, REJECTED, Rejected, RowKey,
-    Sieve, Why, Work, is_same, key_json, meets, note, raw, row_json, row_key, take_keys,
-    take_row_key,
+    Block, Differ, EXPIRED, Fate, Fates, Looked, NOTED, Outbox, Owners, REJECTED, Rejected, RowKey,
+    Work, is_same, key_json, note, raw, row_json, take_keys,
 };
 
 /// The locator of keys that items of the run have. Who has made them is not asked.
@@ -32,9 +30,9 @@ pub(super) struct Origin {
 /// A worker.
 pub(super) struct Worker {
     pub(super) shared: Arc<Shared>,
-    pub(super) sieve: Sieve,
+    pub(super) folder: Folder,
     pub(super) differ: Differ<Origin, Verdict>,
-    pub(super) mending: Option<Mending>,
+    pub(super) mending: Option<Outbox>,
 }
 
 /// A row, or an element of it, of which something is said.
@@ -62,14 +60,28 @@ impl Work for Worker {
         let mut tally = Tally {
             found: Found::new(shared.model.item_types.len(), 0, NOTED),
             keys: Vec::new(),
-            nth: 0,
         };
-        for row in block.rows.rows {
-            self.row(&sheet, block.number, &pass.item_types, row, &mut tally)
-                .await;
+        let mut fates = Fates::new(&shared.model, &pass.item_types, block.rows, None);
+        let mut nth = 0;
+        while let Some((index, item_type, fate)) = fates.next(&self.folder) {
+            if let Fate::Filtered = fate {
+                continue;
+            }
+            nth += 1;
+            let at = At {
+                sheet: &sheet,
+                place: sheet.place(block.number, nth),
+                index,
+                item_type,
+                row: fates.key(item_type),
+            };
+            self.fate(at, fate, &mut tally).await;
             if shared.halt.is_set() {
                 break;
             }
+        }
+        for (index, counts) in fates.counts() {
+            tally.found.with(index, |books| books.count(counts));
         }
         self.enter(&sheet, &pass.item_types, tally);
         shared.halt.flow()
@@ -87,51 +99,6 @@ impl Work for Worker {
 }
 
 impl Worker {
-    async fn row(
-        &mut self,
-        sheet: &Arc<Sheet>,
-        block: u64,
-        item_types: &[usize],
-        mut row: Row,
-        tally: &mut Tally,
-    ) {
-        let shared = self.shared.clone();
-        for (nth, index) in item_types.iter().enumerate() {
-            let Some(item_type) = shared.model.item_types.get(*index) else {
-                continue;
-            };
-            tally.found.with(*index, |books| books.rows_read += 1);
-            if !meets(item_type, &row) {
-                tally.found.with(*index, |books| books.filtered += 1);
-                continue;
-            }
-            let alone = item_type.explodes.is_empty() && nth + 1 == item_types.len();
-            let mut elements = Elements::new(&item_type.explodes);
-            let mut come: u64 = 0;
-            while let Some(fate) = self.sieve.next(*index, &mut elements, &mut row) {
-                come += 1;
-                tally.nth += 1;
-                let row = if alone {
-                    take_row_key(item_type, &mut row)
-                } else {
-                    row_key(item_type, &row)
-                };
-                let at = At {
-                    sheet,
-                    place: sheet.place(block, tally.nth),
-                    index: *index,
-                    item_type,
-                    row,
-                };
-                self.fate(at, fate, tally).await;
-            }
-            tally.found.with(*index, |books| {
-                books.empty += u64::from(come == 0);
-                books.expanded += come.saturating_sub(1);
-            });
-        }
-    }
-
     async fn fate(&mut self, at: At<'_>, fate: Fate, tally: &mut Tally) {
         let shared = self.shared.clone();
         let (index, model) = (at.index, &shared.model);
@@ -140,13 +107,14 @@ impl Worker {
             return;
         }
         match fate {
+            Fate::Filtered => {}
             Fate::Expired(folded) => {
                 tally.found.with(index, |books| books.expired += 1);
                 tally.keys.push((folded.fingerprint, EXPIRED));
             }
             Fate::Rejected(reject) => {
                 tally.found.with(index, |books| books.rejected += 1);
-                if let Some(key) = self.sieve.folder.key_of_reject(&reject) {
+                if let Some(key) = self.folder.key_of_reject(&reject) {
                     tally.keys.push((key, REJECTED));
                 }
                 tally.found.reject(at.place, || {
@@ -175,21 +143,10 @@ impl Worker {
                     place: at.place,
                     row: at.row,
                 };
-                self.expect(index, folded, origin).await;
-            }
-        }
-    }
-
-    /// Asks for an item, with others.
-    async fn expect(&mut self, index: usize, folded: Folded, origin: Origin) {
-        if !self.differ.push(index, folded, origin) {
-            return;
-        }
-        self.differ.ask();
-        while self.differ.is_full() {
-            match self.differ.next().await {
-                Some(looked) => self.looked(looked).await,
-                None => break,
+                self.differ.push(index, folded, origin);
+                while let Some(looked) = self.differ.overdue().await {
+                    self.looked(looked).await;
+                }
             }
         }
     }
@@ -200,7 +157,7 @@ impl Worker {
             Ok(items) => items,
             Err((origins, failure)) => {
                 if let Some(failure) = failure {
-                    self.shared.halt.set(Why::Failed(failure));
+                    self.shared.halt.set(failure);
                 }
                 for (index, origin) in origins {
                     origin.sheet.count(index, |books| books.uncompared += 1);
@@ -218,7 +175,7 @@ impl Worker {
                 && let Some(mending) = &mut self.mending
                 && let Some(ticket) = origin.sheet.ticket.clone()
             {
-                mending.put(index, &folded, origin.row, ticket).await;
+                mending.put(index, &folded, ticket, origin.row).await;
             }
         }
         for (index, items) in compared.into_iter().enumerate() {
@@ -284,8 +241,6 @@ struct Tally {
     found: Found,
     /// Fingerprints and locators.
     keys: Vec<(u128, u64)>,
-    /// Elements so far.
-    nth: u64,
 }
 
 impl Worker {
@@ -304,7 +259,7 @@ impl Worker {
         sheet.enter(|found| found.take(tally.found));
         let taken = shared.keys.as_ref();
         if let Some(Err(failure)) = taken.map(|keys| take_keys(keys, &tally.keys)) {
-            shared.halt.set(Why::Failed(failure));
+            shared.halt.set(failure);
         }
     }
 }

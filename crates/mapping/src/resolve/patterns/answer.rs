@@ -120,7 +120,7 @@ impl Binder<'_> {
         filter.text = filter.text.trim().to_owned();
         if filter.text.len() > MOST_BYTES {
             let message = format!(
-                "the filter has {} bytes, its names and values replaced, and DynamoDB takes {MOST_BYTES}",
+                "the filter has {} bytes after its names and values are replaced, and DynamoDB accepts {MOST_BYTES}",
                 filter.text.len()
             );
             let help = "leave a part of it to the application";

@@ -300,7 +300,7 @@ impl<'a> Binder<'a> {
             && all > 0
         {
             let message = format!(
-                "`{first}` and `{other}` escape values otherwise in `{}`",
+                "`{first}` and `{other}` escape values differently in `{}`",
                 key.name
             );
             let help = format!(

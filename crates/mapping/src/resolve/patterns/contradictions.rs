@@ -3,9 +3,7 @@
 
 use dynafold_dynamodb::{Index, Projection};
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, TableName};
-use dynafold_sql::{
-    Bound, ColumnRef, Condition, Limit, Operand, Output, Query, Select, SortKey, Value,
-};
+use dynafold_sql::{Bound, Condition, Limit, Name, Output, Query, Select, SortKey, Value};
 
 use super::super::anchor::Anchor;
 use super::align::Make;
@@ -56,12 +54,17 @@ impl Binder<'_> {
     /// What is said of the order of a query that the sort key does not have.
     fn other_order<'q>(&self, query: &'q Query, keys: &Keys<'_>) -> Option<(String, &'q SortKey)> {
         let select = query.select()?;
-        let is_fixed = |column: &ColumnRef| {
-            let mut fixed = select.conditions.iter().filter_map(fixed);
-            fixed.any(|other| is_same(column, other, select))
-        };
+        // What a join holds equal is left to `verify`.
+        if select.relations.len() != 1 {
+            return None;
+        }
+        let fixed: Vec<&Name> = select.conditions.iter().filter_map(fixed).collect();
+        let is_fixed = |name: &str| fixed.iter().any(|one| one.is(name));
         let mut terms = query.order.iter().flatten();
-        let key = terms.find(|key| !key.column.as_ref().is_some_and(is_fixed))?;
+        let key = terms.find(|key| {
+            let column = key.column.as_ref();
+            !column.is_some_and(|column| is_fixed(&column.name.text))
+        })?;
         let column = key.column.as_ref()?;
         select.origin(column, self.ground.catalog?)?;
         let written = column.name.text.as_str();
@@ -74,7 +77,7 @@ impl Binder<'_> {
         }
         let mut sorts = self
             .promised()
-            .map(|make| sorts(make, keys, column, select, &is_fixed));
+            .map(|make| sorts(make, keys, &column.name, &is_fixed));
         let first = sorts.next()?;
         let rest: Vec<Sorts> = sorts.collect();
         let are = |is: &dyn Fn(&Sorts) -> bool| is(&first) && rest.iter().all(is);
@@ -177,59 +180,19 @@ fn selected<'c>(select: &Select, catalog: &'c Catalog) -> Vec<(&'c TableName, St
 }
 
 /// The column that a condition holds to one value.
-fn fixed(condition: &Condition) -> Option<&ColumnRef> {
+fn fixed(condition: &Condition) -> Option<&Name> {
     let [left, right] = condition.equal()?;
     let is_value = matches!(right.value, Value::Parameter(_) | Value::Constant(_));
-    left.column().filter(|_| is_value)
+    Some(&left.column().filter(|_| is_value)?.name)
 }
 
-/// Whether two columns have one value in every row: they are one column, or the query says so.
-fn is_same(one: &ColumnRef, other: &ColumnRef, select: &Select) -> bool {
-    let is = |operand: &Operand, column: &ColumnRef| {
-        operand.column().is_some_and(|own| own.may_be(column))
-    };
-    let joined = |condition: &Condition| {
-        let sides = condition.equal();
-        sides.is_some_and(|[a, b]| is(a, one) && is(b, other) || is(b, one) && is(a, other))
-    };
-    one.may_be(other) || select.conditions.iter().any(joined)
-}
-
-/// How the sort key of an item type stands to a column.
-fn sorts(
-    make: &Make,
-    keys: &Keys<'_>,
-    column: &ColumnRef,
-    select: &Select,
-    is_fixed: &dyn Fn(&ColumnRef) -> bool,
-) -> Sorts {
-    let templates: Option<Vec<_>> = keys
-        .sort
-        .iter()
-        .map(|key| make.template(&key.name))
-        .collect();
-    let Some(templates) = templates else {
+/// How the sort key of an item type stands to a column. `is_fixed`: whether the SQL holds a column to one value.
+fn sorts(make: &Make, keys: &Keys<'_>, column: &Name, is_fixed: &dyn Fn(&str) -> bool) -> Sorts {
+    let sort = keys.sort.iter();
+    let templates = sort.map(|key| make.template(&key.name));
+    let Some(templates) = templates.collect::<Option<Vec<_>>>() else {
         return Sorts::Unknown;
     };
-    // A placeholder names a column of the item's own row, or of a parent's.
-    let is = |placeholder: &Placeholder, column: &ColumnRef| {
-        let own = own_name(placeholder);
-        let conditions = select.conditions.iter();
-        let sides = conditions.filter_map(|condition| {
-            let [left, right] = condition.equal()?;
-            Some([left.column()?, right.column()?])
-        });
-        let mut others = sides
-            .flatten()
-            .filter(|other| is_same(other, column, select));
-        column.name.is(own) || others.any(|other| other.name.is(own))
-    };
-    let fixed: Vec<&ColumnRef> = select
-        .conditions
-        .iter()
-        .filter_map(fixed)
-        .filter(|column| is_fixed(column))
-        .collect();
     let placeholders: Vec<&Placeholder> = templates
         .iter()
         .flat_map(|template| template.placeholders())
@@ -242,17 +205,13 @@ fn sorts(
     if !placeholders.iter().all(is_carried) {
         return Sorts::Unknown;
     }
-    let mut varying = placeholders
-        .iter()
-        .filter(|one| !fixed.iter().any(|column| is(one, column)));
+    let is_it = |one: &Placeholder| column.is(own_name(one));
+    let mut varying = placeholders.iter().filter(|one| !is_fixed(own_name(one)));
     match varying.next() {
         None => Sorts::Unknown,
-        Some(first) if is(first, column) => {
-            let turns = first
-                .filters
-                .iter()
-                .filter(|filter| matches!(filter, Filter::Desc { .. }))
-                .count();
+        Some(first) if is_it(first) => {
+            let is_desc = |filter: &&Filter| matches!(filter, Filter::Desc { .. });
+            let turns = first.filters.iter().filter(is_desc).count();
             let keeps = |filter: &Filter| {
                 !matches!(
                     filter,
@@ -270,7 +229,7 @@ fn sorts(
                 Sorts::Unknown
             }
         }
-        Some(_) if placeholders.iter().any(|one| is(one, column)) => Sorts::Unknown,
+        Some(_) if placeholders.iter().any(|one| is_it(one)) => Sorts::Unknown,
         Some(_) => Sorts::Otherwise,
     }
 }

@@ -215,7 +215,7 @@ pub(super) fn misfits(
         }
         let (asked, made) = (pair.asked.to_string(), pair.made.to_string());
         let message = if pair.is_verbatim() {
-            format!("`{asked}` is taken as it is, and the keys of `{item}` hold `{made}`")
+            format!("`{asked}` is used as it is, but the keys of `{item}` hold `{made}`")
         } else {
             format!("`{asked}` is written otherwise than `{made}` in the keys of `{item}`")
         };

@@ -10,7 +10,7 @@ use dynafold_relational::value::{
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
-use uuid::Uuid;
+use uuid::{Builder, Uuid};
 
 use super::{ApplyError, Context, Filter, canonical, time};
 
@@ -396,15 +396,9 @@ pub(super) fn pseudonym_of_text(text: &str, context: &Context) -> Result<Value, 
     if is_uuid(text) {
         // Databases disagree on the case of one UUID.
         let digest = secret.digest(&[b"uuid", text.to_ascii_lowercase().as_bytes()]);
-        let mut uuid: Vec<u8> = digest.into_iter().take(16).collect();
-        for (at, byte) in uuid.iter_mut().enumerate() {
-            match at {
-                6 => *byte = 0x80 | (*byte & 0x0f),
-                8 => *byte = 0x80 | (*byte & 0x3f),
-                _ => {}
-            }
-        }
-        return uuid_from_bytes(&uuid, false).map(|uuid| Value::Text(uuid.into()));
+        let bytes = digest.first_chunk().copied().unwrap_or_default();
+        let uuid = Builder::from_custom_bytes(bytes).into_uuid().to_string();
+        return Ok(Value::Text(uuid.into()));
     }
     let digest = secret.digest(&[b"text", text.as_bytes()]);
     Ok(Value::Text(base32(&digest).into()))

@@ -155,7 +155,7 @@ fn map(arguments: &[Argument]) -> Result<Filter, String> {
                 return Err(format!("needs a space after the colon in `{literal}`"));
             }
             Argument::Plain(literal) => {
-                return Err(format!("takes pairs, and `{literal}` is none"));
+                return Err(format!("takes pairs, but `{literal}` is not one"));
             }
         }
     }
@@ -173,7 +173,7 @@ fn count(literal: &Literal, least: usize, most: usize) -> Result<usize, String> 
         .filter(|count| (least..=most).contains(count))
         .ok_or_else(|| {
             format!(
-                "takes whole numbers from {least} to {most}, and `{}` is none",
+                "takes whole numbers from {least} to {most}, but `{}` is not one",
                 literal.text
             )
         })

@@ -259,7 +259,7 @@ pub enum ApplyError {
         filter: &'static str,
     },
     /// When the pattern of `format` asks for what the time does not have.
-    #[error("the time has not all that `{pattern}` asks for")]
+    #[error("the time lacks something that `{pattern}` asks for")]
     Format {
         /// The pattern.
         pattern: String,
@@ -271,7 +271,7 @@ pub enum ApplyError {
     #[error("the time leaves the years 0001 to 9999")]
     TimeRange,
     /// When a value is none of those that `map` names.
-    #[error("the value is none of those that `map` names")]
+    #[error("`map` does not name the value")]
     Unmapped,
     /// When a set would hold NULL.
     #[error("a set cannot hold NULL")]
@@ -294,67 +294,75 @@ impl ApplyError {
     /// The stable code, which reports and rejects files name.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::Kind { .. } => "wrong-kind",
-            Self::Unfit(_) => "unfit-value",
-            Self::Negative { filter: "desc" } => "desc-negative",
-            Self::Negative { .. } => "pad-negative",
-            Self::TooWide { filter: "desc", .. } => "desc-overflow",
-            Self::TooWide { .. } => "pad-overflow",
-            Self::TooFine { filter: "desc", .. } => "desc-fraction",
-            Self::TooFine { .. } => "pad-fraction",
-            Self::NotANumber(_) => "not-a-number",
-            Self::NotABoolean => "not-a-boolean",
-            Self::NotJson => "not-json",
-            Self::NotAUuid => "not-a-uuid",
-            Self::NotATime { .. } => "not-a-time",
-            Self::NotADate { .. } => "not-a-date",
-            Self::Format { .. } => "format",
-            Self::PartOfADay => "plus-date",
-            Self::TimeRange => "time-range",
-            Self::Unmapped => "unmapped",
-            Self::NullMember => "set-null",
-            Self::SetMember { .. } => "set-member",
-            Self::NoSecret => "no-secret",
-            Self::PseudonymNumber => "pseudonym-number",
-        }
+        self.code_and_help().0
     }
 
     /// How to mend it.
     #[must_use]
     pub fn help(&self) -> &'static str {
+        self.code_and_help().1
+    }
+
+    fn code_and_help(&self) -> (&'static str, &'static str) {
+        let wider = "give it more digits in every template and pattern that shares the key, or use `ordered`";
+        let signed = "use `ordered`, which takes any number";
         match self {
-            Self::Kind { given, .. } => match *given {
-                "text" => "convert it first: `| number`, `| time(\"…\")` or `| json`",
-                "binary" => "make it text first: `| hex`, `| base64` or `| uuid`",
-                "a time" => "make it text or a number first: `| string`, `| epoch`",
-                _ => "make it text first: `| string`",
-            },
-            Self::Unfit(reason) => reason.help(),
-            Self::Negative { .. } => "use `ordered`, which takes any number",
-            Self::TooWide { .. } => {
-                "give it more digits in every template and pattern that shares the key, or use `ordered`"
+            Self::Kind { given, .. } => (
+                "wrong-kind",
+                match *given {
+                    "text" => "convert it first: `| number`, `| time(\"…\")` or `| json`",
+                    "binary" => "make it text first: `| hex`, `| base64` or `| uuid`",
+                    "a time" => "make it text or a number first: `| string`, `| epoch`",
+                    _ => "make it text first: `| string`",
+                },
+            ),
+            Self::Unfit(reason) => ("unfit-value", reason.help()),
+            Self::Negative { filter: "desc" } => ("desc-negative", signed),
+            Self::Negative { .. } => ("pad-negative", signed),
+            Self::TooWide { filter: "desc", .. } => ("desc-overflow", wider),
+            Self::TooWide { .. } => ("pad-overflow", wider),
+            Self::TooFine { filter: "desc", .. } => {
+                ("desc-fraction", "use `ordered`, or a whole number")
             }
-            Self::TooFine { filter: "desc", .. } => "use `ordered`, or a whole number",
-            Self::TooFine { .. } => {
-                "say how many digits after the point there are, `pad(8, 2)`, or use `ordered`"
-            }
-            Self::NotANumber(_) => "keep it as text, without `| number`",
-            Self::NotABoolean => "use `| map(…)` to say what is true and what is false",
-            Self::NotJson => "keep it as text, without `| json`",
-            Self::NotAUuid => "use `| hex` for other bytes",
-            Self::NotATime { .. } => {
-                "mend the pattern (see docs/templates.md), or filter such rows out with `where`"
-            }
-            Self::NotADate { .. } => "a time of day has no date; keep it as it is",
-            Self::Format { .. } => "ask only for parts that the column has",
-            Self::PartOfADay => "add days (d), weeks (w), months (mo) or years (y)",
-            Self::TimeRange => "use a shorter period, or filter such rows out with `where`",
-            Self::Unmapped => "name it, or say `*: …` for every other value",
-            Self::NullMember => "take NULL elements away in the source, or keep the list",
-            Self::SetMember { .. } => "keep the list: sets hold text, numbers or binary",
-            Self::NoSecret => "set DYNAFOLD_PSEUDONYM_KEY in the environment",
-            Self::PseudonymNumber => "use `redact`, or `| string | pseudonym`",
+            Self::TooFine { .. } => (
+                "pad-fraction",
+                "say how many digits after the point there are, `pad(8, 2)`, or use `ordered`",
+            ),
+            Self::NotANumber(_) => ("not-a-number", "keep it as text, without `| number`"),
+            Self::NotABoolean => (
+                "not-a-boolean",
+                "use `| map(…)` to say what is true and what is false",
+            ),
+            Self::NotJson => ("not-json", "keep it as text, without `| json`"),
+            Self::NotAUuid => ("not-a-uuid", "use `| hex` for other bytes"),
+            Self::NotATime { .. } => (
+                "not-a-time",
+                "correct the pattern (see docs/templates.md), or filter such rows out with `where`",
+            ),
+            Self::NotADate { .. } => ("not-a-date", "a time of day has no date; keep it as it is"),
+            Self::Format { .. } => ("format", "ask only for parts that the column has"),
+            Self::PartOfADay => (
+                "plus-date",
+                "add days (d), weeks (w), months (mo) or years (y)",
+            ),
+            Self::TimeRange => (
+                "time-range",
+                "use a shorter period, or filter such rows out with `where`",
+            ),
+            Self::Unmapped => ("unmapped", "name it, or say `*: …` for every other value"),
+            Self::NullMember => (
+                "set-null",
+                "take NULL elements away in the source, or keep the list",
+            ),
+            Self::SetMember { .. } => (
+                "set-member",
+                "keep the list: sets hold text, numbers or binary",
+            ),
+            Self::NoSecret => ("no-secret", "set DYNAFOLD_PSEUDONYM_KEY in the environment"),
+            Self::PseudonymNumber => (
+                "pseudonym-number",
+                "use `redact`, or `| string | pseudonym`",
+            ),
         }
     }
 }

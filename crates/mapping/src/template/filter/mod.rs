@@ -8,7 +8,6 @@
 mod apply;
 mod compile;
 mod family;
-mod pattern;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -19,9 +18,8 @@ pub use apply::Secret;
 pub use compile::FilterError;
 pub use family::ApplyError;
 pub use family::FilterTypeError;
-pub use pattern::Pattern;
 pub use table::Entry;
-pub use time::Period;
+pub use time::{Pattern, Period};
 pub use trial::Trial;
 
 use dynafold_relational::value::Value;

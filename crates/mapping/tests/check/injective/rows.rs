@@ -126,6 +126,7 @@ impl Plan {
             database: String::new(),
             search_path: vec!["main".to_owned()],
             own_functions: Vec::new(),
+            own_operators: false,
             tables,
             notices: Vec::new(),
         }

@@ -7,5 +7,6 @@ SELECT
         WHERE a.pid = pg_catalog.pg_backend_pid()
     ) AS started,
     pg_catalog.pg_postmaster_start_time()::text AS server_started,
+    (EXTRACT(epoch FROM pg_catalog.pg_conf_load_time()) * 1000000)::bigint AS configured,
     pg_catalog.pg_current_snapshot()::text AS snapshot,
     pg_catalog.has_function_privilege('pg_catalog.pg_export_snapshot()', 'EXECUTE') AS exports

@@ -48,6 +48,8 @@ SELECT
     a.attname AS name,
     pg_catalog.format_type(a.atttypid, a.atttypmod) AS declared,
     a.atttypid::bigint AS type,
+    -- What the type means is told by those who read this.
+    '{"type": "printed"}'::pg_catalog.json AS data_type,
     a.atttypmod AS modifier,
     lax.name IS NOT NULL AS nullable,
     CASE

@@ -30,6 +30,8 @@ LEFT JOIN LATERAL (
     ) WITH ORDINALITY AS part (attribute, class, ordered, direction, place)
     JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = part.attribute
     JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+    JOIN pg_catalog.pg_type AS base
+        ON base.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
     LEFT JOIN pg_catalog.pg_opclass AS o ON o.oid = part.class
     WHERE i.indrelid = c.oid
       AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
@@ -39,8 +41,14 @@ LEFT JOIN LATERAL (
     HAVING pg_catalog.bool_and(
         a.attnotnull
         AND o.opcdefault
-        -- These compare as numbers, and are read as the names of what they number.
-        AND NOT (t.typname LIKE 'reg%' AND t.typnamespace = 'pg_catalog'::pg_catalog.regnamespace)
+        -- Others may not compare with a literal, and what they print may change. `regclass` and its like compare as
+        -- numbers, and are read as the names of what they number.
+        AND (
+            base.typtype = 'e'
+            OR base.typtype = 'b'
+               AND base.typnamespace = 'pg_catalog'::pg_catalog.regnamespace
+               AND base.typname !~ '^_?reg'
+        )
         AND part.direction = 0
         AND part.ordered = a.attcollation
         AND pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT')

@@ -50,14 +50,7 @@ CROSS JOIN (
 ) AS snapshot
 -- The number with this lower half that is nearest to the snapshot's.
 CROSS JOIN LATERAL (
-    SELECT entry.low - snapshot.next % 4294967296 AS distance
-) AS half
-CROSS JOIN LATERAL (
-    SELECT snapshot.next + half.distance + CASE
-        WHEN half.distance < -2147483648 THEN 4294967296
-        WHEN half.distance > 2147483648 THEN -4294967296
-        ELSE 0
-    END AS number
+    SELECT snapshot.next + (entry.low - snapshot.next)::bit(32)::int AS number
 ) AS replacing
 WHERE entry.low <> 0
   AND replacing.number > 0

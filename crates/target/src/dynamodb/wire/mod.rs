@@ -38,7 +38,7 @@ use vault::Held;
 pub(super) use sign::Clock;
 pub(crate) use vault::Vault;
 
-use super::super::{ErrorClass, TargetError};
+use super::super::{ErrorClass, Result};
 use super::classify::Attempt;
 
 /// Sends requests for items.
@@ -60,31 +60,21 @@ impl Wire {
     }
 
     /// Sends a request and gives the body of an answer that is no error.
-    pub(super) async fn send(
-        &self,
-        attempt: &Attempt<'_>,
-        body: Body,
-    ) -> Result<Bytes, TargetError> {
-        let (mut corrected, mut renewed) = (false, false);
-        loop {
-            let now = self.clock.now();
-            let held = self.vault.held(now).await;
-            let held = held.map_err(|error| attempt.credentials(&error))?;
-            let template = self.templates.of(attempt, &held).await?;
-            let offset = self.clock.offset();
-            let request = self.request(attempt, &template, &held, &body)?;
-            let answer = exchange(attempt, &template, request).await?;
-            let Some(code) = answer.code() else {
-                return answer.body(attempt);
-            };
-            if !corrected && sign::is_skew(code) && self.clock.correct(offset, answer.date()) {
-                corrected = true;
-            } else if !renewed && vault::is_expiry(code) && self.renew(attempt, &held).await? {
-                renewed = true;
-            } else {
-                return answer.body(attempt);
-            }
+    pub(super) async fn send(&self, attempt: &Attempt<'_>, body: Body) -> Result<Bytes> {
+        self.renewing(attempt, || self.send_once(attempt, &body))
+            .await
+    }
+
+    async fn send_once(&self, attempt: &Attempt<'_>, body: &Body) -> Result<Bytes> {
+        let held = self.vault.held(self.clock.now()).await;
+        let held = held.map_err(|error| attempt.credentials(&error))?;
+        let template = self.templates.of(attempt, &held).await?;
+        let request = self.request(attempt, &template, &held, body)?;
+        let answer = exchange(attempt, &template, request).await?;
+        if answer.code.is_some() {
+            self.clock.refused(answer.date.clone());
         }
+        answer.body(attempt)
     }
 
     /// Whether there have been credentials.
@@ -92,37 +82,37 @@ impl Wire {
         self.vault.last().is_some()
     }
 
-    /// Calls the SDK, whose requests wear the same credentials and are signed by the same clock,
-    /// and once more where the clock was off, or the credentials had expired and others have come.
+    /// Calls, and once more where the clock was off, or the credentials had expired and others have come. The SDK's
+    /// requests wear the same credentials and are signed by the same clock.
     pub(super) async fn renewing<T, F>(
         &self,
         attempt: &Attempt<'_>,
         call: impl Fn() -> F,
-    ) -> Result<T, TargetError>
+    ) -> Result<T>
     where
-        F: Future<Output = Result<T, TargetError>>,
+        F: Future<Output = Result<T>>,
     {
         let (worn, offset) = (self.vault.last(), self.clock.offset());
-        let error = match call().await {
-            Ok(answer) => return Ok(answer),
-            Err(error) => error,
-        };
-        let date = self.clock.last_refused();
-        let again = if sign::is_skew(&error.code) && self.clock.correct(offset, date.as_deref()) {
-            true
-        } else if let Some(worn) = worn.or_else(|| self.vault.last())
-            && vault::is_expiry(&error.code)
+        let mut answer = call().await;
+        if let Err(error) = &answer
+            && sign::is_skew(&error.code)
+            && self.clock.correct(offset)
         {
-            self.renew(attempt, &worn).await?
-        } else {
-            false
-        };
-        if again { call().await } else { Err(error) }
+            answer = call().await;
+        }
+        if let Err(error) = &answer
+            && vault::is_expiry(&error.code)
+            && let Some(worn) = worn.or_else(|| self.vault.last())
+            && self.renew(attempt, &worn).await?
+        {
+            answer = call().await;
+        }
+        answer
     }
 
     /// Whether there are others than these credentials, which were refused as expired. Fails where
     /// that may be known later.
-    async fn renew(&self, attempt: &Attempt<'_>, refused: &Held) -> Result<bool, TargetError> {
+    async fn renew(&self, attempt: &Attempt<'_>, refused: &Held) -> Result<bool> {
         let attempt = Attempt {
             held: true,
             ..*attempt
@@ -144,7 +134,7 @@ impl Wire {
         template: &Template,
         held: &Held,
         body: &Body,
-    ) -> Result<HttpRequest, TargetError> {
+    ) -> Result<HttpRequest> {
         let time = sign::stamp(self.clock.now());
         let target = format!("{}{}", template::PREFIX, attempt.operation);
         let token = held.credentials.session_token();
@@ -189,7 +179,7 @@ async fn exchange(
     attempt: &Attempt<'_>,
     template: &Template,
     request: HttpRequest,
-) -> Result<Answer, TargetError> {
+) -> Result<Answer> {
     let whole = async {
         let response = template.connector.call(request).await;
         let response = response.map_err(|error| attempt.unsent(error))?;
@@ -246,25 +236,15 @@ impl Answer {
         Ok(answer)
     }
 
-    /// The code of an error of the service.
-    fn code(&self) -> Option<&str> {
-        self.code.as_deref()
-    }
-
-    /// When it was sent.
-    fn date(&self) -> Option<&str> {
-        self.date.as_deref()
-    }
-
     /// The body, where the answer is no error.
-    fn body(self, attempt: &Attempt<'_>) -> Result<Bytes, TargetError> {
+    fn body(self, attempt: &Attempt<'_>) -> Result<Bytes> {
         if !self.is_as_sent() {
             return Err(attempt.cut_off());
         }
         if self.status == 200 {
             return Ok(self.body);
         }
-        Err(attempt.service(self.code(), &self.message, self.status, &self.body))
+        Err(attempt.service(self.code.as_deref(), &self.message, self.status, &self.body))
     }
 
     /// Whether the body has the checksum that was sent with it.

@@ -99,7 +99,7 @@ pub(in crate::dynamodb) struct Clock {
 struct Inner {
     /// Seconds that the service's clock is ahead.
     ahead: AtomicI64,
-    /// The date of the last answer to a client of the SDK that was an error.
+    /// The date of the last answer that was an error.
     refused: Mutex<Option<String>>,
 }
 
@@ -123,8 +123,7 @@ impl Intercept for Clock {
     ) -> Result<(), BoxError> {
         let response = context.response();
         if !response.status().is_success() {
-            let date = response.headers().get("date").map(str::to_owned);
-            *self.inner.refused.lock() = date;
+            self.refused(response.headers().get("date").map(str::to_owned));
         }
         Ok(())
     }
@@ -143,15 +142,16 @@ impl Clock {
         SignedDuration::from_secs(self.inner.ahead.load(Ordering::Relaxed))
     }
 
-    /// The date of the last answer to the SDK that was an error.
-    pub(super) fn last_refused(&self) -> Option<String> {
-        self.inner.refused.lock().clone()
+    /// Takes the date of an answer that was an error.
+    pub(super) fn refused(&self, date: Option<String>) {
+        *self.inner.refused.lock() = date;
     }
 
-    /// Takes the date of an answer to a request that was signed with this offset. Says whether the
-    /// request should be signed anew: its time was off by more than the service tolerates.
-    pub(super) fn correct(&self, offset: SignedDuration, date: Option<&str>) -> bool {
-        let Some(there) = date.and_then(parse) else {
+    /// Takes the service's time from the last answer that was an error, to a request that was signed with this offset.
+    /// Says whether the request should be signed anew: its time was off by more than the service tolerates.
+    pub(super) fn correct(&self, offset: SignedDuration) -> bool {
+        let date = self.inner.refused.lock().clone();
+        let Some(there) = date.as_deref().and_then(parse) else {
             return false;
         };
         let ahead = there.duration_since(Timestamp::now());
@@ -211,14 +211,18 @@ mod clock_tests {
             time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
         };
         let none = SignedDuration::ZERO;
-        assert!(!clock.correct(none, None));
-        assert!(!clock.correct(none, Some("yesterday")));
-        assert!(!clock.correct(none, Some(&date(3))));
-        assert!(clock.correct(none, Some(&date(-10))));
+        let correct = |offset: SignedDuration, date: Option<&str>| {
+            clock.refused(date.map(str::to_owned));
+            clock.correct(offset)
+        };
+        assert!(!correct(none, None));
+        assert!(!correct(none, Some("yesterday")));
+        assert!(!correct(none, Some(&date(3))));
+        assert!(correct(none, Some(&date(-10))));
         assert!((-601..=-599).contains(&clock.offset().as_secs()));
         // Once it is corrected, the same answer means something else.
-        assert!(!clock.correct(clock.offset(), Some(&date(-10))));
+        assert!(!correct(clock.offset(), Some(&date(-10))));
         // Another request was under way meanwhile: it is worth sending again.
-        assert!(clock.correct(none, Some(&date(-10))));
+        assert!(correct(none, Some(&date(-10))));
     }
 }

@@ -26,7 +26,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::sign::Scope;
 use super::vault::Held;
-use crate::TargetError;
+use crate::Result;
 use crate::dynamodb::classify::Attempt;
 
 /// What stands before an operation's name.
@@ -72,11 +72,7 @@ impl Templates {
     }
 
     /// The template for a table and an account.
-    pub(super) async fn of(
-        &self,
-        attempt: &Attempt<'_>,
-        held: &Held,
-    ) -> Result<Arc<Template>, TargetError> {
+    pub(super) async fn of(&self, attempt: &Attempt<'_>, held: &Held) -> Result<Arc<Template>> {
         let account = held.credentials.account_id().map(AccountId::as_str);
         let last = self.last.read().clone();
         if let Some(last) = last
@@ -93,7 +89,7 @@ impl Templates {
         Ok(template)
     }
 
-    async fn dress(&self, attempt: &Attempt<'_>) -> Result<Dressed, TargetError> {
+    async fn dress(&self, attempt: &Attempt<'_>) -> Result<Dressed> {
         let mirror = Mirror::default();
         let stopped = self
             .client

@@ -14,7 +14,7 @@ use super::template::Mirror;
 use super::{Body, Vault, Wire, sign};
 use crate::dynamodb::Place;
 use crate::dynamodb::classify::Attempt;
-use crate::{ErrorClass, TargetError};
+use crate::{ErrorClass, Result};
 use scripted::{Answer, Failing, Provider, Scripted, Seen, client, credentials, provider};
 
 fn fine() -> Answer {
@@ -62,7 +62,7 @@ impl Bench {
         }
     }
 
-    async fn send(&self) -> Result<bytes::Bytes, TargetError> {
+    async fn send(&self) -> Result<bytes::Bytes> {
         let attempt = Attempt {
             operation: "BatchWriteItem",
             table: "app",

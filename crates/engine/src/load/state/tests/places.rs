@@ -2,17 +2,18 @@
 
 use std::error::Error as _;
 use std::fs;
+use std::io::ErrorKind;
 
 use super::*;
 
-fn refused(path: &Path) -> (StateError, Option<Obstacle>) {
+fn refused(path: &Path) -> (StateError, Option<ErrorKind>) {
     let error = open(path).unwrap_err();
-    let obstacle = match &error {
-        StateError::Unwritable { obstacle, .. } => Some(*obstacle),
+    let kind = match &error {
+        StateError::Unwritable { cause, .. } => Some(cause.kind()),
         _ => None,
     };
     assert!(!error.help().is_empty());
-    (error, obstacle)
+    (error, kind)
 }
 
 #[test]
@@ -95,23 +96,28 @@ fn an_empty_file_that_somebody_has_made_is_taken() {
     drop(again(&path));
 }
 
+/// A folder is not there, or is a file.
+fn is_no_folder(kind: ErrorKind) -> bool {
+    [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&kind)
+}
+
 #[test]
 fn folders_in_the_way_and_folders_that_are_not_there_are_told() {
     let folder = folder();
-    let (error, obstacle) = refused(folder.path());
-    assert_eq!(obstacle, Some(Obstacle::Folder), "{error}");
-    let (error, obstacle) = refused(&folder.path().join("no/shop.state"));
-    assert_eq!(obstacle, Some(Obstacle::NoFolder), "{error}");
+    let (error, kind) = refused(folder.path());
+    assert_eq!(kind, Some(ErrorKind::IsADirectory), "{error}");
+    let (error, kind) = refused(&folder.path().join("no/shop.state"));
+    assert!(kind.is_some_and(is_no_folder), "{error}");
     fs::write(folder.path().join("file"), "").unwrap();
-    let (error, obstacle) = refused(&folder.path().join("file/shop.state"));
-    assert_eq!(obstacle, Some(Obstacle::NoFolder), "{error}");
-    let (error, obstacle) = refused(&folder.path().join("file/.dynafold/shop.state"));
-    assert_eq!(obstacle, Some(Obstacle::NoFolder), "{error}");
+    let (error, kind) = refused(&folder.path().join("file/shop.state"));
+    assert!(kind.is_some_and(is_no_folder), "{error}");
+    let (error, kind) = refused(&folder.path().join("file/.dynafold/shop.state"));
+    assert!(kind.is_some_and(is_no_folder), "{error}");
     assert!(error.source().is_some());
     let lock = folder.path().join("shop.state.lock");
     fs::create_dir(&lock).unwrap();
-    let (error, obstacle) = refused(&path(&folder));
-    assert_eq!(obstacle, Some(Obstacle::Folder), "{error}");
+    let (error, kind) = refused(&path(&folder));
+    assert_eq!(kind, Some(ErrorKind::IsADirectory), "{error}");
 }
 
 #[test]
@@ -138,6 +144,6 @@ fn a_device_is_no_state() {
 #[cfg(target_os = "linux")]
 fn a_folder_that_must_not_be_written_to_is_told() {
     // Not even root makes files there.
-    let (error, obstacle) = refused(Path::new("/proc/self/shop.state"));
-    assert!(obstacle.is_some(), "{error}");
+    let (error, kind) = refused(Path::new("/proc/self/shop.state"));
+    assert!(kind.is_some(), "{error}");
 }

@@ -63,23 +63,23 @@ fn wrong_calls_say_what_the_filter_takes() {
     there is no filter `padd`: did you mean `pad`?
     there is no filter `sha256`: did you mean `pseudonym`?
     `pad` needs arguments: write pad(n) or pad(n, scale), as in `{id | pad(8)}`
-    `pad` takes whole numbers from 1 to 38, and `x` is none: write pad(n) or pad(n, scale), as in `{id | pad(8)}`
-    `pad` takes whole numbers from 1 to 38, and `0` is none: write pad(n) or pad(n, scale), as in `{id | pad(8)}`
-    `pad` takes whole numbers from 1 to 38, and `39` is none: write pad(n) or pad(n, scale), as in `{id | pad(8)}`
+    `pad` takes whole numbers from 1 to 38, but `x` is not one: write pad(n) or pad(n, scale), as in `{id | pad(8)}`
+    `pad` takes whole numbers from 1 to 38, but `0` is not one: write pad(n) or pad(n, scale), as in `{id | pad(8)}`
+    `pad` takes whole numbers from 1 to 38, but `39` is not one: write pad(n) or pad(n, scale), as in `{id | pad(8)}`
     `pad` does not take 3 arguments: write pad(n) or pad(n, scale), as in `{id | pad(8)}`
     `upper` takes no arguments, and is given 1: write upper, as in `{code | upper}`
-    `plus` takes a period such as 7d, 12h or 1mo, and `7` is none: write plus(7d), as in `{created_at | plus(7d) | epoch}`
-    `plus` takes a period such as 7d, 12h or 1mo, and `7 days` is none: write plus(7d), as in `{created_at | plus(7d) | epoch}`
+    `plus` takes a period such as 7d, 12h or 1mo, but `7` is not one: write plus(7d), as in `{created_at | plus(7d) | epoch}`
+    `plus` takes a period such as 7d, 12h or 1mo, but `7 days` is not one: write plus(7d), as in `{created_at | plus(7d) | epoch}`
     `plus` cannot add as much as 9999999y: write plus(7d), as in `{created_at | plus(7d) | epoch}`
     `map` needs a space after the colon in `a:x`: write map(a: x, *: z), as in `{state | map(active: A, closed: C, *: X)}`
-    `map` takes pairs, and `a` is none: write map(a: x, *: z), as in `{state | map(active: A, closed: C, *: X)}`
+    `map` takes pairs, but `a` is not one: write map(a: x, *: z), as in `{state | map(active: A, closed: C, *: X)}`
     `map` names no value: write map(a: x, *: z), as in `{state | map(active: A, closed: C, *: X)}`
     `map` says twice what `a` becomes: write map(a: x, *: z), as in `{state | map(active: A, closed: C, *: X)}`
-    `shard` takes whole numbers from 1 to 1000000, and `0` is none: write shard(n), as in `{voter_id | shard(20)}`
+    `shard` takes whole numbers from 1 to 1000000, but `0` is not one: write shard(n), as in `{voter_id | shard(20)}`
     `uuid` has no byte order `mysql`: write uuid or uuid(swap), as in `{id | uuid}`
     `default` takes no pairs such as `a: …`: write default(x), as in `{region | default(none)}`
-    `format` takes a strftime pattern, and `x` is none: write format("…"), as in `{created_at | format("%Y-%m")}`
-    `format` takes a strftime pattern, and `%!` is none: strftime formatting failed: found unrecognized specifier directive `!`: write format("…"), as in `{created_at | format("%Y-%m")}`
+    `format` takes a strftime pattern, but `x` is not one: write format("…"), as in `{created_at | format("%Y-%m")}`
+    `format` takes a strftime pattern, but `%!` is not one: strftime formatting failed: found unrecognized specifier directive `!`: write format("…"), as in `{created_at | format("%Y-%m")}`
     `time` cannot read times by `%c`; a part of it is for writing only: write time("…"), as in `{logged | time("%Y-%m-%d %H:%M")}`
     `time` cannot tell a date or a time of day from `%M`: write time("…"), as in `{logged | time("%Y-%m-%d %H:%M")}`
     `replace` cannot replace empty text: write replace(a, b), as in `{path | replace(/, -)}`

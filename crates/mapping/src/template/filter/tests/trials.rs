@@ -70,7 +70,7 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
         (
             DataType::Date,
             "format(\"%H:%M\")",
-            "every: `format(\"%H:%M\")` refuses every value here: the time has not all that `%H:%M` asks for",
+            "every: `format(\"%H:%M\")` refuses every value here: the time lacks something that `%H:%M` asks for",
         ),
         (DataType::Date, "iso", ""),
         (
@@ -87,7 +87,7 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
         (
             timestamp(false),
             "format(\"%s\")",
-            "every: `format(\"%s\")` refuses every value here: the time has not all that `%s` asks for",
+            "every: `format(\"%s\")` refuses every value here: the time lacks something that `%s` asks for",
         ),
         (timestamp(true), "format(\"%s\")", ""),
         (
@@ -115,7 +115,7 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
         (
             open_or_closed(),
             "map(open: O)",
-            "some: `map(…)` refuses rows of `closed`: the value is none of those that `map` names",
+            "some: `map(…)` refuses rows of `closed`: `map` does not name the value",
         ),
         (
             open_or_closed(),

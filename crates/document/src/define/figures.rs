@@ -1,0 +1,493 @@
+//! Sizes, capacity and cost: from all rows, or estimated.
+
+use std::ops::Add as _;
+
+use dynafold_dynamodb::Table as Model;
+use dynafold_dynamodb::price::{Monthly, Prices, Rates, monthly};
+use dynafold_format::{bytes, count, counted, float};
+use dynafold_mapping::forecast::PlaceForecast;
+
+use super::{Facts, Inputs, Pattern, Totals, patterns};
+use crate::phrases::{self, cost, dollars, marked, units};
+use crate::tree::{Block, Piece, Row, Table, code, plain, prose, texts};
+
+/// Bytes that DynamoDB adds to each item and index entry where it bills storage.
+const OVERHEAD: u64 = 100;
+/// Hot keys of a place that are named.
+const NAMED: usize = 5;
+/// The share of a place's write units from which on a key is named.
+const MUCH: f64 = 0.01;
+/// What is said where there are no rates.
+const NO_RATES: &str = "The mapping declares no rates. With `rate` on an access pattern \
+    (calls a second) and `write_rate` on an item type (writes a second) this shows what a month \
+    costs.";
+
+/// What the table comes to.
+pub(super) struct Figures {
+    pub(super) basis: Basis,
+    /// The item types, in the order of the mapping.
+    pub(super) item_types: Vec<TypeFigures>,
+    /// What the table and its indexes hold, in the order of [`names`]; empty where not all of it is known.
+    pub(super) places: Vec<Held>,
+    /// The write units a second of the table and its indexes, at the declared rates.
+    pub(super) writes: Vec<f64>,
+    /// Partition keys that take more than others: the place, and what is known of them.
+    pub(super) hot: Vec<(String, String)>,
+}
+
+/// What figures are made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Basis {
+    /// Every row.
+    AllRows,
+    /// The catalog's counts of rows times the mean of the first rows.
+    Estimate,
+    /// Nothing was read.
+    Nothing,
+}
+
+/// What an item type comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct TypeFigures {
+    /// Its name.
+    pub(super) name: String,
+    /// Its items.
+    pub(super) items: Option<u64>,
+    /// Whether there may be fewer: a condition leaves rows out, and how many is not known.
+    pub(super) at_most: bool,
+    /// Whether they are counted by what became of the first rows: some of these became no item.
+    pub(super) about: bool,
+    /// Rows that are rejected; known where all rows were read.
+    pub(super) rejected: u64,
+    /// Mean bytes of an item.
+    pub(super) mean_bytes: Option<u64>,
+    /// Bytes of all of them.
+    pub(super) bytes: Option<u64>,
+    /// Write units to load them, those of index entries included.
+    pub(super) write_units: Option<u64>,
+}
+
+/// What the table or an index holds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Held {
+    /// Items or entries.
+    pub(super) items: u64,
+    /// Their bytes.
+    pub(super) bytes: u64,
+    /// Write units that loading them takes.
+    pub(super) write_units: u64,
+}
+
+/// The declared rates at the table or at an index.
+#[derive(Debug)]
+pub(super) struct SteadyPlace {
+    name: String,
+    /// Units a second.
+    pub(super) rates: Rates,
+    cost: Monthly,
+    /// Whether reads, and with them the cost, are lower bounds.
+    pub(super) at_least: bool,
+}
+
+impl Figures {
+    /// What all rows come to. `shows`: whether keys may be named.
+    pub(super) fn of_all(totals: Totals<'_>, shows: bool) -> Self {
+        let item_types = totals.item_types.iter().map(|each| TypeFigures {
+            name: each.item_type.clone(),
+            items: Some(each.made),
+            at_most: false,
+            about: false,
+            rejected: each.rejected,
+            mean_bytes: (each.made > 0).then(|| each.mean_bytes()),
+            bytes: Some(each.bytes),
+            write_units: Some(each.write_units),
+        });
+        let places = totals.places.iter();
+        let rates = places.clone().map(|place| place.rated.as_ref());
+        let hot = places.clone().flat_map(|place| {
+            let lines = hot(place, shows).into_iter();
+            lines.map(|line| (place.name.clone(), line))
+        });
+        let places = places.clone().map(|place| Held {
+            items: place.items,
+            bytes: place.bytes,
+            write_units: place.write_units,
+        });
+        Self {
+            basis: Basis::AllRows,
+            item_types: item_types.collect(),
+            places: places.collect(),
+            writes: rates
+                .map(|rated| rated.map_or(0.0, |rated| rated.units_per_second))
+                .collect(),
+            hot: hot.collect(),
+        }
+    }
+
+    /// How many items there are.
+    pub(super) fn items(&self) -> Option<String> {
+        let all: Option<u64> = self.item_types.iter().map(|each| each.items).sum();
+        let about = match self.basis {
+            Basis::AllRows => "",
+            _ if self.item_types.iter().any(|each| each.at_most) => "at most about ",
+            _ => "about ",
+        };
+        Some(format!("{about}{}", count(all?)))
+    }
+
+    /// The rows that became no item, where all were read and there are any.
+    fn rejected(&self) -> Option<String> {
+        let rejected = self.item_types.iter().filter(|each| each.rejected > 0);
+        let rejected: Vec<String> = rejected
+            .map(|each| format!("{} of {}", counted(each.rejected, "row"), each.name))
+            .collect();
+        (!rejected.is_empty()).then(|| {
+            format!(
+                "Rejected, so that they become no item: {}. `dynafold preview --all` says why.",
+                rejected.join(", ")
+            )
+        })
+    }
+
+    /// What the figures are made from.
+    fn basis(&self) -> &'static str {
+        match self.basis {
+            Basis::AllRows => "Every row was read: items, sizes and write units are exact.",
+            Basis::Estimate => {
+                "Estimates: the database's own counts of rows times the mean size of the first rows. \
+                 `dynafold docs --all` reads every row."
+            }
+            Basis::Nothing => {
+                "No row was read: counts are the catalog's, and sizes are not known. Make the document \
+                 with --source for them."
+            }
+        }
+    }
+
+    /// All of it.
+    pub(super) fn section(&self, facts: &Facts<'_>) -> Vec<Block> {
+        let prices = facts.inputs.prices;
+        let mut blocks = vec![Block::Note(prose(self.basis()))];
+        if let Some(rejected) = self.rejected() {
+            blocks.push(Block::Note(prose(&rejected)));
+        }
+        blocks.extend(self.sizes(facts.inputs));
+        blocks.push(Block::Heading("At the declared rates".to_owned()));
+        let steady = self.steady(facts);
+        if steady.is_empty() {
+            blocks.push(Block::Paragraph(prose(NO_RATES)));
+        } else {
+            blocks.push(Block::Table(rates(&steady)));
+            if facts
+                .patterns
+                .iter()
+                .any(|pattern| pattern.model.rate.is_some())
+            {
+                let reads = patterns::reads(facts);
+                blocks.extend(reads.map(|reads| Block::Note(prose(&reads))));
+            }
+        }
+        blocks.push(Block::Heading("How a rate becomes a bill".to_owned()));
+        let lines = arithmetic(prices);
+        blocks.push(Block::List(lines.map(|line| vec![plain(line)]).collect()));
+        blocks.push(Block::Note(vec![plain(phrases::prices(prices))]));
+        if !self.hot.is_empty() {
+            blocks.push(Block::Heading("Hot partitions".to_owned()));
+            let what = "Partition keys that take much of what is written. One takes about 1,000 write units a second.";
+            blocks.push(Block::Paragraph(vec![plain(what)]));
+            let lines = self.hot.iter();
+            let lines = lines
+                .map(|(place, line)| vec![code(place), plain(": "), Piece::Value(line.clone())]);
+            blocks.push(Block::List(lines.collect()));
+        }
+        blocks
+    }
+
+    /// What the item types, the table and its indexes come to.
+    fn sizes(&self, inputs: &Inputs<'_>) -> Vec<Block> {
+        let known = |figure: Option<String>| {
+            vec![figure.map_or(Piece::Marked("none", "not known".to_owned()), Piece::Text)]
+        };
+        let rows = self.item_types.iter().map(|each| {
+            Row::new(vec![
+                vec![plain(&each.name)],
+                known(each.count()),
+                known(each.mean_bytes.map(bytes)),
+                known(each.bytes.map(bytes)),
+                known(each.write_units.map(count)),
+            ])
+        });
+        let mut blocks = vec![Block::Table(Table::new(
+            "Item types",
+            &[
+                "Item type",
+                "#Items",
+                "#Mean size",
+                "#Size",
+                "#Write units to load",
+            ],
+            rows.collect(),
+        ))];
+        if !self.places.is_empty() {
+            let names = names(&inputs.model.table).into_iter();
+            let rows = names.zip(&self.places).map(|(name, place)| {
+                Row::new(vec![
+                    vec![plain(name)],
+                    vec![plain(count(place.items))],
+                    vec![plain(bytes(place.bytes))],
+                    vec![plain(count(place.write_units))],
+                ])
+            });
+            blocks.push(Block::Table(Table::new(
+                "Table and indexes",
+                &["Holds", "#Items", "#Size", "#Write units to load"],
+                rows.collect(),
+            )));
+            let stored = self
+                .places
+                .iter()
+                .map(|place| place.bytes + OVERHEAD * place.items);
+            let stored: u64 = stored.sum();
+            let units: u64 = self.places.iter().map(|place| place.write_units).sum();
+            let load = cost(inputs.prices.writes(float(units)));
+            let storage = cost(inputs.prices.storage(float(stored)));
+            blocks.push(texts([
+                (
+                    "Loading, once",
+                    format!("{load} on demand, for {} write units", count(units)),
+                ),
+                (
+                    "Storage",
+                    format!("{storage} a month for {}, indexes included", bytes(stored)),
+                ),
+            ]));
+        }
+        blocks
+    }
+
+    /// The declared rates of the table and of each global index that has any. Local indexes share the
+    /// table's capacity.
+    pub(super) fn steady(&self, facts: &Facts<'_>) -> Vec<SteadyPlace> {
+        let table = &facts.inputs.model.table;
+        let names = names(table);
+        let home = |name: &str| {
+            let mut global = table.indexes.iter();
+            let index = global.find(|index| index.name == name);
+            index.map_or(&table.name, |index| &index.name)
+        };
+        let places = names.iter().filter(|name| home(name) == *name);
+        let places = places.map(|name| {
+            let writes = names.iter().zip(&self.writes);
+            let writes = writes.filter(|(of, _)| home(of) == name);
+            let reads = facts.patterns.iter().filter(|pattern| {
+                let of = pattern.proof.index.as_deref().unwrap_or(&table.name);
+                home(of) == name && pattern.model.rate.is_some()
+            });
+            let units =
+                |pattern: &Pattern<'_>| pattern.model.rate.unwrap_or(0.0) * pattern.units.usual();
+            // Not `sum`, which is -0 of none.
+            let rates = Rates {
+                reads: reads.clone().map(units).fold(0.0, f64::add),
+                writes: writes.map(|(_, units)| *units).fold(0.0, f64::add),
+            };
+            SteadyPlace {
+                name: name.clone(),
+                rates,
+                cost: monthly(rates, facts.inputs.prices),
+                at_least: reads.clone().any(|pattern| pattern.units.at_least),
+            }
+        });
+        places
+            .filter(|place| place.rates.reads + place.rates.writes > 0.0)
+            .collect()
+    }
+}
+
+/// The declared rates as a table, and their sum.
+fn rates(steady: &[SteadyPlace]) -> Table {
+    let row = |place: &SteadyPlace| {
+        let marked = |figure: &str| vec![plain(marked(place.at_least, figure))];
+        Row::new(vec![
+            vec![plain(&place.name)],
+            marked(&units(place.rates.reads)),
+            vec![plain(units(place.rates.writes))],
+            marked(&cost(place.cost.on_demand_usd)),
+            marked(&cost(place.cost.provisioned_usd)),
+        ])
+    };
+    let mut table = Table::new(
+        "The declared rates, all month",
+        &[
+            "Place",
+            "#Read units a second",
+            "#Write units a second",
+            "#On demand, a month",
+            "#Provisioned, a month",
+        ],
+        steady.iter().map(row).collect(),
+    );
+    table.sum = Some(row(&SteadyPlace {
+        name: "all".to_owned(),
+        rates: Rates {
+            reads: steady.iter().map(|place| place.rates.reads).sum(),
+            writes: steady.iter().map(|place| place.rates.writes).sum(),
+        },
+        cost: Monthly::sum(steady.iter().map(|place| place.cost)),
+        at_least: steady.iter().any(|place| place.at_least),
+    }));
+    table
+}
+
+impl TypeFigures {
+    /// How many items a type has, where that is known.
+    fn count(&self) -> Option<String> {
+        let items = count(self.items?);
+        Some(match (self.at_most, self.about) {
+            (true, true) => format!("at most about {items}"),
+            (true, false) => format!("at most {items}"),
+            (false, true) => format!("about {items}"),
+            (false, false) => items,
+        })
+    }
+}
+
+/// The heaviest partition keys of a place that holds anything. `shows`: whether keys may be named.
+fn hot(place: &PlaceForecast, shows: bool) -> Vec<String> {
+    let Some(hottest) = place.hottest.as_ref().filter(|_| place.items > 0) else {
+        return Vec::new();
+    };
+    let heavy = hottest.keys.iter().take(NAMED);
+    let keys = heavy.take_while(|key| key.share >= MUCH).enumerate();
+    let lines = keys.map(|(at, key)| {
+        let name = if shows {
+            key.key.clone()
+        } else {
+            format!("key {}", at + 1)
+        };
+        let units = if key.most > key.least {
+            format!("at least {}, at most {}", count(key.least), count(key.most))
+        } else {
+            count(key.least)
+        };
+        let share = key.share * 100.0;
+        format!("{name}: {share:.1} % of the write units ({units})")
+    });
+    let mut lines: Vec<String> = lines.collect();
+    if hottest.error > 0 {
+        let next = hottest.keys.get(lines.len());
+        let most = next.map_or(0, |key| key.most).max(hottest.others_at_most);
+        let which = if lines.is_empty() {
+            "no key"
+        } else {
+            "no other key"
+        };
+        lines.push(format!("{which} has more than {} write units", count(most)));
+    } else if lines.is_empty() {
+        lines.push(format!(
+            "no key takes {:.0} % of the write units",
+            MUCH * 100.0
+        ));
+    }
+    if let Some(distinct) = hottest.distinct {
+        lines.push(format!("{} in all", counted(distinct, "partition key")));
+    }
+    lines
+}
+
+/// How a rate becomes a bill, with the prices that are used.
+fn arithmetic(prices: &Prices) -> impl Iterator<Item = String> {
+    let usd = &prices.usd;
+    let one = |reads, writes| monthly(Rates { reads, writes }, prices);
+    let line = |unit: &str, million: Option<f64>, hour: Option<f64>, cost: Monthly| {
+        Some(format!(
+            "1 {unit} unit a second, all month: on demand 1 × 3,600 × 24 × 30 = 2,592,000 units × \
+             ${} a million = {}; provisioned 1 × 24 × 30 = 720 hours × ${} = {}. On \
+             demand is cheaper while the mean load is below {:.0} % of the peak.",
+            million?,
+            dollars(cost.on_demand_usd?),
+            hour?,
+            dollars(cost.provisioned_usd?),
+            cost.on_demand_below()? * 100.0,
+        ))
+    };
+    [
+        line(
+            "read",
+            usd.usd_per_million_read_units,
+            usd.usd_per_read_unit_hour,
+            one(1.0, 0.0),
+        ),
+        line(
+            "write",
+            usd.usd_per_million_write_units,
+            usd.usd_per_write_unit_hour,
+            one(0.0, 1.0),
+        ),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// The names of the table, its global indexes, its local ones.
+pub(super) fn names(table: &Model) -> Vec<String> {
+    let indexes = table.all_indexes().map(|index| index.name.clone());
+    std::iter::once(table.name.clone()).chain(indexes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use dynafold_mapping::forecast::{Heaviness, Hot, PlaceKind};
+
+    use super::*;
+
+    /// What is said of keys with so many of 1,000 write units, each perhaps with `error` more.
+    fn told(weights: &[u64], error: u64) -> Vec<String> {
+        let keys = weights.iter().map(|least| Hot {
+            key: format!("K{least}"),
+            least: *least,
+            most: least + error,
+            share: float(*least) / 1_000.0,
+        });
+        let place = PlaceForecast {
+            name: "shop".to_owned(),
+            kind: PlaceKind::Table,
+            items: 1_000,
+            bytes: 1_000,
+            write_units: 1_000,
+            hottest: Some(Heaviness {
+                total: 1_000,
+                error,
+                distinct: (error == 0).then_some(1),
+                keys: keys.collect(),
+                others_at_most: error,
+            }),
+            rated: None,
+        };
+        hot(&place, true)
+    }
+
+    #[test]
+    fn keys_are_hot_that_take_much() {
+        assert_eq!(
+            told(&[160, 9], 0),
+            [
+                "K160: 16.0 % of the write units (160)",
+                "1 partition key in all"
+            ]
+        );
+        assert_eq!(
+            told(&[160, 9], 5),
+            [
+                "K160: 16.0 % of the write units (at least 160, at most 165)",
+                "no other key has more than 14 write units"
+            ]
+        );
+        assert_eq!(
+            told(&[9], 0),
+            [
+                "no key takes 1 % of the write units",
+                "1 partition key in all"
+            ]
+        );
+    }
+}

@@ -1,0 +1,158 @@
+//! What the document says, section by section.
+
+use dynafold_format::{count, counted};
+
+use super::{Facts, Inputs, coverage, items, patterns, places};
+use crate::definition::Warning;
+use crate::tree::{Block, Line, Part, Piece, Section, code, plain, prose, texts};
+
+/// All sections in their order.
+pub(super) fn sections(facts: &Facts<'_>) -> Vec<Section> {
+    let mut sections = vec![
+        Section {
+            anchor: "overview",
+            title: "Overview",
+            intro: "What this DynamoDB table holds, which questions it answers, and what it \
+                    costs. Start with the access patterns if you want to know how to ask it.",
+            blocks: vec![overview(facts)],
+        },
+        Section {
+            anchor: "erd",
+            title: "Relational model",
+            intro: "The tables that the items are made from, with their foreign keys. Tables that \
+                    the mapping does not touch are dimmed or left out.",
+            blocks: vec![Block::Drawing(facts.catalog.clone(), facts.sources.clone())],
+        },
+        Section {
+            anchor: "patterns",
+            title: "Access patterns",
+            intro: "The questions that this table answers, each in the place of a SQL query. A \
+                    key condition reads like a WHERE clause: the partition key must be equal, the \
+                    sort key may be a prefix or a range. There are no joins; a question that is \
+                    not listed here has no index that serves it.",
+            blocks: patterns::table(facts),
+        },
+    ];
+    if !facts.patterns.is_empty() {
+        sections.push(Section {
+            anchor: "pattern-details",
+            title: "Each access pattern",
+            intro: "Parameters, how it is asked, the SQL that it replaces, and a real answer.",
+            blocks: patterns::articles(facts),
+        });
+    }
+    sections.extend([
+        Section {
+            anchor: "table",
+            title: "Table and indexes",
+            intro: "One DynamoDB table holds all entities. Its partition key says where an item \
+                    lies, its sort key in which order; an index holds the same items under \
+                    another key.",
+            blocks: places::table(facts),
+        },
+        Section {
+            anchor: "items",
+            title: "Item types",
+            intro: "An item is what a row was. Each item type says which rows become items, how \
+                    their keys are written ({…} takes a column's value), and what they carry.",
+            blocks: items::articles(facts),
+        },
+        Section {
+            anchor: "aggregate",
+            title: "Item collections",
+            intro: "The same items as the table and each index lay them out. Items with one \
+                    partition key lie together in the order of their sort keys; one Query reads \
+                    them, where SQL would join.",
+            blocks: places::collections(facts),
+        },
+        Section {
+            anchor: "coverage",
+            title: "Where the columns go",
+            intro: "Each column of the relational model with the item types and attributes that \
+                    carry it, and what nothing carries.",
+            blocks: coverage::section(facts),
+        },
+        Section {
+            anchor: "cost",
+            title: "Sizes, capacity and cost",
+            intro: "DynamoDB bills what is read, written and stored, not servers. A read unit \
+                    reads 4 KB (half a unit if it need not be strongly consistent), a write unit \
+                    writes 1 KB, and each index that holds an item is written too.",
+            blocks: facts.figures.section(facts),
+        },
+        Section {
+            anchor: "warnings",
+            title: "Warnings",
+            intro: "What `dynafold check` warns of, and what the mapping has accepted.",
+            blocks: warnings(facts.inputs),
+        },
+    ]);
+    sections
+}
+
+/// What there is, and how many.
+fn overview(facts: &Facts<'_>) -> Block {
+    let inputs = facts.inputs;
+    let read = facts.sources.iter();
+    let read = read.filter(|table| matches!(table.part, Part::Read | Part::Queried));
+    let tables = counted(facts.sources.len(), "table");
+    let accepted = match inputs.accepted.len() {
+        0 => String::new(),
+        accepted => format!(", {accepted} accepted"),
+    };
+    let table = &inputs.model.table;
+    let fixed = [
+        ("Table", table.name.clone()),
+        ("Mapping", inputs.mapping.to_owned()),
+        (
+            "Source",
+            format!(
+                "{}, {} of {tables} read",
+                facts.catalog.dbms,
+                count(read.count())
+            ),
+        ),
+        ("Indexes", table.all_indexes().count().to_string()),
+        ("Item types", facts.item_types.len().to_string()),
+        ("Access patterns", facts.patterns.len().to_string()),
+        ("Warnings", format!("{}{accepted}", inputs.warnings.len())),
+    ];
+    let items = facts.figures.items().map(|items| ("Items", items));
+    texts(fixed.into_iter().chain(items))
+}
+
+fn warnings(inputs: &Inputs<'_>) -> Vec<Block> {
+    let lists = [
+        ("Open", &inputs.warnings),
+        ("Accepted by the mapping", &inputs.accepted),
+    ];
+    let lists = lists.into_iter().flat_map(|(title, warnings)| {
+        let list = match warnings.as_slice() {
+            [] => Block::Paragraph(vec![plain("None.")]),
+            all => Block::List(all.iter().map(|each| warning(inputs, each)).collect()),
+        };
+        [Block::Heading(title.to_owned()), list]
+    });
+    lists.collect()
+}
+
+fn warning(inputs: &Inputs<'_>, warning: &Warning) -> Line {
+    let place = format!("{}:{}:{}", inputs.mapping, warning.line, warning.column);
+    let mut line = vec![
+        Piece::Marked("role", warning.code.clone()),
+        plain(" at "),
+        code(place),
+        plain(": "),
+    ];
+    line.extend(prose(&warning.message));
+    if !warning.label.is_empty() {
+        line.push(plain(" ("));
+        line.extend(prose(&warning.label));
+        line.push(plain(")"));
+    }
+    if let Some(help) = &warning.help {
+        line.extend([Piece::Break, plain("To mend it: ")]);
+        line.extend(prose(help));
+    }
+    line
+}

@@ -1,0 +1,139 @@
+//! Which columns a value is from: places of a row traced back through joins, elements and children.
+
+use dynafold_mapping::model::{Explode, Gather, Node, Template};
+use dynafold_relational::catalog::{Catalog, TableName};
+use dynafold_relational::scan::{Relation, Scan, ScanColumn};
+
+use crate::tree::{Line, Piece, code, joined, plain};
+
+/// A column that a value is from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Origin {
+    /// The table, as people write it; the item type's query where it is read from one.
+    pub(super) table: String,
+    /// The column.
+    pub(super) column: String,
+    /// Its type, in the database's words; empty where it is not known.
+    pub(super) declared: String,
+    /// The table in the catalog.
+    pub(super) id: Option<TableName>,
+}
+
+/// Columns with their types, below each other.
+pub(super) fn origins(origins: &[Origin]) -> Line {
+    let lines = origins.iter().map(|origin| {
+        let name = code(format!("{}.{}", origin.table, origin.column));
+        match origin.declared.as_str() {
+            "" => vec![name],
+            declared => vec![name, plain(" "), Piece::Marked("type", declared.to_owned())],
+        }
+    });
+    joined(lines, &Piece::Break)
+}
+
+/// Traces the places of one row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tracer<'g> {
+    pub(super) catalog: &'g Catalog,
+    pub(super) scan: &'g Scan,
+    pub(super) explodes: &'g [Explode],
+    /// How the mapping calls what is read.
+    pub(super) name: &'g str,
+}
+
+impl<'g> Tracer<'g> {
+    /// The columns that an attribute is made from, each once, in the order in which they are met.
+    pub(super) fn of_node(&self, node: &Node) -> Vec<Origin> {
+        let mut found = Vec::new();
+        self.node(node, &mut found);
+        found
+    }
+
+    fn node(&self, node: &Node, found: &mut Vec<Origin>) {
+        node.visit(&mut |node| match node {
+            Node::Template(template) => self.template(template, found),
+            Node::Map { spreads, .. } => {
+                for place in spreads {
+                    self.take(place.column, found);
+                }
+            }
+            Node::Embed(embed) => {
+                if let Some(children) = self.children(embed.column) {
+                    children.node(&embed.each, found);
+                    if let Gather::Map(key) = &embed.gather {
+                        children.template(key, found);
+                    }
+                }
+            }
+            Node::Constant(_) | Node::List(_) | Node::When { .. } | Node::Typed { .. } => {}
+        });
+    }
+
+    fn template(&self, template: &Template, found: &mut Vec<Origin>) {
+        for placeholder in template.placeholders() {
+            self.take(placeholder.place.column, found);
+        }
+    }
+
+    fn take(&self, column: usize, found: &mut Vec<Origin>) {
+        if let Some(origin) = self.column(column)
+            && !found.contains(&origin)
+        {
+            found.push(origin);
+        }
+    }
+
+    /// The column that a place of the row is from.
+    pub(super) fn column(&self, index: usize) -> Option<Origin> {
+        let mut explodes = self.explodes.iter();
+        if let Some(explode) = explodes.find(|explode| explode.element == index) {
+            return self.column(explode.array.column);
+        }
+        let ScanColumn::Column { join, name, .. } = self.scan.columns.get(index)? else {
+            return None;
+        };
+        let id = match join {
+            Some(join) => Some(self.scan.joins.get(*join)?.table.clone()),
+            None => table_of(&self.scan.from).cloned(),
+        };
+        let table = id.as_ref().and_then(|id| self.catalog.table(id));
+        let column = table.and_then(|table| table.column(name));
+        Some(Origin {
+            table: match &id {
+                Some(id) => self.catalog.display_name(id),
+                None => self.name.to_owned(),
+            },
+            column: name.clone(),
+            declared: column.map_or(String::new(), |column| column.declared.clone()),
+            id,
+        })
+    }
+
+    /// The tracer of an embed's children.
+    pub(super) fn children(&self, column: usize) -> Option<Tracer<'g>> {
+        let Some(ScanColumn::Embed(embed)) = self.scan.columns.get(column) else {
+            return None;
+        };
+        Some(Tracer {
+            scan: &embed.rows,
+            explodes: &[],
+            ..*self
+        })
+    }
+
+    /// The SQL of a `$when`.
+    pub(super) fn flag(&self, index: usize) -> &'g str {
+        match self.scan.columns.get(index) {
+            Some(ScanColumn::Flag(sql)) => sql,
+            _ => "",
+        }
+    }
+}
+
+/// The table that a scan reads, unless it is a query.
+pub(super) fn table_of(from: &Relation) -> Option<&TableName> {
+    match from {
+        Relation::Table(name) => Some(name),
+        Relation::Query(_) => None,
+    }
+}

@@ -1,0 +1,425 @@
+//! Which columns of a pattern's query stand for which places of an item type's rows.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use dynafold_mapping::model::{AccessPattern, ItemType, Model, Node, Pass, Place};
+use dynafold_relational::catalog::{Column, DataType, Dbms};
+use dynafold_relational::scan::{Relation, ScanColumn};
+use dynafold_relational::value::Value;
+use dynafold_sql::Selected;
+
+use super::coerce::coerce;
+use super::shape::Shape;
+
+/// The result of a pattern's query, and what tells its item types apart.
+pub(super) struct ResultOf<'a> {
+    shape: &'a Shape<'a>,
+    /// The column that says of which item type a row is.
+    pub(super) told_by: Option<usize>,
+    /// Names that several of the item types have, in lower case, where no column tells the types apart.
+    shared: HashSet<String>,
+    /// The relations of the query that stand for one of the item types.
+    bases: Vec<usize>,
+}
+
+impl<'a> ResultOf<'a> {
+    /// `types`: those that come back, each with its rows.
+    pub(super) fn new(shape: &'a Shape<'a>, types: &[(&ItemType, &Pass)]) -> Self {
+        let names_all = |column: &Column| {
+            let mut types = types.iter();
+            types.all(|(item, _)| {
+                let text = item.node(&column.name).and_then(constant);
+                text.is_some_and(|text| *text == *item.name)
+            })
+        };
+        let told_by = shape.columns.iter().position(names_all);
+        let told_by = told_by.filter(|_| types.len() > 1);
+        let mut shared = HashSet::new();
+        let mut known = HashMap::new();
+        for (item, pass) in types.iter().filter(|_| told_by.is_none()) {
+            let columns = pass.scan.columns.iter().filter_map(|column| match column {
+                ScanColumn::Column {
+                    join: None, name, ..
+                } => Some(name.to_lowercase()),
+                _ => None,
+            });
+            let attributes = item.attributes.iter().map(|(name, _)| name.to_lowercase());
+            for name in columns.chain(attributes) {
+                // Of one relation the source itself tells which row is of which type.
+                if *known.entry(name.clone()).or_insert(&pass.scan.from) != &pass.scan.from {
+                    shared.insert(name);
+                }
+            }
+        }
+        let bases = types.iter().filter_map(|(_, pass)| base(shape, pass));
+        Self {
+            shape,
+            told_by,
+            shared,
+            bases: bases.collect(),
+        }
+    }
+}
+
+/// The relation of a query that stands for what an item type is made from.
+fn base(shape: &Shape<'_>, pass: &Pass) -> Option<usize> {
+    match &pass.scan.from {
+        Relation::Table(name) => shape.relation(shape.catalog.table(name)?),
+        Relation::Query(_) => None,
+    }
+}
+
+/// The columns of a query as an item type's attributes know them.
+pub(super) struct Names<'a> {
+    result: &'a ResultOf<'a>,
+    pattern: &'a AccessPattern,
+    item: &'a ItemType,
+    pass: &'a Pass,
+    /// The relation of the query that stands for the item type's own.
+    pub(super) base: Option<usize>,
+    /// Whether the query does not read what the type is made from: its columns are known by their names alone.
+    by_name: bool,
+    /// The key attributes of the table and its indexes, which are spelt exactly.
+    keys: Vec<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(
+        pattern: &'a AccessPattern,
+        item: &'a ItemType,
+        pass: &'a Pass,
+        result: &'a ResultOf<'a>,
+        model: &'a Model,
+    ) -> Self {
+        let shape = result.shape;
+        let indexes = model.table.all_indexes();
+        let of_indexes = indexes.flat_map(dynafold_dynamodb::Index::key);
+        let keys = model.table.key().chain(of_indexes);
+        let table = match &pass.scan.from {
+            Relation::Table(name) => shape.catalog.table(name),
+            Relation::Query(_) => None,
+        };
+        Self {
+            result,
+            pattern,
+            item,
+            pass,
+            base: base(shape, pass),
+            by_name: table.is_none_or(|table| !shape.reads(table)),
+            keys: keys.map(|key| &*key.name).collect(),
+        }
+    }
+
+    /// What `answer` says of this item type: attributes with their columns, and whether it is said of this type alone,
+    /// `PARCEL.no`.
+    pub(super) fn answer(&self) -> impl Iterator<Item = (&'a str, &'a str, bool)> + use<'a, '_> {
+        let pairs = self.pattern.answer.iter();
+        pairs.filter_map(|(attribute, column)| {
+            let is_item = |first: &str| self.pattern.items.iter().any(|item| **item == *first);
+            match attribute.split_once('.') {
+                Some((first, rest)) if is_item(first) => {
+                    (*first == *self.item.name).then_some((rest, column.as_str(), true))
+                }
+                _ => Some((attribute.as_str(), column.as_str(), false)),
+            }
+        })
+    }
+
+    /// The column that the mapping names for an attribute, or a member of one. Of several columns of that name it is
+    /// the one of the type's own relation.
+    pub(super) fn said(&self, attribute: &str) -> Option<usize> {
+        let of_it = self.answer().filter(|(name, ..)| *name == attribute);
+        let (_, column, _) = of_it.min_by_key(|(.., is_own)| !is_own)?;
+        let own = |at: usize| {
+            let output = self.output(at);
+            output.is_some_and(|output| Some(output.relation) == self.base)
+        };
+        self.named(column, true, &|_| true)
+            .or_else(|| self.named(column, true, &own))
+    }
+
+    /// The column of this name that the query makes, or calls so.
+    fn called(&self, name: &str, any_case: bool) -> Option<usize> {
+        let is_shared = self.result.shared.contains(&name.to_lowercase());
+        let is_made = |at: usize| match self.output(at) {
+            Some(output) => {
+                (output.is_renamed && !is_shared)
+                    || (self.by_name && !self.result.bases.contains(&output.relation))
+            }
+            None => !is_shared,
+        };
+        self.named(name, any_case, &is_made)
+    }
+
+    /// The column that the query makes under the name of an attribute.
+    pub(super) fn made(&self, attribute: &str) -> Option<usize> {
+        self.called(attribute, !self.keys.contains(&attribute))
+    }
+
+    /// Whether a column of the result is printed with six digits, whatever it holds.
+    pub(super) fn has_six_digits(&self, at: usize) -> bool {
+        let shape = self.result.shape;
+        let column = shape.columns.get(at);
+        matches!(shape.catalog.dbms, Dbms::Mysql | Dbms::Mariadb)
+            && column.is_some_and(|column| column.data_type == DataType::Float { bits: 32 })
+    }
+
+    /// The column of a table that a column of the result is.
+    fn output(&self, at: usize) -> Option<Selected<'a>> {
+        self.result.shape.outputs.get(at).copied().flatten()
+    }
+
+    /// The column that stands for one of the item type's relation, or of a parent.
+    fn of(&self, join: Option<usize>, name: &str) -> Option<usize> {
+        let shape = self.result.shape;
+        let relation = match join {
+            None => self.base,
+            Some(join) => {
+                let parent = shape
+                    .catalog
+                    .table(&self.pass.scan.joins.get(join)?.table)?;
+                shape.relation(parent).filter(|of| Some(*of) != self.base)
+            }
+        };
+        shape.column(relation?, name)
+    }
+
+    /// The columns that are of no other relation than the type's own.
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a, '_> {
+        let all = self.result.shape.columns.iter().enumerate();
+        let own = all.filter(|(at, _)| {
+            let other = self.output(*at).zip(self.base);
+            other.is_none_or(|(output, base)| base == output.relation)
+        });
+        own.map(|(at, column)| (at, column.name.as_str()))
+    }
+
+    /// The columns of the type's own relation, where a row may be without a row of it.
+    pub(super) fn missing_together(&self) -> Vec<usize> {
+        let may_be_missing = |base: usize| self.result.shape.may_be_missing(base);
+        self.own(&|_| self.base.is_some_and(may_be_missing))
+    }
+
+    /// The columns of the type's own relation that its table never has NULL in.
+    pub(super) fn never_null(&self) -> Vec<usize> {
+        // A document may be JSON's null, which is read as NULL.
+        self.own(&|column| !column.nullable && column.data_type != DataType::Json)
+    }
+
+    fn own(&self, is: &dyn Fn(&Column) -> bool) -> Vec<usize> {
+        let all = self.result.shape.outputs.iter().enumerate();
+        let own = all.filter(|(_, output)| {
+            output.is_some_and(|output| Some(output.relation) == self.base && is(output.column))
+        });
+        own.map(|(at, _)| at).collect()
+    }
+
+    /// A column by its name, in any case where none is spelt so; none where several are.
+    fn named(&self, name: &str, any_case: bool, is: &dyn Fn(usize) -> bool) -> Option<usize> {
+        let only = |fits: &dyn Fn(&str) -> bool| {
+            let columns = self.result.shape.columns.iter().enumerate();
+            let mut fitting = columns.filter(|(at, column)| fits(&column.name) && is(*at));
+            let first = fitting.next();
+            first.filter(|_| fitting.next().is_none()).map(|(at, _)| at)
+        };
+        let exact = only(&|other| other == name);
+        exact.or_else(|| only(&|other| any_case && other.eq_ignore_ascii_case(name)))
+    }
+
+    /// The column of the query that stands for a place, where `answer` does not say it. `attributes`: those that are this
+    /// place and nothing else. `is_own`: whether the item type has a column of its own of a name.
+    fn of_place(
+        &self,
+        place: &Place,
+        attributes: &[&str],
+        is_own: &dyn Fn(&str) -> bool,
+    ) -> Option<usize> {
+        let column = column(self.pass, place);
+        let of_table = column.and_then(|(join, name, _)| self.of(join, name));
+        // What the query makes is known by its name.
+        let made = || attributes.iter().find_map(|path| self.made(path));
+        let called = || match column {
+            Some((join, name, _)) if join.is_none() || !is_own(name) => self.called(name, true),
+            Some(_) => None,
+            None => {
+                let column = self.pass.scan.columns.get(place.column);
+                let name = place.path.last().unwrap_or(&place.written);
+                let is_slot = matches!(column, Some(ScanColumn::Slot)) && !is_own(name);
+                let found = || self.said(name).or_else(|| self.called(name, true));
+                is_slot.then(found).flatten()
+            }
+        };
+        of_table.or_else(made).or_else(called)
+    }
+}
+
+/// The column of a table that a place of a row is.
+fn column<'p>(pass: &'p Pass, place: &Place) -> Option<(Option<usize>, &'p str, &'p DataType)> {
+    match pass.scan.columns.get(place.column) {
+        Some(ScanColumn::Column {
+            join,
+            name,
+            data_type,
+        }) if place.path.is_empty() => Some((*join, name.as_str(), data_type)),
+        _ => None,
+    }
+}
+
+/// A place of a row, with the column of the query that stands for it.
+#[derive(Debug, Clone)]
+struct Slot {
+    place: Place,
+    from: usize,
+    /// The type of the place, where it is known.
+    data_type: Option<DataType>,
+}
+
+/// All places of an item type's rows for which the query has a column; whole columns first.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Slots {
+    all: Vec<Slot>,
+    width: usize,
+}
+
+impl Slots {
+    pub(super) fn new(names: &Names<'_>) -> Self {
+        let (item, pass) = (names.item, names.pass);
+        let mut slots = Self {
+            all: Vec::new(),
+            width: pass.scan.columns.len() + pass.scan.conditions.len(),
+        };
+        let mut carried = Vec::new();
+        for (name, node) in &item.attributes {
+            carried_in(name, node, &mut carried);
+        }
+        let places = places_of(item);
+        let is_own = |wanted: &str| {
+            let mut columns = places.iter().filter_map(|place| column(pass, place));
+            columns.any(|(join, name, _)| join.is_none() && name == wanted)
+        };
+        for place in &places {
+            let attributes = carried.iter().filter(|(_, other)| is_same(other, place));
+            let attributes: Vec<&str> = attributes.map(|(path, _)| path.as_str()).collect();
+            // An attribute that is a column and nothing else says what that column is called.
+            let said = attributes.iter().find_map(|path| names.said(path));
+            let found = || match slots.find(place) {
+                Some(_) => None,
+                None => names.of_place(place, &attributes, &is_own),
+            };
+            if let Some(from) = said.or_else(found) {
+                slots.all.push(Slot {
+                    place: place.clone(),
+                    from,
+                    data_type: column(pass, place).map(|(.., data_type)| data_type.clone()),
+                });
+            }
+        }
+        slots
+    }
+
+    /// The column of the query that stands for a place.
+    pub(super) fn find(&self, place: &Place) -> Option<usize> {
+        let exact = self.all.iter().find(|slot| is_same(&slot.place, place));
+        let found = exact.map(|slot| slot.from);
+        found.or_else(|| self.column(place.column))
+    }
+
+    /// The column of the query that stands for a column of the row.
+    pub(super) fn column(&self, column: usize) -> Option<usize> {
+        let is_it = |place: &Place| place.column == column && place.path.is_empty();
+        let slot = self.all.iter().find(|slot| is_it(&slot.place));
+        slot.map(|slot| slot.from)
+    }
+
+    /// A row of the item type's pass, as far as the query gives it.
+    pub(super) fn row(&self, given: &[Value]) -> Vec<Value> {
+        let mut row = vec![Value::Null; self.width];
+        for slot in &self.all {
+            let value = given.get(slot.from).cloned().unwrap_or(Value::Null);
+            let value = match &slot.data_type {
+                Some(data_type) => coerce(value, data_type),
+                None => value,
+            };
+            if let Some(place) = row.get_mut(slot.place.column) {
+                put(place, &slot.place.path, value);
+            }
+        }
+        row
+    }
+}
+
+/// Whether two places are one.
+fn is_same(one: &Place, other: &Place) -> bool {
+    one.column == other.column && one.path == other.path
+}
+
+/// Puts a value at a path within a document.
+fn put(place: &mut Value, path: &[Arc<str>], value: Value) {
+    let Some((first, rest)) = path.split_first() else {
+        *place = value;
+        return;
+    };
+    if !matches!(place, Value::Map(_)) {
+        *place = Value::Map(Vec::new());
+    }
+    let Value::Map(members) = place else { return };
+    let at = members.iter().position(|(name, _)| name == first);
+    let at = at.unwrap_or_else(|| {
+        members.push((first.clone(), Value::Null));
+        members.len() - 1
+    });
+    if let Some((_, member)) = members.get_mut(at) {
+        put(member, rest, value);
+    }
+}
+
+/// The places that a value is made from; `None` where it takes more: children, a condition.
+pub(super) fn places(node: &Node) -> Option<Vec<&Place>> {
+    let mut takes_more = false;
+    node.visit(&mut |node| takes_more |= matches!(node, Node::When { .. } | Node::Embed(_)));
+    (!takes_more).then(|| node.places())
+}
+
+/// The text of a node that takes nothing from the row.
+pub(super) fn constant(node: &Node) -> Option<String> {
+    let Node::Template(template) = node else {
+        return None;
+    };
+    let (text, whole) = template.prefix();
+    whole.then(|| text.to_owned())
+}
+
+/// The place that an attribute is, where it is nothing else; under a condition it is not always.
+pub(super) fn carried(node: &Node) -> Option<&Place> {
+    let only = node.template()?.single()?;
+    let is_always = places(node).is_some();
+    (is_always && only.filters.is_empty()).then_some(&only.place)
+}
+
+/// Attributes and members that are one place and nothing else, with their paths.
+fn carried_in<'n>(path: &str, node: &'n Node, found: &mut Vec<(String, &'n Place)>) {
+    if let Some(place) = carried(node) {
+        found.push((path.to_owned(), place));
+    } else if let Node::Map { members, .. } = node {
+        for (name, member) in members {
+            carried_in(&format!("{path}.{name}"), member, found);
+        }
+    }
+}
+
+/// Every place that the attributes of an item type take, once; whole columns first.
+fn places_of(item: &ItemType) -> Vec<Place> {
+    let taken = item.attributes.iter().flat_map(|(_, node)| node.places());
+    let row_key = item.row_key.iter();
+    let row_key = row_key.map(|(name, column)| Place::of_column(*column, name.clone()));
+    let all = item.spreads.iter().chain(taken).cloned().chain(row_key);
+    let mut once: Vec<Place> = Vec::new();
+    for place in all {
+        if !once.iter().any(|other| is_same(other, &place)) {
+            once.push(place);
+        }
+    }
+    once.sort_by_key(|place| place.path.len());
+    once
+}

@@ -1,0 +1,456 @@
+//! Why a call that was not asked, or a row that comes tomorrow, may have another answer: what the SQL says and the pattern
+//! does not, and what the pattern and its item types say and the SQL does not.
+
+use std::collections::{BTreeSet, HashSet};
+
+use dynafold_mapping::claim::Claim;
+use dynafold_mapping::model::{
+    AccessPattern, ItemType, Model, Node, ParameterKind, Part, Pass, Placeholder, Template,
+};
+use dynafold_mapping::template::Filter;
+use dynafold_mapping::{aligned, is_fickle_query, writing};
+use dynafold_relational::catalog::{DataType, TableName};
+use dynafold_relational::scan::{Relation, ScanColumn};
+use dynafold_sql::{
+    Around, ColumnRef, Comparator, Condition, Limit, Output, Select, Set, Source, Test, Value,
+};
+
+use super::call::Drawn;
+use super::columns::constant;
+use super::projection::{Projection, keys};
+use super::shape::{Shape, is_exact, not_null, parts};
+
+/// What both sides of a pattern say, held against each other.
+pub(super) struct Doubts<'w, 'a> {
+    pub(super) model: &'w Model,
+    pub(super) pattern: &'w AccessPattern,
+    /// What is known of the item types that its key finds.
+    pub(super) finds: Option<&'w Claim>,
+    pub(super) shape: &'w Shape<'a>,
+    /// The item types that come back.
+    pub(super) types: &'w [Projection<'a>],
+}
+
+impl Doubts<'_, '_> {
+    /// Adds why a call that was not asked may have another answer; nothing where every possible call was.
+    pub(super) fn add(&self, drawn: &Drawn, doubts: &mut Vec<String>) {
+        doubts.extend(drawn.doubts());
+        self.of_parameters(drawn, doubts);
+        let (query, catalog) = (&self.shape.query, self.shape.catalog);
+        if query.limit != Limit::None || query.offset != Limit::None {
+            doubts.push(
+                "its SQL has a LIMIT, and it is not shown that its ORDER BY leaves no two rows equal".to_owned(),
+            );
+        }
+        if is_fickle_query(query, catalog) {
+            let mut functions = query.functions.iter();
+            let own = functions.find(|name| catalog.own_functions.contains(name));
+            let word = query.unsteady.first().or(own);
+            let by = word.map_or(String::new(), |word| format!(", by `{word}`"));
+            doubts.push(format!("its SQL may answer otherwise at another time{by}"));
+        }
+        if self.may_expire() {
+            doubts.push("its items expire".to_owned());
+        }
+        if self.types.iter().any(Projection::may_lack) {
+            doubts.push(
+                "an item may lack an attribute that a document gives under the name of a column"
+                    .to_owned(),
+            );
+        }
+        doubts.dedup();
+        let further = self.further();
+        // Where there is a doubt already, the SQL may say in other words what the key says.
+        let left_out = if doubts.is_empty() && further.is_empty() {
+            self.left_out()
+        } else {
+            Vec::new()
+        };
+        for (begin, what) in [
+            ("its SQL says more than the key", further),
+            ("rows of its SQL may be left out of the items by", left_out),
+            (
+                "its SQL does not say what the item type's `where` or `$when` does",
+                self.unsaid(),
+            ),
+        ] {
+            if !what.is_empty() {
+                doubts.push(format!("{begin}: {}", what.join(", ")));
+            }
+        }
+        doubts.extend(self.others());
+    }
+
+    /// Whether each parameter of the SQL stands for one column alone, which has been asked for its values.
+    fn of_parameters(&self, drawn: &Drawn, doubts: &mut Vec<String>) {
+        let pattern = self.pattern;
+        let uses = self.shape.query.sql.parameters().iter();
+        let names: BTreeSet<&str> = uses.map(|one| one.name.as_str()).collect();
+        let mut bound: Vec<(usize, &TableName, &str)> = Vec::new();
+        for name in &names {
+            let Some((at, table, column)) = self.shape.equal(name) else {
+                doubts.push(format!(
+                    "its SQL does not ask that a column be equal to `:{name}`"
+                ));
+                continue;
+            };
+            let own = pattern.parameters.iter().find(|one| *one.name == **name);
+            let is_kind = matches!(
+                (own.map(|one| one.kind), &column.data_type),
+                (Some(ParameterKind::Number), DataType::Integer { .. })
+                    | (Some(ParameterKind::Text), DataType::Text { .. })
+            );
+            if own.is_none() {
+                doubts.push(format!("`{name}` is a parameter of its SQL alone"));
+            } else if !is_kind || !is_exact(table, column, self.shape.catalog.dbms) {
+                doubts.push(format!(
+                    "`{}` may be equal to other values than its own text",
+                    column.name
+                ));
+            }
+            let (table, column) = (&table.name, column.name.as_str());
+            if bound
+                .iter()
+                .any(|(other, of, _)| *of == table && *other != at)
+            {
+                doubts.push(format!("its SQL reads `{}` twice", table.name));
+            }
+            if bound
+                .iter()
+                .any(|(other, _, of)| (*other, *of) == (at, column))
+            {
+                doubts.push(format!("several parameters are compared with `{column}`"));
+            }
+            bound.push((at, table, column));
+            let mut origins = drawn.origins.iter();
+            if !origins.any(|(of, from, drawn)| **of == **name && from == table && drawn == column)
+            {
+                doubts.push(format!("values of `{name}` were not drawn from `{column}`"));
+            }
+        }
+        let own = pattern.parameters.iter();
+        let unused = own.filter(|one| !names.contains(&*one.name));
+        doubts.extend(unused.map(|one| format!("`{}` is no parameter of its SQL", one.name)));
+    }
+
+    /// Whether an item type has the TTL attribute, or a document may give it.
+    fn may_expire(&self) -> bool {
+        let ttl = self.model.table.ttl.as_ref();
+        ttl.is_some_and(|ttl| {
+            let mut types = self.types.iter();
+            types.any(|one| one.item.node(ttl).is_some() || !one.spreads.is_empty())
+        })
+    }
+
+    /// Why its key may find items of other types than those that come back.
+    fn others(&self) -> Option<String> {
+        let claim = self.finds?;
+        let is_other = |name: &&String| self.types.iter().all(|one| *one.item.name != ***name);
+        let others = claim.of.item_types.iter().filter(is_other);
+        let others: Vec<&str> = others.map(String::as_str).collect();
+        if others.is_empty() {
+            return (!claim.is_proved()).then(|| claim.because.clone());
+        }
+        Some(format!("its key finds {} too", others.join(", ")))
+    }
+
+    /// What the SQL says beyond the pattern and the item types' own conditions, in its own words.
+    fn further(&self) -> Vec<String> {
+        let query = &self.shape.query;
+        let dbms = self.shape.catalog.dbms;
+        // What one item type says and another does not, may leave out rows of the other.
+        let known = common(self.types.iter().map(|one| {
+            let conditions = self.conditions(one).into_iter();
+            let parts = conditions.flat_map(|sql| parts(sql, dbms));
+            parts.map(|part| part.text).collect()
+        }));
+        let needed = common(self.types.iter().map(|one| self.needed(one)));
+        let keyed: Vec<_> = self.types.iter().map(|one| self.keyed(one)).collect();
+        let bases: Vec<usize> = self.types.iter().filter_map(|one| one.base).collect();
+        let mut named = Vec::new();
+        if query.set != Set::One {
+            named.push("it puts several SELECTs together".to_owned());
+        }
+        let strange = query.selects.iter().flat_map(|select| &select.strange);
+        named.extend(
+            query
+                .strange
+                .iter()
+                .chain(strange)
+                .map(|what| (*what).to_owned()),
+        );
+        for select in &query.selects {
+            let keeps_rows = self.shape.keeps_rows(select, &bases);
+            let of_bases = bases.iter().filter_map(|at| select.relations.get(*at));
+            // What an outer join asks takes no rows of the other side away.
+            let on = of_bases.filter(|_| !keeps_rows).flat_map(|one| &one.on);
+            let is_of_bases = |column: &ColumnRef| {
+                let origin = select.origin(column, self.shape.catalog);
+                origin.is_some_and(|(at, ..)| bases.contains(&at))
+            };
+            // A parameter is of the key once; what else it is compared with is more.
+            let mut bound: HashSet<&str> = HashSet::new();
+            for condition in select.conditions.iter().chain(on) {
+                // On the other side of an outer join a condition makes it an inner one.
+                let is_of_bases = select.relations.len() == 1
+                    || condition
+                        .columns()
+                        .is_some_and(|columns| columns.into_iter().all(is_of_bases));
+                let mut is_key = || {
+                    let (column, names) = key(condition)?;
+                    let mut of_key = names.iter();
+                    let are = of_key.all(|name| self.is_keyed(select, (column, name), &keyed));
+                    Some(are && names.into_iter().all(|name| bound.insert(name)))
+                };
+                let is_needed = || {
+                    let (at, _, column) =
+                        select.origin(not_null(condition)?, self.shape.catalog)?;
+                    Some(bases.contains(&at) && needed.contains(&column.name.as_str()))
+                };
+                let is_said =
+                    is_of_bases && (known.contains(&condition.text) || is_key() == Some(true));
+                if !is_said && is_needed() != Some(true) {
+                    named.push(format!("`{}`", condition.text));
+                }
+            }
+            for (is, what) in [
+                (select.distinct, "DISTINCT"),
+                (select.groups, "GROUP BY"),
+                (select.having, "HAVING"),
+                (!keeps_rows, "its joins"),
+            ] {
+                named.extend(is.then(|| what.to_owned()));
+            }
+            let is_query = |source: &Source| !matches!(source, Source::Table { .. });
+            let queries = select.relations.iter().filter(|one| is_query(&one.source));
+            named.extend(queries.map(|_| "a query within it".to_owned()));
+            named.extend(select.outputs.iter().flat_map(made));
+        }
+        named.dedup();
+        named
+    }
+
+    /// Whether the key of each item type of a SELECT has a column, or one that is equal to it, in a parameter's place.
+    fn is_keyed(
+        &self,
+        select: &Select,
+        (column, parameter): (&ColumnRef, &str),
+        keyed: &[Vec<(&str, &str)>],
+    ) -> bool {
+        let Some((at, _, column)) = select.origin(column, self.shape.catalog) else {
+            return false;
+        };
+        // Of several SELECTs each is of its own item types.
+        let is_one = self.shape.query.set == Set::One;
+        let base = |one: &Projection<'_>| match &one.pass.scan.from {
+            _ if is_one => one.base,
+            Relation::Table(name) => {
+                let table = select.table(0, self.shape.catalog);
+                table.and_then(|table| (table.name == *name).then_some(0))
+            }
+            Relation::Query(_) => None,
+        };
+        let types = self.types.iter().map(base).zip(keyed);
+        let mut own = types
+            .filter(|(base, _)| is_one || base.is_some())
+            .peekable();
+        let has_own = own.peek().is_some();
+        has_own
+            && own.all(|(base, pairs)| {
+                let mut pairs = pairs.iter().filter(|(name, _)| *name == parameter);
+                base.is_some_and(|of| {
+                    pairs.any(|(_, key)| self.shape.equates((of, key), (at, &column.name)))
+                })
+            })
+    }
+
+    /// The conditions of the item types that the SQL does not say.
+    fn unsaid(&self) -> Vec<String> {
+        let of_one = |one| {
+            let conditions = self.conditions(one).into_iter();
+            conditions.flat_map(|sql| self.shape.unsaid(sql, one.base))
+        };
+        let unsaid: BTreeSet<String> = self.types.iter().flat_map(of_one).collect();
+        unsaid.into_iter().map(|sql| format!("`{sql}`")).collect()
+    }
+
+    /// What else leaves items out of the answer that are not left out of the rows of the SQL, as far as its words tell.
+    fn left_out(&self) -> Vec<String> {
+        let pattern = self.pattern;
+        let mut found = Vec::new();
+        // A filter by what all items of a type have alike takes all of them or none.
+        let is_alike = |name: &str| {
+            let mut nodes = self.types.iter().map(|one| one.item.node(name));
+            nodes.all(|node| node.and_then(constant).is_some())
+        };
+        let filter = pattern.filter.as_ref();
+        if filter.is_some_and(|filter| !filter.names.iter().all(|name| is_alike(name))) {
+            found.push("its `filter`".to_owned());
+        }
+        if pattern.limit.is_some() && !pattern.is_whole_key() {
+            found.push("its `limit`".to_owned());
+        }
+        for (key, operator, asked) in pattern.conditions() {
+            let is_open = operator == "begins_with";
+            let finds = |made: &Template| match asked.as_slice() {
+                [asked] => (is_open || operator == "=") && finds_all(asked, made, is_open),
+                _ => false,
+            };
+            let mut made = self.types.iter();
+            if !made.all(|one| one.item.template(&key.name).is_none_or(finds)) {
+                found.push(format!("what it asks of `{}`", key.name));
+            }
+        }
+        let is_query = |one: &&Projection<'_>| matches!(one.pass.scan.from, Relation::Query(_));
+        let queries = self.types.iter().filter(is_query);
+        found.extend(queries.map(|one| format!("the query of {}", one.item.name)));
+        let lacking: BTreeSet<&str> = self
+            .types
+            .iter()
+            .flat_map(|one| self.lacking(one))
+            .collect();
+        found.extend(lacking.iter().map(|name| format!("NULL in `{name}`")));
+        found
+    }
+
+    /// What rows have to meet to be of an item type, and to have the keys that the pattern asks for: its `where`, and
+    /// the `$when` of these keys.
+    fn conditions<'m>(&'m self, one: &'m Projection<'_>) -> Vec<&'m str> {
+        let model = self.model;
+        let mut found = Vec::from_iter(model.condition(one.item));
+        for node in keys(&model.table, self.pattern).filter_map(|key| one.item.node(&key.name)) {
+            node.visit(&mut |node| {
+                if let Node::When { flag, .. } = node
+                    && let Some(ScanColumn::Flag(sql)) = one.pass.scan.columns.get(*flag)
+                {
+                    found.push(sql);
+                }
+            });
+        }
+        found
+    }
+
+    /// The values without which an item has none of the keys that the pattern asks for.
+    fn values<'m>(&'m self, item: &'m ItemType) -> impl Iterator<Item = &'m Placeholder> {
+        let keys = keys(&self.model.table, self.pattern);
+        let made = keys.filter_map(|key| item.template(&key.name));
+        let values = made.flat_map(Template::mandatory);
+        values.filter(|value| !value.replaces_null())
+    }
+
+    /// Columns of an item type's own table without which it has none of the keys.
+    fn needed<'m>(&'m self, one: &'m Projection<'_>) -> Vec<&'m str> {
+        let values = self.values(one.item);
+        values
+            .filter_map(|value| own_column(one.pass, value))
+            .collect()
+    }
+
+    /// Columns that may be NULL in a row of the SQL, which then has none of the keys.
+    fn lacking<'m>(&'m self, one: &'m Projection<'_>) -> Vec<&'m str> {
+        let mut names = self.needed(one);
+        names.retain(|name| one.base.is_some_and(|at| !self.shape.is_there(at, name)));
+        // No parent is sure to be there.
+        let of_parents = self.values(one.item).filter(|value| {
+            let column = one.pass.scan.columns.get(value.place.column);
+            matches!(column, Some(ScanColumn::Column { join: Some(_), .. }))
+        });
+        names.extend(of_parents.map(|value| &*value.place.written));
+        names
+    }
+
+    /// The pattern's parameters, each with the column of the item type's own table that its key has in the parameter's
+    /// place, written alike.
+    fn keyed<'m>(&'m self, one: &'m Projection<'_>) -> Vec<(&'m str, &'m str)> {
+        let pattern = self.pattern;
+        let sides = pattern.templates().filter_map(|(key, asked)| {
+            let made = one.item.template(&key.name)?;
+            Some(aligned(asked, made).pairs)
+        });
+        let pairs = sides.flatten().filter_map(|(_, asked, made)| {
+            let (as_asked, as_made) = (writing(&asked.filters), writing(&made.filters));
+            // Of a number it makes no difference who writes zeros before it.
+            let is_alike = as_asked == as_made
+                || matches!((&*as_asked, &*as_made), ([], [Filter::Pad { .. }]));
+            let is_it = is_alike && made.place.path.is_empty();
+            let parameter = pattern.parameters.get(asked.place.column)?;
+            let column = own_column(one.pass, made).filter(|_| is_it)?;
+            Some((&*parameter.name, column))
+        });
+        pairs.collect()
+    }
+}
+
+/// What is in every list.
+fn common<T: PartialEq>(mut lists: impl Iterator<Item = Vec<T>>) -> Vec<T> {
+    let mut found = lists.next().unwrap_or_default();
+    lists.for_each(|other| found.retain(|one| other.contains(one)));
+    found
+}
+
+/// The column of an item type's own table that a value of it is taken from.
+fn own_column<'m>(pass: &'m Pass, value: &Placeholder) -> Option<&'m str> {
+    match pass.scan.columns.get(value.place.column)? {
+        ScanColumn::Column {
+            join: None, name, ..
+        } => Some(name),
+        _ => None,
+    }
+}
+
+/// Whether a key condition finds every item whose values in the places of its parameters are theirs.
+fn finds_all(asked: &Template, made: &Template, is_open: bool) -> bool {
+    let is_firm = |part: &&Part| !matches!(part, Part::Optional(_));
+    let firm: Vec<Part> = made.parts.iter().take_while(is_firm).cloned().collect();
+    let is_all = firm.len() == made.parts.len();
+    aligned(asked, &Template { parts: firm }).is_whole(is_open) && (is_open || is_all)
+}
+
+/// The column that a condition holds against parameters, as a key condition may too.
+fn key(condition: &Condition) -> Option<(&ColumnRef, Vec<&str>)> {
+    match &condition.test {
+        Test::Compare { left, right, op } if *op != Comparator::NotEqual => {
+            Some((left.column()?, vec![right.parameter()?]))
+        }
+        Test::Between {
+            operand,
+            negated: false,
+            low,
+            high,
+        } => Some((operand.column()?, vec![low.parameter()?, high.parameter()?])),
+        _ => None,
+    }
+}
+
+/// Functions that make one value of the values of several rows. Others that are not of one row may change what a query
+/// answers, as far as is known.
+const OF_ROWS: [&str; 5] = ["avg", "count", "max", "min", "sum"];
+
+/// What a column of the result takes beside the row's own values.
+fn made(output: &Output) -> Vec<String> {
+    let Output::One { value, .. } = output else {
+        return Vec::new();
+    };
+    let around = value.around.iter().filter_map(|around| match around {
+        Around::Function(name) => Some(name),
+        _ => None,
+    });
+    let mut functions: Vec<&String> = around.collect();
+    let mut named = Vec::new();
+    if let Value::Expression(expression) = &value.value {
+        functions.extend(&expression.functions);
+        named.extend(expression.has_query.then(|| "a query within it".to_owned()));
+        named.extend(
+            expression
+                .has_window
+                .then(|| "a window function".to_owned()),
+        );
+    }
+    functions.retain(|name| OF_ROWS.contains(&name.as_str()));
+    named.extend(
+        functions
+            .iter()
+            .map(|name| format!("`{name}()` in its SELECT")),
+    );
+    named
+}

@@ -1,0 +1,255 @@
+//! Values that the source holds, as calls are drawn from them: those of a table's columns that occur together, the common,
+//! the rare, the smallest and the largest, each with the literal under which the source finds it again.
+
+use std::collections::HashSet;
+
+use dynafold_relational::catalog::{Column, DataType, Dbms, TableName};
+use dynafold_relational::value::Value;
+use dynafold_source::{Dialect, Source, SourceError};
+
+use super::call::Why;
+
+/// A value with the literal under which its source finds it again.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Cell {
+    pub(super) value: Value,
+    pub(super) literal: String,
+}
+
+/// Values that occur together, and why they were drawn.
+pub(super) type Tuple = (Why, Vec<Cell>);
+
+/// Columns of one table.
+pub(super) struct Columns<'a> {
+    pub(super) table: &'a TableName,
+    pub(super) columns: Vec<&'a Column>,
+}
+
+impl Columns<'_> {
+    /// Draws up to `most` tuples; all that there are if they are no more. Those with a NULL are none. `left_out`: a
+    /// condition on rows that make no item.
+    pub(super) async fn draw(
+        &self,
+        source: &mut dyn Source,
+        most: usize,
+        left_out: Option<&str>,
+    ) -> Result<Vec<Tuple>, SourceError> {
+        let up = self.names(source, "", ", ");
+        let down = self.names(source, " DESC", ", ");
+        let common = format!("count(*) DESC, {up}");
+        let mut all = self.read(source, None, &common, most + 1).await?;
+        if all.len() <= most {
+            return Ok(all.into_iter().map(|cells| (Why::All, cells)).collect());
+        }
+        let share = (most / 5).max(1);
+        let rare = format!("count(*), {down}");
+        let mut seen = HashSet::new();
+        let mut drawn = Vec::new();
+        for (why, order) in [
+            (Why::LeftOut, &common),
+            (Why::Common, &common),
+            (Why::Smallest, &up),
+            (Why::Largest, &down),
+            (Why::Rare, &rare),
+        ] {
+            let condition = left_out.filter(|_| why == Why::LeftOut);
+            let room = match why {
+                Why::LeftOut if condition.is_none() => continue,
+                Why::Common => most.saturating_sub(share * 3 + drawn.len()).max(1),
+                Why::Rare => most,
+                _ => share,
+            };
+            let rows = match why {
+                Why::Common => std::mem::take(&mut all),
+                _ => self.read(source, condition, order, room).await?,
+            };
+            let fresh = rows.into_iter().filter(|cells| {
+                let literals: Vec<String> = cells.iter().map(|cell| cell.literal.clone()).collect();
+                seen.insert(literals)
+            });
+            let room = room.min(most.saturating_sub(drawn.len()));
+            drawn.extend(fresh.take(room).map(|cells| (why, cells)));
+        }
+        Ok(drawn)
+    }
+
+    /// The names, each with what stands behind it, and this between them.
+    fn names(&self, source: &dyn Source, behind: &str, between: &str) -> String {
+        let columns = self.columns.iter();
+        let names = columns.map(|column| source.dialect().quote(&column.name) + behind);
+        names.collect::<Vec<_>>().join(between)
+    }
+
+    /// Distinct tuples in an order, with the literals that SQLite itself writes: it compares times
+    /// and numbers as they are stored.
+    async fn read(
+        &self,
+        source: &mut dyn Source,
+        condition: Option<&str>,
+        order: &str,
+        most: usize,
+    ) -> Result<Vec<Vec<Cell>>, SourceError> {
+        let (dbms, dialect) = (source.dbms(), source.dialect());
+        let names = self.names(source, "", ", ");
+        let mut outputs = names.clone();
+        let mut columns: Vec<Column> = self.columns.iter().copied().cloned().collect();
+        if dbms == Dbms::Sqlite {
+            for column in &self.columns {
+                let name = dialect.quote(&column.name);
+                // `quote` ends where a text has a NUL.
+                outputs.push_str(&format!(
+                    ", CASE WHEN typeof({name}) = 'text' AND instr({name}, char(0)) \
+                     THEN 'CAST(x''' || hex({name}) || ''' AS TEXT)' ELSE quote({name}) END"
+                ));
+            }
+            columns.extend(self.columns.iter().map(|column| Column {
+                data_type: DataType::Text { max_chars: None },
+                ..(*column).clone()
+            }));
+        }
+        let table = dialect.table(self.table);
+        let mut given = self.names(source, " IS NOT NULL", " AND ");
+        if let Some(condition) = condition {
+            given = format!("{given} AND {condition}");
+        }
+        let sql = format!(
+            "SELECT {outputs} FROM {table} WHERE {given} GROUP BY {names} ORDER BY {order} LIMIT {most}"
+        );
+        let rows = source.ask(&sql, &columns).await?;
+        let tuples = rows.iter().filter_map(|row| {
+            let width = self.columns.len();
+            let cells = (0..width).map(|at| {
+                let value = row.get(at)?.clone();
+                let literal = match row.get(width + at) {
+                    Some(Value::Text(quoted)) => quoted.to_string(),
+                    _ => literal(&value, dbms, dialect)?,
+                };
+                Some(Cell { value, literal })
+            });
+            cells.collect::<Option<Vec<Cell>>>()
+        });
+        Ok(tuples.collect())
+    }
+
+    /// How many distinct tuples there are without a NULL.
+    pub(super) async fn count(&self, source: &mut dyn Source) -> Result<Option<u64>, SourceError> {
+        let names = self.names(source, "", ", ");
+        let table = source.dialect().table(self.table);
+        let given = self.names(source, " IS NOT NULL", " AND ");
+        let sql = format!(
+            "SELECT count(*) AS found FROM (SELECT DISTINCT {names} FROM {table} WHERE {given}) AS q"
+        );
+        let bits = DataType::Integer {
+            bits: 64,
+            unsigned: false,
+        };
+        let found = Column::new("found".to_owned(), "bigint".to_owned(), bits);
+        let rows = source.ask(&sql, &[found]).await?;
+        Ok(match rows.first().and_then(|row| row.first()) {
+            Some(Value::Number(number)) => number.as_str().parse().ok(),
+            _ => None,
+        })
+    }
+
+    /// The smallest and the largest value of the first column.
+    pub(super) async fn ends(
+        &self,
+        source: &mut dyn Source,
+    ) -> Result<Option<(Cell, Cell)>, SourceError> {
+        let first = |rows: Vec<Vec<Cell>>| rows.into_iter().flatten().next();
+        let up = self.names(source, "", ", ");
+        let down = self.names(source, " DESC", ", ");
+        let low = first(self.read(source, None, &up, 1).await?);
+        let high = first(self.read(source, None, &down, 1).await?);
+        Ok(low.zip(high))
+    }
+}
+
+/// A value as a literal; `None` for what has none: lists, documents, unfit values.
+///
+/// PostgreSQL's have no type, so that they take the column's. MySQL's text is hexadecimal, which
+/// means the same in every SQL mode, and is compared under the column's collation.
+pub(super) fn literal(value: &Value, dbms: Dbms, dialect: &dyn Dialect) -> Option<String> {
+    let postgres = dbms == Dbms::Postgres;
+    let quoted = |text: &str| {
+        if postgres {
+            dialect.literal(text)
+        } else {
+            dialect.literal(&format!("'{}'", text.replace('\'', "''")))
+        }
+    };
+    Some(match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Bool(truth) if postgres => quoted(if *truth { "true" } else { "false" }),
+        Value::Bool(truth) => u8::from(*truth).to_string(),
+        Value::Number(number) => dialect.literal(number.as_str()),
+        Value::Text(text) => quoted(text),
+        // MySQL does not take the letter of UTC; its session is in UTC.
+        Value::Time(time) if !postgres => {
+            let text = time.as_str().trim_end_matches('Z');
+            quoted(&if dbms == Dbms::Sqlite {
+                text.to_owned()
+            } else {
+                text.replacen('T', " ", 1)
+            })
+        }
+        Value::Time(time) => quoted(time.as_str()),
+        Value::Bytes(bytes) => {
+            let mut digits = String::new();
+            for byte in bytes {
+                digits.push_str(&format!("{byte:02x}"));
+            }
+            if postgres {
+                quoted(&format!("\\x{digits}"))
+            } else {
+                dialect.literal(&format!("x'{digits}'"))
+            }
+        }
+        Value::List(_) | Value::Map(_) | Value::Set(_) | Value::Unfit(_) => return None,
+    })
+}
+
+/// A time of ours in the form in which a SQLite column holds its times: `sample` is a literal of it.
+pub(super) fn in_form(time: &str, sample: &str) -> String {
+    let sample = sample.trim_matches('\'');
+    let zone = if sample.ends_with('Z') { "Z" } else { "" };
+    let form = sample.trim_end_matches('Z');
+    let mut text = time.trim_end_matches('Z').to_owned();
+    if text.contains('.') {
+        text = text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    if form.len() == 10 {
+        text.truncate(10);
+    } else if form.contains('.') && text.len() >= 19 {
+        while text.len() < form.len() {
+            text.push(if text.len() == 19 { '.' } else { '0' });
+        }
+    }
+    if form.get(10..11) == Some(" ") {
+        text = text.replacen('T', " ", 1);
+    }
+    format!("'{text}{zone}'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_form;
+
+    #[test]
+    fn a_moment_takes_the_form_of_the_columns_own_times() {
+        let time = "2020-01-01T10:00:00";
+        assert_eq!(
+            in_form(time, "'2019-12-01T10:00:00'"),
+            "'2020-01-01T10:00:00'"
+        );
+        assert_eq!(
+            in_form(time, "'2019-12-01 10:00:00.123'"),
+            "'2020-01-01 10:00:00.000'"
+        );
+        assert_eq!(in_form(time, "'2019-12-01'"), "'2020-01-01'");
+        assert_eq!(
+            in_form("2020-01-01T10:00:00.000Z", "'2019-12-01 10:00:00Z'"),
+            "'2020-01-01 10:00:00Z'"
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! What `docs` was told, and the job that it comes to.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::files::{self, DocsFormat, Place};
+use crate::address;
+use crate::cli::catalog::Origin;
+use crate::cli::failure::Failure;
+use crate::cli::options::{Service, SourceArguments, moment};
+use crate::document::export::{ExportOptions, Tenant};
+use crate::target::TargetSpec;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dynafold docs shop.yaml --source postgres://app@db/shop            writes shop.html and shop.md
+  dynafold docs shop.yaml --source postgres://app@db/shop --all -o docs/
+  dynafold docs shop.yaml --source sqlite:shop.db --as html -o definition.html
+  dynafold docs shop.yaml --catalog catalog.json --as markdown -o -  works offline, without examples
+  dynafold docs shop.yaml --source postgres://app@db/shop --target dynamodb --region eu-west-1
+  dynafold docs shop.yaml --catalog catalog.json --as cloudformation --as iam-application -o infra/")]
+// Without a target the region is that of the policies alone.
+#[command(
+    mut_arg("endpoint_url", |arg| arg.requires("target")),
+    mut_arg("profile", |arg| arg.requires("target")),
+    mut_arg("region", |arg| arg.help(
+        "The AWS region where the target is, and of the ARNs in IAM policies [default in policies: any]"
+    ))
+)]
+pub(in crate::cli) struct Docs {
+    /// The mapping file
+    mapping: PathBuf,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// A schema that `inspect --format json` wrote, instead of a source; there are no examples then
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "target"])]
+    catalog: Option<PathBuf>,
+    /// What to write; may be repeated [default: html and markdown]
+    #[arg(long = "as", value_name = "FORMAT")]
+    formats: Vec<DocsFormat>,
+    /// The folder to write into, files are named after the mapping; with one --as the file, or -
+    /// for standard output [default: the current folder]
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// Overwrite files that `docs` did not write
+    #[arg(long)]
+    force: bool,
+    /// Example items of each item type
+    #[arg(long, value_name = "N", default_value_t = 5,
+          value_parser = clap::value_parser!(u16).range(1..=100))]
+    limit: u16,
+    /// Show no value of any row: no example items, answers or partition keys
+    #[arg(long)]
+    no_examples: bool,
+    /// Read every row: exact sizes, write units and hot partitions, instead of estimates
+    #[arg(long)]
+    all: bool,
+    /// Ask the access patterns' example answers of this table, `dynamodb` or `local:FILE`, instead
+    /// of one that is made from the first rows
+    #[arg(long, value_name = "TARGET")]
+    target: Option<String>,
+    #[command(flatten)]
+    service: Service,
+    /// The AWS region whose prices are shown [default: --region, else the price file's]
+    #[arg(long, value_name = "REGION")]
+    price_region: Option<String>,
+    /// The AWS account in IAM policies [default: any]
+    #[arg(long, value_name = "ID", value_parser = account)]
+    account: Option<String>,
+    /// The parameter by which partitions belong to a caller of the application, or `none` [default:
+    /// the one by which all access patterns find theirs]
+    #[arg(long, value_name = "PARAMETER")]
+    tenant: Option<String>,
+    /// A file of prices, instead of the built-in ones
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+    /// The time that decides what has expired, in RFC 3339 [default: the clock at the start]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    now: Option<Timestamp>,
+}
+
+fn account(text: &str) -> Result<String, &'static str> {
+    if text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        Ok(text.to_owned())
+    } else {
+        Err("an AWS account is twelve digits")
+    }
+}
+
+/// What is to be written, and from what.
+pub(super) struct Job {
+    pub(super) mapping: PathBuf,
+    pub(super) origin: Origin,
+    /// Each format, with where it goes.
+    pub(super) places: Vec<(DocsFormat, Place)>,
+    /// Example items of each item type.
+    pub(super) limit: usize,
+    /// Whether values of rows are shown.
+    pub(super) examples: bool,
+    /// Whether every row is read.
+    pub(super) all: bool,
+    /// The loaded table that is asked, instead of one made from the first rows.
+    pub(super) target: Option<TargetSpec>,
+    /// How `query` is told that table, without secrets.
+    pub(super) target_options: Vec<(&'static str, String)>,
+    pub(super) prices: Option<PathBuf>,
+    pub(super) price_region: Option<String>,
+    pub(super) now: Option<Timestamp>,
+    pub(super) export: ExportOptions,
+}
+
+impl Docs {
+    /// Reads the arguments as a whole. Says so now if one of the files must not be written.
+    pub(super) fn job(self) -> Result<Job, Failure> {
+        let formats = self.formats();
+        let places = files::places(&formats, &self.mapping, self.output.as_deref(), self.force)?;
+        let service = &self.service;
+        let target = self.target.as_ref().map(|target| service.spec(target));
+        let options = [
+            ("target", &self.target),
+            ("endpoint-url", &service.endpoint_url),
+            ("region", &service.region),
+        ];
+        let given = options.into_iter().filter(|_| target.is_some());
+        let given = given.filter_map(|(name, value)| Some((name, address::shown(value.as_ref()?))));
+        Ok(Job {
+            places,
+            limit: usize::from(self.limit),
+            examples: !self.no_examples,
+            all: self.all,
+            target_options: given.collect(),
+            target: target.transpose()?,
+            origin: Origin::of(self.source, self.catalog)?,
+            mapping: self.mapping,
+            prices: self.prices,
+            price_region: self.price_region.or_else(|| self.service.region.clone()),
+            now: self.now,
+            export: ExportOptions {
+                region: self.service.region,
+                account: self.account,
+                tenant: match self.tenant.as_deref() {
+                    None => Tenant::Inferred,
+                    Some("none") => Tenant::Nobody,
+                    Some(name) => Tenant::Parameter(name.to_owned()),
+                },
+                now: self.now,
+            },
+        })
+    }
+
+    /// What is to be written, each format once.
+    fn formats(&self) -> Vec<DocsFormat> {
+        let mut formats = Vec::new();
+        let said = match self.formats.as_slice() {
+            [] => &DocsFormat::USUAL,
+            said => said,
+        };
+        for format in said {
+            if !formats.contains(format) {
+                formats.push(*format);
+            }
+        }
+        formats
+    }
+}

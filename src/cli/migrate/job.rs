@@ -1,0 +1,285 @@
+//! What `migrate` was told, and the job that it comes to.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+
+use super::apart;
+use crate::cli::failure::Failure;
+use crate::cli::options::{Format, SourceArguments, TargetArguments, moment};
+use crate::load::state::{self, Mode};
+use crate::load::{Doing, KeyCheck, Options, Prune};
+use crate::target::TargetSpec;
+
+/// Of which rows `--prune` deletes the items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::cli) enum StaleRows {
+    /// Of those that are gone.
+    Gone,
+    /// Of those too that `where` leaves out, or that a view or a query does not return.
+    Filtered,
+}
+
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dynafold migrate shop.yaml --source sqlite:shop.db --target local:shop.ddb
+  dynafold migrate shop.yaml --source mysql://app@db/shop --target dynamodb --endpoint-url http://127.0.0.1:8000
+  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --region eu-west-1 --yes
+  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --max-wcu 2000
+  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --plan --prune
+  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --changes-only --prune
+
+A load that was interrupted, by Ctrl-C or a crash, resumes when the same command is started again.")]
+pub(in crate::cli) struct Migrate {
+    /// The mapping file
+    mapping: PathBuf,
+    #[command(flatten)]
+    source: SourceArguments,
+    #[command(flatten)]
+    target: TargetArguments,
+    /// Never create the table, for example because Terraform manages it
+    #[arg(long)]
+    no_create: bool,
+    /// Continue until more than N rows are rejected
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
+    max_rejects: u64,
+    /// Where rejected rows are written, one JSON line each [default: beside the mapping]
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
+    /// The time that decides what has expired, in RFC 3339 [default: the clock at the start]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    now: Option<Timestamp>,
+    /// Where `expired: archive` writes items, one JSON line each [default: beside the mapping]
+    #[arg(long, value_name = "FILE")]
+    archive: Option<PathBuf>,
+    /// Maximum write capacity units a second, indexes included [default: as the table takes]
+    #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    max_wcu: Option<u32>,
+    /// Maximum number of batches in flight [default: as the target can take]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    concurrency: Option<u16>,
+    /// Connections that read in parallel, on PostgreSQL [default: one a processor, 8 at most]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    readers: Option<u16>,
+    /// About how many rows are read, entered and gone on with as one
+    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    chunk_rows: Option<u64>,
+    /// Read the source once, and find equal keys only after they have overwritten each other
+    #[arg(long)]
+    one_pass: bool,
+    /// Write only items that are missing from the table or differ there; costs reads instead of writes
+    #[arg(long)]
+    changes_only: bool,
+    /// Delete items of the mapping's item types whose rows are gone; `--prune=filtered` also
+    /// deletes those whose rows `where`, a view or a query leaves out
+    #[arg(long, value_name = "ROWS", num_args = 0..=1, require_equals = true,
+          default_missing_value = "gone", hide_possible_values = true)]
+    prune: Option<StaleRows>,
+    /// Delete the table first and create it again
+    #[arg(long, conflicts_with_all = ["changes_only", "prune", "append", "plan", "no_create"])]
+    replace: bool,
+    /// Load into a table that holds items already; those with the same keys are replaced
+    #[arg(long)]
+    append: bool,
+    /// Say what would be added, changed and, with --prune, deleted; write nothing
+    #[arg(long, visible_alias = "dry-run")]
+    plan: bool,
+    /// Only this item type; may be repeated
+    #[arg(long = "items", value_name = "NAME")]
+    items: Vec<String>,
+    /// Only items with this value of the table's partition key, for example one tenant
+    #[arg(long, value_name = "VALUE")]
+    partition: Option<String>,
+    /// Load only the rows of a rejects file, after the mapping was corrected
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["prune", "replace"])]
+    retry_rejects: Option<PathBuf>,
+    /// Where the state of the load is kept [default: .dynafold/ beside the mapping]
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// Start over instead of resuming an interrupted load
+    #[arg(long)]
+    fresh: bool,
+    /// Answer yes to the questions before anything that costs money or deletes the table
+    #[arg(short, long)]
+    yes: bool,
+    /// Text for people or JSON for programs
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+/// What a load is to do, as far as the command line says it.
+pub(super) struct Job {
+    pub(super) mapping: PathBuf,
+    /// The URL of the source.
+    pub(super) source: String,
+    pub(super) target: TargetSpec,
+    pub(super) now: Option<Timestamp>,
+    /// The item types that are loaded; all without any.
+    pub(super) items: Vec<String>,
+    /// The partition key value whose items are loaded.
+    pub(super) partition: Option<String>,
+    /// The rejects file whose rows alone are loaded.
+    pub(super) retry_rejects: Option<PathBuf>,
+    pub(super) state: StateFile,
+    pub(super) table: TableRules,
+    /// How the rows are read and written.
+    pub(super) options: Options,
+    /// Most write units a second.
+    pub(super) max_wcu: Option<u32>,
+    /// Whether questions are answered with yes.
+    pub(super) yes: bool,
+    pub(super) format: Format,
+    /// The options by which one run is told from another, with what they say.
+    pub(super) identity: Vec<(&'static str, String)>,
+}
+
+/// Where the state of a load is kept.
+pub(super) struct StateFile {
+    pub(super) path: PathBuf,
+    /// Whether the user has named it: then it is kept for a table in memory too.
+    pub(super) is_named: bool,
+    /// What becomes of a load that did not end.
+    pub(super) mode: Mode,
+}
+
+/// What may become of the table before the load.
+pub(super) struct TableRules {
+    /// It may be made.
+    pub(super) create: bool,
+    /// It is emptied.
+    pub(super) replace: bool,
+    /// It may hold items.
+    pub(super) may_hold_items: bool,
+}
+
+impl Job {
+    /// Whether everything that the mapping says is loaded, so that a later load may go by its keys.
+    pub(super) fn is_full(&self) -> bool {
+        self.items.is_empty() && self.partition.is_none() && self.retry_rejects.is_none()
+    }
+
+    /// Whether nothing is written.
+    pub(super) fn is_plan(&self) -> bool {
+        self.options.doing == Doing::Plan
+    }
+}
+
+impl Migrate {
+    /// Reads the arguments as a whole: their defaults, and whether they go with each other.
+    pub(super) fn job(self) -> Result<Job, Failure> {
+        let state = StateFile {
+            is_named: self.state.is_some(),
+            path: (self.state.clone()).unwrap_or_else(|| state::default_path(&self.mapping)),
+            mode: match (self.fresh, self.replace) {
+                (true, true) => Mode::Replace,
+                (true, false) => Mode::Fresh,
+                (false, _) => Mode::Resume,
+            },
+        };
+        let target = self.target.spec()?;
+        let rejects_file = self.rejects_file()?;
+        let beside = || self.mapping.with_extension("archive.ndjson");
+        let archive_file = self.archive.clone().unwrap_or_else(beside);
+        apart::files(&target, &state.path, &rejects_file, &archive_file)?;
+        Ok(Job {
+            identity: self.identity(),
+            table: TableRules {
+                create: !self.no_create && !self.plan,
+                replace: self.replace,
+                may_hold_items: self.append
+                    || self.changes_only
+                    || self.prune.is_some()
+                    || self.plan
+                    || self.retry_rejects.is_some(),
+            },
+            options: Options {
+                max_rejects: Some(self.max_rejects),
+                rejects_file,
+                archive_file,
+                writers: self.concurrency.map(usize::from),
+                keys: if self.one_pass {
+                    KeyCheck::Late
+                } else {
+                    KeyCheck::First
+                },
+                doing: match (self.plan, self.changes_only) {
+                    (true, _) => Doing::Plan,
+                    (false, true) => Doing::Changes,
+                    (false, false) => Doing::Put,
+                },
+                readers: self.readers.map(usize::from),
+                chunk_rows: self.chunk_rows,
+                prune: self.prune.map(|stale| Prune {
+                    filtered: stale == StaleRows::Filtered,
+                }),
+                ..Options::default()
+            },
+            source: self.source.url()?,
+            mapping: self.mapping,
+            target,
+            now: self.now,
+            items: self.items,
+            partition: self.partition,
+            retry_rejects: self.retry_rejects,
+            state,
+            max_wcu: self.max_wcu,
+            yes: self.yes,
+            format: self.format,
+        })
+    }
+
+    /// Beside the mapping, under its name, unless `--rejects` says otherwise. Never the file whose rows
+    /// are loaded again: it is read by each attempt.
+    fn rejects_file(&self) -> Result<PathBuf, Failure> {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let again = self.retry_rejects.as_deref();
+        let is_read = |path: &Path| again.is_some_and(|read| real(read) == real(path));
+        match &self.rejects {
+            Some(path) if is_read(path) => Err(Failure::usage(
+                "--retry-rejects and --rejects name one file",
+            )
+            .with_help("give the rows that are rejected again a file of their own")),
+            Some(path) => Ok(path.clone()),
+            None => {
+                let beside = self.mapping.with_extension("rejects.ndjson");
+                Ok(if is_read(&beside) {
+                    self.mapping.with_extension("rejects-again.ndjson")
+                } else {
+                    beside
+                })
+            }
+        }
+    }
+
+    /// The options by which one run is told from another; the file of `--retry-rejects` is told by what it
+    /// holds.
+    fn identity(&self) -> Vec<(&'static str, String)> {
+        let said = |is_said: bool| is_said.then(|| "said".to_owned());
+        let stale = self.prune.and_then(|rows| rows.to_possible_value());
+        let options = [
+            (
+                "--items",
+                (!self.items.is_empty()).then(|| self.items.join(", ")),
+            ),
+            ("--partition", self.partition.clone()),
+            ("--now", self.now.map(|now| now.to_string())),
+            ("--changes-only", said(self.changes_only)),
+            ("--prune", stale.map(|rows| rows.get_name().to_owned())),
+            ("--replace", said(self.replace)),
+        ];
+        let options = options.into_iter();
+        let said = options.filter_map(|(name, value)| Some((name, value?)));
+        said.collect()
+    }
+}

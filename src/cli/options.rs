@@ -1,0 +1,91 @@
+//! Arguments that several commands take.
+
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+
+use super::failure::Failure;
+use crate::target::TargetSpec;
+
+/// Where rows come from.
+#[derive(Debug, Args)]
+pub(super) struct SourceArguments {
+    /// The database: postgres://…, mysql://…, mariadb://… or sqlite:FILE
+    #[arg(long, value_name = "URL", env = "DATABASE_URL", hide_env_values = true)]
+    pub(super) source: Option<String>,
+}
+
+impl SourceArguments {
+    /// The source's URL.
+    pub(super) fn url(self) -> Result<String, Failure> {
+        self.source.ok_or_else(|| {
+            Failure::usage("no source is named").with_help(
+                "say --source postgres://user@host/database (or mysql://…, sqlite:FILE), or set DATABASE_URL",
+            )
+        })
+    }
+}
+
+/// Where items go.
+#[derive(Debug, Args)]
+pub(super) struct TargetArguments {
+    /// `dynamodb`, `local` (in memory) or `local:FILE`
+    #[arg(long, value_name = "TARGET", env = "DYNAFOLD_TARGET")]
+    target: String,
+    #[command(flatten)]
+    service: Service,
+}
+
+impl TargetArguments {
+    /// The target that they name.
+    pub(super) fn spec(&self) -> Result<TargetSpec, Failure> {
+        self.service.spec(&self.target)
+    }
+}
+
+/// Which DynamoDB is meant, and as whom.
+#[derive(Debug, Args)]
+pub(super) struct Service {
+    /// The endpoint of DynamoDB Local or another server that speaks the protocol
+    #[arg(long, value_name = "URL")]
+    pub(super) endpoint_url: Option<String>,
+    /// The profile of ~/.aws/config to use
+    #[arg(long, value_name = "NAME")]
+    pub(super) profile: Option<String>,
+    /// The AWS region
+    #[arg(long, value_name = "REGION")]
+    pub(super) region: Option<String>,
+}
+
+impl Service {
+    /// The target that `--target` names with these.
+    pub(super) fn spec(&self, target: &str) -> Result<TargetSpec, Failure> {
+        TargetSpec::parse(
+            target,
+            self.endpoint_url.as_deref(),
+            self.profile.as_deref(),
+            self.region.as_deref(),
+        )
+        .map_err(|error| Failure::of(&error).into_usage())
+    }
+}
+
+/// Reports are text for people, or JSON for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    Text,
+    Json,
+}
+
+/// Reads `--now`.
+pub(super) fn moment(text: &str) -> Result<Timestamp, &'static str> {
+    text.parse()
+        .map_err(|_| "write it in RFC 3339, with its offset: 2026-01-31T09:00:00Z")
+}
+
+/// When output has colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    Auto,
+    Always,
+    Never,
+}
