@@ -332,13 +332,22 @@ impl Slots {
         slot.map(|slot| slot.from)
     }
 
-    /// A row of the item type's pass, as far as the query gives it.
+    /// A row of the item type's pass, as far as the query gives it, with values as the pass's columns give them.
     pub(super) fn row(&self, given: &[Value]) -> Vec<Value> {
+        self.fill(given, coerce)
+    }
+
+    /// The same with values as the query gives them: in SQLite a column of numbers may hold text.
+    pub(super) fn row_as_given(&self, given: &[Value]) -> Vec<Value> {
+        self.fill(given, |value, _| value)
+    }
+
+    fn fill(&self, given: &[Value], read: fn(Value, &DataType) -> Value) -> Vec<Value> {
         let mut row = vec![Value::Null; self.width];
         for slot in &self.all {
             let value = given.get(slot.from).cloned().unwrap_or(Value::Null);
             let value = match &slot.data_type {
-                Some(data_type) => coerce(value, data_type),
+                Some(data_type) => read(value, data_type),
                 None => value,
             };
             if let Some(place) = row.get_mut(slot.place.column) {

@@ -2,6 +2,7 @@
 //! compared, how a row finds its item, and what a row says of it.
 
 use std::collections::HashSet;
+use std::iter;
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, Index, Item, KeyAttribute, Table};
@@ -303,10 +304,9 @@ pub(super) enum Certainty {
 /// What a row says of one attribute.
 #[derive(Debug, Clone)]
 struct Made {
-    /// Whether its template has made it: the query has all that it takes, and the value passes the filters.
-    by_template: bool,
-    /// What its template makes.
-    attribute: Option<Attribute>,
+    /// What its template makes: of the values as its columns hold them, and as the query gives them, where both can be.
+    /// Empty where the query lacks something that it takes, or a value does not pass the filters.
+    by_template: Vec<Option<Attribute>>,
     /// What its column holds.
     direct: Option<Value>,
 }
@@ -332,13 +332,14 @@ impl Projection<'_> {
             Certainty::Sure
         };
         let row = self.slots.row(given);
+        let as_given = Some(self.slots.row_as_given(given)).filter(|as_given| *as_given != row);
         let parts = self.compared.iter().map(|one| {
-            let node = one.node.as_ref();
-            let made =
-                node.and_then(|node| folder.attribute(node, &row, self.item.keep_nulls).ok());
+            let rows = one.node.iter().flat_map(|node| {
+                let rows = iter::once(&row).chain(&as_given);
+                rows.map(move |row| folder.attribute(node, row, self.item.keep_nulls))
+            });
             Made {
-                by_template: made.is_some(),
-                attribute: made.flatten(),
+                by_template: rows.flatten().collect(),
                 direct: one.column.map(|column| value(column).clone()),
             }
         });
@@ -346,10 +347,10 @@ impl Projection<'_> {
         let mut identity = Some(String::new());
         for at in &self.identity {
             let part = parts.get(*at)?;
-            let attribute = match &part.direct {
-                _ if part.by_template => part.attribute.clone(),
-                Some(direct) => to_attribute(direct, false).ok().flatten(),
-                None => {
+            let attribute = match (part.by_template.first(), &part.direct) {
+                (Some(made), _) => made.clone(),
+                (None, Some(direct)) => to_attribute(direct, false).ok().flatten(),
+                (None, None) => {
                     identity = None;
                     break;
                 }
@@ -424,14 +425,15 @@ impl Projection<'_> {
             if one.may_lack && found.is_none() {
                 return false;
             }
-            let is_made = part.by_template && self.same(one, part.attribute.as_ref(), found);
+            let mut made = part.by_template.iter();
+            let is_made = made.any(|made| self.same(one, made.as_ref(), found));
             let is_direct = part.direct.as_ref().is_some_and(|direct| {
                 // Its own template says what it should be, unless the query has done the same already.
-                if part.by_template {
+                if part.by_template.is_empty() {
+                    loosely_same(found, direct)
+                } else {
                     let direct = to_attribute(direct, false);
                     direct.is_ok_and(|direct| self.same(one, direct.as_ref(), found))
-                } else {
-                    loosely_same(found, direct)
                 }
             });
             !is_made && !is_direct
