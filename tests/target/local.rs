@@ -102,6 +102,27 @@ async fn what_is_no_file_of_the_engine_is_refused_untouched() {
     }
 }
 
+/// A process that is killed before the file has its write-ahead log leaves a journal, which the next one rolls back.
+#[tokio::test]
+async fn a_file_with_a_killed_process_s_journal_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, killed) = (folder.path().join("t.ddb"), folder.path().join("k.ddb"));
+    let table = table(true);
+    let target = open(&file).await.unwrap();
+    target.create(&table).await.unwrap();
+    drop(target);
+    let writer = rusqlite::Connection::open(&file).unwrap();
+    let begin = "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN; CREATE TABLE more AS \
+                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, hex(randomblob(100)) FROM n";
+    writer.execute_batch(begin).unwrap();
+    for end in ["", "-journal"] {
+        let of = |file: &Path| format!("{}{end}", file.display());
+        std::fs::copy(of(&file), of(&killed)).unwrap();
+    }
+    let target = open(&killed).await.unwrap();
+    assert!(target.describe(&table.name).await.unwrap().is_some());
+}
+
 #[tokio::test]
 async fn two_may_use_one_file() {
     let folder = tempfile::tempdir().unwrap();

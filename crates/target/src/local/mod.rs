@@ -313,8 +313,8 @@ fn inspect(file: &Path) -> Result<()> {
             _ => Ok(()),
         };
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let count = || -> Result<(u32, u32), SqliteError> {
+    let count = |access| -> Result<(u32, u32), SqliteError> {
+        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(file, flags)?;
         connection.busy_timeout(PATIENCE)?;
         connection.query_row(
@@ -324,7 +324,15 @@ fn inspect(file: &Path) -> Result<()> {
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
     };
-    match count() {
+    let mut counted = count(OpenFlags::SQLITE_OPEN_READ_ONLY);
+    // A process that was killed in a transaction has left a journal, which only a writer can roll back.
+    if counted
+        .as_ref()
+        .is_err_and(|error| error.sqlite_error_code() == Some(ErrorCode::ReadOnly))
+    {
+        counted = count(OpenFlags::SQLITE_OPEN_READ_WRITE);
+    }
+    match counted {
         Ok((0, _) | (_, 2)) => Ok(()),
         Ok(_) => Err(failure(
             &format!("{shown} is a SQLite database, but not one that holds DynamoDB tables"),
