@@ -11,7 +11,7 @@ use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
 use dynafold::mapping::{Described, Raw, resolve};
 use dynafold::scan::ScanColumn;
-use dynafold::target::{Action, Batch, BatchLimit, Batcher, Entry};
+use dynafold::target::{Action, Batch, BatchEntry, BatchLimit, Batcher};
 use dynafold::value::{Number, Time, TimeKind, Value, parse_document};
 
 /// The mapping of `scripts/bench`.
@@ -157,14 +157,14 @@ fn batch(folder: &Folder, row: &[Value], batcher: &mut Batcher) -> Option<Batch>
     let mut full = None;
     for number in 0..u128::from(ROWS) {
         let folded = folder.fold(0, row).ok()?;
-        let entry = Entry {
+        let entry = BatchEntry {
             action: Action::Put,
             size: folded.size,
             units: folded.units,
             item_type: 0,
             fingerprint: folded.fingerprint ^ number,
             partition: folded.partition,
-            ..Entry::default()
+            ..BatchEntry::default()
         };
         full = batcher.push(entry, |out| write_item(out, &folded.item));
     }

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use dynafold::load::{self, Cancel, KeyCheck, Load, Options, Silent};
+use dynafold::load::{self, Cancel, KeyCheck, Load, NoProgress, Options};
 use dynafold::mapping::template::Context;
 use dynafold::target::TargetSpec;
 use dynafold::{check, diagnostic, dynamodb, preview, source, target};
@@ -67,7 +67,7 @@ pub(crate) async fn load(
             ..Options::default()
         },
         cancel: Cancel::default(),
-        progress: Arc::new(Silent),
+        progress: Arc::new(NoProgress),
         state: None,
     })
     .await;

@@ -10,7 +10,7 @@ mod whole;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use dynafold::mapping::yaml::{Node, parse};
+use dynafold::mapping::yaml::{YamlNode, parse};
 use dynafold_testing::missing::{named_by, not_tested};
 
 use crate::patterns::in_words_of;
@@ -117,12 +117,12 @@ async fn bench(name: &str) -> (PathBuf, Source) {
 }
 
 /// A template, without its functions' names: `!Ref Table` is `Table`.
-pub(crate) fn template(text: &str) -> Node {
+pub(crate) fn template(text: &str) -> YamlNode {
     parse(text).unwrap_or_else(|fault| panic!("{fault:?}\n{text}"))
 }
 
 /// The node behind these keys.
-pub(crate) fn at<'n>(node: &'n Node, keys: &[&str]) -> &'n Node {
+pub(crate) fn at<'n>(node: &'n YamlNode, keys: &[&str]) -> &'n YamlNode {
     keys.iter().fold(node, |node, key| {
         node.get(key)
             .unwrap_or_else(|| panic!("no {key} of {keys:?}"))

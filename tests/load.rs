@@ -14,7 +14,7 @@ mod verify;
 use std::path::Path;
 use std::sync::Arc;
 
-use dynafold::load::{Cancel, KeyCheck, Load, Options, Report, Silent, run};
+use dynafold::load::{Cancel, KeyCheck, Load, NoProgress, Options, Report, run};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
 use dynafold::source::Source;
@@ -69,7 +69,7 @@ pub(crate) async fn load_with(
         context: Context::default(),
         options,
         cancel,
-        progress: Arc::new(Silent),
+        progress: Arc::new(NoProgress),
     })
     .await;
     assert!(report.balanced, "{report:#?}");

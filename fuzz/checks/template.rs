@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use dynafold::catalog::Family;
+use dynafold::catalog::TypeFamily;
 use dynafold::item::evaluate;
-use dynafold::mapping::model::{Part, Place, Placeholder, Template};
+use dynafold::mapping::model::{Placeholder, Template, TemplatePart, ValuePath};
 use dynafold::mapping::template::{
-    Argument, Context, Filter, FilterCall, Secret, Segment, Written, WrittenPlaceholder, parse,
+    Context, Filter, FilterArgument, FilterCall, Secret, Segment, WrittenPlaceholder,
+    WrittenTemplate, parse,
 };
 use dynafold::value::{Number, Time, TimeKind, UnfitReason, Value, parse_document};
 
@@ -18,17 +19,17 @@ mod print;
 const COLUMNS: [&str; 12] = ["n", "m", "z", "f", "b", "d", "l", "s", "i", "w", "c", "u"];
 
 /// Every kind of value that a filter may be told of.
-const FAMILIES: [Family; 10] = [
-    Family::Number,
-    Family::Text,
-    Family::Boolean,
-    Family::Time,
-    Family::Binary,
-    Family::Document,
-    Family::List,
-    Family::Map,
-    Family::Set,
-    Family::Any,
+const FAMILIES: [TypeFamily; 10] = [
+    TypeFamily::Number,
+    TypeFamily::Text,
+    TypeFamily::Boolean,
+    TypeFamily::Time,
+    TypeFamily::Binary,
+    TypeFamily::Document,
+    TypeFamily::List,
+    TypeFamily::Map,
+    TypeFamily::Set,
+    TypeFamily::Any,
 ];
 
 /// `replace` after `replace` doubles a text without end, as its author asked.
@@ -60,11 +61,11 @@ pub(crate) fn check(data: &[u8]) {
     }
 }
 
-fn prints_back(written: &Written, text: &str) {
+fn prints_back(written: &WrittenTemplate, text: &str) {
     let printed = print::print(written);
     let read = parse(&printed).unwrap_or_else(|errors| panic!("{text:?}: {printed:?}: {errors:?}"));
     assert_eq!(print::print(&read), printed, "{text:?}");
-    let without_places = |written: &Written| {
+    let without_places = |written: &WrittenTemplate| {
         let mut written = written.clone();
         forget_places(&mut written.segments);
         written
@@ -90,11 +91,11 @@ fn forget_places(segments: &mut [Segment]) {
 }
 
 /// Compiles the segments; `None` where a filter is not known or takes other arguments.
-fn compile(segments: &[Segment], text: &str) -> Option<Vec<Part>> {
+fn compile(segments: &[Segment], text: &str) -> Option<Vec<TemplatePart>> {
     let part = |segment: &Segment| match segment {
-        Segment::Text(text) => Some(Part::Text(text.clone())),
-        Segment::Optional(inner) => compile(inner, text).map(Part::Optional),
-        Segment::Placeholder(placeholder) => bind(placeholder, text).map(Part::Value),
+        Segment::Text(text) => Some(TemplatePart::Text(text.clone())),
+        Segment::Optional(inner) => compile(inner, text).map(TemplatePart::Optional),
+        Segment::Placeholder(placeholder) => bind(placeholder, text).map(TemplatePart::Value),
     };
     segments.iter().map(part).collect()
 }
@@ -134,14 +135,14 @@ fn bind(placeholder: &WrittenPlaceholder, text: &str) -> Option<Placeholder> {
     let (column, path) = placeholder.path.split_first()?;
     let column = COLUMNS.iter().position(|name| name == column);
     Some(Placeholder {
-        place: Place {
+        place: ValuePath {
             column: column.unwrap_or(COLUMNS.len()),
             path: path.iter().map(|step| Arc::from(step.as_str())).collect(),
             written: placeholder.written_path().into(),
             is_json: false,
         },
         filters,
-        family: Family::Any,
+        family: TypeFamily::Any,
         escape: None,
     })
 }

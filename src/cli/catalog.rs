@@ -4,20 +4,20 @@ use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 use super::options::SourceArguments;
-use super::output::Output;
+use super::output::OutputStreams;
 use crate::catalog::Catalog;
 use crate::source::{self, Source};
 
 /// Where a catalog comes from.
 #[derive(Debug)]
-pub(super) enum Origin {
+pub(super) enum CatalogOrigin {
     /// The source with this URL.
     Source(String),
     /// What `inspect --format json` wrote.
     File(PathBuf),
 }
 
-impl Origin {
+impl CatalogOrigin {
     /// What `--catalog` names, or else the source.
     pub(super) fn of(source: SourceArguments, catalog: Option<PathBuf>) -> Result<Self, Failure> {
         match (catalog, source.source) {
@@ -61,7 +61,7 @@ pub(super) async fn read(url: &str) -> Result<(Box<dyn Source>, Catalog), Failur
 }
 
 /// Connects, reads the catalog, and says what of it stays hidden.
-pub(super) async fn show(url: &str, output: &Output) -> Result<Catalog, Failure> {
+pub(super) async fn show(url: &str, output: &OutputStreams) -> Result<Catalog, Failure> {
     let (_, catalog) = read(url).await?;
     output.warnings(&catalog.notices);
     Ok(catalog)

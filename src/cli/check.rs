@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use super::catalog::Origin;
+use super::catalog::CatalogOrigin;
 use super::failure::Failure;
 use super::options::{Format, SourceArguments};
-use super::output::Output;
+use super::output::OutputStreams;
 use super::{Outcome, mapping, proofs};
 use crate::diagnostic::{Severity, to_json};
 
@@ -38,14 +38,14 @@ pub(in crate::cli) struct Check {
     format: Format,
 }
 
-pub(super) async fn run(arguments: Check, output: &Output) -> Result<Outcome, Failure> {
+pub(super) async fn run(arguments: Check, output: &OutputStreams) -> Result<Outcome, Failure> {
     if arguments.catalog.is_none() && arguments.source.source.is_none() {
         // What is wrong whatever the schema is told all the same.
         if let Ok(found) = mapping::Outlined::read(&arguments.mapping) {
             found.tell(&arguments.mapping, output);
         }
     }
-    let origin = Origin::of(arguments.source, arguments.catalog)?;
+    let origin = CatalogOrigin::of(arguments.source, arguments.catalog)?;
     let (mut source, catalog, mut file) = mapping::open_any(&origin, &arguments.mapping).await?;
     if let Some(source) = &mut source {
         let foreseen = file.checked.foresee_answers(&catalog, source.as_mut());

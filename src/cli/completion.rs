@@ -15,7 +15,7 @@ use clap_complete::{ArgValueCandidates, CompleteEnv, CompletionCandidate, Shell}
 use super::args::Arguments;
 use super::failure::{FAILED, Failure};
 use super::flags::{named, with_parameters};
-use super::query::patterns::{Ground, outlined};
+use super::query::patterns::{QueryContext, outlined};
 use crate::mapping::model::AccessPattern;
 
 /// Names the shell that asks, in the environment that its script makes.
@@ -84,7 +84,7 @@ fn expanded(path: &str) -> PathBuf {
 
 /// The command with the patterns as values of its argument, and the parameters of one as those of
 /// `--param`.
-fn with_candidates(command: Clap, ground: &Ground, found: Option<&AccessPattern>) -> Clap {
+fn with_candidates(command: Clap, ground: &QueryContext, found: Option<&AccessPattern>) -> Clap {
     let patterns = ground.patterns.iter();
     let patterns = patterns.map(|pattern| (pattern.name.to_string(), pattern.description.clone()));
     let parameters = found.into_iter().flat_map(|pattern| &pattern.parameters);

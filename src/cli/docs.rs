@@ -10,10 +10,10 @@ use self::files::DocsFormat;
 pub(super) use self::job::Docs;
 use super::Outcome;
 use super::failure::Failure;
-use super::output::Output;
+use super::output::OutputStreams;
 use crate::document::{self, Definition};
 
-pub(super) async fn run(arguments: Docs, output: &Output) -> Result<Outcome, Failure> {
+pub(super) async fn run(arguments: Docs, output: &OutputStreams) -> Result<Outcome, Failure> {
     let job = arguments.job()?;
     let mut formats = job.places.iter().map(|(format, _)| format);
     let (material, definition) = if formats.all(|format| format.export().is_some()) {

@@ -21,14 +21,14 @@ const USAGE: u8 = 2;
 
 /// How a program reads why a command failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum FailureFormat {
     /// As a JSON document.
     Document,
     /// As a line of JSON, behind what there is already.
     Line,
 }
 
-impl Form {
+impl FailureFormat {
     /// What `--format` says, whatever the command and whether or not its line can be read; `None` where the
     /// results are for people.
     pub(super) fn said(words: &[OsString]) -> Option<Self> {

@@ -7,39 +7,39 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, Command as Clap, CommandFactory as _, FromArgMatches as _};
 
-use super::query::patterns::{self, Ground};
+use super::query::patterns::{self, QueryContext};
 use crate::access::has_option;
 use crate::cli::args::{Arguments, Command};
 use crate::cli::failure::Failure;
 use crate::cli::options::Color;
-use crate::cli::output::Output;
+use crate::cli::output::OutputStreams;
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
 use crate::value::TimeKind;
 
 /// Why the command line was not read.
-pub(in crate::cli) enum Stop {
+pub(in crate::cli) enum UnreadArguments {
     /// clap says so: wrong usage, `--help`, `--version`.
     Clap(clap::Error),
     /// The mapping cannot be read, or has no such pattern.
     Failure(Failure),
 }
 
-impl From<clap::Error> for Stop {
+impl From<clap::Error> for UnreadArguments {
     fn from(error: clap::Error) -> Self {
         Self::Clap(error)
     }
 }
 
 /// Reads a command line.
-pub(in crate::cli) fn parse(words: &[OsString]) -> Result<Arguments, Stop> {
+pub(in crate::cli) fn parse(words: &[OsString]) -> Result<Arguments, UnreadArguments> {
     let mut command = Arguments::command();
     let mut pattern = None;
     if let Some(named) = named(words, &command) {
-        let output = Output::new(Color::Auto);
+        let output = OutputStreams::new(Color::Auto);
         match patterns::outlined(Path::new(&named.mapping), Some(&output)) {
             Ok(ground) => match &named.pattern {
                 Some(name) => {
-                    let found = ground.find(name).map_err(Stop::Failure)?;
+                    let found = ground.find(name).map_err(UnreadArguments::Failure)?;
                     command = with_parameters(command, &named.mapping, found);
                     pattern = Some(found.clone());
                 }
@@ -49,7 +49,7 @@ pub(in crate::cli) fn parse(words: &[OsString]) -> Result<Arguments, Stop> {
             Err(failure) if words.iter().any(|word| word == "--help" || word == "-h") => {
                 command = with_failure(command, &failure);
             }
-            Err(failure) => return Err(Stop::Failure(failure)),
+            Err(failure) => return Err(UnreadArguments::Failure(failure)),
         }
     }
     let matches = command.try_get_matches_from(words)?;
@@ -205,7 +205,7 @@ fn help(parameter: &Parameter) -> String {
 }
 
 /// The command with the list of the mapping's patterns.
-fn with_list(command: Clap, ground: &Ground) -> Clap {
+fn with_list(command: Clap, ground: &QueryContext) -> Clap {
     let list = patterns::list(ground);
     command.mut_subcommand("query", |query| {
         query.after_help(format!("Access patterns:\n{list}"))

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::options::SourceArguments;
-use super::output::Output;
+use super::output::OutputStreams;
 use super::{Outcome, catalog, inspect};
 use crate::mapping::{Starter, starter};
 
@@ -30,7 +30,7 @@ pub(in crate::cli) struct Init {
     force: bool,
 }
 
-pub(super) async fn run(arguments: Init, output: &Output) -> Result<Outcome, Failure> {
+pub(super) async fn run(arguments: Init, output: &OutputStreams) -> Result<Outcome, Failure> {
     let to_stdout = arguments.output == Path::new("-");
     if !to_stdout && !arguments.force && arguments.output.exists() {
         return Err(

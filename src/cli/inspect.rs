@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::failure::Failure;
 use super::options::SourceArguments;
-use super::output::Output;
+use super::output::OutputStreams;
 use super::{Outcome, catalog};
 use crate::catalog::{Catalog, Dbms, Table};
 use crate::diagnostic::did_you_mean;
@@ -39,7 +39,7 @@ pub(in crate::cli) struct Inspect {
     format: InspectFormat,
 }
 
-pub(super) async fn run(arguments: Inspect, output: &Output) -> Result<Outcome, Failure> {
+pub(super) async fn run(arguments: Inspect, output: &OutputStreams) -> Result<Outcome, Failure> {
     let all = catalog::show(&arguments.source.url()?, output).await?;
     let mut catalog = all.clone();
     narrow(&mut catalog, &arguments.tables, &arguments.schemas, output)?;
@@ -60,7 +60,7 @@ pub(super) fn narrow(
     catalog: &mut Catalog,
     tables: &[String],
     schemas: &[String],
-    output: &Output,
+    output: &OutputStreams,
 ) -> Result<(), Failure> {
     let home = match catalog.dbms {
         Dbms::Mysql | Dbms::Mariadb if schemas.is_empty() => catalog.search_path.clone(),

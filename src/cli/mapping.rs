@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::catalog::{self, Origin};
+use super::catalog::{self, CatalogOrigin};
 use super::failure::Failure;
 use super::format::{counted, one_line};
-use super::output::{Output, colored};
+use super::output::{OutputStreams, colored};
 use crate::catalog::Catalog;
 use crate::check::{self, Checked};
 use crate::diagnostic::{Diagnostic, Severity, render, to_json};
@@ -64,7 +64,7 @@ impl MappingFile {
     }
 
     /// The model, or the faults on stderr and a failure.
-    pub(super) fn into_model(self, output: &Output) -> Result<Model, Failure> {
+    pub(super) fn into_model(self, output: &OutputStreams) -> Result<Model, Failure> {
         if self.checked.model.is_none() {
             output.warnings(&self.notices);
             output.note(&self.rendered(Severity::Error, output.color_stderr()));
@@ -123,7 +123,7 @@ impl Outlined {
     }
 
     /// Shows its errors.
-    pub(super) fn tell(&self, path: &Path, output: &Output) {
+    pub(super) fn tell(&self, path: &Path, output: &OutputStreams) {
         if !self.errors.is_empty() {
             let name = one_line(&path.display().to_string());
             let color = output.color_stderr();
@@ -144,7 +144,7 @@ pub(super) async fn open(
 
 /// The same, or with a catalog from a file and without a source.
 pub(super) async fn open_any(
-    origin: &Origin,
+    origin: &CatalogOrigin,
     path: &Path,
 ) -> Result<(Option<Box<dyn Source>>, Catalog, MappingFile), Failure> {
     let (mut source, catalog) = origin.read().await?;

@@ -10,26 +10,26 @@ mod state;
 
 use std::sync::Arc;
 
-use self::ground::Ground;
-use self::job::Job;
+use self::ground::TableState;
 pub(super) use self::job::Migrate;
-use self::keys::Keys;
+use self::job::MigrateJob;
+use self::keys::KeyTemplateTexts;
 use super::failure::Failure;
 use super::options::Format;
-use super::output::Output;
+use super::output::OutputStreams;
 use super::signals::stop_on_signals;
-use super::target::Use;
+use super::target::BilledUse;
 use super::{Outcome, mapping, progress, report, selection, target};
-use crate::load::state::Selection;
+use crate::load::state::PruneSelection;
 use crate::load::{self, Load, Options};
 use crate::mapping::model::{Expired, Model};
 use crate::mapping::template::Context;
 use crate::source::Source;
 use crate::target::{Target, connect};
 
-pub(super) async fn run(arguments: Migrate, output: &Output) -> Result<Outcome, Failure> {
+pub(super) async fn run(arguments: Migrate, output: &OutputStreams) -> Result<Outcome, Failure> {
     let job = arguments.job()?;
-    let ready = Ready::of(&job, output).await?;
+    let ready = PreparedLoad::of(&job, output).await?;
     let partition = job.partition.as_deref();
     let nothing = partition.map(|value| selection::nothing_under(value, &ready.model));
     let (mut report, resumable) = Box::pin(ready.load(&job, output)).await?;
@@ -53,28 +53,28 @@ pub(super) async fn run(arguments: Migrate, output: &Output) -> Result<Outcome, 
 }
 
 /// A mapping as it is written.
-struct Written {
+struct LoadedMapping {
     text: String,
     /// What it takes from the environment, by the names of the variables.
     variables: Vec<(String, String)>,
 }
 
 /// Everything that was checked, asked and opened before anything is changed.
-struct Ready {
+struct PreparedLoad {
     /// Its snapshot is open.
     source: Box<dyn Source>,
-    mapping: Written,
+    mapping: LoadedMapping,
     model: Arc<Model>,
     context: Context,
     target: Arc<dyn Target>,
     options: Options,
 }
 
-impl Ready {
-    async fn of(job: &Job, output: &Output) -> Result<Self, Failure> {
+impl PreparedLoad {
+    async fn of(job: &MigrateJob, output: &OutputStreams) -> Result<Self, Failure> {
         let (mut source, _, file) = mapping::open(&job.source, &job.mapping).await?;
         let keys = file.checked.key_check(job.options.keys);
-        let mapping = Written {
+        let mapping = LoadedMapping {
             text: file.text.clone(),
             variables: file.checked.variables.clone(),
         };
@@ -88,9 +88,9 @@ impl Ready {
         let selection = rows::of(job, &model)?;
         let target = connect(&job.target).await?;
         let usage = if job.is_plan() {
-            Use::Reads
+            BilledUse::Reads
         } else {
-            Use::Writes
+            BilledUse::Writes
         };
         target::confirm(
             target.as_ref(),
@@ -120,7 +120,11 @@ impl Ready {
 
     /// Locks the state, proves that the load can be, prepares the table, and loads. Says too whether
     /// the load could go on.
-    async fn load(mut self, job: &Job, output: &Output) -> Result<(load::Report, bool), Failure> {
+    async fn load(
+        mut self,
+        job: &MigrateJob,
+        output: &OutputStreams,
+    ) -> Result<(load::Report, bool), Failure> {
         let identity = self.source.identity().await?;
         let (target, model) = (self.target, self.model);
         // The lock first: of two runs that start at one time, the second must not touch anything.
@@ -135,15 +139,15 @@ impl Ready {
         let state = state::of_this_table(state, job.state.mode, target.as_ref(), &model).await?;
         let context = state::context(self.context, state.as_ref(), output);
         let place = state::place(&model, target.as_ref());
-        let keys = Keys::of(&model);
+        let keys = KeyTemplateTexts::of(&model);
         if job.retry_rejects.is_some() {
             keys.are_those_of(state::last(&job.state, state.as_ref(), &place), output)?;
         }
-        let ground = Ground::look(job, &target, &model, state.as_ref()).await?;
+        let ground = TableState::look(job, &target, &model, state.as_ref()).await?;
         if !job.is_plan() && !state::goes_on(state.as_ref()) {
             load::clear_rejects(&self.options.rejects_file)?;
         }
-        let remember = job.is_full().then(|| Selection {
+        let remember = job.is_full().then(|| PruneSelection {
             place,
             json: keys.json(),
         });
@@ -167,10 +171,10 @@ impl Ready {
         let ready = if begun.goes_on() {
             tokio::select! {
                 ready = ground.prepare(output) => ready?,
-                () = cancel.cancelled() => load::Ready::default(),
+                () = cancel.cancelled() => load::ReadyTable::default(),
             }
         } else {
-            load::Ready::default()
+            load::ReadyTable::default()
         };
         Ok((begun.run(ready).await, resumable))
     }

@@ -38,10 +38,10 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use crate::format;
 use crate::target::CREDENTIAL_CRATES;
 use args::Command;
-use failure::{Failure, Form};
-use flags::Stop;
+use failure::{Failure, FailureFormat};
+use flags::UnreadArguments;
 use options::Color;
-use output::Output;
+use output::OutputStreams;
 
 /// How a command ended, when nothing failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,15 +63,17 @@ pub fn run() -> ExitCode {
     if let Some(exit) = completion::answer(&words) {
         return exit;
     }
-    let form = Form::said(&words);
+    let form = FailureFormat::said(&words);
     let arguments = match flags::parse(&words) {
         Ok(arguments) => arguments,
         // clap answers --help, --version and wrong usage (exit code 2).
-        Err(Stop::Clap(error)) => return usage::told(&usage::explained(error)),
-        Err(Stop::Failure(failure)) => return failed(&Output::new(Color::Auto), &failure, form),
+        Err(UnreadArguments::Clap(error)) => return usage::told(&usage::explained(error)),
+        Err(UnreadArguments::Failure(failure)) => {
+            return failed(&OutputStreams::new(Color::Auto), &failure, form);
+        }
     };
     start_logging(arguments.global.verbose);
-    let output = Output::new(arguments.global.color);
+    let output = OutputStreams::new(arguments.global.color);
     if let Err(error) = room_for_files() {
         let failure = Failure::failed(format!("cannot open {FILES} files"))
             .with_cause(&error)
@@ -118,7 +120,7 @@ fn room_for_files() -> std::io::Result<()> {
 }
 
 /// Says why a command failed, to people and to programs.
-fn failed(output: &Output, failure: &Failure, form: Option<Form>) -> ExitCode {
+fn failed(output: &OutputStreams, failure: &Failure, form: Option<FailureFormat>) -> ExitCode {
     output.failure(failure);
     if let Some(form) = form
         && output.answer(failure, form).is_err()
@@ -129,15 +131,18 @@ fn failed(output: &Output, failure: &Failure, form: Option<Form>) -> ExitCode {
 }
 
 /// Runs a command line of the program's own.
-async fn carry_out(words: &[std::ffi::OsString], output: &Output) -> Result<Outcome, Failure> {
+async fn carry_out(
+    words: &[std::ffi::OsString],
+    output: &OutputStreams,
+) -> Result<Outcome, Failure> {
     match flags::parse(words) {
         Ok(arguments) => Box::pin(dispatch(arguments.command, output)).await,
-        Err(Stop::Failure(failure)) => Err(failure),
-        Err(Stop::Clap(error)) => Err(Failure::of(&error)),
+        Err(UnreadArguments::Failure(failure)) => Err(failure),
+        Err(UnreadArguments::Clap(error)) => Err(Failure::of(&error)),
     }
 }
 
-async fn dispatch(command: Command, output: &Output) -> Result<Outcome, Failure> {
+async fn dispatch(command: Command, output: &OutputStreams) -> Result<Outcome, Failure> {
     match command {
         // It goes through most of the others, and its future is as large as theirs together.
         Command::Demo(arguments) => Box::pin(demo::run(arguments, output)).await,

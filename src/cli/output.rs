@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::failure::{Failure, Form};
+use super::failure::{Failure, FailureFormat};
 use super::format::printable;
 use super::options::Color;
 
@@ -86,14 +86,14 @@ impl io::Write for Stderr {
 
 /// The two streams, and whether they take colours.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct OutputStreams {
     color: bool,
     color_stderr: bool,
     /// Whether a result was given as JSON.
     answered: AtomicBool,
 }
 
-impl Output {
+impl OutputStreams {
     pub(super) fn new(color: Color) -> Self {
         // https://no-color.org: any non-empty value turns colours off.
         let allowed = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -146,11 +146,11 @@ impl Output {
     }
 
     /// Prints, for programs, why a command failed that has printed no report.
-    pub(super) fn answer(&self, failure: &Failure, form: Form) -> Result<(), Failure> {
+    pub(super) fn answer(&self, failure: &Failure, form: FailureFormat) -> Result<(), Failure> {
         match form {
             _ if self.answered.load(Ordering::Relaxed) => Ok(()),
-            Form::Document => self.json(&failure.report()),
-            Form::Line => self.text(&failure.report().to_string()),
+            FailureFormat::Document => self.json(&failure.report()),
+            FailureFormat::Line => self.text(&failure.report().to_string()),
         }
     }
 

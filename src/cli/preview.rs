@@ -17,9 +17,9 @@ use serde::Serialize;
 use serde_json::json;
 
 pub(super) use self::job::Preview;
-use self::job::{Job, PreviewFormat, Rows};
+use self::job::{PreviewFormat, PreviewJob, PreviewRows};
 use super::failure::Failure;
-use super::output::{Output, shown};
+use super::output::{OutputStreams, shown};
 use super::report::attribute;
 use super::{Outcome, mapping, selection, target};
 use crate::dynamodb::write_item;
@@ -31,16 +31,16 @@ const COLUMNS: u16 = 100;
 /// Keys that several items have and whose rows a report shows.
 const NAMED: usize = 20;
 
-pub(super) async fn run(arguments: Preview, output: &Output) -> Result<Outcome, Failure> {
+pub(super) async fn run(arguments: Preview, output: &OutputStreams) -> Result<Outcome, Failure> {
     let job = arguments.job()?;
     match &job.rows {
-        Rows::First(limit) => first(&job, *limit, output).await,
-        Rows::All(rows) => Box::pin(all::run(&job, rows, output)).await,
+        PreviewRows::First(limit) => first(&job, *limit, output).await,
+        PreviewRows::All(rows) => Box::pin(all::run(&job, rows, output)).await,
     }
 }
 
 /// Shows what the first rows become.
-async fn first(job: &Job, limit: u64, output: &Output) -> Result<Outcome, Failure> {
+async fn first(job: &PreviewJob, limit: u64, output: &OutputStreams) -> Result<Outcome, Failure> {
     let (mut source, _, file) = mapping::open(&job.source, &job.mapping).await?;
     let model = file.into_model(output)?;
     selection::check(&job.items, &model)?;
@@ -94,7 +94,7 @@ fn width(file: Option<&Path>) -> usize {
 }
 
 /// Prints a result, or writes it to a new file.
-fn put(file: Option<&Path>, text: &str, output: &Output) -> Result<(), Failure> {
+fn put(file: Option<&Path>, text: &str, output: &OutputStreams) -> Result<(), Failure> {
     let Some(path) = file else {
         return output.text(text);
     };
@@ -107,7 +107,7 @@ fn put(file: Option<&Path>, text: &str, output: &Output) -> Result<(), Failure> 
 fn put_json(
     file: Option<&Path>,
     document: &impl Serialize,
-    output: &Output,
+    output: &OutputStreams,
 ) -> Result<(), Failure> {
     if file.is_none() {
         return output.json(document);

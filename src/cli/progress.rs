@@ -10,7 +10,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, P
 
 use super::format;
 use super::output::tell;
-use crate::load::{Progress, Step};
+use crate::load::{Progress, RunStep};
 use crate::mapping::model::Model;
 
 /// Between two plain lines.
@@ -26,17 +26,17 @@ pub(super) fn progress(model: &Model) -> Arc<dyn Progress> {
     if std::io::stderr().is_terminal() {
         Arc::new(Bars::new(names))
     } else {
-        Arc::new(Lines::new(names))
+        Arc::new(ProgressLines::new(names))
     }
 }
 
-fn words(step: Step) -> &'static str {
+fn words(step: RunStep) -> &'static str {
     match step {
-        Step::ProvingKeys => "reading the keys, before anything is written",
-        Step::ComparingKeys => "comparing the keys",
-        Step::NamingDuplicates => "reading again to name the rows that share a key",
-        Step::Finishing => "finishing",
-        Step::LookingForUnexpected => "looking for items that the source does not make",
+        RunStep::ProvingKeys => "reading the keys, before anything is written",
+        RunStep::ComparingKeys => "comparing the keys",
+        RunStep::NamingDuplicates => "reading again to name the rows that share a key",
+        RunStep::Finishing => "finishing",
+        RunStep::LookingForUnexpected => "looking for items that the source does not make",
     }
 }
 
@@ -116,7 +116,7 @@ impl Progress for Bars {
         }
     }
 
-    fn step(&self, step: Step) {
+    fn step(&self, step: RunStep) {
         let bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         bars.values().for_each(ProgressBar::abandon);
         let spinner = self.all.add(self.step.clone());
@@ -134,22 +134,22 @@ impl Drop for Bars {
 }
 
 /// A line now and then.
-struct Lines {
+struct ProgressLines {
     names: Vec<Arc<str>>,
-    state: Mutex<State>,
+    state: Mutex<LineProgress>,
 }
 
-struct State {
+struct LineProgress {
     counts: Vec<u64>,
     totals: Vec<Option<u64>>,
     started: Instant,
     last: Instant,
 }
 
-impl Lines {
+impl ProgressLines {
     fn new(names: Vec<Arc<str>>) -> Self {
         let now = Instant::now();
-        let state = Mutex::new(State {
+        let state = Mutex::new(LineProgress {
             counts: vec![0; names.len()],
             totals: vec![None; names.len()],
             started: now,
@@ -159,7 +159,7 @@ impl Lines {
     }
 }
 
-impl Progress for Lines {
+impl Progress for ProgressLines {
     fn pass(&self, _pass: usize, _name: &str, item_types: &[usize], estimated_rows: Option<u64>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         for item_type in item_types {
@@ -198,7 +198,7 @@ impl Progress for Lines {
         ));
     }
 
-    fn step(&self, step: Step) {
+    fn step(&self, step: RunStep) {
         tell(words(step));
     }
 }

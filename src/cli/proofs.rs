@@ -5,7 +5,7 @@ mod patterns;
 use std::collections::BTreeMap;
 
 use super::format::{bytes, counted};
-use super::output::Output;
+use super::output::OutputStreams;
 use crate::claim::{Claim, ClaimKind};
 use crate::mapping::{Coverage, IndexProof, Proofs, SizeProof};
 
@@ -15,13 +15,13 @@ const LISTED: usize = 6;
 const WIDTH: usize = 12;
 
 /// A line for people, with the reasons below it.
-struct Line {
+struct ProofLine {
     title: &'static str,
     text: String,
     reasons: Vec<String>,
 }
 
-impl Line {
+impl ProofLine {
     fn new(title: &'static str, text: String, reasons: impl IntoIterator<Item = String>) -> Self {
         Self {
             title,
@@ -32,7 +32,7 @@ impl Line {
 }
 
 /// The proofs for people.
-pub(super) fn text(proofs: &Proofs, detailed: bool, output: &Output) -> String {
+pub(super) fn text(proofs: &Proofs, detailed: bool, output: &OutputStreams) -> String {
     let (own, pairs): (Vec<&Claim>, Vec<&Claim>) = proofs
         .of(ClaimKind::KeysDiffer)
         .partition(|claim| claim.of.item_types.len() == 1);
@@ -93,7 +93,7 @@ fn open(claims: &[&Claim]) -> Vec<String> {
     open.map(|claim| subject(claim)).collect()
 }
 
-fn keys(claims: &[&Claim]) -> Line {
+fn keys(claims: &[&Claim]) -> ProofLine {
     let open = open(claims);
     let all = counted(claims.len(), "item type");
     let text = match open.as_slice() {
@@ -104,10 +104,10 @@ fn keys(claims: &[&Claim]) -> Line {
             open.join(", ")
         ),
     };
-    Line::new("keys", text, claims.iter().copied().map(reason))
+    ProofLine::new("keys", text, claims.iter().copied().map(reason))
 }
 
-fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> Line {
+fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> ProofLine {
     let by_beginning = proofs.pairs_by_beginning;
     let left = proofs.pairs_not_compared;
     // One claim is of all the pairs that are left.
@@ -134,10 +134,10 @@ fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> Line {
         ));
     }
     reasons.extend(claims.iter().copied().map(reason));
-    Line::new("item types", text, reasons)
+    ProofLine::new("item types", text, reasons)
 }
 
-fn order(claims: &[&Claim]) -> Line {
+fn order(claims: &[&Claim]) -> ProofLine {
     let (open, all) = (open(claims), claims.len());
     let text = match open.as_slice() {
         [] => format!("text order is value order in all {all} sort keys"),
@@ -147,7 +147,7 @@ fn order(claims: &[&Claim]) -> Line {
             open.join(", ")
         ),
     };
-    Line::new("sort order", text, claims.iter().copied().map(reason))
+    ProofLine::new("sort order", text, claims.iter().copied().map(reason))
 }
 
 /// Names, the first of them if there are many.
@@ -160,7 +160,7 @@ fn listed(names: &[String], detailed: bool) -> String {
     }
 }
 
-fn coverage(coverage: &Coverage, detailed: bool) -> Line {
+fn coverage(coverage: &Coverage, detailed: bool) -> ProofLine {
     let mut text = format!(
         "{} of {} columns are in items",
         coverage.in_items, coverage.columns
@@ -174,10 +174,10 @@ fn coverage(coverage: &Coverage, detailed: bool) -> Line {
     say("omitted", &coverage.omitted);
     say("tables not read", &coverage.unused_tables);
     say("tables of queries not counted", &coverage.queries);
-    Line::new("coverage", text, None)
+    ProofLine::new("coverage", text, None)
 }
 
-fn indexes(proofs: &Proofs, detailed: bool) -> Vec<Line> {
+fn indexes(proofs: &Proofs, detailed: bool) -> Vec<ProofLine> {
     // A mapping without access patterns says nothing of what is asked.
     let is_unasked = |index: &IndexProof| {
         let mut asked = proofs.patterns.iter().map(|pattern| &pattern.index);
@@ -212,12 +212,12 @@ fn indexes(proofs: &Proofs, detailed: bool) -> Vec<Line> {
             });
             format!("{}: {when}{single}", item.item_type)
         });
-        Line::new(if at == 0 { "indexes" } else { "" }, text, reasons)
+        ProofLine::new(if at == 0 { "indexes" } else { "" }, text, reasons)
     });
     lines.collect()
 }
 
-fn sizes(sizes: &[SizeProof], detailed: bool) -> Line {
+fn sizes(sizes: &[SizeProof], detailed: bool) -> ProofLine {
     let limited = sizes
         .iter()
         .filter_map(|size| Some((size.most_bytes?, size)));
@@ -245,10 +245,10 @@ fn sizes(sizes: &[SizeProof], detailed: bool) -> Line {
             size.without_limit.join(", ")
         ),
     });
-    Line::new("size", parts.join("; "), reasons)
+    ProofLine::new("size", parts.join("; "), reasons)
 }
 
-fn writes(sizes: &[SizeProof]) -> Line {
+fn writes(sizes: &[SizeProof]) -> ProofLine {
     // Item types by what one put of theirs writes.
     let mut groups: BTreeMap<(usize, usize), Vec<&str>> = BTreeMap::new();
     for size in sizes {
@@ -283,5 +283,5 @@ fn writes(sizes: &[SizeProof]) -> Line {
             counted(writes.least_units, "write unit")
         )
     });
-    Line::new("one put", parts.join("; "), reasons)
+    ProofLine::new("one put", parts.join("; "), reasons)
 }

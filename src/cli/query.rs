@@ -9,24 +9,24 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 pub(super) use self::job::Query;
-use self::job::{Call, QueryFormat, Sending};
+use self::job::{QueryCall, QueryFormat, Sending};
 use super::failure::Failure;
 use super::format::{counted, whole};
-use super::output::Output;
+use super::output::OutputStreams;
 use super::{Outcome, target};
 use crate::access::{has_option, moment, plan, read, to_json};
 use crate::diagnostic::did_you_mean;
-use crate::dynamodb::{Plan, item_value, write_item};
+use crate::dynamodb::{CallPlan, item_value, write_item};
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
 use crate::mapping::template::Context;
-use crate::target::{Answer, TargetError, answer};
+use crate::target::{CallResult, TargetError, answer};
 use crate::value::Value;
-use patterns::Ground;
+use patterns::QueryContext;
 
 /// The width of a table where there is no terminal.
 const COLUMNS: u16 = 100;
 
-pub(super) async fn run(arguments: Query, output: &Output) -> Result<Outcome, Failure> {
+pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outcome, Failure> {
     let job = arguments.job()?;
     let ground = patterns::read(&job, output).await?;
     let Some(call) = &job.call else {
@@ -83,10 +83,10 @@ pub(super) fn refused(error: TargetError) -> Failure {
 
 /// The values of a pattern's parameters, in their order.
 fn values(
-    call: &Call,
+    call: &QueryCall,
     pattern: &AccessPattern,
     context: &Context,
-    output: &Output,
+    output: &OutputStreams,
 ) -> Result<Vec<Value>, Failure> {
     let given = &call.given;
     let names = || pattern.parameters.iter().map(|parameter| &*parameter.name);
@@ -156,7 +156,11 @@ fn is_day(text: &str) -> bool {
     text.len() == "2026-01-31".len()
 }
 
-fn listed(ground: &Ground, format: QueryFormat, output: &Output) -> Result<(), Failure> {
+fn listed(
+    ground: &QueryContext,
+    format: QueryFormat,
+    output: &OutputStreams,
+) -> Result<(), Failure> {
     let of = |pattern: &AccessPattern| {
         let parameters = pattern.parameters.iter();
         let parameters = parameters.map(|parameter| {
@@ -193,11 +197,11 @@ fn listed(ground: &Ground, format: QueryFormat, output: &Output) -> Result<(), F
 
 /// Shows the requests.
 fn explain(
-    plan: &Plan,
-    ground: &Ground,
+    plan: &CallPlan,
+    ground: &QueryContext,
     pattern: &AccessPattern,
     format: QueryFormat,
-    output: &Output,
+    output: &OutputStreams,
 ) -> Result<(), Failure> {
     let requests = plan.requests.iter();
     let requests: Vec<(&str, Json)> = requests
@@ -238,13 +242,13 @@ fn explain(
 
 /// Shows an answer: items to stdout, and what they took to stderr unless it is all JSON.
 fn show(
-    answer: &Answer,
+    answer: &CallResult,
     times: &[Duration],
-    ground: &Ground,
+    ground: &QueryContext,
     pattern: &AccessPattern,
     place: &str,
     sending: &Sending,
-    output: &Output,
+    output: &OutputStreams,
 ) -> Result<(), Failure> {
     let [p50, p90, p99, max] = [50, 90, 99, 100].map(|part| milliseconds(percentile(times, part)));
     match sending.format {

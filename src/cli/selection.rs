@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use crate::dynamodb::{Attribute, KeyType};
-use crate::mapping::model::{Model, Node};
+use crate::mapping::model::{AttributeNode, Model};
 use crate::value::Number;
 
 /// Every item type that is named is one of the mapping's.
@@ -59,7 +59,7 @@ pub(super) fn nothing_under(partition: &str, model: &Model) -> String {
     let makes = model.item_types.iter().filter_map(|item| {
         let mut attributes = item.attributes.iter();
         match attributes.find(|(name, _)| name == key)? {
-            (_, Node::Template(template)) => Some(format!("`{template}` ({})", item.name)),
+            (_, AttributeNode::Template(template)) => Some(format!("`{template}` ({})", item.name)),
             _ => None,
         }
     });

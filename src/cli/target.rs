@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::failure::Failure;
-use super::output::Output;
+use super::output::OutputStreams;
 use super::{format, prices};
 use crate::dynamodb::price::Prices;
 use crate::dynamodb::{Billing, Table};
@@ -25,7 +25,7 @@ const SAMPLE: u64 = 200;
 
 /// What a command will use up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum BilledUse {
     /// Writes every item.
     Writes,
     /// Reads every item, strongly consistent, and scans the keys.
@@ -122,18 +122,20 @@ pub(super) async fn confirm(
     source: &str,
     model: &Model,
     context: &Context,
-    usage: Use,
+    usage: BilledUse,
     yes: bool,
-    output: &Output,
+    output: &OutputStreams,
 ) -> Result<(), Failure> {
     let Some(prices) = priced(target, &model.table, yes).await? else {
         return Ok(());
     };
     let estimate = estimate(source, model, context, usage, &prices).await?;
     let question = match usage {
-        Use::Writes => format!("Write to the table `{}`?", model.table.name),
-        Use::Reads | Use::Samples(_) => format!("Read the table `{}`?", model.table.name),
-        Use::Repairs => format!(
+        BilledUse::Writes => format!("Write to the table `{}`?", model.table.name),
+        BilledUse::Reads | BilledUse::Samples(_) => {
+            format!("Read the table `{}`?", model.table.name)
+        }
+        BilledUse::Repairs => format!(
             "Read the table `{}` and write what is missing or different?",
             model.table.name
         ),
@@ -148,7 +150,7 @@ pub(super) async fn confirm_calls(
     calls: u64,
     least: f64,
     yes: bool,
-    output: &Output,
+    output: &OutputStreams,
 ) -> Result<(), Failure> {
     let Some(prices) = priced(target, table, yes).await? else {
         return Ok(());
@@ -169,7 +171,7 @@ async fn priced(target: &dyn Target, table: &Table, yes: bool) -> Result<Option<
     if !target.is_billed() {
         return Ok(None);
     }
-    if yes || Output::can_ask() {
+    if yes || OutputStreams::can_ask() {
         // Whoever cannot log in should not be asked about money first.
         target.describe(&table.name).await?;
     }
@@ -182,10 +184,10 @@ fn agree(
     estimate: &str,
     question: &str,
     yes: bool,
-    output: &Output,
+    output: &OutputStreams,
 ) -> Result<(), Failure> {
     output.note(&format!("{}: {estimate}", target.place()));
-    Output::agree(yes, "this costs money", question, "nothing was done")
+    OutputStreams::agree(yes, "this costs money", question, "nothing was done")
 }
 
 /// Items, units and price, from exact row counts and a sample of the items.
@@ -193,7 +195,7 @@ async fn estimate(
     source: &str,
     model: &Model,
     context: &Context,
-    usage: Use,
+    usage: BilledUse,
     prices: &Prices,
 ) -> Result<String, Failure> {
     // A connection of its own: the run's snapshot begins with the run.
@@ -218,7 +220,7 @@ async fn estimate(
         writes += of_all(sample.items.iter().map(|item| item.units).sum());
         reads += of_all(sample.items.iter().map(|item| read_units(item.size)).sum());
     }
-    if let Use::Samples(most) = usage
+    if let BilledUse::Samples(most) = usage
         && items > most
     {
         reads = reads.saturating_mul(most).div_ceil(items);
@@ -227,9 +229,9 @@ async fn estimate(
     let read = || units(reads, "read", |units| prices.reads(units));
     let write = || units(writes, "write", |units| prices.writes(units));
     let what = match usage {
-        Use::Writes => write(),
-        Use::Reads | Use::Samples(_) => read(),
-        Use::Repairs => format!(
+        BilledUse::Writes => write(),
+        BilledUse::Reads | BilledUse::Samples(_) => read(),
+        BilledUse::Repairs => format!(
             "{}, and if all of them are to be written {}",
             read(),
             write()

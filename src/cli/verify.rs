@@ -6,10 +6,10 @@ mod patterns;
 use std::sync::Arc;
 
 pub(super) use self::job::Verify;
-use self::job::{Comparison, ItemsJob, Job};
+use self::job::{ComparisonJob, ItemsJob, VerifyJob};
 use super::failure::Failure;
 use super::options::Format;
-use super::output::Output;
+use super::output::OutputStreams;
 use super::signals::stop_on_signals;
 use super::{Outcome, mapping, progress, report, selection, target};
 use crate::load::KeyCheck;
@@ -18,16 +18,20 @@ use crate::verify::{self, VerifyOutcome, VerifyReport};
 /// Findings that are named; all are counted.
 const EXAMPLES: usize = 20;
 
-pub(super) async fn run(arguments: Verify, output: &Output) -> Result<Outcome, Failure> {
+pub(super) async fn run(arguments: Verify, output: &OutputStreams) -> Result<Outcome, Failure> {
     let job = arguments.job()?;
     match &job.comparison {
-        Comparison::Items(items) => Box::pin(compare(&job, items, output)).await,
-        Comparison::Answers(answers) => Box::pin(patterns::run(&job, answers, output)).await,
+        ComparisonJob::Items(items) => Box::pin(compare(&job, items, output)).await,
+        ComparisonJob::Answers(answers) => Box::pin(patterns::run(&job, answers, output)).await,
     }
 }
 
 /// Compares items.
-async fn compare(job: &Job, which: &ItemsJob, output: &Output) -> Result<Outcome, Failure> {
+async fn compare(
+    job: &VerifyJob,
+    which: &ItemsJob,
+    output: &OutputStreams,
+) -> Result<Outcome, Failure> {
     let (source, _, file) = mapping::open(&job.source, &job.mapping).await?;
     let keys = file.checked.key_check(KeyCheck::First);
     let model = selection::item_types(file.into_model(output)?, &which.items)?;

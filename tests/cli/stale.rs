@@ -1,7 +1,7 @@
 //! Items that no row makes any more: which are named, and which are deleted. And what a load does that
 //! meets rows without an item before it writes.
 
-use dynafold::target::{Action, Batch, Entry, TargetSpec, connect};
+use dynafold::target::{Action, Batch, BatchEntry, TargetSpec, connect};
 use serde_json::{Value, json};
 
 use super::alone::{Case, total};
@@ -44,14 +44,14 @@ async fn plant(case: &Case, partition: &str, sort: &str) {
     let target = connect(&spec).await.unwrap();
     let table = target.describe("app").await.unwrap().unwrap().table;
     let mut batch = Batch::new();
-    let entry = Entry {
+    let entry = BatchEntry {
         action: Action::Put,
         size: 100,
         units: 1,
         item_type: 0,
         fingerprint: 1,
         partition: 1,
-        ..Entry::default()
+        ..BatchEntry::default()
     };
     let item = json!({ "PK": { "S": partition }, "SK": { "S": sort } }).to_string();
     batch.push(entry, |out| out.push_str(&item));

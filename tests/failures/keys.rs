@@ -1,6 +1,6 @@
 //! What keys and relations go wrong by.
 
-use dynafold::target::{TargetSpec, Wanted, connect};
+use dynafold::target::{ScanRequest, TargetSpec, connect};
 use serde_json::json;
 
 use super::{load_into_both, renamed};
@@ -112,7 +112,7 @@ async fn order(target: &[&str], table: &str) -> Vec<String> {
     let spec = TargetSpec::parse(target[0], target.get(1).copied(), None, None).unwrap();
     let target = connect(&spec).await.unwrap();
     let table = target.describe(table).await.unwrap().unwrap().table;
-    let keys = Wanted::keys(&table);
+    let keys = ScanRequest::keys(&table);
     let found = target.scan(&table, &keys, None).await.unwrap().items;
     let name = table.sort.unwrap().name;
     let sort = found

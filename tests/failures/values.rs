@@ -1,6 +1,6 @@
 //! What values go wrong by.
 
-use dynafold::target::{Batch, Entry, TargetSpec, connect};
+use dynafold::target::{Batch, BatchEntry, TargetSpec, connect};
 use serde_json::{Value, json};
 
 use super::{load_into_both, renamed};
@@ -125,7 +125,7 @@ async fn a_set_with_a_member_twice_is_rejected_as_the_engines_would() {
             let json = format!(r#"{{"PK":{{"S":"k"}},"SK":{{"S":"k"}},"set":{set}}}"#);
             assert!(serde_json::from_str::<Value>(&json).is_ok());
             let mut batch = Batch::new();
-            batch.push(Entry::default(), |out| out.push_str(&json));
+            batch.push(BatchEntry::default(), |out| out.push_str(&json));
             let error = target.write(&table, &batch).await.unwrap_err();
             assert_eq!(error.code, "ValidationException", "{set}");
         }

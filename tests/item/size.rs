@@ -8,7 +8,7 @@ use dynafold::dynamodb::{Attribute, MAX_ITEM_BYTES, write_attribute, write_item}
 use dynafold::item::{Folded, Folder};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
-use dynafold::target::{Batch, Entry, ErrorClass, Target, TargetSpec, connect};
+use dynafold::target::{Batch, BatchEntry, ErrorClass, Target, TargetSpec, connect};
 use dynafold::value::{Number, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -62,10 +62,10 @@ fn padded(folder: &Folder, row: &[Value], size: usize) -> Vec<Value> {
 }
 
 fn prepared(folded: &Folded) -> Batch {
-    let entry = Entry {
+    let entry = BatchEntry {
         size: folded.size,
         fingerprint: folded.fingerprint,
-        ..Entry::default()
+        ..BatchEntry::default()
     };
     let mut batch = Batch::new();
     batch.push(entry, |out| write_item(out, &folded.item));

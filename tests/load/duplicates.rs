@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use dynafold::claim::{ClaimKind, Verdict};
+use dynafold::claim::{ClaimKind, ClaimVerdict};
 use dynafold::load::{Cancel, Options, Outcome, Report};
 use dynafold::mapping::model::Model;
 use tempfile::tempdir;
@@ -126,9 +126,9 @@ async fn rows_that_meet_in_the_reading_that_is_loaded_alone_are_told() {
         assert_eq!(keys, (0, u64::from(fickle)));
         assert_eq!(matches!(report.outcome, Outcome::Complete), !fickle);
         let verdict = if fickle {
-            Verdict::Differs
+            ClaimVerdict::Differs
         } else {
-            Verdict::Proved
+            ClaimVerdict::Proved
         };
         let mut claims = report.claims.iter();
         let claim = claims.find(|claim| claim.kind == ClaimKind::KeysDiffer);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dynafold::dynamodb::KeyType;
-use dynafold::load::{Cancel, Outcome, Silent, TableError, ensure_table};
+use dynafold::load::{Cancel, NoProgress, Outcome, TableError, ensure_table};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
 use dynafold::preview::sample;
@@ -76,7 +76,7 @@ async fn load(database: &Database, target: &Arc<dyn Target>) -> dynafold::load::
         context: Context::default(),
         options,
         cancel: Cancel::default(),
-        progress: Arc::new(Silent),
+        progress: Arc::new(NoProgress),
     })
     .await
 }
@@ -90,7 +90,7 @@ async fn compare(database: &Database, target: &Arc<dyn Target>, cancel: Cancel) 
         options: Options::default(),
         examples: 10,
         cancel,
-        progress: Arc::new(Silent),
+        progress: Arc::new(NoProgress),
     })
     .await;
     assert!(report.balances(), "{report:#?}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use dynafold::load::{Cancel, Progress, Silent, ensure_table};
+use dynafold::load::{Cancel, NoProgress, Progress, ensure_table};
 use dynafold::mapping::template::Context;
 use dynafold::target::{TargetSpec, connect};
 use dynafold::verify::{Options, Verify, VerifyOutcome, VerifyReport, verify};
@@ -13,7 +13,7 @@ use crate::support::faults::FakeSource;
 use dynafold_testing::model::{relation, user_rows, users};
 
 async fn compare(source: FakeSource, cancel: Cancel, options: Options) -> VerifyReport {
-    compare_told(source, cancel, options, Arc::new(Silent)).await
+    compare_told(source, cancel, options, Arc::new(NoProgress)).await
 }
 
 /// The same, and tells how it goes.

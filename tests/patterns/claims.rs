@@ -1,7 +1,7 @@
 //! `verify --patterns`: what is claimed of access patterns that are wrong, or whose SQL says more than their key.
 //! `claims.yaml` holds the patterns, each with its verdict.
 
-use dynafold::mapping::yaml::{Node, parse};
+use dynafold::mapping::yaml::{YamlNode, parse};
 use serde_json::Value;
 
 use super::example::text;
@@ -9,12 +9,12 @@ use crate::support::cli::{command, run};
 use crate::support::source::Source;
 use crate::support::{mysql, postgres, sqlite};
 
-fn word<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
-    node.get(key).and_then(Node::text)
+fn word<'n>(node: &'n YamlNode, key: &str) -> Option<&'n str> {
+    node.get(key).and_then(YamlNode::text)
 }
 
 /// Loads a world, and holds what is claimed of its patterns against the verdicts. Gives how many were held.
-fn hold(world: &Node, source: &Source) -> usize {
+fn hold(world: &YamlNode, source: &Source) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mapping.yaml");
     let mapping = word(world, "mapping").unwrap();

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use dynafold::mapping::yaml::{Node, parse};
+use dynafold::mapping::yaml::{YamlNode, parse};
 use serde_json::{Map, Value};
 
 use crate::support::books::claimed;
@@ -21,7 +21,7 @@ pub(super) struct Example {
     pub(super) migration: &'static str,
     /// The mapping's text, and what the tests need of it.
     pub(super) mapping: String,
-    root: Node,
+    root: YamlNode,
     /// The items in canonical form.
     pub(super) golden: String,
     /// The moment of the run, where it matters.
@@ -106,7 +106,7 @@ impl Example {
     }
 
     /// The mapping's access patterns: names and what is said of each.
-    pub(super) fn patterns(&self) -> impl Iterator<Item = (&str, &Node)> {
+    pub(super) fn patterns(&self) -> impl Iterator<Item = (&str, &YamlNode)> {
         let patterns = self.root.get("access_patterns").unwrap().entries();
         patterns
             .iter()

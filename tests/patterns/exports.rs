@@ -2,7 +2,7 @@
 //! have made: it differs in nothing, takes the items, and answers the access patterns.
 
 use dynafold::dynamodb::Table;
-use dynafold::mapping::yaml::{Content, Node};
+use dynafold::mapping::yaml::{YamlContent, YamlNode};
 use dynafold::mapping::{Described, Raw, resolve};
 use dynafold::target::{TargetSpec, compare, connect};
 use serde_json::{Map, Value, json};
@@ -30,7 +30,7 @@ async fn tables_made_from_templates_take_the_items_and_serve_the_patterns() {
 }
 
 /// Makes the table of a template, as CloudFormation does.
-async fn create(template: &Node) {
+async fn create(template: &YamlNode) {
     let name = at(template, &["Parameters", "TableName", "Default"]);
     let name = name.text().unwrap();
     let properties = at(template, &["Resources", "Table", "Properties"]);
@@ -51,14 +51,14 @@ async fn create(template: &Node) {
 }
 
 /// A node as JSON: what stands without quotes may be a number or a truth.
-fn json_of(node: &Node) -> Value {
+fn json_of(node: &YamlNode) -> Value {
     match &node.content {
-        Content::Scalar { text, plain: true } => {
+        YamlContent::Scalar { text, plain: true } => {
             serde_json::from_str(text).unwrap_or_else(|_| json!(text))
         }
-        Content::Scalar { text, .. } => json!(text),
-        Content::List(elements) => elements.iter().map(json_of).collect(),
-        Content::Map { entries, .. } => {
+        YamlContent::Scalar { text, .. } => json!(text),
+        YamlContent::List(elements) => elements.iter().map(json_of).collect(),
+        YamlContent::Map { entries, .. } => {
             let members = entries.iter();
             let members = members.map(|entry| (entry.key.clone(), json_of(&entry.value)));
             Value::Object(members.collect::<Map<String, Value>>())

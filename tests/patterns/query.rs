@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
-use dynafold::mapping::yaml::{Entry, Node};
+use dynafold::mapping::yaml::{YamlEntry, YamlNode};
 use serde_json::{Value, json};
 
 use super::example::{Example, Item};
@@ -32,8 +32,8 @@ pub(super) struct Case {
 }
 
 /// Reads the calls: access pattern → list of calls.
-pub(super) fn cases(node: &Node) -> Vec<Case> {
-    let of = |entry: &Entry| {
+pub(super) fn cases(node: &YamlNode) -> Vec<Case> {
+    let of = |entry: &YamlEntry| {
         let calls = entry.value.elements().iter();
         let calls = calls.map(|call| case(&entry.key, call));
         calls.collect::<Vec<_>>()
@@ -41,7 +41,7 @@ pub(super) fn cases(node: &Node) -> Vec<Case> {
     node.entries().iter().flat_map(of).collect()
 }
 
-fn case(pattern: &str, node: &Node) -> Case {
+fn case(pattern: &str, node: &YamlNode) -> Case {
     let mut case = Case {
         pattern: pattern.to_owned(),
         index: None,
@@ -55,7 +55,7 @@ fn case(pattern: &str, node: &Node) -> Case {
         attributes: None,
         answer: Vec::new(),
     };
-    for Entry { key, value, .. } in node.entries() {
+    for YamlEntry { key, value, .. } in node.entries() {
         match key.as_str() {
             "index" => case.index = Some(word(value)),
             "condition" => case.condition = word(value),
@@ -74,18 +74,18 @@ fn case(pattern: &str, node: &Node) -> Case {
     case
 }
 
-fn pairs(node: &Node) -> Vec<(String, String)> {
+fn pairs(node: &YamlNode) -> Vec<(String, String)> {
     let pairs = node.entries().iter();
     let pairs = pairs.map(|entry| (entry.key.clone(), word(&entry.value)));
     pairs.collect()
 }
 
-fn word(node: &Node) -> String {
+fn word(node: &YamlNode) -> String {
     node.text().unwrap().to_owned()
 }
 
 /// A list of words.
-pub(super) fn words(node: &Node) -> Vec<String> {
+pub(super) fn words(node: &YamlNode) -> Vec<String> {
     node.elements().iter().map(word).collect()
 }
 

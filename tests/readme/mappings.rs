@@ -12,7 +12,7 @@ use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
 use dynafold::mapping::{Described, Raw, resolve};
 use dynafold::source::{Source, SourceError, connect, sqlite};
-use dynafold::verify::patterns::{Ground, Proving, foresee};
+use dynafold::verify::patterns::{DrawContext, Proving, foresee};
 use tempfile::TempDir;
 
 use super::blocks::{Block, blocks, page, pages};
@@ -108,7 +108,7 @@ impl Shop {
     async fn unproved(&mut self, raw: &Raw, model: &Model) -> Vec<Diagnostic> {
         let (context, cancel) = (Context::default(), Cancel::default());
         let proving = Proving {
-            ground: Ground {
+            ground: DrawContext {
                 catalog: &self.catalog,
                 model,
                 context: &context,

@@ -7,7 +7,7 @@ mod shapes;
 use std::fmt::Write as _;
 
 use dynafold::catalog::{Catalog, Table};
-use dynafold::scan::{By, Range, Scan};
+use dynafold::scan::{Range, RangeKey, Scan};
 use dynafold::source::{Source, connect};
 
 use crate::support::source::Source as Database;
@@ -128,7 +128,7 @@ async fn ranges_of_any_key_cover_every_row_exactly_once() {
             assert_eq!(whole.len(), shape.rows.len(), "{named}");
             let (parts, largest) = read_parts(source.as_mut(), &scan, &ranges).await;
             assert_eq!(parts, whole, "{named}: {ranges:#?}");
-            let place = ranges[0].by == By::Place && product == "postgres";
+            let place = ranges[0].by == RangeKey::Place && product == "postgres";
             let most = if place { 300 } else { 60 };
             assert!(largest <= most, "{named}: {largest} rows in one part");
             let many = whole.len() / 60;
@@ -186,7 +186,7 @@ async fn a_bound_that_says_more_than_a_value_is_still_one_value() {
             "zz'",
         ] {
             scan.range = Some(Range {
-                by: By::Key(vec!["k".to_owned()]),
+                by: RangeKey::Key(vec!["k".to_owned()]),
                 after: Some(vec![value.to_owned()]),
                 to: Some(vec![value.to_owned()]),
             });

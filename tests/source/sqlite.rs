@@ -1,7 +1,7 @@
 //! The SQLite source against real files.
 
 use dynafold::catalog::{Catalog, DataType, Table, TableKind, TableName};
-use dynafold::scan::{By, Join, Match, Range, Relation, Scan, ScanColumn};
+use dynafold::scan::{Join, Match, Range, RangeKey, Relation, Scan, ScanColumn};
 use dynafold::source::{Source, SourceError, connect};
 use dynafold::value::Value;
 
@@ -652,7 +652,7 @@ async fn values_against_their_declared_type_are_summed_over_the_parts_of_a_table
     let catalog = source.catalog().await.unwrap();
     let part = |after: Option<&str>, to: Option<&str>| Scan {
         range: Some(Range {
-            by: By::Key(vec!["id".to_owned()]),
+            by: RangeKey::Key(vec!["id".to_owned()]),
             after: after.map(|bound| vec![bound.to_owned()]),
             to: to.map(|bound| vec![bound.to_owned()]),
         }),

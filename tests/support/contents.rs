@@ -1,7 +1,7 @@
 //! Whole tables as text that can be compared.
 
 use dynafold::dynamodb::write_item;
-use dynafold::target::{Target, Wanted};
+use dynafold::target::{ScanRequest, Target};
 use serde_json::{Map, Value};
 
 /// Everything in a table, in canonical form.
@@ -10,7 +10,10 @@ pub(crate) async fn contents(target: &dyn Target, table: &str) -> String {
     let mut items = Vec::new();
     let mut from = None;
     loop {
-        let page = target.scan(&table, &Wanted::all(), from).await.unwrap();
+        let page = target
+            .scan(&table, &ScanRequest::all(), from)
+            .await
+            .unwrap();
         for item in page.items {
             let mut line = String::new();
             write_item(&mut line, &item);

@@ -8,10 +8,10 @@ use async_trait::async_trait;
 use dynafold::catalog::{Catalog, Column, Dbms};
 use dynafold::dynamodb::{Item, Position, Request, Table};
 use dynafold::scan::{Range, Relation, Scan};
-use dynafold::source::{Canceller, Chunk, Identity, LeftBehind, Row, Source, SourceError};
+use dynafold::source::{Canceller, Chunk, LeftBehind, Row, Source, SourceError, SourceIdentity};
 use dynafold::target::{
-    Action, Batch, BatchLimit, Consumed, Difference, ErrorClass, Key, Page, TableDescription,
-    Target, TargetError, Throttle, Wanted, Written,
+    Action, Batch, BatchLimit, BatchOutcome, Consumed, Difference, ErrorClass, ItemKey, Page,
+    ScanRequest, TableDescription, Target, TargetError, Throttle,
 };
 use dynafold::value::Value;
 use futures_util::stream::BoxStream;
@@ -82,8 +82,8 @@ impl Source for FakeSource {
     async fn cut(&mut self, _: &Scan, _: u64) -> Result<Vec<Range>, SourceError> {
         Ok(Vec::new())
     }
-    async fn identity(&mut self) -> Result<Identity, SourceError> {
-        let identity = Identity {
+    async fn identity(&mut self) -> Result<SourceIdentity, SourceError> {
+        let identity = SourceIdentity {
             name: "memory:".to_owned(),
             stamp: None,
         };
@@ -190,7 +190,7 @@ impl FakeTarget {
         self
     }
 
-    fn answer(&self, batch: &Batch) -> Result<Written, TargetError> {
+    fn answer(&self, batch: &Batch) -> Result<BatchOutcome, TargetError> {
         let number = {
             let mut requests = self.requests.lock().unwrap();
             requests.push(batch.entries().iter().map(|e| e.fingerprint).collect());
@@ -217,7 +217,7 @@ impl FakeTarget {
                 Action::Delete => items.remove(&entry.fingerprint),
             };
         }
-        result.map(|()| Written {
+        result.map(|()| BatchOutcome {
             unprocessed: left,
             consumed: Some(Consumed {
                 total: 1.0,
@@ -267,11 +267,11 @@ impl Target for FakeTarget {
             Ok(())
         }
     }
-    async fn write(&self, _: &Table, batch: &Batch) -> Result<Written, TargetError> {
+    async fn write(&self, _: &Table, batch: &Batch) -> Result<BatchOutcome, TargetError> {
         tokio::task::yield_now().await;
         self.answer(batch)
     }
-    async fn read(&self, _: &Table, _: &[Key]) -> Result<Vec<Item>, TargetError> {
+    async fn read(&self, _: &Table, _: &[ItemKey]) -> Result<Vec<Item>, TargetError> {
         unreachable!("no load asks for it")
     }
     async fn put(
@@ -279,7 +279,7 @@ impl Target for FakeTarget {
         table: &Table,
         batch: &Batch,
         index: usize,
-    ) -> Result<Written, TargetError> {
+    ) -> Result<BatchOutcome, TargetError> {
         self.alone.fetch_add(1, Ordering::SeqCst);
         let written = self.write(table, &batch.part(&[index])).await?;
         if written.unprocessed.is_empty() {
@@ -294,7 +294,12 @@ impl Target for FakeTarget {
             ..error(ErrorClass::Throttle)
         })
     }
-    async fn scan(&self, _: &Table, _: &Wanted, _: Option<Position>) -> Result<Page, TargetError> {
+    async fn scan(
+        &self,
+        _: &Table,
+        _: &ScanRequest,
+        _: Option<Position>,
+    ) -> Result<Page, TargetError> {
         unreachable!("no load asks for it")
     }
     async fn ask(&self, _: &Table, _: &Request, _: Option<Position>) -> Result<Page, TargetError> {

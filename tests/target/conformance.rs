@@ -7,7 +7,9 @@ mod tables;
 use std::sync::Arc;
 
 use dynafold::dynamodb::{Billing, Item, KeyType, Settings, Table};
-use dynafold::target::{ErrorClass, Key, Target, TargetSpec, Wanted, Written, connect};
+use dynafold::target::{
+    BatchOutcome, ErrorClass, ItemKey, ScanRequest, Target, TargetSpec, connect,
+};
 
 use super::sample::{batch, full, item, key, number, table, text, unique_name};
 use scans::{
@@ -20,18 +22,18 @@ use tables::{
     provisioned_capacity_is_kept, two_may_make_one_table_at_once,
 };
 
-fn key_of(item: &Item) -> Key {
+fn key_of(item: &Item) -> ItemKey {
     (item.get("PK").unwrap().clone(), item.get("SK").cloned())
 }
 
-fn sorted(mut keys: Vec<Key>) -> Vec<Key> {
+fn sorted(mut keys: Vec<ItemKey>) -> Vec<ItemKey> {
     keys.sort_by_key(|key| format!("{key:?}"));
     keys
 }
 
 /// The keys on the first page of a scan.
-async fn keys(target: &dyn Target, table: &Table) -> Vec<Key> {
-    let page = target.scan(table, &Wanted::keys(table), None).await;
+async fn keys(target: &dyn Target, table: &Table) -> Vec<ItemKey> {
+    let page = target.scan(table, &ScanRequest::keys(table), None).await;
     page.unwrap().items.iter().map(key_of).collect()
 }
 
@@ -43,7 +45,7 @@ async fn write_all(target: &dyn Target, table: &Table, items: &[Item]) {
     }
 }
 
-async fn read_sorted(target: &dyn Target, table: &Table, keys: &[Key]) -> Vec<Item> {
+async fn read_sorted(target: &dyn Target, table: &Table, keys: &[ItemKey]) -> Vec<Item> {
     let mut items = target.read(table, keys).await.unwrap();
     items.sort_by_key(|item| format!("{:?}", item.get("SK")));
     items
@@ -54,7 +56,7 @@ async fn items_of_every_type_come_back(target: Arc<dyn Target>, multi_attribute:
     target.create(&table).await.unwrap();
     let items: Vec<Item> = (0..25).map(full).collect();
     write_all(&*target, &table, &items).await;
-    let mut wanted: Vec<Key> = items.iter().map(key_of).collect();
+    let mut wanted: Vec<ItemKey> = items.iter().map(key_of).collect();
     wanted.push((text("USER#0"), Some(text("no such item"))));
     let found = read_sorted(&*target, &table, &wanted).await;
     assert_eq!(found.len(), 25);
@@ -80,14 +82,14 @@ async fn many_bytes_are_read_and_scanned_in_pages(target: Arc<dyn Target>, multi
         .collect();
     write_all(&*target, &table, &items).await;
     // 21 MB: more than one answer of BatchGetItem.
-    let keys: Vec<Key> = items.iter().map(key_of).collect();
+    let keys: Vec<ItemKey> = items.iter().map(key_of).collect();
     let found = read_sorted(&*target, &table, &keys).await;
     assert_eq!(found.len(), 60);
     assert!(found.iter().zip(&items).all(|(a, b)| a.same(b)));
 
     let (mut scanned, mut from, mut pages) = (Vec::new(), None, 0);
     loop {
-        let wanted = Wanted::keys(&table);
+        let wanted = ScanRequest::keys(&table);
         let page = target.scan(&table, &wanted, from).await.unwrap();
         scanned.extend(page.items.iter().map(key_of));
         pages += 1;
@@ -124,10 +126,13 @@ async fn nothing_is_nothing(target: Arc<dyn Target>, multi_attribute: bool) {
     target.create(&table).await.unwrap();
     assert_eq!(
         target.write(&table, &batch([])).await.unwrap(),
-        Written::default()
+        BatchOutcome::default()
     );
     assert_eq!(target.read(&table, &[]).await.unwrap(), []);
-    let page = target.scan(&table, &Wanted::all(), None).await.unwrap();
+    let page = target
+        .scan(&table, &ScanRequest::all(), None)
+        .await
+        .unwrap();
     assert_eq!((page.items, page.next), (vec![], None));
 }
 
@@ -137,7 +142,10 @@ async fn a_table_that_is_gone_is_fatal(target: Arc<dyn Target>, multi_attribute:
     let errors = [
         target.write(&table, &batch([&full(1)])).await.unwrap_err(),
         target.read(&table, &keys).await.unwrap_err(),
-        target.scan(&table, &Wanted::all(), None).await.unwrap_err(),
+        target
+            .scan(&table, &ScanRequest::all(), None)
+            .await
+            .unwrap_err(),
     ];
     for error in errors {
         assert_eq!(error.class, ErrorClass::Fatal, "{error:?}");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use dynafold::dynamodb::{Item, Table, write_item};
 use dynafold::target::{
-    Action, Batch, BatchLimit, Batcher, ErrorClass, Target, TargetError, TargetSpec, Wanted,
+    Action, Batch, BatchLimit, Batcher, ErrorClass, ScanRequest, Target, TargetError, TargetSpec,
     connect,
 };
 use dynoxide::Database;
@@ -49,7 +49,10 @@ async fn looking_does_not_make_a_file() {
     let target = open(&file).await.unwrap();
     let table = table(true);
     assert_eq!(target.describe(&table.name).await.unwrap(), None);
-    let error = target.scan(&table, &Wanted::all(), None).await.unwrap_err();
+    let error = target
+        .scan(&table, &ScanRequest::all(), None)
+        .await
+        .unwrap_err();
     assert_eq!(error.code, "ResourceNotFoundException");
     target.finish().await.unwrap();
     assert!(!file.exists());
@@ -138,7 +141,7 @@ async fn two_may_use_one_file() {
     });
     futures_util::future::join_all(writes).await;
     assert_eq!(
-        two.scan(&table, &Wanted::all(), None)
+        two.scan(&table, &ScanRequest::all(), None)
             .await
             .unwrap()
             .items
@@ -339,7 +342,7 @@ async fn a_bulk_batch_with_a_bad_item_is_refused_whole() {
     assert!(!error.message.contains("geheim"), "{error}");
     assert_eq!(
         target
-            .scan(&table, &Wanted::all(), None)
+            .scan(&table, &ScanRequest::all(), None)
             .await
             .unwrap()
             .items,
@@ -361,6 +364,9 @@ async fn deletes_go_with_puts_in_bulk_too() {
     let written = target.write(&table, &mixed).await.unwrap();
     assert_eq!(written.unprocessed, Vec::<usize>::new());
     target.finish().await.unwrap();
-    let left = target.scan(&table, &Wanted::all(), None).await.unwrap();
+    let left = target
+        .scan(&table, &ScanRequest::all(), None)
+        .await
+        .unwrap();
     assert_eq!(left.items.len(), 11);
 }

@@ -9,7 +9,7 @@ use dynafold::dynamodb::{
     Attribute, Billing, Index, Item, KeyAttribute, KeyType, Projection, Settings, StreamView,
     Table, TableClass, Throughput, write_item,
 };
-use dynafold::target::{Action, Batch, Entry};
+use dynafold::target::{Action, Batch, BatchEntry};
 use dynafold::value::Number;
 
 /// A name that no other test has, on a server that outlives the tests.
@@ -144,17 +144,17 @@ pub(super) fn full(n: u32) -> Item {
     ])
 }
 
-pub(super) fn entry(action: Action, item: &Item) -> Entry {
+pub(super) fn entry(action: Action, item: &Item) -> BatchEntry {
     let mut hasher = DefaultHasher::new();
     format!("{:?}{:?}", item.get("PK"), item.get("SK")).hash(&mut hasher);
-    Entry {
+    BatchEntry {
         action,
         size: item.size(),
         units: 1,
         item_type: 0,
         fingerprint: u128::from(hasher.finish()),
         partition: 0,
-        ..Entry::default()
+        ..BatchEntry::default()
     }
 }
 

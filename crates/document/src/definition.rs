@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::tree::{Cell, Section};
+use super::tree::{ItemCell, Section};
 
 /// The definition of one table, as the document says it. Nothing in it depends on the clock or the machine.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub struct Warning {
 
 /// How an access pattern is asked of DynamoDB.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct ExampleRequest {
     /// The operation.
     pub operation: &'static str,
     /// The request as JSON; the first of several.
@@ -55,15 +55,15 @@ pub struct Request {
 
 /// What an access pattern answered.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct ExampleAnswer {
     /// The parameters with their values.
     pub parameters: Vec<(String, String)>,
     /// What was asked.
-    pub request: Request,
+    pub request: ExampleRequest,
     /// Whether values of the parameters or the request are cut, for they are long.
     pub is_cut: bool,
     /// The first items.
-    pub items: Vec<Vec<Cell>>,
+    pub items: Vec<Vec<ItemCell>>,
     /// How many items came.
     pub found: usize,
     /// Whether there were more pages.

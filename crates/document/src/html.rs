@@ -8,9 +8,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::define::fate;
 use super::definition::Definition;
-use super::erd::{Shown, draw};
+use super::erd::{TableDetail, draw};
 use super::tree::{
-    About, Article, Block, Cell, Line, Link, Part, Piece, Row, Section, SourceTable, Table, prose,
+    About, Article, ArticleLink, DocBlock, DocRow, DocTable, ItemCell, Section, SourceTable,
+    TableRole, TextLine, TextPiece, prose,
 };
 
 /// What a page of the document has near its beginning.
@@ -72,19 +73,19 @@ pub fn html(definition: &Definition) -> String {
 
 /// The table of contents.
 fn contents(sections: &[Section]) -> Markup {
-    let link = |block: &Block| match block {
-        Block::Article(article) => Some(article.link.clone()),
+    let link = |block: &DocBlock| match block {
+        DocBlock::Article(article) => Some(article.link.clone()),
         _ => None,
     };
     markup! {
         nav.contents aria-label="Contents" {
             ul {
                 @for section in sections {
-                    @let links: Vec<Link> = section.blocks.iter().filter_map(link).collect();
+                    @let links: Vec<ArticleLink> = section.blocks.iter().filter_map(link).collect();
                     li {
                         a href={ "#" (section.anchor) } { (section.title) }
                         @if !links.is_empty() {
-                            ul { @for link in links { li { (piece(&Piece::Link(link))) } } }
+                            ul { @for link in links { li { (piece(&TextPiece::Link(link))) } } }
                         }
                     }
                 }
@@ -104,15 +105,15 @@ fn section(section: &Section) -> Markup {
     }
 }
 
-fn blocks(blocks: &[Block]) -> Markup {
+fn blocks(blocks: &[DocBlock]) -> Markup {
     markup! { @for each in blocks { (block(each)) } }
 }
 
-fn block(block: &Block) -> Markup {
+fn block(block: &DocBlock) -> Markup {
     markup! {
         @match block {
-            Block::Drawing(catalog, sources) => (erd(catalog, sources)),
-            Block::Filter(rows) => {
+            DocBlock::Drawing(catalog, sources) => (erd(catalog, sources)),
+            DocBlock::Filter(rows) => {
                 p.filter hidden {
                     label for="filter" { "Filter" }
                     input #filter type="search" placeholder="subscriptions service" autocomplete="off"
@@ -120,24 +121,24 @@ fn block(block: &Block) -> Markup {
                     span #filter-count role="status" { (counted(*rows, "access pattern")) }
                 }
             },
-            Block::Heading(title) => { h3 { (title) } },
-            Block::Subheading(title) => { h4 { (title) } },
-            Block::Paragraph(text) => { p { (line(text)) } },
-            Block::Note(text) => { p.note { (line(text)) } },
-            Block::Facts(facts) => {
+            DocBlock::Heading(title) => { h3 { (title) } },
+            DocBlock::Subheading(title) => { h4 { (title) } },
+            DocBlock::Paragraph(text) => { p { (line(text)) } },
+            DocBlock::Note(text) => { p.note { (line(text)) } },
+            DocBlock::Facts(facts) => {
                 dl.facts { @for (name, fact) in facts { div { dt { (name) } dd { (line(fact)) } } } }
             },
-            Block::List(lines) => { ul { @for each in lines { li { (line(each)) } } } },
-            Block::Table(one) => (wide(&one.caption, &table(one))),
-            Block::Views(what, views) => {
+            DocBlock::List(lines) => { ul { @for each in lines { li { (line(each)) } } } },
+            DocBlock::Table(one) => (wide(&one.caption, &table(one))),
+            DocBlock::Views(what, views) => {
                 (wide(what, &markup! { div.views { @for view in views { (table(view)) } } }))
             },
-            Block::Code(_, text) => { pre tabindex="0" { code { (text) } } },
+            DocBlock::Code(_, text) => { pre tabindex="0" { code { (text) } } },
             // The script folds it away at first. Without it, and on paper, it is open.
-            Block::Folded(summary, within) => {
+            DocBlock::Folded(summary, within) => {
                 details.fold open { summary { (summary) } (blocks(within)) }
             },
-            Block::Article(Article { link, sources, blocks: within }) => {
+            DocBlock::Article(Article { link, sources, blocks: within }) => {
                 article id=(id(link)) data-sources=(list(sources)) {
                     h3 { (name(&link.name)) }
                     (blocks(within))
@@ -152,7 +153,7 @@ fn wide(label: &str, content: &Markup) -> Markup {
     markup! { div.wide role="region" aria-label=(label) tabindex="0" { (content) } }
 }
 
-fn table(table: &Table) -> Markup {
+fn table(table: &DocTable) -> Markup {
     markup! {
         table.(table.class)[!table.class.is_empty()] {
             caption { (table.caption) }
@@ -169,7 +170,7 @@ fn table(table: &Table) -> Markup {
     }
 }
 
-fn row(table: &Table, row: &Row) -> Markup {
+fn row(table: &DocTable, row: &DocRow) -> Markup {
     let sources = (!row.sources.is_empty()).then(|| list(&row.sources));
     let skipped = usize::from(row.span == 0);
     let rowspan = Some(row.span).filter(|span| *span > 1);
@@ -189,22 +190,22 @@ fn row(table: &Table, row: &Row) -> Markup {
     }
 }
 
-fn line(pieces: &Line) -> Markup {
+fn line(pieces: &TextLine) -> Markup {
     markup! { @for each in pieces { (piece(each)) } }
 }
 
-fn piece(piece: &Piece) -> Markup {
+fn piece(piece: &TextPiece) -> Markup {
     markup! {
         @match piece {
-            Piece::Text(text) => (text),
-            Piece::Code(text) => { code { (text) } },
-            Piece::Value(text) => (value(text)),
-            Piece::Type(kind) => { abbr.type title=(type_title(kind)) { (kind) } },
-            Piece::Marked(class, text) => { span.(class) { (name(text)) } },
-            Piece::Sub(within) => { " " span.sub { (line(within)) } },
-            Piece::Link(link) => { a href={ "#" (id(link)) } { (name(&link.name)) } },
-            Piece::Attributes(cells) => (attributes(cells)),
-            Piece::Break => { br; },
+            TextPiece::Text(text) => (text),
+            TextPiece::Code(text) => { code { (text) } },
+            TextPiece::Value(text) => (value(text)),
+            TextPiece::Type(kind) => { abbr.type title=(type_title(kind)) { (kind) } },
+            TextPiece::Marked(class, text) => { span.(class) { (name(text)) } },
+            TextPiece::Sub(within) => { " " span.sub { (line(within)) } },
+            TextPiece::Link(link) => { a href={ "#" (id(link)) } { (name(&link.name)) } },
+            TextPiece::Attributes(cells) => (attributes(cells)),
+            TextPiece::Break => { br; },
         }
     }
 }
@@ -245,7 +246,7 @@ fn broken(text: &str, between: &dyn Fn(char, char) -> bool) -> Markup {
 }
 
 /// An item's attributes, names above values.
-fn attributes(cells: &[Cell]) -> Markup {
+fn attributes(cells: &[ItemCell]) -> Markup {
     markup! {
         @if cells.is_empty() {
             span.none { "no other attributes" }
@@ -281,7 +282,7 @@ fn type_title(name: &str) -> &'static str {
 }
 
 /// An anchor that stays when the mapping grows.
-fn id(link: &Link) -> String {
+fn id(link: &ArticleLink) -> String {
     let what = match link.about {
         About::ItemType => "item",
         About::Pattern => "pattern",
@@ -315,13 +316,15 @@ fn erd(catalog: &Catalog, sources: &[SourceTable]) -> Markup {
 
 /// The drawing: what nothing touches is dimmed, and left out where there is much of it.
 fn drawn(catalog: &Catalog, sources: &[SourceTable]) -> String {
-    let untouched = sources.iter().filter(|source| source.part == Part::Unread);
+    let untouched = sources
+        .iter()
+        .filter(|source| source.part == TableRole::Unread);
     let few = untouched.filter(|source| is_drawn(source)).count() <= DIMMED;
     let shown = |table: &catalog::Table| match sources.iter().find(|one| one.id == table.name) {
-        Some(source) if !is_drawn(source) => Shown::Hidden,
-        Some(source) if source.part == Part::Unread && few => Shown::Dimmed,
-        Some(source) if source.part == Part::Unread => Shown::Hidden,
-        _ => Shown::Full,
+        Some(source) if !is_drawn(source) => TableDetail::Hidden,
+        Some(source) if source.part == TableRole::Unread && few => TableDetail::Dimmed,
+        Some(source) if source.part == TableRole::Unread => TableDetail::Hidden,
+        _ => TableDetail::Full,
     };
     draw(catalog, &shown)
 }
@@ -340,7 +343,7 @@ fn is_broad(drawing: &str) -> bool {
 
 /// Views that nothing reads are left out.
 fn is_drawn(source: &SourceTable) -> bool {
-    source.kind.is_none() || source.part == Part::Read
+    source.kind.is_none() || source.part == TableRole::Read
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub mod schema;
 mod tree;
 
 pub use define::{Inputs, Totals, cells, define};
-pub use definition::{Answer, Definition, Examples, Request, Warning};
+pub use definition::{Definition, ExampleAnswer, ExampleRequest, Examples, Warning};
 pub use html::{HTML_MARKER, html};
 pub use markdown::{MARKDOWN_MARKER, markdown};
-pub use tree::Cell;
+pub use tree::ItemCell;

@@ -5,7 +5,9 @@ use dynafold_relational::catalog::{Catalog, TableName};
 
 use super::definition::Definition;
 use super::schema::mermaid;
-use super::tree::{Article, Block, Line, Part, Piece, Row, SourceTable, Table, prose};
+use super::tree::{
+    Article, DocBlock, DocRow, DocTable, SourceTable, TableRole, TextLine, TextPiece, prose,
+};
 
 /// What a Markdown document begins with.
 pub const MARKDOWN_MARKER: &str = "<!-- Written by `dynafold docs`";
@@ -32,46 +34,48 @@ pub fn markdown(definition: &Definition) -> String {
     out
 }
 
-fn blocks(out: &mut String, blocks: &[Block]) {
+fn blocks(out: &mut String, blocks: &[DocBlock]) {
     for each in blocks {
         block(out, each);
     }
 }
 
-fn block(out: &mut String, block: &Block) {
+fn block(out: &mut String, block: &DocBlock) {
     match block {
-        Block::Drawing(catalog, sources) => erd(out, catalog, sources),
-        Block::Filter(_) => {}
-        Block::Heading(title) => out.push_str(&format!("### {title}\n\n")),
-        Block::Subheading(title) => out.push_str(&format!("#### {title}\n\n")),
-        Block::Paragraph(text) | Block::Note(text) => out.push_str(&format!("{}\n\n", line(text))),
-        Block::Facts(facts) => {
+        DocBlock::Drawing(catalog, sources) => erd(out, catalog, sources),
+        DocBlock::Filter(_) => {}
+        DocBlock::Heading(title) => out.push_str(&format!("### {title}\n\n")),
+        DocBlock::Subheading(title) => out.push_str(&format!("#### {title}\n\n")),
+        DocBlock::Paragraph(text) | DocBlock::Note(text) => {
+            out.push_str(&format!("{}\n\n", line(text)))
+        }
+        DocBlock::Facts(facts) => {
             for (name, fact) in facts {
                 out.push_str(&format!("- {name}: {}\n", line(fact)));
             }
             out.push('\n');
         }
-        Block::List(lines) => {
+        DocBlock::List(lines) => {
             for each in lines {
                 out.push_str(&format!("- {}\n", line(each)));
             }
             out.push('\n');
         }
-        Block::Table(one) => table(out, one),
-        Block::Views(_, views) => {
+        DocBlock::Table(one) => table(out, one),
+        DocBlock::Views(_, views) => {
             for view in views {
                 out.push_str(&format!("#### {}\n\n", text(&view.caption)));
                 table(out, view);
             }
         }
-        Block::Code(language, text) => fenced(out, language, text),
-        Block::Folded(summary, within) => {
+        DocBlock::Code(language, text) => fenced(out, language, text),
+        DocBlock::Folded(summary, within) => {
             let summary = text(summary);
             out.push_str(&format!("<details><summary>{summary}</summary>\n\n"));
             blocks(out, within);
             out.push_str("</details>\n\n");
         }
-        Block::Article(Article {
+        DocBlock::Article(Article {
             link,
             blocks: within,
             ..
@@ -87,7 +91,7 @@ fn block(out: &mut String, block: &Block) {
 fn erd(out: &mut String, catalog: &Catalog, sources: &[SourceTable]) {
     let is_touched = |name: &TableName| {
         let mut sources = sources.iter();
-        sources.any(|source| source.id == *name && source.part != Part::Unread)
+        sources.any(|source| source.id == *name && source.part != TableRole::Unread)
     };
     let mut shown = catalog.clone();
     shown.tables.retain(|table| is_touched(&table.name));
@@ -96,7 +100,7 @@ fn erd(out: &mut String, catalog: &Catalog, sources: &[SourceTable]) {
     }
     fenced(out, "mermaid", &mermaid(&shown));
     let others = sources.iter();
-    let others = others.filter(|source| source.part == Part::Unread);
+    let others = others.filter(|source| source.part == TableRole::Unread);
     let others: Vec<String> = others.map(|source| code(&source.name)).collect();
     if !others.is_empty() {
         let others = others.join(", ");
@@ -104,14 +108,14 @@ fn erd(out: &mut String, catalog: &Catalog, sources: &[SourceTable]) {
     }
 }
 
-fn table(out: &mut String, table: &Table) {
+fn table(out: &mut String, table: &DocTable) {
     if table.columns.is_empty() {
         return;
     }
     let titles = table.columns.iter().map(|column| text(&column.title));
     cells(out, titles);
     cells(out, table.columns.iter().map(|_| "---".to_owned()));
-    for Row {
+    for DocRow {
         cells: own, span, ..
     } in table.rows.iter().chain(&table.sum)
     {
@@ -130,27 +134,27 @@ fn cells(out: &mut String, cells: impl Iterator<Item = String>) {
     out.push('\n');
 }
 
-fn line(pieces: &Line) -> String {
+fn line(pieces: &TextLine) -> String {
     pieces.iter().map(piece).collect()
 }
 
-fn piece(piece: &Piece) -> String {
+fn piece(piece: &TextPiece) -> String {
     match piece {
-        Piece::Text(plain) | Piece::Type(plain) => text(plain),
-        Piece::Marked("place", name) => code(name),
-        Piece::Marked(_, plain) => text(plain),
-        Piece::Code(value) | Piece::Value(value) => code(value),
-        Piece::Sub(within) => format!(" – {}", line(within)),
-        Piece::Link(link) => {
+        TextPiece::Text(plain) | TextPiece::Type(plain) => text(plain),
+        TextPiece::Marked("place", name) => code(name),
+        TextPiece::Marked(_, plain) => text(plain),
+        TextPiece::Code(value) | TextPiece::Value(value) => code(value),
+        TextPiece::Sub(within) => format!(" – {}", line(within)),
+        TextPiece::Link(link) => {
             let heading = format!("{} {}", link.about.noun(), link.name);
             format!("[{}](#{})", text(&link.name), slug(&heading))
         }
-        Piece::Attributes(cells) => {
+        TextPiece::Attributes(cells) => {
             let cells = cells.iter();
             let cells = cells.map(|cell| format!("<br>{} {}", text(&cell.name), code(&cell.value)));
             cells.collect()
         }
-        Piece::Break => "<br>".to_owned(),
+        TextPiece::Break => "<br>".to_owned(),
     }
 }
 
@@ -239,8 +243,10 @@ mod tests {
     #[test]
     fn a_cell_ends_where_it_should() {
         let mut out = String::new();
-        let rows = vec![Row::new(vec![vec![Piece::Code("{a | pad(3)}".to_owned())]])];
-        table(&mut out, &Table::new("", &["x"], rows));
+        let rows = vec![DocRow::new(vec![vec![TextPiece::Code(
+            "{a | pad(3)}".to_owned(),
+        )]])];
+        table(&mut out, &DocTable::new("", &["x"], rows));
         assert_eq!(out, "| x |\n| --- |\n| `{a \\| pad(3)}` |\n\n");
     }
 

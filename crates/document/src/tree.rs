@@ -10,31 +10,31 @@ pub(super) struct Section {
     pub(super) title: &'static str,
     /// What it is for, said to a reader who knows SQL.
     pub(super) intro: &'static str,
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<DocBlock>,
 }
 
 /// What stands below what is before it.
 #[derive(Debug)]
-pub(super) enum Block {
+pub(super) enum DocBlock {
     /// The drawing of the relational model, which each form makes in its own way, and what becomes of its tables.
     Drawing(Catalog, Vec<SourceTable>),
     /// A field by which a page filters the table that follows; it has so many rows.
     Filter(usize),
     Heading(String),
     Subheading(String),
-    Paragraph(Line),
+    Paragraph(TextLine),
     /// A paragraph that says how to read what is beside it.
-    Note(Line),
+    Note(TextLine),
     /// Names, each with what is said of it.
-    Facts(Vec<(&'static str, Line)>),
-    List(Vec<Line>),
-    Table(Table),
+    Facts(Vec<(&'static str, TextLine)>),
+    List(Vec<TextLine>),
+    Table(DocTable),
     /// Tables side by side, where there is room: what they are, and the tables.
-    Views(&'static str, Vec<Table>),
+    Views(&'static str, Vec<DocTable>),
     /// Code in a language.
     Code(&'static str, String),
     /// What a reader opens by its summary.
-    Folded(String, Vec<Block>),
+    Folded(String, Vec<DocBlock>),
     /// An item type or an access pattern.
     Article(Article),
 }
@@ -42,37 +42,37 @@ pub(super) enum Block {
 /// What is said of one item type or one access pattern.
 #[derive(Debug)]
 pub(super) struct Article {
-    pub(super) link: Link,
+    pub(super) link: ArticleLink,
     /// The tables of the source that its items are made from.
     pub(super) sources: Vec<String>,
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<DocBlock>,
 }
 
 /// A table.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct DocTable {
     pub(super) caption: String,
     /// What it is, where a page lays it out in a way of its own.
     pub(super) class: &'static str,
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<DocColumn>,
     /// Whether the first cell of a row says what the row is about.
     pub(super) has_row_heads: bool,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<DocRow>,
     /// The sum below all rows.
-    pub(super) sum: Option<Row>,
+    pub(super) sum: Option<DocRow>,
 }
 
 /// A column of a table.
 #[derive(Debug)]
-pub(super) struct Column {
+pub(super) struct DocColumn {
     pub(super) title: String,
     pub(super) is_number: bool,
 }
 
 /// A row of a table.
 #[derive(Debug)]
-pub(super) struct Row {
-    pub(super) cells: Vec<Line>,
+pub(super) struct DocRow {
+    pub(super) cells: Vec<TextLine>,
     /// How many rows the first cell spans; 0 where that of an earlier row reaches into this one,
     /// which then begins with the second cell.
     pub(super) span: usize,
@@ -82,8 +82,8 @@ pub(super) struct Row {
     pub(super) search: String,
 }
 
-impl Row {
-    pub(super) fn new(cells: Vec<Line>) -> Self {
+impl DocRow {
+    pub(super) fn new(cells: Vec<TextLine>) -> Self {
         Self {
             cells,
             span: 1,
@@ -94,11 +94,11 @@ impl Row {
 }
 
 /// Pieces of text one after the other.
-pub(super) type Line = Vec<Piece>;
+pub(super) type TextLine = Vec<TextPiece>;
 
 /// A piece of text with what it means.
 #[derive(Debug, Clone)]
-pub(super) enum Piece {
+pub(super) enum TextPiece {
     Text(String),
     Code(String),
     /// A value of a row.
@@ -108,21 +108,21 @@ pub(super) enum Piece {
     /// Text of a kind that a page shows in a way of its own.
     Marked(&'static str, String),
     /// What is said of the text before it.
-    Sub(Line),
-    Link(Link),
+    Sub(TextLine),
+    Link(ArticleLink),
     /// The attributes of an item.
-    Attributes(Vec<Cell>),
+    Attributes(Vec<ItemCell>),
     Break,
 }
 
 /// What has an article of its own.
 #[derive(Debug, Clone)]
-pub(super) struct Link {
+pub(super) struct ArticleLink {
     pub(super) about: About,
     pub(super) name: String,
 }
 
-impl Link {
+impl ArticleLink {
     pub(super) fn new(about: About, name: &str) -> Self {
         let name = name.to_owned();
         Self { about, name }
@@ -145,11 +145,11 @@ impl About {
     }
 }
 
-impl Table {
+impl DocTable {
     /// A table of which each row is about its first cell. A title with `#` before it is that of
     /// figures.
-    pub(super) fn new(caption: impl Into<String>, titles: &[&str], rows: Vec<Row>) -> Self {
-        let columns = titles.iter().map(|title| Column {
+    pub(super) fn new(caption: impl Into<String>, titles: &[&str], rows: Vec<DocRow>) -> Self {
+        let columns = titles.iter().map(|title| DocColumn {
             title: title.trim_start_matches('#').to_owned(),
             is_number: title.starts_with('#'),
         });
@@ -163,22 +163,24 @@ impl Table {
     }
 
     /// Items: a column for each attribute that one of them has.
-    pub(super) fn of_items(caption: String, items: &[Vec<Cell>]) -> Self {
+    pub(super) fn of_items(caption: String, items: &[Vec<ItemCell>]) -> Self {
         let mut names: Vec<&str> = Vec::new();
         for cell in items.iter().flatten() {
             if !names.contains(&cell.name.as_str()) {
                 names.push(&cell.name);
             }
         }
-        let value = |item: &Vec<Cell>, name: &str| {
+        let value = |item: &Vec<ItemCell>, name: &str| {
             let cell = item.iter().find(|cell| cell.name == name);
-            cell.map_or(Vec::new(), |cell| vec![Piece::Value(cell.value.clone())])
+            cell.map_or(Vec::new(), |cell| {
+                vec![TextPiece::Value(cell.value.clone())]
+            })
         };
         let rows = items.iter().map(|item| {
             let cells = names.iter().map(|name| value(item, name));
-            Row::new(cells.collect())
+            DocRow::new(cells.collect())
         });
-        let columns = names.iter().map(|name| Column {
+        let columns = names.iter().map(|name| DocColumn {
             title: (*name).to_owned(),
             is_number: false,
         });
@@ -192,17 +194,17 @@ impl Table {
 }
 
 /// Text as it is.
-pub(super) fn plain(text: impl Into<String>) -> Piece {
-    Piece::Text(text.into())
+pub(super) fn plain(text: impl Into<String>) -> TextPiece {
+    TextPiece::Text(text.into())
 }
 
 /// Text as code.
-pub(super) fn code(text: impl Into<String>) -> Piece {
-    Piece::Code(text.into())
+pub(super) fn code(text: impl Into<String>) -> TextPiece {
+    TextPiece::Code(text.into())
 }
 
 /// Prose of ours, in which names stand between backticks.
-pub(super) fn prose(prose: &str) -> Line {
+pub(super) fn prose(prose: &str) -> TextLine {
     let parts = prose.split('`').enumerate();
     let parts = parts.filter(|(_, part)| !part.is_empty());
     parts
@@ -211,8 +213,8 @@ pub(super) fn prose(prose: &str) -> Line {
 }
 
 /// Lines as one, with something between them.
-pub(super) fn joined(lines: impl IntoIterator<Item = Line>, between: &Piece) -> Line {
-    let mut all = Line::new();
+pub(super) fn joined(lines: impl IntoIterator<Item = TextLine>, between: &TextPiece) -> TextLine {
+    let mut all = TextLine::new();
     for line in lines {
         if !all.is_empty() {
             all.push(between.clone());
@@ -223,14 +225,14 @@ pub(super) fn joined(lines: impl IntoIterator<Item = Line>, between: &Piece) -> 
 }
 
 /// The name of an item type or of an access pattern, leading to its article.
-pub(super) fn link(about: About, name: &str) -> Piece {
-    Piece::Link(Link::new(about, name))
+pub(super) fn link(about: About, name: &str) -> TextPiece {
+    TextPiece::Link(ArticleLink::new(about, name))
 }
 
 /// Facts that are texts.
-pub(super) fn texts(facts: impl IntoIterator<Item = (&'static str, String)>) -> Block {
+pub(super) fn texts(facts: impl IntoIterator<Item = (&'static str, String)>) -> DocBlock {
     let facts = facts.into_iter();
-    Block::Facts(
+    DocBlock::Facts(
         facts
             .map(|(name, fact)| (name, vec![plain(fact)]))
             .collect(),
@@ -239,7 +241,7 @@ pub(super) fn texts(facts: impl IntoIterator<Item = (&'static str, String)>) -> 
 
 /// An attribute of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
+pub struct ItemCell {
     /// Its name.
     pub name: String,
     /// Its DynamoDB type.
@@ -260,7 +262,7 @@ pub(crate) struct SourceTable {
     /// Rows, as the catalog estimates them.
     pub(crate) rows: Option<u64>,
     /// What the mapping does with it.
-    pub(crate) part: Part,
+    pub(crate) part: TableRole,
     /// Item types that its values are in, in the order of the mapping.
     pub(crate) item_types: Vec<String>,
     /// Access patterns that find one of these.
@@ -271,7 +273,7 @@ pub(crate) struct SourceTable {
 
 /// What a mapping does with a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum TableRole {
     /// Item types are made from its rows, or look into them.
     Read,
     /// A query of the mapping names it. What it takes is not traced.

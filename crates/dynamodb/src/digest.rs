@@ -11,21 +11,21 @@ use super::{Attribute, Item};
 
 /// What hashes are made under.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Secret([u8; 16]);
+pub struct DigestKey([u8; 16]);
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for DigestKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret")
     }
 }
 
-impl From<[u8; 16]> for Secret {
+impl From<[u8; 16]> for DigestKey {
     fn from(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 }
 
-impl Secret {
+impl DigestKey {
     /// A new one, from the operating system's random numbers.
     #[must_use]
     pub fn random() -> Self {
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn an_items_digest_does_not_depend_on_the_order_in_which_dynamodb_answers() {
-        let secret = Secret::random();
+        let secret = DigestKey::random();
         let text = |text: &str| Attribute::S(text.into());
         let map = |members: Vec<(&str, Attribute)>| Attribute::M(item(members).attributes);
         let numbers = |all: [i64; 2]| Attribute::Ns(all.map(Number::from).to_vec());
@@ -184,6 +184,6 @@ mod tests {
         let unique: std::collections::HashSet<_> =
             others.iter().map(|item| secret.item(item)).collect();
         assert_eq!(unique.len(), others.len());
-        assert_ne!(Secret::random().item(&one), secret.item(&one));
+        assert_ne!(DigestKey::random().item(&one), secret.item(&one));
     }
 }

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::{Attribute, Secret};
+use super::{Attribute, DigestKey};
 
 /// What keys are hashed under, while the process lives.
-static SECRET: LazyLock<Secret> = LazyLock::new(Secret::random);
+static SECRET: LazyLock<DigestKey> = LazyLock::new(DigestKey::random);
 
 /// 128 bits that stand for an item's key, for as long as the process lives.
 ///

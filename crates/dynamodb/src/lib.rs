@@ -13,14 +13,14 @@ mod table;
 mod types;
 
 pub use attribute::{Attribute, Item, sort_order};
-pub use digest::Secret;
+pub use digest::DigestKey;
 pub use fingerprint::{BuildFingerprintHasher, fingerprint, fingerprints, partition_fingerprint};
 pub use json::{item_value, readable, write_attribute, write_item, write_plain};
 pub use limits::{
     MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES, write_units,
 };
-pub use merge::{Shard, merge};
-pub use request::{Plan, Position, Query, Request};
+pub use merge::{ShardAnswer, merge};
+pub use request::{CallPlan, Position, Query, Request};
 pub use table::{
     Autoscale, Billing, Index, KeyAttribute, KeyType, Projection, Settings, StreamView, Table,
     TableClass, Throughput,

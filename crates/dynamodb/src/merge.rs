@@ -7,7 +7,7 @@ use crate::{Item, Position, sort_order};
 
 /// What one shard answered.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Shard {
+pub struct ShardAnswer {
     /// Its items, in the order of their sort keys.
     pub items: Vec<Item>,
     /// Where its last page ended, if it has more.
@@ -18,7 +18,7 @@ pub struct Shard {
 /// shards have been read are left out: those that belong between them may be still to come. The
 /// second part says whether there is more.
 #[must_use]
-pub fn merge(shards: Vec<Shard>, order: &[Arc<str>], descending: bool) -> (Vec<Item>, bool) {
+pub fn merge(shards: Vec<ShardAnswer>, order: &[Arc<str>], descending: bool) -> (Vec<Item>, bool) {
     let compare = |a: &Item, b: &Item| {
         let each = order.iter();
         let each = each.map(|name| sort_order(a.get(name), b.get(name)));
@@ -47,17 +47,17 @@ mod tests {
         Attribute::S(text.into())
     }
 
-    fn shard(keys: &[&str], next: Option<&str>) -> Shard {
+    fn shard(keys: &[&str], next: Option<&str>) -> ShardAnswer {
         let items = keys.iter().map(|key| Item {
             attributes: vec![("SK".into(), text(key))],
         });
-        Shard {
+        ShardAnswer {
             items: items.collect(),
             next: next.map(|key| vec![("SK".into(), text(key))]),
         }
     }
 
-    fn merged(shards: Vec<Shard>, descending: bool) -> (String, bool) {
+    fn merged(shards: Vec<ShardAnswer>, descending: bool) -> (String, bool) {
         let (items, more) = merge(shards, &["SK".into()], descending);
         let keys = items.iter().map(|item| match item.get("SK") {
             Some(Attribute::S(key)) => key.as_str(),

@@ -9,7 +9,7 @@ pub type Position = Vec<(Arc<str>, Attribute)>;
 
 /// What is asked for one call of an access pattern.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct CallPlan {
     /// The requests: one, or one for each shard in the order of their numbers.
     pub requests: Vec<Request>,
     /// The attributes by whose values answers of several requests are merged.

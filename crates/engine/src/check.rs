@@ -13,10 +13,10 @@ use dynafold_mapping::template::Context;
 use dynafold_mapping::{Described, Proofs, Raw, Resolution, Spanned, resolve};
 use dynafold_relational::catalog::Catalog;
 use dynafold_source::{Source, SourceError};
-use dynafold_sql::{Limit, Query, Sql, Unread};
+use dynafold_sql::{RowLimit, Sql, SqlQuery, UnreadableSql};
 
 use crate::load::{Cancel, Failure, KeyCheck};
-use crate::verify::patterns::{Ground, Proving, foresee};
+use crate::verify::patterns::{DrawContext, Proving, foresee};
 
 /// A mapping, checked as far as it goes.
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ impl Checked {
             ..Context::default()
         };
         let proving = Proving {
-            ground: Ground {
+            ground: DrawContext {
                 catalog,
                 model,
                 context: &context,
@@ -204,12 +204,12 @@ async fn refused_sql(
     catalog: &Catalog,
     source: &mut dyn Source,
 ) -> Result<Option<String>, SourceError> {
-    let (written, rows) = match Query::read(&sql.value, Some(catalog.dbms)) {
+    let (written, rows) = match SqlQuery::read(&sql.value, Some(catalog.dbms)) {
         Ok(query) => (query.sql, vec![query.limit, query.offset]),
-        Err(why @ (Unread::NoQuery | Unread::Writes(_) | Unread::Several)) => {
+        Err(why @ (UnreadableSql::NoQuery | UnreadableSql::Writes(_) | UnreadableSql::Several)) => {
             return Ok(Some(format!("its `sql` {why}")));
         }
-        Err(Unread::Syntax(_)) => match Sql::read(&sql.value, Some(catalog.dbms)) {
+        Err(UnreadableSql::Syntax(_)) => match Sql::read(&sql.value, Some(catalog.dbms)) {
             Ok(written) => (written, Vec::new()),
             Err(_) => return Ok(None),
         },
@@ -218,7 +218,7 @@ async fn refused_sql(
     // MySQL takes no NULL in a LIMIT, and a function may take one number and no NULL.
     let is_rows = |name: &str| {
         rows.iter()
-            .any(|rows| matches!(rows, Limit::Parameter(own) if own == name))
+            .any(|rows| matches!(rows, RowLimit::Parameter(own) if own == name))
     };
     let nulls = |name: &str| Some(if is_rows(name) { "1" } else { "NULL" }.to_owned());
     let numbers = |_: &str| Some("1".to_owned());

@@ -12,10 +12,10 @@ pub struct Claim {
     #[serde(rename = "claim")]
     pub kind: ClaimKind,
     /// What it is claimed of.
-    pub of: Subject,
+    pub of: ClaimSubject,
     /// How far it was shown.
     #[serde(flatten)]
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
     /// Why the verdict is this one, for people.
     pub because: String,
     /// What it relies on: constraints that the database enforces, rows that were compared.
@@ -52,7 +52,7 @@ pub enum ClaimKind {
 
 /// What a claim is about. What does not apply is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Subject {
+pub struct ClaimSubject {
     /// Item types; all of the mapping's where there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub item_types: Vec<String>,
@@ -73,7 +73,7 @@ pub struct Subject {
 /// How far a claim was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// For every row and every value: by structure, from facts that the database enforces, or because every
     /// possible case was compared.
     Proved,
@@ -94,6 +94,6 @@ impl Claim {
     /// Whether the claim was shown for every case.
     #[must_use]
     pub fn is_proved(&self) -> bool {
-        self.verdict == Verdict::Proved
+        self.verdict == ClaimVerdict::Proved
     }
 }

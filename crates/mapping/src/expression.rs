@@ -17,7 +17,7 @@ mod tests;
 
 /// A piece of an expression, in the order of the text.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Piece {
+pub(super) enum ExpressionPiece {
     /// An operator, a parenthesis, a function.
     Word(String),
     /// An attribute's name, or a member's within it.
@@ -36,7 +36,7 @@ pub(super) enum Piece {
         /// Its name.
         name: String,
         /// What it is held against.
-        against: Against,
+        against: Comparand,
     },
     /// A value that stands there.
     Constant(Attribute),
@@ -44,7 +44,7 @@ pub(super) enum Piece {
 
 /// What a value is held against.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Against {
+pub(super) enum Comparand {
     /// An attribute.
     Attribute(String),
     /// The size of one, which is a number.
@@ -65,12 +65,12 @@ pub(super) struct ExpressionError {
 }
 
 /// Takes an expression apart.
-pub(super) fn parse(text: &str) -> Result<Vec<Piece>, ExpressionError> {
+pub(super) fn parse(text: &str) -> Result<Vec<ExpressionPiece>, ExpressionError> {
     let mut parser = Parser {
         tokens: tokens(text)?.into_iter().peekable(),
         end: text.len(),
         pieces: Vec::new(),
-        against: Against::Unknown,
+        against: Comparand::Unknown,
         level: 0,
     };
     parser.either()?;
@@ -93,9 +93,9 @@ fn fault(span: Range<usize>, message: impl Into<String>) -> ExpressionError {
 struct Parser {
     tokens: Peekable<IntoIter<(Token, Range<usize>)>>,
     end: usize,
-    pieces: Vec<Piece>,
+    pieces: Vec<ExpressionPiece>,
     /// The other side of the comparison that is being read.
-    against: Against,
+    against: Comparand,
     /// How many parentheses and negations stand around what is read.
     level: usize,
 }
@@ -122,7 +122,7 @@ impl Parser {
         let found = self.next_is(|token| token.is_word(word));
         if found {
             self.tokens.next();
-            self.pieces.push(Piece::Word(word.to_owned()));
+            self.pieces.push(ExpressionPiece::Word(word.to_owned()));
         }
         found
     }
@@ -133,7 +133,7 @@ impl Parser {
         };
         let found = wanted.contains(sign);
         if found {
-            self.pieces.push(Piece::Word((*sign).to_owned()));
+            self.pieces.push(ExpressionPiece::Word((*sign).to_owned()));
             self.tokens.next();
         }
         found
@@ -206,13 +206,13 @@ impl Parser {
             self.simplify(open);
             return Ok(());
         }
-        self.against = Against::Unknown;
+        self.against = Comparand::Unknown;
         let from = self.pieces.len();
         self.comparison()?;
         // A value may stand before what it is held against.
         for piece in self.pieces.iter_mut().skip(from) {
-            if let Piece::Parameter { against, .. } = piece
-                && *against == Against::Unknown
+            if let ExpressionPiece::Parameter { against, .. } = piece
+                && *against == Comparand::Unknown
             {
                 against.clone_from(&self.against);
             }
@@ -223,7 +223,7 @@ impl Parser {
     /// Takes away the parentheses behind which a place is, if all within them is in parentheses too:
     /// DynamoDB refuses such as redundant.
     fn simplify(&mut self, open: usize) {
-        let is = |piece: &Piece, sign: &str| matches!(piece, Piece::Word(word) if word == sign);
+        let is = |piece: &ExpressionPiece, sign: &str| matches!(piece, ExpressionPiece::Word(word) if word == sign);
         let within = self.pieces.get(open..self.pieces.len() - 1);
         let mut depth = 0_usize;
         let ends = within.unwrap_or_default().iter().map(|piece| {
@@ -245,7 +245,7 @@ impl Parser {
                 self.expect("(")?;
                 self.path()?;
                 if name == "attribute_type" {
-                    self.against = Against::Type;
+                    self.against = Comparand::Type;
                 }
                 if arguments == 2 {
                     self.expect(",")?;
@@ -288,19 +288,20 @@ impl Parser {
             Some((Token::Parameter(name), _)) => {
                 self.tokens.next();
                 let against = self.against.clone();
-                self.pieces.push(Piece::Parameter { name, against });
+                self.pieces
+                    .push(ExpressionPiece::Parameter { name, against });
                 Ok(())
             }
             Some((Token::Constant(value), _)) => {
                 self.tokens.next();
-                self.pieces.push(Piece::Constant(value));
+                self.pieces.push(ExpressionPiece::Constant(value));
                 Ok(())
             }
             Some((token, _)) if token.is_word("size") => {
                 self.take_word("size");
                 self.expect("(")?;
                 self.path()?;
-                self.against = Against::Size;
+                self.against = Comparand::Size;
                 self.expect(")")
             }
             _ => self.path(),
@@ -316,7 +317,7 @@ impl Parser {
             match *sign {
                 "." => {
                     self.tokens.next();
-                    self.pieces.push(Piece::Step(".".to_owned()));
+                    self.pieces.push(ExpressionPiece::Step(".".to_owned()));
                     self.name(false)?;
                 }
                 "[" => {
@@ -329,7 +330,8 @@ impl Parser {
                                 .all(|digit| digit.is_ascii_digit()) =>
                         {
                             self.tokens.next();
-                            self.pieces.push(Piece::Step(format!("[{number}]")));
+                            self.pieces
+                                .push(ExpressionPiece::Step(format!("[{number}]")));
                         }
                         _ => return Err(self.unexpected("a position")),
                     }
@@ -340,7 +342,7 @@ impl Parser {
                 }
                 _ => return Ok(()),
             }
-            self.against = Against::Unknown;
+            self.against = Comparand::Unknown;
         }
     }
 
@@ -350,9 +352,9 @@ impl Parser {
         };
         self.tokens.next();
         if is_attribute {
-            self.against = Against::Attribute(name.clone());
+            self.against = Comparand::Attribute(name.clone());
         }
-        self.pieces.push(Piece::Name {
+        self.pieces.push(ExpressionPiece::Name {
             name,
             is_attribute,
             span,

@@ -113,14 +113,14 @@ pub struct PlaceForecast {
     pub write_units: u64,
     /// The hottest partition key values, by write units; `None` for local indexes, whose units
     /// count to the table's partitions.
-    pub hottest: Option<Heaviness>,
+    pub hottest: Option<HeaviestKeys>,
     /// The hottest partition key values by the item types' write rates; `None` without rates.
-    pub rated: Option<Rated>,
+    pub rated: Option<RatedWrites>,
 }
 
 /// The heaviest keys, with what is guaranteed of them.
 #[derive(Debug, Clone, Serialize)]
-pub struct Heaviness {
+pub struct HeaviestKeys {
     /// What is shared out: write units, or bytes.
     pub total: u64,
     /// By how much the weight of a key may be too low. 0: all figures are exact.
@@ -129,14 +129,14 @@ pub struct Heaviness {
     pub distinct: Option<u64>,
     /// The heaviest keys, the heaviest first: those of which it is certain that no key that was
     /// forgotten is heavier.
-    pub keys: Vec<Hot>,
+    pub keys: Vec<HotKey>,
     /// No other key weighs more than this.
     pub others_at_most: u64,
 }
 
 /// A heavy key. Its weight lies between `least` and `most`.
 #[derive(Debug, Clone, Serialize)]
-pub struct Hot {
+pub struct HotKey {
     /// The partition key's value; several attributes are joined by ` | `.
     pub key: String,
     /// Its weight at least.
@@ -149,7 +149,7 @@ pub struct Hot {
 
 /// Expected writes, from the item types' `write_rate`: each write is of a row taken at random.
 #[derive(Debug, Clone, Serialize)]
-pub struct Rated {
+pub struct RatedWrites {
     /// Write units a second, all partitions together.
     pub units_per_second: f64,
     /// By how many write units a second a key may be too low. 0: exact.

@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use std::fmt::{Display, Formatter, Result, Write as _};
 use std::sync::Arc;
 
-pub use super::proof::Texts;
-pub use super::template::{Part, Place, Placeholder, Template};
+pub use super::proof::KeyTexts;
+pub use super::template::{Placeholder, Template, TemplatePart, ValuePath};
 
 use dynafold_dynamodb::{Attribute, DynamoType, KeyAttribute, Table};
-use dynafold_relational::catalog::{Family, TableName};
+use dynafold_relational::catalog::{TableName, TypeFamily};
 use dynafold_relational::scan::Scan;
 use dynafold_relational::value::TimeKind;
 
@@ -64,7 +64,7 @@ impl Model {
     /// Whether any template uses a filter.
     #[must_use]
     pub fn uses(&self, filter: &Filter) -> bool {
-        fn within(node: &Node, filter: &Filter) -> bool {
+        fn within(node: &AttributeNode, filter: &Filter) -> bool {
             let has = |template: &Template| {
                 let mut placeholders = template.placeholders();
                 placeholders.any(|placeholder| placeholder.filters.contains(filter))
@@ -72,10 +72,10 @@ impl Model {
             let mut found = false;
             node.visit(&mut |node| {
                 found |= match node {
-                    Node::Template(template) => has(template),
-                    Node::Embed(embed) => {
+                    AttributeNode::Template(template) => has(template),
+                    AttributeNode::Embed(embed) => {
                         within(&embed.each, filter)
-                            || matches!(&embed.gather, Gather::Map(key) if has(key))
+                            || matches!(&embed.gather, ChildContainer::Map(key) if has(key))
                     }
                     _ => false,
                 };
@@ -124,9 +124,9 @@ pub struct ItemType {
     /// The arrays of which each element makes an item, from the outermost on.
     pub explodes: Vec<Explode>,
     /// The attributes, the table's key first, then the type attribute, columns, and the rest.
-    pub attributes: Vec<(Arc<str>, Node)>,
+    pub attributes: Vec<(Arc<str>, AttributeNode)>,
     /// Documents whose members become attributes too.
-    pub spreads: Vec<Place>,
+    pub spreads: Vec<ValuePath>,
     /// Whether NULL columns are written as DynamoDB NULL instead of being left out.
     pub keep_nulls: bool,
     /// What becomes of rows whose items have expired already.
@@ -135,7 +135,7 @@ pub struct ItemType {
     /// too large; none where such an item is rejected.
     pub compress: Vec<Arc<str>>,
     /// The texts that its items' keys can have, partition key first.
-    pub key_texts: Vec<Texts>,
+    pub key_texts: Vec<KeyTexts>,
     /// Writes a second at peak in production, above zero; `None` where the mapping does not say.
     pub write_rate: Option<f64>,
 }
@@ -170,7 +170,7 @@ impl ItemType {
 
     /// What an attribute is made from.
     #[must_use]
-    pub fn node(&self, name: &str) -> Option<&Node> {
+    pub fn node(&self, name: &str) -> Option<&AttributeNode> {
         let mut attributes = self.attributes.iter();
         let found = attributes.find(|(other, _)| **other == *name);
         found.map(|(_, node)| node)
@@ -188,7 +188,7 @@ impl ItemType {
         let mut found = Vec::new();
         for (_, node) in &self.attributes {
             node.visit(&mut |node| {
-                if let Node::Embed(embed) = node {
+                if let AttributeNode::Embed(embed) = node {
                     found.push(embed.column);
                 }
             });
@@ -201,7 +201,7 @@ impl ItemType {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explode {
     /// The array.
-    pub array: Place,
+    pub array: ValuePath,
     /// The place of the row that takes the element.
     pub element: usize,
     /// The place of the row that takes its position, from 0.
@@ -210,7 +210,7 @@ pub struct Explode {
 
 /// What an attribute is made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Node {
+pub enum AttributeNode {
     /// A template.
     Template(Template),
     /// A constant that is not text: a number or a boolean written plain in the YAML.
@@ -218,25 +218,25 @@ pub enum Node {
     /// A nested map.
     Map {
         /// The members.
-        members: Vec<(Arc<str>, Node)>,
+        members: Vec<(Arc<str>, AttributeNode)>,
         /// Documents whose members become members too.
-        spreads: Vec<Place>,
+        spreads: Vec<ValuePath>,
     },
     /// A nested list.
-    List(Vec<Node>),
+    List(Vec<AttributeNode>),
     /// A value that is there only where a condition holds.
     When {
         /// Index into the row of the boolean.
         flag: usize,
         /// The value.
-        value: Box<Node>,
+        value: Box<AttributeNode>,
     },
     /// A value that must be of one DynamoDB type.
     Typed {
         /// The type.
         wanted: DynamoType,
         /// The value.
-        value: Box<Node>,
+        value: Box<AttributeNode>,
     },
     /// Children.
     Embed(Box<EmbedNode>),
@@ -248,16 +248,16 @@ pub struct EmbedNode {
     /// The place in the row of the children, a list of their rows.
     pub column: usize,
     /// What becomes of each; its places are those of a child's row.
-    pub each: Node,
+    pub each: AttributeNode,
     /// What they stand in.
-    pub gather: Gather,
+    pub gather: ChildContainer,
     /// How the mapping calls the child table.
     pub written: Arc<str>,
 }
 
 /// What children stand in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Gather {
+pub enum ChildContainer {
     /// A list, empty without children.
     List,
     /// A set, absent without children.
@@ -266,7 +266,7 @@ pub enum Gather {
     Map(Template),
 }
 
-impl Node {
+impl AttributeNode {
     /// Visits this node and those within it that see the same row: not those of children.
     pub fn visit<'n>(&'n self, visitor: &mut dyn FnMut(&'n Self)) {
         visitor(self);
@@ -280,7 +280,7 @@ impl Node {
 
     /// The places of the row that it takes, but for those of conditions and children.
     #[must_use]
-    pub fn places(&self) -> Vec<&Place> {
+    pub fn places(&self) -> Vec<&ValuePath> {
         let mut found = Vec::new();
         self.visit(&mut |node| match node {
             Self::Template(template) => found.extend(template.placeholders().map(|one| &one.place)),
@@ -292,32 +292,33 @@ impl Node {
 
     /// The kind of value that it makes.
     #[must_use]
-    pub fn family(&self) -> Family {
+    pub fn family(&self) -> TypeFamily {
         match self {
             Self::Template(template) => template.family(),
-            Self::Constant(Attribute::N(_)) => Family::Number,
-            Self::Constant(Attribute::S(_)) => Family::Text,
-            Self::Constant(_) => Family::Boolean,
-            Self::Map { .. } => Family::Map,
-            Self::List(_) => Family::List,
+            Self::Constant(Attribute::N(_)) => TypeFamily::Number,
+            Self::Constant(Attribute::S(_)) => TypeFamily::Text,
+            Self::Constant(_) => TypeFamily::Boolean,
+            Self::Map { .. } => TypeFamily::Map,
+            Self::List(_) => TypeFamily::List,
             Self::When { value, .. } => value.family(),
             Self::Typed { wanted, .. } => family_of(*wanted),
             Self::Embed(embed) => match embed.gather {
-                Gather::List => Family::List,
-                Gather::Set => Family::Set,
-                Gather::Map(_) => Family::Map,
+                ChildContainer::List => TypeFamily::List,
+                ChildContainer::Set => TypeFamily::Set,
+                ChildContainer::Map(_) => TypeFamily::Map,
             },
         }
     }
 
     /// The same; `None` when only the rows tell.
-    pub(super) fn known_family(&self) -> Option<Family> {
-        Some(self.family()).filter(|family| !matches!(family, Family::Any | Family::Document))
+    pub(super) fn known_family(&self) -> Option<TypeFamily> {
+        Some(self.family())
+            .filter(|family| !matches!(family, TypeFamily::Any | TypeFamily::Document))
     }
 
     /// The letters of DynamoDB's type for what it makes, as far as they are known; `of` says them for a
     /// kind of value.
-    pub fn type_name(&self, of: &dyn Fn(Family) -> &'static str) -> &'static str {
+    pub fn type_name(&self, of: &dyn Fn(TypeFamily) -> &'static str) -> &'static str {
         match self {
             Self::When { value, .. } => value.type_name(of),
             Self::Typed { wanted, .. } => wanted.word(),
@@ -345,21 +346,21 @@ impl Node {
 }
 
 /// The kind of value that a DynamoDB type holds.
-pub(super) fn family_of(wanted: DynamoType) -> Family {
+pub(super) fn family_of(wanted: DynamoType) -> TypeFamily {
     match wanted {
-        DynamoType::S => Family::Text,
-        DynamoType::N => Family::Number,
-        DynamoType::B => Family::Binary,
-        DynamoType::Bool => Family::Boolean,
-        DynamoType::Ss | DynamoType::Ns | DynamoType::Bs => Family::Set,
-        DynamoType::L => Family::List,
-        DynamoType::M => Family::Map,
+        DynamoType::S => TypeFamily::Text,
+        DynamoType::N => TypeFamily::Number,
+        DynamoType::B => TypeFamily::Binary,
+        DynamoType::Bool => TypeFamily::Boolean,
+        DynamoType::Ss | DynamoType::Ns | DynamoType::Bs => TypeFamily::Set,
+        DynamoType::L => TypeFamily::List,
+        DynamoType::M => TypeFamily::Map,
     }
 }
 
 // Access patterns: what a table is asked, as it was checked.
 
-/// An access pattern. Its templates are over parameters: [`Place::column`] is an index into
+/// An access pattern. Its templates are over parameters: [`ValuePath::column`] is an index into
 /// [`AccessPattern::parameters`], or [`AccessPattern::SHARD`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct AccessPattern {
@@ -394,7 +395,7 @@ pub struct AccessPattern {
     pub sql: Option<String>,
     /// Where values of parameters come from, as `params` says it; of those that the relational query
     /// alone has too.
-    pub origins: Vec<(Arc<str>, Origin)>,
+    pub origins: Vec<(Arc<str>, ParameterOrigin)>,
     /// Attributes with the SQL columns that they are called otherwise.
     pub answer: Vec<(String, String)>,
     /// Requests a second at peak.
@@ -523,7 +524,7 @@ pub struct Parameter {
 
 /// Where the values of a parameter come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum ParameterOrigin {
     /// A column of the source.
     Column {
         /// The table.
@@ -596,7 +597,7 @@ impl Display for Template {
     }
 }
 
-impl Display for Part {
+impl Display for TemplatePart {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Self::Text(text) => f.write_str(text),

@@ -10,7 +10,7 @@ use dynafold_dynamodb::{
 use super::grammar::{MAPPING, validate};
 use super::model::Expired;
 use super::variables::{PutIn, substitute};
-use super::yaml::{Content, Entry, Node, parse};
+use super::yaml::{YamlContent, YamlEntry, YamlNode, parse};
 use crate::diagnostic::{Code, Diagnostic};
 
 /// Something written, with its place.
@@ -56,7 +56,7 @@ pub(super) struct RawTable {
     pub(super) key_escape: bool,
     pub(super) settings: Settings,
     /// All of it, for the places of its settings.
-    pub(super) node: Node,
+    pub(super) node: YamlNode,
 }
 
 #[derive(Debug, Clone)]
@@ -116,12 +116,12 @@ pub(super) struct RawItem {
     pub(super) joins: Vec<RawJoin>,
     /// Aliases of elements, with the arrays that they come from.
     pub(super) explode: Vec<(Spanned<String>, Spanned<String>)>,
-    pub(super) key: Vec<Entry>,
+    pub(super) key: Vec<YamlEntry>,
     pub(super) key_span: Range<usize>,
     /// `None` for every column.
     pub(super) columns: Option<Vec<Spanned<String>>>,
     pub(super) omit: Vec<Spanned<String>>,
-    pub(super) attributes: Vec<Entry>,
+    pub(super) attributes: Vec<YamlEntry>,
     pub(super) keep_nulls: bool,
     pub(super) write_rate: Option<f64>,
     pub(super) expired: Option<Spanned<Expired>>,
@@ -142,7 +142,7 @@ impl Raw {
             Ok(root) => root,
             Err(fault) => return (None, vec![*fault]),
         };
-        if let Content::Map { entries, .. } = &mut root.content {
+        if let YamlContent::Map { entries, .. } = &mut root.content {
             for entry in entries.iter_mut().filter(|entry| entry.key == "table") {
                 substitute(&mut entry.value, variables, &mut put_in, &mut faults);
             }
@@ -198,8 +198,8 @@ impl Raw {
 }
 
 /// The names of item types, those too that are indented into another one.
-fn names(items: &[Entry]) -> Vec<String> {
-    let inside = |item: &Entry| {
+fn names(items: &[YamlEntry]) -> Vec<String> {
+    let inside = |item: &YamlEntry| {
         let entries = item.value.entries().iter();
         let inner = entries.filter(|entry| entry.value.get("from").is_some());
         inner.map(|entry| entry.key.clone()).collect::<Vec<_>>()
@@ -209,39 +209,39 @@ fn names(items: &[Entry]) -> Vec<String> {
         .collect()
 }
 
-pub(super) fn named(node: Option<&Node>) -> &[Entry] {
-    node.map(Node::entries).unwrap_or_default()
+pub(super) fn named(node: Option<&YamlNode>) -> &[YamlEntry] {
+    node.map(YamlNode::entries).unwrap_or_default()
 }
 
-pub(super) fn spanned(node: &Node) -> Option<Spanned<String>> {
+pub(super) fn spanned(node: &YamlNode) -> Option<Spanned<String>> {
     parsed(node).filter(|_| !node.is_empty())
 }
 
 /// A number, a truth value or a text with its place.
-fn parsed<T: FromStr>(node: &Node) -> Option<Spanned<T>> {
+fn parsed<T: FromStr>(node: &YamlNode) -> Option<Spanned<T>> {
     let (value, span) = (node.text()?.parse().ok()?, node.span.clone());
     Some(Spanned { value, span })
 }
 
-pub(super) fn texts(node: Option<&Node>) -> Vec<Spanned<String>> {
-    let elements = node.map(Node::elements).unwrap_or_default();
+pub(super) fn texts(node: Option<&YamlNode>) -> Vec<Spanned<String>> {
+    let elements = node.map(YamlNode::elements).unwrap_or_default();
     elements.iter().filter_map(spanned).collect()
 }
 
 /// A list of texts without their places.
-fn plain(node: &Node) -> Vec<String> {
+fn plain(node: &YamlNode) -> Vec<String> {
     let texts = texts(Some(node)).into_iter();
     texts.map(|text| text.value).collect()
 }
 
-pub(super) fn name_of(entry: &Entry) -> Spanned<String> {
+pub(super) fn name_of(entry: &YamlEntry) -> Spanned<String> {
     Spanned {
         value: entry.key.clone(),
         span: entry.key_span.clone(),
     }
 }
 
-fn read_table(root: &Node) -> Option<RawTable> {
+fn read_table(root: &YamlNode) -> Option<RawTable> {
     let table = root.get("table")?;
     let key = table.get("key")?;
     let indexes = |which: &str| {
@@ -275,30 +275,30 @@ fn read_table(root: &Node) -> Option<RawTable> {
             .map_or(Billing::OnDemand, Billing::Provisioned),
         type_attribute: table.get("type_attribute").and_then(spanned),
         time_zone: table.get("time_zone").and_then(spanned),
-        key_escape: table.get("key_escape").and_then(Node::text) == Some("percent"),
+        key_escape: table.get("key_escape").and_then(YamlNode::text) == Some("percent"),
         settings: read_settings(table),
         node: table.clone(),
     })
 }
 
-fn read_throughput(node: &Node) -> Option<Throughput> {
+fn read_throughput(node: &YamlNode) -> Option<Throughput> {
     Some(Throughput {
         read: node.read("read")?,
         write: node.read("write")?,
     })
 }
 
-fn read_keys(node: Option<&Node>) -> Vec<RawKey> {
+fn read_keys(node: Option<&YamlNode>) -> Vec<RawKey> {
     match node {
-        Some(node) if matches!(node.content, Content::List(_)) => {
+        Some(node) if matches!(node.content, YamlContent::List(_)) => {
             node.elements().iter().filter_map(read_key).collect()
         }
         node => node.and_then(read_key).into_iter().collect(),
     }
 }
 
-fn read_key(node: &Node) -> Option<RawKey> {
-    let key_type = match node.get("type").and_then(Node::text) {
+fn read_key(node: &YamlNode) -> Option<RawKey> {
+    let key_type = match node.get("type").and_then(YamlNode::text) {
         Some("S") => Some(KeyType::S),
         Some("N") => Some(KeyType::N),
         Some("B") => Some(KeyType::B),
@@ -308,7 +308,7 @@ fn read_key(node: &Node) -> Option<RawKey> {
     Some(RawKey { name, key_type })
 }
 
-fn read_item(entry: &Entry) -> Option<RawItem> {
+fn read_item(entry: &YamlEntry) -> Option<RawItem> {
     let item = &entry.value;
     let from = item.get("from")?;
     let from = match spanned(from) {
@@ -333,7 +333,7 @@ fn read_item(entry: &Entry) -> Option<RawItem> {
             .map(|node| texts(Some(node))),
         omit: texts(item.get("omit")),
         attributes: named(item.get("attributes")).to_vec(),
-        keep_nulls: item.get("nulls").and_then(Node::text) == Some("keep"),
+        keep_nulls: item.get("nulls").and_then(YamlNode::text) == Some("keep"),
         write_rate: item.read("write_rate"),
         expired: item.get("expired").and_then(|node| word(EXPIRED, node)),
         compress: texts(item.get("oversize").and_then(|node| node.get("compress"))),
@@ -341,8 +341,8 @@ fn read_item(entry: &Entry) -> Option<RawItem> {
 }
 
 /// Reads a `join` or `$join`.
-pub(super) fn read_joins(node: Option<&Node>) -> Vec<RawJoin> {
-    let join = |entry: &Entry| {
+pub(super) fn read_joins(node: Option<&YamlNode>) -> Vec<RawJoin> {
+    let join = |entry: &YamlEntry| {
         let value = &entry.value;
         let to = match (value.get("table"), spanned(value)) {
             (Some(table), _) => RawJoinTo::Match {
@@ -364,8 +364,8 @@ pub(super) fn read_joins(node: Option<&Node>) -> Vec<RawJoin> {
 }
 
 /// Reads a map of names to texts.
-pub(super) fn read_pairs(node: Option<&Node>) -> RawMatch {
-    let pair = |entry: &Entry| Some((name_of(entry), spanned(&entry.value)?));
+pub(super) fn read_pairs(node: Option<&YamlNode>) -> RawMatch {
+    let pair = |entry: &YamlEntry| Some((name_of(entry), spanned(&entry.value)?));
     named(node).iter().filter_map(pair).collect()
 }
 
@@ -378,7 +378,7 @@ pub(super) struct RawAcceptance {
 }
 
 /// Reads every `accept`.
-fn read_acceptances(root: &Node) -> Vec<RawAcceptance> {
+fn read_acceptances(root: &YamlNode) -> Vec<RawAcceptance> {
     let table = root.get("table");
     let of_table = |name| table.and_then(|table| table.get(name));
     let places = [
@@ -401,11 +401,11 @@ pub(super) struct RawPattern {
     pub description: Option<String>,
     pub items: Vec<Spanned<String>>,
     pub index: Option<Spanned<String>>,
-    pub key: Vec<Entry>,
+    pub key: Vec<YamlEntry>,
     pub key_span: Range<usize>,
     pub descending: bool,
     pub limit: Option<Spanned<u64>>,
-    pub filter: Option<Node>,
+    pub filter: Option<YamlNode>,
     pub consistent: Option<Spanned<bool>>,
     pub sql: Option<Spanned<String>>,
     /// Parameters with the column or template that their values come from.
@@ -422,12 +422,12 @@ impl RawPattern {
     }
 }
 
-fn read_pattern(entry: &Entry) -> Option<RawPattern> {
+fn read_pattern(entry: &YamlEntry) -> Option<RawPattern> {
     let pattern = &entry.value;
     let key = pattern
         .get("key")
-        .filter(|key| matches!(key.content, Content::Map { .. }))?;
-    let word = |name: &str| pattern.get(name).and_then(Node::text);
+        .filter(|key| matches!(key.content, YamlContent::Map { .. }))?;
+    let word = |name: &str| pattern.get(name).and_then(YamlNode::text);
     Some(RawPattern {
         name: name_of(entry),
         description: word("description").map(str::to_owned),
@@ -447,7 +447,7 @@ fn read_pattern(entry: &Entry) -> Option<RawPattern> {
 }
 
 /// What the mapping says of the table besides keys, indexes, TTL and billing.
-fn read_settings(table: &Node) -> Settings {
+fn read_settings(table: &YamlNode) -> Settings {
     let tags = named(table.get("tags")).iter().map(|entry| {
         let value = entry.value.text().unwrap_or_default();
         (entry.key.clone(), value.to_owned())
@@ -469,7 +469,7 @@ fn read_settings(table: &Node) -> Settings {
 }
 
 /// The `autoscale` of a `billing`.
-pub(super) fn read_autoscale(billing: &Node) -> Option<Spanned<Autoscale>> {
+pub(super) fn read_autoscale(billing: &YamlNode) -> Option<Spanned<Autoscale>> {
     let node = billing.get("autoscale")?;
     Some(Spanned {
         value: Autoscale {
@@ -489,7 +489,7 @@ const EXPIRED: &[(&str, Expired)] = &[
 ];
 
 /// What a word stands for.
-pub(super) fn word<T: Copy>(words: &[(&str, T)], node: &Node) -> Option<Spanned<T>> {
+pub(super) fn word<T: Copy>(words: &[(&str, T)], node: &YamlNode) -> Option<Spanned<T>> {
     let written = spanned(node)?;
     let (_, value) = words.iter().find(|(word, _)| *word == written.value)?;
     Some(written.with(*value))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::yaml::{Content, Node};
+use super::yaml::{YamlContent, YamlNode};
 use crate::diagnostic::{Code, Diagnostic};
 
 /// Variables, by their names, and what was put in their place.
@@ -10,14 +10,14 @@ pub(super) type PutIn = BTreeSet<(String, String)>;
 
 /// Replaces `${VAR}` and `${VAR:-default}` in every scalar below a node, and notes what it put in.
 pub(super) fn substitute(
-    node: &mut Node,
+    node: &mut YamlNode,
     variables: &dyn Fn(&str) -> Option<String>,
     put_in: &mut PutIn,
     faults: &mut Vec<Diagnostic>,
 ) {
     let span = node.span.clone();
     match &mut node.content {
-        Content::Scalar { text, .. } if text.contains("${") => {
+        YamlContent::Scalar { text, .. } if text.contains("${") => {
             match expand(text, variables, put_in) {
                 Ok(expanded) => *text = expanded,
                 Err(fault) => {
@@ -27,13 +27,13 @@ pub(super) fn substitute(
                 }
             }
         }
-        Content::Scalar { .. } => {}
-        Content::List(elements) => {
+        YamlContent::Scalar { .. } => {}
+        YamlContent::List(elements) => {
             for element in elements {
                 substitute(element, variables, put_in, faults);
             }
         }
-        Content::Map { entries, .. } => {
+        YamlContent::Map { entries, .. } => {
             for entry in entries {
                 substitute(&mut entry.value, variables, put_in, faults);
             }

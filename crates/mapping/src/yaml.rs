@@ -16,16 +16,16 @@ const MAX_LEVELS: usize = 128;
 
 /// A value with its place.
 #[derive(Debug, Clone)]
-pub struct Node {
+pub struct YamlNode {
     /// Bytes of the file.
     pub span: Range<usize>,
     /// What stands there.
-    pub content: Content,
+    pub content: YamlContent,
 }
 
 /// What a node is.
 #[derive(Debug, Clone)]
-pub enum Content {
+pub enum YamlContent {
     /// Text of any style; `plain` when it has no quotes.
     Scalar {
         /// The text after YAML's escapes.
@@ -34,11 +34,11 @@ pub enum Content {
         plain: bool,
     },
     /// A sequence.
-    List(Vec<Node>),
+    List(Vec<YamlNode>),
     /// A mapping; duplicate keys are still in it.
     Map {
         /// The entries in order.
-        entries: Vec<Entry>,
+        entries: Vec<YamlEntry>,
         /// Whether it was written with braces.
         flow: bool,
     },
@@ -46,21 +46,21 @@ pub enum Content {
 
 /// A key and its value.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct YamlEntry {
     /// The key's text.
     pub key: String,
     /// The key's place.
     pub key_span: Range<usize>,
     /// The value.
-    pub value: Node,
+    pub value: YamlNode,
 }
 
-impl Node {
+impl YamlNode {
     /// The text of a scalar.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match &self.content {
-            Content::Scalar { text, .. } => Some(text),
+            YamlContent::Scalar { text, .. } => Some(text),
             _ => None,
         }
     }
@@ -68,30 +68,30 @@ impl Node {
     /// Whether this is an empty plain scalar: a key without a value.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        matches!(&self.content, Content::Scalar { text, plain: true } if matches!(text.as_str(), "" | "~" | "null"))
+        matches!(&self.content, YamlContent::Scalar { text, plain: true } if matches!(text.as_str(), "" | "~" | "null"))
     }
 
     /// The entries of a map; none for anything else.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[YamlEntry] {
         match &self.content {
-            Content::Map { entries, .. } => entries,
+            YamlContent::Map { entries, .. } => entries,
             _ => &[],
         }
     }
 
     /// The elements of a list; none for anything else.
     #[must_use]
-    pub fn elements(&self) -> &[Node] {
+    pub fn elements(&self) -> &[YamlNode] {
         match &self.content {
-            Content::List(elements) => elements,
+            YamlContent::List(elements) => elements,
             _ => &[],
         }
     }
 
     /// The value of a key of a map.
     #[must_use]
-    pub fn get(&self, key: &str) -> Option<&Node> {
+    pub fn get(&self, key: &str) -> Option<&YamlNode> {
         self.entries()
             .iter()
             .find(|entry| entry.key == key)
@@ -108,7 +108,7 @@ impl Node {
     #[must_use]
     pub fn is_unquoted_template(&self) -> bool {
         match &self.content {
-            Content::Map {
+            YamlContent::Map {
                 entries,
                 flow: true,
             } => !entries.is_empty() && entries.iter().all(|entry| entry.value.is_empty()),
@@ -120,10 +120,10 @@ impl Node {
     #[must_use]
     pub fn shape(&self) -> &'static str {
         match &self.content {
-            Content::Scalar { .. } if self.is_empty() => "nothing",
-            Content::Scalar { .. } => "a scalar",
-            Content::List(_) => "a list",
-            Content::Map { .. } => "a map",
+            YamlContent::Scalar { .. } if self.is_empty() => "nothing",
+            YamlContent::Scalar { .. } => "a scalar",
+            YamlContent::List(_) => "a list",
+            YamlContent::Map { .. } => "a map",
         }
     }
 }
@@ -133,8 +133,8 @@ impl Node {
 /// # Errors
 ///
 /// One diagnostic with code `yaml`: YAML gives no second fault after the first.
-pub fn parse(text: &str) -> Result<Node, Box<Diagnostic>> {
-    Builder {
+pub fn parse(text: &str) -> Result<YamlNode, Box<Diagnostic>> {
+    YamlBuilder {
         text,
         parser: Parser::new_from_str(text),
         anchors: HashMap::new(),
@@ -148,17 +148,17 @@ pub fn parse(text: &str) -> Result<Node, Box<Diagnostic>> {
 /// Lines above the one where text is found to be no YAML in which the cause is looked for.
 const LOOK_BACK: usize = 4;
 
-struct Builder<'t> {
+struct YamlBuilder<'t> {
     text: &'t str,
     parser: Parser<'t, granit_parser::StrInput<'t>>,
-    anchors: HashMap<usize, Node>,
+    anchors: HashMap<usize, YamlNode>,
     nodes: usize,
     /// How many lists and maps stand around what is read.
     level: usize,
 }
 
-impl<'t> Builder<'t> {
-    fn document(mut self) -> Result<Node, Diagnostic> {
+impl<'t> YamlBuilder<'t> {
+    fn document(mut self) -> Result<YamlNode, Diagnostic> {
         let mut root = None;
         loop {
             let (event, span) = self.next()?;
@@ -285,7 +285,7 @@ impl<'t> Builder<'t> {
         None
     }
 
-    fn node(&mut self, event: Event<'t>, span: &Span) -> Result<Node, Diagnostic> {
+    fn node(&mut self, event: Event<'t>, span: &Span) -> Result<YamlNode, Diagnostic> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
             return Err(self.fault(span, "the file has too many nodes"));
@@ -308,7 +308,7 @@ impl<'t> Builder<'t> {
                     }
                 }
                 let text = text.into_owned();
-                (Content::Scalar { text, plain }, end, anchor)
+                (YamlContent::Scalar { text, plain }, end, anchor)
             }
             Event::SequenceStart(_, anchor, _) => {
                 let mut elements = Vec::new();
@@ -324,7 +324,7 @@ impl<'t> Builder<'t> {
                 let end = elements
                     .last()
                     .map_or(end, |last| last.span.end.max(end.min(last.span.end + 1)));
-                (Content::List(elements), end, anchor)
+                (YamlContent::List(elements), end, anchor)
             }
             Event::MappingStart(style, anchor, _) => {
                 let flow = style == StructureStyle::Flow;
@@ -335,7 +335,7 @@ impl<'t> Builder<'t> {
                     Some(last) if !flow => last.value.span.end,
                     _ => end,
                 };
-                (Content::Map { entries, flow }, end, anchor)
+                (YamlContent::Map { entries, flow }, end, anchor)
             }
             Event::Alias(id) => {
                 let node = self
@@ -352,7 +352,7 @@ impl<'t> Builder<'t> {
             }
             _ => return Err(self.fault(span, "not a value")),
         };
-        let node = Node {
+        let node = YamlNode {
             span: start..end.max(start),
             content,
         };
@@ -362,7 +362,7 @@ impl<'t> Builder<'t> {
         Ok(node)
     }
 
-    fn entries(&mut self) -> Result<(Vec<Entry>, usize), Diagnostic> {
+    fn entries(&mut self) -> Result<(Vec<YamlEntry>, usize), Diagnostic> {
         let mut entries = Vec::new();
         loop {
             let (event, span) = self.next()?;
@@ -370,7 +370,7 @@ impl<'t> Builder<'t> {
                 return Ok((entries, self.range(&span).end));
             }
             let key = self.node(event, &span)?;
-            let Content::Scalar { text, .. } = key.content else {
+            let YamlContent::Scalar { text, .. } = key.content else {
                 return Err(self
                     .fault(&span, "a key must be a scalar")
                     .with_help("a template that starts with `{` must be quoted"));
@@ -381,7 +381,7 @@ impl<'t> Builder<'t> {
                 // A missing value has no place of its own: point at the key.
                 value.span = key.span.clone();
             }
-            entries.push(Entry {
+            entries.push(YamlEntry {
                 key: text,
                 key_span: key.span,
                 value,
@@ -417,13 +417,13 @@ impl<'t> Builder<'t> {
 }
 
 /// How many nodes a node has, itself included, and how many levels of lists and maps.
-fn measured(node: &Node) -> (usize, usize) {
+fn measured(node: &YamlNode) -> (usize, usize) {
     let of_entries = node.entries().iter().map(|entry| &entry.value);
     let within = node.elements().iter().chain(of_entries).map(measured);
     let (nodes, levels) = within.fold((0, 0), |(nodes, levels), (more, below)| {
         (nodes + more, levels.max(below))
     });
-    let is_scalar = matches!(node.content, Content::Scalar { .. });
+    let is_scalar = matches!(node.content, YamlContent::Scalar { .. });
     (nodes + 1, levels + usize::from(!is_scalar))
 }
 

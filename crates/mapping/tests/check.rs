@@ -11,7 +11,7 @@ mod refused;
 use dynafold_mapping::diagnostic::{Code, Diagnostic, render};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::{Described, Raw, resolve, starter};
-use dynafold_relational::catalog::{Catalog, DataType, Key};
+use dynafold_relational::catalog::{Catalog, DataType, UniqueKey};
 use dynafold_relational::scan::ScanColumn;
 
 /// The catalog of pattern 1, as `inspect --format json` wrote it, but for the numbers of rows: of a
@@ -209,7 +209,7 @@ fn keys_are_proved_unique_by_what_can_be_read_back() {
     let mut catalog = catalog();
     let users = catalog.tables.iter_mut().find(|t| t.name.name == "users");
     let users = users.unwrap();
-    users.unique_keys.push(Key {
+    users.unique_keys.push(UniqueKey {
         name: "once".into(),
         columns: vec!["gender".into()],
     });

@@ -5,7 +5,7 @@ mod limits;
 
 use dynafold_dynamodb::{Attribute, Index, Item, KeyType, Projection, write_item};
 use dynafold_mapping::item::{Folder, Reject};
-use dynafold_mapping::model::{Model, Node};
+use dynafold_mapping::model::{AttributeNode, Model};
 use dynafold_mapping::template::Context;
 use dynafold_relational::value::{UnfitReason, Value};
 
@@ -95,16 +95,16 @@ fn null_columns_are_absent_or_kept_as_the_mapping_says() {
 #[test]
 fn maps_and_lists_are_made_and_a_null_in_a_list_keeps_its_place() {
     let mut model = plain();
-    model.item_types[0].attributes[2].1 = Node::Map {
+    model.item_types[0].attributes[2].1 = AttributeNode::Map {
         members: vec![
             ("one".into(), template("{1}")),
             ("none".into(), template("{2}")),
             (
                 "all".into(),
-                Node::List(vec![
+                AttributeNode::List(vec![
                     template("{2}"),
                     template("{1}"),
-                    Node::Constant(Attribute::Bool(true)),
+                    AttributeNode::Constant(Attribute::Bool(true)),
                 ]),
             ),
         ],

@@ -98,7 +98,7 @@ pub struct Scan {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Range {
     /// What the rows are told apart and ordered by.
-    pub by: By,
+    pub by: RangeKey,
     /// The bound that is not in it, one value for each column; `None`: from the first row.
     ///
     /// PostgreSQL's values are as it prints them. Of the others a number is as printed, text is in
@@ -111,7 +111,7 @@ pub struct Range {
 /// What a range is cut by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum RangeKey {
     /// The columns of a key, in its order. They are never NULL.
     Key(Vec<String>),
     /// Where a row lies: PostgreSQL's `ctid`, SQLite's `rowid`. It holds for one snapshot only.
@@ -121,7 +121,7 @@ pub enum By {
 impl Range {
     /// Ranges between these bounds, in their order, with those before the first and after the last.
     #[must_use]
-    pub fn between(by: &By, bounds: Vec<Vec<String>>) -> Vec<Self> {
+    pub fn between(by: &RangeKey, bounds: Vec<Vec<String>>) -> Vec<Self> {
         let mut after = None;
         let mut ranges = Vec::with_capacity(bounds.len() + 1);
         for to in bounds.into_iter().map(Some).chain([None]) {
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn ranges_between_bounds_share_them() {
-        let by = By::Key(vec!["id".into()]);
+        let by = RangeKey::Key(vec!["id".into()]);
         let ranges = Range::between(&by, vec![vec!["1".into()], vec!["2".into()]]);
         let bounds: Vec<_> = ranges.into_iter().map(|r| (r.after, r.to)).collect();
         let at = |value: &str| Some(vec![value.to_owned()]);

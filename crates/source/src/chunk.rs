@@ -5,7 +5,7 @@ use futures_util::stream::{self, BoxStream};
 
 use super::family::Family;
 use super::identity::{self, Watch};
-use super::layout::Layout;
+use super::layout::ScanLayout;
 use super::{Chunk, Result, SourceError};
 
 /// Most rows of a chunk.
@@ -18,7 +18,7 @@ const BYTES: usize = 1 << 20;
 pub(super) fn chunks<'a, R: Send + 'a>(
     rows: BoxStream<'a, sqlx::Result<R>>,
     watch: Option<Watch>,
-    layout: Layout<'a>,
+    layout: ScanLayout<'a>,
     decode: impl FnMut(&R, usize) -> sqlx::Result<(Value, usize)> + Send + 'a,
     fault: impl Fn(sqlx::Error) -> SourceError + Send + 'a,
 ) -> BoxStream<'a, Result<Chunk>> {

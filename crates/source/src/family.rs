@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use dynafold_relational::scan::ScanColumn;
 use dynafold_relational::value::{UnfitReason, Value, compare};
 
-use super::layout::{Layout, Node};
+use super::layout::{LayoutNode, ScanLayout};
 use super::{Chunk, LeftBehind, Row};
 
 /// Bytes of children, as the decoder counts them, beyond which their parent could be no item and
@@ -27,7 +27,7 @@ struct OutOfOrder;
 
 /// Rows of a scan on their way into chunks.
 pub(super) struct Family<'a> {
-    layout: Layout<'a>,
+    layout: ScanLayout<'a>,
     parent: Option<Row>,
     key: Vec<Value>,
     /// Whether several parents have this key, so that nobody knows whose the children are.
@@ -39,7 +39,7 @@ pub(super) struct Family<'a> {
 }
 
 /// The key of a parent and its children's rows.
-type Group = (Vec<Value>, Vec<Value>);
+type ChildGroup = (Vec<Value>, Vec<Value>);
 
 struct Child {
     /// The key of the row that it belongs to, within the family; empty below the parent itself.
@@ -48,7 +48,7 @@ struct Child {
 }
 
 impl<'a> Family<'a> {
-    pub(super) fn new(layout: Layout<'a>) -> Self {
+    pub(super) fn new(layout: ScanLayout<'a>) -> Self {
         let nodes = layout.nodes.len();
         Self {
             layout,
@@ -260,14 +260,14 @@ impl<'a> Family<'a> {
 }
 
 /// What stands in a place that the database was not asked for.
-fn unread(node: &Node<'_>, place: usize) -> Value {
+fn unread(node: &LayoutNode<'_>, place: usize) -> Value {
     match node.scan.columns.get(place) {
         Some(ScanColumn::Embed(_)) => Value::List(Vec::new()),
         _ => Value::Null,
     }
 }
 
-fn key_of(node: &Node<'_>, row: &[Value]) -> Vec<Value> {
+fn key_of(node: &LayoutNode<'_>, row: &[Value]) -> Vec<Value> {
     let key = node.scan.key.iter().filter_map(|place| row.get(*place));
     key.cloned().collect()
 }
@@ -284,7 +284,7 @@ fn compare_all<'v>(
 }
 
 /// The order of an embed's rows: as it says, then by their key, then by all that is in them.
-fn order(node: &Node<'_>, a: &[Value], b: &[Value]) -> Ordering {
+fn order(node: &LayoutNode<'_>, a: &[Value], b: &[Value]) -> Ordering {
     let wanted = node.embed.map_or(&[][..], |embed| &embed.order);
     for (place, descends) in wanted {
         let (Some(a), Some(b)) = (a.get(*place), b.get(*place)) else {
@@ -306,14 +306,14 @@ fn order(node: &Node<'_>, a: &[Value], b: &[Value]) -> Ordering {
 }
 
 /// Children by their parents' keys, in the order of both; and how many are past the limit.
-fn group(node: &Node<'_>, mut children: Vec<Child>) -> (Vec<Group>, u64) {
+fn group(node: &LayoutNode<'_>, mut children: Vec<Child>) -> (Vec<ChildGroup>, u64) {
     children.sort_by(|a, b| {
         compare_all(&a.parent, &b.parent).then_with(|| order(node, &a.row, &b.row))
     });
     let most = node.embed.and_then(|embed| embed.most);
     let most = most.and_then(|most| usize::try_from(most).ok());
     let most = most.unwrap_or(usize::MAX);
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<ChildGroup> = Vec::new();
     let mut cut = 0;
     for child in children {
         let row = Value::List(child.row);
@@ -332,7 +332,12 @@ fn group(node: &Node<'_>, mut children: Vec<Child>) -> (Vec<Group>, u64) {
 }
 
 /// Puts groups into the rows that they belong to.
-fn hand_out(mut groups: Vec<Group>, above: &Node<'_>, slot: usize, parents: &mut [Child]) {
+fn hand_out(
+    mut groups: Vec<ChildGroup>,
+    above: &LayoutNode<'_>,
+    slot: usize,
+    parents: &mut [Child],
+) {
     for parent in parents {
         let key = key_of(above, &parent.row);
         let found = groups.binary_search_by(|(other, _)| compare_all(other, &key));

@@ -14,13 +14,13 @@ use sqlx::{ConnectOptions as _, Connection, Error};
 use tokio::time::{sleep, timeout};
 use url::Url;
 
-use super::layout::Layout;
+use super::layout::ScanLayout;
 use super::select::Union;
 use super::{Dialect, LeftBehind, Result, SourceError};
 
 /// Which database a source is, and what tells its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub struct SourceIdentity {
     /// The database without user, password and parameters: `postgres://db.example:5432/app`, or the
     /// absolute file.
     pub name: String,
@@ -32,7 +32,7 @@ pub struct Identity {
 
 /// A session of a server, which is asked about and cancelled over another connection.
 #[async_trait]
-pub(super) trait Session<C: Send>: Clone + Send + Sync + 'static {
+pub(super) trait ServerSession<C: Send>: Clone + Send + Sync + 'static {
     /// Whether a connection is to the server that the session is on.
     async fn is_same(&self, connection: &mut C) -> sqlx::Result<bool>;
 
@@ -61,7 +61,7 @@ impl Canceller {
 
     /// Cancels what a session is at; ends it where it does not notice, because it waits for somebody to
     /// take its rows.
-    pub(super) fn of<C: Connection>(options: C::Options, session: impl Session<C>) -> Self {
+    pub(super) fn of<C: Connection>(options: C::Options, session: impl ServerSession<C>) -> Self {
         Self::new(move || {
             let (options, session) = (options.clone(), session.clone());
             Box::pin(async move {
@@ -111,7 +111,7 @@ const ELSEWHERE: u32 = 10;
 
 /// What a server says about a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
+enum ServerActivity {
     /// It is at a query, and not waiting for us.
     Busy,
     /// It is not, or it waits for us to take rows: what it sends does not get through.
@@ -121,7 +121,7 @@ enum Answer {
 }
 
 /// Asks whether the server is still at a query, and not waiting for us.
-type Ask = Arc<dyn Fn() -> BoxFuture<'static, sqlx::Result<Answer>> + Send + Sync>;
+type Ask = Arc<dyn Fn() -> BoxFuture<'static, sqlx::Result<ServerActivity>> + Send + Sync>;
 
 /// How a connection is watched.
 #[derive(Clone)]
@@ -135,18 +135,18 @@ impl Watch {
     pub(super) fn of<C: Connection>(
         patience: Duration,
         options: C::Options,
-        session: impl Session<C>,
+        session: impl ServerSession<C>,
     ) -> Self {
-        let ask = move || -> BoxFuture<'static, sqlx::Result<Answer>> {
+        let ask = move || -> BoxFuture<'static, sqlx::Result<ServerActivity>> {
             let (options, session) = (options.clone(), session.clone());
             Box::pin(async move {
                 let mut connection = options.connect().await?;
                 let answer = if !session.is_same(&mut connection).await? {
-                    Answer::Elsewhere
+                    ServerActivity::Elsewhere
                 } else if session.is_busy(&mut connection).await? {
-                    Answer::Busy
+                    ServerActivity::Busy
                 } else {
-                    Answer::Idle
+                    ServerActivity::Idle
                 };
                 connection.close().await?;
                 Ok(answer)
@@ -158,12 +158,12 @@ impl Watch {
         }
     }
 
-    async fn ask(&self) -> Answer {
+    async fn ask(&self) -> ServerActivity {
         match timeout(ASKING, (self.ask)()).await {
             Ok(Ok(answer)) => answer,
             // A server that refuses us, because it is full say, says nothing about the other.
-            Ok(Err(error)) if error.as_database_error().is_some() => Answer::Elsewhere,
-            Ok(Err(_)) | Err(_) => Answer::Idle,
+            Ok(Err(error)) if error.as_database_error().is_some() => ServerActivity::Elsewhere,
+            Ok(Err(_)) | Err(_) => ServerActivity::Idle,
         }
     }
 }
@@ -187,10 +187,10 @@ pub(super) async fn next<R>(
         }
         let answer = watch.ask().await;
         elsewhere = match answer {
-            Answer::Elsewhere => elsewhere + 1,
+            ServerActivity::Elsewhere => elsewhere + 1,
             _ => 0,
         };
-        if answer == Answer::Idle || elsewhere >= ELSEWHERE {
+        if answer == ServerActivity::Idle || elsewhere >= ELSEWHERE {
             let last = timeout(GRACE, rows.try_next()).await;
             let dead = std::io::Error::from(std::io::ErrorKind::TimedOut);
             return last.unwrap_or_else(|_| Err(sqlx::Error::Io(dead)));
@@ -215,7 +215,7 @@ impl Count {
             range: None,
             ..scan.clone()
         };
-        let layout = Layout::new(&whole);
+        let layout = ScanLayout::new(&whole);
         layout.tag?;
         let union = Union::new(dialect, &whole, &layout);
         let nodes = 1..layout.nodes.len();

@@ -13,18 +13,18 @@ pub(super) const TAG: DataType = DataType::Integer {
 };
 
 /// The outputs of a scan's statement, by node.
-pub(super) struct Layout<'a> {
+pub(super) struct ScanLayout<'a> {
     /// What stands in each output column.
-    pub(super) outputs: Vec<Output<'a>>,
+    pub(super) outputs: Vec<OutputColumn<'a>>,
     /// The scan itself, then its embeds, each before those within it.
-    pub(super) nodes: Vec<Node<'a>>,
+    pub(super) nodes: Vec<LayoutNode<'a>>,
     /// The output that says to which node a row belongs; negative for a child without a parent.
     pub(super) tag: Option<usize>,
 }
 
 /// What stands in an output column.
 #[derive(Clone, Copy)]
-pub(super) enum Output<'a> {
+pub(super) enum OutputColumn<'a> {
     /// A column of a scan: whose, and of what type.
     Column {
         /// The scan that asks for it.
@@ -43,7 +43,7 @@ pub(super) enum Output<'a> {
 }
 
 /// The rows of a scan or of an embed.
-pub(super) struct Node<'a> {
+pub(super) struct LayoutNode<'a> {
     /// What is read.
     pub(super) scan: &'a Scan,
     /// The embed; `None` for the scan itself.
@@ -62,7 +62,7 @@ pub(super) struct Node<'a> {
     pub(super) width: usize,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> ScanLayout<'a> {
     pub(super) fn new(scan: &'a Scan) -> Self {
         let mut layout = Self {
             outputs: Vec::new(),
@@ -89,13 +89,13 @@ impl<'a> Layout<'a> {
                     join,
                     name,
                     data_type,
-                } => Output::Column {
+                } => OutputColumn::Column {
                     scan,
                     join: *join,
                     name,
                     data_type,
                 },
-                ScanColumn::Flag(_) => Output::Flag,
+                ScanColumn::Flag(_) => OutputColumn::Flag,
                 ScanColumn::Embed(_) | ScanColumn::Slot => continue,
             };
             cells.push((self.outputs.len(), place));
@@ -109,15 +109,15 @@ impl<'a> Layout<'a> {
         if embed.is_none() {
             for _ in &scan.conditions {
                 cells.push((self.outputs.len(), width));
-                self.outputs.push(Output::Flag);
+                self.outputs.push(OutputColumn::Flag);
                 width += 1;
             }
             if scan.embeds().next().is_some() {
                 self.tag = Some(self.outputs.len());
-                self.outputs.push(Output::Tag);
+                self.outputs.push(OutputColumn::Tag);
             }
         }
-        self.nodes.push(Node {
+        self.nodes.push(LayoutNode {
             scan,
             embed,
             parent,

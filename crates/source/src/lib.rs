@@ -38,7 +38,7 @@ pub mod sqlite;
 
 pub use dialect::Dialect;
 pub use identity::said;
-pub use identity::{Canceller, Identity};
+pub use identity::{Canceller, SourceIdentity};
 use identity::{Count, Tls};
 pub use select::statement;
 
@@ -250,7 +250,7 @@ pub trait Source: Send {
     }
 
     /// Which database this is, and what tells its state. After [`Self::begin`].
-    async fn identity(&mut self) -> Result<Identity>;
+    async fn identity(&mut self) -> Result<SourceIdentity>;
 
     /// Children of a scan's embeds that find no parent, with the index of the embed's column. Of a
     /// pass that is read in ranges nobody else tells them.

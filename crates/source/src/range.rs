@@ -6,27 +6,27 @@
 
 use async_trait::async_trait;
 use dynafold_relational::catalog::TableName;
-use dynafold_relational::scan::{By, Range};
+use dynafold_relational::scan::{Range, RangeKey};
 
 use super::{Dialect, Result};
 
 /// The condition that leaves out the rows outside of a range, on the relation of this (quoted) name.
 pub(super) fn condition(range: &Range, dialect: &dyn Dialect, base: &str) -> Option<String> {
     let columns: Vec<String> = match &range.by {
-        By::Key(names) => {
+        RangeKey::Key(names) => {
             let quoted = names.iter().map(|name| dialect.quote(name));
             quoted.map(|name| format!("{base}.{name}")).collect()
         }
-        By::Place => vec![format!("{base}.{}", dialect.place())],
+        RangeKey::Place => vec![format!("{base}.{}", dialect.place())],
     };
-    let bound = |values: &Option<Vec<String>>, last: Bound| {
+    let bound = |values: &Option<Vec<String>>, last: RangeEnd| {
         let values = values.as_ref()?.iter();
         let values: Vec<String> = values.map(|value| dialect.literal(value)).collect();
         Some(compare(dialect, &columns, &values, last))
     };
     let bounds = [
-        bound(&range.after, Bound::After),
-        bound(&range.to, Bound::To),
+        bound(&range.after, RangeEnd::After),
+        bound(&range.to, RangeEnd::To),
     ];
     let bounds: Vec<String> = bounds.into_iter().flatten().collect();
     (!bounds.is_empty()).then(|| bounds.join(" AND "))
@@ -34,12 +34,12 @@ pub(super) fn condition(range: &Range, dialect: &dyn Dialect, base: &str) -> Opt
 
 /// Which end of a range.
 #[derive(Clone, Copy)]
-enum Bound {
+enum RangeEnd {
     After,
     To,
 }
 
-impl Bound {
+impl RangeEnd {
     /// The sign between the key's last column and its value.
     fn sign(self) -> &'static str {
         match self {
@@ -58,7 +58,12 @@ impl Bound {
 }
 
 /// Compares a key with values. Too many or too few of them are for the database to refuse.
-fn compare(dialect: &dyn Dialect, columns: &[String], values: &[String], bound: Bound) -> String {
+fn compare(
+    dialect: &dyn Dialect,
+    columns: &[String],
+    values: &[String],
+    bound: RangeEnd,
+) -> String {
     if let ([column], [value]) = (columns, values) {
         return format!("{column} {} {value}", bound.sign());
     }
@@ -95,7 +100,7 @@ const FOUND: i128 = 22;
 
 /// What a column of a key holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum KeyColumnKind {
     /// Whole numbers, which can be counted with.
     Integer,
     /// Other numbers.
@@ -108,26 +113,26 @@ pub(super) enum Kind {
 
 /// What cutting asks of a database.
 #[async_trait]
-pub(super) trait Probe: Send {
+pub(super) trait RangeProbe: Send {
     /// The first row of a query of ours, its values as a [`Range`] says them. `None`: there is no
     /// row, or something in it cannot be said.
-    async fn row(&mut self, sql: String, kinds: &[Kind]) -> Result<Option<Vec<String>>>;
+    async fn row(&mut self, sql: String, kinds: &[KeyColumnKind]) -> Result<Option<Vec<String>>>;
 }
 
 /// A table and what it is cut by.
 pub(super) struct Cutter<'a> {
     pub(super) dialect: &'a (dyn Dialect + Sync),
     pub(super) table: &'a TableName,
-    pub(super) by: By,
+    pub(super) by: RangeKey,
     /// What the columns of the key hold.
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<KeyColumnKind>,
 }
 
 impl Cutter<'_> {
     /// Ranges of about `rows` rows; empty where the key turns out not to be usable.
-    pub(super) async fn cut(&self, probe: &mut dyn Probe, rows: u64) -> Result<Vec<Range>> {
+    pub(super) async fn cut(&self, probe: &mut dyn RangeProbe, rows: u64) -> Result<Vec<Range>> {
         let rows = rows.clamp(1, 1 << 40);
-        if self.kinds == [Kind::Integer]
+        if self.kinds == [KeyColumnKind::Integer]
             && let Some(ranges) = self.steps(probe, rows).await?
         {
             return Ok(ranges);
@@ -136,7 +141,7 @@ impl Cutter<'_> {
     }
 
     /// Even steps, where the key is dense.
-    async fn steps(&self, probe: &mut dyn Probe, rows: u64) -> Result<Option<Vec<Range>>> {
+    async fn steps(&self, probe: &mut dyn RangeProbe, rows: u64) -> Result<Option<Vec<Range>>> {
         let first = self.end(probe, "").await?;
         let last = self.end(probe, " DESC").await?;
         let (Some(first), Some(last)) = (first, last) else {
@@ -158,7 +163,7 @@ impl Cutter<'_> {
             self.columns().concat(),
             places.join(", ")
         );
-        let found = number(probe.row(sql, &[Kind::Integer]).await?);
+        let found = number(probe.row(sql, &[KeyColumnKind::Integer]).await?);
         let Some(found) = found.filter(|found| found * PROBES >= FOUND * asked) else {
             return Ok(None);
         };
@@ -173,7 +178,7 @@ impl Cutter<'_> {
     }
 
     /// The least or the greatest key.
-    async fn end(&self, probe: &mut dyn Probe, order: &str) -> Result<Option<i128>> {
+    async fn end(&self, probe: &mut dyn RangeProbe, order: &str) -> Result<Option<i128>> {
         let column = self.columns().concat();
         let table = self.dialect.table(self.table);
         let sql = format!("SELECT {column} FROM {table} AS t ORDER BY {column}{order} LIMIT 1");
@@ -181,7 +186,7 @@ impl Cutter<'_> {
     }
 
     /// The key of every so many rows, along the index.
-    async fn walk(&self, probe: &mut dyn Probe, rows: u64) -> Result<Vec<Range>> {
+    async fn walk(&self, probe: &mut dyn RangeProbe, rows: u64) -> Result<Vec<Range>> {
         let mut bounds: Vec<Vec<String>> = Vec::new();
         loop {
             let sql = self.step(bounds.last(), rows);
@@ -215,11 +220,11 @@ impl Cutter<'_> {
 
     fn columns(&self) -> Vec<String> {
         match &self.by {
-            By::Key(names) => {
+            RangeKey::Key(names) => {
                 let quoted = names.iter().map(|name| self.dialect.quote(name));
                 quoted.map(|name| format!("t.{name}")).collect()
             }
-            By::Place => vec![format!("t.{}", self.dialect.place())],
+            RangeKey::Place => vec![format!("t.{}", self.dialect.place())],
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use dynafold_relational::scan::{Join, Match, Relation, Scan, ScanColumn};
 
 use super::dialect::Dialect;
-use super::layout::{Layout, Output};
+use super::layout::{OutputColumn, ScanLayout};
 use super::range;
 
 /// One relation of a scan with its parents, from which columns can be asked.
@@ -257,7 +257,7 @@ fn mentions(condition: &str, alias: &str) -> bool {
 /// Writes a scan as one statement.
 #[must_use]
 pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
-    let layout = Layout::new(scan);
+    let layout = ScanLayout::new(scan);
     let base = Rows::new(dialect, scan);
     if layout.tag.is_none() {
         let columns = (0..scan.columns.len()).filter_map(|index| base.column(index));
@@ -291,11 +291,15 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
 pub(super) struct Union<'a> {
     pub(super) dialect: &'a dyn Dialect,
     scan: &'a Scan,
-    layout: &'a Layout<'a>,
+    layout: &'a ScanLayout<'a>,
 }
 
 impl<'a> Union<'a> {
-    pub(super) fn new(dialect: &'a dyn Dialect, scan: &'a Scan, layout: &'a Layout<'a>) -> Self {
+    pub(super) fn new(
+        dialect: &'a dyn Dialect,
+        scan: &'a Scan,
+        layout: &'a ScanLayout<'a>,
+    ) -> Self {
         Self {
             dialect,
             scan,
@@ -382,7 +386,7 @@ impl<'a> Union<'a> {
     /// What a part has in an output column.
     fn output(&self, output: usize, chain: &[usize]) -> String {
         let own = chain.first().copied().unwrap_or_default();
-        if matches!(self.layout.outputs.get(output), Some(Output::Tag)) {
+        if matches!(self.layout.outputs.get(output), Some(OutputColumn::Tag)) {
             return match own {
                 0 => "0".to_owned(),
                 own => format!("CASE WHEN e0.wanted IS NULL THEN -{own} ELSE {own} END"),
@@ -547,7 +551,7 @@ mod union_tests {
     fn a_range_leaves_out_rows_before_parents_are_joined_and_conditions_asked() {
         let mut scan = lines(&["id > 3 OR id = 1"]);
         scan.range = Some(dynafold_relational::scan::Range {
-            by: dynafold_relational::scan::By::Key(vec!["a".into(), "b".into()]),
+            by: dynafold_relational::scan::RangeKey::Key(vec!["a".into(), "b".into()]),
             after: Some(vec!["1".into(), "'x'".into()]),
             to: None,
         });

@@ -2,14 +2,14 @@
 
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
-use super::operand::{ColumnRef, Expression, Name, Operand, Value};
+use super::operand::{ColumnRef, Expression, Name, Operand, OperandValue};
 use super::text::Sql;
 
 /// A condition that every row of the result meets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
     /// What it asks.
-    pub test: Test,
+    pub test: ConditionTest,
     /// As the parser writes it: two conditions that say the same in the same words have one text.
     pub text: String,
 }
@@ -19,7 +19,9 @@ impl Condition {
     #[must_use]
     pub fn equal(&self) -> Option<[&Operand; 2]> {
         match &self.test {
-            Test::Compare { left, op, right } if *op == Comparator::Equal => Some([left, right]),
+            ConditionTest::Compare { left, op, right } if *op == Comparator::Equal => {
+                Some([left, right])
+            }
             _ => None,
         }
     }
@@ -27,15 +29,17 @@ impl Condition {
     /// The columns in it; `None` where it has one of both sides of a join.
     pub fn columns(&self) -> Option<Vec<&ColumnRef>> {
         let operands: Vec<&Operand> = match &self.test {
-            Test::Compare { left, right, .. } => vec![left, right],
-            Test::Between {
+            ConditionTest::Compare { left, right, .. } => vec![left, right],
+            ConditionTest::Between {
                 operand, low, high, ..
             } => vec![operand, low, high],
-            Test::In { operand, list, .. } => std::iter::once(operand).chain(list).collect(),
-            Test::Like { operand, pattern } => vec![operand, pattern],
-            Test::Null { operand, .. } => vec![operand],
-            Test::Using(_) => return None,
-            Test::Other(expression) => return Some(expression.columns.iter().collect()),
+            ConditionTest::In { operand, list, .. } => {
+                std::iter::once(operand).chain(list).collect()
+            }
+            ConditionTest::Like { operand, pattern } => vec![operand, pattern],
+            ConditionTest::Null { operand, .. } => vec![operand],
+            ConditionTest::Using(_) => return None,
+            ConditionTest::Other(expression) => return Some(expression.columns.iter().collect()),
         };
         let columns = operands.into_iter().flat_map(Operand::columns);
         Some(columns.collect())
@@ -44,7 +48,7 @@ impl Condition {
 
 /// What a condition asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Test {
+pub enum ConditionTest {
     /// `left op right`. A column stands left, if one side is a column or made of one and the other is not.
     Compare {
         /// The one side.
@@ -141,7 +145,8 @@ pub(super) fn conditions(expression: &Expr, sql: &Sql, into: &mut Vec<Condition>
                 rest.push(left);
             }
             one => into.push(Condition {
-                test: simple(one, sql).unwrap_or_else(|| Test::Other(Expression::of(one, sql))),
+                test: simple(one, sql)
+                    .unwrap_or_else(|| ConditionTest::Other(Expression::of(one, sql))),
                 text: one.to_string(),
             }),
         }
@@ -149,22 +154,22 @@ pub(super) fn conditions(expression: &Expr, sql: &Sql, into: &mut Vec<Condition>
 }
 
 /// What one condition asks, if it is none of the others.
-pub(super) fn simple(expression: &Expr, sql: &Sql) -> Option<Test> {
+pub(super) fn simple(expression: &Expr, sql: &Sql) -> Option<ConditionTest> {
     let operand = |expression: &Expr| {
         // Databases differ in how they read a comparison within another.
         (!is_test(expression)).then(|| Operand::of(expression, sql))
     };
     let compare = |left: &Expr, op: Comparator, right: &Expr| {
         let (left, right) = (operand(left)?, operand(right)?);
-        let is_column = |operand: &Operand| matches!(operand.value, Value::Column(_));
+        let is_column = |operand: &Operand| matches!(operand.value, OperandValue::Column(_));
         if is_column(&right) && !is_column(&left) {
-            return Some(Test::Compare {
+            return Some(ConditionTest::Compare {
                 left: right,
                 op: op.turned(),
                 right: left,
             });
         }
-        Some(Test::Compare { left, op, right })
+        Some(ConditionTest::Compare { left, op, right })
     };
     match expression {
         Expr::BinaryOp { left, op, right } => compare(left, comparator(op)?, right),
@@ -174,7 +179,7 @@ pub(super) fn simple(expression: &Expr, sql: &Sql) -> Option<Test> {
             negated,
             low,
             high,
-        } => Some(Test::Between {
+        } => Some(ConditionTest::Between {
             operand: operand(expr)?,
             negated: *negated,
             low: operand(low)?,
@@ -184,16 +189,18 @@ pub(super) fn simple(expression: &Expr, sql: &Sql) -> Option<Test> {
             expr,
             list,
             negated,
-        } => Some(Test::In {
+        } => Some(ConditionTest::In {
             operand: operand(expr)?,
             negated: *negated,
             list: list.iter().map(operand).collect::<Option<_>>()?,
         }),
-        Expr::Like { expr, pattern, .. } | Expr::ILike { expr, pattern, .. } => Some(Test::Like {
-            operand: operand(expr)?,
-            pattern: Operand::of(pattern, sql),
-        }),
-        Expr::IsNull(expr) | Expr::IsNotNull(expr) => Some(Test::Null {
+        Expr::Like { expr, pattern, .. } | Expr::ILike { expr, pattern, .. } => {
+            Some(ConditionTest::Like {
+                operand: operand(expr)?,
+                pattern: Operand::of(pattern, sql),
+            })
+        }
+        Expr::IsNull(expr) | Expr::IsNotNull(expr) => Some(ConditionTest::Null {
             operand: operand(expr)?,
             negated: matches!(expression, Expr::IsNotNull(_)),
         }),

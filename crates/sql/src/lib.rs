@@ -1,17 +1,17 @@
 //! What must be understood of SQL: the shape of a query, what binds what, its order and its limit.
 //!
 //! [`Sql::read`] takes any piece of SQL apart into words: it knows where parameters, `:name`, stand and puts values in
-//! their place. [`Query::read`] reads one query with `sqlparser`, in the database's dialect, and says of it:
+//! their place. [`SqlQuery::read`] reads one query with `sqlparser`, in the database's dialect, and says of it:
 //!
-//! - [`Query::selects`]: its SELECTs, more than one with UNION and its like ([`Query::set`] says how they are put
-//!   together). Each has its relations with their joins, its result ([`Output`]), its conditions, and whether it groups.
-//! - [`Query::order`], [`Query::limit`], [`Query::offset`]: those of the query itself, not of a query within it.
-//! - [`Query::tables`] and [`Query::comparisons`]: of all of it, queries within it too.
-//! - [`Query::strange`] and [`Select::strange`]: clauses that were read and that nothing here tells of. Nothing is left
-//!   out: a query is understood as a whole if these are empty, and no [`Test::Other`], [`Value::Expression`] or
-//!   [`Source`] without a table stands where one matters to whoever asks.
+//! - [`SqlQuery::selects`]: its SELECTs, more than one with UNION and its like ([`SqlQuery::set`] says how they are put
+//!   together). Each has its relations with their joins, its result ([`SelectOutput`]), its conditions, and whether it groups.
+//! - [`SqlQuery::order`], [`SqlQuery::limit`], [`SqlQuery::offset`]: those of the query itself, not of a query within it.
+//! - [`SqlQuery::tables`] and [`SqlQuery::comparisons`]: of all of it, queries within it too.
+//! - [`SqlQuery::strange`] and [`Select::strange`]: clauses that were read and that nothing here tells of. Nothing is left
+//!   out: a query is understood as a whole if these are empty, and no [`ConditionTest::Other`], [`OperandValue::Expression`] or
+//!   [`RelationSource`] without a table stands where one matters to whoever asks.
 //!
-//! What cannot be read as one query that only reads is [`Unread`], with the reason. It refuses too what the server's
+//! What cannot be read as one query that only reads is [`UnreadableSql`], with the reason. It refuses too what the server's
 //! settings decide: `||` of MySQL, `/*! … */`.
 //!
 //! [`Select::origins`] says which column of which table each column of a result is.
@@ -29,12 +29,12 @@ mod select;
 mod tests;
 mod text;
 
-pub use condition::{Comparator, Condition, Test};
-pub use operand::{Around, ColumnRef, Constant, Name, Operand, Value};
+pub use condition::{Comparator, Condition, ConditionTest};
+pub use operand::{ColumnRef, Constant, Name, Operand, OperandValue, Wrapping};
 pub use order::{InResult, SortKey};
-pub use origin::{Origin, Selected, table};
-pub use query::{Bound, Comparison, Limit, Query, Read, Set};
-pub use select::{Output, Select, Source};
+pub use origin::{ColumnOrigin, SelectedColumn, table};
+pub use query::{Comparison, ParameterBound, ReadTable, RowLimit, SetOperation, SqlQuery};
+pub use select::{RelationSource, Select, SelectOutput};
 pub use text::Sql;
 
 use dynafold_relational::catalog::Dbms;
@@ -50,7 +50,7 @@ pub fn is_keyword(name: &str) -> bool {
 /// a function, casts, or was not understood.
 #[must_use]
 pub fn reads_more(text: &str, dbms: Dbms) -> bool {
-    let query = Query::read(&format!("SELECT 1 WHERE {text}"), Some(dbms));
+    let query = SqlQuery::read(&format!("SELECT 1 WHERE {text}"), Some(dbms));
     query.map_or(true, |query| {
         query.calls || !query.unsteady.is_empty() || !query.tables.is_empty()
     })
@@ -58,7 +58,7 @@ pub fn reads_more(text: &str, dbms: Dbms) -> bool {
 
 /// Why SQL is not read as one query. Completes a sentence that begins with "its SQL".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unread {
+pub enum UnreadableSql {
     /// When the parser does not take it.
     #[error("cannot be read: {0}")]
     Syntax(String),

@@ -95,7 +95,7 @@ pub enum Constant {
 
 /// What a side of a comparison is, without what is around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum OperandValue {
     /// A column.
     Column(ColumnRef),
     /// A parameter.
@@ -123,7 +123,7 @@ pub struct Expression {
 
 /// What is done to a value, innermost last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Around {
+pub enum Wrapping {
     /// `CAST(x AS type)`, `x::type`: the type as it is written.
     Cast(String),
     /// A function of one argument: its name in lower case.
@@ -136,9 +136,9 @@ pub enum Around {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operand {
     /// What it is.
-    pub value: Value,
+    pub value: OperandValue,
     /// What is done to it, outermost first; nothing for a plain one.
-    pub around: Vec<Around>,
+    pub around: Vec<Wrapping>,
 }
 
 impl Operand {
@@ -154,7 +154,7 @@ impl Operand {
                     data_type,
                     format: None,
                 } => {
-                    around.push(Around::Cast(data_type.to_string()));
+                    around.push(Wrapping::Cast(data_type.to_string()));
                     expr
                 }
                 Expr::Collate { expr, collation } => {
@@ -162,12 +162,12 @@ impl Operand {
                     let Some(name) = name else {
                         break other(inner, sql);
                     };
-                    around.push(Around::Collate(name));
+                    around.push(Wrapping::Collate(name));
                     expr
                 }
                 Expr::Function(function) => match arguments(function).as_slice() {
                     [argument] => {
-                        around.push(Around::Function(function.name.to_string().to_lowercase()));
+                        around.push(Wrapping::Function(function.name.to_string().to_lowercase()));
                         argument
                     }
                     _ => break other(inner, sql),
@@ -182,7 +182,7 @@ impl Operand {
     #[must_use]
     pub fn column(&self) -> Option<&ColumnRef> {
         match &self.value {
-            Value::Column(column) if self.around.is_empty() => Some(column),
+            OperandValue::Column(column) if self.around.is_empty() => Some(column),
             _ => None,
         }
     }
@@ -191,7 +191,7 @@ impl Operand {
     #[must_use]
     pub fn parameter(&self) -> Option<&str> {
         match &self.value {
-            Value::Parameter(name) if self.around.is_empty() => Some(name),
+            OperandValue::Parameter(name) if self.around.is_empty() => Some(name),
             _ => None,
         }
     }
@@ -200,9 +200,9 @@ impl Operand {
     #[must_use]
     pub fn columns(&self) -> &[ColumnRef] {
         match &self.value {
-            Value::Column(column) => std::slice::from_ref(column),
-            Value::Expression(expression) => &expression.columns,
-            Value::Parameter(_) | Value::Constant(_) => &[],
+            OperandValue::Column(column) => std::slice::from_ref(column),
+            OperandValue::Expression(expression) => &expression.columns,
+            OperandValue::Parameter(_) | OperandValue::Constant(_) => &[],
         }
     }
 
@@ -210,9 +210,9 @@ impl Operand {
     #[must_use]
     pub fn parameters(&self) -> &[String] {
         match &self.value {
-            Value::Parameter(name) => std::slice::from_ref(name),
-            Value::Expression(expression) => &expression.parameters,
-            Value::Column(_) | Value::Constant(_) => &[],
+            OperandValue::Parameter(name) => std::slice::from_ref(name),
+            OperandValue::Expression(expression) => &expression.parameters,
+            OperandValue::Column(_) | OperandValue::Constant(_) => &[],
         }
     }
 }
@@ -237,11 +237,13 @@ pub(super) fn arguments(function: &Function) -> Vec<&Expr> {
     found.unwrap_or_default()
 }
 
-fn plain(expression: &Expr, sql: &Sql) -> Option<Value> {
-    let constant = |constant| Some(Value::Constant(constant));
+fn plain(expression: &Expr, sql: &Sql) -> Option<OperandValue> {
+    let constant = |constant| Some(OperandValue::Constant(constant));
     match expression {
-        Expr::Identifier(name) => ColumnRef::of(std::slice::from_ref(name), sql).map(Value::Column),
-        Expr::CompoundIdentifier(names) => ColumnRef::of(names, sql).map(Value::Column),
+        Expr::Identifier(name) => {
+            ColumnRef::of(std::slice::from_ref(name), sql).map(OperandValue::Column)
+        }
+        Expr::CompoundIdentifier(names) => ColumnRef::of(names, sql).map(OperandValue::Column),
         Expr::UnaryOp {
             op: UnaryOperator::Minus,
             expr,
@@ -252,7 +254,7 @@ fn plain(expression: &Expr, sql: &Sql) -> Option<Value> {
         Expr::TypedString(_) => constant(Constant::Other),
         expression => match literal(expression)? {
             Literal::Placeholder(name) => {
-                Some(Value::Parameter(name.strip_prefix(':')?.to_owned()))
+                Some(OperandValue::Parameter(name.strip_prefix(':')?.to_owned()))
             }
             Literal::SingleQuotedString(text)
             | Literal::EscapedStringLiteral(text)
@@ -274,8 +276,8 @@ fn literal(expression: &Expr) -> Option<&Literal> {
     }
 }
 
-fn other(expression: &Expr, sql: &Sql) -> Value {
-    Value::Expression(Expression::of(expression, sql))
+fn other(expression: &Expr, sql: &Sql) -> OperandValue {
+    OperandValue::Expression(Expression::of(expression, sql))
 }
 
 impl Expression {
@@ -304,8 +306,8 @@ impl Visitor for Gathered<'_> {
 
     fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
         match plain(expression, self.sql) {
-            Some(Value::Column(column)) => self.found.columns.push(column),
-            Some(Value::Parameter(name)) => self.found.parameters.push(name),
+            Some(OperandValue::Column(column)) => self.found.columns.push(column),
+            Some(OperandValue::Parameter(name)) => self.found.parameters.push(name),
             _ => {}
         }
         if let Expr::Function(function) = expression {

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use sqlparser::ast::{Expr, OrderBy, OrderByExpr, OrderByKind, OrderBySort, Spanned};
 
-use super::operand::{Around, ColumnRef, Name, Operand, Value};
-use super::select::{Output, Select};
+use super::operand::{ColumnRef, Name, Operand, OperandValue, Wrapping};
+use super::select::{Select, SelectOutput};
 use super::text::Sql;
 
 /// A term of a query's ORDER BY.
@@ -39,7 +39,7 @@ pub enum InResult {
 /// Gives `None` where it is not understood.
 pub(super) fn order(
     by: &OrderBy,
-    outputs: &[Output],
+    outputs: &[SelectOutput],
     of: Option<&Select>,
     sql: &Sql,
 ) -> Option<Vec<SortKey>> {
@@ -72,12 +72,12 @@ fn direction(term: &OrderByExpr) -> Option<bool> {
 }
 
 /// A column, and the collation that is asked for.
-type Sorted = (ColumnRef, Option<Name>);
+type SortedColumn = (ColumnRef, Option<Name>);
 
 /// What a term is: in the result, and in the tables.
-fn resolve(term: &Expr, outputs: &[Output], sql: &Sql) -> (InResult, Option<Sorted>) {
+fn resolve(term: &Expr, outputs: &[SelectOutput], sql: &Sql) -> (InResult, Option<SortedColumn>) {
     let operand = Operand::of(term, sql);
-    if let (Expr::Value(_), Value::Constant(super::Constant::Number(number))) =
+    if let (Expr::Value(_), OperandValue::Constant(super::Constant::Number(number))) =
         (term, &operand.value)
     {
         let Ok(number) = number.parse::<usize>() else {
@@ -87,7 +87,7 @@ fn resolve(term: &Expr, outputs: &[Output], sql: &Sql) -> (InResult, Option<Sort
         let before = outputs.get(..number).unwrap_or_default();
         let is_star = before
             .iter()
-            .any(|output| !matches!(output, Output::One { .. }));
+            .any(|output| !matches!(output, SelectOutput::One { .. }));
         let column = before.last().filter(|_| !is_star).and_then(sorted_output);
         return (InResult::Number(number), column);
     }
@@ -97,7 +97,7 @@ fn resolve(term: &Expr, outputs: &[Output], sql: &Sql) -> (InResult, Option<Sort
     // A name alone is one of the result's, where there is one; as part of an expression it is not.
     if column.owner.is_none() && collation.is_none() {
         let key = InResult::Named(column.name.text.clone());
-        let is_it = |output: &&Output| is_called(output, &column.name);
+        let is_it = |output: &&SelectOutput| is_called(output, &column.name);
         return match outputs.iter().find(is_it) {
             Some(output) => (key, sorted_output(output)),
             None => (key, Some((column, None))),
@@ -107,24 +107,24 @@ fn resolve(term: &Expr, outputs: &[Output], sql: &Sql) -> (InResult, Option<Sort
 }
 
 /// A column, maybe with a collation; `None` for any other expression.
-fn sorted(operand: &Operand) -> Option<Sorted> {
-    let Value::Column(column) = &operand.value else {
+fn sorted(operand: &Operand) -> Option<SortedColumn> {
+    let OperandValue::Column(column) = &operand.value else {
         return None;
     };
     match operand.around.as_slice() {
         [] => Some((column.clone(), None)),
-        [Around::Collate(name)] => Some((column.clone(), Some(name.clone()))),
+        [Wrapping::Collate(name)] => Some((column.clone(), Some(name.clone()))),
         _ => None,
     }
 }
 
-fn sorted_output(output: &Output) -> Option<Sorted> {
+fn sorted_output(output: &SelectOutput) -> Option<SortedColumn> {
     match output {
-        Output::One { value, .. } => sorted(value),
-        Output::All | Output::AllOf(_) => None,
+        SelectOutput::One { value, .. } => sorted(value),
+        SelectOutput::All | SelectOutput::AllOf(_) => None,
     }
 }
 
-fn is_called(output: &Output, name: &Name) -> bool {
-    matches!(output, Output::One { name: Some(own), .. } if own.is(&name.text))
+fn is_called(output: &SelectOutput, name: &Name) -> bool {
+    matches!(output, SelectOutput::One { name: Some(own), .. } if own.is(&name.text))
 }

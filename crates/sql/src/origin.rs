@@ -3,14 +3,14 @@
 use dynafold_relational::catalog::{Catalog, Column, Table};
 
 use super::operand::{ColumnRef, Name};
-use super::select::{Output, Select, Source};
+use super::select::{RelationSource, Select, SelectOutput};
 
 /// A column of a table, with the place of the relation that it is read from.
-pub type Origin<'c> = (usize, &'c Table, &'c Column);
+pub type ColumnOrigin<'c> = (usize, &'c Table, &'c Column);
 
 /// A column of a result that is a column of a table as it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Selected<'c> {
+pub struct SelectedColumn<'c> {
     /// The place of the relation that it is read from.
     pub relation: usize,
     /// The table.
@@ -46,14 +46,14 @@ impl Select {
     #[must_use]
     pub fn table<'c>(&self, relation: usize, catalog: &'c Catalog) -> Option<&'c Table> {
         match &self.relations.get(relation)?.source {
-            Source::Table { schema, name } => table(catalog, schema.as_ref(), name),
-            Source::With(_) | Source::Query | Source::Other => None,
+            RelationSource::Table { schema, name } => table(catalog, schema.as_ref(), name),
+            RelationSource::With(_) | RelationSource::Query | RelationSource::Other => None,
         }
     }
 
     /// The column of a table that a name means; `None` where that is not plain to see.
     #[must_use]
-    pub fn origin<'c>(&self, wanted: &ColumnRef, catalog: &'c Catalog) -> Option<Origin<'c>> {
+    pub fn origin<'c>(&self, wanted: &ColumnRef, catalog: &'c Catalog) -> Option<ColumnOrigin<'c>> {
         let column = |at: usize| {
             let table = self.table(at, catalog)?;
             let mut columns = table.columns.iter();
@@ -74,8 +74,8 @@ impl Select {
     /// The columns of tables that its result has as they are, for each of its columns; `None` where it is not known
     /// how many columns it has.
     #[must_use]
-    pub fn origins<'c>(&self, catalog: &'c Catalog) -> Option<Vec<Option<Selected<'c>>>> {
-        let selected = |(relation, table, column), is_renamed| Selected {
+    pub fn origins<'c>(&self, catalog: &'c Catalog) -> Option<Vec<Option<SelectedColumn<'c>>>> {
+        let selected = |(relation, table, column), is_renamed| SelectedColumn {
             relation,
             table,
             column,
@@ -89,13 +89,13 @@ impl Select {
         let mut found = Vec::new();
         for output in &self.outputs {
             match output {
-                Output::All => {
+                SelectOutput::All => {
                     for at in 0..self.relations.len() {
                         found.extend(all(at)?);
                     }
                 }
-                Output::AllOf(path) => found.extend(all(self.called(path.last()?)?)?),
-                Output::One { name, value } => {
+                SelectOutput::AllOf(path) => found.extend(all(self.called(path.last()?)?)?),
+                SelectOutput::One { name, value } => {
                     let column = value.column();
                     let origin = column.and_then(|column| self.origin(column, catalog));
                     found.push(origin.map(|origin| {
@@ -120,7 +120,7 @@ impl Select {
 mod tests {
     use dynafold_relational::catalog::sample::shop;
 
-    use super::super::Query;
+    use super::super::SqlQuery;
 
     #[test]
     fn a_table_without_a_schema_is_of_the_first_schema_that_has_one() {
@@ -130,7 +130,7 @@ mod tests {
         // The order of the catalog says nothing.
         catalog.tables.insert(0, other);
         catalog.search_path = vec!["none".into(), "public".into(), "later".into()];
-        let query = Query::read("SELECT * FROM orders", Some(catalog.dbms)).unwrap();
+        let query = SqlQuery::read("SELECT * FROM orders", Some(catalog.dbms)).unwrap();
         let found = query.select().and_then(|select| select.table(0, &catalog));
         assert_eq!(found.map(|table| &*table.name.schema), Some("public"));
     }

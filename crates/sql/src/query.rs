@@ -10,11 +10,11 @@ use sqlparser::ast::{
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use super::Unread;
-use super::condition::{Comparator, Test, simple};
-use super::operand::{ColumnRef, Constant, Name, Operand, Value, names};
+use super::UnreadableSql;
+use super::condition::{Comparator, ConditionTest, simple};
+use super::operand::{ColumnRef, Constant, Name, Operand, OperandValue, names};
 use super::order::{SortKey, order};
-use super::select::{Output, Select};
+use super::select::{Select, SelectOutput};
 use super::text::{Sql, dialect};
 
 /// How deep the parts of a query may be nested.
@@ -37,21 +37,21 @@ const STEADY: [&str; 23] = [
 
 /// One query that only reads.
 #[derive(Debug, Clone, Default)]
-pub struct Query {
+pub struct SqlQuery {
     /// Its text, with the parameters.
     pub sql: Sql,
     /// Its SELECTs: one, or those that are put together; none where it is `VALUES` or `TABLE`, which `strange` names.
     pub selects: Vec<Select>,
     /// How they are put together.
-    pub set: Set,
+    pub set: SetOperation,
     /// Its own ORDER BY; `None` where it promises no order.
     pub order: Option<Vec<SortKey>>,
     /// How many rows it gives at most.
-    pub limit: Limit,
+    pub limit: RowLimit,
     /// How many it skips.
-    pub offset: Limit,
+    pub offset: RowLimit,
     /// All tables that it reads, those of queries within it too.
-    pub tables: Vec<Read>,
+    pub tables: Vec<ReadTable>,
     /// What its parameters are compared with, wherever they stand.
     pub comparisons: Vec<Comparison>,
     /// The queries of its WITH.
@@ -70,7 +70,7 @@ pub struct Query {
 
 /// How SELECTs are put together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Set {
+pub enum SetOperation {
     /// There is one.
     #[default]
     One,
@@ -82,7 +82,7 @@ pub enum Set {
 
 /// A number of rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Limit {
+pub enum RowLimit {
     /// None is said.
     #[default]
     None,
@@ -96,7 +96,7 @@ pub enum Limit {
 
 /// A table that a query reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Read {
+pub struct ReadTable {
     /// What the query calls it.
     pub called: Name,
     /// Its schema, where it is said.
@@ -113,14 +113,14 @@ pub struct Comparison {
     /// The column.
     pub column: ColumnRef,
     /// How the two stand.
-    pub bound: Bound,
+    pub bound: ParameterBound,
     /// Whether both stand there as they are, without functions or casts.
     pub is_plain: bool,
 }
 
 /// How a parameter stands to the column that it is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum ParameterBound {
     /// They are equal.
     Equal,
     /// The column is not below it; whether it may be equal.
@@ -131,18 +131,18 @@ pub enum Bound {
     Other,
 }
 
-impl Query {
+impl SqlQuery {
     /// Reads one query. Without a product as most of them understand it.
     ///
     /// # Errors
     ///
-    /// [`Unread`] when it is not one query that only reads, or the parser does not take it.
-    pub fn read(text: &str, dbms: Option<Dbms>) -> Result<Self, Unread> {
+    /// [`UnreadableSql`] when it is not one query that only reads, or the parser does not take it.
+    pub fn read(text: &str, dbms: Option<Dbms>) -> Result<Self, UnreadableSql> {
         let sql = Sql::read(text, dbms)?;
         if let Some(refusal) = sql.refusal() {
             return Err(refusal);
         }
-        let syntax = |message: &str| Unread::Syntax(message.to_owned());
+        let syntax = |message: &str| UnreadableSql::Syntax(message.to_owned());
         if sql.tokens().len() > WORDS {
             return Err(syntax("it is too long"));
         }
@@ -153,7 +153,7 @@ impl Query {
     #[must_use]
     pub fn select(&self) -> Option<&Select> {
         match self.selects.as_slice() {
-            [one] if self.set == Set::One => Some(one),
+            [one] if self.set == SetOperation::One => Some(one),
             _ => None,
         }
     }
@@ -168,8 +168,8 @@ impl Query {
         let bound = bounds.find(|one| one.parameter == parameter)?.bound;
         // Used twice, it may be meant twice.
         match (uses.count(), bound) {
-            (1, Bound::Low(equal)) if !upper => Some(equal),
-            (1, Bound::High(equal)) if upper => Some(equal),
+            (1, ParameterBound::Low(equal)) if !upper => Some(equal),
+            (1, ParameterBound::High(equal)) if upper => Some(equal),
             _ => None,
         }
     }
@@ -183,7 +183,7 @@ pub(super) fn on_large_stack<T: Send + 'static>(
     thread.ok()?.join().ok()
 }
 
-fn parsed(sql: Sql) -> Result<Query, Unread> {
+fn parsed(sql: Sql) -> Result<SqlQuery, UnreadableSql> {
     let dialect = dialect(sql.dbms());
     let (has_only, tokens) = without_only(&sql);
     let parser = Parser::new(dialect.as_ref()).with_recursion_limit(DEPTH);
@@ -192,20 +192,20 @@ fn parsed(sql: Sql) -> Result<Query, Unread> {
     let mut statements = statements.map_err(syntax)?;
     let statement = match (statements.pop(), statements.pop()) {
         (Some(statement), None) => statement,
-        (None, _) => return Err(Unread::NoQuery),
-        _ => return Err(Unread::Several),
+        (None, _) => return Err(UnreadableSql::NoQuery),
+        _ => return Err(UnreadableSql::Several),
     };
     let Statement::Query(query) = &statement else {
-        return Err(Unread::NoQuery);
+        return Err(UnreadableSql::NoQuery);
     };
-    let read = Query {
+    let read = SqlQuery {
         sql,
-        ..Query::default()
+        ..SqlQuery::default()
     };
     let refusal = None;
-    let mut whole = Whole { read, refusal };
+    let mut whole = QueryFacts { read, refusal };
     let _ = query.visit(&mut whole);
-    let Whole { mut read, refusal } = whole;
+    let QueryFacts { mut read, refusal } = whole;
     if let Some(refusal) = refusal {
         return Err(refusal);
     }
@@ -242,16 +242,16 @@ fn without_only(sql: &Sql) -> (bool, Vec<TokenWithSpan>) {
 }
 
 /// What the parser says, without the place.
-fn syntax(error: ParserError) -> Unread {
+fn syntax(error: ParserError) -> UnreadableSql {
     let message = match error {
         ParserError::TokenizerError(message) | ParserError::ParserError(message) => message,
         ParserError::RecursionLimitExceeded => "it is nested too deep".to_owned(),
     };
     let place = message.rfind(" at Line: ").unwrap_or(message.len());
-    Unread::Syntax(message.get(..place).unwrap_or_default().to_owned())
+    UnreadableSql::Syntax(message.get(..place).unwrap_or_default().to_owned())
 }
 
-impl Query {
+impl SqlQuery {
     /// The query itself, without parentheses around it.
     fn outermost(&mut self, query: &ast::Query) {
         let own = [
@@ -271,7 +271,7 @@ impl Query {
         self.limits(query);
         let Some(by) = &query.order_by else { return };
         let first = self.selects.first();
-        let outputs: Vec<Output> = first.map_or(Vec::new(), |select| select.outputs.clone());
+        let outputs: Vec<SelectOutput> = first.map_or(Vec::new(), |select| select.outputs.clone());
         let of = self.select().filter(|_| self.with.is_empty());
         match order(by, &outputs, of, &self.sql) {
             Some(keys) => self.order = Some(keys),
@@ -295,8 +295,10 @@ impl Query {
                 } => {
                     let all = *op == SetOperator::Union && *set_quantifier == SetQuantifier::All;
                     self.set = match (all, &self.set) {
-                        (true, Set::One | Set::UnionAll) => Set::UnionAll,
-                        _ => Set::Other,
+                        (true, SetOperation::One | SetOperation::UnionAll) => {
+                            SetOperation::UnionAll
+                        }
+                        _ => SetOperation::Other,
                     };
                     rest.push(right);
                     rest.push(left);
@@ -320,11 +322,11 @@ impl Query {
         let rows = |expression: &Expr| {
             let Operand { value, around } = Operand::of(expression, &self.sql);
             match value {
-                Value::Parameter(name) if around.is_empty() => Limit::Parameter(name),
-                Value::Constant(Constant::Number(number)) if around.is_empty() => {
-                    number.parse().map_or(Limit::Unknown, Limit::Rows)
+                OperandValue::Parameter(name) if around.is_empty() => RowLimit::Parameter(name),
+                OperandValue::Constant(Constant::Number(number)) if around.is_empty() => {
+                    number.parse().map_or(RowLimit::Unknown, RowLimit::Rows)
                 }
-                _ => Limit::Unknown,
+                _ => RowLimit::Unknown,
             }
         };
         match &query.limit_clause {
@@ -334,11 +336,11 @@ impl Query {
                 offset,
                 limit_by,
             }) => {
-                self.limit = limit.as_ref().map_or(Limit::None, rows);
+                self.limit = limit.as_ref().map_or(RowLimit::None, rows);
                 let offset = offset.as_ref().map(|offset| &offset.value);
-                self.offset = offset.map_or(Limit::None, rows);
+                self.offset = offset.map_or(RowLimit::None, rows);
                 if !limit_by.is_empty() {
-                    self.limit = Limit::Unknown;
+                    self.limit = RowLimit::Unknown;
                 }
             }
             Some(LimitClause::OffsetCommaLimit { offset, limit }) => {
@@ -348,11 +350,11 @@ impl Query {
         }
         if let Some(fetch) = &query.fetch {
             self.limit = match &fetch.quantity {
-                _ if fetch.with_ties || fetch.percent || self.limit != Limit::None => {
-                    Limit::Unknown
+                _ if fetch.with_ties || fetch.percent || self.limit != RowLimit::None => {
+                    RowLimit::Unknown
                 }
                 Some(quantity) => rows(quantity),
-                None => Limit::Rows(1),
+                None => RowLimit::Rows(1),
             };
         }
     }
@@ -396,24 +398,24 @@ fn is_plain(expression: &Expr, dbms: Option<Dbms>) -> bool {
 }
 
 /// What is gathered of all of a query, and what stops it from being read.
-struct Whole {
-    read: Query,
-    refusal: Option<Unread>,
+struct QueryFacts {
+    read: SqlQuery,
+    refusal: Option<UnreadableSql>,
 }
 
-impl Visitor for Whole {
+impl Visitor for QueryFacts {
     type Break = ();
 
     fn pre_visit_statement(&mut self, statement: &Statement) -> ControlFlow<()> {
         let text = statement.to_string();
         let verb = text.split_whitespace().next().unwrap_or_default();
-        self.refusal = Some(Unread::Writes(verb.to_uppercase()));
+        self.refusal = Some(UnreadableSql::Writes(verb.to_uppercase()));
         ControlFlow::Break(())
     }
 
     fn pre_visit_select(&mut self, select: &ast::Select) -> ControlFlow<()> {
         if select.into.is_some() {
-            self.refusal = Some(Unread::Writes("INTO".to_owned()));
+            self.refusal = Some(UnreadableSql::Writes("INTO".to_owned()));
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -421,7 +423,7 @@ impl Visitor for Whole {
 
     fn pre_visit_query(&mut self, query: &ast::Query) -> ControlFlow<()> {
         if let Some(lock) = query.locks.first() {
-            self.refusal = Some(Unread::Locks(lock.to_string()));
+            self.refusal = Some(UnreadableSql::Locks(lock.to_string()));
             return ControlFlow::Break(());
         }
         let with = query.with.iter().flat_map(|with| &with.cte_tables);
@@ -500,7 +502,7 @@ impl Visitor for Whole {
     }
 }
 
-impl Whole {
+impl QueryFacts {
     fn table(&mut self, name: &ObjectName, alias: Option<&ast::TableAlias>) {
         let dbms = self.read.sql.dbms();
         let (schema, own) = match names(name, dbms).as_deref() {
@@ -509,7 +511,7 @@ impl Whole {
             _ => return,
         };
         let called = alias.map(|alias| Name::of(&alias.name, dbms));
-        self.read.tables.push(Read {
+        self.read.tables.push(ReadTable {
             called: called.unwrap_or_else(|| own.clone()),
             schema,
             name: own,
@@ -517,49 +519,55 @@ impl Whole {
     }
 
     /// Adds what a condition compares parameters with.
-    fn compared(&mut self, test: &Test) {
+    fn compared(&mut self, test: &ConditionTest) {
         match test {
-            Test::Compare { left, op, right } => {
+            ConditionTest::Compare { left, op, right } => {
                 let bound = match op {
-                    Comparator::Equal | Comparator::Same => Bound::Equal,
-                    Comparator::Greater => Bound::Low(false),
-                    Comparator::GreaterOrEqual => Bound::Low(true),
-                    Comparator::Less => Bound::High(false),
-                    Comparator::LessOrEqual => Bound::High(true),
-                    Comparator::NotEqual => Bound::Other,
+                    Comparator::Equal | Comparator::Same => ParameterBound::Equal,
+                    Comparator::Greater => ParameterBound::Low(false),
+                    Comparator::GreaterOrEqual => ParameterBound::Low(true),
+                    Comparator::Less => ParameterBound::High(false),
+                    Comparator::LessOrEqual => ParameterBound::High(true),
+                    Comparator::NotEqual => ParameterBound::Other,
                 };
                 self.add(left, right, bound);
             }
-            Test::Between {
+            ConditionTest::Between {
                 operand,
                 negated,
                 low,
                 high,
             } => {
                 let (lower, upper) = if *negated {
-                    (Bound::Other, Bound::Other)
+                    (ParameterBound::Other, ParameterBound::Other)
                 } else {
-                    (Bound::Low(true), Bound::High(true))
+                    (ParameterBound::Low(true), ParameterBound::High(true))
                 };
                 self.add(operand, low, lower);
                 self.add(operand, high, upper);
             }
-            Test::In {
+            ConditionTest::In {
                 operand,
                 negated,
                 list,
             } => {
-                let bound = if *negated { Bound::Other } else { Bound::Equal };
+                let bound = if *negated {
+                    ParameterBound::Other
+                } else {
+                    ParameterBound::Equal
+                };
                 for one in list {
                     self.add(operand, one, bound);
                 }
             }
-            Test::Like { operand, pattern } => self.add(operand, pattern, Bound::Other),
-            Test::Null { .. } | Test::Using(_) | Test::Other(_) => {}
+            ConditionTest::Like { operand, pattern } => {
+                self.add(operand, pattern, ParameterBound::Other);
+            }
+            ConditionTest::Null { .. } | ConditionTest::Using(_) | ConditionTest::Other(_) => {}
         }
     }
 
-    fn add(&mut self, operand: &Operand, with: &Operand, bound: Bound) {
+    fn add(&mut self, operand: &Operand, with: &Operand, bound: ParameterBound) {
         let [column] = operand.columns() else { return };
         let is_plain = operand.column().is_some() && with.parameter().is_some();
         let found = with.parameters().iter().map(|parameter| Comparison {

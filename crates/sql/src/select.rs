@@ -5,7 +5,7 @@ use sqlparser::ast::{
     SelectItemQualifiedWildcardKind, TableAlias, TableFactor, TableWithJoins,
 };
 
-use super::condition::{Condition, Test, conditions};
+use super::condition::{Condition, ConditionTest, conditions};
 use super::operand::{Name, Operand, names};
 use super::text::Sql;
 
@@ -15,9 +15,9 @@ pub struct Select {
     /// `SELECT DISTINCT`, `SELECT DISTINCT ON (…)`.
     pub distinct: bool,
     /// What it reads, in the order of the text.
-    pub relations: Vec<Relation>,
+    pub relations: Vec<FromRelation>,
     /// The columns of its result.
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<SelectOutput>,
     /// What each row of the result meets: WHERE, and ON of joins that leave out what does not meet it.
     pub conditions: Vec<Condition>,
     /// GROUP BY.
@@ -30,11 +30,11 @@ pub struct Select {
 
 /// Something that a SELECT reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Relation {
+pub struct FromRelation {
     /// What the query calls it.
     pub called: Option<Name>,
     /// What it is.
-    pub source: Source,
+    pub source: RelationSource,
     /// Whether a row of the result may be without a row of it: an outer join.
     pub may_be_missing: bool,
     /// What an outer join holds its rows against. That of other joins is in [`Select::conditions`].
@@ -43,7 +43,7 @@ pub struct Relation {
 
 /// What a relation is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum RelationSource {
     /// A table or view of the database.
     Table {
         /// Its schema, where it is said.
@@ -76,7 +76,7 @@ enum Join {
 
 /// A column of a result, or several.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Output {
+pub enum SelectOutput {
     /// `*`.
     All,
     /// `alias.*`.
@@ -101,7 +101,7 @@ impl Select {
             having: select.having.is_some(),
             ..Self::default()
         };
-        let mut reader = Reader { sql, with, read };
+        let mut reader = SelectReader { sql, with, read };
         for from in &select.from {
             reader.tables(from);
         }
@@ -117,14 +117,14 @@ impl Select {
     }
 }
 
-struct Reader<'s> {
+struct SelectReader<'s> {
     sql: &'s Sql,
     /// The names of the queries of WITH.
     with: &'s [Name],
     read: Select,
 }
 
-impl Reader<'_> {
+impl SelectReader<'_> {
     /// A table with those that are joined to it; an entry of FROM.
     fn tables(&mut self, from: &TableWithJoins) {
         let begin = self.read.relations.len();
@@ -143,7 +143,7 @@ impl Reader<'_> {
                         let Some(name) = name else { continue };
                         on.push(Condition {
                             text: format!("USING({})", name.text),
-                            test: Test::Using(name),
+                            test: ConditionTest::Using(name),
                         });
                     }
                 }
@@ -203,19 +203,19 @@ impl Reader<'_> {
                     self.read.strange.push(what);
                 }
                 let source = match names(name, self.sql.dbms()).as_deref() {
-                    _ if args.is_some() => Source::Other,
+                    _ if args.is_some() => RelationSource::Other,
                     Some([name]) if self.with.iter().any(|with| with.is(&name.text)) => {
-                        Source::With(name.clone())
+                        RelationSource::With(name.clone())
                     }
-                    Some([name]) => Source::Table {
+                    Some([name]) => RelationSource::Table {
                         schema: None,
                         name: name.clone(),
                     },
-                    Some([schema, name]) => Source::Table {
+                    Some([schema, name]) => RelationSource::Table {
                         schema: Some(schema.clone()),
                         name: name.clone(),
                     },
-                    _ => Source::Other,
+                    _ => RelationSource::Other,
                 };
                 (source, alias)
             }
@@ -228,7 +228,7 @@ impl Reader<'_> {
                 if *lateral || sample.is_some() {
                     self.read.strange.push("LATERAL");
                 }
-                (Source::Query, alias)
+                (RelationSource::Query, alias)
             }
             TableFactor::NestedJoin {
                 table_with_joins,
@@ -249,19 +249,19 @@ impl Reader<'_> {
             | TableFactor::Function { alias, .. }
             | TableFactor::TableFunction { alias, .. }
             | TableFactor::UNNEST { alias, .. }
-            | TableFactor::JsonTable { alias, .. } => (Source::Other, alias),
-            _ => (Source::Other, &None),
+            | TableFactor::JsonTable { alias, .. } => (RelationSource::Other, alias),
+            _ => (RelationSource::Other, &None),
         };
         let own = match &source {
-            Source::Table { name, .. } | Source::With(name) => Some(name.clone()),
-            Source::Query | Source::Other => None,
+            RelationSource::Table { name, .. } | RelationSource::With(name) => Some(name.clone()),
+            RelationSource::Query | RelationSource::Other => None,
         };
         let alias = alias.as_ref();
         if alias.is_some_and(|alias| !alias.columns.is_empty() || alias.at.is_some()) {
             self.read.strange.push("names of columns behind an alias");
         }
         let called = |alias: &TableAlias| Name::of(&alias.name, self.sql.dbms());
-        self.read.relations.push(Relation {
+        self.read.relations.push(FromRelation {
             called: alias.map(called).or(own),
             source,
             may_be_missing: false,
@@ -269,7 +269,7 @@ impl Reader<'_> {
         });
     }
 
-    fn outputs(&mut self, item: &SelectItem) -> Vec<Output> {
+    fn outputs(&mut self, item: &SelectItem) -> Vec<SelectOutput> {
         let sql = self.sql;
         let options = |options: &ast::WildcardAdditionalOptions| {
             *options != ast::WildcardAdditionalOptions::default()
@@ -278,9 +278,9 @@ impl Reader<'_> {
             SelectItem::UnnamedExpr(expression) => {
                 let value = Operand::of(expression, sql);
                 let name = value.column().map(|column| column.name.clone());
-                vec![Output::One { name, value }]
+                vec![SelectOutput::One { name, value }]
             }
-            SelectItem::ExprWithAlias { expr, alias } => vec![Output::One {
+            SelectItem::ExprWithAlias { expr, alias } => vec![SelectOutput::One {
                 name: Some(Name::of(alias, sql.dbms())),
                 value: Operand::of(expr, sql),
             }],
@@ -292,7 +292,7 @@ impl Reader<'_> {
                 if options(more) {
                     self.read.strange.push("a `*` with exceptions");
                 }
-                vec![Output::All]
+                vec![SelectOutput::All]
             }
             SelectItem::QualifiedWildcard(owner, more) => {
                 let owner = match owner {
@@ -302,7 +302,7 @@ impl Reader<'_> {
                 if options(more) || owner.is_none() {
                     self.read.strange.push("a `*` with exceptions");
                 }
-                vec![Output::AllOf(owner.unwrap_or_default())]
+                vec![SelectOutput::AllOf(owner.unwrap_or_default())]
             }
         }
     }

@@ -1,10 +1,10 @@
 use dynafold_relational::catalog::Dbms::{self, Mariadb, Mysql, Postgres, Sqlite};
 
-use super::select::Relation;
+use super::select::FromRelation;
 use super::*;
 
-fn read(sql: &str, dbms: Dbms) -> Query {
-    Query::read(sql, Some(dbms)).unwrap_or_else(|unread| panic!("{sql}: {unread}"))
+fn read(sql: &str, dbms: Dbms) -> SqlQuery {
+    SqlQuery::read(sql, Some(dbms)).unwrap_or_else(|unread| panic!("{sql}: {unread}"))
 }
 
 fn parameters(sql: &str, dbms: Option<Dbms>) -> Vec<String> {
@@ -25,13 +25,13 @@ fn column(column: &ColumnRef) -> String {
 
 fn operand(operand: &Operand) -> String {
     let value = match &operand.value {
-        Value::Column(one) => column(one),
-        Value::Parameter(name) => format!(":{name}"),
-        Value::Constant(Constant::Text(text)) => format!("'{text}'"),
-        Value::Constant(Constant::Number(number)) => number.clone(),
-        Value::Constant(Constant::Null) => "NULL".to_owned(),
-        Value::Constant(Constant::Other) => "constant".to_owned(),
-        Value::Expression(expression) => {
+        OperandValue::Column(one) => column(one),
+        OperandValue::Parameter(name) => format!(":{name}"),
+        OperandValue::Constant(Constant::Text(text)) => format!("'{text}'"),
+        OperandValue::Constant(Constant::Number(number)) => number.clone(),
+        OperandValue::Constant(Constant::Null) => "NULL".to_owned(),
+        OperandValue::Constant(Constant::Other) => "constant".to_owned(),
+        OperandValue::Expression(expression) => {
             let columns = expression.columns.iter().map(column);
             let parameters = expression.parameters.iter().map(|name| format!(":{name}"));
             let functions = expression.functions.iter().map(|name| format!("{name}()"));
@@ -44,16 +44,16 @@ fn operand(operand: &Operand) -> String {
         .iter()
         .rev()
         .fold(value, |value, around| match around {
-            Around::Cast(to) => format!("{value}::{to}"),
-            Around::Function(name) => format!("{name}({value})"),
-            Around::Collate(name) => format!("{value} COLLATE {}", name.text),
+            Wrapping::Cast(to) => format!("{value}::{to}"),
+            Wrapping::Function(name) => format!("{name}({value})"),
+            Wrapping::Collate(name) => format!("{value} COLLATE {}", name.text),
         })
 }
 
 fn condition(condition: &Condition) -> String {
     let not = |negated: &bool| if *negated { "not " } else { "" };
     match &condition.test {
-        Test::Compare { left, op, right } => {
+        ConditionTest::Compare { left, op, right } => {
             let op = match op {
                 Comparator::Equal => "=",
                 Comparator::Same => "same",
@@ -65,7 +65,7 @@ fn condition(condition: &Condition) -> String {
             };
             format!("{} {op} {}", operand(left), operand(right))
         }
-        Test::Between {
+        ConditionTest::Between {
             operand: what,
             negated,
             low,
@@ -79,7 +79,7 @@ fn condition(condition: &Condition) -> String {
                 operand(high)
             )
         }
-        Test::In {
+        ConditionTest::In {
             operand: what,
             negated,
             list,
@@ -87,30 +87,30 @@ fn condition(condition: &Condition) -> String {
             let list: Vec<String> = list.iter().map(operand).collect();
             format!("{} {}in [{}]", operand(what), not(negated), list.join(" "))
         }
-        Test::Like {
+        ConditionTest::Like {
             operand: what,
             pattern,
         } => format!("{} like {}", operand(what), operand(pattern)),
-        Test::Null {
+        ConditionTest::Null {
             operand: what,
             negated,
         } => format!("{} is {}null", operand(what), not(negated)),
-        Test::Using(name) => format!("using {}", name.text),
-        Test::Other(_) => format!("<{}>", condition.text),
+        ConditionTest::Using(name) => format!("using {}", name.text),
+        ConditionTest::Other(_) => format!("<{}>", condition.text),
     }
 }
 
-fn output(output: &Output) -> String {
+fn output(output: &SelectOutput) -> String {
     match output {
-        Output::All => "*".to_owned(),
-        Output::AllOf(of) => format!(
+        SelectOutput::All => "*".to_owned(),
+        SelectOutput::AllOf(of) => format!(
             "{}.*",
             of.iter()
                 .map(|name| &*name.text)
                 .collect::<Vec<_>>()
                 .join(".")
         ),
-        Output::One { name, value } => {
+        SelectOutput::One { name, value } => {
             let shown = operand(value);
             match name {
                 Some(name) if !shown.ends_with(&*name.text) => format!("{shown} as {}", name.text),
@@ -120,17 +120,17 @@ fn output(output: &Output) -> String {
     }
 }
 
-fn relation(relation: &Relation) -> String {
+fn relation(relation: &FromRelation) -> String {
     let source = match &relation.source {
-        Source::Table { schema, name } => {
+        RelationSource::Table { schema, name } => {
             let schema = schema
                 .as_ref()
                 .map_or(String::new(), |schema| format!("{}.", schema.text));
             format!("{schema}{}", name.text)
         }
-        Source::With(name) => format!("with {}", name.text),
-        Source::Query => "(query)".to_owned(),
-        Source::Other => "?".to_owned(),
+        RelationSource::With(name) => format!("with {}", name.text),
+        RelationSource::Query => "(query)".to_owned(),
+        RelationSource::Other => "?".to_owned(),
     };
     let called = relation.called.as_ref().map(|name| &*name.text);
     let called = called.filter(|called| !source.ends_with(called));
@@ -146,7 +146,7 @@ fn relation(relation: &Relation) -> String {
 }
 
 /// A query as it was understood: `outputs from relations where conditions`, and what is beside these.
-fn told(query: &Query) -> String {
+fn told(query: &SqlQuery) -> String {
     let selects = query.selects.iter().map(|select| {
         let list = |all: Vec<String>, between| all.join(between);
         let distinct = if select.distinct { "distinct " } else { "" };
@@ -160,7 +160,7 @@ fn told(query: &Query) -> String {
         format!("{distinct}{outputs} from {relations} where {conditions}{groups}{having}{strange}")
     });
     let mut told = selects.collect::<Vec<_>>().join(" + ");
-    if query.set == Set::Other {
+    if query.set == SetOperation::Other {
         told += " !set";
     }
     for strange in &query.strange {
@@ -168,10 +168,10 @@ fn told(query: &Query) -> String {
     }
     for (word, limit) in [("limit", &query.limit), ("offset", &query.offset)] {
         match limit {
-            Limit::None => {}
-            Limit::Rows(rows) => told += &format!(" {word} {rows}"),
-            Limit::Parameter(name) => told += &format!(" {word} :{name}"),
-            Limit::Unknown => told += &format!(" {word} ?"),
+            RowLimit::None => {}
+            RowLimit::Rows(rows) => told += &format!(" {word} {rows}"),
+            RowLimit::Parameter(name) => told += &format!(" {word} :{name}"),
+            RowLimit::Unknown => told += &format!(" {word} ?"),
         }
     }
     told
@@ -408,7 +408,7 @@ fn what_is_no_single_query_that_reads_is_refused() {
         ),
         (Postgres, "SELECT 'a FROM t", "cannot be read: Unterminated"),
     ] {
-        let refused = Query::read(sql, Some(dbms)).map(|query| told(&query));
+        let refused = SqlQuery::read(sql, Some(dbms)).map(|query| told(&query));
         let refused = refused.expect_err(sql).to_string();
         assert!(refused.contains(expected), "{sql}: {refused}");
     }
@@ -426,7 +426,7 @@ fn what_is_no_single_query_that_reads_is_refused() {
 
 #[test]
 fn what_is_nested_too_deep_or_too_long_is_refused_and_breaks_nothing() {
-    let of = |sql: &str| Query::read(sql, Some(Postgres)).map(|query| query.selects.len());
+    let of = |sql: &str| SqlQuery::read(sql, Some(Postgres)).map(|query| query.selects.len());
     let nested = |n: usize| format!("SELECT {}1{} FROM t", "(".repeat(n), ")".repeat(n));
     assert_eq!(of(&nested(20)), Ok(1));
     let refused = of(&nested(10_000)).expect_err("it is nested deep");
@@ -541,7 +541,7 @@ fn whether_a_bound_is_taken_in_is_seen() {
         ("a < :p OR b = :p", true, None),
         ("a < ':p'", true, None),
     ] {
-        let query = Query::read(&format!("SELECT * FROM t WHERE {sql}"), None).expect(sql);
+        let query = SqlQuery::read(&format!("SELECT * FROM t WHERE {sql}"), None).expect(sql);
         assert_eq!(query.takes_in("p", upper), expected, "{sql}");
     }
 }
@@ -564,7 +564,7 @@ fn tables_are_found_with_their_aliases() {
             "a=a, b=b",
         ),
     ] {
-        let Ok(query) = Query::read(sql, Some(Postgres)) else {
+        let Ok(query) = SqlQuery::read(sql, Some(Postgres)) else {
             assert_eq!(expected, "", "{sql}");
             continue;
         };
@@ -683,7 +683,7 @@ fn names_are_compared_as_the_database_compares_them() {
         .select()
         .and_then(|one| one.outputs.first().cloned())
     {
-        Some(Output::One {
+        Some(SelectOutput::One {
             name: Some(name), ..
         }) => name,
         _ => panic!("it has a name"),

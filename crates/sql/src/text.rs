@@ -7,7 +7,7 @@ use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialec
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
 
-use super::Unread;
+use super::UnreadableSql;
 
 /// A use of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Sql {
     dbms: Option<Dbms>,
     parameters: Vec<Parameter>,
     tokens: Vec<TokenWithSpan>,
-    places: Places,
+    places: ByteOffsets,
 }
 
 impl Sql {
@@ -33,12 +33,12 @@ impl Sql {
     ///
     /// # Errors
     ///
-    /// [`Unread`] where a text or a comment does not end.
-    pub fn read(text: &str, dbms: Option<Dbms>) -> Result<Self, Unread> {
-        let places = Places::new(text);
+    /// [`UnreadableSql`] where a text or a comment does not end.
+    pub fn read(text: &str, dbms: Option<Dbms>) -> Result<Self, UnreadableSql> {
+        let places = ByteOffsets::new(text);
         let dialect = dialect(dbms);
         let found = Tokenizer::new(dialect.as_ref(), text).tokenize_with_location();
-        let found = found.map_err(|error| Unread::Syntax(error.message))?;
+        let found = found.map_err(|error| UnreadableSql::Syntax(error.message))?;
         let mut parameters = Vec::new();
         let mut tokens: Vec<TokenWithSpan> = Vec::with_capacity(found.len());
         let mut brackets = 0_usize;
@@ -174,7 +174,7 @@ impl Sql {
     }
 
     /// What stops a text from being read as a query, whatever its grammar.
-    pub(super) fn refusal(&self) -> Option<Unread> {
+    pub(super) fn refusal(&self) -> Option<UnreadableSql> {
         let is_mysql = matches!(self.dbms, Some(Dbms::Mysql | Dbms::Mariadb));
         for TokenWithSpan { token, span } in self.tokens.iter().filter(|_| is_mysql) {
             let (said, instead) = match token {
@@ -194,10 +194,10 @@ impl Sql {
                 }
                 _ => continue,
             };
-            return Some(Unread::Ambiguous(said, instead));
+            return Some(UnreadableSql::Ambiguous(said, instead));
         }
         if let Some(foreign) = self.foreign().into_iter().next() {
-            return Some(Unread::Parameter(foreign.name));
+            return Some(UnreadableSql::Parameter(foreign.name));
         }
         let is_word = |token: &&Token| !matches!(token, Token::Whitespace(_));
         let tokens = self.tokens.iter().map(|token| &token.token);
@@ -208,7 +208,7 @@ impl Sql {
         };
         let locks = |lock: &&&[&str]| tokens.windows(lock.len()).any(|place| says(place, lock));
         let lock = LOCKS.iter().find(locks)?;
-        Some(Unread::Locks(lock.join(" ")))
+        Some(UnreadableSql::Locks(lock.join(" ")))
     }
 }
 
@@ -245,14 +245,14 @@ pub(super) fn dialect(dbms: Option<Dbms>) -> Box<dyn Dialect> {
 
 /// The bytes at which lines and columns stand: the parser counts letters.
 #[derive(Debug, Clone, Default)]
-struct Places {
+struct ByteOffsets {
     /// Of each letter, and of the end.
     letters: Vec<usize>,
     /// The letter that each line begins with.
     lines: Vec<usize>,
 }
 
-impl Places {
+impl ByteOffsets {
     fn new(text: &str) -> Self {
         let letters = text.char_indices().map(|(at, _)| at);
         let after = text.chars().enumerate();

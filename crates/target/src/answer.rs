@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use dynafold_dynamodb::{Item, Plan, Request, Shard, Table, merge};
+use dynafold_dynamodb::{CallPlan, Item, Request, ShardAnswer, Table, merge};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use super::{Result, Target};
@@ -12,7 +12,7 @@ const IN_FLIGHT: usize = 10;
 
 /// What one call of an access pattern brought.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Answer {
+pub struct CallResult {
     /// The items, in the order of the pattern.
     pub items: Vec<Item>,
     /// Pages that were read, of all shards.
@@ -27,8 +27,8 @@ pub struct Answer {
 
 /// What one request brought.
 #[derive(Default)]
-struct Part {
-    shard: Shard,
+struct RequestResult {
+    shard: ShardAnswer,
     pages: u64,
     units: Option<f64>,
 }
@@ -38,12 +38,17 @@ struct Part {
 /// # Errors
 ///
 /// That of the first request which fails.
-pub async fn answer(target: &dyn Target, table: &Table, plan: &Plan, all: bool) -> Result<Answer> {
+pub async fn answer(
+    target: &dyn Target,
+    table: &Table,
+    plan: &CallPlan,
+    all: bool,
+) -> Result<CallResult> {
     let begun = Instant::now();
     let most = plan.limit.and_then(|limit| usize::try_from(limit).ok());
     let parts = stream::iter(&plan.requests).map(|request| part(target, table, request, most, all));
-    let parts: Vec<Part> = parts.buffered(IN_FLIGHT).try_collect().await?;
-    let mut answer = Answer::default();
+    let parts: Vec<RequestResult> = parts.buffered(IN_FLIGHT).try_collect().await?;
+    let mut answer = CallResult::default();
     let mut shards = Vec::new();
     for part in parts {
         answer.pages += part.pages;
@@ -76,8 +81,8 @@ async fn part(
     request: &Request,
     most: Option<usize>,
     all: bool,
-) -> Result<Part> {
-    let mut part = Part::default();
+) -> Result<RequestResult> {
+    let mut part = RequestResult::default();
     loop {
         let asked = target.ask(table, request, part.shard.next.take()).await?;
         part.pages += 1;

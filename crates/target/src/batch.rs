@@ -21,7 +21,7 @@ pub enum Action {
 
 /// A request of a batch, apart from its JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Entry {
+pub struct BatchEntry {
     /// What is to be done.
     pub action: Action,
     /// Bytes that DynamoDB counts for the item.
@@ -42,7 +42,7 @@ pub struct Entry {
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     text: Text,
-    entries: Vec<Entry>,
+    entries: Vec<BatchEntry>,
     /// Where in the text the JSON of each item or key stands.
     spans: Vec<Range<usize>>,
 }
@@ -86,7 +86,7 @@ impl Batch {
 
     /// Adds a request. `write` appends the DynamoDB JSON of the item, or of the key where the item
     /// is to be deleted.
-    pub fn push(&mut self, entry: Entry, write: impl FnOnce(&mut String)) {
+    pub fn push(&mut self, entry: BatchEntry, write: impl FnOnce(&mut String)) {
         let first = self.entries.is_empty();
         let (before, after) = entry.action.frame();
         let text = self.text.open();
@@ -104,7 +104,7 @@ impl Batch {
 
     /// The requests, in the order they were pushed.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[BatchEntry] {
         &self.entries
     }
 
@@ -223,11 +223,11 @@ impl Text {
 mod tests {
     use super::*;
 
-    fn entry(action: Action, fingerprint: u128) -> Entry {
-        Entry {
+    fn entry(action: Action, fingerprint: u128) -> BatchEntry {
+        BatchEntry {
             action,
             fingerprint,
-            ..Entry::default()
+            ..BatchEntry::default()
         }
     }
 

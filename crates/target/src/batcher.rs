@@ -10,7 +10,7 @@ use std::mem;
 
 use dynafold_dynamodb::BuildFingerprintHasher;
 
-use crate::{Batch, BatchLimit, Entry};
+use crate::{Batch, BatchEntry, BatchLimit};
 
 /// The items of a batch at BatchWriteItem's limit, for which room is made at first.
 const FEW: usize = 25;
@@ -49,7 +49,7 @@ impl Batcher {
 
     /// Takes a request, whose item or key `write` appends as DynamoDB JSON; gives back a batch when
     /// one is full, with or without the new request.
-    pub fn push(&mut self, entry: Entry, write: impl FnOnce(&mut String)) -> Option<Batch> {
+    pub fn push(&mut self, entry: BatchEntry, write: impl FnOnce(&mut String)) -> Option<Batch> {
         let fits = self.batch.len() < self.limit.items
             && self.fits(entry.units)
             && !self.fingerprints.contains(&entry.fingerprint);
@@ -99,17 +99,17 @@ mod tests {
 
     use super::*;
 
-    fn entry(fingerprint: u128, units: u64) -> Entry {
-        Entry {
+    fn entry(fingerprint: u128, units: u64) -> BatchEntry {
+        BatchEntry {
             units,
             fingerprint,
-            ..Entry::default()
+            ..BatchEntry::default()
         }
     }
 
-    type Request = (u128, usize, u64);
+    type PlannedRequest = (u128, usize, u64);
 
-    fn all(limit: BatchLimit, units: f64, requests: &[Request]) -> Vec<Batch> {
+    fn all(limit: BatchLimit, units: f64, requests: &[PlannedRequest]) -> Vec<Batch> {
         let mut batcher = Batcher::new(limit);
         batcher.limit_units(units);
         let mut all = Vec::new();
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn batches_are_filled() {
-        let requests: Vec<Request> = (0..60).map(|n| (n, 100, 1)).collect();
+        let requests: Vec<PlannedRequest> = (0..60).map(|n| (n, 100, 1)).collect();
         let batches = all(BatchLimit::BATCH_WRITE, ANY, &requests);
         assert_eq!(sizes(&batches), [25, 25, 10]);
     }
@@ -140,7 +140,7 @@ mod tests {
     fn wire_bytes_end_a_batch_before_25_items() {
         // 400 KB of binary is 546,136 characters of base64: 25 of them stay below 16 MB, but 25
         // items of escaped control characters do not.
-        let requests: Vec<Request> = (0..25).map(|n| (n, 2_400_000, 1)).collect();
+        let requests: Vec<PlannedRequest> = (0..25).map(|n| (n, 2_400_000, 1)).collect();
         let batches = all(BatchLimit::BATCH_WRITE, ANY, &requests);
         assert_eq!(sizes(&batches), [6, 6, 6, 6, 1]);
     }
@@ -163,14 +163,14 @@ mod tests {
         let batches = all(
             BatchLimit::BATCH_WRITE,
             10.0,
-            &requests.collect::<Vec<Request>>(),
+            &requests.collect::<Vec<PlannedRequest>>(),
         );
         assert_eq!(sizes(&batches), [3, 1, 2, 1]);
     }
 
     #[test]
     fn a_limit_below_one_unit_sends_requests_one_by_one() {
-        let requests: Vec<Request> = (0..3).map(|n| (n, 1, 1)).collect();
+        let requests: Vec<PlannedRequest> = (0..3).map(|n| (n, 1, 1)).collect();
         let batches = all(BatchLimit::BATCH_WRITE, 0.5, &requests);
         assert_eq!(sizes(&batches), [1, 1, 1]);
     }
@@ -193,7 +193,7 @@ mod tests {
                 let keys: HashSet<u128> = batch.entries().iter().map(|e| e.fingerprint).collect();
                 prop_assert_eq!(keys.len(), batch.len());
             }
-            let out: Vec<Request> = batches
+            let out: Vec<PlannedRequest> = batches
                 .iter()
                 .flat_map(|batch| {
                     let entries = batch.entries().iter().enumerate();

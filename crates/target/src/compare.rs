@@ -11,13 +11,13 @@ use super::TableDescription;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// What it means for a load.
-    pub weight: Weight,
+    pub weight: DifferenceWeight,
     text: String,
 }
 
 /// What a difference means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Weight {
+pub enum DifferenceWeight {
     /// It costs money or comfort.
     Comfort,
     /// Access patterns could not be served: an index is missing, or has another key, or holds less.
@@ -31,7 +31,7 @@ impl Difference {
     /// Whether items could not be written, or access patterns not be served.
     #[must_use]
     pub fn is_breaking(&self) -> bool {
-        self.weight > Weight::Comfort
+        self.weight > DifferenceWeight::Comfort
     }
 
     /// A setting that no item depends on: the stream, backups, tags and so on. `found`: as the table has it,
@@ -48,7 +48,7 @@ impl Difference {
             format!(" (the endpoint answers {code})")
         });
         Self {
-            weight: Weight::Comfort,
+            weight: DifferenceWeight::Comfort,
             text: format!("`{setting}` is {found}{why}, the mapping says {wanted}"),
         }
     }
@@ -62,15 +62,15 @@ impl fmt::Display for Difference {
 
 /// Differences as they are found.
 #[derive(Default)]
-struct Found(Vec<Difference>);
+struct Differences(Vec<Difference>);
 
-impl Found {
-    fn push(&mut self, weight: Weight, text: String) {
+impl Differences {
+    fn push(&mut self, weight: DifferenceWeight, text: String) {
         self.0.push(Difference { weight, text });
     }
 
     /// Tells two things apart by their words. `what` goes before them: `the table's key is`.
-    fn tell(&mut self, weight: Weight, what: &str, wanted: &str, found: &str) {
+    fn tell(&mut self, weight: DifferenceWeight, what: &str, wanted: &str, found: &str) {
         if wanted != found {
             self.push(weight, format!("{what} {found}, the mapping says {wanted}"));
         }
@@ -81,9 +81,9 @@ impl Found {
 #[must_use]
 pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
     let (found, ttl_known) = (&found.table, found.ttl_known);
-    let mut all = Found::default();
+    let mut all = Differences::default();
     all.tell(
-        Weight::Fixed,
+        DifferenceWeight::Fixed,
         "the table's key is",
         &key(wanted),
         &key(found),
@@ -93,7 +93,7 @@ pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
     if ttl_known {
         let ttl = |table: &Table| table.ttl.clone().unwrap_or_else(|| "none".to_owned());
         let what = "the TTL attribute is";
-        all.tell(Weight::Comfort, what, &ttl(wanted), &ttl(found));
+        all.tell(DifferenceWeight::Comfort, what, &ttl(wanted), &ttl(found));
     }
     match wanted.billing {
         Billing::Provisioned(whole) if wanted.billing == found.billing => {
@@ -101,21 +101,21 @@ pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
         }
         _ => {
             let (wanted, found) = (paid(wanted.billing), paid(found.billing));
-            all.tell(Weight::Comfort, "the table is", &wanted, &found);
+            all.tell(DifferenceWeight::Comfort, "the table is", &wanted, &found);
         }
     }
     all.0
 }
 
-fn indexes(wanted: &[Index], found: &[Index], local: bool, all: &mut Found) {
+fn indexes(wanted: &[Index], found: &[Index], local: bool, all: &mut Differences) {
     for index in wanted {
         let name = &index.name;
         let Some(other) = found.iter().find(|other| other.name == *name) else {
             all.push(
                 if local {
-                    Weight::Fixed
+                    DifferenceWeight::Fixed
                 } else {
-                    Weight::Breaking
+                    DifferenceWeight::Breaking
                 },
                 format!(
                     "the table has no {}index {name}",
@@ -127,11 +127,11 @@ fn indexes(wanted: &[Index], found: &[Index], local: bool, all: &mut Found) {
         // A local index has the table's partition key, which was compared.
         let (wanted_key, found_key) = (index_key(index, local), index_key(other, local));
         let what = format!("the key of index {name} is");
-        all.tell(Weight::Breaking, &what, &wanted_key, &found_key);
+        all.tell(DifferenceWeight::Breaking, &what, &wanted_key, &found_key);
         let weight = if lacks(&index.projection, &other.projection) {
-            Weight::Breaking
+            DifferenceWeight::Breaking
         } else {
-            Weight::Comfort
+            DifferenceWeight::Comfort
         };
         let (wanted_held, found_held) = (held(&index.projection), held(&other.projection));
         all.tell(
@@ -144,19 +144,24 @@ fn indexes(wanted: &[Index], found: &[Index], local: bool, all: &mut Found) {
     for other in found {
         if !wanted.iter().any(|index| index.name == other.name) {
             let text = format!("the mapping does not know the table's index {}", other.name);
-            all.push(Weight::Comfort, text);
+            all.push(DifferenceWeight::Comfort, text);
         }
     }
 }
 
-fn throughputs(whole: Throughput, wanted: &[Index], found: &[Index], all: &mut Found) {
+fn throughputs(whole: Throughput, wanted: &[Index], found: &[Index], all: &mut Differences) {
     for index in wanted {
         let Some(other) = found.iter().find(|other| other.name == index.name) else {
             continue;
         };
         let units = |index: &Index| paid(Billing::Provisioned(index.throughput.unwrap_or(whole)));
         let what = format!("index {} is", index.name);
-        all.tell(Weight::Comfort, &what, &units(index), &units(other));
+        all.tell(
+            DifferenceWeight::Comfort,
+            &what,
+            &units(index),
+            &units(other),
+        );
     }
 }
 

@@ -29,10 +29,10 @@ pub mod retry;
 mod spec;
 pub mod throttle;
 
-pub use answer::{Answer, answer};
-pub use batch::{Action, Batch, Entry};
+pub use answer::{CallResult, answer};
+pub use batch::{Action, Batch, BatchEntry};
 pub use batcher::Batcher;
-pub use compare::{Difference, Weight, compare};
+pub use compare::{Difference, DifferenceWeight, compare};
 pub use connect::connect;
 pub use spec::{SpecError, TargetSpec};
 
@@ -71,7 +71,7 @@ impl BatchLimit {
 
 /// What became of a batch that was answered.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Written {
+pub struct BatchOutcome {
     /// Indices into the batch of the items that were not processed.
     pub unprocessed: Vec<usize>,
     /// What the answer says was used, where it does.
@@ -153,11 +153,11 @@ pub struct TableDescription {
 }
 
 /// The key of an item: partition, and sort where the table has one.
-pub type Key = (Attribute, Option<Attribute>);
+pub type ItemKey = (Attribute, Option<Attribute>);
 
 /// What of a table is to be scanned.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wanted {
+pub struct ScanRequest {
     /// Which segment, from 0.
     pub segment: u32,
     /// Into how many segments the scan is cut; 1 where it is not.
@@ -179,7 +179,7 @@ pub struct Page {
     pub units: Option<f64>,
 }
 
-impl Wanted {
+impl ScanRequest {
     /// All items, whole.
     #[must_use]
     pub fn all() -> Self {
@@ -256,18 +256,23 @@ pub trait Target: Send + Sync {
     async fn finish(&self) -> Result<()>;
 
     /// Sends one batch of puts and deletes, once.
-    async fn write(&self, table: &Table, batch: &Batch) -> Result<Written>;
+    async fn write(&self, table: &Table, batch: &Batch) -> Result<BatchOutcome>;
 
     /// Reads items by their keys, at most 100; those that are missing are left out.
-    async fn read(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>>;
+    async fn read(&self, table: &Table, keys: &[ItemKey]) -> Result<Vec<Item>>;
 
     /// Sends one entry of a batch alone, once: as `PutItem`, or as `DeleteItem`. Its throttling answers
     /// give reasons, which those of a batch do not.
-    async fn put(&self, table: &Table, batch: &Batch, index: usize) -> Result<Written>;
+    async fn put(&self, table: &Table, batch: &Batch, index: usize) -> Result<BatchOutcome>;
 
     /// Reads one page of a strongly consistent scan, or of a segment of it. `from` is where the last
     /// page said that the next begins.
-    async fn scan(&self, table: &Table, wanted: &Wanted, from: Option<Position>) -> Result<Page>;
+    async fn scan(
+        &self,
+        table: &Table,
+        wanted: &ScanRequest,
+        from: Option<Position>,
+    ) -> Result<Page>;
 
     /// Sends one request of an access pattern, for one page. `from` is where the last page ended.
     async fn ask(&self, table: &Table, request: &Request, from: Option<Position>) -> Result<Page>;

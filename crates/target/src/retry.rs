@@ -15,9 +15,9 @@ const LONG: u32 = 14;
 
 /// Warns once of what fails again and again: nobody waits for minutes without a word.
 #[derive(Debug, Default)]
-pub struct Patience(AtomicBool);
+pub struct RetryWarning(AtomicBool);
 
-impl Patience {
+impl RetryWarning {
     /// Warns if that was the failure after which it is time to.
     pub fn ends(&self, retry: &Retry, why: &str) {
         if retry.failures == LONG && !self.0.swap(true, Ordering::Relaxed) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::failure::Failure;
-use super::output::Output;
+use super::output::OutputStreams;
 use super::{Outcome, carry_out, init};
 use crate::format::shell_word;
 use crate::source::sqlite;
@@ -29,7 +29,7 @@ pub(in crate::cli) struct Demo {
     folder: PathBuf,
 }
 
-pub(super) async fn run(arguments: Demo, output: &Output) -> Result<Outcome, Failure> {
+pub(super) async fn run(arguments: Demo, output: &OutputStreams) -> Result<Outcome, Failure> {
     let folder = arguments.folder;
     std::fs::create_dir_all(&folder).map_err(|error| {
         Failure::failed(format!("cannot make the folder `{}`", folder.display())).with_cause(&error)
@@ -99,7 +99,7 @@ struct Paths {
 }
 
 /// Shows a command and runs it, as it would be run from a shell.
-async fn step(output: &Output, question: &str, words: &[&str]) -> Result<Outcome, Failure> {
+async fn step(output: &OutputStreams, question: &str, words: &[&str]) -> Result<Outcome, Failure> {
     let question = output.bold(question);
     output.text(&format!("\n{question}\n$ {}\n", shown(words)))?;
     let words: Vec<OsString> = ["dynafold"]
@@ -118,7 +118,7 @@ fn shown(words: &[&str]) -> String {
 
 /// Makes the source and the mapping unless they are there: they may have been edited. The table
 /// is made anew.
-async fn prepare(paths: &Paths, output: &Output) -> Result<(), Failure> {
+async fn prepare(paths: &Paths, output: &OutputStreams) -> Result<(), Failure> {
     let stays = |path: &Path| {
         let shown = path.display();
         output.note(&format!("{shown} is there already and stays as it is"));

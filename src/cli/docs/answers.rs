@@ -11,13 +11,15 @@ use crate::access::{end_of_range, moment, plan, recover, to_json};
 use crate::cli::failure::Failure;
 use crate::cli::query;
 use crate::document::{self, cells};
-use crate::dynamodb::{Item, Plan, Table, partition_fingerprint, sort_order, write_item};
+use crate::dynamodb::{CallPlan, Item, Table, partition_fingerprint, sort_order, write_item};
 use crate::item::text_of;
 use crate::mapping::model::{AccessPattern, Model, SortCondition};
 use crate::mapping::template::Context;
 use crate::mapping::{PatternProof, Proofs};
 use crate::preview::ItemTypeSample;
-use crate::target::{Answer, Batcher, Entry, Target, TargetError, TargetSpec, answer, connect};
+use crate::target::{
+    BatchEntry, Batcher, CallResult, Target, TargetError, TargetSpec, answer, connect,
+};
 use crate::value::Value;
 
 /// Item collections that are tried for a pattern.
@@ -29,19 +31,19 @@ const SHOWN: usize = 4;
 const LONG: usize = 2_048;
 
 /// What the patterns answered.
-pub(super) struct Answers {
+pub(super) struct PatternAnswers {
     /// One for each pattern, in the order of the mapping; `None` where nothing in the sample tells
     /// its parameters.
-    pub(super) answers: Vec<Option<document::Answer>>,
+    pub(super) answers: Vec<Option<document::ExampleAnswer>>,
     /// Where the table is, if it is not the one made here.
     pub(super) place: Option<String>,
 }
 
 /// What is asked, with what came.
-struct Asked {
+struct AskedCall {
     values: Vec<Value>,
-    plan: Plan,
-    answer: Answer,
+    plan: CallPlan,
+    answer: CallResult,
 }
 
 /// Asks every pattern.
@@ -51,7 +53,7 @@ pub(super) async fn ask(
     proofs: &Proofs,
     samples: &[ItemTypeSample],
     context: &Context,
-) -> Result<Answers, Failure> {
+) -> Result<PatternAnswers, Failure> {
     let table = &model.table;
     let made = filled(table, samples).await?;
     let elsewhere = match loaded {
@@ -74,7 +76,7 @@ pub(super) async fn ask(
         }
         answers.push(found.map(|found| told(pattern, table, found)));
     }
-    Ok(Answers {
+    Ok(PatternAnswers {
         answers,
         place: elsewhere.map(|target| format!("{} at {}", table.name, target.place())),
     })
@@ -89,11 +91,11 @@ async fn filled(table: &Table, samples: &[ItemTypeSample]) -> Result<Arc<dyn Tar
     let items = samples.iter().flat_map(|sample| &sample.items);
     // No two items of a sample have one key: any number tells them apart.
     for (item, fingerprint) in items.zip(0..) {
-        let entry = Entry {
+        let entry = BatchEntry {
             size: item.size,
             units: item.units,
             fingerprint,
-            ..Entry::default()
+            ..BatchEntry::default()
         };
         if let Some(batch) = batcher.push(entry, |out| write_item(out, &item.item)) {
             target.write(table, &batch).await?;
@@ -129,8 +131,8 @@ async fn best(
     pattern: &AccessPattern,
     proposed: &[Vec<Value>],
     context: &Context,
-) -> Result<Option<Asked>, Failure> {
-    let mut best: Option<Asked> = None;
+) -> Result<Option<AskedCall>, Failure> {
+    let mut best: Option<AskedCall> = None;
     for values in proposed.iter().cloned() {
         let Ok(plan) = plan(pattern, &values, context) else {
             continue;
@@ -139,7 +141,7 @@ async fn best(
         let found = answer.items.len();
         let so_far = best.as_ref().map_or(0, |best| best.answer.items.len());
         if found > so_far {
-            best = Some(Asked {
+            best = Some(AskedCall {
                 values,
                 plan,
                 answer,
@@ -185,7 +187,7 @@ async fn measured(
     pattern: &AccessPattern,
     known: Vec<Value>,
     context: &Context,
-) -> Result<Option<Asked>, TargetError> {
+) -> Result<Option<AskedCall>, TargetError> {
     let mut ends = Vec::new();
     for last in [false, true] {
         let end = end_of_range(pattern, last);
@@ -213,7 +215,7 @@ async fn measured(
         };
         let answer = answer(target, table, &plan, false).await?;
         let is_found = !answer.items.is_empty();
-        asked = Some(Asked {
+        asked = Some(AskedCall {
             values,
             plan,
             answer,
@@ -279,8 +281,8 @@ fn spread<T: Copy>(all: Vec<T>) -> Vec<T> {
 }
 
 /// An answer as the document has it.
-fn told(pattern: &AccessPattern, table: &Table, asked: Asked) -> document::Answer {
-    let Asked {
+fn told(pattern: &AccessPattern, table: &Table, asked: AskedCall) -> document::ExampleAnswer {
+    let AskedCall {
         values,
         plan,
         answer,
@@ -292,12 +294,12 @@ fn told(pattern: &AccessPattern, table: &Table, asked: Asked) -> document::Answe
         .map(|request| to_json(request, &table.name));
     let (operation, mut request) = first.unwrap_or(("Query", Json::Null));
     let mut is_cut = shorten(&mut request);
-    let request = document::Request {
+    let request = document::ExampleRequest {
         operation,
         json: escaped(&format!("{request:#}")),
         more: requests.len().saturating_sub(1),
     };
-    document::Answer {
+    document::ExampleAnswer {
         parameters: parameters
             .map(|(parameter, value)| {
                 let mut text = text_of(value).unwrap_or_default().to_owned();

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use super::files::DocsFormat;
-use super::job::Job;
+use super::job::DocsJob;
 use super::material::Material;
 use crate::cli::failure::Failure;
-use crate::cli::output::Output;
+use crate::cli::output::OutputStreams;
 use crate::cli::{format, mapping, target};
 use crate::document::export::{ExportFormat, ExportOptions, export};
 use crate::preview::sample;
 
 /// Checks the mapping, and reads example items where one of these exports holds any.
-pub(super) async fn gather(job: &Job, output: &Output) -> Result<Material, Failure> {
+pub(super) async fn gather(job: &DocsJob, output: &OutputStreams) -> Result<Material, Failure> {
     let mut formats = job.places.iter().map(|(format, _)| *format);
     let holds_items = job.examples && formats.any(|format| format == DocsFormat::Workbench);
     let (mut source, _, file) = mapping::open_any(&job.origin, &job.mapping).await?;
@@ -34,7 +34,7 @@ pub(super) fn written(
     format: ExportFormat,
     options: &ExportOptions,
     material: &Material,
-    output: &Output,
+    output: &OutputStreams,
 ) -> Result<String, Failure> {
     let made = export(format, &material.model, &material.samples, options).map_err(|error| {
         Failure::of(&error)

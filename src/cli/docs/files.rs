@@ -13,7 +13,7 @@ use clap::ValueEnum;
 
 use crate::cli::failure::Failure;
 use crate::cli::format::printable;
-use crate::cli::output::Output;
+use crate::cli::output::OutputStreams;
 use crate::document::export::ExportFormat;
 
 /// How much of a file is looked into for a marker.
@@ -79,7 +79,7 @@ impl DocsFormat {
 
 /// Where a format goes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum FormatDestination {
     /// Standard output.
     Stdout,
     /// A file.
@@ -92,7 +92,7 @@ pub(super) fn places(
     mapping: &Path,
     output: Option<&Path>,
     force: bool,
-) -> Result<Vec<(DocsFormat, Place)>, Failure> {
+) -> Result<Vec<(DocsFormat, FormatDestination)>, Failure> {
     let named = |format: DocsFormat| {
         let mut name = OsString::from(mapping.file_stem().unwrap_or_default());
         name.push(".");
@@ -110,16 +110,23 @@ pub(super) fn places(
                 Failure::usage(message).with_help("say --as once, or name a folder with --output")
             );
         }
-        ([only], Some(path)) if path == Path::new("-") => vec![(*only, Place::Stdout)],
-        ([only], Some(path)) if !is_folder(path) => vec![(*only, Place::File(path.to_owned()))],
+        ([only], Some(path)) if path == Path::new("-") => vec![(*only, FormatDestination::Stdout)],
+        ([only], Some(path)) if !is_folder(path) => {
+            vec![(*only, FormatDestination::File(path.to_owned()))]
+        }
         (formats, folder) => {
             let folder = folder.unwrap_or(Path::new(""));
-            let file = |format: &DocsFormat| (*format, Place::File(folder.join(named(*format))));
+            let file = |format: &DocsFormat| {
+                (
+                    *format,
+                    FormatDestination::File(folder.join(named(*format))),
+                )
+            };
             formats.iter().map(file).collect()
         }
     };
     for (format, place) in &places {
-        if let Place::File(path) = place
+        if let FormatDestination::File(path) = place
             && !force
         {
             spare(path, *format)?;
@@ -165,11 +172,15 @@ fn spare(path: &Path, format: DocsFormat) -> Result<(), Failure> {
 }
 
 /// Puts a text where it belongs.
-pub(super) fn put(place: &Place, text: &str, output: &Output) -> Result<(), Failure> {
+pub(super) fn put(
+    place: &FormatDestination,
+    text: &str,
+    output: &OutputStreams,
+) -> Result<(), Failure> {
     let text = &*printable(text);
     let path = match place {
-        Place::Stdout => return output.text(text),
-        Place::File(path) => path,
+        FormatDestination::Stdout => return output.text(text),
+        FormatDestination::File(path) => path,
     };
     write(path, text).map_err(|error| Failure::unwritten(path, &error))?;
     output.note(&format!("wrote {}", path.display()));

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 
-use super::files::{self, DocsFormat, Place};
+use super::files::{self, DocsFormat, FormatDestination};
 use crate::address;
-use crate::cli::catalog::Origin;
+use crate::cli::catalog::CatalogOrigin;
 use crate::cli::failure::Failure;
 use crate::cli::options::{Service, SourceArguments, moment};
 use crate::document::export::{ExportOptions, Tenant};
@@ -91,11 +91,11 @@ fn account(text: &str) -> Result<String, &'static str> {
 }
 
 /// What is to be written, and from what.
-pub(super) struct Job {
+pub(super) struct DocsJob {
     pub(super) mapping: PathBuf,
-    pub(super) origin: Origin,
+    pub(super) origin: CatalogOrigin,
     /// Each format, with where it goes.
-    pub(super) places: Vec<(DocsFormat, Place)>,
+    pub(super) places: Vec<(DocsFormat, FormatDestination)>,
     /// Example items of each item type.
     pub(super) limit: usize,
     /// Whether values of rows are shown.
@@ -114,7 +114,7 @@ pub(super) struct Job {
 
 impl Docs {
     /// Reads the arguments as a whole. Says so now if one of the files must not be written.
-    pub(super) fn job(self) -> Result<Job, Failure> {
+    pub(super) fn job(self) -> Result<DocsJob, Failure> {
         let formats = self.formats();
         let places = files::places(&formats, &self.mapping, self.output.as_deref(), self.force)?;
         let service = &self.service;
@@ -126,14 +126,14 @@ impl Docs {
         ];
         let given = options.into_iter().filter(|_| target.is_some());
         let given = given.filter_map(|(name, value)| Some((name, address::shown(value.as_ref()?))));
-        Ok(Job {
+        Ok(DocsJob {
             places,
             limit: usize::from(self.limit),
             examples: !self.no_examples,
             all: self.all,
             target_options: given.collect(),
             target: target.transpose()?,
-            origin: Origin::of(self.source, self.catalog)?,
+            origin: CatalogOrigin::of(self.source, self.catalog)?,
             mapping: self.mapping,
             prices: self.prices,
             price_region: self.price_region.or_else(|| self.service.region.clone()),

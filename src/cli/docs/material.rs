@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::answers;
-use super::job::Job;
-use crate::cli::catalog::Origin;
+use super::job::DocsJob;
+use crate::cli::catalog::CatalogOrigin;
 use crate::cli::failure::{Failure, INTERRUPTED};
 use crate::cli::mapping::MappingFile;
-use crate::cli::output::Output;
+use crate::cli::output::OutputStreams;
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{mapping, prices, progress, target};
 use crate::diagnostic::{Diagnostic, to_json};
@@ -17,7 +17,7 @@ use crate::document::{Definition, Examples, Inputs, Totals, Warning, define};
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::preview::{
-    Forecast, ForecastOutcome, ItemTypeSample, Most, Survey, sample_within, survey,
+    Forecast, ForecastOutcome, ItemTypeSample, SampleLimits, Survey, sample_within, survey,
 };
 use crate::{proof, source};
 
@@ -39,7 +39,10 @@ pub(super) struct Material {
 }
 
 /// Checks the mapping and reads what the definition needs. A mapping with errors ends here.
-pub(super) async fn gather(job: &Job, output: &Output) -> Result<(Material, Definition), Failure> {
+pub(super) async fn gather(
+    job: &DocsJob,
+    output: &OutputStreams,
+) -> Result<(Material, Definition), Failure> {
     let prices = prices::read(job.prices.as_deref(), job.price_region.as_deref())?;
     let (mut source, catalog, file) = mapping::open_any(&job.origin, &job.mapping).await?;
     let warnings = told(&file, &file.checked.diagnostics);
@@ -54,7 +57,7 @@ pub(super) async fn gather(job: &Job, output: &Output) -> Result<(Material, Defi
     if let Some(source) = &mut source {
         output.note("reading the first rows of each item type");
         let own = context.clone();
-        let most = Most {
+        let most = SampleLimits {
             rows,
             bytes: BYTES,
             by_key: true,
@@ -76,7 +79,9 @@ pub(super) async fn gather(job: &Job, output: &Output) -> Result<(Material, Defi
         });
     }
     let forecast = match &job.origin {
-        Origin::Source(url) if job.all => Some(all_rows(url, &model, context.clone()).await?),
+        CatalogOrigin::Source(url) if job.all => {
+            Some(all_rows(url, &model, context.clone()).await?)
+        }
         _ => None,
     };
     let name = job

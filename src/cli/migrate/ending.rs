@@ -1,7 +1,7 @@
 //! How a load ends for the user: the exit code, and what there is to say about it.
 
 use crate::cli::failure::Failure;
-use crate::cli::output::Output;
+use crate::cli::output::OutputStreams;
 use crate::cli::{Outcome, report};
 use crate::load;
 
@@ -9,7 +9,7 @@ use crate::load;
 pub(super) fn ended(
     report: load::Report,
     resumable: bool,
-    output: &Output,
+    output: &OutputStreams,
 ) -> Result<Outcome, Failure> {
     let line = report::migration_outcome(&report);
     match report.outcome {
@@ -60,7 +60,7 @@ const AGAIN: &str = "start the same command again: it resumes where this run end
 mod tests {
     use super::*;
     use crate::cli::options::Color;
-    use crate::load::{Books, Doing, KeysReport, LimitedBy, Report, Traffic, Waits};
+    use crate::load::{Books, ItemAction, KeysReport, LimitedBy, Report, Traffic, WaitTimes};
 
     fn report(outcome: load::Outcome, balanced: bool) -> Report {
         Report {
@@ -68,13 +68,13 @@ mod tests {
             table: "app".to_owned(),
             place: "memory".to_owned(),
             now: String::new(),
-            doing: Doing::Put,
+            doing: ItemAction::Put,
             resumed: false,
             keys: KeysReport::default(),
             item_types: Vec::new(),
             total: Books::default(),
             claims: Vec::new(),
-            left: load::Left::default(),
+            left: load::RemainingStale::default(),
             balanced,
             warnings: Vec::new(),
             rejects: Vec::new(),
@@ -82,7 +82,7 @@ mod tests {
             archive_file: None,
             traffic: Traffic::default(),
             throttled_by: std::collections::BTreeMap::new(),
-            waits: Waits::default(),
+            waits: WaitTimes::default(),
             limited_by: LimitedBy::default(),
             elapsed_seconds: 0.0,
             rows_per_second: 0.0,
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn books_that_do_not_balance_are_a_failure_with_rejects_too() {
-        let output = Output::new(Color::Never);
+        let output = OutputStreams::new(Color::Never);
         for outcome in [load::Outcome::Complete, load::Outcome::CompleteWithRejects] {
             assert!(ended(report(outcome.clone(), true), false, &output).is_ok());
             assert!(ended(report(outcome, false), false, &output).is_err());

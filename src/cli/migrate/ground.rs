@@ -3,23 +3,23 @@
 
 use std::sync::Arc;
 
-use super::job::Job;
+use super::job::MigrateJob;
 use super::state;
 use crate::cli::failure::Failure;
-use crate::cli::output::Output;
+use crate::cli::output::OutputStreams;
 use crate::dynamodb::{Billing, Table};
-use crate::load::state::{Ground as Held, Opened};
-use crate::load::{self, Ensured};
+use crate::load::state::{Opened, TableAtStart};
+use crate::load::{self, EnsuredTable};
 use crate::mapping::model::Model;
-use crate::target::{Target, Wanted};
+use crate::target::{ScanRequest, Target};
 
 /// Write units a second that a new table takes on demand (limits.md 27).
 const NEW_TABLE: f64 = 4_000.0;
 
 /// What a load finds, before anything is changed.
-pub(super) struct Ground {
+pub(super) struct TableState {
     /// What the table holds; nothing, where it is to be emptied.
-    pub(super) held: Held,
+    pub(super) held: TableAtStart,
     target: Arc<dyn Target>,
     model: Arc<Model>,
     /// Whether the table may be made.
@@ -32,11 +32,11 @@ pub(super) struct Ground {
     then: Option<String>,
 }
 
-impl Ground {
+impl TableState {
     /// Looks at the table. Refuses one that cannot be loaded, or that holds items from elsewhere
     /// unless told to write among them; asks before one is to be emptied.
     pub(super) async fn look(
-        job: &Job,
+        job: &MigrateJob,
         target: &Arc<dyn Target>,
         model: &Arc<Model>,
         opened: Option<&Opened>,
@@ -46,7 +46,7 @@ impl Ground {
             _ => None,
         };
         let mut ground = Self {
-            held: Held::Empty,
+            held: TableAtStart::Empty,
             target: target.clone(),
             model: model.clone(),
             create: job.table.create,
@@ -74,7 +74,7 @@ impl Ground {
 
     /// Makes the table if it is missing, and empties it if that was agreed to. What was refused before
     /// is refused again: time has passed.
-    pub(super) async fn prepare(self, output: &Output) -> Result<load::Ready, Failure> {
+    pub(super) async fn prepare(self, output: &OutputStreams) -> Result<load::ReadyTable, Failure> {
         let (target, table) = (self.target.as_ref(), &self.model.table);
         if self.replace {
             target.delete_table(&table.name).await?;
@@ -96,7 +96,7 @@ impl Ground {
             output.note(&format!("made the table `{}` at {place}", table.name));
         }
         let made = ensured.made && target.is_billed();
-        Ok(load::Ready {
+        Ok(load::ReadyTable {
             ground: self.holds(&ensured).await?,
             table_id: ensured.id,
             start: (made && matches!(table.billing, Billing::OnDemand)).then_some(NEW_TABLE),
@@ -104,7 +104,7 @@ impl Ground {
     }
 
     /// What a table holds; refuses it where that must not be.
-    async fn holds(&self, ensured: &Ensured) -> Result<Held, Failure> {
+    async fn holds(&self, ensured: &EnsuredTable) -> Result<TableAtStart, Failure> {
         let (target, table) = (self.target.as_ref(), &self.model.table);
         if let (Some(then), Some(now)) = (&self.then, &ensured.id)
             && then != now
@@ -114,10 +114,10 @@ impl Ground {
             return Err(Failure::failed(message).with_help("start over with --fresh"));
         }
         if ensured.made || is_empty(target, table).await? {
-            return Ok(Held::Empty);
+            return Ok(TableAtStart::Empty);
         }
         if self.may_hold_items {
-            return Ok(Held::Held);
+            return Ok(TableAtStart::Held);
         }
         let message = format!(
             "the table `{}` at {} holds items already",
@@ -148,11 +148,11 @@ impl Ground {
         let table = format!("the table `{name}` at {place} with {items}");
         let why = format!("this deletes {table}");
         let question = format!("delete {table}, and make it again?");
-        Output::agree(yes, &why, &question, "nothing was deleted")
+        OutputStreams::agree(yes, &why, &question, "nothing was deleted")
     }
 }
 
 async fn is_empty(target: &dyn Target, table: &Table) -> Result<bool, Failure> {
-    let page = target.scan(table, &Wanted::keys(table), None).await?;
+    let page = target.scan(table, &ScanRequest::keys(table), None).await?;
     Ok(page.items.is_empty() && page.next.is_none())
 }

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use super::apart;
 use crate::cli::failure::Failure;
 use crate::cli::options::{Format, SourceArguments, TargetArguments, moment};
-use crate::load::state::{self, Mode};
-use crate::load::{Doing, KeyCheck, Options, Prune};
+use crate::load::state::{self, ResumeMode};
+use crate::load::{ItemAction, KeyCheck, Options, Prune};
 use crate::target::TargetSpec;
 
 /// Of which rows `--prune` deletes the items.
@@ -119,7 +119,7 @@ pub(in crate::cli) struct Migrate {
 }
 
 /// What a load is to do, as far as the command line says it.
-pub(super) struct Job {
+pub(super) struct MigrateJob {
     pub(super) mapping: PathBuf,
     /// The URL of the source.
     pub(super) source: String,
@@ -150,7 +150,7 @@ pub(super) struct StateFile {
     /// Whether the user has named it: then it is kept for a table in memory too.
     pub(super) is_named: bool,
     /// What becomes of a load that did not end.
-    pub(super) mode: Mode,
+    pub(super) mode: ResumeMode,
 }
 
 /// What may become of the table before the load.
@@ -163,7 +163,7 @@ pub(super) struct TableRules {
     pub(super) may_hold_items: bool,
 }
 
-impl Job {
+impl MigrateJob {
     /// Whether everything that the mapping says is loaded, so that a later load may go by its keys.
     pub(super) fn is_full(&self) -> bool {
         self.items.is_empty() && self.partition.is_none() && self.retry_rejects.is_none()
@@ -171,20 +171,20 @@ impl Job {
 
     /// Whether nothing is written.
     pub(super) fn is_plan(&self) -> bool {
-        self.options.doing == Doing::Plan
+        self.options.doing == ItemAction::Plan
     }
 }
 
 impl Migrate {
     /// Reads the arguments as a whole: their defaults, and whether they go with each other.
-    pub(super) fn job(self) -> Result<Job, Failure> {
+    pub(super) fn job(self) -> Result<MigrateJob, Failure> {
         let state = StateFile {
             is_named: self.state.is_some(),
             path: (self.state.clone()).unwrap_or_else(|| state::default_path(&self.mapping)),
             mode: match (self.fresh, self.replace) {
-                (true, true) => Mode::Replace,
-                (true, false) => Mode::Fresh,
-                (false, _) => Mode::Resume,
+                (true, true) => ResumeMode::Replace,
+                (true, false) => ResumeMode::Fresh,
+                (false, _) => ResumeMode::Resume,
             },
         };
         let target = self.target.spec()?;
@@ -192,7 +192,7 @@ impl Migrate {
         let beside = || self.mapping.with_extension("archive.ndjson");
         let archive_file = self.archive.clone().unwrap_or_else(beside);
         apart::files(&target, &state.path, &rejects_file, &archive_file)?;
-        Ok(Job {
+        Ok(MigrateJob {
             identity: self.identity(),
             table: TableRules {
                 create: !self.no_create && !self.plan,
@@ -214,9 +214,9 @@ impl Migrate {
                     KeyCheck::First
                 },
                 doing: match (self.plan, self.changes_only) {
-                    (true, _) => Doing::Plan,
-                    (false, true) => Doing::Changes,
-                    (false, false) => Doing::Put,
+                    (true, _) => ItemAction::Plan,
+                    (false, true) => ItemAction::Changes,
+                    (false, false) => ItemAction::Put,
                 },
                 readers: self.readers.map(usize::from),
                 chunk_rows: self.chunk_rows,

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::failure::Failure;
-use crate::cli::output::Output;
-use crate::mapping::model::{ItemType, Model, Node, Part};
+use crate::cli::output::OutputStreams;
+use crate::mapping::model::{AttributeNode, ItemType, Model, TemplatePart};
 
 /// The key templates of each item type, as text that is the same for the same keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Keys {
+pub(super) struct KeyTemplateTexts {
     keys: BTreeMap<String, Vec<String>>,
 }
 
-impl Keys {
+impl KeyTemplateTexts {
     pub(super) fn of(model: &Model) -> Self {
         let all = model.item_types.iter();
         let keys = all.map(|item| (item.name.to_string(), templates(model, item)));
@@ -29,7 +29,11 @@ impl Keys {
 
     /// Refuses to load single rows where the items of the others have other keys than they would have
     /// now. `last`: the keys of the last full load, where they are known.
-    pub(super) fn are_those_of(&self, last: Option<Self>, output: &Output) -> Result<(), Failure> {
+    pub(super) fn are_those_of(
+        &self,
+        last: Option<Self>,
+        output: &OutputStreams,
+    ) -> Result<(), Failure> {
         let Some(last) = last else {
             output.note(
                 "no earlier full load is known here, so it is unknown whether its items had the keys that the mapping makes now",
@@ -57,7 +61,7 @@ fn templates(model: &Model, item: &ItemType) -> Vec<String> {
     let template = |name: &str| {
         let mut attributes = item.attributes.iter();
         match attributes.find(|(other, _)| &**other == name) {
-            Some((_, Node::Template(template))) => parts(&template.parts),
+            Some((_, AttributeNode::Template(template))) => parts(&template.parts),
             other => format!("{other:?}"),
         }
     };
@@ -65,16 +69,16 @@ fn templates(model: &Model, item: &ItemType) -> Vec<String> {
     keys.map(|key| template(&key.name)).collect()
 }
 
-fn parts(all: &[Part]) -> String {
-    let part = |part: &Part| match part {
-        Part::Text(text) => format!("{text:?}"),
-        Part::Value(value) => format!(
+fn parts(all: &[TemplatePart]) -> String {
+    let part = |part: &TemplatePart| match part {
+        TemplatePart::Text(text) => format!("{text:?}"),
+        TemplatePart::Value(value) => format!(
             "{{{} {:?} {}}}",
             value.place.written,
             value.filters,
             value.escape.is_some()
         ),
-        Part::Optional(inner) => format!("[{}]", parts(inner)),
+        TemplatePart::Optional(inner) => format!("[{}]", parts(inner)),
     };
     all.iter().map(part).collect()
 }

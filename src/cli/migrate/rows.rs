@@ -8,16 +8,16 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::job::Job;
+use super::job::MigrateJob;
 use crate::cli::failure::Failure;
 use crate::cli::selection;
-use crate::load::Selection;
+use crate::load::RunSelection;
 use crate::mapping::model::{ItemType, Model};
 use crate::value::quote;
 
 /// The rows and items that a run is about.
-pub(super) fn of(job: &Job, model: &Model) -> Result<Selection, Failure> {
-    Ok(Selection {
+pub(super) fn of(job: &MigrateJob, model: &Model) -> Result<RunSelection, Failure> {
+    Ok(RunSelection {
         partition: selection::partition(job.partition.as_deref(), model)?,
         rows: (job.retry_rejects.as_deref())
             .map(|path| rows(path, model))

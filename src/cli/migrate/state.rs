@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::Written;
-use super::job::{Job, StateFile};
-use super::keys::Keys;
+use super::LoadedMapping;
+use super::job::{MigrateJob, StateFile};
+use super::keys::KeyTemplateTexts;
 use crate::cli::failure::Failure;
-use crate::cli::output::Output;
-use crate::load::state::{self, Mode, Opened, State, StateError};
+use crate::cli::output::OutputStreams;
+use crate::load::state::{self, Opened, ResumeMode, State, StateError};
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::source;
@@ -19,9 +19,9 @@ use crate::target::Target;
 /// Opens the state of a load and locks it. `None` for loads that cannot be gone on with: plans, and
 /// those into a table in memory.
 pub(super) fn open(
-    job: &Job,
-    mapping: &Written,
-    source: &source::Identity,
+    job: &MigrateJob,
+    mapping: &LoadedMapping,
+    source: &source::SourceIdentity,
     target: &dyn Target,
     model: &Model,
     context: &Context,
@@ -41,15 +41,15 @@ fn told(error: &StateError) -> Failure {
 }
 
 fn identity(
-    job: &Job,
-    mapping: &Written,
-    source: &source::Identity,
+    job: &MigrateJob,
+    mapping: &LoadedMapping,
+    source: &source::SourceIdentity,
     target: &dyn Target,
     model: &Model,
     context: &Context,
-) -> Result<state::Identity, Failure> {
+) -> Result<state::RunIdentity, Failure> {
     let hash = |bytes: &[u8]| format!("{:032x}", xxh3_128(bytes));
-    let mut identity = state::Identity::new()
+    let mut identity = state::RunIdentity::new()
         .with(
             "the mapping",
             hash(mapping.text.as_bytes()),
@@ -85,14 +85,14 @@ fn identity(
 /// of its name.
 pub(super) async fn of_this_table(
     opened: Option<Opened>,
-    mode: Mode,
+    mode: ResumeMode,
     target: &dyn Target,
     model: &Model,
 ) -> Result<Option<Opened>, Failure> {
     let Some(Opened::Again(mut state, earlier)) = opened else {
         return Ok(opened);
     };
-    if mode == Mode::Resume {
+    if mode == ResumeMode::Resume {
         return Ok(Some(Opened::Again(state, earlier)));
     }
     let there = target.describe(&model.table.name).await?;
@@ -114,7 +114,11 @@ pub(super) fn goes_on(opened: Option<&Opened>) -> bool {
 }
 
 /// The run's clock: that of the first attempt, where there was one. Says what was found.
-pub(super) fn context(mut context: Context, opened: Option<&Opened>, output: &Output) -> Context {
+pub(super) fn context(
+    mut context: Context,
+    opened: Option<&Opened>,
+    output: &OutputStreams,
+) -> Context {
     match opened {
         Some(Opened::Again(_, earlier)) if earlier.now().is_none() => output.note(
             "beginning anew; what was written before is taken over: it is written again where it differs, and deleted where no row makes it and the load was into an empty table",
@@ -143,7 +147,11 @@ pub(super) fn place(model: &Model, target: &dyn Target) -> String {
 }
 
 /// How the last full load of a table made its keys, where it is known.
-pub(super) fn last(file: &StateFile, opened: Option<&Opened>, place: &str) -> Option<Keys> {
+pub(super) fn last(
+    file: &StateFile,
+    opened: Option<&Opened>,
+    place: &str,
+) -> Option<KeyTemplateTexts> {
     let json = match opened {
         Some(opened) => opened.state().selection(place).map(str::to_owned),
         None => state::selection(&file.path, place),

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::cost::{Cost, cost};
-use super::items::Lines;
-use super::job::{AllRows, Job, PreviewFormat};
+use super::items::ItemLines;
+use super::job::{AllRows, PreviewFormat, PreviewJob};
 use super::{NAMED, forecast, put, put_json};
 use crate::cli::failure::Failure;
-use crate::cli::output::Output;
+use crate::cli::output::OutputStreams;
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{Outcome, catalog, mapping, prices, progress, selection, target};
 use crate::load;
@@ -27,7 +27,11 @@ struct Document<'r> {
     cost: &'r Cost,
 }
 
-pub(super) async fn run(job: &Job, rows: &AllRows, output: &Output) -> Result<Outcome, Failure> {
+pub(super) async fn run(
+    job: &PreviewJob,
+    rows: &AllRows,
+    output: &OutputStreams,
+) -> Result<Outcome, Failure> {
     let (mut source, catalog) = catalog::read(&job.source).await?;
     // Signals are heard before the database is asked about any SQL: that may take long, too.
     let cancel = stop_on_signals();
@@ -43,7 +47,7 @@ pub(super) async fn run(job: &Job, rows: &AllRows, output: &Output) -> Result<Ou
     );
     let file = job.output.as_deref();
     let items: Option<Box<dyn ItemSink>> = if streams {
-        Some(Box::new(Lines::new(file, job.format)?))
+        Some(Box::new(ItemLines::new(file, job.format)?))
     } else {
         None
     };

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::{life, rejected};
 use crate::cli::cells::{fit, pad, shown, wrapped};
 use crate::cli::format::{bytes, counted, one_line};
-use crate::cli::output::Output;
+use crate::cli::output::OutputStreams;
 use crate::dynamodb::{Attribute, Item, Table, sort_order};
 use crate::preview::{ItemTypeSample, SampleItem};
 
@@ -25,12 +25,12 @@ pub(super) fn table(
     samples: &[ItemTypeSample],
     table: &Table,
     width: usize,
-    output: &Output,
+    output: &OutputStreams,
 ) -> String {
     let collections = collections(samples, table);
     let mut out = String::new();
     if !collections.is_empty() {
-        let layout = Layout::new(&collections, table, width);
+        let layout = ColumnWidths::new(&collections, table, width);
         out.push_str(&layout.draw(&collections, output));
         out.push('\n');
     }
@@ -82,7 +82,7 @@ fn collections<'s>(samples: &'s [ItemTypeSample], table: &Table) -> Vec<Collecti
 }
 
 /// How wide the columns are.
-struct Layout<'t> {
+struct ColumnWidths<'t> {
     table: &'t Table,
     partition: usize,
     /// 0 without a sort key.
@@ -90,7 +90,7 @@ struct Layout<'t> {
     attributes: usize,
 }
 
-impl<'t> Layout<'t> {
+impl<'t> ColumnWidths<'t> {
     fn new(collections: &[Collection<'_>], table: &'t Table, width: usize) -> Self {
         let width = width.max(40);
         let widest = |texts: &mut dyn Iterator<Item = String>| {
@@ -122,7 +122,7 @@ impl<'t> Layout<'t> {
         }
     }
 
-    fn draw(&self, collections: &[Collection<'_>], output: &Output) -> String {
+    fn draw(&self, collections: &[Collection<'_>], output: &OutputStreams) -> String {
         let mut out = String::new();
         let header = vec![self.table.partition.name.to_string()];
         let sort = self.table.sort.iter().map(|key| key.name.to_string());
@@ -157,7 +157,7 @@ impl<'t> Layout<'t> {
     }
 
     /// An item's attributes but the key, names above values, as many side by side as fit.
-    fn attributes(&self, item: &Item, output: &Output) -> Vec<String> {
+    fn attributes(&self, item: &Item, output: &OutputStreams) -> Vec<String> {
         let widest = WIDEST.min(self.attributes);
         let mut rows: Vec<(String, String)> = Vec::new();
         let mut used = 0;

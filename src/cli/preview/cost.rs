@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::dynamodb::price::{Demand, Need, Prices, Route, Steady, routes, steady};
+use crate::dynamodb::price::{LoadDemand, Prices, Route, SteadyCost, WriteDemand, routes, steady};
 use crate::format::float;
 use crate::mapping::model::Model;
 use crate::preview::{Forecast, PlaceForecast, PlaceKind};
@@ -22,7 +22,7 @@ pub(super) struct Cost {
     /// US dollars a month for storing them; `null` where the prices do not say it.
     pub(super) storage_usd_per_month: Option<f64>,
     /// What the item types' write rates cost; `null` without rates.
-    pub(super) steady: Option<Steady>,
+    pub(super) steady: Option<SteadyCost>,
 }
 
 pub(super) fn cost(forecast: &Forecast, model: &Model, prices: Prices) -> Cost {
@@ -51,7 +51,7 @@ fn global(places: &[PlaceForecast]) -> impl Iterator<Item = &PlaceForecast> {
     places.filter(|place| place.kind != PlaceKind::LocalIndex)
 }
 
-fn demand(forecast: &Forecast, model: &Model) -> Demand {
+fn demand(forecast: &Forecast, model: &Model) -> LoadDemand {
     let table = model.table.billing.provisioned();
     let provisioned = |name: &str| {
         let own = model.table.index(name).and_then(|index| index.throughput);
@@ -64,14 +64,14 @@ fn demand(forecast: &Forecast, model: &Model) -> Demand {
             .as_ref()
             .map_or(place.write_units, |hot| hot.total);
         let hottest = place.hottest.as_ref().and_then(|hot| hot.keys.first());
-        Need {
+        WriteDemand {
             name: place.name.clone(),
             units: float(units),
             hottest: hottest.map_or(0.0, |hot| float(hot.least)),
             provisioned: provisioned(&place.name).map(float),
         }
     });
-    Demand {
+    LoadDemand {
         needs: needs.collect(),
         import_bytes: float(forecast.import_bytes),
     }

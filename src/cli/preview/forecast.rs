@@ -4,7 +4,7 @@ use super::cost::Cost;
 use super::heat::{collections, hottest, named, rated};
 use super::money::costs;
 use crate::cli::format::{bytes, count, counted, counted_as, seconds, whole};
-use crate::cli::output::Output;
+use crate::cli::output::OutputStreams;
 use crate::cli::report::{Column, attribute, books, figures, whose};
 use crate::preview::{Collisions, Forecast, ItemTypeForecast, PlaceForecast};
 
@@ -12,7 +12,7 @@ use crate::preview::{Collisions, Forecast, ItemTypeForecast, PlaceForecast};
 const BAR: u64 = 30;
 
 /// The whole report.
-pub(super) fn text(forecast: &Forecast, cost: &Cost, output: &Output) -> String {
+pub(super) fn text(forecast: &Forecast, cost: &Cost, output: &OutputStreams) -> String {
     let mut parts = vec![item_types(forecast)];
     if forecast.total.made > 0 {
         parts.push(titled("Sizes", &sizes(forecast), output));
@@ -42,7 +42,7 @@ pub(super) fn text(forecast: &Forecast, cost: &Cost, output: &Output) -> String 
     parts.join("\n\n")
 }
 
-fn titled(title: &str, text: &str, output: &Output) -> String {
+fn titled(title: &str, text: &str, output: &OutputStreams) -> String {
     format!("{}\n{text}", output.bold(title))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cli::format::{bytes, count, counted, one_line};
 use crate::dynamodb::price::PARTITION_WRITES;
-use crate::preview::{Collections, Heaviness, PlaceForecast, PlaceKind};
+use crate::preview::{Collections, HeaviestKeys, PlaceForecast, PlaceKind};
 
 pub(super) fn named(place: &PlaceForecast) -> String {
     let kind = match place.kind {
@@ -38,7 +38,7 @@ pub(super) fn hottest(places: &[PlaceForecast]) -> String {
 }
 
 /// How far figures may be off.
-fn accuracy(heaviness: &Heaviness, figure: impl Fn(u64) -> String) -> String {
+fn accuracy(heaviness: &HeaviestKeys, figure: impl Fn(u64) -> String) -> String {
     if heaviness.error == 0 {
         return ", exact".to_owned();
     }
@@ -46,7 +46,7 @@ fn accuracy(heaviness: &Heaviness, figure: impl Fn(u64) -> String) -> String {
     format!("; approximate: each key may have up to {most} more")
 }
 
-fn heavy(heaviness: &Heaviness, figure: impl Fn(u64) -> String) -> Vec<String> {
+fn heavy(heaviness: &HeaviestKeys, figure: impl Fn(u64) -> String) -> Vec<String> {
     let keys = heaviness.keys.iter();
     let mut lines: Vec<String> = keys
         .map(|hot| {

@@ -8,7 +8,7 @@ use super::job::PreviewFormat;
 use crate::cli::failure::Failure;
 use crate::cli::format::printable;
 use crate::dynamodb::write_item;
-use crate::preview::{ItemSink, ItemTypeSample, SampleItem, Surveyed};
+use crate::preview::{ItemSink, ItemTypeSample, SampleItem, SurveyedItem};
 use crate::target::private;
 use crate::value::quote;
 
@@ -30,13 +30,13 @@ pub(super) fn create(path: &Path) -> Result<File, Failure> {
 }
 
 /// Writes items as they come.
-pub(super) struct Lines {
+pub(super) struct ItemLines {
     out: BufWriter<Box<dyn Write + Send>>,
     format: PreviewFormat,
     line: String,
 }
 
-impl Lines {
+impl ItemLines {
     pub(super) fn new(file: Option<&Path>, format: PreviewFormat) -> Result<Self, Failure> {
         let out: Box<dyn Write + Send> = match file {
             Some(path) => Box::new(create(path)?),
@@ -50,8 +50,8 @@ impl Lines {
     }
 }
 
-impl ItemSink for Lines {
-    fn item(&mut self, item: &Surveyed<'_>) -> io::Result<()> {
+impl ItemSink for ItemLines {
+    fn item(&mut self, item: &SurveyedItem<'_>) -> io::Result<()> {
         self.line.clear();
         match self.format {
             PreviewFormat::Ndjson => line(

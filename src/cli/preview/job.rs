@@ -68,7 +68,7 @@ pub(in crate::cli) struct Preview {
 }
 
 /// What is to be shown.
-pub(super) struct Job {
+pub(super) struct PreviewJob {
     pub(super) mapping: PathBuf,
     /// The URL of the source.
     pub(super) source: String,
@@ -78,11 +78,11 @@ pub(super) struct Job {
     pub(super) format: PreviewFormat,
     /// The new file that is written; standard output without it.
     pub(super) output: Option<PathBuf>,
-    pub(super) rows: Rows,
+    pub(super) rows: PreviewRows,
 }
 
 /// The rows that are read.
-pub(super) enum Rows {
+pub(super) enum PreviewRows {
     /// So many of each item type.
     First(u64),
     All(AllRows),
@@ -100,8 +100,8 @@ pub(super) struct AllRows {
 
 impl Preview {
     /// Reads the arguments as a whole.
-    pub(super) fn job(self) -> Result<Job, Failure> {
-        Ok(Job {
+    pub(super) fn job(self) -> Result<PreviewJob, Failure> {
+        Ok(PreviewJob {
             source: self.source.url()?,
             mapping: self.mapping,
             items: self.items,
@@ -109,14 +109,14 @@ impl Preview {
             format: self.format,
             output: self.output,
             rows: if self.all {
-                Rows::All(AllRows {
+                PreviewRows::All(AllRows {
                     rejects: self.rejects,
                     prices: self.prices,
                     price_region: self.price_region,
                     key_memory: usize::from(self.key_memory) << 20,
                 })
             } else {
-                Rows::First(self.limit)
+                PreviewRows::First(self.limit)
             },
         })
     }

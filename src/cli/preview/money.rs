@@ -3,7 +3,7 @@
 use super::cost::Cost;
 use crate::cli::format::{bytes, seconds, usd};
 use crate::cli::report::figures;
-use crate::dynamodb::price::{Limit, Route, RouteKind};
+use crate::dynamodb::price::{Route, RouteKind, RouteLimit};
 use crate::preview::Forecast;
 
 pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
@@ -56,11 +56,11 @@ fn way(route: RouteKind) -> &'static str {
 
 fn limited(route: &Route) -> String {
     match &route.limited {
-        Limit::Throughput { name } => format!("what {name} takes"),
-        Limit::Quota => "40,000 units/s of a table".to_owned(),
-        Limit::Partition { name } => format!("one partition key of {name}"),
-        Limit::BilledHours => "whole hours are paid".to_owned(),
-        Limit::Unknown => "-".to_owned(),
+        RouteLimit::Throughput { name } => format!("what {name} takes"),
+        RouteLimit::Quota => "40,000 units/s of a table".to_owned(),
+        RouteLimit::Partition { name } => format!("one partition key of {name}"),
+        RouteLimit::BilledHours => "whole hours are paid".to_owned(),
+        RouteLimit::Unknown => "-".to_owned(),
     }
 }
 

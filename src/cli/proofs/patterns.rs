@@ -1,11 +1,11 @@
 //! How the access patterns are served.
 
-use super::Line;
+use super::ProofLine;
 use crate::cli::format::counted;
 use crate::mapping::PatternProof;
 
 /// A line on all patterns, with a reason for each; none where there are no patterns.
-pub(super) fn line(patterns: &[PatternProof]) -> Option<Line> {
+pub(super) fn line(patterns: &[PatternProof]) -> Option<ProofLine> {
     let is_get = |proof: &&PatternProof| proof.operation == "GetItem";
     let gets = patterns.iter().filter(is_get).count();
     let queries = patterns.len() - gets;
@@ -19,7 +19,7 @@ pub(super) fn line(patterns: &[PatternProof]) -> Option<Line> {
     let mut text = format!("{} {verb} served", counted(all, "access pattern"));
     text.push_str(if gets > 0 && queries > 0 { ": " } else { " " });
     text.push_str(&by);
-    (all > 0).then(|| Line::new("patterns", text, patterns.iter().map(served)))
+    (all > 0).then(|| ProofLine::new("patterns", text, patterns.iter().map(served)))
 }
 
 /// How a pattern is served.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use crate::cli::catalog::Origin;
+use crate::cli::catalog::CatalogOrigin;
 use crate::cli::failure::Failure;
 use crate::cli::options::{Service, SourceArguments, moment};
 use crate::target::TargetSpec;
@@ -81,17 +81,17 @@ pub(in crate::cli) struct Query {
 }
 
 /// What is to be asked.
-pub(super) struct Job {
+pub(super) struct QueryJob {
     pub(super) mapping: PathBuf,
     /// Where the types of parameters are read; the mapping alone without it.
-    pub(super) schema: Option<Origin>,
+    pub(super) schema: Option<CatalogOrigin>,
     /// What is called; without it the access patterns are listed.
-    pub(super) call: Option<Call>,
+    pub(super) call: Option<QueryCall>,
     pub(super) format: QueryFormat,
 }
 
 /// The call of an access pattern.
-pub(super) struct Call {
+pub(super) struct QueryCall {
     pub(super) pattern: String,
     /// The parameters with their values, as texts.
     pub(super) given: Vec<(String, String)>,
@@ -115,15 +115,15 @@ pub(super) struct Sending {
 
 impl Query {
     /// Reads the arguments as a whole.
-    pub(super) fn job(mut self) -> Result<Job, Failure> {
+    pub(super) fn job(mut self) -> Result<QueryJob, Failure> {
         let call = match self.pattern.take() {
             Some(pattern) => Some(self.call(pattern)?),
             None => None,
         };
         let (source, catalog) = (self.source, self.catalog);
         let is_named = source.is_some() || catalog.is_some();
-        let schema = is_named.then(|| Origin::of(SourceArguments { source }, catalog));
-        Ok(Job {
+        let schema = is_named.then(|| CatalogOrigin::of(SourceArguments { source }, catalog));
+        Ok(QueryJob {
             mapping: self.mapping,
             schema: schema.transpose()?,
             call,
@@ -131,7 +131,7 @@ impl Query {
         })
     }
 
-    fn call(&mut self, pattern: String) -> Result<Call, Failure> {
+    fn call(&mut self, pattern: String) -> Result<QueryCall, Failure> {
         let mut given = Vec::new();
         for param in &self.params {
             let (name, value) = param.split_once('=').ok_or_else(|| {
@@ -154,7 +154,7 @@ impl Query {
                 format: self.format,
             })
         };
-        Ok(Call {
+        Ok(QueryCall {
             pattern,
             given,
             now: self.now,

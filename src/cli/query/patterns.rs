@@ -4,24 +4,24 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::job::Job;
+use super::job::QueryJob;
 use crate::access::given;
 use crate::cli::failure::Failure;
 use crate::cli::mapping::Outlined;
-use crate::cli::output::Output;
+use crate::cli::output::OutputStreams;
 use crate::cli::{mapping, target};
 use crate::dynamodb::Table;
 use crate::mapping::model::AccessPattern;
 use crate::mapping::template::{Context, Filter};
 
 /// What is asked, and how.
-pub(in crate::cli) struct Ground {
+pub(in crate::cli) struct QueryContext {
     pub(in crate::cli) table: Table,
     pub(in crate::cli) time_zone: jiff::tz::TimeZone,
     pub(in crate::cli) patterns: Vec<AccessPattern>,
 }
 
-impl Ground {
+impl QueryContext {
     /// The pattern of a name.
     pub(in crate::cli) fn find(&self, name: &str) -> Result<&AccessPattern, Failure> {
         let mut patterns = self.patterns.iter();
@@ -46,13 +46,13 @@ impl Ground {
 }
 
 /// Reads the patterns of a mapping, with the schema if one is named.
-pub(super) async fn read(job: &Job, output: &Output) -> Result<Ground, Failure> {
+pub(super) async fn read(job: &QueryJob, output: &OutputStreams) -> Result<QueryContext, Failure> {
     let Some(schema) = &job.schema else {
         return outlined(&job.mapping, Some(output));
     };
     let (_, _, file) = mapping::open_any(schema, &job.mapping).await?;
     let model = file.into_model(output)?;
-    Ok(Ground {
+    Ok(QueryContext {
         table: model.table,
         time_zone: model.time_zone,
         patterns: model.patterns,
@@ -60,7 +60,10 @@ pub(super) async fn read(job: &Job, output: &Output) -> Result<Ground, Failure> 
 }
 
 /// Reads them without a schema; faults of the mapping are shown where there is an output.
-pub(in crate::cli) fn outlined(path: &Path, output: Option<&Output>) -> Result<Ground, Failure> {
+pub(in crate::cli) fn outlined(
+    path: &Path,
+    output: Option<&OutputStreams>,
+) -> Result<QueryContext, Failure> {
     let found = Outlined::read(path).map_err(|failure| {
         failure.with_help("give the path of the mapping by which the table was loaded")
     })?;
@@ -71,7 +74,7 @@ pub(in crate::cli) fn outlined(path: &Path, output: Option<&Output>) -> Result<G
         Failure::failed(format!("the mapping `{}` has faults", path.display()))
             .with_help("`dynafold check` shows all of them")
     })?;
-    Ok(Ground {
+    Ok(QueryContext {
         table: outline.table,
         time_zone: outline.time_zone,
         patterns: outline.patterns,
@@ -91,7 +94,7 @@ pub(in crate::cli) fn synopsis(pattern: &AccessPattern) -> String {
 }
 
 /// The patterns, each with what it is for.
-pub(in crate::cli) fn list(ground: &Ground) -> String {
+pub(in crate::cli) fn list(ground: &QueryContext) -> String {
     let mut out = String::new();
     for pattern in &ground.patterns {
         out.push_str(&format!("  {}\n", synopsis(pattern)));

@@ -1,9 +1,9 @@
 //! The books of a load, and how it ended.
 
 use super::{Column, attribute, books};
-use crate::claim::{Claim, ClaimKind, Verdict};
+use crate::claim::{Claim, ClaimKind, ClaimVerdict};
 use crate::cli::format::{bytes, count, counted, counted_as, rate, rounded, seconds, whole};
-use crate::load::{Books, Doing, KeyCheck, LimitedBy, Outcome, RejectNote, Report};
+use crate::load::{Books, ItemAction, KeyCheck, LimitedBy, Outcome, RejectNote, Report};
 
 /// The books of a load.
 pub(in crate::cli) fn migration(report: &Report) -> String {
@@ -12,7 +12,7 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
         let largest = books.largest.as_ref();
         largest.map_or("-".to_owned(), |largest| bytes(largest.bytes))
     };
-    let plans = report.doing == Doing::Plan;
+    let plans = report.doing == ItemAction::Plan;
     let columns: &[Column<'_, Books>] = &[
         ("rows", &|b| count(b.rows_read), true),
         ("filtered", &|b| count(b.filtered), true),
@@ -48,7 +48,7 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
         out.push("this went on with a load that had not ended; the figures above are those of all of it, those below of this attempt".to_owned());
     }
     let done = match report.doing {
-        Doing::Plan => {
+        ItemAction::Plan => {
             let looked_at = report.total.planned + report.total.unchanged;
             format!("{} compared in", counted(looked_at, "item"))
         }
@@ -95,7 +95,7 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
             .iter()
             .find(books)
             .map(|claim| match claim.verdict {
-                Verdict::Proved => format!("the books balance: {}", claim.because),
+                ClaimVerdict::Proved => format!("the books balance: {}", claim.because),
                 _ => claim.because.clone(),
             }),
     );
@@ -109,7 +109,7 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
 /// What a plan comes to.
 fn plan(report: &Report) -> Option<String> {
     let total = &report.total;
-    (report.doing == Doing::Plan).then(|| {
+    (report.doing == ItemAction::Plan).then(|| {
         format!(
             "plan: {} to add, {} to change, {} to delete, {} unchanged; nothing was written",
             count(total.planned.saturating_sub(total.changed)),

@@ -1,8 +1,10 @@
 //! What the proof of access patterns found.
 
-use crate::claim::Verdict;
+use crate::claim::ClaimVerdict;
 use crate::cli::format::{self, counted, seconds};
-use crate::verify::patterns::{DifferentCall, PatternReport, PatternsOutcome, PatternsReport, Why};
+use crate::verify::patterns::{
+    DifferentCall, DrawReason, PatternReport, PatternsOutcome, PatternsReport,
+};
 
 /// What the proof of access patterns found.
 pub(in crate::cli) fn patterns(report: &PatternsReport) -> String {
@@ -41,8 +43,8 @@ fn pattern(all: &PatternsReport, report: &PatternReport) -> Vec<String> {
         return vec![format!("without SQL: {name}")];
     };
     let verdict = match claim.verdict {
-        Verdict::Proved => "proved".to_owned(),
-        Verdict::Agrees {
+        ClaimVerdict::Proved => "proved".to_owned(),
+        ClaimVerdict::Agrees {
             asked,
             possible: Some(possible),
         } => {
@@ -52,7 +54,7 @@ fn pattern(all: &PatternsReport, report: &PatternReport) -> Vec<String> {
                 format::counted(possible, "value")
             )
         }
-        Verdict::Agrees {
+        ClaimVerdict::Agrees {
             asked,
             possible: None,
         } => {
@@ -61,8 +63,8 @@ fn pattern(all: &PatternsReport, report: &PatternReport) -> Vec<String> {
                 format::counted(asked, "value")
             )
         }
-        Verdict::NotProved => "not proved".to_owned(),
-        Verdict::Differs => "differs".to_owned(),
+        ClaimVerdict::NotProved => "not proved".to_owned(),
+        ClaimVerdict::Differs => "differs".to_owned(),
     };
     let mut out = vec![format!("{verdict}: {name}: {}", claim.because)];
     out.extend(claim.facts.iter().map(|fact| format!("  {fact}")));
@@ -78,7 +80,7 @@ fn pattern(all: &PatternsReport, report: &PatternReport) -> Vec<String> {
 fn call(call: &DifferentCall) -> Vec<String> {
     let (rows, items) = (counted(call.rows, "row"), counted(call.items, "item"));
     let mut out = vec![format!("  {call}: {rows} by SQL, {items} from the table")];
-    if call.drawn == Why::Variant {
+    if call.drawn == DrawReason::Variant {
         out.push("    a variant of a value that occurs (such as another case, another accent, blanks at its end): the source compares by the column's collation and type, the table by bytes".to_owned());
     }
     out.extend(call.examples.iter().map(|example| format!("    {example}")));

@@ -4,13 +4,13 @@ use super::{Column, books};
 use crate::cli::format::{count, counted, rate, seconds};
 use crate::load::UNCLEAR_WHY;
 use crate::verify::{
-    AttributeDifference, Compared, Finding, FindingKind, VerifyOutcome, VerifyReport,
+    AttributeDifference, ComparedBooks, Finding, FindingKind, VerifyOutcome, VerifyReport,
 };
 
 /// What a comparison found.
 pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
     let mut out = Vec::new();
-    let columns: &[Column<'_, Compared>] = &[
+    let columns: &[Column<'_, ComparedBooks>] = &[
         ("rows", &|b| count(b.rows_read), true),
         ("filtered", &|b| count(b.filtered), true),
         ("empty", &|b| count(b.empty), false),

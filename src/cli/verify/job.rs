@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::cli::failure::Failure;
 use crate::cli::options::{Format, SourceArguments, TargetArguments, moment};
-use crate::cli::target::Use;
+use crate::cli::target::BilledUse;
 use crate::target::TargetSpec;
 use crate::verify::Options;
 
@@ -82,7 +82,7 @@ struct Answers {
 }
 
 /// What is to be verified, and against what.
-pub(super) struct Job {
+pub(super) struct VerifyJob {
     pub(super) mapping: PathBuf,
     /// The URL of the source.
     pub(super) source: String,
@@ -91,11 +91,11 @@ pub(super) struct Job {
     /// Whether questions are answered with yes.
     pub(super) yes: bool,
     pub(super) format: Format,
-    pub(super) comparison: Comparison,
+    pub(super) comparison: ComparisonJob,
 }
 
 /// What is compared.
-pub(super) enum Comparison {
+pub(super) enum ComparisonJob {
     Items(Box<ItemsJob>),
     Answers(AnswersJob),
 }
@@ -110,7 +110,7 @@ pub(super) struct ItemsJob {
     /// Most write units a second of a repair.
     pub(super) max_wcu: Option<u32>,
     /// What it uses up.
-    pub(super) usage: Use,
+    pub(super) usage: BilledUse,
     /// Whether the table may hold items that the mapping does not make.
     pub(super) allow_unexpected: bool,
 }
@@ -125,21 +125,21 @@ pub(super) struct AnswersJob {
 
 impl Verify {
     /// Reads the arguments as a whole.
-    pub(super) fn job(self) -> Result<Job, Failure> {
+    pub(super) fn job(self) -> Result<VerifyJob, Failure> {
         let answers = self.answers;
         let comparison = if answers.patterns || !answers.pattern.is_empty() {
-            Comparison::Answers(AnswersJob {
+            ComparisonJob::Answers(AnswersJob {
                 patterns: answers.pattern,
                 values: answers.values,
             })
         } else {
-            Comparison::Items(Box::new(ItemsJob {
+            ComparisonJob::Items(Box::new(ItemsJob {
                 items: self.items,
                 partition: self.partition,
                 usage: match self.sample {
-                    _ if self.repair => Use::Repairs,
-                    Some(sample) => Use::Samples(sample),
-                    None => Use::Reads,
+                    _ if self.repair => BilledUse::Repairs,
+                    Some(sample) => BilledUse::Samples(sample),
+                    None => BilledUse::Reads,
                 },
                 options: Options {
                     sample: self.sample,
@@ -151,7 +151,7 @@ impl Verify {
                 allow_unexpected: self.allow_unexpected,
             }))
         };
-        Ok(Job {
+        Ok(VerifyJob {
             mapping: self.mapping,
             target: self.target.spec()?,
             source: self.source.url()?,

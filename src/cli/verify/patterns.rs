@@ -1,16 +1,16 @@
 //! `dynafold verify --patterns`: the answers of access patterns against those of their SQL.
 
-use super::job::{AnswersJob, Job};
+use super::job::{AnswersJob, VerifyJob};
 use crate::cli::failure::Failure;
 use crate::cli::format::whole;
 use crate::cli::options::Format;
-use crate::cli::output::{Output, tell};
+use crate::cli::output::{OutputStreams, tell};
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{Outcome, mapping, report, target};
 use crate::mapping::PatternProof;
 use crate::mapping::model::AccessPattern;
 use crate::target::connect;
-use crate::verify::patterns::{Ground, PatternsOutcome, PatternsReport, Proving, prove};
+use crate::verify::patterns::{DrawContext, PatternsOutcome, PatternsReport, Proving, prove};
 
 /// Differences that are named, of each pattern and of each call; all are counted.
 const EXAMPLES: usize = 5;
@@ -18,9 +18,9 @@ const EXAMPLES: usize = 5;
 const BESIDES: u64 = 10;
 
 pub(super) async fn run(
-    job: &Job,
+    job: &VerifyJob,
     answers: &AnswersJob,
-    output: &Output,
+    output: &OutputStreams,
 ) -> Result<Outcome, Failure> {
     let (mut source, catalog, file) = mapping::open(&job.source, &job.mapping).await?;
     let finds = file.checked.finds();
@@ -58,7 +58,7 @@ pub(super) async fn run(
         tell(&format!("{number} of {all}: {pattern}, {calls} calls"));
     };
     let proving = Proving {
-        ground: Ground {
+        ground: DrawContext {
             catalog: &catalog,
             model: &model,
             context: &context,

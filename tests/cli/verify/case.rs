@@ -2,7 +2,7 @@
 //! and how their reports are read.
 
 use dynafold::dynamodb::{Attribute, Item, Table, fingerprints, write_item};
-use dynafold::target::{Action, Batch, Entry, Target, TargetSpec, Wanted, connect};
+use dynafold::target::{Action, Batch, BatchEntry, ScanRequest, Target, TargetSpec, connect};
 use serde_json::Value;
 
 use crate::support::books::hold_compared;
@@ -117,7 +117,10 @@ impl Case {
         let target = self.open().await;
         let table = target.describe(&self.table).await.unwrap().unwrap().table;
         target.start(&table, false).await.unwrap();
-        let page = target.scan(&table, &Wanted::all(), None).await.unwrap();
+        let page = target
+            .scan(&table, &ScanRequest::all(), None)
+            .await
+            .unwrap();
         assert!(page.next.is_none());
         for item in page.items {
             let Some(Attribute::S(sort)) = item.get("SK") else {
@@ -140,14 +143,14 @@ async fn send(target: &dyn Target, table: &Table, action: Action, item: &Item) {
     let partition = item.get(&table.partition.name).unwrap();
     let sort = table.sort.as_ref().and_then(|sort| item.get(&sort.name));
     let (fingerprint, hash) = fingerprints(partition, sort);
-    let entry = Entry {
+    let entry = BatchEntry {
         action,
         size: 100,
         units: 1,
         item_type: 0,
         fingerprint,
         partition: hash,
-        ..Entry::default()
+        ..BatchEntry::default()
     };
     let key = || Item {
         attributes: item.attributes[..2].to_vec(),

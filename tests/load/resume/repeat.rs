@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dynafold::target::{Action, Batch, Entry};
+use dynafold::target::{Action, Batch, BatchEntry};
 use serde_json::Value;
 
 use super::bench::{MAPPING, script};
@@ -37,14 +37,14 @@ pub(super) async fn plant(case: &Case, partition: &str, sort: &str, item_type: O
         format!(r#","_type":{{"S":"{name}"}}"#)
     });
     let json = format!(r#"{{"PK":{{"S":"{partition}"}},"SK":{{"S":"{sort}"}}{mark}}}"#);
-    let entry = Entry {
+    let entry = BatchEntry {
         action: Action::Put,
         size: 100,
         units: 1,
         item_type: 0,
         fingerprint: 1,
         partition: 1,
-        ..Entry::default()
+        ..BatchEntry::default()
     };
     let mut batch = Batch::new();
     batch.push(entry, |out| out.push_str(&json));

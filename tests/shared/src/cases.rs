@@ -1,21 +1,21 @@
 //! How many cases a test of chance takes, and cases that are written as YAML.
 
-use dynafold_mapping::yaml::{Content, Node};
+use dynafold_mapping::yaml::{YamlContent, YamlNode};
 use serde_json::Value;
 
 /// A node as JSON: plain words that are numbers, booleans or nothing are those.
-pub fn plain(node: &Node) -> Value {
+pub fn plain(node: &YamlNode) -> Value {
     match &node.content {
-        Content::Scalar { text, plain: true } => match text.as_str() {
+        YamlContent::Scalar { text, plain: true } => match text.as_str() {
             "" | "~" => Value::Null,
             text => serde_json::from_str(text)
                 .ok()
                 .filter(|value: &Value| !value.is_object() && !value.is_array())
                 .unwrap_or_else(|| Value::from(text)),
         },
-        Content::Scalar { text, .. } => Value::from(text.as_str()),
-        Content::List(elements) => elements.iter().map(plain).collect(),
-        Content::Map { entries, .. } => entries
+        YamlContent::Scalar { text, .. } => Value::from(text.as_str()),
+        YamlContent::List(elements) => elements.iter().map(plain).collect(),
+        YamlContent::Map { entries, .. } => entries
             .iter()
             .map(|entry| (entry.key.clone(), plain(&entry.value)))
             .collect(),

@@ -5,38 +5,39 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::{Billing, KeyAttribute, KeyType, Settings, Table};
 use dynafold_mapping::model::{
-    Expired, ItemType, Model, Node, Part, Pass, Place, Placeholder, Template, Texts,
+    AttributeNode, Expired, ItemType, KeyTexts, Model, Pass, Placeholder, Template, TemplatePart,
+    ValuePath,
 };
-use dynafold_relational::catalog::{DataType, Family, TableName};
+use dynafold_relational::catalog::{DataType, TableName, TypeFamily};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_relational::value::{Number, Value};
 
 /// A template whose placeholders are indices into the row: `USER#{0}`.
-pub fn template(text: &str) -> Node {
+pub fn template(text: &str) -> AttributeNode {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
         if !before.is_empty() {
-            parts.push(Part::Text(before.to_owned()));
+            parts.push(TemplatePart::Text(before.to_owned()));
         }
         let (column, after) = after.split_once('}').unwrap();
-        parts.push(Part::Value(Placeholder {
+        parts.push(TemplatePart::Value(Placeholder {
             place: place(column.parse().unwrap()),
             filters: Vec::new(),
-            family: Family::Text,
+            family: TypeFamily::Text,
             escape: None,
         }));
         rest = after;
     }
     if !rest.is_empty() {
-        parts.push(Part::Text(rest.to_owned()));
+        parts.push(TemplatePart::Text(rest.to_owned()));
     }
-    Node::Template(Template { parts })
+    AttributeNode::Template(Template { parts })
 }
 
 /// The place of a column, by its number.
-pub fn place(column: usize) -> Place {
-    Place {
+pub fn place(column: usize) -> ValuePath {
+    ValuePath {
         column,
         path: Vec::new(),
         written: format!("c{column}").into(),
@@ -92,13 +93,13 @@ pub fn pass(name: &str, columns: usize, item_types: &[usize]) -> Pass {
 
 /// An item type with the first column as its row key.
 pub fn item_type(name: &str, pass: usize, attributes: &[(&str, &str)]) -> ItemType {
-    let attributes: Vec<(Arc<str>, Node)> = attributes
+    let attributes: Vec<(Arc<str>, AttributeNode)> = attributes
         .iter()
         .map(|(name, text)| (Arc::from(*name), template(text)))
         .collect();
     let keys = attributes.iter().take(2);
     ItemType {
-        key_texts: keys.map(|(_, node)| Texts::of(node)).collect(),
+        key_texts: keys.map(|(_, node)| KeyTexts::of(node)).collect(),
         name: name.into(),
         pass,
         condition: None,

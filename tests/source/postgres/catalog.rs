@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 
-use dynafold::catalog::{DataType, Index, Key, TableKind};
+use dynafold::catalog::{DataType, Index, TableKind, UniqueKey};
 use dynafold::scan::Relation;
 
 use super::{catalog, connect, foreign_key, name, rows, strings, table};
@@ -101,11 +101,11 @@ async fn keys_and_foreign_keys_of_every_shape_are_in_the_catalog() {
     assert_eq!(
         employee.unique_keys,
         [
-            Key {
+            UniqueKey {
                 name: "employee_email".into(),
                 columns: strings(&["email"])
             },
-            Key {
+            UniqueKey {
                 name: "employee_names".into(),
                 columns: strings(&["first_name", "region_code"])
             },

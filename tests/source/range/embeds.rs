@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use dynafold::scan::{By, Embed, Join, Match, Scan, ScanColumn};
+use dynafold::scan::{Embed, Join, Match, RangeKey, Scan, ScanColumn};
 use dynafold::source::{LeftBehind, Source, connect};
 use futures_util::TryStreamExt as _;
 
@@ -140,7 +140,7 @@ async fn parents_come_with_their_children_and_the_others_are_told_apart() {
             scan.conditions = conditions.iter().map(|&sql| sql.to_owned()).collect();
             let ranges = source.cut(&scan, WANTED).await.unwrap();
             assert!(ranges.len() > 5, "{product} {conditions:?}: {ranges:?}");
-            assert_eq!(ranges[0].by, By::Key(vec!["id".into()]));
+            assert_eq!(ranges[0].by, RangeKey::Key(vec!["id".into()]));
             let whole = read(source.as_mut(), &scan).await;
             assert!(whole.len() > 20, "{product}");
             let (parts, _) = read_parts(source.as_mut(), &scan, &ranges).await;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dynafold::dynamodb::{Item, Table};
-use dynafold::target::{Batch, ErrorClass, Key, Target, Wanted};
+use dynafold::target::{Batch, ErrorClass, ItemKey, ScanRequest, Target};
 
 use super::super::sample::{batch, delete, full, item, number, put, table, text};
 use super::{key_of, keys, sorted, write_all};
@@ -19,7 +19,7 @@ pub(super) async fn deletes_go_with_puts(target: Arc<dyn Target>, multi_attribut
     let written = target.write(&table, &mixed).await.unwrap();
     assert_eq!(written.unprocessed, Vec::<usize>::new());
     assert!(written.consumed.unwrap().total > 0.0);
-    let expected: Vec<Key> = (15..25).map(|n| key_of(&full(n))).collect();
+    let expected: Vec<ItemKey> = (15..25).map(|n| key_of(&full(n))).collect();
     assert_eq!(sorted(keys(&*target, &table).await), sorted(expected));
     // What is gone can be deleted again.
     let mut again = Batch::new();
@@ -43,7 +43,7 @@ pub(super) async fn one_entry_goes_alone(target: Arc<dyn Target>, multi_attribut
 }
 
 /// All pages, and how many there were.
-async fn scan_all(target: &dyn Target, table: &Table, wanted: &Wanted) -> (Vec<Item>, usize) {
+async fn scan_all(target: &dyn Target, table: &Table, wanted: &ScanRequest) -> (Vec<Item>, usize) {
     let (mut items, mut from, mut pages) = (Vec::new(), None, 0);
     loop {
         let page = target.scan(table, wanted, from).await.unwrap();
@@ -65,10 +65,10 @@ pub(super) async fn segments_hold_every_item_once(target: Arc<dyn Target>, multi
     write_all(&*target, &table, &items).await;
     let mut found = Vec::new();
     for segment in 0..3 {
-        let wanted = Wanted {
+        let wanted = ScanRequest {
             segment,
             segments: 3,
-            ..Wanted::all()
+            ..ScanRequest::all()
         };
         found.append(&mut scan_all(&*target, &table, &wanted).await.0);
     }
@@ -90,9 +90,9 @@ pub(super) async fn named_attributes_are_all_that_is_read(
     write_all(&*target, &table, &[full(1), bare]).await;
     // One of them is a reserved word, one is on no item.
     let names = ["PK", "SK", "status", "missing"].map(Arc::from);
-    let wanted = Wanted {
+    let wanted = ScanRequest {
         attributes: Some(names.to_vec()),
-        ..Wanted::all()
+        ..ScanRequest::all()
     };
     let (mut found, _) = scan_all(&*target, &table, &wanted).await;
     found.sort_by_key(|item| format!("{:?}", item.get("SK")));
@@ -123,9 +123,9 @@ pub(super) async fn one_partition_can_be_read_alone(
     };
     let items: Vec<Item> = (0..210).map(filled).collect();
     write_all(&*target, &table, &items).await;
-    let mut wanted = Wanted {
+    let mut wanted = ScanRequest {
         partition: Some(text("USER#3")),
-        ..Wanted::all()
+        ..ScanRequest::all()
     };
     let (found, pages) = scan_all(&*target, &table, &wanted).await;
     assert_eq!((found.len(), pages > 2), (30, true), "{pages}");

@@ -13,7 +13,7 @@ pub(super) struct Choice<'g> {
 
 /// What is known of one partition key value.
 #[derive(Default)]
-struct Shared {
+struct PartitionValue {
     /// When it was met first.
     met: usize,
     types: BTreeSet<usize>,
@@ -24,13 +24,13 @@ impl<'g> Choice<'g> {
     /// unless there are no others.
     pub(super) fn of(samples: &'g [ItemTypeSample], table: &Table, shown: usize) -> Self {
         let key = |item: &SampleItem| partition_fingerprint(item.item.get(&table.partition.name));
-        let mut partitions: HashMap<u128, Shared> = HashMap::new();
+        let mut partitions: HashMap<u128, PartitionValue> = HashMap::new();
         for (item_type, sample) in samples.iter().enumerate() {
             for item in &sample.items {
                 let met = partitions.len();
-                let shared = partitions.entry(key(item)).or_insert(Shared {
+                let shared = partitions.entry(key(item)).or_insert(PartitionValue {
                     met,
-                    ..Shared::default()
+                    ..PartitionValue::default()
                 });
                 shared.types.insert(item_type);
             }

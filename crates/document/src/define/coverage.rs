@@ -7,11 +7,11 @@ use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_relational::scan::{Relation, Scan};
 
 use super::items::ItemType;
-use super::trace::{Origin, table_of};
-use super::{Facts, Inputs, pattern_names};
+use super::trace::{OriginColumn, table_of};
+use super::{DocumentFacts, Inputs, pattern_names};
 use crate::tree::{
-    About, Block, Line, Part, Piece, Row, SourceColumn, SourceTable, Table as Lines, code, joined,
-    link, plain,
+    About, DocBlock, DocRow, DocTable, SourceColumn, SourceTable, TableRole, TextLine, TextPiece,
+    code, joined, link, plain,
 };
 
 /// The catalog without schemas that the mapping has nothing to do with. A login may see the tables
@@ -74,7 +74,7 @@ pub(super) fn sources(
     let one = |table: &Table| {
         let columns = table.columns.iter().map(|column| {
             let carriers = item_types.iter().filter_map(|item| {
-                let carries = |from: &Origin| {
+                let carries = |from: &OriginColumn| {
                     from.id.as_ref() == Some(&table.name) && from.column == column.name
                 };
                 let names = item.carriers(carries);
@@ -104,13 +104,13 @@ pub(super) fn sources(
             kind: (!table.is_stored()).then(|| table.kind.word()),
             rows: table.estimated_rows,
             part: if read.contains(&table.name) {
-                Part::Read
+                TableRole::Read
             } else if passes.any(|pass| is_queried(&pass.scan.from, table)) {
-                Part::Queried
+                TableRole::Queried
             } else if beside.contains(&table.name) {
-                Part::Beside
+                TableRole::Beside
             } else {
-                Part::Unread
+                TableRole::Unread
             },
             patterns: finding.map(|proof| proof.pattern.clone()).collect(),
             item_types: within,
@@ -121,55 +121,59 @@ pub(super) fn sources(
 }
 
 /// The columns of what is read, and what is not.
-pub(super) fn section(facts: &Facts<'_>) -> Vec<Block> {
-    let of = |parts: &'static [Part]| {
+pub(super) fn section(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
+    let of = |parts: &'static [TableRole]| {
         let sources = facts.sources.iter();
         sources.filter(move |source| parts.contains(&source.part))
     };
-    let mut blocks: Vec<Block> = of(&[Part::Read]).map(columns).collect();
-    let queried: Vec<Line> = of(&[Part::Queried])
+    let mut blocks: Vec<DocBlock> = of(&[TableRole::Read]).map(columns).collect();
+    let queried: Vec<TextLine> = of(&[TableRole::Queried])
         .map(|source| vec![code(&source.name)])
         .collect();
     if !queried.is_empty() {
         let title = "Queries of the mapping name these; which columns they take is not traced:";
-        blocks.push(Block::Paragraph(vec![plain(title)]));
-        blocks.push(Block::List(queried));
+        blocks.push(DocBlock::Paragraph(vec![plain(title)]));
+        blocks.push(DocBlock::List(queried));
     }
-    let unread = of(&[Part::Beside, Part::Unread]).map(|source| {
+    let unread = of(&[TableRole::Beside, TableRole::Unread]).map(|source| {
         let mut line = vec![code(&source.name)];
         line.extend(source.kind.map(|kind| plain(format!(" ({kind})"))));
         let rows = source.rows.map(count);
         line.extend(rows.map(|rows| plain(format!(", about {rows} rows"))));
         line
     });
-    let unread: Vec<Line> = unread.collect();
+    let unread: Vec<TextLine> = unread.collect();
     if unread.is_empty() {
-        blocks.push(Block::Paragraph(vec![plain("Every other table is read.")]));
+        blocks.push(DocBlock::Paragraph(vec![plain(
+            "Every other table is read.",
+        )]));
     } else {
-        blocks.push(Block::Paragraph(vec![plain("From these nothing is read:")]));
-        blocks.push(Block::List(unread));
+        blocks.push(DocBlock::Paragraph(vec![plain(
+            "From these nothing is read:",
+        )]));
+        blocks.push(DocBlock::List(unread));
     }
     blocks
 }
 
 /// The columns of a table, and what carries each.
-fn columns(source: &SourceTable) -> Block {
+fn columns(source: &SourceTable) -> DocBlock {
     let rows = source.columns.iter().map(|column| {
         let carriers = column.carriers.iter().map(|(item_type, attributes)| {
             vec![plain(format!("{item_type}: ")), code(attributes.join(", "))]
         });
         let carried = match (column.carriers.as_slice(), column.leads) {
-            ([], true) => vec![Piece::Marked(
+            ([], true) => vec![TextPiece::Marked(
                 "none",
                 "nothing; it leads to other rows".into(),
             )],
-            ([], false) => vec![Piece::Marked("none", "nothing".into())],
-            _ => joined(carriers, &Piece::Break),
+            ([], false) => vec![TextPiece::Marked("none", "nothing".into())],
+            _ => joined(carriers, &TextPiece::Break),
         };
-        let declared = Piece::Marked("type", column.declared.clone());
-        Row::new(vec![vec![code(&column.name)], vec![declared], carried])
+        let declared = TextPiece::Marked("type", column.declared.clone());
+        DocRow::new(vec![vec![code(&column.name)], vec![declared], carried])
     });
-    let table = Lines::new(
+    let table = DocTable::new(
         format!("Columns of {}", source.name),
         &["Column", "Type", "Carried by"],
         rows.collect(),
@@ -178,25 +182,25 @@ fn columns(source: &SourceTable) -> Block {
     let carried = carried.filter(|column| !column.carriers.is_empty());
     let all = counted(source.columns.len(), "column");
     let summary = format!("{}: {} of {all} carried", source.name, carried.count());
-    Block::Folded(summary, vec![Block::Table(table)])
+    DocBlock::Folded(summary, vec![DocBlock::Table(table)])
 }
 
 /// What becomes of a table of the source.
-pub(crate) fn fate(source: &SourceTable) -> Vec<Block> {
+pub(crate) fn fate(source: &SourceTable) -> Vec<DocBlock> {
     let rows = source.rows;
     let rows = rows.map_or_else(String::new, |rows| {
         format!("about {}. ", counted(rows, "row"))
     });
     let fate = match source.part {
-        Part::Read if source.item_types.is_empty() => {
+        TableRole::Read if source.item_types.is_empty() => {
             "Read to find other rows; nothing of it is in an item."
         }
-        Part::Read => "Its values are in these item types:",
-        Part::Queried => "Named by a query of the mapping, for these item types:",
-        Part::Beside => "Not read; a foreign key leads from or to a table that is.",
-        Part::Unread => "Not read.",
+        TableRole::Read => "Its values are in these item types:",
+        TableRole::Queried => "Named by a query of the mapping, for these item types:",
+        TableRole::Beside => "Not read; a foreign key leads from or to a table that is.",
+        TableRole::Unread => "Not read.",
     };
-    let mut blocks = vec![Block::Paragraph(vec![plain(rows + fate)])];
+    let mut blocks = vec![DocBlock::Paragraph(vec![plain(rows + fate)])];
     let item_types = source.item_types.iter().map(|name| {
         let mut attributes: Vec<&str> = Vec::new();
         let carriers = source.columns.iter().flat_map(|column| &column.carriers);
@@ -210,19 +214,19 @@ pub(crate) fn fate(source: &SourceTable) -> Vec<Block> {
         }
         let mut line = vec![link(About::ItemType, name)];
         if attributes.is_empty() {
-            line.push(Piece::Sub(vec![plain("no column of it is traced")]));
+            line.push(TextPiece::Sub(vec![plain("no column of it is traced")]));
         } else {
             line.extend([plain(": "), code(attributes.join(", "))]);
         }
         line
     });
     if !source.item_types.is_empty() {
-        blocks.push(Block::List(item_types.collect()));
+        blocks.push(DocBlock::List(item_types.collect()));
     }
     if !source.patterns.is_empty() {
         let mut found = vec![plain("Found by ")];
         found.extend(pattern_names(&source.patterns));
-        blocks.push(Block::Paragraph(found));
+        blocks.push(DocBlock::Paragraph(found));
     }
     blocks
 }

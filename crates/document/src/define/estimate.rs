@@ -8,9 +8,9 @@ use dynafold_mapping::sample::ItemTypeSample;
 use dynafold_relational::scan::Relation;
 
 use super::Inputs;
-use super::figures::{Basis, Figures, Held, TypeFigures};
+use super::figures::{Basis, Figures, StoredTotals, TypeFigures};
 
-impl Held {
+impl StoredTotals {
     fn add(&mut self, bytes: usize) {
         self.items += 1;
         self.bytes += whole(bytes);
@@ -35,7 +35,7 @@ impl Held {
 pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
     let folder = Folder::new(inputs.model, inputs.context.clone());
     let mut item_types = Vec::new();
-    let mut places = vec![Held::default(); 1 + inputs.model.table.all_indexes().count()];
+    let mut places = vec![StoredTotals::default(); 1 + inputs.model.table.all_indexes().count()];
     // The write units a second in each place, at the declared rates.
     let mut writes = vec![0.0; places.len()];
     let mut is_known = !inputs.samples.is_empty();
@@ -51,7 +51,7 @@ pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
         figures.mean_bytes = (sums.first()).and_then(|own| own.bytes.checked_div(own.items));
         if let (Some(items), Some(_)) = (figures.items, sample) {
             let all = sums.iter().map(|sum| sum.scaled(items, sampled));
-            let all: Vec<Held> = all.collect();
+            let all: Vec<StoredTotals> = all.collect();
             figures.bytes = all.first().map(|own| own.bytes);
             figures.write_units = Some(all.iter().map(|sum| sum.write_units).sum());
             for (place, sum) in places.iter_mut().zip(all) {
@@ -82,8 +82,8 @@ pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
 }
 
 /// What the sampled items of a type come to, place by place.
-fn measured(folder: &Folder, sample: Option<&ItemTypeSample>, places: usize) -> Vec<Held> {
-    let mut sums = vec![Held::default(); places];
+fn measured(folder: &Folder, sample: Option<&ItemTypeSample>, places: usize) -> Vec<StoredTotals> {
+    let mut sums = vec![StoredTotals::default(); places];
     for item in sample.iter().flat_map(|sample| &sample.items) {
         let entries = folder.entries(&item.item, item.size);
         let held = std::iter::once(Some(item.size)).chain(entries);

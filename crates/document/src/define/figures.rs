@@ -7,9 +7,9 @@ use dynafold_dynamodb::price::{Monthly, Prices, Rates, monthly};
 use dynafold_format::{bytes, count, counted, float};
 use dynafold_mapping::forecast::PlaceForecast;
 
-use super::{Facts, Inputs, Pattern, Totals, patterns};
+use super::{DocumentFacts, Inputs, Pattern, Totals, patterns};
 use crate::phrases::{self, cost, dollars, marked, units};
-use crate::tree::{Block, Piece, Row, Table, code, plain, prose, texts};
+use crate::tree::{DocBlock, DocRow, DocTable, TextPiece, code, plain, prose, texts};
 
 /// Bytes that DynamoDB adds to each item and index entry where it bills storage.
 const OVERHEAD: u64 = 100;
@@ -28,7 +28,7 @@ pub(super) struct Figures {
     /// The item types, in the order of the mapping.
     pub(super) item_types: Vec<TypeFigures>,
     /// What the table and its indexes hold, in the order of [`names`]; empty where not all of it is known.
-    pub(super) places: Vec<Held>,
+    pub(super) places: Vec<StoredTotals>,
     /// The write units a second of the table and its indexes, at the declared rates.
     pub(super) writes: Vec<f64>,
     /// Partition keys that take more than others: the place, and what is known of them.
@@ -69,7 +69,7 @@ pub(super) struct TypeFigures {
 
 /// What the table or an index holds.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Held {
+pub(super) struct StoredTotals {
     /// Items or entries.
     pub(super) items: u64,
     /// Their bytes.
@@ -108,7 +108,7 @@ impl Figures {
             let lines = hot(place, shows).into_iter();
             lines.map(|line| (place.name.clone(), line))
         });
-        let places = places.clone().map(|place| Held {
+        let places = places.clone().map(|place| StoredTotals {
             items: place.items,
             bytes: place.bytes,
             write_units: place.write_units,
@@ -165,51 +165,57 @@ impl Figures {
     }
 
     /// All of it.
-    pub(super) fn section(&self, facts: &Facts<'_>) -> Vec<Block> {
+    pub(super) fn section(&self, facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         let prices = facts.inputs.prices;
-        let mut blocks = vec![Block::Note(prose(self.basis()))];
+        let mut blocks = vec![DocBlock::Note(prose(self.basis()))];
         if let Some(rejected) = self.rejected() {
-            blocks.push(Block::Note(prose(&rejected)));
+            blocks.push(DocBlock::Note(prose(&rejected)));
         }
         blocks.extend(self.sizes(facts.inputs));
-        blocks.push(Block::Heading("At the declared rates".to_owned()));
+        blocks.push(DocBlock::Heading("At the declared rates".to_owned()));
         let steady = self.steady(facts);
         if steady.is_empty() {
-            blocks.push(Block::Paragraph(prose(NO_RATES)));
+            blocks.push(DocBlock::Paragraph(prose(NO_RATES)));
         } else {
-            blocks.push(Block::Table(rates(&steady)));
+            blocks.push(DocBlock::Table(rates(&steady)));
             if facts
                 .patterns
                 .iter()
                 .any(|pattern| pattern.model.rate.is_some())
             {
                 let reads = patterns::reads(facts);
-                blocks.extend(reads.map(|reads| Block::Note(prose(&reads))));
+                blocks.extend(reads.map(|reads| DocBlock::Note(prose(&reads))));
             }
         }
-        blocks.push(Block::Heading("How a rate becomes a bill".to_owned()));
+        blocks.push(DocBlock::Heading("How a rate becomes a bill".to_owned()));
         let lines = arithmetic(prices);
-        blocks.push(Block::List(lines.map(|line| vec![plain(line)]).collect()));
-        blocks.push(Block::Note(vec![plain(phrases::prices(prices))]));
+        blocks.push(DocBlock::List(
+            lines.map(|line| vec![plain(line)]).collect(),
+        ));
+        blocks.push(DocBlock::Note(vec![plain(phrases::prices(prices))]));
         if !self.hot.is_empty() {
-            blocks.push(Block::Heading("Hot partitions".to_owned()));
+            blocks.push(DocBlock::Heading("Hot partitions".to_owned()));
             let what = "Partition keys that take much of what is written. One takes about 1,000 write units a second.";
-            blocks.push(Block::Paragraph(vec![plain(what)]));
+            blocks.push(DocBlock::Paragraph(vec![plain(what)]));
             let lines = self.hot.iter();
-            let lines = lines
-                .map(|(place, line)| vec![code(place), plain(": "), Piece::Value(line.clone())]);
-            blocks.push(Block::List(lines.collect()));
+            let lines = lines.map(|(place, line)| {
+                vec![code(place), plain(": "), TextPiece::Value(line.clone())]
+            });
+            blocks.push(DocBlock::List(lines.collect()));
         }
         blocks
     }
 
     /// What the item types, the table and its indexes come to.
-    fn sizes(&self, inputs: &Inputs<'_>) -> Vec<Block> {
+    fn sizes(&self, inputs: &Inputs<'_>) -> Vec<DocBlock> {
         let known = |figure: Option<String>| {
-            vec![figure.map_or(Piece::Marked("none", "not known".to_owned()), Piece::Text)]
+            vec![figure.map_or(
+                TextPiece::Marked("none", "not known".to_owned()),
+                TextPiece::Text,
+            )]
         };
         let rows = self.item_types.iter().map(|each| {
-            Row::new(vec![
+            DocRow::new(vec![
                 vec![plain(&each.name)],
                 known(each.count()),
                 known(each.mean_bytes.map(bytes)),
@@ -217,7 +223,7 @@ impl Figures {
                 known(each.write_units.map(count)),
             ])
         });
-        let mut blocks = vec![Block::Table(Table::new(
+        let mut blocks = vec![DocBlock::Table(DocTable::new(
             "Item types",
             &[
                 "Item type",
@@ -231,14 +237,14 @@ impl Figures {
         if !self.places.is_empty() {
             let names = names(&inputs.model.table).into_iter();
             let rows = names.zip(&self.places).map(|(name, place)| {
-                Row::new(vec![
+                DocRow::new(vec![
                     vec![plain(name)],
                     vec![plain(count(place.items))],
                     vec![plain(bytes(place.bytes))],
                     vec![plain(count(place.write_units))],
                 ])
             });
-            blocks.push(Block::Table(Table::new(
+            blocks.push(DocBlock::Table(DocTable::new(
                 "Table and indexes",
                 &["Holds", "#Items", "#Size", "#Write units to load"],
                 rows.collect(),
@@ -267,7 +273,7 @@ impl Figures {
 
     /// The declared rates of the table and of each global index that has any. Local indexes share the
     /// table's capacity.
-    pub(super) fn steady(&self, facts: &Facts<'_>) -> Vec<SteadyPlace> {
+    pub(super) fn steady(&self, facts: &DocumentFacts<'_>) -> Vec<SteadyPlace> {
         let table = &facts.inputs.model.table;
         let names = names(table);
         let home = |name: &str| {
@@ -304,10 +310,10 @@ impl Figures {
 }
 
 /// The declared rates as a table, and their sum.
-fn rates(steady: &[SteadyPlace]) -> Table {
+fn rates(steady: &[SteadyPlace]) -> DocTable {
     let row = |place: &SteadyPlace| {
         let marked = |figure: &str| vec![plain(marked(place.at_least, figure))];
-        Row::new(vec![
+        DocRow::new(vec![
             vec![plain(&place.name)],
             marked(&units(place.rates.reads)),
             vec![plain(units(place.rates.writes))],
@@ -315,7 +321,7 @@ fn rates(steady: &[SteadyPlace]) -> Table {
             marked(&cost(place.cost.provisioned_usd)),
         ])
     };
-    let mut table = Table::new(
+    let mut table = DocTable::new(
         "The declared rates, all month",
         &[
             "Place",
@@ -436,13 +442,13 @@ pub(super) fn names(table: &Model) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use dynafold_mapping::forecast::{Heaviness, Hot, PlaceKind};
+    use dynafold_mapping::forecast::{HeaviestKeys, HotKey, PlaceKind};
 
     use super::*;
 
     /// What is said of keys with so many of 1,000 write units, each perhaps with `error` more.
     fn told(weights: &[u64], error: u64) -> Vec<String> {
-        let keys = weights.iter().map(|least| Hot {
+        let keys = weights.iter().map(|least| HotKey {
             key: format!("K{least}"),
             least: *least,
             most: least + error,
@@ -454,7 +460,7 @@ mod tests {
             items: 1_000,
             bytes: 1_000,
             write_units: 1_000,
-            hottest: Some(Heaviness {
+            hottest: Some(HeaviestKeys {
                 total: 1_000,
                 error,
                 distinct: (error == 0).then_some(1),

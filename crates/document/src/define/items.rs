@@ -2,31 +2,34 @@
 
 use dynafold_dynamodb::{KeyAttribute, Table as Model, readable};
 use dynafold_format::bytes;
-use dynafold_mapping::model::{self, Expired, Node};
-use dynafold_relational::catalog::Family;
+use dynafold_mapping::model::{self, AttributeNode, Expired};
+use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::scan::{Match, Relation, ScanColumn};
 
 use super::places::cells;
-use super::trace::{Origin, Tracer, origins};
-use super::{Facts, Inputs, pattern_names};
-use crate::tree::{About, Article, Block, Line, Link, Piece, Row, Table, code, plain, prose};
+use super::trace::{OriginColumn, Tracer, origins};
+use super::{DocumentFacts, Inputs, pattern_names};
+use crate::tree::{
+    About, Article, ArticleLink, DocBlock, DocRow, DocTable, TextLine, TextPiece, code, plain,
+    prose,
+};
 
 /// An item type with its attributes traced.
 pub(super) struct ItemType<'g> {
     pub(super) model: &'g model::ItemType,
     tracer: Tracer<'g>,
-    pub(super) attributes: Vec<Attribute>,
+    pub(super) attributes: Vec<DocAttribute>,
 }
 
 /// An attribute of an item type.
-pub(super) struct Attribute {
+pub(super) struct DocAttribute {
     /// Its name; where a document gives several, what they are.
     pub(super) name: String,
     data_type: &'static str,
     /// What it is made from, as the mapping says it.
     made: String,
     /// The columns that it is made from.
-    pub(super) origins: Vec<Origin>,
+    pub(super) origins: Vec<OriginColumn>,
 }
 
 /// All item types, in the order of the mapping.
@@ -34,13 +37,13 @@ pub(super) fn item_types<'g>(inputs: &'g Inputs<'g>) -> Vec<ItemType<'g>> {
     let all = inputs.model.item_types.iter();
     all.filter_map(|model| {
         let tracer = tracer(inputs, model)?;
-        let attributes = model.attributes.iter().map(|(name, node)| Attribute {
+        let attributes = model.attributes.iter().map(|(name, node)| DocAttribute {
             name: name.to_string(),
             data_type: node.type_name(&of_family),
             made: written(node, &tracer),
             origins: tracer.of_node(node),
         });
-        let spreads = model.spreads.iter().map(|spread| Attribute {
+        let spreads = model.spreads.iter().map(|spread| DocAttribute {
             name: format!("members of {}", spread.written),
             data_type: "any",
             made: format!("each member of {}", spread.written),
@@ -67,9 +70,9 @@ pub(super) fn tracer<'g>(inputs: &Inputs<'g>, item: &'g model::ItemType) -> Opti
 }
 
 /// All of each item type.
-pub(super) fn articles(facts: &Facts<'_>) -> Vec<Block> {
+pub(super) fn articles(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     let each = facts.item_types.iter().enumerate();
-    each.map(|(at, item)| Block::Article(item.article(facts, at)))
+    each.map(|(at, item)| DocBlock::Article(item.article(facts, at)))
         .collect()
 }
 
@@ -80,31 +83,31 @@ impl ItemType<'_> {
     }
 
     /// The attributes that carry a column.
-    pub(super) fn carriers(&self, carries: impl Fn(&Origin) -> bool) -> Vec<String> {
+    pub(super) fn carriers(&self, carries: impl Fn(&OriginColumn) -> bool) -> Vec<String> {
         let attributes = self.attributes.iter();
         let attributes = attributes.filter(|attribute| attribute.origins.iter().any(&carries));
         attributes.map(|each| each.name.clone()).collect()
     }
 
-    fn article(&self, facts: &Facts<'_>, at: usize) -> Article {
+    fn article(&self, facts: &DocumentFacts<'_>, at: usize) -> Article {
         let name = &self.model.name;
-        let mut blocks = vec![Block::Facts(self.facts(facts.inputs))];
+        let mut blocks = vec![DocBlock::Facts(self.facts(facts.inputs))];
         if let Relation::Query(sql) = self.from() {
-            blocks.push(Block::Code("sql", sql.clone()));
+            blocks.push(DocBlock::Code("sql", sql.clone()));
         }
         let attributes = self.attributes.iter().map(|attribute| {
             let mut named = vec![code(&attribute.name)];
             for role in self.roles(facts.inputs, &attribute.name) {
-                named.extend([plain(" "), Piece::Marked("role", role)]);
+                named.extend([plain(" "), TextPiece::Marked("role", role)]);
             }
-            Row::new(vec![
+            DocRow::new(vec![
                 named,
-                vec![Piece::Type(attribute.data_type.to_owned())],
+                vec![TextPiece::Type(attribute.data_type.to_owned())],
                 vec![code(&attribute.made)],
                 origins(&attribute.origins),
             ])
         });
-        blocks.push(Block::Table(Table::new(
+        blocks.push(DocBlock::Table(DocTable::new(
             format!("Attributes of {name}"),
             &["Attribute", "Type", "Made from", "Columns"],
             attributes.collect(),
@@ -112,18 +115,18 @@ impl ItemType<'_> {
         let examples = facts.choice.of_type(at).map(|chosen| cells(&chosen.item));
         let examples: Vec<_> = examples.collect();
         if !examples.is_empty() {
-            let examples = Table::of_items(format!("Examples of {name}"), &examples);
-            let examples = vec![Block::Table(examples)];
-            blocks.push(Block::Folded("Example items".to_owned(), examples));
+            let examples = DocTable::of_items(format!("Examples of {name}"), &examples);
+            let examples = vec![DocBlock::Table(examples)];
+            blocks.push(DocBlock::Folded("Example items".to_owned(), examples));
         }
         Article {
-            link: Link::new(About::ItemType, name),
+            link: ArticleLink::new(About::ItemType, name),
             sources: facts.sources_of(|source| source.item_types.iter().any(|of| **of == **name)),
             blocks,
         }
     }
 
-    fn facts(&self, inputs: &Inputs<'_>) -> Vec<(&'static str, Line)> {
+    fn facts(&self, inputs: &Inputs<'_>) -> Vec<(&'static str, TextLine)> {
         let Self { model, tracer, .. } = self;
         let from = match self.from() {
             Relation::Query(_) => plain("a query"),
@@ -149,7 +152,7 @@ impl ItemType<'_> {
             }
             if let Some(value) = &member.single_partition {
                 line.push(plain(", all under the partition key "));
-                line.push(Piece::Value(value.clone()));
+                line.push(TextPiece::Value(value.clone()));
             }
             facts.push(("In index", line));
         }
@@ -226,7 +229,7 @@ fn notes(item: &model::ItemType) -> impl Iterator<Item = String> {
 }
 
 /// The parents that an item type takes values from, and those between it and them.
-fn joins(item: &ItemType<'_>) -> Vec<Line> {
+fn joins(item: &ItemType<'_>) -> Vec<TextLine> {
     let ItemType { model, tracer, .. } = item;
     let scan = tracer.scan;
     let mut used = vec![false; scan.joins.len()];
@@ -247,7 +250,7 @@ fn joins(item: &ItemType<'_>) -> Vec<Line> {
     };
     for (_, node) in &model.attributes {
         node.visit(&mut |node| {
-            if let Node::Template(template) = node {
+            if let AttributeNode::Template(template) = node {
                 template
                     .placeholders()
                     .for_each(|each| mark(each.place.column));
@@ -277,25 +280,25 @@ fn joins(item: &ItemType<'_>) -> Vec<Line> {
     all.collect()
 }
 
-fn of_family(family: Family) -> &'static str {
+fn of_family(family: TypeFamily) -> &'static str {
     match family {
-        Family::Number => "N",
-        Family::Text | Family::Time => "S",
-        Family::Boolean => "BOOL",
-        Family::Binary => "B",
-        Family::List => "L",
-        Family::Map => "M",
-        Family::Set => "set",
-        Family::Document | Family::Any => "any",
+        TypeFamily::Number => "N",
+        TypeFamily::Text | TypeFamily::Time => "S",
+        TypeFamily::Boolean => "BOOL",
+        TypeFamily::Binary => "B",
+        TypeFamily::List => "L",
+        TypeFamily::Map => "M",
+        TypeFamily::Set => "set",
+        TypeFamily::Document | TypeFamily::Any => "any",
     }
 }
 
 /// A node as the mapping says it, on one line.
-fn written(node: &Node, tracer: &Tracer<'_>) -> String {
+fn written(node: &AttributeNode, tracer: &Tracer<'_>) -> String {
     match node {
-        Node::Template(template) => template.to_string(),
-        Node::Constant(constant) => readable(constant),
-        Node::Map { members, spreads } => {
+        AttributeNode::Template(template) => template.to_string(),
+        AttributeNode::Constant(constant) => readable(constant),
+        AttributeNode::Map { members, spreads } => {
             let members = members
                 .iter()
                 .map(|(name, node)| format!("{name}: {}", written(node, tracer)));
@@ -307,15 +310,15 @@ fn written(node: &Node, tracer: &Tracer<'_>) -> String {
                 members.chain(spreads).collect::<Vec<_>>().join(", ")
             )
         }
-        Node::List(nodes) => {
+        AttributeNode::List(nodes) => {
             let nodes: Vec<String> = nodes.iter().map(|node| written(node, tracer)).collect();
             format!("[{}]", nodes.join(", "))
         }
-        Node::When { flag, value } => {
+        AttributeNode::When { flag, value } => {
             format!("{} where {}", written(value, tracer), tracer.flag(*flag))
         }
-        Node::Typed { value, .. } => written(value, tracer),
-        Node::Embed(embed) => {
+        AttributeNode::Typed { value, .. } => written(value, tracer),
+        AttributeNode::Embed(embed) => {
             let each = tracer.children(embed.column);
             let each = each.map_or(String::new(), |children| written(&embed.each, &children));
             format!("for each of {}: {each}", embed.written)

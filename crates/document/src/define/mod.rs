@@ -20,8 +20,8 @@ use dynafold_mapping::sample::ItemTypeSample;
 use dynafold_mapping::template::Context;
 use dynafold_relational::catalog::Catalog;
 
-use super::definition::{Answer, Definition, Examples, Warning};
-use super::tree::{About, Line, SourceTable, joined, link, plain};
+use super::definition::{Definition, ExampleAnswer, Examples, Warning};
+use super::tree::{About, SourceTable, TextLine, joined, link, plain};
 use choice::Choice;
 use figures::Figures;
 use items::ItemType;
@@ -52,7 +52,7 @@ pub struct Inputs<'g> {
     /// Most example items of an item type.
     pub shown: usize,
     /// For each access pattern what it answered; may be empty.
-    pub answers: Vec<Option<Answer>>,
+    pub answers: Vec<Option<ExampleAnswer>>,
     /// What all rows come to, if they were read.
     pub forecast: Option<Totals<'g>>,
     /// The options by which `query` is told which table was asked; empty where it is not known.
@@ -80,12 +80,12 @@ pub fn define(inputs: &Inputs<'_>) -> Definition {
     Definition {
         mapping: inputs.mapping.to_owned(),
         table: inputs.model.table.name.clone(),
-        sections: sections::sections(&Facts::of(inputs)),
+        sections: sections::sections(&DocumentFacts::of(inputs)),
     }
 }
 
 /// What several sections say something of.
-struct Facts<'g> {
+struct DocumentFacts<'g> {
     inputs: &'g Inputs<'g>,
     choice: Choice<'g>,
     item_types: Vec<ItemType<'g>>,
@@ -96,7 +96,7 @@ struct Facts<'g> {
     figures: Figures,
 }
 
-impl<'g> Facts<'g> {
+impl<'g> DocumentFacts<'g> {
     fn of(inputs: &'g Inputs<'g>) -> Self {
         let choice = match inputs.examples {
             Some(_) => Choice::of(inputs.samples, &inputs.model.table, inputs.shown),
@@ -127,7 +127,7 @@ impl<'g> Facts<'g> {
 }
 
 /// Access patterns with commas between.
-fn pattern_names(names: &[impl AsRef<str>]) -> Line {
+fn pattern_names(names: &[impl AsRef<str>]) -> TextLine {
     let links = names
         .iter()
         .map(|name| vec![link(About::Pattern, name.as_ref())]);

@@ -4,32 +4,33 @@ use dynafold_dynamodb::price::{Prices, Rates, monthly};
 use dynafold_dynamodb::{Attribute, KeyAttribute, KeyType};
 use dynafold_format::{counted, shell_word};
 use dynafold_mapping::access::{given, plan, to_json};
-use dynafold_mapping::model::{AccessPattern, Operand, ParameterKind, Part, Template};
+use dynafold_mapping::model::{AccessPattern, Operand, ParameterKind, Template, TemplatePart};
 use dynafold_mapping::template::Filter;
 use dynafold_mapping::{PatternProof, aligned};
 use serde_json::{Value as Json, json};
 
 use super::items::tracer;
 use super::places::shown;
-use super::trace::{Origin, origins};
-use super::{Facts, Inputs};
-use crate::definition::{Answer, Request};
+use super::trace::{OriginColumn, origins};
+use super::{DocumentFacts, Inputs};
+use crate::definition::{ExampleAnswer, ExampleRequest};
 use crate::phrases::{self, cost, marked, told, units};
 use crate::tree::{
-    About, Article, Block, Line, Link, Piece, Row, Table, code, joined, link, plain, prose,
+    About, Article, ArticleLink, DocBlock, DocRow, DocTable, TextLine, TextPiece, code, joined,
+    link, plain, prose,
 };
 
 /// An access pattern with what is known of it.
 pub(super) struct Pattern<'g> {
     pub(super) model: &'g AccessPattern,
     pub(super) proof: &'g PatternProof,
-    pub(super) answer: Option<&'g Answer>,
-    pub(super) units: Units,
+    pub(super) answer: Option<&'g ExampleAnswer>,
+    pub(super) units: CallUnits,
 }
 
 /// Read units of a call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Units {
+pub(super) struct CallUnits {
     /// Fewest: nothing is found.
     least: f64,
     /// Most; `None` without a limit.
@@ -41,14 +42,14 @@ pub(super) struct Units {
     pub(super) at_least: bool,
 }
 
-impl Units {
+impl CallUnits {
     /// What a call uses. An answer out of the first rows alone misses what further rows hold, unless it
     /// is one item, or as many as the pattern's limit lets through.
     fn of(
         inputs: &Inputs<'_>,
         pattern: &AccessPattern,
         proof: &PatternProof,
-        answer: Option<&Answer>,
+        answer: Option<&ExampleAnswer>,
     ) -> Self {
         let units = Self {
             least: proof.least_units,
@@ -104,19 +105,19 @@ pub(super) fn patterns<'g>(inputs: &'g Inputs<'g>) -> Vec<Pattern<'g>> {
         model,
         proof,
         answer,
-        units: Units::of(inputs, model, proof, answer),
+        units: CallUnits::of(inputs, model, proof, answer),
     });
     all.collect()
 }
 
 /// A table of the access patterns, and how its figures are to be read.
-pub(super) fn table(facts: &Facts<'_>) -> Vec<Block> {
+pub(super) fn table(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     let all = &facts.patterns;
     if all.is_empty() {
         let none = "The mapping has no access patterns.";
-        return vec![Block::Paragraph(vec![plain(none)])];
+        return vec![DocBlock::Paragraph(vec![plain(none)])];
     }
-    let mut table = Table::new(
+    let mut table = DocTable::new(
         "Access patterns: how each is asked and what it costs",
         &[
             "Access pattern",
@@ -137,14 +138,14 @@ pub(super) fn table(facts: &Facts<'_>) -> Vec<Block> {
     }
     note.push(plain(phrases::prices(facts.inputs.prices)));
     vec![
-        Block::Filter(all.len()),
-        Block::Table(table),
-        Block::Note(note),
+        DocBlock::Filter(all.len()),
+        DocBlock::Table(table),
+        DocBlock::Note(note),
     ]
 }
 
 /// What read units, and the cost of them, are made from; why some are lower bounds.
-pub(super) fn reads(facts: &Facts<'_>) -> Option<String> {
+pub(super) fn reads(facts: &DocumentFacts<'_>) -> Option<String> {
     let patterns = &facts.patterns;
     let examples = facts.inputs.examples.as_ref();
     let mut bounds = patterns.iter().filter(|each| each.units.at_least);
@@ -182,9 +183,9 @@ pub(super) fn reads(facts: &Facts<'_>) -> Option<String> {
 }
 
 /// All of each access pattern.
-pub(super) fn articles(facts: &Facts<'_>) -> Vec<Block> {
+pub(super) fn articles(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     let each = facts.patterns.iter();
-    each.map(|pattern| Block::Article(pattern.article(facts)))
+    each.map(|pattern| DocBlock::Article(pattern.article(facts)))
         .collect()
 }
 
@@ -200,20 +201,20 @@ impl Pattern<'_> {
         monthly(Rates { reads, writes: 0.0 }, prices).on_demand_usd
     }
 
-    fn row(&self, facts: &Facts<'_>) -> Row {
+    fn row(&self, facts: &DocumentFacts<'_>) -> DocRow {
         let Self { model, units, .. } = self;
         let prices = facts.inputs.prices;
         let mut name = vec![link(About::Pattern, &model.name)];
         if let Some(description) = &model.description {
-            name.push(Piece::Sub(vec![plain(description)]));
+            name.push(TextPiece::Sub(vec![plain(description)]));
         }
         let marked = |figure: &str| plain(marked(units.at_least, figure));
         let finds = self.proof.finds.iter();
-        let finds = finds.map(|name| vec![Piece::Marked("name", name.clone())]);
+        let finds = finds.map(|name| vec![TextPiece::Marked("name", name.clone())]);
         let cells = vec![
             name,
             self.asked(facts.inputs),
-            joined(finds, &Piece::Break),
+            joined(finds, &TextPiece::Break),
             vec![marked(&phrases::units(units.usual()))],
             vec![marked(&cost(self.usd_per_million(prices)))],
             match model.rate {
@@ -221,69 +222,69 @@ impl Pattern<'_> {
                     marked(&cost(self.usd_per_month(prices))),
                     plain(format!(" at {rate}/s")),
                 ],
-                None => vec![Piece::Marked("none", "no rate".to_owned())],
+                None => vec![TextPiece::Marked("none", "no rate".to_owned())],
             },
         ];
-        Row {
+        DocRow {
             sources: self.sources(facts),
             search: model.sql.clone().unwrap_or_default(),
-            ..Row::new(cells)
+            ..DocRow::new(cells)
         }
     }
 
-    fn sources(&self, facts: &Facts<'_>) -> Vec<String> {
+    fn sources(&self, facts: &DocumentFacts<'_>) -> Vec<String> {
         facts.sources_of(|source| source.patterns.contains(&self.proof.pattern))
     }
 
     /// What is asked, and by which key condition.
-    fn asked(&self, inputs: &Inputs<'_>) -> Line {
+    fn asked(&self, inputs: &Inputs<'_>) -> TextLine {
         let index = self.proof.index.as_ref();
         let place = index.unwrap_or(&inputs.model.table.name).clone();
         let condition = code(condition(self.model));
-        vec![Piece::Marked("place", place), plain(" "), condition]
+        vec![TextPiece::Marked("place", place), plain(" "), condition]
     }
 
-    fn article(&self, facts: &Facts<'_>) -> Article {
+    fn article(&self, facts: &DocumentFacts<'_>) -> Article {
         let Self { model, proof, .. } = self;
         let mut blocks = Vec::new();
         if let Some(description) = &model.description {
-            blocks.push(Block::Paragraph(vec![plain(description)]));
+            blocks.push(DocBlock::Paragraph(vec![plain(description)]));
         }
-        let operation = Piece::Marked("operation", proof.operation.to_owned());
+        let operation = TextPiece::Marked("operation", proof.operation.to_owned());
         let mut asks = vec![operation, plain(" ")];
         asks.extend(self.asked(facts.inputs));
-        blocks.push(Block::Paragraph(asks));
-        blocks.push(Block::Facts(self.facts(facts.inputs.prices)));
+        blocks.push(DocBlock::Paragraph(asks));
+        blocks.push(DocBlock::Facts(self.facts(facts.inputs.prices)));
         if !model.parameters.is_empty() {
-            blocks.push(Block::Table(Table::new(
+            blocks.push(DocBlock::Table(DocTable::new(
                 format!("Parameters of {}", model.name),
                 &["Parameter", "Kind", "Written into the key as", "Values of"],
                 self.parameters(facts.inputs),
             )));
         }
-        blocks.push(Block::Subheading("How to ask".to_owned()));
-        blocks.push(Block::Code("sh", self.command(facts.inputs)));
+        blocks.push(DocBlock::Subheading("How to ask".to_owned()));
+        blocks.push(DocBlock::Code("sh", self.command(facts.inputs)));
         let request = match self.answer {
             Some(answer) => Some(answer.request.clone()),
             None => outline(facts.inputs, model),
         };
         if let Some(request) = request {
             let sent = format!("The request, a {}:", request.operation);
-            blocks.push(Block::Paragraph(vec![plain(sent)]));
-            blocks.push(Block::Code("json", request.json));
+            blocks.push(DocBlock::Paragraph(vec![plain(sent)]));
+            blocks.push(DocBlock::Code("json", request.json));
             if request.more > 0 {
                 let more = format!("And {} more, one for each shard.", request.more);
-                blocks.push(Block::Paragraph(vec![plain(more)]));
+                blocks.push(DocBlock::Paragraph(vec![plain(more)]));
             }
             if self.answer.is_some_and(|answer| answer.is_cut) {
                 let cut = "Long values are cut, in the request and in the command: … stands for the rest.";
-                blocks.push(Block::Note(vec![plain(cut)]));
+                blocks.push(DocBlock::Note(vec![plain(cut)]));
             }
         }
         if let Some(sql) = &model.sql {
             let title = "The query that it replaces";
-            blocks.push(Block::Subheading(title.to_owned()));
-            blocks.push(Block::Code("sql", sql.clone()));
+            blocks.push(DocBlock::Subheading(title.to_owned()));
+            blocks.push(DocBlock::Code("sql", sql.clone()));
         }
         match (self.answer, &facts.inputs.examples) {
             (Some(answer), _) => blocks.extend(answered(&model.name, answer)),
@@ -294,17 +295,17 @@ impl Pattern<'_> {
                     }
                     None => "No example: the document was made without rows.",
                 };
-                blocks.push(Block::Note(vec![plain(none)]));
+                blocks.push(DocBlock::Note(vec![plain(none)]));
             }
         }
         Article {
-            link: Link::new(About::Pattern, &model.name),
+            link: ArticleLink::new(About::Pattern, &model.name),
             sources: self.sources(facts),
             blocks,
         }
     }
 
-    fn facts(&self, prices: &Prices) -> Vec<(&'static str, Line)> {
+    fn facts(&self, prices: &Prices) -> Vec<(&'static str, TextLine)> {
         let Self { model, proof, .. } = self;
         let mut facts = vec![("Finds", vec![plain(proof.finds.join(", "))])];
         if !model.order.is_empty() && proof.operation == "Query" {
@@ -341,7 +342,7 @@ impl Pattern<'_> {
         facts
     }
 
-    fn parameters(&self, inputs: &Inputs<'_>) -> Vec<Row> {
+    fn parameters(&self, inputs: &Inputs<'_>) -> Vec<DocRow> {
         let all = self.model.parameters.iter().enumerate();
         let rows = all.map(|(index, parameter)| {
             let mut placeholders = self.model.placeholders();
@@ -352,7 +353,7 @@ impl Pattern<'_> {
             if let Some(clock) = &parameter.from_clock {
                 from.extend([plain(" unless given: "), code(clock.to_string())]);
             }
-            Row::new(vec![
+            DocRow::new(vec![
                 vec![code(&*parameter.name)],
                 vec![plain(parameter.kind.placeholder().to_lowercase())],
                 vec![written.map_or(plain("as it is"), |written| code(written.to_string()))],
@@ -363,7 +364,7 @@ impl Pattern<'_> {
     }
 
     /// The columns that stand in the keys of the found item types where it has a parameter.
-    fn origins(&self, inputs: &Inputs<'_>, parameter: usize) -> Vec<Origin> {
+    fn origins(&self, inputs: &Inputs<'_>, parameter: usize) -> Vec<OriginColumn> {
         let mut found = Vec::new();
         for item in &inputs.model.item_types {
             if !self.proof.finds.iter().any(|name| **name == *item.name) {
@@ -415,7 +416,7 @@ impl Pattern<'_> {
     }
 }
 
-fn answered(name: &str, answer: &Answer) -> [Block; 3] {
+fn answered(name: &str, answer: &ExampleAnswer) -> [DocBlock; 3] {
     let given = answer.parameters.iter();
     let given: Vec<String> = given
         .map(|(name, value)| format!("{name} = {value}"))
@@ -434,9 +435,9 @@ fn answered(name: &str, answer: &Answer) -> [Block; 3] {
         found.push_str(&format!("; the first {} of them", answer.items.len()));
     }
     [
-        Block::Subheading("A real answer".to_owned()),
-        Block::Paragraph(vec![plain(found + ":")]),
-        Block::Table(Table::of_items(caption, &answer.items)),
+        DocBlock::Subheading("A real answer".to_owned()),
+        DocBlock::Paragraph(vec![plain(found + ":")]),
+        DocBlock::Table(DocTable::of_items(caption, &answer.items)),
     ]
 }
 
@@ -451,10 +452,10 @@ fn condition(pattern: &AccessPattern) -> String {
 
 /// A template as people read it: without filters, but for what tells shards.
 fn plainly(template: &Template) -> String {
-    fn part(of: &Part) -> String {
+    fn part(of: &TemplatePart) -> String {
         match of {
-            Part::Text(text) => text.clone(),
-            Part::Value(placeholder) => {
+            TemplatePart::Text(text) => text.clone(),
+            TemplatePart::Value(placeholder) => {
                 let shards = placeholder.place.column == AccessPattern::SHARD
                     || matches!(placeholder.filters.last(), Some(Filter::Shard(_)));
                 if shards {
@@ -463,7 +464,7 @@ fn plainly(template: &Template) -> String {
                     format!("{{{}}}", placeholder.place.written)
                 }
             }
-            Part::Optional(inner) => {
+            TemplatePart::Optional(inner) => {
                 let inner: String = inner.iter().map(part).collect();
                 format!("[{inner}]")
             }
@@ -510,14 +511,14 @@ fn filter(pattern: &AccessPattern) -> Option<String> {
 
 /// The request of a pattern with its templates in the place of values; `None`
 /// where none can be planned.
-fn outline(inputs: &Inputs<'_>, pattern: &AccessPattern) -> Option<Request> {
+fn outline(inputs: &Inputs<'_>, pattern: &AccessPattern) -> Option<ExampleRequest> {
     let mut blank = pattern.clone();
     let mut asked: Vec<(KeyAttribute, String)> = Vec::new();
     let mut empty = |key: &mut KeyAttribute, templates: Vec<&mut Template>| {
         for template in templates {
             asked.push((key.clone(), template.to_string()));
             // Any text is a key of this type: the values are put in below.
-            template.parts = vec![Part::Text("-".to_owned())];
+            template.parts = vec![TemplatePart::Text("-".to_owned())];
         }
         key.key_type = KeyType::S;
     };
@@ -558,7 +559,7 @@ fn outline(inputs: &Inputs<'_>, pattern: &AccessPattern) -> Option<Request> {
             put(format!("/ExpressionAttributeValues/:f{at}"), value);
         }
     }
-    Some(Request {
+    Some(ExampleRequest {
         operation,
         json: format!("{json:#}"),
         more: plan.requests.len().saturating_sub(1),

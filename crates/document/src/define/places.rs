@@ -10,14 +10,15 @@ use dynafold_dynamodb::{
 use dynafold_format::count;
 use dynafold_mapping::forecast::PlaceKind;
 
-use super::{Facts, Inputs};
+use super::{DocumentFacts, Inputs};
 use crate::phrases;
 use crate::tree::{
-    self, About, Block, Cell, Line, Piece, Row, code, joined, link, plain, prose, texts,
+    self, About, DocBlock, DocRow, ItemCell, TextLine, TextPiece, code, joined, link, plain, prose,
+    texts,
 };
 
 /// The table or an index.
-struct Place<'g> {
+struct TableOrIndex<'g> {
     name: &'g str,
     kind: PlaceKind,
     partition: &'g [KeyAttribute],
@@ -27,8 +28,8 @@ struct Place<'g> {
 }
 
 /// The table, its global indexes, its local ones.
-fn places(table: &Table) -> impl Iterator<Item = Place<'_>> {
-    let own = Place {
+fn places(table: &Table) -> impl Iterator<Item = TableOrIndex<'_>> {
+    let own = TableOrIndex {
         name: &table.name,
         kind: PlaceKind::Table,
         partition: slice::from_ref(&table.partition),
@@ -39,7 +40,7 @@ fn places(table: &Table) -> impl Iterator<Item = Place<'_>> {
     let global = global.map(|index| (index, PlaceKind::GlobalIndex));
     let local = table.local_indexes.iter();
     let local = local.map(|index| (index, PlaceKind::LocalIndex));
-    let indexes = global.chain(local).map(|(index, kind)| Place {
+    let indexes = global.chain(local).map(|(index, kind)| TableOrIndex {
         name: &index.name,
         kind,
         partition: &index.partition,
@@ -50,18 +51,18 @@ fn places(table: &Table) -> impl Iterator<Item = Place<'_>> {
 }
 
 /// A table of them, and what the table has besides.
-pub(super) fn table(facts: &Facts<'_>) -> Vec<Block> {
+pub(super) fn table(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     let table = &facts.inputs.model.table;
     let keys = |keys: &[KeyAttribute]| {
         let keys = keys.iter().map(|key| {
-            let key_type = Piece::Type(key.key_type.word().to_owned());
+            let key_type = TextPiece::Type(key.key_type.word().to_owned());
             vec![code(&*key.name), plain(" "), key_type]
         });
         joined(keys, &plain(", "))
     };
     let rows = places(table).map(|place| {
-        Row::new(vec![
-            vec![plain(place.name), Piece::Sub(vec![plain(place.what())])],
+        DocRow::new(vec![
+            vec![plain(place.name), TextPiece::Sub(vec![plain(place.what())])],
             keys(place.partition),
             keys(place.sort),
             vec![plain(place.projection())],
@@ -69,7 +70,7 @@ pub(super) fn table(facts: &Facts<'_>) -> Vec<Block> {
             place.members(facts.inputs),
         ])
     });
-    let rows = tree::Table::new(
+    let rows = tree::DocTable::new(
         "The table and its indexes",
         &[
             "Name",
@@ -81,25 +82,25 @@ pub(super) fn table(facts: &Facts<'_>) -> Vec<Block> {
         ],
         rows.collect(),
     );
-    vec![Block::Table(rows), settings(table)]
+    vec![DocBlock::Table(rows), settings(table)]
 }
 
 /// The item collections of the table and of each index, side by side.
-pub(super) fn collections(facts: &Facts<'_>) -> Vec<Block> {
+pub(super) fn collections(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     let views = places(&facts.inputs.model.table).filter_map(|place| place.collections(facts));
-    let views: Vec<tree::Table> = views.collect();
+    let views: Vec<tree::DocTable> = views.collect();
     let examples = phrases::examples(facts.inputs.examples.as_ref());
-    let mut blocks = vec![Block::Note(vec![plain(examples)])];
+    let mut blocks = vec![DocBlock::Note(vec![plain(examples)])];
     if !views.is_empty() {
-        blocks.push(Block::Views("Item collections side by side", views));
+        blocks.push(DocBlock::Views("Item collections side by side", views));
     }
     blocks
 }
 
 /// A partition key's values, and the items that have them with their item types.
-type Group<'i> = (Vec<&'i Attribute>, Vec<(&'i str, &'i Item)>);
+type PartitionGroup<'i> = (Vec<&'i Attribute>, Vec<(&'i str, &'i Item)>);
 
-impl Place<'_> {
+impl TableOrIndex<'_> {
     fn what(&self) -> &'static str {
         match self.kind {
             PlaceKind::Table => "table",
@@ -130,36 +131,36 @@ impl Place<'_> {
     }
 
     /// The item types in it.
-    fn members(&self, inputs: &Inputs<'_>) -> Line {
+    fn members(&self, inputs: &Inputs<'_>) -> TextLine {
         if self.index.is_none() {
             let all = inputs.model.item_types.iter();
             let all = all.map(|item| vec![link(About::ItemType, &item.name)]);
-            return joined(all, &Piece::Break);
+            return joined(all, &TextPiece::Break);
         }
         let proofs = inputs.proofs.indexes.iter();
         let proofs = proofs.filter(|proof| proof.index == self.name);
         let lines = proofs.flat_map(|proof| &proof.items).map(|member| {
-            let mut line = Line::new();
+            let mut line = TextLine::new();
             if !member.when.is_empty() {
                 line.push(plain("some "));
             }
             line.push(link(About::ItemType, &member.item_type));
             if !member.when.is_empty() {
-                line.push(Piece::Sub(prose(&member.when)));
+                line.push(TextPiece::Sub(prose(&member.when)));
             }
             if let Some(value) = &member.single_partition {
-                let all = vec![plain("all under "), Piece::Value(value.clone())];
-                line.push(Piece::Sub(all));
+                let all = vec![plain("all under "), TextPiece::Value(value.clone())];
+                line.push(TextPiece::Sub(all));
             }
             line
         });
-        joined(lines, &Piece::Break)
+        joined(lines, &TextPiece::Break)
     }
 
     /// The chosen items that are in it, by partition key in the order in which they are met; `None`
     /// without one.
-    fn collections(&self, facts: &Facts<'_>) -> Option<tree::Table> {
-        let mut groups: Vec<Group<'_>> = Vec::new();
+    fn collections(&self, facts: &DocumentFacts<'_>) -> Option<tree::DocTable> {
+        let mut groups: Vec<PartitionGroup<'_>> = Vec::new();
         for (at, item_type) in facts.inputs.model.item_types.iter().enumerate() {
             for chosen in facts.choice.of_type(at) {
                 let item = &chosen.item;
@@ -192,7 +193,7 @@ impl Place<'_> {
             .into_iter()
             .flat_map(|(partition, items)| self.rows(&facts.inputs.model.table, &partition, items));
         let caption = format!("{} {}", self.what(), self.name);
-        let mut view = tree::Table::new(caption, &titles, rows.collect());
+        let mut view = tree::DocTable::new(caption, &titles, rows.collect());
         view.class = "view";
         Some(view)
     }
@@ -203,15 +204,17 @@ impl Place<'_> {
         table: &Table,
         partition: &[&Attribute],
         mut items: Vec<(&str, &Item)>,
-    ) -> Vec<Row> {
+    ) -> Vec<DocRow> {
         items.sort_by(|(_, a), (_, b)| {
             let keys = self.sort.iter();
             let each = keys.map(|key| sort_order(a.get(&key.name), b.get(&key.name)));
             each.fold(Ordering::Equal, Ordering::then)
         });
         let line = |values: &[&Attribute]| {
-            let values = values.iter().map(|value| vec![Piece::Value(shown(value))]);
-            joined(values, &Piece::Break)
+            let values = values
+                .iter()
+                .map(|value| vec![TextPiece::Value(shown(value))]);
+            joined(values, &TextPiece::Break)
         };
         let is_key = |name: &str| {
             let mut keys = self.partition.iter().chain(self.sort);
@@ -230,12 +233,12 @@ impl Place<'_> {
             let others = item.attributes.iter();
             let others = others.filter(|(name, _)| !is_key(name) && projected(name));
             cells.push(vec![
-                Piece::Marked("role", name.to_owned()),
-                Piece::Attributes(others.map(|(name, value)| cell(name, value)).collect()),
+                TextPiece::Marked("role", name.to_owned()),
+                TextPiece::Attributes(others.map(|(name, value)| cell(name, value)).collect()),
             ]);
-            Row {
+            DocRow {
                 span: if at == 0 { all } else { 0 },
-                ..Row::new(cells)
+                ..DocRow::new(cells)
             }
         });
         rows.collect()
@@ -261,7 +264,7 @@ fn billing(billing: Billing, autoscale: Option<Autoscale>) -> String {
 }
 
 /// What the table has besides keys and indexes, as far as the mapping says it.
-fn settings(table: &Table) -> Block {
+fn settings(table: &Table) -> DocBlock {
     let settings = &table.settings;
     let yes = |is: bool| if is { "on" } else { "off" }.to_owned();
     let off = || Some("off".to_owned());
@@ -315,13 +318,13 @@ const SHOWN: usize = 240;
 
 /// The attributes of an item.
 #[must_use]
-pub fn cells(item: &Item) -> Vec<Cell> {
+pub fn cells(item: &Item) -> Vec<ItemCell> {
     let attributes = item.attributes.iter();
     attributes.map(|(name, value)| cell(name, value)).collect()
 }
 
-fn cell(name: &str, value: &Attribute) -> Cell {
-    Cell {
+fn cell(name: &str, value: &Attribute) -> ItemCell {
+    ItemCell {
         name: name.to_owned(),
         data_type: value.type_name(),
         value: shown(value),

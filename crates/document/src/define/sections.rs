@@ -2,12 +2,12 @@
 
 use dynafold_format::{count, counted};
 
-use super::{Facts, Inputs, coverage, items, patterns, places};
+use super::{DocumentFacts, Inputs, coverage, items, patterns, places};
 use crate::definition::Warning;
-use crate::tree::{Block, Line, Part, Piece, Section, code, plain, prose, texts};
+use crate::tree::{DocBlock, Section, TableRole, TextLine, TextPiece, code, plain, prose, texts};
 
 /// All sections in their order.
-pub(super) fn sections(facts: &Facts<'_>) -> Vec<Section> {
+pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
     let mut sections = vec![
         Section {
             anchor: "overview",
@@ -21,7 +21,10 @@ pub(super) fn sections(facts: &Facts<'_>) -> Vec<Section> {
             title: "Relational model",
             intro: "The tables that the items are made from, with their foreign keys. Tables that \
                     the mapping does not touch are dimmed or left out.",
-            blocks: vec![Block::Drawing(facts.catalog.clone(), facts.sources.clone())],
+            blocks: vec![DocBlock::Drawing(
+                facts.catalog.clone(),
+                facts.sources.clone(),
+            )],
         },
         Section {
             anchor: "patterns",
@@ -91,10 +94,10 @@ pub(super) fn sections(facts: &Facts<'_>) -> Vec<Section> {
 }
 
 /// What there is, and how many.
-fn overview(facts: &Facts<'_>) -> Block {
+fn overview(facts: &DocumentFacts<'_>) -> DocBlock {
     let inputs = facts.inputs;
     let read = facts.sources.iter();
-    let read = read.filter(|table| matches!(table.part, Part::Read | Part::Queried));
+    let read = read.filter(|table| matches!(table.part, TableRole::Read | TableRole::Queried));
     let tables = counted(facts.sources.len(), "table");
     let accepted = match inputs.accepted.len() {
         0 => String::new(),
@@ -121,25 +124,25 @@ fn overview(facts: &Facts<'_>) -> Block {
     texts(fixed.into_iter().chain(items))
 }
 
-fn warnings(inputs: &Inputs<'_>) -> Vec<Block> {
+fn warnings(inputs: &Inputs<'_>) -> Vec<DocBlock> {
     let lists = [
         ("Open", &inputs.warnings),
         ("Accepted by the mapping", &inputs.accepted),
     ];
     let lists = lists.into_iter().flat_map(|(title, warnings)| {
         let list = match warnings.as_slice() {
-            [] => Block::Paragraph(vec![plain("None.")]),
-            all => Block::List(all.iter().map(|each| warning(inputs, each)).collect()),
+            [] => DocBlock::Paragraph(vec![plain("None.")]),
+            all => DocBlock::List(all.iter().map(|each| warning(inputs, each)).collect()),
         };
-        [Block::Heading(title.to_owned()), list]
+        [DocBlock::Heading(title.to_owned()), list]
     });
     lists.collect()
 }
 
-fn warning(inputs: &Inputs<'_>, warning: &Warning) -> Line {
+fn warning(inputs: &Inputs<'_>, warning: &Warning) -> TextLine {
     let place = format!("{}:{}:{}", inputs.mapping, warning.line, warning.column);
     let mut line = vec![
-        Piece::Marked("role", warning.code.clone()),
+        TextPiece::Marked("role", warning.code.clone()),
         plain(" at "),
         code(place),
         plain(": "),
@@ -151,7 +154,7 @@ fn warning(inputs: &Inputs<'_>, warning: &Warning) -> Line {
         line.push(plain(")"));
     }
     if let Some(help) = &warning.help {
-        line.extend([Piece::Break, plain("To mend it: ")]);
+        line.extend([TextPiece::Break, plain("To mend it: ")]);
         line.extend(prose(help));
     }
     line

@@ -11,9 +11,9 @@ use dynafold_mapping::{Described, Proofs, Raw, resolve};
 use dynafold_relational::catalog::{Catalog, DataType, sample};
 
 use super::figures::Basis;
-use super::{Facts, Inputs, define};
+use super::{DocumentFacts, Inputs, define};
 use crate::markdown;
-use crate::tree::Part;
+use crate::tree::TableRole;
 
 const MAPPING: &str = r#"
 dynafold: 1
@@ -77,19 +77,23 @@ fn resolved(catalog: &Catalog) -> (Model, Proofs) {
 }
 
 /// What is found out without rows.
-fn found<T>(of: impl FnOnce(&Facts<'_>) -> T) -> T {
+fn found<T>(of: impl FnOnce(&DocumentFacts<'_>) -> T) -> T {
     sampled(&[], 0, of)
 }
 
 /// What is found out by the first rows, of which at most `rows` were asked for.
-fn sampled<T>(samples: &[ItemTypeSample], rows: u64, of: impl FnOnce(&Facts<'_>) -> T) -> T {
+fn sampled<T>(
+    samples: &[ItemTypeSample],
+    rows: u64,
+    of: impl FnOnce(&DocumentFacts<'_>) -> T,
+) -> T {
     let mut catalog = shop();
     for table in &mut catalog.tables {
         table.estimated_rows = Some(50_000);
     }
     let (model, proofs) = resolved(&catalog);
     let prices = Prices::read(SHIPPED, None).unwrap();
-    of(&Facts::of(&Inputs {
+    of(&DocumentFacts::of(&Inputs {
         mapping: "shop.yaml",
         model: &model,
         catalog: &catalog,
@@ -128,18 +132,18 @@ fn patterns_read_as_people_write_them() {
 #[test]
 fn tables_and_columns_tell_what_becomes_of_them() {
     let (catalog, sources) = found(|facts| (facts.catalog.clone(), facts.sources.clone()));
-    let parts: Vec<(&str, Part)> = sources
+    let parts: Vec<(&str, TableRole)> = sources
         .iter()
         .map(|source| (source.name.as_str(), source.part))
         .collect();
     assert_eq!(
         parts,
         [
-            ("Order Details", Part::Read),
-            ("orders", Part::Read),
-            ("profiles", Part::Beside),
-            ("recent", Part::Unread),
-            ("users", Part::Read),
+            ("Order Details", TableRole::Read),
+            ("orders", TableRole::Read),
+            ("profiles", TableRole::Beside),
+            ("recent", TableRole::Unread),
+            ("users", TableRole::Read),
         ]
     );
     // Nothing is read of the schema `vault`: what it holds is nobody's affair here.

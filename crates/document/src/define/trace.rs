@@ -1,14 +1,14 @@
 //! Which columns a value is from: places of a row traced back through joins, elements and children.
 
-use dynafold_mapping::model::{Explode, Gather, Node, Template};
+use dynafold_mapping::model::{AttributeNode, ChildContainer, Explode, Template};
 use dynafold_relational::catalog::{Catalog, TableName};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 
-use crate::tree::{Line, Piece, code, joined, plain};
+use crate::tree::{TextLine, TextPiece, code, joined, plain};
 
 /// A column that a value is from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Origin {
+pub(super) struct OriginColumn {
     /// The table, as people write it; the item type's query where it is read from one.
     pub(super) table: String,
     /// The column.
@@ -20,15 +20,19 @@ pub(super) struct Origin {
 }
 
 /// Columns with their types, below each other.
-pub(super) fn origins(origins: &[Origin]) -> Line {
+pub(super) fn origins(origins: &[OriginColumn]) -> TextLine {
     let lines = origins.iter().map(|origin| {
         let name = code(format!("{}.{}", origin.table, origin.column));
         match origin.declared.as_str() {
             "" => vec![name],
-            declared => vec![name, plain(" "), Piece::Marked("type", declared.to_owned())],
+            declared => vec![
+                name,
+                plain(" "),
+                TextPiece::Marked("type", declared.to_owned()),
+            ],
         }
     });
-    joined(lines, &Piece::Break)
+    joined(lines, &TextPiece::Break)
 }
 
 /// Traces the places of one row.
@@ -43,39 +47,42 @@ pub(super) struct Tracer<'g> {
 
 impl<'g> Tracer<'g> {
     /// The columns that an attribute is made from, each once, in the order in which they are met.
-    pub(super) fn of_node(&self, node: &Node) -> Vec<Origin> {
+    pub(super) fn of_node(&self, node: &AttributeNode) -> Vec<OriginColumn> {
         let mut found = Vec::new();
         self.node(node, &mut found);
         found
     }
 
-    fn node(&self, node: &Node, found: &mut Vec<Origin>) {
+    fn node(&self, node: &AttributeNode, found: &mut Vec<OriginColumn>) {
         node.visit(&mut |node| match node {
-            Node::Template(template) => self.template(template, found),
-            Node::Map { spreads, .. } => {
+            AttributeNode::Template(template) => self.template(template, found),
+            AttributeNode::Map { spreads, .. } => {
                 for place in spreads {
                     self.take(place.column, found);
                 }
             }
-            Node::Embed(embed) => {
+            AttributeNode::Embed(embed) => {
                 if let Some(children) = self.children(embed.column) {
                     children.node(&embed.each, found);
-                    if let Gather::Map(key) = &embed.gather {
+                    if let ChildContainer::Map(key) = &embed.gather {
                         children.template(key, found);
                     }
                 }
             }
-            Node::Constant(_) | Node::List(_) | Node::When { .. } | Node::Typed { .. } => {}
+            AttributeNode::Constant(_)
+            | AttributeNode::List(_)
+            | AttributeNode::When { .. }
+            | AttributeNode::Typed { .. } => {}
         });
     }
 
-    fn template(&self, template: &Template, found: &mut Vec<Origin>) {
+    fn template(&self, template: &Template, found: &mut Vec<OriginColumn>) {
         for placeholder in template.placeholders() {
             self.take(placeholder.place.column, found);
         }
     }
 
-    fn take(&self, column: usize, found: &mut Vec<Origin>) {
+    fn take(&self, column: usize, found: &mut Vec<OriginColumn>) {
         if let Some(origin) = self.column(column)
             && !found.contains(&origin)
         {
@@ -84,7 +91,7 @@ impl<'g> Tracer<'g> {
     }
 
     /// The column that a place of the row is from.
-    pub(super) fn column(&self, index: usize) -> Option<Origin> {
+    pub(super) fn column(&self, index: usize) -> Option<OriginColumn> {
         let mut explodes = self.explodes.iter();
         if let Some(explode) = explodes.find(|explode| explode.element == index) {
             return self.column(explode.array.column);
@@ -98,7 +105,7 @@ impl<'g> Tracer<'g> {
         };
         let table = id.as_ref().and_then(|id| self.catalog.table(id));
         let column = table.and_then(|table| table.column(name));
-        Some(Origin {
+        Some(OriginColumn {
             table: match &id {
                 Some(id) => self.catalog.display_name(id),
                 None => self.name.to_owned(),

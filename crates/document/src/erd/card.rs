@@ -21,7 +21,7 @@ const TYPE_ROOM: i32 = 92;
 const TITLE_ROOM: i32 = 220;
 
 /// A row of a box.
-pub(super) struct Row<'a> {
+pub(super) struct CardRow<'a> {
     pub(super) column: &'a Column,
     pub(super) keys: String,
     pub(super) name: String,
@@ -37,7 +37,7 @@ pub(super) struct Card<'a> {
     pub(super) title: String,
     /// What it is, where it is no table.
     pub(super) kind: &'static str,
-    pub(super) rows: Vec<Row<'a>>,
+    pub(super) rows: Vec<CardRow<'a>>,
     /// Columns that are not shown.
     pub(super) folded: Vec<&'a str>,
     /// How much of each row the marks of keys take.
@@ -61,7 +61,7 @@ impl<'a> Card<'a> {
             let keys = catalog.keys_of(table, column).join(" ");
             if all || !keys.is_empty() || others > 0 {
                 others = others.saturating_sub(usize::from(keys.is_empty()));
-                rows.push(Row {
+                rows.push(CardRow {
                     keys,
                     name: fit(&column.name, COLUMN, NAME_ROOM),
                     data_type: fit(&short_type(&column.declared), SMALL, TYPE_ROOM),
@@ -84,7 +84,7 @@ impl<'a> Card<'a> {
             .max()
             .unwrap_or(0);
         let keys_width = keys_width + if keys_width > 0 { 6 } else { 0 };
-        let wide = |row: &Row| {
+        let wide = |row: &CardRow| {
             keys_width + width(&row.name, COLUMN) + BETWEEN + width(&row.data_type, SMALL)
         };
         let head = width(&title, NAME) + BETWEEN + width(kind, SMALL);
@@ -112,7 +112,7 @@ impl<'a> Card<'a> {
 
     /// The middle of a column's row, from the box's top; of the head where the column is not shown.
     pub(super) fn row_of(&self, column: Option<&String>) -> i32 {
-        let is = |row: &Row| Some(&row.column.name) == column;
+        let is = |row: &CardRow| Some(&row.column.name) == column;
         let found = self.rows.iter().zip(0..).find(|(row, _)| is(row));
         found.map_or(HEAD / 2, |(_, number)| HEAD + number * ROW + ROW / 2)
     }

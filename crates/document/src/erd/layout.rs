@@ -34,14 +34,14 @@ const MANY: usize = 40;
 
 /// A box to be placed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shape {
+pub(super) struct BoxShape {
     pub(super) width: i32,
     pub(super) height: i32,
 }
 
 /// A line to be drawn, from a row of the child's box to a row of the parent's.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Link {
+pub(super) struct BoxLink {
     pub(super) child: usize,
     /// The middle of the row, from the box's top.
     pub(super) child_row: i32,
@@ -55,7 +55,7 @@ pub(super) struct Link {
 
 /// A placed box. Boxes of one layer are equally wide.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Place {
+pub(super) struct PlacedBox {
     pub(super) x: i32,
     pub(super) y: i32,
     pub(super) width: i32,
@@ -63,18 +63,18 @@ pub(super) struct Place {
 
 /// The whole drawing; its upper left corner is 0, 0.
 #[derive(Debug, Default)]
-pub(super) struct Layout {
+pub(super) struct ErdLayout {
     pub(super) width: i32,
     pub(super) height: i32,
     /// One for each shape.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<PlacedBox>,
     /// One for each link: its corners, from the child to the parent.
     pub(super) routes: Vec<Vec<(i32, i32)>>,
     /// How often a line crosses another that leads elsewhere.
     pub(super) crossings: usize,
 }
 
-impl Layout {
+impl ErdLayout {
     /// By how many thousandths the drawing must shrink to fit the page; 1000 where it fits.
     pub(super) fn scale(&self) -> i32 {
         scale(self.width, self.height)
@@ -95,7 +95,7 @@ fn scale(width: i32, height: i32) -> i32 {
 }
 
 /// Lays out any graph by the best of several layerings.
-pub(super) fn lay_out(shapes: &[Shape], links: &[Link]) -> Layout {
+pub(super) fn lay_out(shapes: &[BoxShape], links: &[BoxLink]) -> ErdLayout {
     let (trials, finalists) = if shapes.len() > MANY {
         (1, 0)
     } else {
@@ -104,7 +104,7 @@ pub(super) fn lay_out(shapes: &[Shape], links: &[Link]) -> Layout {
     let layerings = layerings(shapes, links).into_iter().take(trials);
     let right = vec![Side::Right; links.len()];
     let drawn = layerings.map(|layers| (draw(shapes, links, &layers, &right), layers));
-    let mut drawn: Vec<(Layout, Vec<usize>)> = drawn.collect();
+    let mut drawn: Vec<(ErdLayout, Vec<usize>)> = drawn.collect();
     // A stable sort: of equals the more promising one.
     drawn.sort_by_key(|(layout, _)| Reverse(layout.merit()));
     for (best, layers) in drawn.iter_mut().take(finalists) {
@@ -124,11 +124,11 @@ pub(super) fn lay_out(shapes: &[Shape], links: &[Link]) -> Layout {
     }
     // Of equals the first.
     let layouts = drawn.into_iter().rev().map(|(layout, _)| layout);
-    layouts.max_by_key(Layout::merit).unwrap_or_default()
+    layouts.max_by_key(ErdLayout::merit).unwrap_or_default()
 }
 
 /// Draws boxes whose layers are given, and the sides of links within a layer.
-fn draw(shapes: &[Shape], links: &[Link], layers: &[usize], sides: &[Side]) -> Layout {
+fn draw(shapes: &[BoxShape], links: &[BoxLink], layers: &[usize], sides: &[Side]) -> ErdLayout {
     let mut grid = Grid::new(shapes, links, layers, sides);
     grid.order();
     grid.place();
@@ -167,8 +167,8 @@ struct Trunk {
 type Groups = BTreeMap<(usize, i32, bool, Side), Vec<usize>>;
 
 struct Grid<'a> {
-    shapes: &'a [Shape],
-    links: &'a [Link],
+    shapes: &'a [BoxShape],
+    links: &'a [BoxLink],
     /// For each link the side at which it leaves both boxes, where these stand in one layer.
     sides: &'a [Side],
     /// The layer of each node. The first nodes are the boxes, in their order; the others are the
@@ -194,7 +194,12 @@ const MARK: i32 = 17;
 const BESIDE: i32 = 6;
 
 impl<'a> Grid<'a> {
-    fn new(shapes: &'a [Shape], links: &'a [Link], layer_of: &[usize], sides: &'a [Side]) -> Self {
+    fn new(
+        shapes: &'a [BoxShape],
+        links: &'a [BoxLink],
+        layer_of: &[usize],
+        sides: &'a [Side],
+    ) -> Self {
         let count = layer_of.iter().max().map_or(0, |last| last + 1);
         let mut layers = vec![Vec::new(); count];
         for (node, &layer) in layer_of.iter().enumerate() {
@@ -598,10 +603,10 @@ const APART: i32 = 8;
 
 impl Grid<'_> {
     /// Draws the grid.
-    fn route(&self) -> Layout {
-        let mut layout = Layout {
-            places: vec![Place::default(); self.shapes.len()],
-            ..Layout::default()
+    fn route(&self) -> ErdLayout {
+        let mut layout = ErdLayout {
+            places: vec![PlacedBox::default(); self.shapes.len()],
+            ..ErdLayout::default()
         };
         // Where each bundle's upright line is in each gap.
         let mut tracks: BTreeMap<(usize, usize), i32> = BTreeMap::new();
@@ -639,7 +644,7 @@ impl Grid<'_> {
             let width = width.unwrap_or(0);
             for node in boxes() {
                 let y = self.y[node];
-                layout.places[node] = Place { x, y, width };
+                layout.places[node] = PlacedBox { x, y, width };
                 layout.height = layout.height.max(y + self.height(node));
             }
             x += width;
@@ -657,7 +662,7 @@ impl Grid<'_> {
     /// parent.
     fn corners(
         &self,
-        places: &[Place],
+        places: &[PlacedBox],
         tracks: &BTreeMap<(usize, usize), i32>,
         number: usize,
     ) -> Vec<(i32, i32)> {

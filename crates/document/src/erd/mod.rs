@@ -23,7 +23,7 @@ mod tests;
 use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
 
 use card::Card;
-use layout::{Layout, Link, READABLE, Shape, lay_out};
+use layout::{BoxLink, BoxShape, ErdLayout, READABLE, lay_out};
 
 /// How many columns a table may have before some are folded, tried until the drawing is readable.
 const BOUNDS: [usize; 5] = [14, 9, 6, 3, 0];
@@ -33,7 +33,7 @@ const FOLDED: [usize; 1] = [3];
 
 /// How a table is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum TableDetail {
     /// Like all others.
     Full,
     /// Faintly: it is there, but nothing becomes of it.
@@ -45,16 +45,16 @@ pub enum Shown {
 /// Draws the catalog as one SVG element. Without a table to draw it says so. `shown` is asked about
 /// views too.
 #[must_use]
-pub fn draw(catalog: &Catalog, shown: &dyn Fn(&Table) -> Shown) -> String {
+pub fn draw(catalog: &Catalog, shown: &dyn Fn(&Table) -> TableDetail) -> String {
     let drawing = drawing(catalog, shown);
     drawing.map_or_else(String::new, |drawing| svg::write(catalog, &drawing))
 }
 
 /// The first drawing that is readable, else the one that is most so.
-fn drawing<'a>(catalog: &'a Catalog, shown: &dyn Fn(&Table) -> Shown) -> Option<Drawing<'a>> {
+fn drawing<'a>(catalog: &'a Catalog, shown: &dyn Fn(&Table) -> TableDetail) -> Option<Drawing<'a>> {
     let tables = catalog.tables.iter().map(|table| (table, shown(table)));
-    let tables: Vec<(&Table, Shown)> = tables
-        .filter(|(_, shown)| *shown != Shown::Hidden)
+    let tables: Vec<(&Table, TableDetail)> = tables
+        .filter(|(_, shown)| *shown != TableDetail::Hidden)
         .collect();
     let bounds = if tables.len() > MANY {
         FOLDED.as_slice()
@@ -79,7 +79,7 @@ fn drawing<'a>(catalog: &'a Catalog, shown: &dyn Fn(&Table) -> Shown) -> Option<
 struct Drawing<'a> {
     cards: Vec<Card<'a>>,
     edges: Vec<Edge<'a>>,
-    layout: Layout,
+    layout: ErdLayout,
 }
 
 /// A foreign key between two tables that are drawn.
@@ -96,20 +96,20 @@ struct Edge<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    fn new(catalog: &Catalog, tables: &[(&'a Table, Shown)], bound: usize) -> Self {
+    fn new(catalog: &Catalog, tables: &[(&'a Table, TableDetail)], bound: usize) -> Self {
         let cards: Vec<Card> = (tables.iter())
-            .map(|(table, shown)| Card::new(catalog, table, *shown == Shown::Dimmed, bound))
+            .map(|(table, shown)| Card::new(catalog, table, *shown == TableDetail::Dimmed, bound))
             .collect();
         let edges = edges(&cards);
-        let shapes: Vec<Shape> = (cards.iter())
-            .map(|card| Shape {
+        let shapes: Vec<BoxShape> = (cards.iter())
+            .map(|card| BoxShape {
                 width: card.width,
                 height: card.height,
             })
             .collect();
         let row = |at: usize, column| cards.get(at).map_or(0, |card: &Card| card.row_of(column));
-        let links: Vec<Link> = (edges.iter())
-            .map(|edge| Link {
+        let links: Vec<BoxLink> = (edges.iter())
+            .map(|edge| BoxLink {
                 child: edge.child,
                 child_row: row(edge.child, edge.key.columns.first()),
                 parent: edge.parent,

@@ -6,8 +6,8 @@ use dynafold_format::counted;
 use dynafold_relational::catalog::Catalog;
 use maud::{Markup, PreEscaped, html};
 
-use super::card::{Card, HEAD, ROW, Row, SIDE, more, short_type};
-use super::layout::Place;
+use super::card::{Card, CardRow, HEAD, ROW, SIDE, more, short_type};
+use super::layout::PlacedBox;
 use super::{Drawing, Edge};
 
 /// The widest label of a line; longer ones are cut.
@@ -128,7 +128,7 @@ fn edge(drawing: &Drawing, edge: &Edge, route: &[(i32, i32)]) -> Markup {
 
 /// The group's label says what the lines show. The head is an element of its own, for the page to make
 /// a button of: one whose name is all that it shows.
-fn table(card: &Card, place: Place, summary: &str) -> Markup {
+fn table(card: &Card, place: PlacedBox, summary: &str) -> Markup {
     let (wide, high) = (place.width, card.height);
     let title = (card.title != card.name).then_some(card.name.as_str());
     let tops = (0..).map(|row| HEAD + row * ROW);
@@ -152,7 +152,7 @@ fn table(card: &Card, place: Place, summary: &str) -> Markup {
     }
 }
 
-fn row(card: &Card, row: &Row, top: i32, wide: i32) -> Markup {
+fn row(card: &Card, row: &CardRow, top: i32, wide: i32) -> Markup {
     let y = top + 12;
     let key = if row.keys.starts_with("PK") {
         "erd-key erd-primary"

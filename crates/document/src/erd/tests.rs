@@ -14,16 +14,20 @@ use catalogs::{any_catalog, catalog, public_schema, rentals};
 use checks::{assert_sound, assert_well_formed, crossings};
 
 fn drawn(catalog: &Catalog, bound: usize) -> Drawing<'_> {
-    let tables: Vec<(&Table, Shown)> = catalog.tables.iter().map(|t| (t, Shown::Full)).collect();
+    let tables: Vec<(&Table, TableDetail)> = catalog
+        .tables
+        .iter()
+        .map(|t| (t, TableDetail::Full))
+        .collect();
     Drawing::new(catalog, &tables, bound)
 }
 
 /// All tables, no views.
-fn stored(table: &Table) -> Shown {
+fn stored(table: &Table) -> TableDetail {
     if table.is_stored() {
-        Shown::Full
+        TableDetail::Full
     } else {
-        Shown::Hidden
+        TableDetail::Hidden
     }
 }
 
@@ -159,9 +163,9 @@ fn keys_are_not_folded() {
 #[test]
 fn tables_are_dimmed_or_left_out() {
     let shown = |table: &Table| match table.name.name.as_str() {
-        "users" => Shown::Dimmed,
-        "profiles" => Shown::Hidden,
-        _ => Shown::Full,
+        "users" => TableDetail::Dimmed,
+        "profiles" => TableDetail::Hidden,
+        _ => TableDetail::Full,
     };
     let svg = draw(&shop(), &shown);
     assert!(svg.contains("class=\"erd-table erd-dimmed\" data-table=\"public.users\""));

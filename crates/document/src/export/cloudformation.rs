@@ -6,8 +6,8 @@
 use dynafold_dynamodb::{Index, KeyAttribute, TableClass, Throughput};
 use serde_json::{Value, json};
 
-use super::infrastructure::{Bounds, Capacity, Infrastructure, key_schema, policy};
-use super::names::Names;
+use super::infrastructure::{Capacity, Infrastructure, ScalingBounds, key_schema, policy};
+use super::names::UniqueNames;
 use super::{ARCHIVE_FUNCTION, Export, ExportError, filled, indented};
 
 /// Bytes of a template that CloudFormation takes without a bucket.
@@ -240,7 +240,7 @@ fn regional_table(wanted: &Infrastructure<'_>) -> Value {
 
 /// The targets and policies that scale the capacity of a table in one region.
 fn push_scaling(text: &mut String, wanted: &Infrastructure<'_>) {
-    let mut names = Names::default();
+    let mut names = UniqueNames::default();
     for scaling in &wanted.scaling {
         let words = scaling.words();
         let own = [
@@ -314,7 +314,7 @@ fn follows(
     first: u64,
 ) -> Value {
     let policy = policy(wanted.table, index);
-    let bounds = Bounds::of(policy, first);
+    let bounds = ScalingBounds::of(policy, first);
     json!({
         "MinCapacity": bounds.min,
         "MaxCapacity": bounds.max,

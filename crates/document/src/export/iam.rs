@@ -1,11 +1,11 @@
 //! IAM policies: what a migration does to this one table, and what an application asks it.
 
 use dynafold_dynamodb::KeyType;
-use dynafold_mapping::model::{AccessPattern, Model, Part, Placeholder, Template};
+use dynafold_mapping::model::{AccessPattern, Model, Placeholder, Template, TemplatePart};
 use dynafold_mapping::template::Filter;
 use serde_json::{Value, json};
 
-use super::names::Names;
+use super::names::UniqueNames;
 use super::{Export, ExportError, ExportOptions, Tenant};
 
 /// Characters without white space that a managed policy may have.
@@ -61,23 +61,23 @@ pub(super) fn application(model: &Model, options: &ExportOptions) -> Result<Expo
         return Err(ExportError::NoPatterns);
     }
     let (tenant, notes) = tenant(model, &options.tenant)?;
-    let mut asked: Vec<Asked> = Vec::new();
+    let mut asked: Vec<AskedAction> = Vec::new();
     for pattern in &model.patterns {
-        let (action, keys) = (action(pattern), Keys::of(pattern, tenant.as_deref()));
+        let (action, keys) = (action(pattern), LeadingKeys::of(pattern, tenant.as_deref()));
         let index = pattern.index.as_deref();
         let found = asked
             .iter_mut()
             .find(|asked| asked.action == action && asked.index == index);
         match found {
             Some(asked) => asked.keys.push(keys),
-            None => asked.push(Asked {
+            None => asked.push(AskedAction {
                 action,
                 index,
                 keys: vec![keys],
             }),
         }
     }
-    let (mut names, mut statements) = (Names::default(), Vec::new());
+    let (mut names, mut statements) = (UniqueNames::default(), Vec::new());
     for asked in &asked {
         let arn = arn(&model.table.name, options, None, asked.index);
         asked.allow(&[arn], &mut names, &mut statements);
@@ -89,10 +89,10 @@ pub(super) fn application(model: &Model, options: &ExportOptions) -> Result<Expo
 }
 
 /// What is asked of the table or of one index by one action.
-struct Asked<'m> {
+struct AskedAction<'m> {
     action: &'static str,
     index: Option<&'m str>,
-    keys: Vec<Keys>,
+    keys: Vec<LeadingKeys>,
 }
 
 /// The action by which a pattern is asked, as `access::plan` decides it.
@@ -101,9 +101,9 @@ fn action(pattern: &AccessPattern) -> &'static str {
     if is_get { "GetItem" } else { "Query" }
 }
 
-impl Asked<'_> {
+impl AskedAction<'_> {
     /// Adds the statements that allow it.
-    fn allow(&self, resources: &[String], names: &mut Names, statements: &mut Vec<Value>) {
+    fn allow(&self, resources: &[String], names: &mut UniqueNames, statements: &mut Vec<Value>) {
         let whole = self
             .index
             .map_or_else(|| "table".to_owned(), |index| format!("index-{index}"));
@@ -111,7 +111,8 @@ impl Asked<'_> {
             let sid = names.camel(&format!("Dynafold-application-{}-on-{whole}", self.action));
             statements.push(statement(&sid, &[self.action], resources, condition));
         };
-        let told: Option<Vec<(String, bool)>> = self.keys.iter().map(Keys::condition).collect();
+        let told: Option<Vec<(String, bool)>> =
+            self.keys.iter().map(LeadingKeys::condition).collect();
         let Some(mut told) = told else {
             add(None);
             return;
@@ -130,10 +131,10 @@ impl Asked<'_> {
 }
 
 /// Where the condition key tells nothing.
-fn untold(asked: &[Asked<'_>]) -> impl Iterator<Item = String> {
+fn untold(asked: &[AskedAction<'_>]) -> impl Iterator<Item = String> {
     let untold = asked
         .iter()
-        .filter(|asked| asked.keys.contains(&Keys::Untold));
+        .filter(|asked| asked.keys.contains(&LeadingKeys::Untold));
     untold.map(|asked| {
         let whole = asked
             .index
@@ -234,9 +235,9 @@ pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
 
 /// Which partition key values are asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Keys {
+enum LeadingKeys {
     /// Those of this shape.
-    Shaped(Vec<Piece>),
+    Shaped(Vec<KeyValuePiece>),
     /// All of them.
     Any,
     /// Those of which the condition key tells nothing.
@@ -245,7 +246,7 @@ enum Keys {
 
 /// A piece of a partition key value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum KeyValuePiece {
     /// Text that stands for itself.
     Text(String),
     /// The caller's tag of this name.
@@ -256,7 +257,7 @@ enum Piece {
     Any,
 }
 
-impl Piece {
+impl KeyValuePiece {
     /// What stands for itself in it.
     fn text(&self) -> &str {
         match self {
@@ -270,23 +271,23 @@ impl Piece {
     }
 }
 
-impl Keys {
+impl LeadingKeys {
     fn of(pattern: &AccessPattern, tenant: Option<&str>) -> Self {
         let Some(template) = told(pattern) else {
             return Self::Untold;
         };
-        let mut pieces: Vec<Piece> = Vec::new();
+        let mut pieces: Vec<KeyValuePiece> = Vec::new();
         for part in &template.parts {
             let piece = match part {
-                Part::Text(text) => Piece::Text(text.clone()),
-                Part::Value(value) => of_value(pattern, value, tenant),
-                Part::Optional(_) => Piece::Any,
+                TemplatePart::Text(text) => KeyValuePiece::Text(text.clone()),
+                TemplatePart::Value(value) => of_value(pattern, value, tenant),
+                TemplatePart::Optional(_) => KeyValuePiece::Any,
             };
-            if piece != Piece::Any || pieces.last() != Some(&Piece::Any) {
+            if piece != KeyValuePiece::Any || pieces.last() != Some(&KeyValuePiece::Any) {
                 pieces.push(piece);
             }
         }
-        if pieces == [Piece::Any] {
+        if pieces == [KeyValuePiece::Any] {
             return Self::Any;
         }
         Self::Shaped(pieces)
@@ -294,7 +295,7 @@ impl Keys {
 
     /// Whether only a tenant's own are asked for.
     fn are_bound(&self) -> bool {
-        matches!(self, Self::Shaped(pieces) if pieces.iter().any(|piece| matches!(piece, Piece::Tag(_))))
+        matches!(self, Self::Shaped(pieces) if pieces.iter().any(|piece| matches!(piece, KeyValuePiece::Tag(_))))
     }
 
     /// Whether a wildcard stands straight beside the tag, so that one tenant's are like another's.
@@ -302,7 +303,7 @@ impl Keys {
         let Self::Shaped(pieces) = self else {
             return false;
         };
-        let is_tag = |piece: &Piece| matches!(piece, Piece::Tag(_));
+        let is_tag = |piece: &KeyValuePiece| matches!(piece, KeyValuePiece::Tag(_));
         pieces.windows(2).any(|pair| match pair {
             [one, other] => {
                 (is_tag(one) && other.text().is_empty()) || (one.text().is_empty() && is_tag(other))
@@ -313,9 +314,12 @@ impl Keys {
 
     /// Whether values of both may be one: neither their beginnings nor their ends tell them apart.
     fn may_meet(&self, other: &Self) -> bool {
-        fn ends(pieces: &[Piece]) -> (&str, &str) {
+        fn ends(pieces: &[KeyValuePiece]) -> (&str, &str) {
             let (first, last) = (pieces.first(), pieces.last());
-            (first.map_or("", Piece::text), last.map_or("", Piece::text))
+            (
+                first.map_or("", KeyValuePiece::text),
+                last.map_or("", KeyValuePiece::text),
+            )
         }
         let (Self::Shaped(one), Self::Shaped(other)) = (self, other) else {
             return true;
@@ -334,13 +338,13 @@ impl Keys {
         let mut text = String::new();
         for piece in pieces {
             match piece {
-                Piece::Text(literal) => push_literal(&mut text, literal),
-                Piece::Tag(name) => text.push_str(&format!("${{aws:PrincipalTag/{name}}}")),
-                Piece::Digits(width) => text.extend(std::iter::repeat_n('?', *width)),
-                Piece::Any => text.push('*'),
+                KeyValuePiece::Text(literal) => push_literal(&mut text, literal),
+                KeyValuePiece::Tag(name) => text.push_str(&format!("${{aws:PrincipalTag/{name}}}")),
+                KeyValuePiece::Digits(width) => text.extend(std::iter::repeat_n('?', *width)),
+                KeyValuePiece::Any => text.push('*'),
             }
         }
-        Some((text, pieces.iter().any(Piece::is_wild)))
+        Some((text, pieces.iter().any(KeyValuePiece::is_wild)))
     }
 }
 
@@ -364,14 +368,14 @@ fn keep_apart(filters: &[Filter]) -> bool {
     filters.iter().all(keeps)
 }
 
-fn of_value(pattern: &AccessPattern, value: &Placeholder, tenant: Option<&str>) -> Piece {
+fn of_value(pattern: &AccessPattern, value: &Placeholder, tenant: Option<&str>) -> KeyValuePiece {
     if let Some(Filter::Shard(shards)) = value.filters.last() {
-        return Piece::Digits(shards.saturating_sub(1).to_string().len());
+        return KeyValuePiece::Digits(shards.saturating_sub(1).to_string().len());
     }
     let name = parameter(pattern, value).filter(|name| Some(*name) == tenant);
     match name.filter(|_| keep_apart(&value.filters)) {
-        Some(name) => Piece::Tag(name.to_owned()),
-        None => Piece::Any,
+        Some(name) => KeyValuePiece::Tag(name.to_owned()),
+        None => KeyValuePiece::Any,
     }
 }
 
@@ -440,8 +444,8 @@ fn alone(pattern: &AccessPattern) -> Result<(&str, &str), &'static str> {
     let template =
         told(pattern).ok_or("since `dynamodb:LeadingKeys` does not tell its partition key")?;
     let (prefix, value) = match template.parts.as_slice() {
-        [Part::Text(text), Part::Value(value)] => (text.as_str(), value),
-        [Part::Value(value)] => ("", value),
+        [TemplatePart::Text(text), TemplatePart::Value(value)] => (text.as_str(), value),
+        [TemplatePart::Value(value)] => ("", value),
         _ => return Err("since its partition key is not one parameter behind a text"),
     };
     if !keep_apart(&value.filters) {
@@ -469,7 +473,7 @@ fn named(model: &Model, name: &str) -> Result<Vec<String>, ExportError> {
     };
     let mut notes = Vec::new();
     for pattern in &model.patterns {
-        let keys = Keys::of(pattern, Some(name));
+        let keys = LeadingKeys::of(pattern, Some(name));
         if let Some(reason) = fault(model, pattern, &keys, name) {
             return Err(unbound(pattern, reason));
         }
@@ -485,10 +489,10 @@ fn named(model: &Model, name: &str) -> Result<Vec<String>, ExportError> {
 }
 
 /// Why a pattern would let a caller reach the partitions of others.
-fn fault(model: &Model, pattern: &AccessPattern, keys: &Keys, name: &str) -> Option<String> {
+fn fault(model: &Model, pattern: &AccessPattern, keys: &LeadingKeys, name: &str) -> Option<String> {
     let lossy = values(pattern, name).find(|value| !keep_apart(&value.filters));
     let reason = match (keys, lossy) {
-        (Keys::Untold, _) => {
+        (LeadingKeys::Untold, _) => {
             "`dynamodb:LeadingKeys` does not tell its partition key, which is not one text"
                 .to_owned()
         }
@@ -498,27 +502,34 @@ fn fault(model: &Model, pattern: &AccessPattern, keys: &Keys, name: &str) -> Opt
         (_, Some(_)) => {
             format!("a filter makes one text of several values of `{name}` in its partition key")
         }
-        (Keys::Any, None) => "it asks for any partition, so that nothing is bound there".to_owned(),
-        (Keys::Shaped(_), None) if keys.run_into_the_tag() => format!(
+        (LeadingKeys::Any, None) => {
+            "it asks for any partition, so that nothing is bound there".to_owned()
+        }
+        (LeadingKeys::Shaped(_), None) if keys.run_into_the_tag() => format!(
             "no text stands between `{name}` and another value of its partition key: the tenant `a` would reach what `ab` has"
         ),
-        (Keys::Shaped(_), None) if keys.are_bound() => return None,
-        (Keys::Shaped(_), None) if values(pattern, name).next().is_some() => {
+        (LeadingKeys::Shaped(_), None) if keys.are_bound() => return None,
+        (LeadingKeys::Shaped(_), None) if values(pattern, name).next().is_some() => {
             format!("`{name}` stands in a part of its partition key that may be left out")
         }
-        (Keys::Shaped(_), None) => return reaches(model, pattern, keys, name),
+        (LeadingKeys::Shaped(_), None) => return reaches(model, pattern, keys, name),
     };
     Some(reason)
 }
 
 /// Why a pattern that is not bound would let a caller reach the partitions of tenants.
-fn reaches(model: &Model, pattern: &AccessPattern, keys: &Keys, name: &str) -> Option<String> {
+fn reaches(
+    model: &Model,
+    pattern: &AccessPattern,
+    keys: &LeadingKeys,
+    name: &str,
+) -> Option<String> {
     let (text, is_like) = keys.condition()?;
     if !is_like {
         return None;
     }
     let same = model.patterns.iter().filter(|p| p.index == pattern.index);
-    let tenants = same.map(|other| (other, Keys::of(other, Some(name))));
+    let tenants = same.map(|other| (other, LeadingKeys::of(other, Some(name))));
     let mut tenants = tenants.filter(|(_, tenants)| tenants.are_bound());
     let (other, _) = tenants.find(|(_, tenants)| tenants.may_meet(keys))?;
     Some(format!(

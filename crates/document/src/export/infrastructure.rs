@@ -28,7 +28,7 @@ pub(super) struct Scaling<'m> {
     /// The index; the table itself without it.
     pub(super) index: Option<&'m str>,
     pub(super) what: Capacity,
-    pub(super) bounds: Bounds,
+    pub(super) bounds: ScalingBounds,
 }
 
 impl Scaling<'_> {
@@ -77,7 +77,7 @@ impl Capacity {
 
 /// Within which bounds capacity moves, and what it aims at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Bounds {
+pub(super) struct ScalingBounds {
     pub(super) min: u64,
     pub(super) max: u64,
     /// What is provisioned at first.
@@ -86,7 +86,7 @@ pub(super) struct Bounds {
     pub(super) target: u64,
 }
 
-impl Bounds {
+impl ScalingBounds {
     /// Of a policy, or of capacity that stays as it is.
     pub(super) fn of(policy: Option<Autoscale>, first: u64) -> Self {
         /// Percent that capacity aims at which cannot move anyway.
@@ -157,7 +157,7 @@ fn scaling(table: &Table) -> Vec<Scaling<'_>> {
             Some(Scaling {
                 index,
                 what,
-                bounds: Bounds::of(Some(policy?), first),
+                bounds: ScalingBounds::of(Some(policy?), first),
             })
         };
         [

@@ -6,11 +6,11 @@ const LONGEST: usize = 255;
 
 /// Gives names out, each once.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct UniqueNames {
     given: Vec<String>,
 }
 
-impl Names {
+impl UniqueNames {
     /// A name of letters and digits, the words of the text run together: `by-date` is `ByDate`, and
     /// `ByDateNo2` where that was given.
     pub(super) fn camel(&mut self, text: &str) -> String {
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn names_that_differ_only_in_their_punctuation_stay_apart() {
-        let mut names = Names::default();
+        let mut names = UniqueNames::default();
         let made: Vec<String> = ["GSI1.a", "GSI1-a", "GSI1_a", "by-date", "1st", "...", "---"]
             .into_iter()
             .map(|text| names.camel(&format!("Index-{text}")))
@@ -81,7 +81,7 @@ mod tests {
                 "IndexNo2"
             ]
         );
-        let mut names = Names::default();
+        let mut names = UniqueNames::default();
         let made: Vec<String> = ["GSI1.a", "gsi1-a", "gsi1_a_2", "1st", "..."]
             .into_iter()
             .map(|text| names.snake(text))
@@ -92,13 +92,13 @@ mod tests {
     #[test]
     fn long_names_are_cut_and_stay_apart() {
         let long = "a".repeat(300);
-        let mut names = Names::default();
+        let mut names = UniqueNames::default();
         let made: Vec<String> = ["-read", "-write", "-read"]
             .into_iter()
             .map(|end| names.camel(&format!("Index-{long}{end}")))
             .collect();
         assert!(made.iter().all(|name| name.len() == 255), "{made:?}");
         assert!(made[1].ends_with("aNo2") && made[2].ends_with("aNo3"));
-        assert_eq!(Names::default().snake(&long).len(), 255);
+        assert_eq!(UniqueNames::default().snake(&long).len(), 255);
     }
 }

@@ -9,7 +9,7 @@ use dynafold_dynamodb::{Index, Projection};
 
 use super::hcl::{attribute, block, formatted, list, maybe, object, quoted};
 use super::infrastructure::{Capacity, Infrastructure, Scaling, key_schema};
-use super::names::Names;
+use super::names::UniqueNames;
 use super::{ARCHIVE_FUNCTION, Export, ExportError, WARM_READ, WARM_WRITE, filled, indented};
 
 /// What packs the archive's function.
@@ -208,7 +208,7 @@ fn stand_alone(wanted: &Infrastructure<'_>) -> bool {
 
 /// What a region's replica is called.
 fn replica_name(region: &str) -> String {
-    Names::default().snake(region)
+    UniqueNames::default().snake(region)
 }
 
 /// Replicas of a table with provisioned capacity. DynamoDB makes them only where something scales
@@ -251,7 +251,7 @@ struct Scaled<'m> {
 
 /// All of it: that of the table's own region, then that of each replica.
 fn scaled<'m>(wanted: &Infrastructure<'m>) -> Vec<Scaled<'m>> {
-    let mut names = Names::default();
+    let mut names = UniqueNames::default();
     let table = wanted.table;
     let replicas = table.settings.replicas.iter();
     let regions = std::iter::once(None).chain(replicas.map(|region| Some(region.as_str())));

@@ -10,12 +10,12 @@ use dynafold_dynamodb::{Attribute, Billing, Index, KeyAttribute, Table, Throughp
 use dynafold_mapping::access::object;
 use dynafold_mapping::model::{ItemType, Model};
 use dynafold_mapping::sample::ItemTypeSample;
-use dynafold_relational::catalog::Family;
+use dynafold_relational::catalog::TypeFamily;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::infrastructure::{Bounds, policy};
+use super::infrastructure::{ScalingBounds, policy};
 use super::{Export, ExportOptions};
 
 /// What a table has in the Workbench that is paid for by request.
@@ -243,22 +243,22 @@ fn attributes(
 }
 
 /// The type of a value of the source; text where only the rows tell it.
-fn of_family(family: Family) -> &'static str {
+fn of_family(family: TypeFamily) -> &'static str {
     match family {
-        Family::Number => "N",
-        Family::Boolean => "BOOL",
-        Family::Binary => "B",
-        Family::List => "L",
-        Family::Map | Family::Document => "M",
-        Family::Set => "SS",
-        Family::Text | Family::Time | Family::Any => "S",
+        TypeFamily::Number => "N",
+        TypeFamily::Boolean => "BOOL",
+        TypeFamily::Binary => "B",
+        TypeFamily::List => "L",
+        TypeFamily::Map | TypeFamily::Document => "M",
+        TypeFamily::Set => "SS",
+        TypeFamily::Text | TypeFamily::Time | TypeFamily::Any => "S",
     }
 }
 
 fn capacity(table: &Table) -> Value {
     let units = table.billing.provisioned().unwrap_or(UNPAID);
     let scaling = |first: u64| {
-        let bounds = Bounds::of(policy(table, None), first);
+        let bounds = ScalingBounds::of(policy(table, None), first);
         json!({
             "ScalableTargetRequest": {
                 "MinCapacity": bounds.min,

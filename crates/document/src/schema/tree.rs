@@ -17,7 +17,7 @@ pub fn tree(catalog: &Catalog, wanted: impl Fn(&Table) -> bool) -> String {
     let mut schemas: Vec<&str> = tables.iter().map(|t| t.name.schema.as_str()).collect();
     schemas.sort_unstable();
     schemas.dedup();
-    let schemas = schemas.into_iter().map(|schema| Node {
+    let schemas = schemas.into_iter().map(|schema| SchemaNode {
         text: schema.to_owned(),
         children: tables
             .iter()
@@ -26,8 +26,8 @@ pub fn tree(catalog: &Catalog, wanted: impl Fn(&Table) -> bool) -> String {
             .collect(),
     });
     let unread = catalog.notices.iter();
-    let unread = unread.map(|notice| Node::leaf(format!("not read: {}", one_line(notice))));
-    let root = Node {
+    let unread = unread.map(|notice| SchemaNode::leaf(format!("not read: {}", one_line(notice))));
+    let root = SchemaNode {
         text: format!(
             "{} ({} {})",
             catalog.database, catalog.dbms, catalog.version
@@ -39,12 +39,12 @@ pub fn tree(catalog: &Catalog, wanted: impl Fn(&Table) -> bool) -> String {
     out
 }
 
-struct Node {
+struct SchemaNode {
     text: String,
-    children: Vec<Node>,
+    children: Vec<SchemaNode>,
 }
 
-impl Node {
+impl SchemaNode {
     fn leaf(text: String) -> Self {
         Self {
             text,
@@ -69,7 +69,7 @@ impl Node {
     }
 }
 
-fn table_node(catalog: &Catalog, table: &Table) -> Node {
+fn table_node(catalog: &Catalog, table: &Table) -> SchemaNode {
     let mut facts = vec![table.name.name.clone(), table.kind.word().to_owned()];
     if let Some(rows) = table.estimated_rows {
         let about = if catalog.dbms == Dbms::Sqlite {
@@ -93,9 +93,9 @@ fn table_node(catalog: &Catalog, table: &Table) -> Node {
         .chain(keys(table))
         .chain(foreign_keys(catalog, table))
         .chain(indexes(table));
-    Node {
+    SchemaNode {
         text: facts.join("  "),
-        children: children.map(Node::leaf).collect(),
+        children: children.map(SchemaNode::leaf).collect(),
     }
 }
 

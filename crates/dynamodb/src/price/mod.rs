@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use routes::{Demand, Limit, Need, Route, RouteKind, routes};
-pub use steady::{Monthly, Rates, Steady, monthly, steady};
+pub use routes::{LoadDemand, Route, RouteKind, RouteLimit, WriteDemand, routes};
+pub use steady::{Monthly, Rates, SteadyCost, monthly, steady};
 
 /// Write units a second that a partition takes (limits.md 26).
 pub const PARTITION_WRITES: f64 = 1_000.0;

@@ -18,16 +18,16 @@ const QUOTA: f64 = 40_000.0;
 
 /// What is to be loaded.
 #[derive(Debug, Clone, Default)]
-pub struct Demand {
+pub struct LoadDemand {
     /// The table with its local indexes first, then the global indexes.
-    pub needs: Vec<Need>,
+    pub needs: Vec<WriteDemand>,
     /// Bytes of all items as DynamoDB JSON.
     pub import_bytes: f64,
 }
 
 /// What the table or an index has to take.
 #[derive(Debug, Clone)]
-pub struct Need {
+pub struct WriteDemand {
     /// Its name.
     pub name: String,
     /// Write units.
@@ -57,7 +57,7 @@ pub enum RouteKind {
 /// What bounds a duration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
-pub enum Limit {
+pub enum RouteLimit {
     /// What the table or index takes.
     Throughput {
         /// The table's or the index's name.
@@ -84,7 +84,7 @@ pub struct Route {
     /// How long it takes at best; `None` where `DynamoDB` promises nothing.
     pub seconds: Option<f64>,
     /// What bounds that.
-    pub limited: Limit,
+    pub limited: RouteLimit,
     /// US dollars; `None` where the price file does not say it.
     pub usd: Option<f64>,
     /// Write units a second to be set for the table and each global index, where the way asks for
@@ -94,7 +94,7 @@ pub struct Route {
 
 /// All ways for a load.
 #[must_use]
-pub fn routes(demand: &Demand, prices: &Prices) -> Vec<Route> {
+pub fn routes(demand: &LoadDemand, prices: &Prices) -> Vec<Route> {
     let mut all = vec![on_demand(demand, prices), warmed(demand, prices)];
     all.extend(as_mapped(demand, prices));
     all.push(provisioned(demand, prices));
@@ -102,23 +102,23 @@ pub fn routes(demand: &Demand, prices: &Prices) -> Vec<Route> {
     all.push(Route {
         route: RouteKind::ImportFromS3,
         seconds: None,
-        limited: Limit::Unknown,
+        limited: RouteLimit::Unknown,
         usd: imported.map(|price| demand.import_bytes / 1e9 * price),
         write_units_per_second: Vec::new(),
     });
     all
 }
 
-impl Demand {
+impl LoadDemand {
     fn units(&self) -> f64 {
         self.needs.iter().map(|need| need.units).sum()
     }
 
     /// The share of the load that can be written each second, and what bounds it. `rate` says what
     /// the table or an index takes a second.
-    fn share(&self, rate: impl Fn(&Need) -> f64) -> (f64, Limit) {
-        let mut least = (QUOTA / self.units(), Limit::Quota);
-        let mut bound = |share: f64, limit: Limit| {
+    fn share(&self, rate: impl Fn(&WriteDemand) -> f64) -> (f64, RouteLimit) {
+        let mut least = (QUOTA / self.units(), RouteLimit::Quota);
+        let mut bound = |share: f64, limit: RouteLimit| {
             if share < least.0 {
                 least = (share, limit);
             }
@@ -126,29 +126,32 @@ impl Demand {
         for need in &self.needs {
             let name = || need.name.clone();
             if need.units > 0.0 {
-                bound(rate(need) / need.units, Limit::Throughput { name: name() });
+                bound(
+                    rate(need) / need.units,
+                    RouteLimit::Throughput { name: name() },
+                );
             }
             if need.hottest > 0.0 {
                 let share = PARTITION_WRITES / need.hottest;
-                bound(share, Limit::Partition { name: name() });
+                bound(share, RouteLimit::Partition { name: name() });
             }
         }
         least
     }
 
     /// The share without a bound but the quota and the partitions.
-    fn unbounded(&self) -> (f64, Limit) {
+    fn unbounded(&self) -> (f64, RouteLimit) {
         self.share(|_| f64::INFINITY)
     }
 }
 
-fn on_demand(demand: &Demand, prices: &Prices) -> Route {
+fn on_demand(demand: &LoadDemand, prices: &Prices) -> Route {
     let (mut done, mut seconds, mut takes) = (0.0, 0.0, NEW_TABLE);
     let limited = loop {
         let (share, limit) = demand.share(|_| takes);
         let left = 1.0 - done;
         // At the quota or a partition's limit it never grows any more.
-        let grows = matches!(limit, Limit::Throughput { .. });
+        let grows = matches!(limit, RouteLimit::Throughput { .. });
         if share * DOUBLES >= left || !grows {
             seconds += left / share;
             break limit;
@@ -166,7 +169,7 @@ fn on_demand(demand: &Demand, prices: &Prices) -> Route {
     }
 }
 
-fn warmed(demand: &Demand, prices: &Prices) -> Route {
+fn warmed(demand: &LoadDemand, prices: &Prices) -> Route {
     let (share, limited) = demand.unbounded();
     let rates = rates(demand, |units| (units * share).ceil().max(NEW_TABLE));
     let raised: f64 = rates.iter().map(|(_, rate)| rate - NEW_TABLE).sum();
@@ -186,7 +189,7 @@ fn warmed(demand: &Demand, prices: &Prices) -> Route {
     }
 }
 
-fn as_mapped(demand: &Demand, prices: &Prices) -> Option<Route> {
+fn as_mapped(demand: &LoadDemand, prices: &Prices) -> Option<Route> {
     let needs = demand.needs.iter();
     let rates = needs.map(|need| Some((need.name.clone(), need.provisioned?)));
     let rates: Vec<(String, f64)> = rates.collect::<Option<_>>()?;
@@ -212,7 +215,7 @@ fn hourly(rates: &[(String, f64)], hours: f64, prices: &Prices) -> Option<f64> {
     Some(units * hours * prices.usd.usd_per_write_unit_hour?)
 }
 
-fn provisioned(demand: &Demand, prices: &Prices) -> Route {
+fn provisioned(demand: &LoadDemand, prices: &Prices) -> Route {
     let (share, _) = demand.unbounded();
     let hours = billed(1.0 / share);
     let rates = rates(demand, |units| (units / (hours * 3600.0)).ceil().max(1.0));
@@ -223,13 +226,13 @@ fn provisioned(demand: &Demand, prices: &Prices) -> Route {
         } else {
             0.0
         }),
-        limited: Limit::BilledHours,
+        limited: RouteLimit::BilledHours,
         usd: hourly(&rates, hours, prices),
         write_units_per_second: rates,
     }
 }
 
-fn rates(demand: &Demand, rate: impl Fn(f64) -> f64) -> Vec<(String, f64)> {
+fn rates(demand: &LoadDemand, rate: impl Fn(f64) -> f64) -> Vec<(String, f64)> {
     let needs = demand.needs.iter();
     needs
         .map(|need| (need.name.clone(), rate(need.units)))

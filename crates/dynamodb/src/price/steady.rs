@@ -73,7 +73,7 @@ fn whole(units: f64) -> f64 {
 
 /// What a steady load costs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Steady {
+pub struct SteadyCost {
     /// Write units a second, those of the indexes included.
     pub units_per_second: f64,
     /// US dollars a month, on demand at this rate all the time, and for provisioned capacity that
@@ -86,13 +86,13 @@ pub struct Steady {
 
 /// The costs of a steady load, given the write units a second of the table and each index.
 #[must_use]
-pub fn steady(units_per_second: &[f64], prices: &Prices) -> Steady {
+pub fn steady(units_per_second: &[f64], prices: &Prices) -> SteadyCost {
     let each = units_per_second.iter().map(|writes| Rates {
         reads: 0.0,
         writes: *writes,
     });
     let cost = Monthly::sum(each.map(|rates| monthly(rates, prices)));
-    Steady {
+    SteadyCost {
         units_per_second: units_per_second.iter().sum(),
         cost,
         on_demand_below: cost.on_demand_below(),

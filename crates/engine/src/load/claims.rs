@@ -2,7 +2,7 @@
 //! key.
 
 use dynafold_dynamodb::{Attribute, write_attribute};
-use dynafold_mapping::claim::{Claim, ClaimKind, Subject, Verdict};
+use dynafold_mapping::claim::{Claim, ClaimKind, ClaimSubject, ClaimVerdict};
 use dynafold_mapping::item::DUPLICATE_KEY;
 use dynafold_mapping::model::Model;
 
@@ -23,7 +23,7 @@ pub(super) fn claims(load: &Load, report: &Report) -> Vec<Claim> {
         example: None,
     };
     let mut keys = claim(ClaimKind::KeysDiffer, keys(load, report));
-    if keys.verdict == Verdict::Differs {
+    if keys.verdict == ClaimVerdict::Differs {
         let mut shared = report.rejects.iter();
         let shared = shared.find(|note| note.code == DUPLICATE_KEY);
         keys.example =
@@ -34,32 +34,32 @@ pub(super) fn claims(load: &Load, report: &Report) -> Vec<Claim> {
 
 /// What a run's claims are about: the item types that it selects, where these are not all, and the partition
 /// that it is about.
-pub(crate) fn subject(model: &Model, partition: Option<&Attribute>) -> Subject {
+pub(crate) fn subject(model: &Model, partition: Option<&Attribute>) -> ClaimSubject {
     let selected = selected(model);
     let part = selected.contains(&false);
     let names = model.item_types.iter().zip(&selected);
     let names = names.filter(|(_, selected)| **selected && part);
-    Subject {
+    ClaimSubject {
         item_types: names.map(|(item, _)| item.name.to_string()).collect(),
         partition: partition.map(|partition| {
             let mut text = String::new();
             write_attribute(&mut text, partition);
             text
         }),
-        ..Subject::default()
+        ..ClaimSubject::default()
     }
 }
 
 /// Whether every row and every item is accounted for. Of rows that were not read nothing is said.
-fn balance(report: &Report) -> (Verdict, String) {
+fn balance(report: &Report) -> (ClaimVerdict, String) {
     let total = &report.total;
     if !report.item_types.iter().all(Books::balances) {
         let because = "the books do not balance: this is a fault in dynafold; please report it";
-        return (Verdict::Differs, because.to_owned());
+        return (ClaimVerdict::Differs, because.to_owned());
     }
     if report.outcome.is_finished() {
         return (
-            Verdict::Proved,
+            ClaimVerdict::Proved,
             format!("every row read is an item, {}", ends(total)),
         );
     }
@@ -73,7 +73,7 @@ fn balance(report: &Report) -> (Verdict, String) {
             total.unwritten
         ));
     }
-    (Verdict::NotProved, because)
+    (ClaimVerdict::NotProved, because)
 }
 
 /// What else may become of a row than an item, as far as it happened.
@@ -91,45 +91,45 @@ fn ends(total: &Books) -> String {
 }
 
 /// How it is known that no item overwrote another.
-fn keys(load: &Load, report: &Report) -> (Verdict, String) {
+fn keys(load: &Load, report: &Report) -> (ClaimVerdict, String) {
     let keys = &report.keys;
     let finished = report.outcome.is_finished();
     let again = load.compares_again();
     match keys.check {
         _ if keys.overwritten > 0 => (
-            Verdict::Differs,
+            ClaimVerdict::Differs,
             format!("{} items were written over another", keys.overwritten),
         ),
-        KeyCheck::Proved => (Verdict::Proved, "by the schema, as `check` says".to_owned()),
+        KeyCheck::Proved => (ClaimVerdict::Proved, "by the schema, as `check` says".to_owned()),
         KeyCheck::First if keys.shared > 0 => (
-            Verdict::Differs,
+            ClaimVerdict::Differs,
             format!("{} items have a key of another", keys.shared),
         ),
         KeyCheck::First if finished && again => (
-            Verdict::Proved,
+            ClaimVerdict::Proved,
             format!(
                 "{} keys were compared before the first write, and those of the rows that were loaded after the last: no two are equal",
                 keys.compared
             ),
         ),
         KeyCheck::First if keys.compared > 0 && again => (
-            Verdict::NotProved,
+            ClaimVerdict::NotProved,
             "the rows may have changed since their keys were compared: a view, a query or a table without snapshots may return other rows when it is read again"
                 .to_owned(),
         ),
         KeyCheck::First if keys.compared > 0 || finished => (
-            Verdict::Proved,
+            ClaimVerdict::Proved,
             format!(
                 "{} keys were compared before the first write, and no two are equal",
                 keys.compared
             ),
         ),
         KeyCheck::Late if finished => (
-            Verdict::Proved,
+            ClaimVerdict::Proved,
             "all keys were compared after the last row, and no two are equal".to_owned(),
         ),
         KeyCheck::First | KeyCheck::Late => (
-            Verdict::NotProved,
+            ClaimVerdict::NotProved,
             match &report.outcome {
                 Outcome::Failed(failure) => failure.message.clone(),
                 _ => "the keys were not compared to the end".to_owned(),

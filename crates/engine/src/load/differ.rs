@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::{Item, Table, fingerprint};
 use dynafold_mapping::item::{Expiry, Folded, Folder, same_unpacked};
-use dynafold_target::{Key, Target};
+use dynafold_target::{ItemKey, Target};
 use tokio::task::JoinSet;
 
-use super::ending::{Failure, Halt};
+use super::ending::{Failure, RunHalt};
 
 /// Keys that one request may ask for.
 const KEYS: usize = 100;
@@ -20,7 +20,7 @@ pub(super) const REQUESTS: usize = 8;
 
 /// What the table holds under an item's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum KnownItem {
     /// The item, as it should be; or it has expired and DynamoDB has deleted it already.
     Same,
     /// Another item.
@@ -30,37 +30,37 @@ pub(super) enum Known {
 }
 
 /// Says what is known of an item of a type, from what the table holds under its key.
-pub(crate) type Judge<K> = Arc<dyn Fn(usize, &Folded, Option<Item>) -> K + Send + Sync>;
+pub(crate) type ClassifyItem<K> = Arc<dyn Fn(usize, &Folded, Option<Item>) -> K + Send + Sync>;
 
 /// An item that was looked for, and where it comes from.
-type Expected<O> = (usize, Folded, O);
+type LookedUpItem<O> = (usize, Folded, O);
 
 /// What came of a page: its items with what is known of them, or why there is nothing known; no
 /// failure where the run's caller waits no longer.
-pub(crate) type Looked<O, K> =
+pub(crate) type LookupResult<O, K> =
     Result<Vec<(usize, Folded, O, K)>, (Vec<(usize, O)>, Option<Failure>)>;
 
 /// Asks the table, a page at a time.
-pub(crate) struct Differ<O, K> {
+pub(crate) struct DifferenceReader<O, K> {
     target: Arc<dyn Target>,
     table: Arc<Table>,
     folder: Arc<Folder>,
-    judge: Judge<K>,
+    judge: ClassifyItem<K>,
     most_requests: usize,
-    halt: Halt,
-    page: Vec<Expected<O>>,
+    halt: RunHalt,
+    page: Vec<LookedUpItem<O>>,
     bytes: usize,
-    requests: JoinSet<Looked<O, K>>,
+    requests: JoinSet<LookupResult<O, K>>,
 }
 
-impl<O: Send + 'static, K: Send + 'static> Differ<O, K> {
+impl<O: Send + 'static, K: Send + 'static> DifferenceReader<O, K> {
     pub(crate) fn new(
         target: Arc<dyn Target>,
         table: &Table,
         folder: Folder,
-        judge: Judge<K>,
+        judge: ClassifyItem<K>,
         most_requests: usize,
-        halt: Halt,
+        halt: RunHalt,
     ) -> Self {
         Self {
             target,
@@ -108,7 +108,7 @@ impl<O: Send + 'static, K: Send + 'static> Differ<O, K> {
     }
 
     /// The next page that was answered, where as many are under way as may be.
-    pub(crate) async fn overdue(&mut self) -> Option<Looked<O, K>> {
+    pub(crate) async fn overdue(&mut self) -> Option<LookupResult<O, K>> {
         if self.requests.len() < self.most_requests {
             return None;
         }
@@ -120,7 +120,7 @@ impl<O: Send + 'static, K: Send + 'static> Differ<O, K> {
     }
 
     /// The next page that was answered; `None` where none is under way.
-    pub(crate) async fn next(&mut self) -> Option<Looked<O, K>> {
+    pub(crate) async fn next(&mut self) -> Option<LookupResult<O, K>> {
         match self.requests.join_next().await? {
             Ok(looked) => Some(looked),
             Err(_) => Some(Err((
@@ -136,13 +136,13 @@ async fn look<O, K>(
     table: &Table,
     folder: &Folder,
     judge: &(dyn Fn(usize, &Folded, Option<Item>) -> K + Send + Sync),
-    halt: &Halt,
-    page: Vec<Expected<O>>,
-) -> Looked<O, K> {
+    halt: &RunHalt,
+    page: Vec<LookedUpItem<O>>,
+) -> LookupResult<O, K> {
     let keys = page
         .iter()
         .filter_map(|(_, folded, _)| folder.key(&folded.item));
-    let keys: Vec<Key> = keys.collect();
+    let keys: Vec<ItemKey> = keys.collect();
     let read = tokio::select! {
         biased;
         read = target.read(table, &keys) => read.map_err(|error| Some(Failure::from(&error))),
@@ -174,11 +174,11 @@ pub(crate) fn is_same(folded: &Folded, item: &Item) -> bool {
 }
 
 /// What a load has to know of an item.
-pub(super) fn known(folded: &Folded, found: Option<&Item>) -> Known {
+pub(super) fn known(folded: &Folded, found: Option<&Item>) -> KnownItem {
     match found {
-        None if folded.expiry == Expiry::Past => Known::Same,
-        None => Known::Missing,
-        Some(item) if is_same(folded, item) => Known::Same,
-        Some(_) => Known::Different,
+        None if folded.expiry == Expiry::Past => KnownItem::Same,
+        None => KnownItem::Missing,
+        Some(item) if is_same(folded, item) => KnownItem::Same,
+        Some(_) => KnownItem::Different,
     }
 }

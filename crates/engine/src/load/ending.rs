@@ -42,7 +42,7 @@ impl Cancel {
 
 /// Why a run ends early.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum EndReason {
     /// The caller wished it.
     Cancelled,
     /// There were more rejects than allowed.
@@ -51,14 +51,14 @@ pub(crate) enum Why {
     Failed(Failure),
 }
 
-impl From<Failure> for Why {
+impl From<Failure> for EndReason {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
     }
 }
 
 /// Every error that is a failure in the words of a report ends the run.
-impl<E> From<E> for Why
+impl<E> From<E> for EndReason
 where
     for<'e> Failure: From<&'e E>,
 {
@@ -68,7 +68,7 @@ where
 }
 
 /// A file without a name, for what does not fit into the memory, could not be written.
-impl From<std::io::Error> for Why {
+impl From<std::io::Error> for EndReason {
     fn from(error: std::io::Error) -> Self {
         Self::Failed(Failure::scratch(&error))
     }
@@ -76,7 +76,7 @@ impl From<std::io::Error> for Why {
 
 /// How far a run is on its way out, once its caller wishes it to end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Leaving {
+enum ShutdownStage {
     /// It goes on, or drains what is on its way.
     #[default]
     Not,
@@ -94,35 +94,35 @@ const ANSWERS: Duration = Duration::from_secs(10);
 
 /// The run's own signal.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Halt(Arc<Signal>);
+pub(crate) struct RunHalt(Arc<EndSignal>);
 
 #[derive(Debug, Default)]
-struct Signal {
-    why: watch::Sender<Option<Why>>,
-    leaving: watch::Sender<Leaving>,
+struct EndSignal {
+    why: watch::Sender<Option<EndReason>>,
+    leaving: watch::Sender<ShutdownStage>,
 }
 
-impl Halt {
+impl RunHalt {
     /// Carries the caller's wish to all tasks of the run, wherever they wait, until what it gives is dropped.
     pub(crate) fn heed(&self, cancel: &Cancel) -> JoinSet<()> {
         let (halt, cancel) = (self.clone(), cancel.clone());
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
             cancel.cancelled().await;
-            halt.set(Why::Cancelled);
+            halt.set(EndReason::Cancelled);
             sleep(DRAIN).await;
-            halt.0.leaving.send_replace(Leaving::Waiting);
+            halt.0.leaving.send_replace(ShutdownStage::Waiting);
             sleep(ANSWERS).await;
-            halt.0.leaving.send_replace(Leaving::Asking);
+            halt.0.leaving.send_replace(ShutdownStage::Asking);
         });
         tasks
     }
 
-    pub(crate) fn set(&self, why: impl Into<Why>) {
+    pub(crate) fn set(&self, why: impl Into<EndReason>) {
         let why = why.into();
         self.0.why.send_if_modified(|now| {
-            let gentler = !matches!(now, Some(Why::Failed(_)));
-            let changes = now.is_none() || (gentler && matches!(why, Why::Failed(_)));
+            let gentler = !matches!(now, Some(EndReason::Failed(_)));
+            let changes = now.is_none() || (gentler && matches!(why, EndReason::Failed(_)));
             if changes {
                 *now = Some(why);
             }
@@ -130,7 +130,7 @@ impl Halt {
         });
     }
 
-    pub(crate) fn why(&self) -> Option<Why> {
+    pub(crate) fn why(&self) -> Option<EndReason> {
         self.0.why.borrow().clone()
     }
 
@@ -148,7 +148,7 @@ impl Halt {
     }
 
     pub(crate) fn has_failed(&self) -> bool {
-        matches!(*self.0.why.borrow(), Some(Why::Failed(_)))
+        matches!(*self.0.why.borrow(), Some(EndReason::Failed(_)))
     }
 
     /// Waits until the run is to end.
@@ -168,20 +168,20 @@ impl Halt {
     /// Waits until nothing more may be sent: something has failed, or the wish to end was heard a
     /// moment ago.
     pub(crate) async fn closed(&self) {
-        let failed = |why: &Option<Why>| matches!(why, Some(Why::Failed(_)));
+        let failed = |why: &Option<EndReason>| matches!(why, Some(EndReason::Failed(_)));
         let mut why = self.0.why.subscribe();
         tokio::select! {
             _ = why.wait_for(failed) => {}
-            () = self.leaving(Leaving::Waiting) => {}
+            () = self.leaving(ShutdownStage::Waiting) => {}
         }
     }
 
     /// Waits until no answer is waited for any more.
     pub(crate) async fn left(&self) {
-        self.leaving(Leaving::Asking).await;
+        self.leaving(ShutdownStage::Asking).await;
     }
 
-    async fn leaving(&self, least: Leaving) {
+    async fn leaving(&self, least: ShutdownStage) {
         let mut leaving = self.0.leaving.subscribe();
         let _ = leaving.wait_for(|leaving| *leaving >= least).await;
     }

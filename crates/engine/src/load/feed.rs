@@ -8,16 +8,16 @@ use dynafold_mapping::model::{Expired, ItemType, Model};
 use dynafold_relational::value::Value;
 use dynafold_source::{Chunk, LeftBehind, Row, Source};
 
-use super::ending::{Cancel, Failure, Why};
-use super::lanes::{End, Lanes, Reading};
-use super::plan::{ChunkId, Plan};
+use super::ending::{Cancel, EndReason, Failure};
+use super::lanes::{ChunkEnd, LaneMessage, Lanes};
+use super::plan::{ChunkId, ChunkPlan};
 use super::report::Counts;
 use super::row::{RowKey, meets, row_key, take_row_key};
-use super::scope::Selection;
+use super::scope::RunSelection;
 
 /// What became of a row, or of an element of it, for one item type.
 #[derive(Debug)]
-pub(crate) enum Fate {
+pub(crate) enum RowOutcome {
     /// The row meets no condition of the item type, or is not selected.
     Filtered,
     /// The row has no item that DynamoDB would take.
@@ -29,7 +29,7 @@ pub(crate) enum Fate {
     Made(Folded),
 }
 
-impl Fate {
+impl RowOutcome {
     /// The item, as far as it was made.
     pub(crate) fn item(&self) -> Option<&Item> {
         match self {
@@ -73,7 +73,7 @@ impl Counts {
     }
 
     /// What is known of an item type's rows once a chunk is read.
-    pub(crate) fn of_end(model: &Model, index: usize, end: &End) -> Self {
+    pub(crate) fn of_end(model: &Model, index: usize, end: &ChunkEnd) -> Self {
         let mut counts = Self {
             rows_read: end.left_out,
             filtered: end.left_out,
@@ -85,11 +85,11 @@ impl Counts {
 }
 
 /// The fates of a block's rows: of each row for every item type of its pass, one after the other.
-pub(crate) struct Fates<'m> {
+pub(crate) struct RowOutcomes<'m> {
     model: &'m Model,
     item_types: &'m [usize],
     /// The rows that the run is about.
-    selection: Option<&'m Selection>,
+    selection: Option<&'m RunSelection>,
     rows: std::vec::IntoIter<Row>,
     row: Row,
     /// The item type that is asked for, among those of the pass.
@@ -99,12 +99,12 @@ pub(crate) struct Fates<'m> {
     counts: Vec<Counts>,
 }
 
-impl<'m> Fates<'m> {
+impl<'m> RowOutcomes<'m> {
     pub(crate) fn new(
         model: &'m Model,
         item_types: &'m [usize],
         chunk: Chunk,
-        selection: Option<&'m Selection>,
+        selection: Option<&'m RunSelection>,
     ) -> Self {
         let counts = item_types.iter().map(|index| {
             let mut counts = Counts::default();
@@ -124,7 +124,7 @@ impl<'m> Fates<'m> {
     }
 
     /// The next fate, with its item type. `None` after the last.
-    pub(crate) fn next(&mut self, folder: &Folder) -> Option<(usize, &'m ItemType, Fate)> {
+    pub(crate) fn next(&mut self, folder: &Folder) -> Option<(usize, &'m ItemType, RowOutcome)> {
         loop {
             let Some(index) = self.item_types.get(self.at).copied() else {
                 self.row = self.rows.next()?;
@@ -137,7 +137,7 @@ impl<'m> Fates<'m> {
                 continue;
             };
             if let Some((elements, come)) = &mut self.open {
-                if let Some(fate) = Fate::of(index, elements, &mut self.row, folder) {
+                if let Some(fate) = RowOutcome::of(index, elements, &mut self.row, folder) {
                     counts.expanded += u64::from(*come > 0);
                     *come += 1;
                     return Some((index, item_type, fate));
@@ -148,11 +148,11 @@ impl<'m> Fates<'m> {
                 continue;
             }
             counts.rows_read += 1;
-            let selected = |selection: &Selection| selection.holds_row(item_type, &self.row);
+            let selected = |selection: &RunSelection| selection.holds_row(item_type, &self.row);
             if !meets(item_type, &self.row) || !self.selection.is_none_or(selected) {
                 counts.filtered += 1;
                 self.at += 1;
-                return Some((index, item_type, Fate::Filtered));
+                return Some((index, item_type, RowOutcome::Filtered));
             }
             self.open = Some((Elements::new(&item_type.explodes), 0));
         }
@@ -180,29 +180,29 @@ impl<'m> Fates<'m> {
 }
 
 /// Reads all rows of a plan, and folds them.
-pub(crate) struct Walk<'w> {
+pub(crate) struct RowFeed<'w> {
     pub(crate) model: &'w Arc<Model>,
     pub(crate) folder: Arc<Folder>,
-    pub(crate) plan: &'w Plan,
+    pub(crate) plan: &'w ChunkPlan,
     pub(crate) lanes: usize,
     pub(crate) cancel: &'w Cancel,
 }
 
-impl Walk<'_> {
+impl RowFeed<'_> {
     /// Gives `each` what became of every row; `each` says whether to go on. `source` has the snapshot
     /// open, and is given back where it still stands. `false` where a connection broke on the way, and
     /// rows would come again: whoever needs each of them once begins anew.
     pub(crate) async fn each(
         self,
         source: &mut Option<Box<dyn Source>>,
-        mut each: impl FnMut(usize, &ItemType, &Row, Fate) -> Result<bool, Why>,
-    ) -> Result<bool, Why> {
+        mut each: impl FnMut(usize, &ItemType, &Row, RowOutcome) -> Result<bool, EndReason>,
+    ) -> Result<bool, EndReason> {
         let (model, folder) = (self.model.clone(), self.folder.clone());
         self.read(source, |pass, read| {
-            let (Some(pass), Reading::Rows(block)) = (model.passes.get(pass), read) else {
+            let (Some(pass), LaneMessage::Rows(block)) = (model.passes.get(pass), read) else {
                 return Ok(true);
             };
-            let mut fates = Fates::new(&model, &pass.item_types, block.rows, None);
+            let mut fates = RowOutcomes::new(&model, &pass.item_types, block.rows, None);
             while let Some((index, item_type, fate)) = fates.next(&folder) {
                 if !each(index, item_type, fates.row(), fate)? {
                     return Ok(false);
@@ -217,8 +217,8 @@ impl Walk<'_> {
     pub(crate) async fn read(
         self,
         source: &mut Option<Box<dyn Source>>,
-        mut take: impl FnMut(usize, Reading<ChunkId>) -> Result<bool, Why>,
-    ) -> Result<bool, Why> {
+        mut take: impl FnMut(usize, LaneMessage<ChunkId>) -> Result<bool, EndReason>,
+    ) -> Result<bool, EndReason> {
         let Some(lent) = source.take() else {
             let failure = "the source did not come back from an earlier reading";
             return Err(Failure::internal(failure).into());
@@ -229,16 +229,16 @@ impl Walk<'_> {
         let end = loop {
             let read = tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => break Err(Why::Cancelled),
+                () = self.cancel.cancelled() => break Err(EndReason::Cancelled),
                 read = lanes.next() => read,
             };
             let taken = match read {
                 None => break Ok(true),
-                Some(Reading::Failed(error)) => break Err(error.into()),
-                Some(Reading::Again { .. }) => break Ok(false),
-                Some(Reading::Rows(block)) => take(block.ticket.pass, Reading::Rows(block)),
-                Some(Reading::End { ticket, end }) => {
-                    take(ticket.pass, Reading::End { ticket, end })
+                Some(LaneMessage::Failed(error)) => break Err(error.into()),
+                Some(LaneMessage::Again { .. }) => break Ok(false),
+                Some(LaneMessage::Rows(block)) => take(block.ticket.pass, LaneMessage::Rows(block)),
+                Some(LaneMessage::End { ticket, end }) => {
+                    take(ticket.pass, LaneMessage::End { ticket, end })
                 }
             };
             match taken {

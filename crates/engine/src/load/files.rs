@@ -12,17 +12,17 @@ use dynafold_dynamodb::Table;
 use dynafold_relational::value::quote;
 
 use super::ending::Failure;
-use super::rejects::{self, Lines};
-use super::state::{Annex, AnnexError, Extent, head, sync_folder, with};
+use super::rejects::{self, RejectLines};
+use super::state::{CommittedExtent, ResumableFile, ResumableFileError, head, sync_folder, with};
 
 /// Which of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum OutputFile {
     Rejects,
     Archive,
 }
 
-impl Which {
+impl OutputFile {
     /// Its name in the state.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -50,18 +50,18 @@ impl Which {
 /// One of the files.
 #[derive(Debug)]
 pub(crate) struct LineFile {
-    which: Which,
+    which: OutputFile,
     /// Where people look for it.
     path: PathBuf,
     /// How each of its lines begins.
     beginning: String,
-    open: Option<Annex>,
+    open: Option<ResumableFile>,
     /// Whether lines of it were lost, which its failure tells: nobody is sent to look for them.
     broken: bool,
 }
 
 impl LineFile {
-    fn new(which: Which, path: PathBuf, beginning: String) -> Self {
+    fn new(which: OutputFile, path: PathBuf, beginning: String) -> Self {
         Self {
             which,
             path,
@@ -72,7 +72,7 @@ impl LineFile {
     }
 
     pub(crate) fn rejects(path: PathBuf) -> Self {
-        Self::new(Which::Rejects, path, rejects::BEGINNING.to_owned())
+        Self::new(OutputFile::Rejects, path, rejects::BEGINNING.to_owned())
     }
 
     /// No file: its lines are dropped.
@@ -81,15 +81,15 @@ impl LineFile {
     }
 
     pub(super) fn archive(path: PathBuf, table: &Table) -> Self {
-        Self::new(Which::Archive, path, beginning(table))
+        Self::new(OutputFile::Archive, path, beginning(table))
     }
 
-    pub(super) fn which(&self) -> Which {
+    pub(super) fn which(&self) -> OutputFile {
         self.which
     }
 
     /// Goes on where an earlier attempt's lines end that count.
-    pub(super) fn resume(&mut self, extent: &Extent) -> Result<(), Failure> {
+    pub(super) fn resume(&mut self, extent: &CommittedExtent) -> Result<(), Failure> {
         self.open = None;
         let place = self.place();
         let moved = || {
@@ -99,29 +99,29 @@ impl LineFile {
         };
         let resumed = if extent.length == 0 {
             self.clear(&place).map(|()| None)
-        } else if moved() && Annex::resume(&self.path, extent).is_ok() {
+        } else if moved() && ResumableFile::resume(&self.path, extent).is_ok() {
             std::fs::rename(&self.path, &place)
-                .map_err(|cause| AnnexError::unwritable(&place, cause))
-                .and_then(|()| Annex::resume(&place, extent).map(Some))
+                .map_err(|cause| ResumableFileError::unwritable(&place, cause))
+                .and_then(|()| ResumableFile::resume(&place, extent).map(Some))
         } else {
-            Annex::resume(&place, extent).map(Some)
+            ResumableFile::resume(&place, extent).map(Some)
         };
         self.open = resumed.map_err(|error| self.failure(&error))?;
         Ok(())
     }
 
     /// Takes lines away of which none counts.
-    fn clear(&self, place: &Path) -> Result<(), AnnexError> {
+    fn clear(&self, place: &Path) -> Result<(), ResumableFileError> {
         let is_file = std::fs::metadata(place).is_ok_and(|metadata| metadata.is_file());
         if is_file && refuse_unless(&self.beginning, "", place).is_ok() {
             return std::fs::remove_file(place)
-                .map_err(|cause| AnnexError::unwritable(place, cause));
+                .map_err(|cause| ResumableFileError::unwritable(place, cause));
         }
         Ok(())
     }
 
     /// Appends the lines of a chunk; they are on disk afterwards. After a failure there are no more.
-    pub(super) fn append(&mut self, lines: &mut Lines) -> Result<(), Failure> {
+    pub(super) fn append(&mut self, lines: &mut RejectLines) -> Result<(), Failure> {
         let lines = lines.take().map_err(|error| Failure::scratch(&error))?;
         let Some(lines) = lines else { return Ok(()) };
         self.write(|annex| annex.append_committed(lines).map(drop))
@@ -135,7 +135,7 @@ impl LineFile {
 
     fn write(
         &mut self,
-        append: impl FnOnce(&mut Annex) -> Result<(), AnnexError>,
+        append: impl FnOnce(&mut ResumableFile) -> Result<(), ResumableFileError>,
     ) -> Result<(), Failure> {
         if self.path.as_os_str().is_empty() || self.broken {
             return Ok(());
@@ -153,8 +153,8 @@ impl LineFile {
     }
 
     /// How far it counts; `None` without lines.
-    pub(super) fn extent(&self) -> Option<Extent> {
-        self.open.as_ref().map(Annex::extent)
+    pub(super) fn extent(&self) -> Option<CommittedExtent> {
+        self.open.as_ref().map(ResumableFile::extent)
     }
 
     /// Ends it. `finished`: everything was read. Gives its path, where it has lines, and all of them.
@@ -170,18 +170,20 @@ impl LineFile {
             // good.
             std::fs::rename(&place, &self.path)
                 .and_then(|()| sync_folder(&self.path))
-                .map_err(|cause| self.failure(&AnnexError::unwritable(&self.path, cause)))?;
+                .map_err(|cause| {
+                    self.failure(&ResumableFileError::unwritable(&self.path, cause))
+                })?;
             return Ok(Some(self.path.clone()));
         }
         Ok(Some(place))
     }
 
-    fn make(&self) -> Result<Annex, Failure> {
+    fn make(&self) -> Result<ResumableFile, Failure> {
         let place = self.place();
         let why = "the file is there and holds something else";
         refuse_unless(&self.beginning, why, &place)
-            .map_err(|cause| AnnexError::unwritable(&place, cause))
-            .and_then(|()| Annex::create(&place))
+            .map_err(|cause| ResumableFileError::unwritable(&place, cause))
+            .and_then(|()| ResumableFile::create(&place))
             .map_err(|error| self.failure(&error))
     }
 
@@ -189,25 +191,27 @@ impl LineFile {
     fn place(&self) -> PathBuf {
         let special = std::fs::metadata(&self.path).is_ok_and(|metadata| !metadata.is_file());
         match self.which {
-            Which::Archive if !special => part(&self.path),
+            OutputFile::Archive if !special => part(&self.path),
             _ => self.path.clone(),
         }
     }
 
-    fn failure(&self, error: &AnnexError) -> Failure {
+    fn failure(&self, error: &ResumableFileError) -> Failure {
         failure(self.which, error)
     }
 }
 
-fn failure(which: Which, error: &AnnexError) -> Failure {
+fn failure(which: OutputFile, error: &ResumableFileError) -> Failure {
     match error {
-        AnnexError::Unread { cause } => Failure::scratch(cause),
-        AnnexError::Unwritable { path, .. } => {
+        ResumableFileError::Unread { cause } => Failure::scratch(cause),
+        ResumableFileError::Unwritable { path, .. } => {
             let mut failure = Failure::new(&which.code(), error, Some(which.help()));
             failure.message = format!("cannot write the {} file {}", which.name(), path.display());
             failure
         }
-        AnnexError::Changed { .. } => Failure::new(&which.code(), error, Some(error.help())),
+        ResumableFileError::Changed { .. } => {
+            Failure::new(&which.code(), error, Some(error.help()))
+        }
     }
 }
 
@@ -235,8 +239,12 @@ pub fn check_archive(path: &Path, table: &Table) -> Result<(), Failure> {
     let beginning = beginning(table);
     [path, &part(path)].into_iter().try_for_each(|path| {
         let why = "the file is there and holds no archive of this table";
-        refuse_unless(&beginning, why, path)
-            .map_err(|cause| failure(Which::Archive, &AnnexError::unwritable(path, cause)))
+        refuse_unless(&beginning, why, path).map_err(|cause| {
+            failure(
+                OutputFile::Archive,
+                &ResumableFileError::unwritable(path, cause),
+            )
+        })
     })
 }
 
@@ -256,7 +264,12 @@ pub fn clear_rejects(path: &Path) -> Result<(), Failure> {
         Ok(metadata) if metadata.is_file() => std::fs::remove_file(path),
         _ => Ok(()),
     });
-    cleared.map_err(|error| failure(Which::Rejects, &AnnexError::unwritable(path, error)))
+    cleared.map_err(|error| {
+        failure(
+            OutputFile::Rejects,
+            &ResumableFileError::unwritable(path, error),
+        )
+    })
 }
 
 /// Refuses a file that is there, holds something, and does not begin so. Pipes and devices hold

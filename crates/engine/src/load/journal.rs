@@ -12,7 +12,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Error, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use dynafold_dynamodb::Secret;
+use dynafold_dynamodb::DigestKey;
 use dynafold_target::{Action, Batch, private};
 use parking_lot::Mutex;
 
@@ -33,7 +33,7 @@ const OURS: usize = 14;
 pub(super) struct Journal {
     path: PathBuf,
     file: Mutex<File>,
-    secret: Secret,
+    secret: DigestKey,
 }
 
 impl Journal {
@@ -42,7 +42,7 @@ impl Journal {
         find(&path(state))?;
         let mut how = private::options();
         let how = how.create(true).write(true).truncate(true);
-        let journal = Self::open(state, how, Secret::random())?;
+        let journal = Self::open(state, how, DigestKey::random())?;
         let head = [*HEADER, *journal.secret.bytes()];
         let begun = journal.file.lock().write_all(head.as_flattened());
         begun.map_err(|error| failed(&journal.path, error))?;
@@ -51,7 +51,7 @@ impl Journal {
 
     /// Goes on with the journal. Where it is gone, so are the digests that were in it.
     pub(super) fn go_on(state: &Path) -> Result<Self, Failure> {
-        let Found::Journal(secret) = find(&path(state))? else {
+        let ExistingJournal::Journal(secret) = find(&path(state))? else {
             return Self::begin(state);
         };
         let mut how = private::options();
@@ -66,7 +66,7 @@ impl Journal {
         Ok(journal)
     }
 
-    fn open(state: &Path, how: &OpenOptions, secret: Secret) -> Result<Self, Failure> {
+    fn open(state: &Path, how: &OpenOptions, secret: DigestKey) -> Result<Self, Failure> {
         let path = path(state);
         let file = how.open(&path).map_err(|error| failed(&path, error))?;
         let file = Mutex::new(file);
@@ -74,7 +74,7 @@ impl Journal {
     }
 
     /// What digests are made under.
-    pub(super) fn secret(&self) -> Secret {
+    pub(super) fn secret(&self) -> DigestKey {
         self.secret
     }
 
@@ -114,34 +114,34 @@ impl Journal {
 /// Takes away what is left of the journal of an earlier run.
 pub(super) fn forget(state: &Path) {
     // No run reads one that it has not begun.
-    if let Ok(Found::Journal(_) | Found::Useless) = find(&path(state)) {
+    if let Ok(ExistingJournal::Journal(_) | ExistingJournal::Useless) = find(&path(state)) {
         let _ = std::fs::remove_file(path(state));
     }
 }
 
 /// What stands where a journal should be.
 #[derive(Debug)]
-enum Found {
+enum ExistingJournal {
     Nothing,
     /// A journal whose beginning was not written whole, or one of another version.
     Useless,
-    Journal(Secret),
+    Journal(DigestKey),
 }
 
 /// Looks for a journal; a file that is none is a failure.
-fn find(path: &Path) -> Result<Found, Failure> {
+fn find(path: &Path) -> Result<ExistingJournal, Failure> {
     let head = match head(path, 32) {
         Ok(head) => head,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ExistingJournal::Nothing),
         Err(error) => return Err(failed(path, error)),
     };
     if let Some(secret) = head.strip_prefix(HEADER)
         && let Ok(secret) = <[u8; 16]>::try_from(secret)
     {
-        return Ok(Found::Journal(secret.into()));
+        return Ok(ExistingJournal::Journal(secret.into()));
     }
     if HEADER.iter().zip(&head).take(OURS).all(|(a, b)| a == b) {
-        return Ok(Found::Useless);
+        return Ok(ExistingJournal::Useless);
     }
     let path = path.to_owned();
     Err(Failure::from(&StateError::Foreign { path }))

@@ -18,8 +18,8 @@ use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
 use super::count;
-use super::ending::{Cancel, Failure, Halt, Why};
-use super::plan::{ChunkId, Part, Plan, scan_of};
+use super::ending::{Cancel, EndReason, Failure, RunHalt};
+use super::plan::{ChunkId, ChunkPart, ChunkPlan, scan_of};
 use super::report::Progress;
 
 /// Blocks that wait for the fold. A block has about a megabyte at most.
@@ -29,11 +29,11 @@ const ATTEMPTS: u32 = 3;
 
 /// What lanes hand on. Everything of one attempt at a chunk bears the same ticket.
 #[derive(Debug)]
-pub(crate) enum Reading<T> {
+pub(crate) enum LaneMessage<T> {
     /// Rows of a chunk.
-    Rows(Block<T>),
+    Rows(RowBlock<T>),
     /// The chunk has been read to its end.
-    End { ticket: T, end: End },
+    End { ticket: T, end: ChunkEnd },
     /// The chunk will be read again from its beginning, under another ticket.
     Again { ticket: T },
     /// A source failed; nothing of use follows.
@@ -42,7 +42,7 @@ pub(crate) enum Reading<T> {
 
 /// A block of rows.
 #[derive(Debug)]
-pub(crate) struct Block<T> {
+pub(crate) struct RowBlock<T> {
     pub(crate) ticket: T,
     /// Its place among the blocks of its chunk, from 0.
     pub(crate) number: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Block<T> {
 
 /// What is known of a chunk once its rows are read.
 #[derive(Debug, Default)]
-pub(crate) struct End {
+pub(crate) struct ChunkEnd {
     /// Rows that the database left out because they meet no condition.
     pub(crate) left_out: u64,
     /// Children without parents, for the columns that are embeds.
@@ -59,20 +59,20 @@ pub(crate) struct End {
 }
 
 /// Makes the ticket of an attempt at a chunk.
-pub(crate) type Issue<T> = Arc<dyn Fn(ChunkId) -> T + Send + Sync>;
+pub(crate) type IssueTicket<T> = Arc<dyn Fn(ChunkId) -> T + Send + Sync>;
 
 /// The lanes of a run.
 pub(crate) struct Lanes<T> {
-    reads: mpsc::Receiver<Reading<T>>,
+    reads: mpsc::Receiver<LaneMessage<T>>,
     tasks: JoinSet<Box<dyn Source>>,
-    shared: Arc<Shared<T>>,
+    shared: Arc<LaneState<T>>,
 }
 
 /// What the lanes share.
-struct Shared<T> {
+struct LaneState<T> {
     model: Arc<Model>,
-    queue: Mutex<VecDeque<(ChunkId, Part)>>,
-    issue: Issue<T>,
+    queue: Mutex<VecDeque<(ChunkId, ChunkPart)>>,
+    issue: IssueTicket<T>,
     cancel: Cancel,
     /// The connection that holds the snapshot, where others can be opened onto it.
     spare: Turn<Option<Box<dyn Source>>>,
@@ -81,8 +81,8 @@ struct Shared<T> {
 
 /// One of them.
 struct Lane<T> {
-    shared: Arc<Shared<T>>,
-    sender: mpsc::Sender<Reading<T>>,
+    shared: Arc<LaneState<T>>,
+    sender: mpsc::Sender<LaneMessage<T>>,
 }
 
 impl<T: Clone + Send + Sync + 'static> Lanes<T> {
@@ -91,9 +91,9 @@ impl<T: Clone + Send + Sync + 'static> Lanes<T> {
     pub(crate) async fn open(
         mut source: Box<dyn Source>,
         model: Arc<Model>,
-        chunks: impl IntoIterator<Item = (ChunkId, Part)>,
+        chunks: impl IntoIterator<Item = (ChunkId, ChunkPart)>,
         lanes: usize,
-        issue: Issue<T>,
+        issue: IssueTicket<T>,
     ) -> Result<Self, SourceError> {
         let queue: VecDeque<_> = chunks.into_iter().collect();
         let lanes = lanes.min(queue.len()).max(1);
@@ -110,7 +110,7 @@ impl<T: Clone + Send + Sync + 'static> Lanes<T> {
         } else {
             Some(source)
         };
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(LaneState {
             model,
             queue: Mutex::new(queue),
             issue,
@@ -132,7 +132,7 @@ impl<T: Clone + Send + Sync + 'static> Lanes<T> {
     }
 
     /// The next thing read; `None` when everything is.
-    pub(crate) async fn next(&mut self) -> Option<Reading<T>> {
+    pub(crate) async fn next(&mut self) -> Option<LaneMessage<T>> {
         self.reads.recv().await
     }
 
@@ -154,7 +154,7 @@ impl<T: Clone + Send + Sync + 'static> Lanes<T> {
 }
 
 /// How an attempt at a chunk ended.
-enum Attempt {
+enum ChunkAttempt {
     Read,
     /// Nobody listens any more.
     Unheard,
@@ -184,21 +184,26 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
             loop {
                 let ticket = (self.shared.issue)(id);
                 match self.chunk(source.as_mut(), pass, &part, &ticket).await {
-                    Attempt::Read => break,
-                    Attempt::Unheard => return source,
-                    Attempt::Failed(error) if error.is_lost() && attempts < ATTEMPTS => {
+                    ChunkAttempt::Read => break,
+                    ChunkAttempt::Unheard => return source,
+                    ChunkAttempt::Failed(error) if error.is_lost() && attempts < ATTEMPTS => {
                         attempts += 1;
                         let Some(fork) = self.fork().await else {
-                            let _ = self.sender.send(Reading::Failed(error)).await;
+                            let _ = self.sender.send(LaneMessage::Failed(error)).await;
                             return source;
                         };
                         source = fork;
-                        if self.sender.send(Reading::Again { ticket }).await.is_err() {
+                        if self
+                            .sender
+                            .send(LaneMessage::Again { ticket })
+                            .await
+                            .is_err()
+                        {
                             return source;
                         }
                     }
-                    Attempt::Failed(error) => {
-                        let _ = self.sender.send(Reading::Failed(error)).await;
+                    ChunkAttempt::Failed(error) => {
+                        let _ = self.sender.send(LaneMessage::Failed(error)).await;
                         return source;
                     }
                 }
@@ -209,12 +214,12 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
             () = self.shared.cancel.cancelled() => return source,
         };
         if let Err(error) = confirmed {
-            let _ = self.sender.send(Reading::Failed(error)).await;
+            let _ = self.sender.send(LaneMessage::Failed(error)).await;
         }
         source
     }
 
-    fn take(&self) -> Option<(ChunkId, Part)> {
+    fn take(&self) -> Option<(ChunkId, ChunkPart)> {
         self.shared.queue.lock().pop_front()
     }
 
@@ -228,15 +233,15 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
         &self,
         source: &mut dyn Source,
         pass: &Pass,
-        part: &Part,
+        part: &ChunkPart,
         ticket: &T,
-    ) -> Attempt {
+    ) -> ChunkAttempt {
         let canceller = source.canceller();
         let attempt = tokio::select! {
             attempt = self.read(source, pass, part, ticket) => attempt,
-            () = self.shared.cancel.cancelled() => Attempt::Unheard,
+            () = self.shared.cancel.cancelled() => ChunkAttempt::Unheard,
         };
-        if matches!(attempt, Attempt::Unheard)
+        if matches!(attempt, ChunkAttempt::Unheard)
             && let Some(canceller) = canceller
         {
             canceller.cancel().await;
@@ -244,11 +249,17 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
         attempt
     }
 
-    async fn read(&self, source: &mut dyn Source, pass: &Pass, part: &Part, ticket: &T) -> Attempt {
+    async fn read(
+        &self,
+        source: &mut dyn Source,
+        pass: &Pass,
+        part: &ChunkPart,
+        ticket: &T,
+    ) -> ChunkAttempt {
         let end = match scan_of(pass, part) {
-            None => source.orphans(&pass.scan).await.map(|orphans| End {
+            None => source.orphans(&pass.scan).await.map(|orphans| ChunkEnd {
                 orphans,
-                ..End::default()
+                ..ChunkEnd::default()
             }),
             Some(scan) => match self.rows(source, &scan, ticket).await {
                 Ok(rows) => left_out(source, &scan, rows).await,
@@ -257,30 +268,35 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
         };
         let end = match end {
             Ok(end) => end,
-            Err(error) => return Attempt::Failed(error),
+            Err(error) => return ChunkAttempt::Failed(error),
         };
         let ticket = ticket.clone();
-        match self.sender.send(Reading::End { ticket, end }).await {
-            Ok(()) => Attempt::Read,
-            Err(_) => Attempt::Unheard,
+        match self.sender.send(LaneMessage::End { ticket, end }).await {
+            Ok(()) => ChunkAttempt::Read,
+            Err(_) => ChunkAttempt::Unheard,
         }
     }
 
     /// Hands on the rows of a scan and counts them.
-    async fn rows(&self, source: &mut dyn Source, scan: &Scan, ticket: &T) -> Result<u64, Attempt> {
+    async fn rows(
+        &self,
+        source: &mut dyn Source,
+        scan: &Scan,
+        ticket: &T,
+    ) -> Result<u64, ChunkAttempt> {
         let mut blocks = source.scan(scan);
         let (mut number, mut read) = (0, 0);
         while let Some(rows) = blocks.next().await {
-            let rows = rows.map_err(Attempt::Failed)?;
+            let rows = rows.map_err(ChunkAttempt::Failed)?;
             read += count(rows.rows.len());
             let ticket = ticket.clone();
-            let block = Block {
+            let block = RowBlock {
                 ticket,
                 number,
                 rows,
             };
-            let sent = self.sender.send(Reading::Rows(block)).await;
-            sent.map_err(|_| Attempt::Unheard)?;
+            let sent = self.sender.send(LaneMessage::Rows(block)).await;
+            sent.map_err(|_| ChunkAttempt::Unheard)?;
             number += 1;
         }
         Ok(read)
@@ -288,24 +304,29 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
 }
 
 /// Counts the rows that the database left out by itself.
-async fn left_out(source: &mut dyn Source, scan: &Scan, rows: u64) -> Result<End, SourceError> {
+async fn left_out(
+    source: &mut dyn Source,
+    scan: &Scan,
+    rows: u64,
+) -> Result<ChunkEnd, SourceError> {
     if scan.conditions.is_empty() || scan.keep_unmatched {
-        return Ok(End::default());
+        return Ok(ChunkEnd::default());
     }
     let all = match scan.range {
         None => source.count(&scan.from).await?,
         Some(_) => source.count_range(scan).await?,
     };
-    Ok(End {
+    Ok(ChunkEnd {
         left_out: all.saturating_sub(rows),
-        ..End::default()
+        ..ChunkEnd::default()
     })
 }
 
 /// The chunks of a plan, in an order that keeps neighbours apart: lanes that read side by side do
 /// not read side by side in a table, so that they write to different partition keys.
-pub(crate) fn spread(plan: &Plan, lanes: usize) -> Vec<(ChunkId, Part)> {
-    let all: Vec<(ChunkId, Part)> = plan.chunks().map(|(id, part)| (id, part.clone())).collect();
+pub(crate) fn spread(plan: &ChunkPlan, lanes: usize) -> Vec<(ChunkId, ChunkPart)> {
+    let all: Vec<(ChunkId, ChunkPart)> =
+        plan.chunks().map(|(id, part)| (id, part.clone())).collect();
     let stride = all.len().div_ceil(lanes.max(1)).max(1);
     let order = (0..stride).flat_map(|first| (first..all.len()).step_by(stride));
     order.filter_map(|at| all.get(at).cloned()).collect()
@@ -318,11 +339,11 @@ pub(crate) struct Reader<'r, T> {
     pub(crate) model: &'r Model,
     pub(crate) progress: &'r dyn Progress,
     pub(crate) cancel: &'r Cancel,
-    pub(crate) halt: &'r Halt,
+    pub(crate) halt: &'r RunHalt,
     /// The pass that a ticket's chunk is of.
     pub(crate) pass: fn(&T) -> usize,
     /// The workers end when it is dropped.
-    pub(crate) blocks: mpsc::Sender<Block<T>>,
+    pub(crate) blocks: mpsc::Sender<RowBlock<T>>,
 }
 
 impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
@@ -331,7 +352,7 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
     pub(crate) async fn read(
         self,
         lanes: &mut Lanes<T>,
-        mut enter: impl FnMut(&Reading<T>),
+        mut enter: impl FnMut(&LaneMessage<T>),
     ) -> Duration {
         let mut told = vec![false; self.model.passes.len()];
         let mut waited = Duration::ZERO;
@@ -340,7 +361,7 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
             let read = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => {
-                    self.halt.set(Why::Cancelled);
+                    self.halt.set(EndReason::Cancelled);
                     return waited;
                 }
                 () = self.halt.stopped() => return waited,
@@ -348,14 +369,16 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
             };
             waited += from.elapsed();
             let Some(read) = read else { return waited };
-            if let Reading::Rows(Block { ticket, .. }) | Reading::End { ticket, .. } = &read {
+            if let LaneMessage::Rows(RowBlock { ticket, .. }) | LaneMessage::End { ticket, .. } =
+                &read
+            {
                 self.tell((self.pass)(ticket), &mut told);
             }
             enter(&read);
             let failure = match read {
-                Reading::End { .. } | Reading::Again { .. } => continue,
-                Reading::Failed(error) => Failure::from(&error),
-                Reading::Rows(block) => {
+                LaneMessage::End { .. } | LaneMessage::Again { .. } => continue,
+                LaneMessage::Failed(error) => Failure::from(&error),
+                LaneMessage::Rows(block) => {
                     tokio::select! {
                         biased;
                         () = self.halt.stopped() => return waited,

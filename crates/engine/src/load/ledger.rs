@@ -16,10 +16,10 @@ use dynafold_mapping::model::Model;
 use dynafold_target::{Action, Throttle};
 use parking_lot::{Mutex, MutexGuard};
 
-use super::ending::{Failure, Halt, Why};
+use super::ending::{EndReason, Failure, RunHalt};
 use super::files::LineFile;
 use super::plan::ChunkId;
-use super::rejects::{Lines, NOTED, Rejected, Told, line, note};
+use super::rejects::{NOTED, RefusalRejects, RejectLines, Rejected, line, note};
 use super::report::{Books, RejectNote, Traffic};
 use super::state::State;
 
@@ -53,7 +53,7 @@ pub(super) struct Entries {
 
 /// What is left when a run has ended.
 #[derive(Default)]
-pub(crate) struct Closed {
+pub(crate) struct ClosedLedger {
     /// By item type.
     pub(crate) books: Vec<Books>,
     pub(crate) traffic: Traffic,
@@ -91,7 +91,7 @@ impl Entries {
     }
 
     /// Adds what is known of a chunk.
-    fn add(&mut self, page: &mut Page) {
+    fn add(&mut self, page: &mut ChunkRecord) {
         for (index, books) in std::mem::take(&mut page.books) {
             self.enter(index, books);
         }
@@ -102,7 +102,7 @@ impl Entries {
 }
 
 impl Ledger {
-    pub(super) fn open(entries: Entries, max_rejects: Option<u64>, halt: &Halt) -> Self {
+    pub(super) fn open(entries: Entries, max_rejects: Option<u64>, halt: &RunHalt) -> Self {
         let rejected = entries.entered.iter().map(|books| books.rejected).sum();
         let inner = Arc::new(Mutex::new(entries));
         let (sender, tickets) = channel();
@@ -186,10 +186,10 @@ impl Ledger {
     }
 
     /// Counts a reject; `false`, and the run is to end, where it was one too many.
-    pub(super) fn reject(&self, halt: &Halt) -> bool {
+    pub(super) fn reject(&self, halt: &RunHalt) -> bool {
         let rejected = self.rejected.fetch_add(1, Ordering::Relaxed) + 1;
         if self.max_rejects.is_some_and(|most| rejected > most) {
-            halt.set(Why::TooManyRejects);
+            halt.set(EndReason::TooManyRejects);
             return false;
         }
         true
@@ -201,8 +201,8 @@ impl Ledger {
     }
 
     /// Writes and notes the rejects of a run that does not begin; the books know nothing of them.
-    pub(super) fn tell(&self, halt: &Halt, told: Told) {
-        let Told { notes, mut lines } = told;
+    pub(super) fn tell(&self, halt: &RunHalt, told: RefusalRejects) {
+        let RefusalRejects { notes, mut lines } = told;
         let mut inner = self.inner.lock();
         inner.notes.extend(notes);
         if let Err(failure) = inner.rejects.append(&mut lines) {
@@ -213,7 +213,7 @@ impl Ledger {
     /// Enters an item that the service refused to do something with into its ticket.
     pub(super) fn refused(
         &self,
-        halt: &Halt,
+        halt: &RunHalt,
         model: &Model,
         ticket: &Ticket,
         action: Action,
@@ -235,7 +235,7 @@ impl Ledger {
         }
         page.note(std::iter::once(note(model, reject)));
         if let Err(error) = page.rejects.append(&text) {
-            halt.set(Why::Failed(Failure::scratch(&error)));
+            halt.set(EndReason::Failed(Failure::scratch(&error)));
         }
     }
 
@@ -252,7 +252,7 @@ impl Ledger {
     /// Ends the ledger. What tickets are still out are counted as far as they got; their rejects
     /// and archived items are in the files, but a next run cuts them off and finds them again.
     /// `finished`: everything was read.
-    pub(super) fn close(&self, finished: bool) -> Closed {
+    pub(super) fn close(&self, finished: bool) -> ClosedLedger {
         self.enter_rest();
         let mut inner = self.inner.lock();
         let inner = &mut *inner;
@@ -279,7 +279,7 @@ impl Ledger {
                 None
             }
         });
-        Closed {
+        ClosedLedger {
             books: std::mem::take(&mut inner.entered),
             traffic: inner.traffic,
             reasons: std::mem::take(&mut inner.reasons),
@@ -296,7 +296,7 @@ impl Ledger {
 // then the state.
 
 /// Enters tickets until no more can come.
-fn keep(inner: &Mutex<Entries>, tickets: &Receiver<Arc<Ticket>>, halt: &Halt) {
+fn keep(inner: &Mutex<Entries>, tickets: &Receiver<Arc<Ticket>>, halt: &RunHalt) {
     while let Ok(first) = tickets.recv() {
         let mut all = vec![first];
         all.extend(tickets.try_iter());
@@ -348,16 +348,16 @@ pub(crate) struct Ticket {
     /// Whether the chunk was done before, and is read again because the source may have changed.
     pub(super) again: bool,
     holders: AtomicU64,
-    page: Mutex<Page>,
+    page: Mutex<ChunkRecord>,
 }
 
 /// What is known of a chunk so far.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct ChunkRecord {
     /// The books of the pass's item types, by their indices.
     pub(super) books: Vec<(usize, Books)>,
-    pub(super) rejects: Lines,
-    pub(super) archive: Lines,
+    pub(super) rejects: RejectLines,
+    pub(super) archive: RejectLines,
     /// The first rejects, for the report.
     pub(super) notes: Vec<RejectNote>,
     /// Whether something of the chunk is missing: it cannot be done any more.
@@ -366,7 +366,7 @@ pub(super) struct Page {
     pub(super) forgotten: bool,
 }
 
-impl Page {
+impl ChunkRecord {
     /// The books of an item type.
     pub(super) fn books(&mut self, item_type: usize) -> Option<&mut Books> {
         let mut books = self.books.iter_mut();
@@ -394,10 +394,10 @@ impl Ticket {
             attempt,
             again,
             holders: AtomicU64::new(1),
-            page: Mutex::new(Page {
+            page: Mutex::new(ChunkRecord {
                 books: books.collect(),
-                rejects: Lines::default(),
-                archive: Lines::default(),
+                rejects: RejectLines::default(),
+                archive: RejectLines::default(),
                 notes: Vec::new(),
                 spoiled: false,
                 forgotten: false,
@@ -405,7 +405,7 @@ impl Ticket {
         })
     }
 
-    pub(super) fn page(&self) -> MutexGuard<'_, Page> {
+    pub(super) fn page(&self) -> MutexGuard<'_, ChunkRecord> {
         self.page.lock()
     }
 

@@ -10,7 +10,7 @@
 //! into the state, with its books and rejects, at one time. Nothing grows with the data.
 //!
 //! Before the first write the keys are proved to differ: by `check`, from the schema, or else by a
-//! pass over the same snapshot ([`prove`]). Only then ([`Begun`]) the caller makes the table, or
+//! pass over the same snapshot ([`prove`]). Only then ([`BegunLoad`]) the caller makes the table, or
 //! deletes one that is to be replaced: no table is lost to a load that cannot be.
 //!
 //! # Ends
@@ -46,30 +46,34 @@ mod writer;
 
 pub use ending::{Cancel, Failure};
 pub use files::{check_archive, clear_rejects};
-pub use report::{Books, Largest, UNCLEAR_WHY};
-pub use report::{KeysReport, Left, LimitedBy, Outcome, RejectNote, Report, Traffic, Waits};
-pub use report::{Progress, Silent, Step};
+pub use report::{Books, LargestItem, UNCLEAR_WHY};
+pub use report::{
+    KeysReport, LimitedBy, Outcome, RejectNote, RemainingStale, Report, Traffic, WaitTimes,
+};
+pub use report::{NoProgress, Progress, RunStep};
 pub use run::run;
-pub use scope::{Doing, Selection};
-pub use start::{Begun, Ready, begin};
-pub use table::{Ensured, TableError, ensure_table};
+pub use scope::{ItemAction, RunSelection};
+pub use start::{BegunLoad, ReadyTable, begin};
+pub use table::{EnsuredTable, TableError, ensure_table};
 
 pub(crate) use claims::subject;
-pub(crate) use differ::{Differ, Looked, is_same};
-pub(crate) use ending::{Halt, Why};
-pub(crate) use feed::{Fate, Fates, Walk};
+pub(crate) use differ::{DifferenceReader, LookupResult, is_same};
+pub(crate) use ending::{EndReason, RunHalt};
+pub(crate) use feed::{RowFeed, RowOutcome, RowOutcomes};
 pub(crate) use files::LineFile;
-pub(crate) use lanes::{Block, Issue, Lanes, Reader, Reading, spread};
-pub(crate) use ledger::{Closed, Ticket};
-pub(crate) use outbox::{Mender, Outbox};
-pub(crate) use plan::{ChunkId, Part, Plan, selected};
-pub(crate) use prove::{Contest, KeyPass, narrow, shares_key};
-pub(crate) use prune::{Owners, STRANGER, Stale, Stray, TableScan, UNCLEAR, Unowned, compare};
+pub(crate) use lanes::{IssueTicket, LaneMessage, Lanes, Reader, RowBlock, spread};
+pub(crate) use ledger::{ClosedLedger, Ticket};
+pub(crate) use outbox::{Outbox, RepairWriter};
+pub(crate) use plan::{ChunkId, ChunkPart, ChunkPlan, selected};
+pub(crate) use prove::{ContestedKeys, KeyPass, narrow, shares_key};
+pub(crate) use prune::{
+    Indistinguishable, ItemTypeMarks, STRANGER, StaleCause, StrayItem, TableScan, UNCLEAR, compare,
+};
 pub(crate) use rejects::{NOTED, Rejected, line, note};
 pub(crate) use report::{Counts, rate};
 pub(crate) use row::{RowKey, key_json, raw, row_json, row_key};
 pub(crate) use scope::{EXPIRED, REJECTED};
-pub(crate) use worker::{Work, crew, take_keys};
+pub(crate) use worker::{BlockFolder, crew, take_keys};
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -152,13 +156,13 @@ pub struct Options {
     /// Memory and disk of the comparison of keys.
     pub proof: proof::Options,
     /// What is done with items.
-    pub doing: Doing,
+    pub doing: ItemAction,
     /// Which rows and items the run is about.
-    pub selection: Selection,
+    pub selection: RunSelection,
     /// Whether stale items are deleted, and which.
     pub prune: Option<Prune>,
     /// How this run makes its keys: what a state remembers when it has ended well.
-    pub remember: Option<state::Selection>,
+    pub remember: Option<state::PruneSelection>,
     /// Connections that read side by side; `None`: as many as the machine has processors for.
     pub readers: Option<usize>,
     /// About how many rows a chunk has; `None`: as the tables' sizes suggest.
@@ -177,8 +181,8 @@ impl Default for Options {
             retry: Policy::default(),
             keys: KeyCheck::default(),
             proof: proof::Options::default(),
-            doing: Doing::default(),
-            selection: Selection::default(),
+            doing: ItemAction::default(),
+            selection: RunSelection::default(),
             prune: None,
             remember: None,
             readers: None,

@@ -9,17 +9,17 @@ use dynafold_mapping::item::Folded;
 use dynafold_mapping::model::Model;
 use dynafold_target::retry::Policy;
 use dynafold_target::throttle::Settings;
-use dynafold_target::{Batch, Batcher, Entry, Target, TargetError};
+use dynafold_target::{Batch, BatchEntry, Batcher, Target, TargetError};
 use tokio::task::JoinSet;
 
-use super::ending::{Failure, Halt};
+use super::ending::{Failure, RunHalt};
 use super::files::LineFile;
-use super::ledger::{Closed, Entries, Ledger, Ticket};
-use super::pace::Pace;
+use super::ledger::{ClosedLedger, Entries, Ledger, Ticket};
+use super::pace::WritePace;
 use super::plan::ChunkId;
-use super::report::Silent;
+use super::report::NoProgress;
 use super::row::RowKey;
-use super::writer::{Delivery, Origin, Parcel, put};
+use super::writer::{Delivery, ItemOrigin, TicketedBatch, put};
 
 /// Items that are written or deleted beside the load's own way: gathered into batches, and delivered some
 /// batches at a time.
@@ -27,7 +27,7 @@ pub(crate) struct Outbox {
     pub(super) delivery: Arc<Delivery>,
     batcher: Batcher,
     /// Of the items that wait in the batcher.
-    origins: Vec<Origin>,
+    origins: Vec<ItemOrigin>,
     requests: JoinSet<()>,
     most_requests: usize,
 }
@@ -58,13 +58,13 @@ impl Outbox {
     /// Takes a request, whose item or key `write` appends as DynamoDB JSON.
     pub(super) async fn push(
         &mut self,
-        entry: Entry,
+        entry: BatchEntry,
         ticket: Arc<Ticket>,
         row: RowKey,
         write: impl FnOnce(&mut String),
     ) {
         ticket.hold();
-        self.origins.push(Origin {
+        self.origins.push(ItemOrigin {
             ticket,
             row,
             known: None,
@@ -85,7 +85,7 @@ impl Outbox {
 
     async fn send(&mut self, batch: Batch) {
         let count = batch.len().min(self.origins.len());
-        let parcel = Parcel {
+        let parcel = TicketedBatch {
             batch,
             origins: self.origins.drain(..count).collect(),
             permit: None,
@@ -115,18 +115,18 @@ impl Outbox {
 const REQUESTS: usize = 8;
 
 /// Writes what a run finds amiss. Nothing is deleted, and no state is kept: what was not written is found again.
-pub(crate) struct Mender {
+pub(crate) struct RepairWriter {
     delivery: Arc<Delivery>,
 }
 
-impl Mender {
+impl RepairWriter {
     /// Tells the target that writing begins.
     pub(crate) async fn start(
         target: Arc<dyn Target>,
         model: Arc<Model>,
         policy: Policy,
         ceiling: Option<f64>,
-        halt: Halt,
+        halt: RunHalt,
     ) -> Result<Self, TargetError> {
         target.start(&model.table, false).await?;
         let entries = Entries::new(&model, LineFile::nowhere(), LineFile::nowhere());
@@ -135,12 +135,12 @@ impl Mender {
             most_in_flight: target.concurrency(),
             ..Settings::default()
         };
-        let pace = Pace::new(settings, &model.table);
+        let pace = WritePace::new(settings, &model.table);
         let ledger = Ledger::open(entries, None, &halt);
         let delivery = Delivery {
             policy,
             // What is compared is told, and that once.
-            ..Delivery::new(target, model, Arc::new(Silent), pace, ledger, halt)
+            ..Delivery::new(target, model, Arc::new(NoProgress), pace, ledger, halt)
         };
         Ok(Self {
             delivery: Arc::new(delivery),
@@ -165,7 +165,7 @@ impl Mender {
 
     /// Ends the writing, when every worker has flushed what it had. The books tell what is `written`,
     /// `rejected_by_service` and `unwritten`; what fails is in the halt.
-    pub(crate) async fn finish(self) -> Closed {
+    pub(crate) async fn finish(self) -> ClosedLedger {
         let Delivery {
             park, halt, ledger, ..
         } = &*self.delivery;

@@ -5,8 +5,10 @@
 
 use dynafold_dynamodb::{Table, write_units};
 use dynafold_format::float;
-use dynafold_target::throttle::{Admission, Answer, Gate, Heat, Kind, Limit, Settings, Toll};
-use dynafold_target::{Action, Consumed, Entry};
+use dynafold_target::throttle::{
+    Admission, Bottleneck, Gate, HotPartitions, OutcomeKind, RequestOutcome, Settings, Toll,
+};
+use dynafold_target::{Action, BatchEntry, Consumed};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant, sleep};
@@ -21,9 +23,9 @@ const UNUSED: f64 = 0.8;
 
 /// The pace of a run.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct WritePace {
     begun: Instant,
-    inner: Mutex<Inner>,
+    inner: Mutex<WritePaceState>,
     turn: tokio::sync::Mutex<()>,
     freed: Notify,
     /// Much that was reserved was not used.
@@ -31,9 +33,9 @@ pub(super) struct Pace {
 }
 
 #[derive(Debug)]
-struct Inner {
+struct WritePaceState {
     gate: Gate,
-    heat: Heat,
+    heat: HotPartitions,
     /// What deletions cost, where there are some.
     toll: Option<Toll>,
     /// Indexes of the table.
@@ -48,13 +50,13 @@ pub(super) struct Turn<'p>(
 );
 
 /// Write units of a request or of several.
-pub(super) fn units<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> f64 {
+pub(super) fn units<'e>(entries: impl IntoIterator<Item = &'e BatchEntry>) -> f64 {
     let units = entries.into_iter().map(|entry| entry.units);
     units.map(float).sum()
 }
 
 /// Write units that the table itself takes at least for what was written, without its indexes.
-fn of_table(entries: &[Entry]) -> f64 {
+fn of_table(entries: &[BatchEntry]) -> f64 {
     let units = entries.iter().map(|entry| match entry.action {
         Action::Put => float(write_units(entry.size)),
         Action::Delete => 1.0,
@@ -65,7 +67,7 @@ fn of_table(entries: &[Entry]) -> f64 {
 /// The units that a request used: what the table takes at least, or more where the answer says so;
 /// and those of its indexes as the answer tells them, where it names them all. Those that it does not
 /// name may be untouched, or it may not tell of them: they are thought to be written.
-fn used(accepted: &[Entry], indexes: usize, told: Option<Consumed>) -> f64 {
+fn used(accepted: &[BatchEntry], indexes: usize, told: Option<Consumed>) -> f64 {
     let least = of_table(accepted);
     let reckoned = (units(accepted) - least).max(0.0);
     let told = told.unwrap_or_default();
@@ -78,22 +80,22 @@ fn used(accepted: &[Entry], indexes: usize, told: Option<Consumed>) -> f64 {
     (of_table + of_indexes).max(told.total)
 }
 
-impl Inner {
+impl WritePaceState {
     /// What an answer tells, as long as none has told what cannot be.
-    fn believed(&mut self, accepted: &[Entry], told: Option<Consumed>) -> Option<Consumed> {
+    fn believed(&mut self, accepted: &[BatchEntry], told: Option<Consumed>) -> Option<Consumed> {
         let told = told?;
         self.is_believed &= told.total >= of_table(accepted);
         self.is_believed.then_some(told)
     }
 }
 
-impl Pace {
+impl WritePace {
     pub(super) fn new(settings: Settings, table: &Table) -> Self {
         Self {
             begun: Instant::now(),
-            inner: Mutex::new(Inner {
+            inner: Mutex::new(WritePaceState {
                 gate: Gate::new(settings),
-                heat: Heat::default(),
+                heat: HotPartitions::default(),
                 toll: None,
                 indexes: table.indexes.len() + table.local_indexes.len(),
                 is_believed: true,
@@ -116,7 +118,7 @@ impl Pace {
     }
 
     /// Waits until a request of so many units may be sent. Every request that is let in must be
-    /// answered to [`Pace::answered`].
+    /// answered to [`WritePace::answered`].
     pub(super) async fn admit(&self, _turn: Turn<'_>, units: f64) {
         self.wait(|inner, now| inner.gate.admit(now, units)).await;
     }
@@ -129,7 +131,7 @@ impl Pace {
         self.wait(|inner, now| inner.gate.admit(now, units)).await;
     }
 
-    async fn wait(&self, ask: impl Fn(&mut Inner, Duration) -> Admission) {
+    async fn wait(&self, ask: impl Fn(&mut WritePaceState, Duration) -> Admission) {
         loop {
             let (freed, refunded) = (self.freed.notified(), self.refunded.notified());
             let now = self.now();
@@ -150,14 +152,14 @@ impl Pace {
     /// Enters how a request of so many estimated units was answered, and what became of its items.
     pub(super) fn answered(
         &self,
-        kind: Kind,
+        kind: OutcomeKind,
         estimated: f64,
         latency: Duration,
         consumed: Option<Consumed>,
-        accepted: &[Entry],
-        refused: &[Entry],
+        accepted: &[BatchEntry],
+        refused: &[BatchEntry],
     ) {
-        let pairs = |entries: &[Entry]| -> Vec<(u64, f64)> {
+        let pairs = |entries: &[BatchEntry]| -> Vec<(u64, f64)> {
             entries
                 .iter()
                 .map(|entry| (entry.partition, float(entry.units)))
@@ -173,8 +175,8 @@ impl Pace {
                 blamed = inner.heat.judge(now, latency, &accepted, &refused);
             }
             let consumed = inner.believed(accepted, consumed);
-            let used = (kind == Kind::Took).then(|| used(accepted, inner.indexes, consumed));
-            let answer = Answer {
+            let used = (kind == OutcomeKind::Took).then(|| used(accepted, inner.indexes, consumed));
+            let answer = RequestOutcome {
                 estimated,
                 consumed: used,
                 refused: units(refused),
@@ -225,7 +227,7 @@ impl Pace {
     }
 
     /// What held the run back most.
-    pub(super) fn limit(&self) -> Limit {
+    pub(super) fn limit(&self) -> Bottleneck {
         self.inner.lock().gate.limit()
     }
 }

@@ -2,7 +2,7 @@
 
 use dynafold_mapping::model::{Model, Pass};
 use dynafold_relational::catalog::Dbms;
-use dynafold_relational::scan::{By, Range, Scan};
+use dynafold_relational::scan::{Range, RangeKey, Scan};
 use dynafold_source::{Source, SourceError};
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ const CHUNKS: u64 = 64;
 /// What one chunk reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Part {
+pub(crate) enum ChunkPart {
     /// All rows of the pass.
     Whole,
     /// The rows between two keys.
@@ -34,11 +34,11 @@ pub(crate) enum Part {
 
 /// The chunks of each pass.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Plan {
-    pub(crate) passes: Vec<Vec<Part>>,
+pub(crate) struct ChunkPlan {
+    pub(crate) passes: Vec<Vec<ChunkPart>>,
 }
 
-impl Plan {
+impl ChunkPlan {
     /// Cuts the passes of a mapping. `wanted`: about how many rows a chunk is to have, where the caller knows better.
     pub(crate) async fn cut(
         source: &mut dyn Source,
@@ -66,10 +66,12 @@ impl Plan {
             && both.all(|(parts, pass)| {
                 let solid = &pass.never_null;
                 parts.iter().all(|part| match part {
-                    Part::Whole | Part::Orphans => true,
-                    Part::Range(range) => match &range.by {
-                        By::Key(columns) => columns.iter().all(|column| solid.contains(column)),
-                        By::Place => dbms != Dbms::Postgres,
+                    ChunkPart::Whole | ChunkPart::Orphans => true,
+                    ChunkPart::Range(range) => match &range.by {
+                        RangeKey::Key(columns) => {
+                            columns.iter().all(|column| solid.contains(column))
+                        }
+                        RangeKey::Place => dbms != Dbms::Postgres,
                     },
                 })
             })
@@ -81,7 +83,7 @@ impl Plan {
         // Those without item types are left out by a selection.
         let passes = passes.map(|pass| match &*pass.item_types {
             [] => Vec::new(),
-            _ => vec![Part::Whole],
+            _ => vec![ChunkPart::Whole],
         });
         Self {
             passes: passes.collect(),
@@ -95,7 +97,7 @@ impl Plan {
     }
 
     /// All chunks in order: neighbours in the list are neighbours in a table.
-    pub(crate) fn chunks(&self) -> impl Iterator<Item = (ChunkId, &Part)> {
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = (ChunkId, &ChunkPart)> {
         self.passes.iter().enumerate().flat_map(|(pass, parts)| {
             let parts = parts.iter().enumerate();
             parts.map(move |(chunk, part)| (ChunkId { pass, chunk }, part))
@@ -113,21 +115,25 @@ async fn parts(
     source: &mut dyn Source,
     pass: &Pass,
     wanted: u64,
-) -> Result<Vec<Part>, SourceError> {
+) -> Result<Vec<ChunkPart>, SourceError> {
     let ranges = source.cut(&pass.scan, wanted).await?;
     if ranges.len() < 2 {
-        return Ok(vec![Part::Whole]);
+        return Ok(vec![ChunkPart::Whole]);
     }
-    let orphans = pass.scan.embeds().next().map(|_| Part::Orphans);
-    Ok(ranges.into_iter().map(Part::Range).chain(orphans).collect())
+    let orphans = pass.scan.embeds().next().map(|_| ChunkPart::Orphans);
+    Ok(ranges
+        .into_iter()
+        .map(ChunkPart::Range)
+        .chain(orphans)
+        .collect())
 }
 
 /// The scan that reads a part of a pass; `None` where no rows are read.
-pub(crate) fn scan_of(pass: &Pass, part: &Part) -> Option<Scan> {
+pub(crate) fn scan_of(pass: &Pass, part: &ChunkPart) -> Option<Scan> {
     let range = match part {
-        Part::Whole => None,
-        Part::Range(range) => Some(range.clone()),
-        Part::Orphans => return None,
+        ChunkPart::Whole => None,
+        ChunkPart::Range(range) => Some(range.clone()),
+        ChunkPart::Orphans => return None,
     };
     Some(Scan {
         range,
@@ -154,15 +160,15 @@ mod tests {
 
     #[test]
     fn a_plan_holds_for_other_rows_only_where_its_ranges_have_them_all() {
-        let range = |by: By| {
-            Part::Range(Range {
+        let range = |by: RangeKey| {
+            ChunkPart::Range(Range {
                 by,
                 after: None,
                 to: None,
             })
         };
-        let key = || range(By::Key(vec!["id".to_owned()]));
-        let plan = |parts: Vec<Part>| Plan {
+        let key = || range(RangeKey::Key(vec!["id".to_owned()]));
+        let plan = |parts: Vec<ChunkPart>| ChunkPlan {
             passes: vec![parts],
         };
         let pass = |never_null: &[&str]| Pass {
@@ -180,9 +186,9 @@ mod tests {
             (key(), Dbms::Mysql, &solid[..], true),
             (key(), Dbms::Mysql, &none[..], false),
             (key(), Dbms::Mysql, &[][..], false),
-            (range(By::Place), Dbms::Sqlite, &none[..], true),
-            (range(By::Place), Dbms::Postgres, &solid[..], false),
-            (Part::Whole, Dbms::Postgres, &none[..], true),
+            (range(RangeKey::Place), Dbms::Sqlite, &none[..], true),
+            (range(RangeKey::Place), Dbms::Postgres, &solid[..], false),
+            (ChunkPart::Whole, Dbms::Postgres, &none[..], true),
         ] {
             let plan = plan(vec![part]);
             assert_eq!(plan.covers(dbms, passes), covers, "{plan:?}");

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::Item;
 use dynafold_mapping::item::{DUPLICATE_KEY, Folded, Folder};
-use dynafold_mapping::model::{Expired, Gather, ItemType, Model, Node, Pass};
+use dynafold_mapping::model::{AttributeNode, ChildContainer, Expired, ItemType, Model, Pass};
 use dynafold_mapping::template::Context;
 use dynafold_relational::scan::{Scan, ScanColumn};
 use dynafold_relational::value::{Value, write_document};
@@ -23,14 +23,14 @@ use dynafold_source::{Row, Source};
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::ending::{Cancel, Failure, Why};
-use super::feed::{Fate, Walk};
-use super::plan::{ChunkId, Plan};
-use super::rejects::{Rejected, Told};
-use super::report::{KeysReport, Progress, Step};
+use super::ending::{Cancel, EndReason, Failure};
+use super::feed::{RowFeed, RowOutcome};
+use super::plan::{ChunkId, ChunkPlan};
+use super::rejects::{RefusalRejects, Rejected};
+use super::report::{KeysReport, Progress, RunStep};
 use super::row::{RowKey, json, key_json, row_json, row_key};
-use super::scope::Selection;
-use crate::proof::{self, Groups, Proof, ProofError};
+use super::scope::RunSelection;
+use crate::proof::{self, DuplicateGroups, Proof, ProofError};
 
 /// Keys whose rows are looked for, where the run does not begin because of them.
 const NAMED: usize = 10_000;
@@ -39,9 +39,9 @@ const NAMED: usize = 10_000;
 pub(crate) struct KeyPass<'k> {
     pub(crate) model: &'k Model,
     pub(crate) context: &'k Context,
-    pub(crate) plan: &'k Plan,
+    pub(crate) plan: &'k ChunkPlan,
     /// The rows and items that the run is about: no other is rejected, though it may win.
-    pub(crate) selection: &'k Selection,
+    pub(crate) selection: &'k RunSelection,
     pub(crate) lanes: usize,
     pub(crate) options: proof::Options,
     /// Rejects beyond which nothing is loaded; `None`: every shared key has a winner.
@@ -56,10 +56,10 @@ pub(crate) struct Proved {
     /// What there is to say of the keys.
     pub(super) keys: KeysReport,
     /// Who wins.
-    pub(crate) contest: Contest,
+    pub(crate) contest: ContestedKeys,
     /// What is known of the rejected rows: those without an item, and where keys are shared those of
     /// the first keys.
-    pub(super) told: Told,
+    pub(super) told: RefusalRejects,
 }
 
 impl Proved {
@@ -70,7 +70,11 @@ impl Proved {
 
     /// Takes the shared keys in, and who wins them. A run that does not begin needs no winners but
     /// for those that are named: memory is not to grow with the data.
-    fn take(&mut self, groups: &mut Groups, max_rejects: Option<u64>) -> Result<(), ProofError> {
+    fn take(
+        &mut self,
+        groups: &mut DuplicateGroups,
+        max_rejects: Option<u64>,
+    ) -> Result<(), ProofError> {
         self.keys.spilled_bytes = groups.spilled();
         loop {
             // The first wins, be it outside; of the others those inside lose.
@@ -91,13 +95,16 @@ impl Proved {
 
 impl KeyPass<'_> {
     /// Reads all keys. `source` has the snapshot open, and is given back where it still has.
-    pub(crate) async fn prove(&self, source: &mut Option<Box<dyn Source>>) -> Result<Proved, Why> {
-        self.progress.step(Step::ProvingKeys);
+    pub(crate) async fn prove(
+        &self,
+        source: &mut Option<Box<dyn Source>>,
+    ) -> Result<Proved, EndReason> {
+        self.progress.step(RunStep::ProvingKeys);
         let narrow = Arc::new(narrow(self.model));
         let mut proved = self.compare(&narrow, source).await?;
         if proved.keys.shared > 0 {
             // A row that is rejected for another attribute than its key is no item, and has none.
-            self.progress.step(Step::NamingDuplicates);
+            self.progress.step(RunStep::NamingDuplicates);
             let whole = Arc::new(self.model.clone());
             proved = self.compare(&whole, source).await?;
             if proved.keys.shared > 0 {
@@ -113,7 +120,7 @@ impl KeyPass<'_> {
         &self,
         model: &Arc<Model>,
         source: &mut Option<Box<dyn Source>>,
-    ) -> Result<Proved, Why> {
+    ) -> Result<Proved, EndReason> {
         loop {
             let mut proof = Proof::new(self.options.clone());
             let mut proved = Proved::default();
@@ -126,7 +133,7 @@ impl KeyPass<'_> {
             if !whole.await? {
                 continue;
             }
-            self.progress.step(Step::ComparingKeys);
+            self.progress.step(RunStep::ComparingKeys);
             proved.keys.compared = proof.keys();
             let mut groups = tokio::task::spawn_blocking(|| proof.finish())
                 .await
@@ -141,21 +148,21 @@ impl KeyPass<'_> {
         &self,
         (index, item_type): (usize, &ItemType),
         row: &Row,
-        fate: Fate,
+        fate: RowOutcome,
         proof: &mut Proof,
         proved: &mut Proved,
-    ) -> Result<(), Why> {
+    ) -> Result<(), EndReason> {
         // Keys of other partitions are other keys.
         if !self.selection.holds_item(&self.model.table, fate.item()) {
             return Ok(());
         }
         let outside = !self.selection.holds_row(item_type, row);
         match fate {
-            Fate::Made(folded) => {
+            RowOutcome::Made(folded) => {
                 let at = locator(index, item_type, &row_key(item_type, row), &folded.item);
                 proof.push(folded.fingerprint, (at << 1) | u64::from(outside))?;
             }
-            Fate::Rejected(reject) if !outside => {
+            RowOutcome::Rejected(reject) if !outside => {
                 proved.keys.faults += 1;
                 // A reading that rejects as many as it likes says so when it loads.
                 if self.max_rejects.is_some() {
@@ -163,7 +170,7 @@ impl KeyPass<'_> {
                     proved.told.tell(self.model, &reject)?;
                 }
             }
-            Fate::Filtered | Fate::Rejected(_) | Fate::Expired(_) => {}
+            RowOutcome::Filtered | RowOutcome::Rejected(_) | RowOutcome::Expired(_) => {}
         }
         Ok(())
     }
@@ -174,14 +181,14 @@ impl KeyPass<'_> {
         model: &Arc<Model>,
         source: &mut Option<Box<dyn Source>>,
         proved: &mut Proved,
-    ) -> Result<(), Why> {
+    ) -> Result<(), EndReason> {
         let tells = !proved.begins(self.max_rejects);
         let mut losers: Vec<(usize, RowKey, Folded)> = Vec::new();
         let Proved { contest, told, .. } = proved;
         let read = self
             .walk(model)
             .each(source, |index, item_type, row, fate| {
-                let Fate::Made(folded) = fate else {
+                let RowOutcome::Made(folded) = fate else {
                     return Ok(true);
                 };
                 if !contest.is_contested(folded.fingerprint) {
@@ -211,8 +218,8 @@ impl KeyPass<'_> {
     }
 
     /// All rows of the plan, folded by this mapping.
-    pub(crate) fn walk<'w>(&'w self, model: &'w Arc<Model>) -> Walk<'w> {
-        Walk {
+    pub(crate) fn walk<'w>(&'w self, model: &'w Arc<Model>) -> RowFeed<'w> {
+        RowFeed {
             model,
             folder: Arc::new(Folder::new(model, self.context.clone())),
             plan: self.plan,
@@ -272,13 +279,13 @@ fn used(pass: &Pass, item_types: &[ItemType]) -> HashSet<usize> {
         for (_, node) in &item_type.attributes {
             used.extend(node.places().iter().map(|place| place.column));
             node.visit(&mut |node| match node {
-                Node::Embed(embed) => {
-                    if let Gather::Map(name) = &embed.gather {
+                AttributeNode::Embed(embed) => {
+                    if let ChildContainer::Map(name) = &embed.gather {
                         used.extend(name.placeholders().map(|name| name.place.column));
                     }
                     used.insert(embed.column);
                 }
-                Node::When { flag, .. } => {
+                AttributeNode::When { flag, .. } => {
                     used.insert(*flag);
                 }
                 _ => {}
@@ -356,14 +363,14 @@ fn numbers(row: &[Value]) -> Option<u64> {
 
 /// The keys that several rows make, each with the row that is loaded.
 #[derive(Debug, Default)]
-pub(crate) struct Contest {
-    winners: HashMap<u128, Winner>,
+pub(crate) struct ContestedKeys {
+    winners: HashMap<u128, LoadedRow>,
     /// Whether nothing tells the first two rows of some key apart.
     ties: bool,
 }
 
 #[derive(Debug)]
-struct Winner {
+struct LoadedRow {
     locator: u64,
     /// Rows that nothing tells apart have one locator: the first of them is loaded. It may come
     /// again, in another attempt at its chunk.
@@ -372,14 +379,14 @@ struct Winner {
     row: Option<(usize, RowKey)>,
 }
 
-impl Contest {
+impl ContestedKeys {
     /// Enters a key and the locators of its first rows; the least is loaded.
     pub(super) fn enter(&mut self, fingerprint: u128, locators: &[u64]) {
         let locator = locators.first().copied().unwrap_or_default();
         self.ties |= locators.get(1) == Some(&locator);
         self.winners.insert(
             fingerprint,
-            Winner {
+            LoadedRow {
                 locator,
                 taken: Mutex::default(),
                 row: None,

@@ -13,19 +13,19 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
 
-use dynafold_dynamodb::{Attribute, Item, Secret, Table, fingerprints, write_item};
-use dynafold_mapping::model::{ItemType, Model, Node, Texts};
-use dynafold_target::{Action, Entry, Page, Target, TargetError, Wanted};
+use dynafold_dynamodb::{Attribute, DigestKey, Item, Table, fingerprints, write_item};
+use dynafold_mapping::model::{AttributeNode, ItemType, KeyTexts, Model};
+use dynafold_target::{Action, BatchEntry, Page, ScanRequest, Target, TargetError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::ending::{Cancel, Failure, Why};
+use super::ending::{Cancel, EndReason, Failure};
 use super::journal::Journal;
 use super::ledger::Ticket;
 use super::outbox::Outbox;
-use super::report::Left;
-use super::scope::{Doing, EXPIRED, FILTERED, REJECTED, SENT};
+use super::report::RemainingStale;
+use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, SENT};
 use super::writer::Delivery;
 use super::{Prune, count};
 use crate::proof::{Options, Proof};
@@ -43,7 +43,7 @@ pub(crate) const UNCLEAR: usize = STRANGER - 1;
 
 /// What has become of the row of a stale item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Stale {
+pub(crate) enum StaleCause {
     /// No row that was read makes its key.
     #[default]
     Gone,
@@ -60,13 +60,13 @@ pub(crate) struct TableScan<'s> {
     pub(crate) target: &'s Arc<dyn Target>,
     pub(crate) model: &'s Arc<Model>,
     /// What tells the item types apart; without it every item is a stranger.
-    pub(crate) owners: Option<&'s Owners>,
+    pub(crate) owners: Option<&'s ItemTypeMarks>,
     /// Whether items from elsewhere are taken in too, as of the type [`STRANGER`].
     pub(crate) strangers: bool,
     /// The partition that the run is about.
     pub(crate) partition: Option<Attribute>,
     /// Under which digests of whole items are made, where they are wanted.
-    pub(crate) secret: Option<Secret>,
+    pub(crate) secret: Option<DigestKey>,
     /// The run's clock, in seconds since 1970.
     pub(crate) now: i64,
     pub(crate) cancel: &'s Cancel,
@@ -74,14 +74,14 @@ pub(crate) struct TableScan<'s> {
 
 /// An item of the table; where the comparison gives it out, one that no row makes.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Stray {
+pub(crate) struct StrayItem {
     pub(crate) item_type: usize,
     /// Stands for its partition key, as in the items that are put.
     pub(super) partition: u64,
     /// Its key.
     pub(crate) json: String,
     /// What has become of its row.
-    pub(crate) stale: Stale,
+    pub(crate) stale: StaleCause,
     /// Whether its TTL is over: DynamoDB deletes it when it comes to it.
     pub(crate) past: bool,
     /// Stands for all that it holds.
@@ -93,13 +93,13 @@ pub(crate) struct Stray {
 
 /// The items of the table on disk, as JSON.
 #[derive(Debug)]
-pub(crate) struct Spool {
+pub(crate) struct ItemSpool {
     file: BufWriter<File>,
     length: u64,
     line: Vec<u8>,
 }
 
-impl Spool {
+impl ItemSpool {
     fn new() -> std::io::Result<Self> {
         Ok(Self {
             file: BufWriter::new(tempfile::tempfile()?),
@@ -109,7 +109,7 @@ impl Spool {
     }
 
     /// Appends an item; gives its place.
-    fn push(&mut self, stray: &Stray) -> std::io::Result<u64> {
+    fn push(&mut self, stray: &StrayItem) -> std::io::Result<u64> {
         self.line.clear();
         serde_json::to_writer(&mut self.line, stray)?;
         self.file.write_all(&self.line)?;
@@ -128,15 +128,19 @@ impl Spool {
 }
 
 /// The item at a place.
-fn read_item(file: &mut BufReader<File>, place: u64) -> std::io::Result<Stray> {
+fn read_item(file: &mut BufReader<File>, place: u64) -> std::io::Result<StrayItem> {
     file.seek(SeekFrom::Start(place))?;
     let mut rest = serde_json::Deserializer::from_reader(file);
-    Ok(Stray::deserialize(&mut rest)?)
+    Ok(StrayItem::deserialize(&mut rest)?)
 }
 
 impl TableScan<'_> {
     /// Adds the keys of the table's items to those of the run; `wanted` says of which item types.
-    pub(crate) async fn read(self, keys: &mut Proof, wanted: &[bool]) -> Result<Spool, Why> {
+    pub(crate) async fn read(
+        self,
+        keys: &mut Proof,
+        wanted: &[bool],
+    ) -> Result<ItemSpool, EndReason> {
         let (sender, mut pages) = mpsc::channel(PAGES_AHEAD);
         let mut tasks = JoinSet::new();
         let segments = if self.partition.is_some() {
@@ -145,7 +149,7 @@ impl TableScan<'_> {
             SEGMENTS
         };
         for segment in 0..segments {
-            let wanted = Wanted {
+            let wanted = ScanRequest {
                 segment,
                 segments,
                 partition: self.partition.clone(),
@@ -155,18 +159,18 @@ impl TableScan<'_> {
             tasks.spawn(scan(target, model, wanted, sender.clone()));
         }
         drop(sender);
-        let mut spool = Spool::new()?;
-        let mut held = Stray::default();
+        let mut spool = ItemSpool::new()?;
+        let mut held = StrayItem::default();
         loop {
             let page = tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => return Err(Why::Cancelled),
+                () = self.cancel.cancelled() => return Err(EndReason::Cancelled),
                 page = pages.recv() => page,
             };
             let Some(page) = page else { return Ok(spool) };
             for item in page?.items {
                 let owner = self.owners.and_then(|owners| owners.owner(&item));
-                let unclear = |owners: &Owners| owner.is_none() && owners.may_be(&item);
+                let unclear = |owners: &ItemTypeMarks| owner.is_none() && owners.may_be(&item);
                 let unclear = self.owners.is_some_and(unclear);
                 let is_wanted = owner.map_or(self.strangers || unclear, |owner| {
                     wanted.get(owner).copied().unwrap_or_default()
@@ -192,9 +196,9 @@ impl TableScan<'_> {
     }
 
     /// What must be known of the items.
-    fn wanted(&self) -> Wanted {
+    fn wanted(&self) -> ScanRequest {
         if self.secret.is_some() {
-            return Wanted::all();
+            return ScanRequest::all();
         }
         let table = &self.model.table;
         let mut names: Vec<Arc<str>> = match self.owners {
@@ -206,9 +210,9 @@ impl TableScan<'_> {
         {
             names.push(ttl.as_str().into());
         }
-        Wanted {
+        ScanRequest {
             attributes: Some(names),
-            ..Wanted::all()
+            ..ScanRequest::all()
         }
     }
 
@@ -235,7 +239,7 @@ impl TableScan<'_> {
 async fn scan(
     target: Arc<dyn Target>,
     model: Arc<Model>,
-    wanted: Wanted,
+    wanted: ScanRequest,
     pages: mpsc::Sender<Result<Page, TargetError>>,
 ) {
     let mut from = None;
@@ -253,10 +257,10 @@ async fn scan(
 /// again under another one.
 pub(crate) async fn compare(
     keys: Proof,
-    spool: Spool,
+    spool: ItemSpool,
     forgotten: &HashSet<u64>,
-    mut each: impl AsyncFnMut(Stray) -> Result<bool, Why>,
-) -> Result<u64, Why> {
+    mut each: impl AsyncFnMut(StrayItem) -> Result<bool, EndReason>,
+) -> Result<u64, EndReason> {
     let died = |_| Failure::internal("the comparison of keys died");
     let mut groups = tokio::task::spawn_blocking(|| keys.finish())
         .await
@@ -265,11 +269,11 @@ pub(crate) async fn compare(
     let mut overwritten = 0;
     loop {
         let (mut rows, mut place) = (0_u64, None);
-        let (mut again, mut sent, mut stale) = (false, false, Stale::Gone);
+        let (mut again, mut sent, mut stale) = (false, false, StaleCause::Gone);
         let found = groups.next_any(|locator| match locator {
-            REJECTED => stale = Stale::Rejected,
-            EXPIRED if stale != Stale::Rejected => stale = Stale::Expired,
-            FILTERED if stale == Stale::Gone => stale = Stale::Filtered,
+            REJECTED => stale = StaleCause::Rejected,
+            EXPIRED if stale != StaleCause::Rejected => stale = StaleCause::Expired,
+            FILTERED if stale == StaleCause::Gone => stale = StaleCause::Filtered,
             EXPIRED | FILTERED => {}
             SENT => sent = true,
             place_in_table if place_in_table >= IN_TABLE => place = Some(place_in_table - IN_TABLE),
@@ -285,18 +289,18 @@ pub(crate) async fn compare(
         };
         let stray = read_item(&mut file, place)?;
         // Where the journal is compared, its row was looked for before.
-        let stale = if stale == Stale::Gone {
+        let stale = if stale == StaleCause::Gone {
             stray.stale
         } else {
             stale
         };
-        let stray = Stray {
+        let stray = StrayItem {
             stale,
             sent,
             ..stray
         };
         if !each(stray).await? {
-            return Err(Why::Cancelled);
+            return Err(EndReason::Cancelled);
         }
     }
 }
@@ -311,7 +315,7 @@ pub(super) struct Pruning<'p> {
     pub(super) wanted: &'p [bool],
     /// Memory and disk of the comparison with the journal.
     pub(super) proof: &'p Options,
-    pub(super) doing: Doing,
+    pub(super) doing: ItemAction,
 }
 
 /// Deletes what no row makes, or counts it where the run only plans. Gives the items that were written
@@ -320,7 +324,7 @@ pub(super) async fn prune(
     delivery: &Arc<Delivery>,
     mut keys: Proof,
     pruning: Pruning<'_>,
-) -> Result<(u64, Left), Why> {
+) -> Result<(u64, RemainingStale), EndReason> {
     let (model, cancel, owners) = (&delivery.model, pruning.scan.cancel, pruning.scan.owners);
     // Who asks for a deletion is not asked who has written the item.
     let journal = delivery.journal.as_ref();
@@ -335,7 +339,7 @@ pub(super) async fn prune(
         None => (keys, spool, 0),
         Some(journal) => {
             let mut digests = Proof::new(pruning.proof.clone());
-            let mut strays = Spool::new()?;
+            let mut strays = ItemSpool::new()?;
             let overwritten = compare(keys, spool, &forgotten, async |stray| {
                 digests.push(stray.digest, IN_TABLE | strays.push(&stray)?)?;
                 Ok(!cancel.is_cancelled())
@@ -348,7 +352,7 @@ pub(super) async fn prune(
         }
     };
     let mut deletions = Deletions::new(delivery, pruning.doing);
-    let mut left = Left::default();
+    let mut left = RemainingStale::default();
     let selects = |item_type: usize| {
         let item_type = model.item_types.get(item_type);
         let pass = item_type.and_then(|item_type| model.passes.get(item_type.pass));
@@ -369,11 +373,16 @@ pub(super) async fn prune(
     compared.map(|more| (overwritten + more, left))
 }
 
-impl Left {
+impl RemainingStale {
     /// Whether an item is deleted where nobody has asked for it: only what the run has sent itself, and whose row is
     /// gone.
     /// `told_apart`: whether item types can be; `selects`: whether a row of one may be there though it was not read.
-    fn is_own(&mut self, stray: &Stray, told_apart: bool, selects: &dyn Fn(usize) -> bool) -> bool {
+    fn is_own(
+        &mut self,
+        stray: &StrayItem,
+        told_apart: bool,
+        selects: &dyn Fn(usize) -> bool,
+    ) -> bool {
         if stray.sent {
             let deletes = self.asked_for(&Prune::default(), stray, selects);
             let is_strange = told_apart && stray.item_type == STRANGER;
@@ -389,15 +398,20 @@ impl Left {
     }
 
     /// Whether what has become of an item's row is what is asked for.
-    fn asked_for(&mut self, prune: &Prune, stray: &Stray, selects: &dyn Fn(usize) -> bool) -> bool {
+    fn asked_for(
+        &mut self,
+        prune: &Prune,
+        stray: &StrayItem,
+        selects: &dyn Fn(usize) -> bool,
+    ) -> bool {
         let left = match stray.stale {
             _ if stray.item_type == UNCLEAR && !stray.sent => &mut self.unclear,
-            Stale::Rejected => &mut self.rejected,
-            Stale::Expired => &mut self.expired,
+            StaleCause::Rejected => &mut self.rejected,
+            StaleCause::Expired => &mut self.expired,
             _ if prune.filtered => return true,
-            Stale::Filtered => &mut self.filtered,
-            Stale::Gone if selects(stray.item_type) => &mut self.not_returned,
-            Stale::Gone => return true,
+            StaleCause::Filtered => &mut self.filtered,
+            StaleCause::Gone if selects(stray.item_type) => &mut self.not_returned,
+            StaleCause::Gone => return true,
         };
         *left += 1;
         false
@@ -405,8 +419,8 @@ impl Left {
 }
 
 /// Looks for items that were written over another, where all were written already.
-pub(super) async fn overwritten(keys: Proof, forgotten: &HashSet<u64>) -> Result<u64, Why> {
-    compare(keys, Spool::new()?, forgotten, async |_| Ok(true)).await
+pub(super) async fn overwritten(keys: Proof, forgotten: &HashSet<u64>) -> Result<u64, EndReason> {
+    compare(keys, ItemSpool::new()?, forgotten, async |_| Ok(true)).await
 }
 
 // Deletions on their way: gathered into batches and delivered like items that are written, at the
@@ -417,14 +431,14 @@ const LARGEST: u64 = 400 << 10;
 
 /// Items on their way out of the table.
 struct Deletions {
-    doing: Doing,
+    doing: ItemAction,
     ticket: Arc<Ticket>,
     outbox: Outbox,
 }
 
 impl Deletions {
     /// Begins; the pace hears what a deletion may cost at most.
-    fn new(delivery: &Arc<Delivery>, doing: Doing) -> Self {
+    fn new(delivery: &Arc<Delivery>, doing: ItemAction) -> Self {
         let table = &delivery.model.table;
         let entries = count(table.all_indexes().count() + 1);
         let largest = delivery.ledger.largest().unwrap_or(LARGEST);
@@ -438,8 +452,8 @@ impl Deletions {
     }
 
     /// Deletes an item, with others; counts it where the run only plans.
-    async fn delete(&mut self, stray: &Stray) {
-        if self.doing == Doing::Plan {
+    async fn delete(&mut self, stray: &StrayItem) {
+        if self.doing == ItemAction::Plan {
             self.ticket
                 .count(stray.item_type, |books| books.deleted += 1);
             return;
@@ -447,7 +461,7 @@ impl Deletions {
         let json = &stray.json;
         // Keys of one table differ in their JSON as they differ in their values.
         let (fingerprint, _) = fingerprints(&Attribute::S(json.as_str().into()), None);
-        let entry = Entry {
+        let entry = BatchEntry {
             action: Action::Delete,
             size: json.len(),
             units: self.outbox.delivery.pace.deletion_units(),
@@ -475,25 +489,25 @@ impl Deletions {
 
 /// What all items of each item type have in common.
 #[derive(Debug)]
-pub(crate) struct Owners {
-    marks: Vec<Mark>,
+pub(crate) struct ItemTypeMarks {
+    marks: Vec<ItemTypeMark>,
     keys: Vec<Arc<str>>,
     /// The attribute that names the item type in every item, where the mapping has one.
     type_attribute: Option<Arc<str>>,
 }
 
 #[derive(Debug)]
-struct Mark {
+struct ItemTypeMark {
     name: Arc<str>,
     /// Attributes that are the same text in every item, the type attribute among them.
     constants: Vec<(Arc<str>, String)>,
     /// Of each key attribute: the texts that it can have.
-    texts: Vec<Texts>,
+    texts: Vec<KeyTexts>,
 }
 
 /// Why items cannot be told apart.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unowned {
+pub(crate) enum Indistinguishable {
     /// When nothing is common to the items of a type.
     #[error(
         "items of {0} cannot be told from others: they have no type attribute, and their keys do not begin with a text of their own"
@@ -505,19 +519,19 @@ pub(crate) enum Unowned {
 }
 
 /// Items of the table cannot be told apart, so that none of them can be deleted.
-impl From<&Unowned> for Failure {
-    fn from(error: &Unowned) -> Self {
+impl From<&Indistinguishable> for Failure {
+    fn from(error: &Indistinguishable) -> Self {
         let help = "give the table a `type_attribute`, or the keys texts to begin with";
         Self::new("unowned", error, Some(help))
     }
 }
 
-impl Owners {
+impl ItemTypeMarks {
     /// Finds what tells the item types of a mapping apart.
-    pub(crate) fn of(model: &Model) -> Result<Self, Unowned> {
+    pub(crate) fn of(model: &Model) -> Result<Self, Indistinguishable> {
         for item in &model.item_types {
             if mark(item, &model.table).constants.is_empty() && !begins(item, &model.table) {
-                return Err(Unowned::Anything(item.name.clone()));
+                return Err(Indistinguishable::Anything(item.name.clone()));
             }
         }
         Self::among(model.item_types.iter(), &model.table, &|_| true)
@@ -528,8 +542,8 @@ impl Owners {
         item_types: impl Iterator<Item = &'m ItemType>,
         table: &Table,
         holds: &dyn Fn(&str) -> bool,
-    ) -> Result<Self, Unowned> {
-        let marks: Vec<Mark> = item_types
+    ) -> Result<Self, Indistinguishable> {
+        let marks: Vec<ItemTypeMark> = item_types
             .map(|item| {
                 let mut mark = mark(item, table);
                 mark.constants.retain(|(name, _)| holds(name));
@@ -538,7 +552,10 @@ impl Owners {
             .collect();
         for (at, mark) in marks.iter().enumerate() {
             if let Some(other) = marks.iter().skip(at + 1).find(|other| !apart(mark, other)) {
-                return Err(Unowned::Alike(mark.name.clone(), other.name.clone()));
+                return Err(Indistinguishable::Alike(
+                    mark.name.clone(),
+                    other.name.clone(),
+                ));
             }
         }
         Ok(Self {
@@ -583,10 +600,10 @@ impl Owners {
     /// Whether an item that has no owner may be the mapping's: by text in a column of numbers, or one that only the
     /// database would know.
     fn may_be(&self, item: &Item) -> bool {
-        self.type_attribute.is_none() && self.maker(item, Texts::may_be).is_some()
+        self.type_attribute.is_none() && self.maker(item, KeyTexts::may_be).is_some()
     }
 
-    fn maker(&self, item: &Item, takes: fn(&Texts, &Attribute) -> bool) -> Option<usize> {
+    fn maker(&self, item: &Item, takes: fn(&KeyTexts, &Attribute) -> bool) -> Option<usize> {
         self.marks.iter().position(|mark| {
             let mut constants = mark.constants.iter();
             let mut keys = self.keys.iter().zip(&mark.texts);
@@ -600,9 +617,9 @@ fn says(item: &Item, name: &str, text: &str) -> bool {
     matches!(item.get(name), Some(Attribute::S(found)) if **found == *text)
 }
 
-fn type_attribute(marks: &[Mark]) -> Option<Arc<str>> {
+fn type_attribute(marks: &[ItemTypeMark]) -> Option<Arc<str>> {
     let (first, others) = marks.split_first()?;
-    let names = |mark: &Mark, name: &str| {
+    let names = |mark: &ItemTypeMark, name: &str| {
         let mut constants = mark.constants.iter();
         constants.any(|(other, text)| **other == *name && **text == *mark.name)
     };
@@ -620,15 +637,16 @@ fn begins(item_type: &ItemType, table: &Table) -> bool {
     let keys = keys(table);
     let mut attributes = item_type.attributes.iter();
     attributes.any(|(name, node)| {
-        let begins = matches!(node, Node::Template(template) if !template.prefix().0.is_empty());
+        let begins =
+            matches!(node, AttributeNode::Template(template) if !template.prefix().0.is_empty());
         begins && keys.contains(name)
     })
 }
 
-fn mark(item_type: &ItemType, table: &Table) -> Mark {
+fn mark(item_type: &ItemType, table: &Table) -> ItemTypeMark {
     let keys = keys(table);
-    let constant = |node: &Node| match node {
-        Node::Template(template) => match template.prefix() {
+    let constant = |node: &AttributeNode| match node {
+        AttributeNode::Template(template) => match template.prefix() {
             (text, true) => Some(text.to_owned()),
             _ => None,
         },
@@ -636,7 +654,7 @@ fn mark(item_type: &ItemType, table: &Table) -> Mark {
     };
     let attributes = item_type.attributes.iter();
     let constants = attributes.filter(|(name, _)| !keys.contains(name));
-    Mark {
+    ItemTypeMark {
         name: item_type.name.clone(),
         constants: constants
             .filter_map(|(name, node)| Some((name.clone(), constant(node)?)))
@@ -645,7 +663,7 @@ fn mark(item_type: &ItemType, table: &Table) -> Mark {
     }
 }
 
-fn apart(one: &Mark, other: &Mark) -> bool {
+fn apart(one: &ItemTypeMark, other: &ItemTypeMark) -> bool {
     let differs = |(name, value): &(Arc<str>, String)| {
         let mut others = other.constants.iter();
         others.any(|(other, theirs)| other == name && theirs != value)

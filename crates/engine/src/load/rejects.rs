@@ -86,12 +86,12 @@ pub(crate) fn line(out: &mut String, model: &Model, reject: &Rejected) {
 
 /// Rejected rows of a load that does not begin because of them. Nothing of a load that does.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct RefusalRejects {
     pub(super) notes: Vec<RejectNote>,
-    pub(super) lines: Lines,
+    pub(super) lines: RejectLines,
 }
 
-impl Told {
+impl RefusalRejects {
     pub(super) fn tell(&mut self, model: &Model, reject: &Rejected) -> std::io::Result<()> {
         if self.notes.len() < NOTED {
             self.notes.push(note(model, reject));
@@ -111,7 +111,7 @@ const MEMORY: usize = 1 << 20;
 
 /// The lines of one chunk.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct RejectLines {
     /// The block whose turn it is.
     next: u64,
     early: BTreeMap<u64, String>,
@@ -119,7 +119,7 @@ pub(super) struct Lines {
     length: u64,
 }
 
-impl Default for Lines {
+impl Default for RejectLines {
     fn default() -> Self {
         Self {
             next: 0,
@@ -130,7 +130,7 @@ impl Default for Lines {
     }
 }
 
-impl Lines {
+impl RejectLines {
     /// Takes all that a block leaves behind, be it nothing.
     pub(super) fn put(&mut self, block: u64, lines: String) -> std::io::Result<()> {
         self.early.insert(block, lines);

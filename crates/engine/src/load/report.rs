@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::ending::Failure;
-use super::{Doing, KeyCheck};
+use super::{ItemAction, KeyCheck};
 
 /// How a run ended.
 #[derive(Debug, Clone, Serialize)]
@@ -96,7 +96,7 @@ pub enum LimitedBy {
 
 /// Where the time went, as the fold saw it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Waits {
+pub struct WaitTimes {
     /// Seconds of waiting for rows.
     pub source_seconds: f64,
     /// Seconds of making items.
@@ -142,7 +142,7 @@ pub struct KeysReport {
 /// Stale items that a run has left in the table, by what has become of their rows. Without `--prune`
 /// they are not looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Left {
+pub struct RemainingStale {
     /// `where` leaves their rows out.
     pub filtered: u64,
     /// The view, the query or the table with row security that their rows come from, or are joined to, does not return them.
@@ -164,7 +164,7 @@ pub struct Left {
 /// Why it cannot be told whether an item is the mapping's.
 pub const UNCLEAR_WHY: &str = "it is unknown whether they belong to the mapping, because the table has no type attribute, and it is not known which texts their keys may have: SQLite stores text in numeric columns too, and only the database knows the texts of inet, interval, time, JSON and similar types";
 
-impl Left {
+impl RemainingStale {
     /// What there is to say of them.
     pub(super) fn said(&self) -> Vec<String> {
         let lines = [
@@ -227,7 +227,7 @@ pub struct Report {
     /// The run's clock, in RFC 3339: by it items have expired or not.
     pub now: String,
     /// What was done with items.
-    pub doing: Doing,
+    pub doing: ItemAction,
     /// Whether an earlier attempt had done a part of it; its books are among these.
     pub resumed: bool,
     /// How it is known that no item overwrote another.
@@ -243,7 +243,7 @@ pub struct Report {
     /// and what the run found odd in the items' TTL.
     pub warnings: Vec<String>,
     /// Stale items that are still in the table, where --prune has looked for them.
-    pub left: Left,
+    pub left: RemainingStale,
     /// The first rejects.
     pub rejects: Vec<RejectNote>,
     /// Where all rejects are; `None` where there are none.
@@ -256,7 +256,7 @@ pub struct Report {
     #[serde(serialize_with = "reasons")]
     pub throttled_by: BTreeMap<(String, String), u64>,
     /// Where the time went.
-    pub waits: Waits,
+    pub waits: WaitTimes,
     /// What kept the run from being faster.
     pub limited_by: LimitedBy,
     /// Time from the first row to the end.
@@ -269,7 +269,7 @@ impl Report {
     /// Whether a plan would change anything.
     #[must_use]
     pub fn would_change(&self) -> bool {
-        self.doing == Doing::Plan && self.total.planned + self.total.deleted > 0
+        self.doing == ItemAction::Plan && self.total.planned + self.total.deleted > 0
     }
 
     /// Whether every row and every item is accounted for.
@@ -369,12 +369,12 @@ pub struct Books {
     /// Of the items made, those whose TTL is in milliseconds: DynamoDB never deletes them.
     pub made_in_milliseconds: u64,
     /// The largest item made.
-    pub largest: Option<Largest>,
+    pub largest: Option<LargestItem>,
 }
 
 /// The largest item of an item type.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Largest {
+pub struct LargestItem {
     /// Its bytes, as DynamoDB counts them.
     pub bytes: u64,
     /// The row it was made from: row key columns and their values.
@@ -431,7 +431,8 @@ impl Books {
     /// Adds books of the same item type, the largest item too.
     pub(super) fn take(&mut self, other: Self) {
         self.add(&other);
-        let larger = |mine: &Largest| other.largest.as_ref().is_some_and(|l| l.bytes > mine.bytes);
+        let larger =
+            |mine: &LargestItem| other.largest.as_ref().is_some_and(|l| l.bytes > mine.bytes);
         if self.largest.as_ref().is_none_or(larger) && other.largest.is_some() {
             self.largest = other.largest;
         }
@@ -479,7 +480,7 @@ impl Books {
 
 /// Where the time of a run goes.
 #[derive(Debug, Default)]
-pub(super) struct Times {
+pub(super) struct RunTimes {
     /// Waiting for rows.
     pub(super) source: Timer,
     /// Making items.
@@ -565,12 +566,12 @@ pub trait Progress: Send + Sync {
     fn throttled(&self, items: u64) {}
 
     /// The run turns to something else than reading and writing.
-    fn step(&self, step: Step) {}
+    fn step(&self, step: RunStep) {}
 }
 
 /// What a run does besides reading and writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum RunStep {
     /// Reading the keys of all items before the first write.
     ProvingKeys,
     /// Looking for equal keys among all that were made.
@@ -585,6 +586,6 @@ pub enum Step {
 
 /// Nobody listens.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
+pub struct NoProgress;
 
-impl Progress for Silent {}
+impl Progress for NoProgress {}

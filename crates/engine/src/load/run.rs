@@ -4,25 +4,26 @@ use std::sync::Arc;
 
 use dynafold_format::counted;
 use dynafold_mapping::item::Folder;
-use dynafold_target::throttle::{Limit, Settings};
+use dynafold_target::throttle::{Bottleneck, Settings};
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turn, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
 use super::claims::claims;
-use super::ending::{Failure, Why};
-use super::lanes::{End, Issue, Lanes, Reader, Reading, spread};
-use super::ledger::{Closed, Ledger, Ticket};
-use super::pace::Pace;
+use super::ending::{EndReason, Failure};
+use super::lanes::{ChunkEnd, IssueTicket, LaneMessage, Lanes, Reader, spread};
+use super::ledger::{ClosedLedger, Ledger, Ticket};
+use super::pace::WritePace;
 use super::plan::ChunkId;
-use super::prune::{Owners, Pruning, TableScan, overwritten};
+use super::prune::{ItemTypeMarks, Pruning, TableScan, overwritten};
 use super::report::{
-    Books, Counts, KeysReport, Left, LimitedBy, Outcome, Report, Step, Times, Waits, odd, rate,
+    Books, Counts, KeysReport, LimitedBy, Outcome, RemainingStale, Report, RunStep, RunTimes,
+    WaitTimes, odd, rate,
 };
-use super::start::{Begun, Ready, Setting, begin, finish};
-use super::worker::{Block, KIB_IN_FLIGHT, Rules, Worker, crew};
-use super::writer::{Delivery, Parcel, write};
+use super::start::{BegunLoad, ReadyTable, RunSetup, begin, finish};
+use super::worker::{Block, KIB_IN_FLIGHT, LoadRules, LoadWorker, crew};
+use super::writer::{Delivery, TicketedBatch, write};
 use super::{Load, count, processors, prune};
 
 /// Blocks that wait for a worker.
@@ -55,10 +56,10 @@ fn forgotten_types(items: u64) -> String {
 
 /// Loads a table that is there already, and reports. Never fails but in its report.
 pub async fn run(load: Load) -> Report {
-    Box::pin(begin(load)).await.run(Ready::default()).await
+    Box::pin(begin(load)).await.run(ReadyTable::default()).await
 }
 
-impl Begun {
+impl BegunLoad {
     /// Whether it writes: then its table is to be made ready now.
     #[must_use]
     pub fn goes_on(&self) -> bool {
@@ -66,7 +67,7 @@ impl Begun {
     }
 
     /// Loads and reports. Never fails but in its report.
-    pub async fn run(mut self, ready: Ready) -> Report {
+    pub async fn run(mut self, ready: ReadyTable) -> Report {
         if let Some(mut setting) = self.setting.take() {
             setting.ready = ready;
             match self.enter(&mut setting).await {
@@ -77,7 +78,7 @@ impl Begun {
         Box::pin(load_and_report(self)).await
     }
 
-    async fn enter(&mut self, setting: &mut Setting) -> Result<(), Why> {
+    async fn enter(&mut self, setting: &mut RunSetup) -> Result<(), EndReason> {
         let Load {
             target,
             model,
@@ -85,7 +86,7 @@ impl Begun {
             ..
         } = &self.load;
         if cancel.is_cancelled() {
-            return Err(Why::Cancelled);
+            return Err(EndReason::Cancelled);
         }
         if let Some(state) = &mut self.entries.state {
             // An attempt that is in the state has a journal of its own.
@@ -94,14 +95,14 @@ impl Begun {
         }
         tokio::select! {
             started = target.start(&model.table, true) => Ok(started?),
-            () = cancel.cancelled() => Err(Why::Cancelled),
+            () = cancel.cancelled() => Err(EndReason::Cancelled),
         }
     }
 }
 
 /// Loads a table that is ready, and reports.
-async fn load_and_report(begun: Begun) -> Report {
-    let Begun {
+async fn load_and_report(begun: BegunLoad) -> Report {
+    let BegunLoad {
         load,
         halt,
         entries,
@@ -123,7 +124,7 @@ async fn load_and_report(begun: Begun) -> Report {
         start,
         most_in_flight: writers,
     };
-    let pace = Pace::new(settings, &load.model.table);
+    let pace = WritePace::new(settings, &load.model.table);
     let (target, model) = (load.target.clone(), load.model.clone());
     let delivery = Arc::new(Delivery {
         policy: load.options.retry,
@@ -135,7 +136,7 @@ async fn load_and_report(begun: Begun) -> Report {
         delivery,
         times: Arc::default(),
         warnings: Vec::new(),
-        left: Left::default(),
+        left: RemainingStale::default(),
         rows: 0,
         disowned: false,
         begun: setting.is_some(),
@@ -148,7 +149,7 @@ async fn load_and_report(begun: Begun) -> Report {
     }
     if let Some(setting) = setting {
         run.keys.overwritten = run.load(setting).await;
-        run.delivery.progress.step(Step::Finishing);
+        run.delivery.progress.step(RunStep::Finishing);
         if let Err(error) = run.load.target.finish().await {
             // Nothing that it took is known to be there.
             run.disowned = true;
@@ -162,11 +163,11 @@ async fn load_and_report(begun: Begun) -> Report {
 struct Run {
     load: Load,
     delivery: Arc<Delivery>,
-    times: Arc<Times>,
+    times: Arc<RunTimes>,
     /// What the source has to say at the end.
     warnings: Vec<String>,
     /// Stale items that stay.
-    left: Left,
+    left: RemainingStale,
     /// Rows of the passes read, whatever item types they serve.
     rows: u64,
     /// Batches in flight, at most.
@@ -183,8 +184,8 @@ struct Run {
 impl Run {
     /// Reads, folds and writes; gives the items that were written over another. What fails is in
     /// the delivery's halt.
-    async fn load(&mut self, setting: Setting) -> u64 {
-        let Setting {
+    async fn load(&mut self, setting: RunSetup) -> u64 {
+        let RunSetup {
             source,
             plan,
             done,
@@ -204,7 +205,7 @@ impl Run {
         let chunks = chunks
             .into_iter()
             .filter(|(id, _)| !done.skip.contains_key(id));
-        let issue: Issue<Arc<Ticket>> = {
+        let issue: IssueTicket<Arc<Ticket>> = {
             let delivery = self.delivery.clone();
             Arc::new(move |id: ChunkId| {
                 let again = done.again.contains(&id);
@@ -237,7 +238,7 @@ impl Run {
     /// What follows when every row is read and every item written: the late proof, deleting, and
     /// looking for what earlier attempts have left behind. Gives the items that were written over
     /// another.
-    async fn after(&mut self, rules: Rules, stale: bool) -> u64 {
+    async fn after(&mut self, rules: LoadRules, stale: bool) -> u64 {
         let prune = self.load.options.prune.clone();
         let looks = stale || prune.is_some();
         let doing = rules.doing;
@@ -248,13 +249,13 @@ impl Run {
             return 0;
         };
         let step = if looks {
-            Step::LookingForUnexpected
+            RunStep::LookingForUnexpected
         } else {
-            Step::ComparingKeys
+            RunStep::ComparingKeys
         };
         self.delivery.progress.step(step);
         let compared = if looks {
-            match (Owners::of(&self.load.model), &prune) {
+            match (ItemTypeMarks::of(&self.load.model), &prune) {
                 (Err(unowned), Some(_)) => Err(unowned.into()),
                 (owners, prune) => {
                     let scan = TableScan {
@@ -279,7 +280,7 @@ impl Run {
             }
         } else {
             let overwritten = overwritten(keys, &self.delivery.ledger.forgotten()).await;
-            overwritten.map(|items| (items, Left::default()))
+            overwritten.map(|items| (items, RemainingStale::default()))
         };
         match compared {
             Ok((overwritten, left)) => {
@@ -330,9 +331,11 @@ impl Run {
         self.report(closed, elapsed)
     }
 
-    fn report(self, closed: Closed, elapsed: Duration) -> Report {
+    fn report(self, closed: ClosedLedger, elapsed: Duration) -> Report {
         let why = match (self.delivery.halt.why(), closed.failure) {
-            (Some(Why::Failed(failure)), _) | (_, Some(failure)) => Some(Why::Failed(failure)),
+            (Some(EndReason::Failed(failure)), _) | (_, Some(failure)) => {
+                Some(EndReason::Failed(failure))
+            }
             (why, None) => why,
         };
         let mut total = Books::default();
@@ -340,8 +343,8 @@ impl Run {
             total.add(books);
         }
         let outcome = match why {
-            Some(Why::Cancelled) => Outcome::Interrupted,
-            Some(Why::TooManyRejects) => Outcome::Stopped {
+            Some(EndReason::Cancelled) => Outcome::Interrupted,
+            Some(EndReason::TooManyRejects) => Outcome::Stopped {
                 reason: match (self.begun, self.keys.faults, self.keys.shared) {
                     (true, ..) => "there are more rejects than --max-rejects allows".to_owned(),
                     (false, faults, shared) => {
@@ -359,12 +362,12 @@ impl Run {
                     }
                 },
             },
-            Some(Why::Failed(failure)) => Outcome::Failed(failure),
+            Some(EndReason::Failed(failure)) => Outcome::Failed(failure),
             None if self.keys.overwritten > 0 => Outcome::CompleteWithRejects,
             None if total.rejected == 0 => Outcome::Complete,
             None => Outcome::CompleteWithRejects,
         };
-        let waits = Waits {
+        let waits = WaitTimes {
             source_seconds: self.times.source.total().as_secs_f64(),
             fold_seconds: self.times.fold.total().as_secs_f64(),
             target_seconds: self.times.target.total().as_secs_f64(),
@@ -403,7 +406,7 @@ impl Run {
         report
     }
 
-    fn writers(&self) -> (mpsc::Sender<Parcel>, JoinSet<()>) {
+    fn writers(&self) -> (mpsc::Sender<TicketedBatch>, JoinSet<()>) {
         let (sender, parcels) = mpsc::channel(self.writers);
         let parcels = Arc::new(Turn::new(parcels));
         let mut tasks = JoinSet::new();
@@ -415,13 +418,13 @@ impl Run {
 
     fn workers(
         &self,
-        rules: &Arc<Rules>,
-        parcels: &mpsc::Sender<Parcel>,
+        rules: &Arc<LoadRules>,
+        parcels: &mpsc::Sender<TicketedBatch>,
     ) -> (mpsc::Sender<Block>, JoinSet<()>) {
         let room = Arc::new(Semaphore::new(KIB_IN_FLIGHT));
         let folder = Folder::new(&self.load.model, self.load.context.clone());
         crew(BLOCKS_AHEAD, processors(), || {
-            Worker::new(
+            LoadWorker::new(
                 self.delivery.clone(),
                 rules.clone(),
                 self.times.clone(),
@@ -433,15 +436,15 @@ impl Run {
     }
 }
 
-fn limit(waits: &Waits, paced: Limit, throttled: bool, hot: bool) -> LimitedBy {
+fn limit(waits: &WaitTimes, paced: Bottleneck, throttled: bool, hot: bool) -> LimitedBy {
     let slowest = waits.source_seconds.max(waits.fold_seconds);
     if waits.target_seconds >= slowest {
         match paced {
-            Limit::Ceiling => LimitedBy::Ceiling,
+            Bottleneck::Ceiling => LimitedBy::Ceiling,
             _ if hot => LimitedBy::Partition,
-            Limit::Table => LimitedBy::Throttling,
-            Limit::Nothing if throttled => LimitedBy::Throttling,
-            Limit::Nothing => LimitedBy::Target,
+            Bottleneck::Table => LimitedBy::Throttling,
+            Bottleneck::Nothing if throttled => LimitedBy::Throttling,
+            Bottleneck::Nothing => LimitedBy::Target,
         }
     } else if waits.fold_seconds >= waits.source_seconds {
         LimitedBy::Fold
@@ -464,25 +467,25 @@ impl Run {
             pass: |ticket: &Arc<Ticket>| ticket.id.pass,
             blocks,
         };
-        let enter = |read: &Reading<Arc<Ticket>>| match read {
-            Reading::Rows(Block { ticket, rows, .. }) => {
+        let enter = |read: &LaneMessage<Arc<Ticket>>| match read {
+            LaneMessage::Rows(Block { ticket, rows, .. }) => {
                 self.rows += count(rows.rows.len());
                 ticket.hold();
             }
-            Reading::End { ticket, end } => {
+            LaneMessage::End { ticket, end } => {
                 self.rows += end.left_out;
                 enter_end(delivery, ticket, end);
                 delivery.let_go(ticket, 1);
             }
-            Reading::Again { ticket } => delivery.ledger.forget(ticket),
-            Reading::Failed(_) => {}
+            LaneMessage::Again { ticket } => delivery.ledger.forget(ticket),
+            LaneMessage::Failed(_) => {}
         };
         self.times.source.add(reader.read(lanes, enter).await);
     }
 }
 
 /// Enters what is known of a chunk once it is read.
-fn enter_end(delivery: &Delivery, ticket: &Ticket, end: &End) {
+fn enter_end(delivery: &Delivery, ticket: &Ticket, end: &ChunkEnd) {
     let model = &delivery.model;
     let Some(pass) = model.passes.get(ticket.id.pass) else {
         return;

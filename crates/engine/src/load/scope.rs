@@ -14,7 +14,7 @@ use super::row::{row_json, row_key};
 /// What is done with items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Doing {
+pub enum ItemAction {
     /// They are written.
     #[default]
     Put,
@@ -26,7 +26,7 @@ pub enum Doing {
 
 /// Which rows and items a run is about.
 #[derive(Debug, Clone, Default)]
-pub struct Selection {
+pub struct RunSelection {
     /// Items with this partition key value alone.
     pub partition: Option<Attribute>,
     /// These rows alone: item types, by their names, and row keys as JSON, without the positions of
@@ -34,7 +34,7 @@ pub struct Selection {
     pub rows: Option<HashSet<(Arc<str>, String)>>,
 }
 
-impl Selection {
+impl RunSelection {
     /// Whether a row is among them.
     pub(crate) fn holds_row(&self, item_type: &ItemType, row: &[Value]) -> bool {
         self.rows.as_ref().is_none_or(|rows| {

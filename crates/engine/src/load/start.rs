@@ -10,33 +10,35 @@ use dynafold_source::Source;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::ending::{Failure, Halt, Why};
+use super::ending::{EndReason, Failure, RunHalt};
 use super::files::LineFile;
 use super::journal::Journal;
 use super::ledger::Entries;
-use super::plan::{ChunkId, Plan};
-use super::prove::{Contest, KeyPass, Proved};
-use super::rejects::Told;
+use super::plan::{ChunkId, ChunkPlan};
+use super::prove::{ContestedKeys, KeyPass, Proved};
+use super::rejects::RefusalRejects;
 use super::report::KeysReport;
-use super::scope::Doing;
-use super::state::{Attempt, ChunkBooks, Extent, Ground, Opened, State, StateError};
-use super::worker::Rules;
+use super::scope::ItemAction;
+use super::state::{
+    ChunkBooks, CommittedExtent, Opened, RunAttempt, State, StateError, TableAtStart,
+};
+use super::worker::LoadRules;
 use super::{KeyCheck, Load, Prune, journal};
 use crate::proof::Proof;
 
 /// Everything that a run needs before its first row.
-pub(super) struct Setting {
+pub(super) struct RunSetup {
     pub(super) source: Box<dyn Source>,
-    pub(super) plan: Plan,
+    pub(super) plan: ChunkPlan,
     /// What earlier attempts have done, as far as it counts.
-    pub(super) done: Done,
+    pub(super) done: EarlierProgress,
     /// What tells the source's state, where the database can tell.
     stamp: Option<String>,
     /// The table.
-    pub(super) ready: Ready,
+    pub(super) ready: ReadyTable,
     /// Where it is noted what is sent.
     pub(super) journal: Option<Journal>,
-    pub(super) rules: Rules,
+    pub(super) rules: LoadRules,
     /// Items that no row makes are looked for: rows may be gone since an earlier attempt wrote theirs.
     pub(super) stale: bool,
     /// They are not, among items that were there before: the caller should know.
@@ -45,9 +47,9 @@ pub(super) struct Setting {
 
 async fn prove(
     load: &Load,
-    plan: &Plan,
+    plan: &ChunkPlan,
     source: &mut Option<Box<dyn Source>>,
-) -> Result<Proved, Why> {
+) -> Result<Proved, EndReason> {
     if load.options.keys != KeyCheck::First {
         return Ok(Proved::default());
     }
@@ -70,13 +72,13 @@ fn wants_all_keys(load: &Load) -> bool {
     load.options.prune.is_some() || load.options.keys == KeyCheck::Late || load.compares_again()
 }
 
-fn rules(load: &Load, contest: Contest, stale: bool) -> Rules {
+fn rules(load: &Load, contest: ContestedKeys, stale: bool) -> LoadRules {
     let options = &load.options;
     let own = Prune::default();
     let prune = options.prune.as_ref().or(stale.then_some(&own));
     let keys = || Mutex::new(Proof::new(options.proof.clone()));
     let spared = load.model.item_types.iter().map(|_| false.into());
-    Rules {
+    LoadRules {
         doing: options.doing,
         selection: options.selection.clone(),
         contest,
@@ -87,12 +89,12 @@ fn rules(load: &Load, contest: Contest, stale: bool) -> Rules {
     }
 }
 
-impl Setting {
+impl RunSetup {
     /// Opens the journal, where the load can be gone on with and may have to tell then which items of
     /// the table are its own: all others were there before it, or are deleted with `--prune`.
     pub(super) fn keep_journal(&mut self, load: &Load, state: &State) -> Result<(), Failure> {
         let ground = self.done.ground.unwrap_or(self.ready.ground);
-        if ground == Ground::Empty && load.options.prune.is_none() {
+        if ground == TableAtStart::Empty && load.options.prune.is_none() {
             let path = state.path();
             self.journal = Some(match self.done.ground {
                 None => Journal::begin(path),
@@ -109,7 +111,7 @@ impl Setting {
         if self.done.plan.is_none() {
             state.plan(self.plan.clone())?;
         }
-        state.begin_attempt(Attempt {
+        state.begin_attempt(RunAttempt {
             stamp: self.stamp.clone(),
             now: load.context.now.to_string(),
             ground: self.done.ground.unwrap_or(self.ready.ground),
@@ -126,7 +128,7 @@ pub(super) fn finish(
     load: &Load,
 ) -> Result<(), StateError> {
     if disowned {
-        state.plan(Plan::default())?;
+        state.plan(ChunkPlan::default())?;
     }
     if finished {
         state.complete(load.options.remember.clone())?;
@@ -138,18 +140,18 @@ pub(super) fn finish(
 // and its keys are proved.
 //
 // Whoever has to make the table, or to delete one that is to be replaced, does so between [`begin`]
-// and [`Begun::run`]. A load that was killed in between has entered no attempt into its state: it
+// and [`BegunLoad::run`]. A load that was killed in between has entered no attempt into its state: it
 // begins anew.
 
 /// A load that can be run, or can only report why not.
-pub struct Begun {
+pub struct BegunLoad {
     pub(super) load: Load,
-    pub(super) halt: Halt,
+    pub(super) halt: RunHalt,
     pub(super) entries: Entries,
     /// `None`: it ends here.
-    pub(super) setting: Option<Setting>,
+    pub(super) setting: Option<RunSetup>,
     /// Rows that would be rejected, of a load that ends because of them.
-    pub(super) refused: Option<Told>,
+    pub(super) refused: Option<RefusalRejects>,
     pub(super) keys: KeysReport,
     /// Whether an earlier attempt had done a part.
     pub(super) resumed: bool,
@@ -158,9 +160,9 @@ pub struct Begun {
 
 /// A table that can be written to.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ready {
+pub struct ReadyTable {
     /// What it held before the run.
-    pub ground: Ground,
+    pub ground: TableAtStart,
     /// What tells it from another of its name.
     pub table_id: Option<String>,
     /// Write units a second to begin with, where it takes no more at first.
@@ -168,10 +170,10 @@ pub struct Ready {
 }
 
 /// Opens the source, plans, and proves the keys. Never fails but in its report.
-pub async fn begin(mut load: Load) -> Begun {
+pub async fn begin(mut load: Load) -> BegunLoad {
     let at = Instant::now();
     // A plan writes nothing: the files may be those of a load that goes on, or is to go on.
-    let (rejects, archive) = if load.options.doing == Doing::Plan {
+    let (rejects, archive) = if load.options.doing == ItemAction::Plan {
         (LineFile::nowhere(), LineFile::nowhere())
     } else {
         let options = &load.options;
@@ -181,17 +183,17 @@ pub async fn begin(mut load: Load) -> Begun {
         )
     };
     let mut entries = Entries::new(&load.model, rejects, archive);
-    let mut done = Done::default();
+    let mut done = EarlierProgress::default();
     if let Some(opened) = load.state.take() {
-        let (state, earlier) = Done::of(opened);
+        let (state, earlier) = EarlierProgress::of(opened);
         entries.state = Some(state);
         done = earlier;
     }
     let source = load.source.take();
-    let mut begun = Begun {
+    let mut begun = BegunLoad {
         resumed: done.is_there(),
         load,
-        halt: Halt::default(),
+        halt: RunHalt::default(),
         entries,
         setting: None,
         refused: None,
@@ -208,13 +210,17 @@ pub async fn begin(mut load: Load) -> Begun {
     begun
 }
 
-impl Begun {
+impl BegunLoad {
     /// Opens the snapshot, plans, and proves the keys.
-    async fn set(&mut self, mut source: Box<dyn Source>, done: Done) -> Result<Setting, Why> {
+    async fn set(
+        &mut self,
+        mut source: Box<dyn Source>,
+        done: EarlierProgress,
+    ) -> Result<RunSetup, EndReason> {
         let cancel = self.load.cancel.clone();
         let (stamp, mut done, plan) = tokio::select! {
             opened = self.open(source.as_mut(), done) => opened?,
-            () = cancel.cancelled() => return Err(Why::Cancelled),
+            () = cancel.cancelled() => return Err(EndReason::Cancelled),
         };
         if done.everything_again {
             done.again = plan.chunks().map(|(id, _)| id).collect();
@@ -237,21 +243,21 @@ impl Begun {
         };
         if !begins {
             self.refused = Some(proved.told);
-            return Err(Why::TooManyRejects);
+            return Err(EndReason::TooManyRejects);
         }
         let lost = || Failure::internal("the source did not come back from the proof of keys");
         let source = slot.ok_or_else(lost)?;
         // Rows that are gone since an earlier attempt have left their items behind, where the source
         // has changed. Among items that were there before they would not be known.
-        let stale = done.changed && done.ground == Some(Ground::Empty);
-        let asked = load.options.prune.is_some() || load.options.doing != Doing::Put;
-        let setting = Setting {
+        let stale = done.changed && done.ground == Some(TableAtStart::Empty);
+        let asked = load.options.prune.is_some() || load.options.doing != ItemAction::Put;
+        let setting = RunSetup {
             overlooked: done.changed && !stale && !asked,
             source,
             plan,
             done,
             stamp,
-            ready: Ready::default(),
+            ready: ReadyTable::default(),
             journal: None,
             rules: rules(load, proved.contest, stale),
             stale,
@@ -266,8 +272,8 @@ impl Begun {
     async fn open(
         &mut self,
         source: &mut dyn Source,
-        done: Done,
-    ) -> Result<(Option<String>, Done, Plan), Why> {
+        done: EarlierProgress,
+    ) -> Result<(Option<String>, EarlierProgress, ChunkPlan), EndReason> {
         let Load { model, options, .. } = &self.load;
         if !self.load.begun {
             source.begin(&model.scans()).await?;
@@ -281,7 +287,7 @@ impl Begun {
         self.entries.go_on(&done)?;
         let plan = match done.plan.clone() {
             Some(plan) => plan,
-            None => Plan::cut(source, model, options.chunk_rows).await?,
+            None => ChunkPlan::cut(source, model, options.chunk_rows).await?,
         };
         Ok((stamp, done, plan))
     }
@@ -301,9 +307,9 @@ fn read_unmatched(model: &mut Arc<Model>) {
 
 /// What earlier attempts have done.
 #[derive(Debug, Default)]
-pub(super) struct Done {
+pub(super) struct EarlierProgress {
     /// The plan they followed; `None`: there is none to go on with.
-    plan: Option<Plan>,
+    plan: Option<ChunkPlan>,
     /// Chunks that need not be read.
     pub(super) skip: BTreeMap<ChunkId, ChunkBooks>,
     /// Chunks that are read again, and written where the table differs.
@@ -313,16 +319,16 @@ pub(super) struct Done {
     /// Whether rows may have changed since an earlier attempt wrote their items.
     changed: bool,
     /// What the table held before the first attempt; `None` where this is the first.
-    ground: Option<Ground>,
+    ground: Option<TableAtStart>,
     stamps: Vec<Option<String>>,
     /// How far the files beside the table count, by their names.
-    extents: BTreeMap<String, Extent>,
+    extents: BTreeMap<String, CommittedExtent>,
 }
 
 impl Entries {
     /// Goes on with the files beside the table. Where no chunk is skipped they begin anew: each of
     /// their lines comes again.
-    fn go_on(&mut self, done: &Done) -> Result<(), Failure> {
+    fn go_on(&mut self, done: &EarlierProgress) -> Result<(), Failure> {
         if !done.is_there() {
             return Ok(());
         }
@@ -341,7 +347,7 @@ impl Entries {
     }
 }
 
-impl Done {
+impl EarlierProgress {
     /// Takes a state apart that was opened, and what earlier attempts have done.
     fn of(opened: Opened) -> (State, Self) {
         let (state, earlier) = match opened {
@@ -349,7 +355,7 @@ impl Done {
             Opened::Damaged(state, _) => {
                 let done = Self {
                     everything_again: true,
-                    ground: Some(Ground::Held),
+                    ground: Some(TableAtStart::Held),
                     ..Self::default()
                 };
                 return (state, done);

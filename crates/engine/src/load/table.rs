@@ -4,7 +4,9 @@ use std::fmt;
 use std::time::Duration;
 
 use dynafold_dynamodb::Table;
-use dynafold_target::{Difference, TableDescription, Target, TargetError, Weight, compare};
+use dynafold_target::{
+    Difference, DifferenceWeight, TableDescription, Target, TargetError, compare,
+};
 use tokio::time::{Instant, sleep};
 
 /// How often a table that is being made is asked for.
@@ -14,7 +16,7 @@ const PATIENCE: Duration = Duration::from_mins(10);
 
 /// A table that can be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ensured {
+pub struct EnsuredTable {
     /// Whether this call has made it: then it is empty.
     pub made: bool,
     /// What tells it from another of its name, at another time.
@@ -37,7 +39,7 @@ pub enum TableError {
     /// When the table that is there is not the mapping's.
     #[error(
         "the table {name} at {place} is not the one that the mapping describes{}",
-        List(differences)
+        DifferenceList(differences)
     )]
     Differs {
         /// The table's name.
@@ -71,7 +73,7 @@ impl TableError {
                 Some("make it first, or leave out --no-create to have it made as the mapping says")
             }
             Self::Differs { differences, .. } => {
-                let fixed = |difference: &Difference| difference.weight == Weight::Fixed;
+                let fixed = |difference: &Difference| difference.weight == DifferenceWeight::Fixed;
                 Some(if differences.iter().any(fixed) {
                     "keys and local indexes of a table cannot be changed: name another table in \
                      the mapping, delete this one first, or make the mapping say what it has"
@@ -86,9 +88,9 @@ impl TableError {
 }
 
 /// Differences, one a line.
-struct List<'d>(&'d [Difference]);
+struct DifferenceList<'d>(&'d [Difference]);
 
-impl fmt::Display for List<'_> {
+impl fmt::Display for DifferenceList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|d| write!(f, "\n  {d}"))
     }
@@ -104,12 +106,12 @@ pub async fn ensure_table(
     target: &dyn Target,
     table: &Table,
     create: bool,
-) -> Result<Ensured, TableError> {
+) -> Result<EnsuredTable, TableError> {
     let Some(there) = active(target, table).await? else {
         if create {
             let differences = target.create(table).await?;
             let there = target.describe(&table.name).await?;
-            return Ok(Ensured {
+            return Ok(EnsuredTable {
                 made: true,
                 id: there.and_then(|there| there.id),
                 differences,
@@ -128,7 +130,7 @@ pub async fn ensure_table(
             differences,
         });
     }
-    Ok(Ensured {
+    Ok(EnsuredTable {
         made: false,
         id: there.id,
         differences,

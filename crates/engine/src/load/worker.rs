@@ -13,58 +13,58 @@ use dynafold_mapping::item::{Elements, Folded, Folder, KEY_NULL, Reject};
 use dynafold_mapping::model::{Expired, ItemType, Model};
 use dynafold_relational::value::Value;
 use dynafold_source::{Chunk, Row};
-use dynafold_target::{Batch, Batcher, Entry};
+use dynafold_target::{Batch, BatchEntry, Batcher};
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turn, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout};
 
 use super::count;
-use super::differ::{Differ, Known, Looked, REQUESTS, known};
+use super::differ::{DifferenceReader, KnownItem, LookupResult, REQUESTS, known};
 use super::ending::Failure;
-use super::feed::{Fate, Fates};
+use super::feed::{RowOutcome, RowOutcomes};
 use super::ledger::Ticket;
 use super::plan::selected;
-use super::prove::Contest;
+use super::prove::ContestedKeys;
 use super::rejects::{Rejected, line, note};
-use super::report::{Books, Largest, Times, enter};
+use super::report::{Books, LargestItem, RunTimes, enter};
 use super::row::{raw, row_json};
-use super::scope::{Doing, EXPIRED, FILTERED, REJECTED, Selection};
-use super::writer::{Delivery, Origin, Parcel, put};
+use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, RunSelection};
+use super::writer::{Delivery, ItemOrigin, TicketedBatch, put};
 use crate::proof::Proof;
 
 /// KiB of batches that may be on their way at one time.
 pub(super) const KIB_IN_FLIGHT: usize = 32 << 10;
 
 /// A block of rows.
-pub(super) type Block = super::lanes::Block<Arc<Ticket>>;
+pub(super) type Block = super::lanes::RowBlock<Arc<Ticket>>;
 
 /// A worker.
-pub(super) struct Worker {
+pub(super) struct LoadWorker {
     pub(super) delivery: Arc<Delivery>,
-    pub(super) rules: Arc<Rules>,
-    pub(super) times: Arc<Times>,
+    pub(super) rules: Arc<LoadRules>,
+    pub(super) times: Arc<RunTimes>,
     pub(super) room: Arc<Semaphore>,
     folder: Folder,
     batcher: Batcher,
     /// Of the items that wait in the batcher.
-    origins: VecDeque<Origin>,
-    parcels: mpsc::Sender<Parcel>,
-    differ: Differ<Origin, Known>,
+    origins: VecDeque<ItemOrigin>,
+    parcels: mpsc::Sender<TicketedBatch>,
+    differ: DifferenceReader<ItemOrigin, KnownItem>,
 }
 
-impl Worker {
+impl LoadWorker {
     pub(super) fn new(
         delivery: Arc<Delivery>,
-        rules: Arc<Rules>,
-        times: Arc<Times>,
+        rules: Arc<LoadRules>,
+        times: Arc<RunTimes>,
         room: Arc<Semaphore>,
         folder: Folder,
-        parcels: mpsc::Sender<Parcel>,
+        parcels: mpsc::Sender<TicketedBatch>,
     ) -> Self {
         Self {
             batcher: Batcher::new(delivery.target.batch_limit()),
-            differ: Differ::new(
+            differ: DifferenceReader::new(
                 delivery.target.clone(),
                 &delivery.model.table,
                 folder.clone(),
@@ -83,7 +83,7 @@ impl Worker {
     }
 }
 
-impl Work for Worker {
+impl BlockFolder for LoadWorker {
     type Block = Block;
 
     fn is_idle(&self) -> bool {
@@ -99,7 +99,7 @@ impl Work for Worker {
         let begun = Instant::now();
         let waited = self.times.target.total();
         self.batcher.limit_units(self.delivery.pace.batch_units());
-        let mut tally = Tally::default();
+        let mut tally = BlockTally::default();
         let forgotten = ticket.page().forgotten;
         let flow = if forgotten {
             ControlFlow::Continue(())
@@ -132,22 +132,22 @@ impl Work for Worker {
     }
 }
 
-impl Worker {
+impl LoadWorker {
     async fn rows(
         &mut self,
         ticket: &Arc<Ticket>,
         chunk: Chunk,
-        tally: &mut Tally,
+        tally: &mut BlockTally,
     ) -> ControlFlow<()> {
         let (delivery, rules) = (self.delivery.clone(), self.rules.clone());
         let Some(pass) = delivery.model.passes.get(ticket.id.pass) else {
             return ControlFlow::Break(());
         };
         let selection = Some(&rules.selection);
-        let mut fates = Fates::new(&delivery.model, &pass.item_types, chunk, selection);
+        let mut fates = RowOutcomes::new(&delivery.model, &pass.item_types, chunk, selection);
         let mut flow = ControlFlow::Continue(());
         while let Some((index, item_type, fate)) = fates.next(&self.folder) {
-            if let Fate::Filtered = fate {
+            if let RowOutcome::Filtered = fate {
                 self.keep(index, item_type, fates.row(), tally);
                 continue;
             }
@@ -164,28 +164,28 @@ impl Worker {
     }
 
     /// Remembers the keys of a row that is left out, where its items must not be deleted.
-    fn keep(&mut self, index: usize, item_type: &ItemType, row: &mut Row, tally: &mut Tally) {
+    fn keep(&mut self, index: usize, item_type: &ItemType, row: &mut Row, tally: &mut BlockTally) {
         if !self.rules.keep_filtered {
             return;
         }
         let mut elements = Elements::new(&item_type.explodes);
-        while let Some(fate) = Fate::of(index, &mut elements, row, &self.folder) {
+        while let Some(fate) = RowOutcome::of(index, &mut elements, row, &self.folder) {
             let table = &self.delivery.model.table;
             if !self.rules.selection.holds_item(table, fate.item()) {
                 continue;
             }
             match fate {
-                Fate::Filtered => {}
-                Fate::Made(folded) => tally.keep(folded.fingerprint, FILTERED),
-                Fate::Expired(folded) => tally.keep(folded.fingerprint, FILTERED),
-                Fate::Rejected(reject) => self.keep_reject(index, &reject, FILTERED, tally),
+                RowOutcome::Filtered => {}
+                RowOutcome::Made(folded) => tally.keep(folded.fingerprint, FILTERED),
+                RowOutcome::Expired(folded) => tally.keep(folded.fingerprint, FILTERED),
+                RowOutcome::Rejected(reject) => self.keep_reject(index, &reject, FILTERED, tally),
             }
         }
     }
 
     /// Remembers the key of a row that was rejected, where it was made; otherwise every item of the
     /// type may be the row's. With NULL in its key it has none.
-    fn keep_reject(&self, index: usize, reject: &Reject, why: u64, tally: &mut Tally) {
+    fn keep_reject(&self, index: usize, reject: &Reject, why: u64, tally: &mut BlockTally) {
         match self.folder.key_of_reject(reject) {
             Some(fingerprint) => tally.keep(fingerprint, why),
             None if reject.code == KEY_NULL => {}
@@ -198,9 +198,9 @@ impl Worker {
         ticket: &Arc<Ticket>,
         index: usize,
         item_type: &ItemType,
-        fate: Fate,
+        fate: RowOutcome,
         row: Box<[Value]>,
-        tally: &mut Tally,
+        tally: &mut BlockTally,
     ) -> ControlFlow<()> {
         let rules = self.rules.clone();
         let table = &self.delivery.model.table;
@@ -209,8 +209,8 @@ impl Worker {
             return ControlFlow::Continue(());
         }
         match fate {
-            Fate::Filtered => ControlFlow::Continue(()),
-            Fate::Expired(folded) => {
+            RowOutcome::Filtered => ControlFlow::Continue(()),
+            RowOutcome::Expired(folded) => {
                 if rules.keep_rejected {
                     tally.keep(folded.fingerprint, EXPIRED);
                 }
@@ -224,13 +224,13 @@ impl Worker {
                 }
                 ControlFlow::Continue(())
             }
-            Fate::Rejected(reject) => {
+            RowOutcome::Rejected(reject) => {
                 if rules.keep_rejected {
                     self.keep_reject(index, &reject, REJECTED, tally);
                 }
                 self.rejected(Rejected::new(index, row, *reject), tally)
             }
-            Fate::Made(folded) => {
+            RowOutcome::Made(folded) => {
                 if !rules
                     .contest
                     .wins(&folded, index, item_type, &row, (ticket.id, ticket.attempt))
@@ -252,7 +252,7 @@ impl Worker {
         item_type: &ItemType,
         folded: Folded,
         row: Box<[Value]>,
-        tally: &mut Tally,
+        tally: &mut BlockTally,
     ) -> ControlFlow<()> {
         let size = count(folded.size);
         let books = tally.books(index);
@@ -261,7 +261,7 @@ impl Worker {
         books.write_units += folded.units;
         enter(books, &folded);
         if books.largest.as_ref().is_none_or(|l| l.bytes < size) {
-            books.largest = Some(Largest {
+            books.largest = Some(LargestItem {
                 bytes: size,
                 row: raw(row_json(item_type, &row)),
             });
@@ -271,12 +271,12 @@ impl Worker {
             tally.keys.push((folded.fingerprint, ticket.attempt));
         }
         ticket.hold();
-        let origin = Origin {
+        let origin = ItemOrigin {
             ticket: ticket.clone(),
             row,
             known: None,
         };
-        if self.rules.doing == Doing::Put && !ticket.again {
+        if self.rules.doing == ItemAction::Put && !ticket.again {
             self.put(index, &folded, origin).await;
         } else {
             self.differ.push(index, folded, origin);
@@ -293,7 +293,7 @@ impl Worker {
 
 /// What one block comes to.
 #[derive(Default)]
-struct Tally {
+struct BlockTally {
     books: BTreeMap<usize, Books>,
     rejects: Vec<Rejected>,
     archive: String,
@@ -301,7 +301,7 @@ struct Tally {
     keys: Vec<(u128, u64)>,
 }
 
-impl Tally {
+impl BlockTally {
     /// The books of an item type: one among a few.
     fn books(&mut self, index: usize) -> &mut Books {
         self.books.entry(index).or_default()
@@ -313,9 +313,9 @@ impl Tally {
     }
 }
 
-impl Worker {
+impl LoadWorker {
     /// Counts a reject. [`ControlFlow::Break`] where it is one too many.
-    fn rejected(&self, reject: Rejected, tally: &mut Tally) -> ControlFlow<()> {
+    fn rejected(&self, reject: Rejected, tally: &mut BlockTally) -> ControlFlow<()> {
         let books = tally.books(reject.item_type);
         books.reject(&reject.code);
         tally.rejects.push(reject);
@@ -327,7 +327,7 @@ impl Worker {
     }
 
     /// Enters what a block came to into its chunk's ticket.
-    fn enter(&self, ticket: &Ticket, number: u64, tally: Tally) -> Result<(), Failure> {
+    fn enter(&self, ticket: &Ticket, number: u64, tally: BlockTally) -> Result<(), Failure> {
         let delivery = &self.delivery;
         for (index, books) in &tally.books {
             delivery.progress.rows(*index, books.rows_read);
@@ -370,11 +370,11 @@ impl Worker {
 // The worker's items on their way to the writers: what the table holds is left out, the others fill a
 // batch, and a batch goes on when there is room for its bytes.
 
-impl Worker {
+impl LoadWorker {
     /// Puts an item into the batch.
-    async fn put(&mut self, index: usize, folded: &Folded, origin: Origin) {
+    async fn put(&mut self, index: usize, folded: &Folded, origin: ItemOrigin) {
         let journal = self.delivery.journal.as_ref();
-        let entry = Entry {
+        let entry = BatchEntry {
             digest: journal.map_or(0, |journal| journal.secret().item(&folded.item)),
             ..put(index, folded)
         };
@@ -388,7 +388,7 @@ impl Worker {
     }
 
     /// Takes what was found in the table for a page of items.
-    async fn looked(&mut self, looked: Looked<Origin, Known>) {
+    async fn looked(&mut self, looked: LookupResult<ItemOrigin, KnownItem>) {
         match looked {
             Err((origins, failure)) => {
                 if let Some(failure) = failure {
@@ -402,12 +402,12 @@ impl Worker {
             }
             Ok(items) => {
                 for (index, folded, mut origin, known) in items {
-                    let plan = self.rules.doing == Doing::Plan;
-                    if known == Known::Same || plan {
+                    let plan = self.rules.doing == ItemAction::Plan;
+                    if known == KnownItem::Same || plan {
                         origin.ticket.count(index, |books| match known {
-                            Known::Same => books.unchanged += 1,
-                            Known::Missing => books.planned += 1,
-                            Known::Different => {
+                            KnownItem::Same => books.unchanged += 1,
+                            KnownItem::Missing => books.planned += 1,
+                            KnownItem::Different => {
                                 books.planned += 1;
                                 books.changed += 1;
                             }
@@ -416,7 +416,7 @@ impl Worker {
                         self.delivery.let_go(&origin.ticket, 1);
                         continue;
                     }
-                    origin.known = Some(known == Known::Different);
+                    origin.known = Some(known == KnownItem::Different);
                     self.put(index, &folded, origin).await;
                 }
             }
@@ -437,7 +437,7 @@ impl Worker {
             // What is not in the journal is not sent.
             self.delivery.halt.set(failure);
         }
-        let parcel = Parcel {
+        let parcel = TicketedBatch {
             batch,
             origins,
             permit,
@@ -455,10 +455,10 @@ impl Worker {
 
 /// The rules of a run.
 #[derive(Debug)]
-pub(super) struct Rules {
-    pub(super) doing: Doing,
-    pub(super) selection: Selection,
-    pub(super) contest: Contest,
+pub(super) struct LoadRules {
+    pub(super) doing: ItemAction,
+    pub(super) selection: RunSelection,
+    pub(super) contest: ContestedKeys,
     /// Where the keys of all items go, where somebody wants them at the end.
     pub(super) keys: Option<Mutex<Proof>>,
     /// Whether items of rows that are left out must not be deleted.
@@ -469,7 +469,7 @@ pub(super) struct Rules {
     pub(super) spared: Vec<AtomicBool>,
 }
 
-impl Rules {
+impl LoadRules {
     /// Says that a row of an item type was rejected before its keys were made: any item of the type
     /// may be its.
     pub(super) fn spare(&self, item_type: usize) {
@@ -514,7 +514,7 @@ pub(crate) fn take_keys(proof: &Mutex<Proof>, keys: &[(u128, u64)]) -> Result<()
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What folds blocks.
-pub(crate) trait Work: Send + 'static {
+pub(crate) trait BlockFolder: Send + 'static {
     /// What it is given at a time.
     type Block: Send;
 
@@ -529,7 +529,7 @@ pub(crate) trait Work: Send + 'static {
 }
 
 /// Starts workers. `ahead`: blocks that wait for one of them.
-pub(crate) fn crew<W: Work>(
+pub(crate) fn crew<W: BlockFolder>(
     ahead: usize,
     workers: usize,
     worker: impl Fn() -> W,
@@ -544,7 +544,7 @@ pub(crate) fn crew<W: Work>(
 }
 
 /// Works until no more blocks can come.
-async fn work<W: Work>(mut worker: W, blocks: Arc<Turn<mpsc::Receiver<W::Block>>>) {
+async fn work<W: BlockFolder>(mut worker: W, blocks: Arc<Turn<mpsc::Receiver<W::Block>>>) {
     loop {
         let next = async { blocks.lock().await.recv().await };
         let next = if worker.is_idle() {

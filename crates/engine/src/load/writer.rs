@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dynafold_format::float;
 use dynafold_mapping::item::Folded;
 use dynafold_mapping::model::Model;
-use dynafold_target::retry::{Decision, Patience, Policy, Retry};
-use dynafold_target::throttle::Kind;
-use dynafold_target::{Action, Batch, BatchLimit, Entry, ErrorClass, Target, TargetError};
+use dynafold_target::retry::{Decision, Policy, Retry, RetryWarning};
+use dynafold_target::throttle::OutcomeKind;
+use dynafold_target::{Action, Batch, BatchEntry, BatchLimit, ErrorClass, Target, TargetError};
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turn, OwnedSemaphorePermit, Semaphore, mpsc};
@@ -25,10 +25,10 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Duration, Instant, sleep, timeout};
 
 use super::count;
-use super::ending::{Failure, Halt};
+use super::ending::{Failure, RunHalt};
 use super::journal::Journal;
 use super::ledger::{Ledger, Ticket};
-use super::pace::{Pace, units};
+use super::pace::{WritePace, units};
 use super::rejects::Rejected;
 use super::report::Progress;
 use super::row::RowKey;
@@ -48,33 +48,33 @@ pub(super) struct Delivery {
     pub(super) model: Arc<Model>,
     /// When to send again, and when to give up.
     pub(super) policy: Policy,
-    pub(super) halt: Halt,
+    pub(super) halt: RunHalt,
     pub(super) ledger: Ledger,
     /// Where it is noted what is sent.
     pub(super) journal: Option<Journal>,
-    pub(super) pace: Pace,
+    pub(super) pace: WritePace,
     pub(super) park: Park,
     pub(super) probe: Probe,
     pub(super) progress: Arc<dyn Progress>,
-    pub(super) patience: Patience,
+    pub(super) patience: RetryWarning,
 }
 
 /// The writers' end of the channel.
-pub(super) type Parcels = Arc<Turn<mpsc::Receiver<Parcel>>>;
+pub(super) type BatchReceiver = Arc<Turn<mpsc::Receiver<TicketedBatch>>>;
 
 /// How the sending of a batch ended.
-enum Sent {
+enum SendResult {
     /// Every item is written, or waits in the park.
     Done,
     /// It is refused as a whole.
-    Refused(Parcel, TargetError),
+    Refused(TicketedBatch, TargetError),
     /// The run has failed, or its caller waits no longer for what waits.
-    Abandoned(Parcel),
+    Abandoned(TicketedBatch),
 }
 
 /// Delivers parcels until there are no more.
-pub(super) async fn write(delivery: Arc<Delivery>, parcels: Parcels) {
-    let mut kept = Parcel::default();
+pub(super) async fn write(delivery: Arc<Delivery>, parcels: BatchReceiver) {
+    let mut kept = TicketedBatch::default();
     loop {
         let next = async { parcels.lock().await.recv().await };
         let next = match kept.len() {
@@ -99,9 +99,9 @@ impl Delivery {
         target: Arc<dyn Target>,
         model: Arc<Model>,
         progress: Arc<dyn Progress>,
-        pace: Pace,
+        pace: WritePace,
         ledger: Ledger,
-        halt: Halt,
+        halt: RunHalt,
     ) -> Self {
         Self {
             target,
@@ -114,12 +114,12 @@ impl Delivery {
             park: Park::default(),
             probe: Probe::default(),
             progress,
-            patience: Patience::default(),
+            patience: RetryWarning::default(),
         }
     }
 
     /// Delivers a parcel. `hot`: the partition that all its items have, which is paced on its own.
-    pub(super) async fn deliver(self: &Arc<Self>, parcel: Parcel, hot: Option<u64>) {
+    pub(super) async fn deliver(self: &Arc<Self>, parcel: TicketedBatch, hot: Option<u64>) {
         self.write(parcel, hot, None).await;
     }
 
@@ -127,16 +127,16 @@ impl Delivery {
     /// `kept`, to be sent with others.
     async fn write(
         self: &Arc<Self>,
-        parcel: Parcel,
+        parcel: TicketedBatch,
         hot: Option<u64>,
-        mut kept: Option<&mut Parcel>,
+        mut kept: Option<&mut TicketedBatch>,
     ) {
         let mut parts = vec![parcel];
         while let Some(part) = parts.pop() {
             match self.send(part, hot, &mut parts, kept.as_deref_mut()).await {
-                Sent::Done => {}
-                Sent::Abandoned(part) => self.abandon(part),
-                Sent::Refused(mut part, error) => {
+                SendResult::Done => {}
+                SendResult::Abandoned(part) => self.abandon(part),
+                SendResult::Refused(mut part, error) => {
                     let half = part.len() / 2;
                     if half == 0 {
                         self.refuse(part, &error);
@@ -154,11 +154,11 @@ impl Delivery {
     /// Sends a parcel. What is too much at one time as things stand is left in `parts`.
     async fn send(
         self: &Arc<Self>,
-        mut parcel: Parcel,
+        mut parcel: TicketedBatch,
         hot: Option<u64>,
-        parts: &mut Vec<Parcel>,
-        mut kept: Option<&mut Parcel>,
-    ) -> Sent {
+        parts: &mut Vec<TicketedBatch>,
+        mut kept: Option<&mut TicketedBatch>,
+    ) -> SendResult {
         // From its first sending: to be let in may take long, and says nothing.
         let mut begun = None;
         let mut retry = Retry::new(self.policy, fastrand::u64(..));
@@ -168,11 +168,11 @@ impl Delivery {
                 self.set_aside(&mut parcel).await;
             }
             if parcel.is_empty() {
-                return Sent::Done;
+                return SendResult::Done;
             }
             let estimated = tokio::select! {
                 biased;
-                () = self.halt.closed() => return Sent::Abandoned(parcel),
+                () = self.halt.closed() => return SendResult::Abandoned(parcel),
                 estimated = self.admit(hot, &mut parcel, parts) => estimated,
             };
             let sent = Instant::now();
@@ -180,7 +180,7 @@ impl Delivery {
             let answer = tokio::select! {
                 biased;
                 answer = self.target.write(&self.model.table, &parcel.batch) => answer,
-                () = self.halt.left() => return Sent::Abandoned(parcel),
+                () = self.halt.left() => return SendResult::Abandoned(parcel),
             };
             let latency = sent.elapsed();
             let (decision, failure) = match answer {
@@ -192,7 +192,7 @@ impl Delivery {
                         .traffic(|traffic| traffic.answered(left, answer.consumed));
                     let left = parcel.take(&unprocessed);
                     self.pace.answered(
-                        Kind::Took,
+                        OutcomeKind::Took,
                         estimated,
                         latency,
                         answer.consumed,
@@ -205,7 +205,7 @@ impl Delivery {
                     let permit = parcel.permit.take();
                     parcel = left;
                     if parcel.is_empty() {
-                        return Sent::Done;
+                        return SendResult::Done;
                     }
                     parcel.permit = permit;
                     self.progress.throttled(count(parcel.len()));
@@ -213,13 +213,13 @@ impl Delivery {
                         && parcel.len() <= taken
                         && kept.add(&mut parcel)
                     {
-                        return Sent::Done;
+                        return SendResult::Done;
                     }
                     times_left += 1;
                     let alone =
                         self.probe.is_due(times_left) && self.put_alone(hot, &mut parcel).await;
                     if parcel.is_empty() {
-                        return Sent::Done;
+                        return SendResult::Done;
                     }
                     let progress = progress || alone;
                     let first = if progress { Instant::now() } else { first };
@@ -232,7 +232,7 @@ impl Delivery {
                     let decision = retry.failed(error.class, first.elapsed());
                     self.patience.ends(&retry, &error.message);
                     match decision {
-                        Decision::Split => return Sent::Refused(parcel, error),
+                        Decision::Split => return SendResult::Refused(parcel, error),
                         decision => (decision, Failure::from(&error)),
                     }
                 }
@@ -249,7 +249,7 @@ impl Delivery {
                 }
                 Decision::Split | Decision::Fail => {
                     self.halt.set(failure);
-                    return Sent::Abandoned(parcel);
+                    return SendResult::Abandoned(parcel);
                 }
             }
         }
@@ -257,7 +257,7 @@ impl Delivery {
 
     /// Puts the first of the items that were left alone, as only then the service gives its reason.
     /// Says whether it is written.
-    async fn put_alone(&self, hot: Option<u64>, parcel: &mut Parcel) -> bool {
+    async fn put_alone(&self, hot: Option<u64>, parcel: &mut TicketedBatch) -> bool {
         let Some(entry) = parcel.batch.entries().first().copied() else {
             return false;
         };
@@ -291,7 +291,7 @@ impl Delivery {
         self.ledger
             .traffic(|traffic| traffic.answered(0, written.consumed));
         self.pace.answered(
-            Kind::Took,
+            OutcomeKind::Took,
             estimated,
             latency,
             written.consumed,
@@ -306,7 +306,12 @@ impl Delivery {
     }
 
     /// Waits until a parcel may be sent; its units.
-    async fn admit(&self, hot: Option<u64>, parcel: &mut Parcel, parts: &mut Vec<Parcel>) -> f64 {
+    async fn admit(
+        &self,
+        hot: Option<u64>,
+        parcel: &mut TicketedBatch,
+        parts: &mut Vec<TicketedBatch>,
+    ) -> f64 {
         if let Some(partition) = hot {
             let estimated = units(parcel.batch.entries());
             self.pace.admit_hot(partition, estimated).await;
@@ -333,7 +338,7 @@ impl Delivery {
     }
 
     /// Sends items of hot partitions to the park.
-    async fn set_aside(self: &Arc<Self>, parcel: &mut Parcel) {
+    async fn set_aside(self: &Arc<Self>, parcel: &mut TicketedBatch) {
         if !self.pace.any_hot() {
             return;
         }
@@ -366,7 +371,7 @@ fn still_unprocessed(items: usize) -> Failure {
 
 impl Delivery {
     /// Counts what was processed.
-    fn written(&self, entries: &[Entry], origins: &[Origin]) {
+    fn written(&self, entries: &[BatchEntry], origins: &[ItemOrigin]) {
         let mut all = entries.iter().zip(origins).peekable();
         while let Some((entry, origin)) = all.next() {
             let mut items = 1;
@@ -401,7 +406,7 @@ impl Delivery {
     }
 
     /// Notes that a request failed, and tells the pace.
-    fn note(&self, error: &TargetError, entries: &[Entry], estimated: f64, latency: Duration) {
+    fn note(&self, error: &TargetError, entries: &[BatchEntry], estimated: f64, latency: Duration) {
         let throttled = error.class == ErrorClass::Throttle;
         self.ledger.traffic(|traffic| {
             traffic.requests += 1;
@@ -410,9 +415,9 @@ impl Delivery {
         });
         self.ledger.reasons(&error.throttles);
         let (kind, refused) = if throttled {
-            (Kind::Throttled, entries)
+            (OutcomeKind::Throttled, entries)
         } else {
-            (Kind::Failed, &[][..])
+            (OutcomeKind::Failed, &[][..])
         };
         self.pace
             .answered(kind, estimated, latency, None, &[], refused);
@@ -422,7 +427,7 @@ impl Delivery {
     }
 
     /// Makes a reject of an item that the service refuses on its own.
-    fn refuse(&self, parcel: Parcel, error: &TargetError) {
+    fn refuse(&self, parcel: TicketedBatch, error: &TargetError) {
         for (at, (entry, origin)) in parcel
             .batch
             .entries()
@@ -452,7 +457,7 @@ impl Delivery {
     }
 
     /// Counts items that will not be sent. Their chunks will be read again.
-    pub(super) fn abandon(&self, parcel: Parcel) {
+    pub(super) fn abandon(&self, parcel: TicketedBatch) {
         for (entry, origin) in parcel.batch.entries().iter().zip(parcel.origins) {
             origin.ticket.spoil();
             let lost = u64::from(entry.action == Action::Put);
@@ -467,7 +472,7 @@ impl Delivery {
 
 /// Where an item comes from.
 #[derive(Debug, Clone)]
-pub(super) struct Origin {
+pub(super) struct ItemOrigin {
     pub(super) ticket: Arc<Ticket>,
     /// The row, by its key.
     pub(super) row: RowKey,
@@ -477,17 +482,17 @@ pub(super) struct Origin {
 
 /// A batch on its way to the table. Every item holds its ticket until it is accounted for.
 #[derive(Debug, Default)]
-pub(super) struct Parcel {
+pub(super) struct TicketedBatch {
     pub(super) batch: Batch,
     /// Of each request.
-    pub(super) origins: Vec<Origin>,
+    pub(super) origins: Vec<ItemOrigin>,
     /// Its share of the bytes that may be on their way.
     pub(super) permit: Option<OwnedSemaphorePermit>,
 }
 
 /// The request that puts the item of a row.
-pub(super) fn put(item_type: usize, folded: &Folded) -> Entry {
-    Entry {
+pub(super) fn put(item_type: usize, folded: &Folded) -> BatchEntry {
+    BatchEntry {
         action: Action::Put,
         size: folded.size,
         units: folded.units,
@@ -498,7 +503,7 @@ pub(super) fn put(item_type: usize, folded: &Folded) -> Entry {
     }
 }
 
-impl Parcel {
+impl TicketedBatch {
     /// Takes some of the requests out; the others stay. `taken` ascends.
     pub(super) fn take(&mut self, taken: &[usize]) -> Self {
         // What nearly every answer leaves is nothing.
@@ -506,9 +511,9 @@ impl Parcel {
             return Self::default();
         }
         let all = std::mem::take(&mut self.origins).into_iter().enumerate();
-        let is_taken = |(at, _): &(usize, Origin)| taken.binary_search(at).is_ok();
+        let is_taken = |(at, _): &(usize, ItemOrigin)| taken.binary_search(at).is_ok();
         let (out, left): (Vec<_>, Vec<_>) = all.partition(is_taken);
-        let (rest, origins): (Vec<usize>, Vec<Origin>) = left.into_iter().unzip();
+        let (rest, origins): (Vec<usize>, Vec<ItemOrigin>) = left.into_iter().unzip();
         let batch = self.batch.part(taken);
         self.batch = self.batch.part(&rest);
         self.origins = origins;
@@ -521,7 +526,7 @@ impl Parcel {
 
     /// Takes all the requests of another one in, where they fit into one batch.
     pub(super) fn add(&mut self, other: &mut Self) -> bool {
-        let has = |entry: &Entry| {
+        let has = |entry: &BatchEntry| {
             let mut all = self.batch.entries().iter();
             all.any(|own| own.fingerprint == entry.fingerprint)
         };
@@ -578,9 +583,9 @@ pub(super) struct Park {
 
 #[derive(Debug)]
 struct Parked {
-    entry: Entry,
+    entry: BatchEntry,
     json: String,
-    origin: Origin,
+    origin: ItemOrigin,
     _room: Option<OwnedSemaphorePermit>,
 }
 
@@ -600,7 +605,7 @@ impl Default for Park {
 impl Park {
     /// Takes an item of a hot partition in, when there is room for it. Says whether nothing of its
     /// partition waited: somebody has to send from it then.
-    async fn take(&self, entry: Entry, json: String, origin: Origin) -> bool {
+    async fn take(&self, entry: BatchEntry, json: String, origin: ItemOrigin) -> bool {
         let kib = u32::try_from(json.len() / 1024 + 1)
             .unwrap_or(PARKED_KIB)
             .min(PARKED_KIB);
@@ -619,7 +624,7 @@ impl Park {
     }
 
     /// Has a task send what waits of a partition.
-    fn spawn(&self, drain: BoxFuture<'static, ()>, halt: &Halt) {
+    fn spawn(&self, drain: BoxFuture<'static, ()>, halt: &RunHalt) {
         let mut tasks = self.tasks.lock();
         while let Some(ended) = tasks.try_join_next() {
             ended_well(&ended, halt);
@@ -633,7 +638,7 @@ impl Park {
     }
 
     /// Waits until nothing waits.
-    pub(super) async fn settle(&self, halt: &Halt) {
+    pub(super) async fn settle(&self, halt: &RunHalt) {
         let from = Instant::now();
         loop {
             let mut tasks = std::mem::take(&mut *self.tasks.lock());
@@ -649,10 +654,10 @@ impl Park {
     }
 
     /// The next batch of a partition; `None` where its queue is empty, which is then gone.
-    fn next(&self, partition: u64, most: f64) -> Option<Parcel> {
+    fn next(&self, partition: u64, most: f64) -> Option<TicketedBatch> {
         let mut queues = self.queues.lock();
         let queue = queues.get_mut(&partition)?;
-        let mut parcel = Parcel::default();
+        let mut parcel = TicketedBatch::default();
         let mut batch = Batch::new();
         let mut keys = Vec::new();
         let mut units = 0.0;
@@ -681,7 +686,7 @@ impl Park {
 }
 
 /// A task that died has left items behind that nobody counts.
-fn ended_well(ended: &Result<(), JoinError>, halt: &Halt) {
+fn ended_well(ended: &Result<(), JoinError>, halt: &RunHalt) {
     if ended.is_err() {
         let failure = Failure::internal("a task that writes a hot partition's items died");
         halt.set(failure);
@@ -690,7 +695,7 @@ fn ended_well(ended: &Result<(), JoinError>, halt: &Halt) {
 
 impl Delivery {
     /// Sends items of hot partitions to the park.
-    async fn park(self: &Arc<Self>, parcel: Parcel) {
+    async fn park(self: &Arc<Self>, parcel: TicketedBatch) {
         for (at, origin) in parcel.origins.into_iter().enumerate() {
             let Some(entry) = parcel.batch.entries().get(at).copied() else {
                 continue;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dynafold_mapping::claim::Claim;
-use dynafold_mapping::forecast::{Heaviness, Hot, ItemTypeForecast, PlaceForecast};
+use dynafold_mapping::forecast::{HeaviestKeys, HotKey, ItemTypeForecast, PlaceForecast};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -87,9 +87,9 @@ pub struct Collections {
     pub limit: u64,
     /// The largest ones. One with `least` over the limit is too large, one with only `most` over it
     /// may be.
-    pub largest: Heaviness,
+    pub largest: HeaviestKeys,
     /// Those that may be over the limit: `most` is.
-    pub over: Vec<Hot>,
+    pub over: Vec<HotKey>,
     /// Whether `over` names every collection that is over the limit: its error is below it.
     pub complete: bool,
 }

@@ -9,7 +9,7 @@ mod sketch;
 mod survey;
 
 pub use dynafold_mapping::forecast::{
-    Heaviness, Hot, ItemTypeForecast, PlaceForecast, PlaceKind, Rated,
+    HeaviestKeys, HotKey, ItemTypeForecast, PlaceForecast, PlaceKind, RatedWrites,
 };
 pub use dynafold_mapping::sample::{ItemTypeSample, SampleItem, SampleReject};
 
@@ -17,5 +17,5 @@ pub use forecast::{
     Collections, Collision, Collisions, Forecast, ForecastOutcome, LargeItem, SizeClass, SourceRow,
 };
 pub use run::survey;
-pub use sample::{Most, sample, sample_within};
-pub use survey::{ItemSink, Survey, Surveyed};
+pub use sample::{SampleLimits, sample, sample_within};
+pub use survey::{ItemSink, Survey, SurveyedItem};

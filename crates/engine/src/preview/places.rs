@@ -7,9 +7,9 @@ use dynafold_dynamodb::{
     Attribute, Item, KeyAttribute, Table, partition_fingerprint, write_attribute, write_units,
 };
 use dynafold_format::float;
-use dynafold_mapping::forecast::{Heaviness, Hot, PlaceForecast, PlaceKind, Rated};
+use dynafold_mapping::forecast::{HeaviestKeys, HotKey, PlaceForecast, PlaceKind, RatedWrites};
 
-use super::sketch::{Heavy, Sketch};
+use super::sketch::{HeavyKey, Sketch};
 use crate::load::count;
 
 /// Counters of the sketch of a place: figures are true to 1/4096 of the place's total at worst.
@@ -21,7 +21,7 @@ pub(super) const NAMED: usize = 10;
 
 /// The table or an index.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct PlaceSurvey {
     name: String,
     kind: PlaceKind,
     partition: Vec<Arc<str>>,
@@ -35,7 +35,7 @@ pub(super) struct Place {
     rated: Vec<Option<Sketch>>,
 }
 
-impl Place {
+impl PlaceSurvey {
     /// The table, its global indexes, its local ones, in this order.
     pub(super) fn all(table: &Table, rates: &[Option<f64>]) -> Vec<Self> {
         let place = |name: &str, kind, partition: &[KeyAttribute]| Self {
@@ -102,8 +102,8 @@ impl Place {
 
     /// A write of an item type goes to one of its items at random: so its rate is shared out as
     /// the items' write units are.
-    fn rate(&self, rates: &[Option<f64>], items: &[u64]) -> Option<Rated> {
-        let mut rated = Rated {
+    fn rate(&self, rates: &[Option<f64>], items: &[u64]) -> Option<RatedWrites> {
+        let mut rated = RatedWrites {
             units_per_second: 0.0,
             error: 0.0,
             keys: Vec::new(),
@@ -143,13 +143,13 @@ fn shared(rate: f64, units: u64, items: f64) -> f64 {
 }
 
 /// The heaviest keys of a sketch, as far as they are known to be that.
-pub(super) fn heaviness(sketch: &Sketch, named: usize) -> Heaviness {
+pub(super) fn heaviness(sketch: &Sketch, named: usize) -> HeaviestKeys {
     let mut heaviest = sketch.heaviest(named + 1);
     let certain = heaviest.partition_point(|heavy| heavy.least > sketch.error());
     let next = heaviest.get(certain.min(named));
     let others_at_most = next.map_or(sketch.error(), |heavy| heavy.most);
     heaviest.truncate(certain.min(named));
-    Heaviness {
+    HeaviestKeys {
         total: sketch.total(),
         error: sketch.error(),
         distinct: sketch.distinct(),
@@ -161,8 +161,8 @@ pub(super) fn heaviness(sketch: &Sketch, named: usize) -> Heaviness {
     }
 }
 
-pub(super) fn hot(heavy: Heavy, total: u64) -> Hot {
-    Hot {
+pub(super) fn hot(heavy: HeavyKey, total: u64) -> HotKey {
+    HotKey {
         key: heavy.text.into(),
         least: heavy.least,
         most: heavy.most,

@@ -3,7 +3,7 @@
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
-use dynafold_mapping::claim::{Claim, ClaimKind, Verdict};
+use dynafold_mapping::claim::{Claim, ClaimKind, ClaimVerdict};
 use dynafold_mapping::forecast::ItemTypeForecast;
 use dynafold_mapping::item::{DUPLICATE_KEY, Folded, Folder};
 use dynafold_mapping::model::{Expired, ItemType, Model};
@@ -12,12 +12,12 @@ use tokio::time::Instant;
 
 use super::forecast::{Collision, Collisions, Forecast, ForecastOutcome, SourceRow};
 use super::survey::{
-    ItemSink, Survey, Surveyed, Tally, proof_failure, sink_failure, unless_unwanted,
+    ItemSink, Survey, SurveyTally, SurveyedItem, proof_failure, sink_failure, unless_unwanted,
 };
 use crate::load::{
-    Cancel, ChunkId, Counts, Failure, Fate, Fates, LineFile, Plan, Progress, Reading, RejectNote,
-    Rejected, RowKey, Step, Walk, Why, count, key_json, line, note, raw, row_json, row_key,
-    shares_key, subject,
+    Cancel, ChunkId, ChunkPlan, Counts, EndReason, Failure, LaneMessage, LineFile, Progress,
+    RejectNote, Rejected, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, count, key_json, line,
+    note, raw, row_json, row_key, shares_key, subject,
 };
 use crate::proof::{Proof, ProofError};
 
@@ -27,7 +27,7 @@ const NOTED: u64 = 5;
 /// Surveys and reports. Never fails but in its report.
 pub async fn survey(survey: Survey) -> Forecast {
     let begun = Instant::now();
-    let mut run = Run::new(&survey);
+    let mut run = SurveyRun::new(&survey);
     run.sink = survey.items;
     let mut found = None;
     let mut why = run.read(survey.source).await.err();
@@ -41,13 +41,13 @@ pub async fn survey(survey: Survey) -> Forecast {
 }
 
 /// A survey that goes on.
-struct Run {
+struct SurveyRun {
     model: Arc<Model>,
     cancel: Cancel,
     progress: Arc<dyn Progress>,
     folder: Arc<Folder>,
     books: Vec<ItemTypeForecast>,
-    tally: Tally,
+    tally: SurveyTally,
     proof: Option<Proof>,
     met: u64,
     notes: Vec<RejectNote>,
@@ -59,7 +59,7 @@ struct Run {
     warnings: Vec<String>,
 }
 
-impl Run {
+impl SurveyRun {
     fn new(survey: &Survey) -> Self {
         let model = survey.model.clone();
         let from = |item_type: usize| {
@@ -78,7 +78,7 @@ impl Run {
             cancel: survey.cancel.clone(),
             progress: survey.progress.clone(),
             folder: Arc::new(Folder::new(&model, survey.context.clone())),
-            tally: Tally::new(&model.table, model.write_rates()),
+            tally: SurveyTally::new(&model.table, model.write_rates()),
             proof: Some(Proof::new(survey.proof.clone())),
             met: 0,
             notes: Vec::new(),
@@ -91,19 +91,19 @@ impl Run {
     }
 
     /// Opens the snapshot and takes in all rows.
-    async fn read(&mut self, mut source: Box<dyn Source>) -> Result<(), Why> {
+    async fn read(&mut self, mut source: Box<dyn Source>) -> Result<(), EndReason> {
         let (model, cancel) = (self.model.clone(), self.cancel.clone());
         let scans = model.scans();
         tokio::select! {
             biased;
-            () = cancel.cancelled() => return Err(Why::Cancelled),
+            () = cancel.cancelled() => return Err(EndReason::Cancelled),
             begun = source.begin(&scans) => begun?,
         }
         let mut source = Some(source);
-        let walk = Walk {
+        let walk = RowFeed {
             model: &model,
             folder: self.folder.clone(),
-            plan: &Plan::whole(&model),
+            plan: &ChunkPlan::whole(&model),
             lanes: 1,
             cancel: &cancel,
         };
@@ -139,36 +139,38 @@ impl Run {
     }
 
     /// Takes what is read of a pass.
-    fn take(&mut self, pass: usize, read: Reading<ChunkId>) -> Result<(), Failure> {
+    fn take(&mut self, pass: usize, read: LaneMessage<ChunkId>) -> Result<(), Failure> {
         let model = self.model.clone();
         let pass = model.passes.get(pass);
         let item_types = pass.map_or(&[][..], |pass| &pass.item_types);
         match read {
-            Reading::Rows(block) => self.rows(&model, item_types, block.rows),
-            Reading::End { end, .. } => {
+            LaneMessage::Rows(block) => self.rows(&model, item_types, block.rows),
+            LaneMessage::End { end, .. } => {
                 for index in item_types {
                     self.count(*index, &Counts::of_end(&model, *index, &end));
                 }
                 Ok(())
             }
-            Reading::Again { .. } | Reading::Failed(_) => Ok(()),
+            LaneMessage::Again { .. } | LaneMessage::Failed(_) => Ok(()),
         }
     }
 
     fn rows(&mut self, model: &Model, item_types: &[usize], chunk: Chunk) -> Result<(), Failure> {
         let rows = count(chunk.rows.len());
         let folder = self.folder.clone();
-        let mut fates = Fates::new(model, item_types, chunk, None);
+        let mut fates = RowOutcomes::new(model, item_types, chunk, None);
         let mut taken = Ok(());
         while let Some((index, item_type, fate)) = fates.next(&folder) {
             taken = match fate {
-                Fate::Filtered => Ok(()),
-                Fate::Made(folded) => self.made(index, item_type, &folded, &fates.key(item_type)),
-                Fate::Expired(folded) => {
+                RowOutcome::Filtered => Ok(()),
+                RowOutcome::Made(folded) => {
+                    self.made(index, item_type, &folded, &fates.key(item_type))
+                }
+                RowOutcome::Expired(folded) => {
                     self.expired(index, &folded);
                     Ok(())
                 }
-                Fate::Rejected(reject) => {
+                RowOutcome::Rejected(reject) => {
                     self.reject(&Rejected::new(index, fates.key(item_type), *reject))
                 }
             };
@@ -223,7 +225,7 @@ impl Run {
         }
         self.met += 1;
         if let Some(sink) = &mut self.sink {
-            let surveyed = Surveyed {
+            let surveyed = SurveyedItem {
                 item_type,
                 item: &folded.item,
                 json,
@@ -270,8 +272,8 @@ impl Run {
     }
 
     /// Compares the keys, and takes those that would be rejected out of the books.
-    async fn prove(&mut self, named: usize) -> Result<Found, Why> {
-        self.progress.step(Step::ComparingKeys);
+    async fn prove(&mut self, named: usize) -> Result<FoundCollisions, EndReason> {
+        self.progress.step(RunStep::ComparingKeys);
         let Some(proof) = self.proof.take() else {
             return Err(Failure::internal("the keys were compared twice").into());
         };
@@ -280,7 +282,7 @@ impl Run {
         let task = tokio::task::spawn_blocking(move || prove(proof, types, named));
         let proved = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => return Err(Why::Cancelled),
+            () = self.cancel.cancelled() => return Err(EndReason::Cancelled),
             proved = task => proved,
         };
         let found = proved
@@ -295,7 +297,12 @@ impl Run {
         Ok(found)
     }
 
-    fn forecast(self, mut why: Option<Why>, found: Option<Found>, begun: Instant) -> Forecast {
+    fn forecast(
+        self,
+        mut why: Option<EndReason>,
+        found: Option<FoundCollisions>,
+        begun: Instant,
+    ) -> Forecast {
         let mut rejects_file = None;
         if let Some(mut rejects) = self.rejects {
             match rejects.close(true) {
@@ -309,8 +316,8 @@ impl Run {
         }
         let outcome = match why {
             None => ForecastOutcome::Complete,
-            Some(Why::Failed(failure)) => ForecastOutcome::Failed(failure),
-            Some(Why::Cancelled | Why::TooManyRejects) => ForecastOutcome::Interrupted,
+            Some(EndReason::Failed(failure)) => ForecastOutcome::Failed(failure),
+            Some(EndReason::Cancelled | EndReason::TooManyRejects) => ForecastOutcome::Interrupted,
         };
         let collisions = found.map(|found| found.collisions);
         let mut forecast = Forecast {
@@ -346,16 +353,18 @@ fn write(rejects: &mut LineFile, model: &Model, reject: &Rejected) -> Result<(),
 fn claim(model: &Model, outcome: &ForecastOutcome, collisions: Option<&Collisions>) -> Claim {
     let (verdict, because) = match (collisions, outcome) {
         (Some(found), _) if found.keys > 0 => (
-            Verdict::Differs,
+            ClaimVerdict::Differs,
             format!("{} keys are shared by several items", found.keys),
         ),
         (Some(_), _) => (
-            Verdict::Proved,
+            ClaimVerdict::Proved,
             "all keys were compared: no two items share one".to_owned(),
         ),
-        (None, ForecastOutcome::Failed(failure)) => (Verdict::NotProved, failure.message.clone()),
+        (None, ForecastOutcome::Failed(failure)) => {
+            (ClaimVerdict::NotProved, failure.message.clone())
+        }
         (None, _) => (
-            Verdict::NotProved,
+            ClaimVerdict::NotProved,
             "not compared: the reading was interrupted".to_owned(),
         ),
     };
@@ -394,7 +403,7 @@ fn item_type(locator: u64) -> usize {
 
 /// What the proof found.
 #[derive(Debug)]
-struct Found {
+struct FoundCollisions {
     collisions: Collisions,
     /// Items of each type that would be rejected.
     by_type: Vec<u64>,
@@ -403,9 +412,9 @@ struct Found {
 }
 
 /// Ends the proof. Counts everything; `named` keys, the first that were met, are to be named.
-fn prove(proof: Proof, types: usize, named: usize) -> Result<Found, ProofError> {
+fn prove(proof: Proof, types: usize, named: usize) -> Result<FoundCollisions, ProofError> {
     let mut groups = proof.finish()?;
-    let mut found = Found {
+    let mut found = FoundCollisions {
         collisions: Collisions {
             spilled_bytes: groups.spilled(),
             ..Collisions::default()
@@ -436,27 +445,28 @@ fn prove(proof: Proof, types: usize, named: usize) -> Result<Found, ProofError> 
 
 /// A key whose rows are looked for.
 #[derive(Default)]
-struct Wanted {
+struct CollidingKey {
     key: Option<String>,
     rows: Vec<(usize, RowKey)>,
 }
 
-impl Run {
+impl SurveyRun {
     /// Reads again. What cannot be found, because the source failed or the caller ended it, stays
     /// unnamed. Every row but the first of each key goes to the rejects.
-    async fn name(&mut self, found: &mut Found) -> Result<(), Why> {
+    async fn name(&mut self, found: &mut FoundCollisions) -> Result<(), EndReason> {
         if found.collisions.keys == 0 {
             return Ok(());
         }
-        self.progress.step(Step::NamingDuplicates);
+        self.progress.step(RunStep::NamingDuplicates);
         let keys = found.wanted.iter();
-        let mut wanted: HashMap<u128, Wanted> =
-            keys.map(|(key, _)| (*key, Wanted::default())).collect();
+        let mut wanted: HashMap<u128, CollidingKey> = keys
+            .map(|(key, _)| (*key, CollidingKey::default()))
+            .collect();
         let mut left: u64 = found.wanted.iter().map(|(_, items)| items).sum();
-        let (model, plan) = (&self.model, Plan::whole(&self.model));
+        let (model, plan) = (&self.model, ChunkPlan::whole(&self.model));
         let rejects = &mut self.rejects;
         let mut unwritten = None;
-        let walk = Walk {
+        let walk = RowFeed {
             model,
             folder: self.folder.clone(),
             plan: &plan,
@@ -464,7 +474,7 @@ impl Run {
             cancel: &self.cancel,
         };
         let read = walk.each(&mut self.source, |index, item_type, row, fate| {
-            if let Fate::Made(folded) = fate
+            if let RowOutcome::Made(folded) = fate
                 && let Some(wanted) = wanted.get_mut(&folded.fingerprint)
             {
                 left = left.saturating_sub(1);
@@ -483,7 +493,7 @@ impl Run {
             Ok(left > 0 && unwritten.is_none())
         });
         // What the source does not give stays unnamed.
-        let _: Result<bool, Why> = read.await;
+        let _: Result<bool, EndReason> = read.await;
         if let Some(unwritten) = unwritten {
             return Err(unwritten.into());
         }
@@ -492,13 +502,13 @@ impl Run {
             keys.filter_map(|(key, items)| Some(wanted.remove(key)?.collision(model, *items)));
         found.collisions.named = named.collect();
         if self.cancel.is_cancelled() {
-            return Err(Why::Cancelled);
+            return Err(EndReason::Cancelled);
         }
         Ok(())
     }
 }
 
-impl Wanted {
+impl CollidingKey {
     fn collision(self, model: &Model, items: u64) -> Collision {
         let rows = self.rows.iter().filter_map(|(index, row)| {
             let item_type = model.item_types.get(*index)?;

@@ -12,7 +12,7 @@ use dynafold_source::{Source, SourceError};
 use futures_util::StreamExt as _;
 use serde_json::value::RawValue;
 
-use crate::load::{Fate, Fates, raw, row_json};
+use crate::load::{RowOutcome, RowOutcomes, raw, row_json};
 
 /// Reads the first `limit` rows of each item type that `wanted` takes by its name, and folds them.
 /// Rows that the item type's `where` leaves out are not among them. Opens the source's snapshot.
@@ -27,7 +27,7 @@ pub async fn sample(
     limit: u64,
     wanted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Vec<ItemTypeSample>, SourceError> {
-    let most = Most {
+    let most = SampleLimits {
         rows: limit,
         bytes: usize::MAX,
         by_key: false,
@@ -37,7 +37,7 @@ pub async fn sample(
 
 /// How much is sampled.
 #[derive(Debug, Clone, Copy)]
-pub struct Most {
+pub struct SampleLimits {
     /// Most rows of each item type.
     pub rows: u64,
     /// About the most bytes of items that are kept, each item type its share of them.
@@ -55,7 +55,7 @@ pub async fn sample_within(
     source: &mut dyn Source,
     model: &Model,
     context: Context,
-    most: Most,
+    most: SampleLimits,
     wanted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Vec<ItemTypeSample>, SourceError> {
     let share = most.bytes / model.item_types.len().max(1);
@@ -84,10 +84,10 @@ pub async fn sample_within(
         let mut kept = 0;
         let mut chunks = source.scan(&scan);
         'rows: while let Some(chunk) = chunks.next().await {
-            let mut fates = Fates::new(model, std::slice::from_ref(&index), chunk?, None);
+            let mut fates = RowOutcomes::new(model, std::slice::from_ref(&index), chunk?, None);
             let before = sample.read;
             while let Some((_, _, fate)) = fates.next(&folder) {
-                if let Fate::Filtered = fate {
+                if let RowOutcome::Filtered = fate {
                     continue;
                 }
                 let read = before + met(&fates);
@@ -98,17 +98,17 @@ pub async fn sample_within(
                 sample.read = read;
                 let row = raw(row_json(item_type, &fates.key(item_type)));
                 match fate {
-                    Fate::Filtered => {}
-                    Fate::Made(folded) if keys.insert(folded.fingerprint) => {
+                    RowOutcome::Filtered => {}
+                    RowOutcome::Made(folded) if keys.insert(folded.fingerprint) => {
                         kept += folded.size;
                         sample.items.push(sampled(folded, row));
                     }
-                    Fate::Made(folded) => {
+                    RowOutcome::Made(folded) => {
                         let reject = duplicate(model, folded.item);
                         sample.rejects.push(SampleReject { row, reject });
                     }
-                    Fate::Expired(folded) => sample.expired.push(sampled(*folded, row)),
-                    Fate::Rejected(reject) => {
+                    RowOutcome::Expired(folded) => sample.expired.push(sampled(*folded, row)),
+                    RowOutcome::Rejected(reject) => {
                         let reject = *reject;
                         sample.rejects.push(SampleReject { row, reject });
                     }
@@ -124,7 +124,7 @@ pub async fn sample_within(
 }
 
 /// Rows that met the item type's condition.
-fn met(fates: &Fates) -> u64 {
+fn met(fates: &RowOutcomes) -> u64 {
     let counts = fates.counts().map(|(_, counts)| counts);
     counts
         .map(|counts| counts.rows_read - counts.filtered)
@@ -133,7 +133,7 @@ fn met(fates: &Fates) -> u64 {
 
 /// The pass's scan for one item type alone. Conditions keep their places in the row; those of
 /// other item types are made false, so that the limit counts this type's rows.
-fn first_rows(pass: &Pass, item_type: &ItemType, most: Most) -> Scan {
+fn first_rows(pass: &Pass, item_type: &ItemType, most: SampleLimits) -> Scan {
     let mut scan = pass.scan.clone();
     scan.limit = Some(most.rows);
     if most.by_key && scan.key.is_empty() && matches!(scan.from, Relation::Table(_)) {

@@ -22,21 +22,21 @@ const TEXT: usize = 256;
 /// Weights of keys. Keys are told apart by fingerprints; the text is for people.
 #[derive(Debug)]
 pub(super) struct Sketch {
-    held: HashMap<u128, Held, BuildFingerprintHasher>,
+    held: HashMap<u128, SketchCounter, BuildFingerprintHasher>,
     counters: usize,
     total: u64,
     error: u64,
 }
 
 #[derive(Debug)]
-struct Held {
+struct SketchCounter {
     weight: u64,
     text: Box<str>,
 }
 
 /// A key of a sketch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Heavy {
+pub(super) struct HeavyKey {
     /// The key's fingerprint.
     pub(super) fingerprint: u128,
     /// The key, for people; cut where it is long.
@@ -69,7 +69,8 @@ impl Sketch {
             self.forget();
         }
         let text = shortened(text()).into_boxed_str();
-        self.held.insert(fingerprint, Held { weight, text });
+        self.held
+            .insert(fingerprint, SketchCounter { weight, text });
     }
 
     /// Takes the middle weight from every key.
@@ -102,8 +103,8 @@ impl Sketch {
     }
 
     /// All keys that are held, in no order.
-    pub(super) fn held(&self) -> impl Iterator<Item = Heavy> {
-        self.held.iter().map(|(fingerprint, held)| Heavy {
+    pub(super) fn held(&self) -> impl Iterator<Item = HeavyKey> {
+        self.held.iter().map(|(fingerprint, held)| HeavyKey {
             fingerprint: *fingerprint,
             text: held.text.clone(),
             least: held.weight,
@@ -112,8 +113,8 @@ impl Sketch {
     }
 
     /// The heaviest keys, the heaviest first; equal ones by their texts.
-    pub(super) fn heaviest(&self, most: usize) -> Vec<Heavy> {
-        let mut all: Vec<Heavy> = self.held().collect();
+    pub(super) fn heaviest(&self, most: usize) -> Vec<HeavyKey> {
+        let mut all: Vec<HeavyKey> = self.held().collect();
         all.sort_unstable_by(|one, other| {
             (other.least.cmp(&one.least))
                 .then_with(|| one.text.cmp(&other.text))

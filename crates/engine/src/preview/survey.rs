@@ -9,14 +9,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Item, Table, partition_fingerprint, write_item, write_units};
-use dynafold_mapping::forecast::{Hot, PlaceKind};
+use dynafold_mapping::forecast::{HotKey, PlaceKind};
 use dynafold_mapping::item::{Folded, Folder};
 use dynafold_mapping::model::{ItemType, Model};
 use dynafold_mapping::template::Context;
 use dynafold_source::Source;
 
 use super::forecast::{Collections, Forecast, LargeItem, SizeClass};
-use super::places::{NAMED, Place, heaviness, hot, text};
+use super::places::{NAMED, PlaceSurvey, heaviness, hot, text};
 use super::sketch::Sketch;
 use crate::load::{Cancel, Failure, Progress, RowKey, count, raw, row_json};
 use crate::proof;
@@ -52,7 +52,7 @@ pub trait ItemSink: Send {
     ///
     /// When it cannot; the survey fails. [`io::ErrorKind::BrokenPipe`] says that nobody wants any
     /// more: the survey goes on without.
-    fn item(&mut self, item: &Surveyed<'_>) -> io::Result<()>;
+    fn item(&mut self, item: &SurveyedItem<'_>) -> io::Result<()>;
 
     /// Takes no more: everything is where it belongs afterwards.
     ///
@@ -64,7 +64,7 @@ pub trait ItemSink: Send {
 
 /// An item with what is known of it.
 #[derive(Debug)]
-pub struct Surveyed<'s> {
+pub struct SurveyedItem<'s> {
     /// Its item type.
     pub item_type: &'s ItemType,
     /// The item.
@@ -78,7 +78,7 @@ pub struct Surveyed<'s> {
     pub(super) row: &'s RowKey,
 }
 
-impl Surveyed<'_> {
+impl SurveyedItem<'_> {
     /// The row: row key columns and their values, as a JSON object.
     #[must_use]
     pub fn row_json(&self) -> String {
@@ -117,9 +117,9 @@ const MOST: usize = 10;
 
 /// The largest items, the largest first; of equal ones the first met. Bytes, item type, and row as JSON.
 #[derive(Debug, Default)]
-struct Largest(Vec<(u64, usize, String)>);
+struct LargestItems(Vec<(u64, usize, String)>);
 
-impl Largest {
+impl LargestItems {
     /// `row` is asked for when the item is among the largest so far.
     fn add(&mut self, bytes: u64, item_type: usize, row: impl FnOnce() -> String) {
         let at = self.0.partition_point(|item| item.0 >= bytes);
@@ -139,9 +139,9 @@ const CLASSES: [u64; 13] = [
 
 /// Counts items by their sizes; classes beyond that of the largest item are not there.
 #[derive(Debug, Default)]
-struct Sizes(Vec<SizeClass>);
+struct SizeHistogram(Vec<SizeClass>);
 
-impl Sizes {
+impl SizeHistogram {
     fn add(&mut self, size: u64) {
         let at = CLASSES.partition_point(|up_to| *up_to < size);
         // Nothing is larger than the last class: the fold has refused it.
@@ -173,11 +173,11 @@ const OVER: usize = 100;
 
 /// All figures of the items so far.
 #[derive(Debug)]
-pub(super) struct Tally {
-    places: Vec<Place>,
+pub(super) struct SurveyTally {
+    places: Vec<PlaceSurvey>,
     rates: Vec<Option<f64>>,
-    sizes: Sizes,
-    largest: Largest,
+    sizes: SizeHistogram,
+    largest: LargestItems,
     /// Bytes of each partition key value, where local indexes limit them.
     collections: Option<Sketch>,
     import_bytes: u64,
@@ -186,13 +186,13 @@ pub(super) struct Tally {
     items: Vec<u64>,
 }
 
-impl Tally {
+impl SurveyTally {
     pub(super) fn new(table: &Table, rates: Vec<Option<f64>>) -> Self {
         let limited = !table.local_indexes.is_empty();
         Self {
-            places: Place::all(table, &rates),
-            sizes: Sizes::default(),
-            largest: Largest::default(),
+            places: PlaceSurvey::all(table, &rates),
+            sizes: SizeHistogram::default(),
+            largest: LargestItems::default(),
             collections: limited.then(|| Sketch::new(COUNTERS)),
             import_bytes: 0,
             json: String::new(),
@@ -270,7 +270,7 @@ impl Tally {
 
 fn collections(sketch: &Sketch) -> Collections {
     let over = sketch.heaviest(OVER).into_iter();
-    let over: Vec<Hot> = over
+    let over: Vec<HotKey> = over
         .filter(|heavy| heavy.most > COLLECTION_LIMIT)
         .map(|heavy| hot(heavy, sketch.total()))
         .collect();
@@ -288,7 +288,7 @@ mod largest_tests {
 
     #[test]
     fn the_largest_come_first_and_of_equal_ones_the_first_met() {
-        let mut largest = Largest::default();
+        let mut largest = LargestItems::default();
         for (at, bytes) in [5, 9, 5, 1, 9, 2, 3, 4, 6, 7, 8, 5, 5]
             .into_iter()
             .enumerate()
@@ -321,7 +321,7 @@ mod sizes_tests {
 
     #[test]
     fn a_class_ends_with_its_largest_size() {
-        let mut sizes = Sizes::default();
+        let mut sizes = SizeHistogram::default();
         for size in [1, 128, 129, 1_024, 1_025] {
             sizes.add(size);
         }

@@ -14,7 +14,7 @@ const FEWEST: usize = 170;
 
 /// A fingerprint that came more than once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub struct DuplicateGroup {
     /// The fingerprint.
     pub fingerprint: u128,
     /// How often it came: at least twice.
@@ -25,7 +25,7 @@ pub struct Group {
 
 /// The fingerprints that came more than once, in their order.
 #[derive(Debug)]
-pub struct Groups {
+pub struct DuplicateGroups {
     records: Records,
     /// The first record of the next fingerprint.
     ahead: Option<Record>,
@@ -39,12 +39,12 @@ enum Records {
     Merge(Merge),
 }
 
-impl Groups {
+impl DuplicateGroups {
     pub(super) fn of_memory(sorted: Vec<Record>) -> Self {
         Self::new(Records::Memory(sorted.into_iter()), 0)
     }
 
-    pub(super) fn of_runs(runs: Runs, memory: usize) -> Result<Self, ProofError> {
+    pub(super) fn of_runs(runs: SortedRuns, memory: usize) -> Result<Self, ProofError> {
         let spilled = runs.bytes();
         Ok(Self::new(
             Records::Merge(Merge::new(runs, memory)?),
@@ -77,16 +77,16 @@ impl Groups {
         &mut self,
         most_locators: usize,
         mut each: impl FnMut(u64),
-    ) -> Result<Option<Group>, ProofError> {
+    ) -> Result<Option<DuplicateGroup>, ProofError> {
         loop {
-            let mut group: Option<Group> = None;
+            let mut group: Option<DuplicateGroup> = None;
             let mut first = None;
             let is_there = self.next_same(|record| {
                 let Some(first) = first else {
                     first = Some(record);
                     return;
                 };
-                let group = group.get_or_insert_with(|| Group {
+                let group = group.get_or_insert_with(|| DuplicateGroup {
                     fingerprint: first.fingerprint(),
                     count: 1,
                     locators: std::iter::once(first.locator).take(most_locators).collect(),
@@ -104,7 +104,7 @@ impl Groups {
     }
 
     /// Goes to the next fingerprint, be it in one record or in many; `each` hears every locator of
-    /// it, in order. `false` after the last. Not to be mixed with [`Groups::next_group`].
+    /// it, in order. `false` after the last. Not to be mixed with [`DuplicateGroups::next_group`].
     ///
     /// # Errors
     ///
@@ -149,21 +149,21 @@ impl Records {
 /// items; with 4 MiB to 500, or ninety million, and a thousand million take 20 MiB more.
 #[derive(Debug)]
 struct Merge {
-    runs: Runs,
-    cursors: Vec<Cursor>,
+    runs: SortedRuns,
+    cursors: Vec<RunCursor>,
     heads: BinaryHeap<Reverse<(Record, usize)>>,
     at_once: usize,
 }
 
 #[derive(Debug)]
-struct Cursor {
-    extent: Extent,
+struct RunCursor {
+    extent: RunExtent,
     /// Records that are read and not handed out, the next one last.
     ready: Vec<Record>,
 }
 
 impl Merge {
-    fn new(runs: Runs, memory: usize) -> Result<Self, ProofError> {
+    fn new(runs: SortedRuns, memory: usize) -> Result<Self, ProofError> {
         let extents = runs.extents();
         // Half of the memory: the allocator may still hold what the gathering gave back.
         let at_once = memory / 2 / RECORD / extents.len().max(1);
@@ -175,7 +175,7 @@ impl Merge {
         };
         merge.cursors = extents
             .into_iter()
-            .map(|extent| Cursor {
+            .map(|extent| RunCursor {
                 extent,
                 ready: Vec::new(),
             })
@@ -218,7 +218,7 @@ const WRITE: usize = 256 << 10;
 
 /// The file and where its runs begin and end.
 #[derive(Debug)]
-pub(super) struct Runs {
+pub(super) struct SortedRuns {
     folder: PathBuf,
     /// Made with the first run.
     file: Option<File>,
@@ -228,12 +228,12 @@ pub(super) struct Runs {
 
 /// Where a run's unread records stand.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Extent {
+pub(super) struct RunExtent {
     pub(super) from: u64,
     pub(super) to: u64,
 }
 
-impl Runs {
+impl SortedRuns {
     pub(super) fn in_folder(folder: PathBuf) -> Self {
         Self {
             folder,
@@ -261,10 +261,12 @@ impl Runs {
     }
 
     /// Where each run stands.
-    pub(super) fn extents(&self) -> Vec<Extent> {
+    pub(super) fn extents(&self) -> Vec<RunExtent> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         let extents = begins.zip(&self.ends);
-        extents.map(|(from, to)| Extent { from, to: *to }).collect()
+        extents
+            .map(|(from, to)| RunExtent { from, to: *to })
+            .collect()
     }
 
     /// Writes one more run.
@@ -300,7 +302,7 @@ impl Runs {
     /// Reads the next records of an extent, as many as `most`, into `into`, which is empty.
     pub(super) fn read(
         &mut self,
-        extent: &mut Extent,
+        extent: &mut RunExtent,
         most: usize,
         into: &mut Vec<Record>,
     ) -> Result<(), ProofError> {

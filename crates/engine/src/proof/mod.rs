@@ -3,7 +3,7 @@
 //! [`Proof::push`] takes the fingerprint of each item's key (see [`dynafold_dynamodb::fingerprint`]) with
 //! a locator: a number of the caller's own that says where the item came from. Fingerprints are
 //! gathered until the memory is full, sorted, and written to a file as one run. [`Proof::finish`]
-//! merges the runs, and [`Groups`] hands out the fingerprints that came more than once, each with
+//! merges the runs, and [`DuplicateGroups`] hands out the fingerprints that came more than once, each with
 //! all its locators. Where everything fits into the memory, no file is made.
 //!
 //! The file has no name: the operating system takes it back when the process ends, however it
@@ -15,9 +15,9 @@ mod merge;
 
 use std::path::PathBuf;
 
-pub use merge::{Group, Groups};
+pub use merge::{DuplicateGroup, DuplicateGroups};
 
-use merge::Runs;
+use merge::SortedRuns;
 
 /// How much memory and disk a proof takes, and where.
 #[derive(Debug, Clone)]
@@ -132,7 +132,7 @@ pub struct Proof {
     /// Records that the memory holds.
     room: usize,
     memory: usize,
-    runs: Runs,
+    runs: SortedRuns,
     keys: u64,
 }
 
@@ -141,16 +141,16 @@ impl Proof {
     /// too many for it.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self::with(options.memory, Runs::in_folder(options.folder))
+        Self::with(options.memory, SortedRuns::in_folder(options.folder))
     }
 
     /// A proof that spills into a file of the caller's instead of one without a name.
     #[cfg(test)]
     fn with_file(memory: usize, file: std::fs::File, folder: PathBuf) -> Self {
-        Self::with(memory, Runs::in_file(file, folder))
+        Self::with(memory, SortedRuns::in_file(file, folder))
     }
 
-    fn with(memory: usize, runs: Runs) -> Self {
+    fn with(memory: usize, runs: SortedRuns) -> Self {
         let memory = memory.max(LEAST_MEMORY);
         Self {
             gathered: Vec::new(),
@@ -161,7 +161,7 @@ impl Proof {
         }
     }
 
-    /// Takes in the key of an item. Locators decide the order within a [`Group`].
+    /// Takes in the key of an item. Locators decide the order within a [`DuplicateGroup`].
     ///
     /// # Errors
     ///
@@ -198,16 +198,16 @@ impl Proof {
     /// # Errors
     ///
     /// [`ProofError`] when the file cannot be written, or read back.
-    pub fn finish(mut self) -> Result<Groups, ProofError> {
+    pub fn finish(mut self) -> Result<DuplicateGroups, ProofError> {
         if self.runs.is_empty() {
             self.gathered.sort_unstable();
-            return Ok(Groups::of_memory(self.gathered));
+            return Ok(DuplicateGroups::of_memory(self.gathered));
         }
         if !self.gathered.is_empty() {
             self.spill()?;
         }
         drop(self.gathered);
-        Groups::of_runs(self.runs, self.memory)
+        DuplicateGroups::of_runs(self.runs, self.memory)
     }
 
     fn spill(&mut self) -> Result<(), ProofError> {

@@ -13,7 +13,7 @@ mod report;
 mod run;
 
 pub use report::{
-    AttributeDifference, AttributeFinding, Compared, Finding, FindingKind, VerifyOutcome,
+    AttributeDifference, AttributeFinding, ComparedBooks, Finding, FindingKind, VerifyOutcome,
     VerifyReport,
 };
 pub use run::{Options, Verify, verify};

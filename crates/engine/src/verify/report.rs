@@ -8,7 +8,7 @@ use crate::load::{Counts, Failure, RejectNote, Traffic};
 
 /// The books of one item type.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Compared {
+pub struct ComparedBooks {
     /// The item type's name.
     pub item_type: String,
     /// What its rows are read from, as the mapping writes it.
@@ -48,7 +48,7 @@ pub struct Compared {
     pub refused: u64,
 }
 
-impl Compared {
+impl ComparedBooks {
     /// Whether every row and every item is accounted for.
     #[must_use]
     pub fn balances(&self) -> bool {
@@ -198,9 +198,9 @@ pub struct VerifyReport {
     /// The run's clock, in RFC 3339: by it items have expired or not.
     pub now: String,
     /// The books of each item type, in the order of the mapping.
-    pub item_types: Vec<Compared>,
+    pub item_types: Vec<ComparedBooks>,
     /// All item types together.
-    pub total: Compared,
+    pub total: ComparedBooks,
     /// Whether all books add up.
     pub balanced: bool,
     /// Items that were to be compared, where not all were.
@@ -237,6 +237,6 @@ impl VerifyReport {
     /// Whether every row and every item is accounted for.
     #[must_use]
     pub fn balances(&self) -> bool {
-        self.item_types.iter().all(Compared::balances)
+        self.item_types.iter().all(ComparedBooks::balances)
     }
 }

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dynafold_relational::catalog::Family;
+use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::value::{Number, Time, TimeKind, Value};
 use jiff::Timestamp;
 
@@ -118,7 +118,7 @@ pub fn moment(parameter: &Parameter, context: &Context) -> Result<Option<Value>,
     // A day is written in one way.
     let last = template.placeholders().last();
     let is_day = last.is_some_and(|last| last.filters.last() == Some(&Filter::Date));
-    if parameter.kind == ParameterKind::Text && template.family() == Family::Time && !is_day {
+    if parameter.kind == ParameterKind::Text && template.family() == TypeFamily::Time && !is_day {
         return Err(refused("how the moment is written is not known".to_owned()));
     }
     let clock = Time::canonical(context.now.to_string().into(), TimeKind::Instant);

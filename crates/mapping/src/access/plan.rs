@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::{
-    Attribute, KeyAttribute, KeyType, MAX_PARTITION_BYTES, MAX_SORT_BYTES, Plan, Query, Request,
-    sort_order,
+    Attribute, CallPlan, KeyAttribute, KeyType, MAX_PARTITION_BYTES, MAX_SORT_BYTES, Query,
+    Request, sort_order,
 };
 use dynafold_relational::value::{Number, Text, Value};
 
 use crate::item::{evaluate, text_of, to_attribute};
-use crate::model::{AccessPattern, Operand, Part, SortCondition, Template};
+use crate::model::{AccessPattern, Operand, SortCondition, Template, TemplatePart};
 use crate::template::{Context, Filter};
 
 /// Why values make no request. Holds no more of them than a key does.
@@ -85,7 +85,7 @@ pub fn plan(
     pattern: &AccessPattern,
     values: &[Value],
     context: &Context,
-) -> Result<Plan, PlanError> {
+) -> Result<CallPlan, PlanError> {
     let shards = match pattern.shards {
         None => vec![None],
         Some(count) => (0..count)
@@ -93,14 +93,14 @@ pub fn plan(
             .collect(),
     };
     let requests = shards.iter().map(|shard| {
-        let maker = Maker {
+        let maker = RequestMaker {
             values,
             context,
             shard: shard.as_deref(),
         };
         maker.request(pattern)
     });
-    Ok(Plan {
+    Ok(CallPlan {
         requests: requests.collect::<Result<_, _>>()?,
         order: pattern.order.iter().map(|key| key.name.clone()).collect(),
         descending: pattern.descending,
@@ -109,13 +109,13 @@ pub fn plan(
 }
 
 /// Makes the request of one shard.
-struct Maker<'v> {
+struct RequestMaker<'v> {
     values: &'v [Value],
     context: &'v Context,
     shard: Option<&'v str>,
 }
 
-impl Maker<'_> {
+impl RequestMaker<'_> {
     fn request(&self, pattern: &AccessPattern) -> Result<Request, PlanError> {
         if pattern.is_whole_key() && pattern.filter.is_none() && pattern.shards.is_none() {
             let templates = pattern.templates().enumerate();
@@ -234,7 +234,7 @@ impl Maker<'_> {
     fn of_shard(&self, template: &Template) -> Template {
         let mut template = template.clone();
         for part in &mut template.parts {
-            if let (Part::Value(placeholder), Some(shard)) = (&*part, self.shard)
+            if let (TemplatePart::Value(placeholder), Some(shard)) = (&*part, self.shard)
                 && placeholder.place.column == AccessPattern::SHARD
             {
                 let mut text = Text::new();
@@ -242,7 +242,7 @@ impl Maker<'_> {
                     Some(escape) => escape.push(&mut text, shard),
                     None => text.push_str(shard),
                 }
-                *part = Part::Text(text.into());
+                *part = TemplatePart::Text(text.into());
             }
         }
         template

@@ -12,7 +12,7 @@ use percent_encoding::percent_decode_str;
 use super::read;
 use crate::item::text_of;
 use crate::model::{
-    AccessPattern, FilterExpression, Operand, Part, Placeholder, SortCondition, Template,
+    AccessPattern, FilterExpression, Operand, Placeholder, SortCondition, Template, TemplatePart,
 };
 use crate::template::Filter;
 
@@ -64,9 +64,9 @@ pub fn end_of_range(pattern: &AccessPattern, last: bool) -> Option<AccessPattern
         return None;
     }
     let bound = condition.templates().into_iter().next()?;
-    let is_value = |part: &Part| !matches!(part, Part::Text(_));
+    let is_value = |part: &TemplatePart| !matches!(part, TemplatePart::Text(_));
     let before = bound.parts.iter().rposition(is_value)?;
-    let parts: Vec<Part> = bound.parts.iter().take(before).cloned().collect();
+    let parts: Vec<TemplatePart> = bound.parts.iter().take(before).cloned().collect();
     if !parts.is_empty() {
         end.sort
             .push((key, SortCondition::BeginsWith(Template { parts })));
@@ -93,11 +93,11 @@ fn cut(template: &Template, text: &str, whole: bool, texts: &mut [Option<String>
     let mut rest = text;
     for (at, part) in parts.iter().enumerate() {
         match part {
-            Part::Text(text) => match rest.strip_prefix(text.as_str()) {
+            TemplatePart::Text(text) => match rest.strip_prefix(text.as_str()) {
                 Some(after) => rest = after,
                 None => return,
             },
-            Part::Value(placeholder) => {
+            TemplatePart::Value(placeholder) => {
                 let end = match (width(placeholder), parts.get(at + 1)) {
                     (Some(width), _) => rest
                         .char_indices()
@@ -105,14 +105,14 @@ fn cut(template: &Template, text: &str, whole: bool, texts: &mut [Option<String>
                         .map_or(rest.len(), |(end, _)| end),
                     // Text that closes the bound of a range, as in `INV#{to}$`, stands in no key: the
                     // element before it does.
-                    (None, Some(Part::Text(next)))
+                    (None, Some(TemplatePart::Text(next)))
                         if !whole && at + 2 == parts.len() && !next.contains('#') =>
                     {
                         let element = rest.find('#').unwrap_or(rest.len());
                         rest.find(next.as_str())
                             .map_or(element, |end| end.min(element))
                     }
-                    (None, Some(Part::Text(next))) => match rest.find(next.as_str()) {
+                    (None, Some(TemplatePart::Text(next))) => match rest.find(next.as_str()) {
                         Some(end) => end,
                         None => return,
                     },
@@ -127,7 +127,7 @@ fn cut(template: &Template, text: &str, whole: bool, texts: &mut [Option<String>
                     *empty = undone(placeholder, taken);
                 }
             }
-            Part::Optional(_) => {}
+            TemplatePart::Optional(_) => {}
         }
     }
 }

@@ -12,12 +12,12 @@ fn names_parameters_and_constants_are_told_apart() {
         parse("state = :state AND :n > size(note.lines[0]) or NOT begins_with(`odd name`, 'a')");
     let pieces = pieces.unwrap();
     let shown = pieces.iter().map(|piece| match piece {
-        Piece::Word(word) | Piece::Step(word) => word.clone(),
-        Piece::Name {
+        ExpressionPiece::Word(word) | ExpressionPiece::Step(word) => word.clone(),
+        ExpressionPiece::Name {
             name, is_attribute, ..
         } => format!("{name}/{is_attribute}"),
-        Piece::Parameter { name, against } => format!(":{name}/{against:?}"),
-        Piece::Constant(value) => value.type_name().to_owned(),
+        ExpressionPiece::Parameter { name, against } => format!(":{name}/{against:?}"),
+        ExpressionPiece::Constant(value) => value.type_name().to_owned(),
     });
     assert_eq!(
         shown.collect::<Vec<_>>().join(" "),
@@ -31,10 +31,10 @@ fn parentheses_that_say_nothing_are_left_out() {
     let shown = |text: &str| {
         let pieces = parse(text).unwrap().into_iter();
         let pieces = pieces.map(|piece| match piece {
-            Piece::Word(word) | Piece::Step(word) => word,
-            Piece::Name { name, .. } => name,
-            Piece::Parameter { name, .. } => format!(":{name}"),
-            Piece::Constant(value) => value.type_name().to_owned(),
+            ExpressionPiece::Word(word) | ExpressionPiece::Step(word) => word,
+            ExpressionPiece::Name { name, .. } => name,
+            ExpressionPiece::Parameter { name, .. } => format!(":{name}"),
+            ExpressionPiece::Constant(value) => value.type_name().to_owned(),
         });
         pieces.collect::<Vec<_>>().join(" ")
     };
@@ -49,11 +49,11 @@ fn parentheses_that_say_nothing_are_left_out() {
 #[test]
 fn the_type_of_an_attribute_is_text() {
     let pieces = parse("attribute_type(a, :t)").unwrap();
-    let named = |piece: &Piece| {
+    let named = |piece: &ExpressionPiece| {
         matches!(
             piece,
-            Piece::Parameter {
-                against: Against::Type,
+            ExpressionPiece::Parameter {
+                against: Comparand::Type,
                 ..
             }
         )

@@ -1,12 +1,12 @@
 //! The keys of the mapping language, version 1.
 
 use super::Field;
-use super::Shape::{
+use super::ValueShape::{
     self, Bool, Integer, List, Named, Node, OneOf, Positive, Record, Template, Text, Tree, Word,
 };
 
 /// A whole mapping file.
-pub(crate) const MAPPING: Shape = Record(&[
+pub(crate) const MAPPING: ValueShape = Record(&[
     Field::required("dynafold", Word(&["1"])).doc("The language's version; write `dynafold: 1`."),
     Field::required("table", Record(TABLE)).doc("The DynamoDB table."),
     Field::required("items", Named(&Record(ITEM))).doc("The item types, by name."),
@@ -14,7 +14,7 @@ pub(crate) const MAPPING: Shape = Record(&[
         .doc("The queries that the table must serve, by name."),
 ]);
 
-const JOIN: Shape = Named(&OneOf(&[
+const JOIN: ValueShape = Named(&OneOf(&[
     Text,
     List(&Text),
     Record(&[
@@ -75,7 +75,7 @@ const ITEM: &[Field] = &[
         "oversize",
         OneOf(&[
             Word(&["reject"]),
-            Record(&[Field::required("compress", Shape::Some(&Text))
+            Record(&[Field::required("compress", ValueShape::Some(&Text))
                 .doc("Attributes to compress, in this order, as many as are needed.")]),
         ]),
     )
@@ -183,16 +183,16 @@ const TABLE: &[Field] = &[
         .doc("Regions that hold a replica, besides the table's own."),
 ];
 
-const NAME_AND_TYPE: Shape = Record(&[
+const NAME_AND_TYPE: ValueShape = Record(&[
     Field::required("name", Text).doc("The attribute's name."),
     Field::new("type", Word(&["S", "N", "B"])).doc("Its type. Default S."),
 ]);
 
-const KEY_ATTRIBUTE: Shape = OneOf(&[Text, NAME_AND_TYPE]);
+const KEY_ATTRIBUTE: ValueShape = OneOf(&[Text, NAME_AND_TYPE]);
 
-const KEY_ATTRIBUTES: Shape = OneOf(&[Text, NAME_AND_TYPE, Shape::Some(&KEY_ATTRIBUTE)]);
+const KEY_ATTRIBUTES: ValueShape = OneOf(&[Text, NAME_AND_TYPE, ValueShape::Some(&KEY_ATTRIBUTE)]);
 
-const PROJECTION: Shape = OneOf(&[Word(&["all", "keys"]), Shape::Some(&Text)]);
+const PROJECTION: ValueShape = OneOf(&[Word(&["all", "keys"]), ValueShape::Some(&Text)]);
 
 const THROUGHPUT: &[Field] = &[
     Field::required("read", Integer).doc("Read capacity units."),

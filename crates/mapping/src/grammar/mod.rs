@@ -15,7 +15,7 @@ pub(super) use language::{DIRECTIVES, MAPPING};
 
 /// What a value may look like.
 #[derive(Debug)]
-pub(super) enum Shape {
+pub(super) enum ValueShape {
     /// Any scalar, taken as text.
     Text,
     /// A template.
@@ -29,15 +29,15 @@ pub(super) enum Shape {
     /// One of some words.
     Word(&'static [&'static str]),
     /// A list of values of one shape.
-    List(&'static Shape),
+    List(&'static ValueShape),
     /// Such a list with at least one value.
-    Some(&'static Shape),
+    Some(&'static ValueShape),
     /// A map with known keys.
     Record(&'static [Field]),
     /// A map from names that the user chooses to values of one shape.
-    Named(&'static Shape),
+    Named(&'static ValueShape),
     /// One of several shapes, told apart by whether a scalar, a list or a map stands there.
-    OneOf(&'static [Shape]),
+    OneOf(&'static [ValueShape]),
     /// A map of templates, maps and lists, with directives.
     Tree,
     /// What such a map has in it: a template, a list, a map or a map of directives.
@@ -50,7 +50,7 @@ pub(super) struct Field {
     /// The key.
     pub(super) name: &'static str,
     /// What it holds.
-    pub(super) shape: Shape,
+    pub(super) shape: ValueShape,
     /// Whether it must be there.
     pub(super) required: bool,
     /// What it is for, one line.
@@ -58,7 +58,7 @@ pub(super) struct Field {
 }
 
 impl Field {
-    const fn new(name: &'static str, shape: Shape) -> Self {
+    const fn new(name: &'static str, shape: ValueShape) -> Self {
         Self {
             name,
             shape,
@@ -67,7 +67,7 @@ impl Field {
         }
     }
 
-    const fn required(name: &'static str, shape: Shape) -> Self {
+    const fn required(name: &'static str, shape: ValueShape) -> Self {
         Self {
             required: true,
             ..Self::new(name, shape)

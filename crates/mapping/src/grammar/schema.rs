@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{DIRECTIVES, Field, MAPPING, Shape};
+use super::{DIRECTIVES, Field, MAPPING, ValueShape};
 
 /// Writes the schema.
 #[must_use]
@@ -31,26 +31,28 @@ pub fn schema() -> Value {
     root
 }
 
-fn of(shape: &Shape) -> Value {
+fn of(shape: &ValueShape) -> Value {
     match shape {
-        Shape::Text | Shape::Template => json!({ "type": ["string", "number", "boolean"] }),
-        Shape::Integer => json!({ "type": "integer", "minimum": 1 }),
-        Shape::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
-        Shape::Bool => json!({ "type": "boolean" }),
+        ValueShape::Text | ValueShape::Template => {
+            json!({ "type": ["string", "number", "boolean"] })
+        }
+        ValueShape::Integer => json!({ "type": "integer", "minimum": 1 }),
+        ValueShape::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
+        ValueShape::Bool => json!({ "type": "boolean" }),
         // YAML reads `1` as a number, so that both spellings must pass.
-        Shape::Word(["1"]) => json!({ "enum": [1, "1"] }),
-        Shape::Word(words) => json!({ "enum": words }),
-        Shape::List(element) => json!({ "type": "array", "items": of(element) }),
-        Shape::Some(element) => {
+        ValueShape::Word(["1"]) => json!({ "enum": [1, "1"] }),
+        ValueShape::Word(words) => json!({ "enum": words }),
+        ValueShape::List(element) => json!({ "type": "array", "items": of(element) }),
+        ValueShape::Some(element) => {
             json!({ "type": "array", "items": of(element), "minItems": 1 })
         }
-        Shape::Record(fields) => record(fields),
-        Shape::Named(value) => json!({ "type": "object", "additionalProperties": of(value) }),
-        Shape::OneOf(shapes) => {
+        ValueShape::Record(fields) => record(fields),
+        ValueShape::Named(value) => json!({ "type": "object", "additionalProperties": of(value) }),
+        ValueShape::OneOf(shapes) => {
             json!({ "anyOf": shapes.iter().map(of).collect::<Vec<_>>() })
         }
-        Shape::Tree => json!({ "$ref": "#/definitions/tree" }),
-        Shape::Node => json!({ "$ref": "#/definitions/node" }),
+        ValueShape::Tree => json!({ "$ref": "#/definitions/tree" }),
+        ValueShape::Node => json!({ "$ref": "#/definitions/node" }),
     }
 }
 

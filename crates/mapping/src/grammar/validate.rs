@@ -3,26 +3,31 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{DIRECTIVES, Field, Shape, quoted};
+use super::{DIRECTIVES, Field, ValueShape, quoted};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, nearest};
-use crate::yaml::{Content, Entry, Node};
+use crate::yaml::{YamlContent, YamlEntry, YamlNode};
 
 /// Finds every place where a node has not the shape that the language asks for. `what` is the
 /// place in words, such as `the table`.
-pub(crate) fn validate(node: &Node, shape: &Shape, what: &str, faults: &mut Vec<Diagnostic>) {
+pub(crate) fn validate(
+    node: &YamlNode,
+    shape: &ValueShape,
+    what: &str,
+    faults: &mut Vec<Diagnostic>,
+) {
     match (shape, &node.content) {
-        (Shape::Some(_), Content::List(elements)) if elements.is_empty() => {
+        (ValueShape::Some(_), YamlContent::List(elements)) if elements.is_empty() => {
             let message = format!("{what} must not be an empty list");
             let help = "name at least one, or take the key away";
             faults.add(Code::WrongValue, node.span.clone(), message, help);
         }
-        (Shape::List(element) | Shape::Some(element), Content::List(elements)) => {
+        (ValueShape::List(element) | ValueShape::Some(element), YamlContent::List(elements)) => {
             for each in elements {
                 validate(each, element, what, faults);
             }
         }
-        (Shape::Record(fields), Content::Map { .. }) => record(node, fields, what, faults),
-        (Shape::Named(value), Content::Map { entries, .. }) => {
+        (ValueShape::Record(fields), YamlContent::Map { .. }) => record(node, fields, what, faults),
+        (ValueShape::Named(value), YamlContent::Map { entries, .. }) => {
             duplicates(node, faults);
             for entry in entries {
                 if what == "`items`" && is_section(entry) {
@@ -32,8 +37,10 @@ pub(crate) fn validate(node: &Node, shape: &Shape, what: &str, faults: &mut Vec<
                 validate(&entry.value, value, &format!("`{}`", entry.key), faults);
             }
         }
-        (Shape::OneOf(shapes), _) => match shapes.iter().find(|shape| takes(shape, node)) {
-            Some(Shape::Word(now)) if node.text().is_some_and(|text| is_no_word(text, now)) => {
+        (ValueShape::OneOf(shapes), _) => match shapes.iter().find(|shape| takes(shape, node)) {
+            Some(ValueShape::Word(now))
+                if node.text().is_some_and(|text| is_no_word(text, now)) =>
+            {
                 let text = node.text().unwrap_or_default();
                 let message = format!("{what} cannot be `{text}`");
                 let help = format!("write {}", words(shape));
@@ -42,15 +49,22 @@ pub(crate) fn validate(node: &Node, shape: &Shape, what: &str, faults: &mut Vec<
             Some(shape) => validate(node, shape, what, faults),
             None => faults.push(wrong_shape(node, shape, what)),
         },
-        (Shape::Tree, Content::Map { .. }) => {
+        (ValueShape::Tree, YamlContent::Map { .. }) => {
             alone(node, faults);
             tree(node, faults);
         }
-        (Shape::Node, _) if node.is_empty() => {
-            faults.push(wrong_shape(node, &Shape::Template, what));
+        (ValueShape::Node, _) if node.is_empty() => {
+            faults.push(wrong_shape(node, &ValueShape::Template, what));
         }
-        (Shape::Node, _) => tree(node, faults),
-        (Shape::List(_) | Shape::Some(_) | Shape::Record(_) | Shape::Named(_) | Shape::Tree, _) => {
+        (ValueShape::Node, _) => tree(node, faults),
+        (
+            ValueShape::List(_)
+            | ValueShape::Some(_)
+            | ValueShape::Record(_)
+            | ValueShape::Named(_)
+            | ValueShape::Tree,
+            _,
+        ) => {
             faults.push(wrong_shape(node, shape, what));
         }
         _ => scalar(node, shape, what, faults),
@@ -58,31 +72,31 @@ pub(crate) fn validate(node: &Node, shape: &Shape, what: &str, faults: &mut Vec<
 }
 
 /// A key that stands one level too deep. What follows may belong to it, so that other faults come of this one.
-fn too_deep(entry: &Entry, what: &str) -> Diagnostic {
+fn too_deep(entry: &YamlEntry, what: &str) -> Diagnostic {
     let message = format!("`{}` stands inside {what}", entry.key);
     Diagnostic::new(Code::Yaml, entry.key_span.clone(), message)
         .with_help(format!("indent it less, as far as {what} itself"))
 }
 
 /// Whether what is named like an item type is another section of the mapping.
-fn is_section(entry: &Entry) -> bool {
+fn is_section(entry: &YamlEntry) -> bool {
     matches!(entry.key.as_str(), "table" | "access_patterns") && entry.value.get("from").is_none()
 }
 
-fn takes(shape: &Shape, node: &Node) -> bool {
+fn takes(shape: &ValueShape, node: &YamlNode) -> bool {
     match shape {
-        Shape::List(_) | Shape::Some(_) => matches!(node.content, Content::List(_)),
-        Shape::Record(_) | Shape::Named(_) | Shape::Tree => {
-            matches!(node.content, Content::Map { .. }) && !node.is_unquoted_template()
+        ValueShape::List(_) | ValueShape::Some(_) => matches!(node.content, YamlContent::List(_)),
+        ValueShape::Record(_) | ValueShape::Named(_) | ValueShape::Tree => {
+            matches!(node.content, YamlContent::Map { .. }) && !node.is_unquoted_template()
         }
-        Shape::OneOf(shapes) => shapes.iter().any(|shape| takes(shape, node)),
-        Shape::Node => true,
-        _ => matches!(node.content, Content::Scalar { .. }) || node.is_unquoted_template(),
+        ValueShape::OneOf(shapes) => shapes.iter().any(|shape| takes(shape, node)),
+        ValueShape::Node => true,
+        _ => matches!(node.content, YamlContent::Scalar { .. }) || node.is_unquoted_template(),
     }
 }
 
-fn scalar(node: &Node, shape: &Shape, what: &str, faults: &mut Vec<Diagnostic>) {
-    if matches!(shape, Shape::Template) && node.is_unquoted_template() {
+fn scalar(node: &YamlNode, shape: &ValueShape, what: &str, faults: &mut Vec<Diagnostic>) {
+    if matches!(shape, ValueShape::Template) && node.is_unquoted_template() {
         faults.push(unquoted(node));
         return;
     }
@@ -92,19 +106,19 @@ fn scalar(node: &Node, shape: &Shape, what: &str, faults: &mut Vec<Diagnostic>) 
     };
     let fault = |message: String| Diagnostic::new(Code::WrongValue, node.span.clone(), message);
     match shape {
-        Shape::Integer if text.parse::<u64>().is_ok_and(|number| number > 0) => {}
-        Shape::Integer => faults.push(
+        ValueShape::Integer if text.parse::<u64>().is_ok_and(|number| number > 0) => {}
+        ValueShape::Integer => faults.push(
             fault(format!("{what} must be a whole number from 1"))
                 .with_help("write it without quotes, unit or separators: 100"),
         ),
-        Shape::Positive if text.parse().is_ok_and(|n: f64| n.is_finite() && n > 0.0) => {}
-        Shape::Positive => faults.push(
+        ValueShape::Positive if text.parse().is_ok_and(|n: f64| n.is_finite() && n > 0.0) => {}
+        ValueShape::Positive => faults.push(
             fault(format!("{what} must be a number above zero"))
                 .with_help("write it without unit or separators: 100, or 0.5"),
         ),
-        Shape::Bool if matches!(text, "true" | "false") => {}
-        Shape::Bool => faults.push(fault(format!("{what} must be true or false"))),
-        Shape::Word(known) if !known.contains(&text) => {
+        ValueShape::Bool if matches!(text, "true" | "false") => {}
+        ValueShape::Bool => faults.push(fault(format!("{what} must be true or false"))),
+        ValueShape::Word(known) if !known.contains(&text) => {
             let help = did_you_mean(text, known.iter().copied());
             let help = help.unwrap_or_else(|| format!("write {}", words(shape)));
             faults.push(fault(format!("{what} cannot be `{text}`")).with_help(help));
@@ -122,7 +136,7 @@ fn names(fields: &[Field]) -> String {
     quoted(&fields.iter().map(|field| field.name).collect::<Vec<_>>())
 }
 
-fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic>) {
+fn record(node: &YamlNode, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic>) {
     duplicates(node, faults);
     for (at, entry) in node.entries().iter().enumerate() {
         match fields.iter().find(|field| field.name == entry.key) {
@@ -135,7 +149,8 @@ fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic
                 let inside =
                     |field: &Field| field.required && entry.value.get(field.name).is_some();
                 let (before, after) = node.entries().split_at(at);
-                let is_again = |later: &Entry| before.iter().any(|other| other.key == later.key);
+                let is_again =
+                    |later: &YamlEntry| before.iter().any(|other| other.key == later.key);
                 let is_torn = entry.value.is_empty() && after.iter().any(is_again);
                 if fields.iter().any(inside) || is_torn {
                     faults.push(too_deep(entry, what));
@@ -177,13 +192,13 @@ fn meant(wrong: &str, fields: &[Field]) -> Option<&'static str> {
 }
 
 /// The first entry of a map: underlining the whole of it would drown the fault.
-fn first_line(node: &Node) -> Range<usize> {
+fn first_line(node: &YamlNode) -> Range<usize> {
     node.entries()
         .first()
         .map_or_else(|| node.span.clone(), |entry| entry.key_span.clone())
 }
 
-fn duplicates(node: &Node, faults: &mut Vec<Diagnostic>) {
+fn duplicates(node: &YamlNode, faults: &mut Vec<Diagnostic>) {
     let mut seen: HashMap<&str, Range<usize>> = HashMap::new();
     for entry in node.entries() {
         if let Some(first) = seen.get(entry.key.as_str()) {
@@ -199,15 +214,15 @@ fn duplicates(node: &Node, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-fn tree(node: &Node, faults: &mut Vec<Diagnostic>) {
+fn tree(node: &YamlNode, faults: &mut Vec<Diagnostic>) {
     if node.is_unquoted_template() {
         faults.push(unquoted(node));
         return;
     }
     match &node.content {
-        Content::Scalar { .. } => {}
-        Content::List(elements) => elements.iter().for_each(|each| tree(each, faults)),
-        Content::Map { entries, .. } => {
+        YamlContent::Scalar { .. } => {}
+        YamlContent::List(elements) => elements.iter().for_each(|each| tree(each, faults)),
+        YamlContent::Map { entries, .. } => {
             duplicates(node, faults);
             together(node, faults);
             for entry in entries {
@@ -215,7 +230,7 @@ fn tree(node: &Node, faults: &mut Vec<Diagnostic>) {
                     directive(&entry.key, &entry.key_span, &entry.value, faults);
                 } else if entry.value.is_empty() {
                     let what = format!("`{}`", entry.key);
-                    faults.push(wrong_shape(&entry.value, &Shape::Template, &what));
+                    faults.push(wrong_shape(&entry.value, &ValueShape::Template, &what));
                 } else {
                     tree(&entry.value, faults);
                 }
@@ -224,7 +239,7 @@ fn tree(node: &Node, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-fn directive(name: &str, span: &Range<usize>, value: &Node, faults: &mut Vec<Diagnostic>) {
+fn directive(name: &str, span: &Range<usize>, value: &YamlNode, faults: &mut Vec<Diagnostic>) {
     if let Some(field) = DIRECTIVES.iter().find(|field| field.name == name) {
         validate(value, &field.shape, &format!("`{name}`"), faults);
         return;
@@ -248,7 +263,7 @@ fn is_bare_directive(name: &str) -> bool {
         .any(|field| field.name.strip_prefix('$') == Some(name))
 }
 
-fn unquoted(node: &Node) -> Diagnostic {
+fn unquoted(node: &YamlNode) -> Diagnostic {
     Diagnostic::new(
         Code::UnquotedTemplate,
         node.span.clone(),
@@ -258,11 +273,11 @@ fn unquoted(node: &Node) -> Diagnostic {
     .with_help("put it in double quotes: \"{column}\"")
 }
 
-fn wrong_shape(node: &Node, shape: &Shape, what: &str) -> Diagnostic {
+fn wrong_shape(node: &YamlNode, shape: &ValueShape, what: &str) -> Diagnostic {
     Diagnostic::new(
         Code::WrongShape,
         match &node.content {
-            Content::Map { flow: false, .. } => first_line(node),
+            YamlContent::Map { flow: false, .. } => first_line(node),
             _ => node.span.clone(),
         },
         format!("{what} must be {}, not {}", words(shape), node.shape()),
@@ -271,22 +286,24 @@ fn wrong_shape(node: &Node, shape: &Shape, what: &str) -> Diagnostic {
 }
 
 /// How a node is written in the shape that is asked for.
-fn reshaped(node: &Node, shape: &Shape) -> String {
+fn reshaped(node: &YamlNode, shape: &ValueShape) -> String {
     match (shape, node.text()) {
         _ if node.is_empty() => "give it a value, or take the key away".to_owned(),
-        (Shape::List(_) | Shape::Some(_), Some(text)) => {
+        (ValueShape::List(_) | ValueShape::Some(_), Some(text)) => {
             format!("put brackets around it: [{text}]")
         }
-        (Shape::List(_) | Shape::Some(_), None) => "write a list: [first, second]".to_owned(),
-        (Shape::Text | Shape::Template, _) => "write one text, in quotes".to_owned(),
-        (Shape::OneOf(shapes), _) => match shapes
+        (ValueShape::List(_) | ValueShape::Some(_), None) => {
+            "write a list: [first, second]".to_owned()
+        }
+        (ValueShape::Text | ValueShape::Template, _) => "write one text, in quotes".to_owned(),
+        (ValueShape::OneOf(shapes), _) => match shapes
             .iter()
-            .find(|shape| matches!(shape, Shape::Record(_)))
+            .find(|shape| matches!(shape, ValueShape::Record(_)))
         {
             Some(shape) => reshaped(node, shape),
             None => format!("write {}", words(shape)),
         },
-        (Shape::Record(fields), _) => {
+        (ValueShape::Record(fields), _) => {
             let needed = fields.iter().filter(|field| field.required);
             let needed: Vec<String> = needed.map(|field| format!("{}: …", field.name)).collect();
             match needed.as_slice() {
@@ -294,25 +311,27 @@ fn reshaped(node: &Node, shape: &Shape) -> String {
                 needed => format!("write a map: {{ {} }}", needed.join(", ")),
             }
         }
-        (Shape::Named(_) | Shape::Tree, _) => "write a map of names: { name: … }".to_owned(),
+        (ValueShape::Named(_) | ValueShape::Tree, _) => {
+            "write a map of names: { name: … }".to_owned()
+        }
         _ => format!("write {}", words(shape)),
     }
 }
 
-fn words(shape: &Shape) -> String {
+fn words(shape: &ValueShape) -> String {
     match shape {
-        Shape::Text => "text".to_owned(),
-        Shape::Template => "a template".to_owned(),
-        Shape::Integer => "a whole number".to_owned(),
-        Shape::Positive => "a number above zero".to_owned(),
-        Shape::Bool => "true or false".to_owned(),
-        Shape::Word([only]) => format!("`{only}`"),
-        Shape::Word(words) => format!("one of {}", quoted(words)),
-        Shape::List(_) | Shape::Some(_) => "a list".to_owned(),
-        Shape::Record(fields) => format!("a map with {}", names(fields)),
-        Shape::Named(_) | Shape::Tree => "a map".to_owned(),
-        Shape::Node => "a template, a list or a map".to_owned(),
-        Shape::OneOf(shapes) => {
+        ValueShape::Text => "text".to_owned(),
+        ValueShape::Template => "a template".to_owned(),
+        ValueShape::Integer => "a whole number".to_owned(),
+        ValueShape::Positive => "a number above zero".to_owned(),
+        ValueShape::Bool => "true or false".to_owned(),
+        ValueShape::Word([only]) => format!("`{only}`"),
+        ValueShape::Word(words) => format!("one of {}", quoted(words)),
+        ValueShape::List(_) | ValueShape::Some(_) => "a list".to_owned(),
+        ValueShape::Record(fields) => format!("a map with {}", names(fields)),
+        ValueShape::Named(_) | ValueShape::Tree => "a map".to_owned(),
+        ValueShape::Node => "a template, a list or a map".to_owned(),
+        ValueShape::OneOf(shapes) => {
             let words: Vec<String> = shapes.iter().map(words).collect();
             words.join(" or ")
         }
@@ -333,7 +352,7 @@ const VALUES: &[(&str, &[&str])] = &[
 ];
 
 /// Finds directives that do not belong into the map in which they stand.
-fn together(node: &Node, faults: &mut Vec<Diagnostic>) {
+fn together(node: &YamlNode, faults: &mut Vec<Diagnostic>) {
     let value = VALUES.iter().find(|(main, _)| node.get(main).is_some());
     let Some((main, family)) = value else {
         for entry in node.entries() {
@@ -361,7 +380,7 @@ fn together(node: &Node, faults: &mut Vec<Diagnostic>) {
         }
         return;
     }
-    let as_map = node.get("$as").and_then(Node::text) == Some("map");
+    let as_map = node.get("$as").and_then(YamlNode::text) == Some("map");
     match entry_of("$key") {
         None if as_map => faults.add(
             Code::Directive,
@@ -387,7 +406,7 @@ fn owner(name: &str) -> Option<&'static str> {
 }
 
 /// A directive without the one that it goes with.
-fn stray(entry: &Entry, faults: &mut Vec<Diagnostic>) {
+fn stray(entry: &YamlEntry, faults: &mut Vec<Diagnostic>) {
     if let Some(main) = owner(&entry.key) {
         let message = format!("`{}` needs `{main}` beside it", entry.key);
         let help = format!("say {main} in the same map");
@@ -396,7 +415,7 @@ fn stray(entry: &Entry, faults: &mut Vec<Diagnostic>) {
 }
 
 /// Finds directives that would make an item's attributes a single value.
-fn alone(node: &Node, faults: &mut Vec<Diagnostic>) {
+fn alone(node: &YamlNode, faults: &mut Vec<Diagnostic>) {
     let mains = VALUES.iter().map(|(main, _)| *main);
     for entry in node.entries() {
         if mains.clone().any(|main| main == entry.key) {

@@ -11,7 +11,7 @@ use dynafold_dynamodb::{Attribute, Item, write_attribute};
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::fault::Fault;
-use super::limits::{Limits, Measure};
+use super::limits::{ItemLimits, ItemMeasure};
 
 /// A gzip header: deflate, no time, no name, no particular system.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
@@ -21,9 +21,9 @@ const TRAILER: usize = 8;
 const ROOM: usize = 64 << 10;
 
 /// An item that fits after all.
-pub(super) struct Shrunk {
+pub(super) struct CompressedItem {
     pub(super) item: Item,
-    pub(super) measure: Measure,
+    pub(super) measure: ItemMeasure,
     /// The attributes that are compressed, in the order of the mapping.
     pub(super) compressed: Vec<Arc<str>>,
 }
@@ -33,9 +33,9 @@ pub(super) struct Shrunk {
 pub(super) fn shrink(
     item: &Item,
     names: &[Arc<str>],
-    limits: &Limits,
+    limits: &ItemLimits,
     too_large: Fault,
-) -> Result<Shrunk, Fault> {
+) -> Result<CompressedItem, Fault> {
     let mut smaller = item.clone();
     let mut compressed = Vec::new();
     let mut after = None;
@@ -54,7 +54,7 @@ pub(super) fn shrink(
         compressed.push(name.clone());
         match limits.measure(&smaller) {
             Ok(measure) => {
-                return Ok(Shrunk {
+                return Ok(CompressedItem {
                     item: smaller,
                     measure,
                     compressed,

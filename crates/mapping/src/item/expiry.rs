@@ -40,13 +40,13 @@ impl Expiry {
 
 /// The clock of a run, held against one attribute.
 #[derive(Debug, Clone)]
-pub(super) struct Clock {
+pub(super) struct ExpiryClock {
     attribute: Arc<str>,
     /// Seconds since 1970.
     now: i64,
 }
 
-impl Clock {
+impl ExpiryClock {
     pub(super) fn new(attribute: &str, now: jiff::Timestamp) -> Self {
         Self {
             attribute: attribute.into(),
@@ -91,7 +91,7 @@ mod tests {
         let item = Item {
             attributes: vec![("ttl".into(), moment)],
         };
-        Clock::new("ttl", now).judge(&item)
+        ExpiryClock::new("ttl", now).judge(&item)
     }
 
     fn number(text: &str) -> Attribute {

@@ -9,7 +9,7 @@ use dynafold_relational::value::{Number, Value};
 use super::fault::{Fault, Reject};
 use super::fold::{Folder, find, not_converted};
 use super::{evaluate, text_of, to_set};
-use crate::model::{EmbedNode, Explode, Gather, Template};
+use crate::model::{ChildContainer, EmbedNode, Explode, Template};
 
 /// The elements of one row, innermost fastest. A row without arrays to explode is one element.
 #[derive(Debug)]
@@ -123,7 +123,7 @@ impl Folder {
                 Value::List(row) => Some((at, row.as_slice())),
                 _ => None,
             });
-        if let Gather::Map(name) = &embed.gather {
+        if let ChildContainer::Map(name) = &embed.gather {
             let mut members: Vec<(Arc<str>, Attribute)> = Vec::with_capacity(children.len());
             for (at, row) in rows {
                 let name = self
@@ -150,8 +150,8 @@ impl Folder {
             elements.push(made.unwrap_or(Attribute::Null));
         }
         match embed.gather {
-            Gather::Set if elements.is_empty() => Ok(None),
-            Gather::Set => to_set(&elements)
+            ChildContainer::Set if elements.is_empty() => Ok(None),
+            ChildContainer::Set => to_set(&elements)
                 .map(Some)
                 .map_err(|error| not_converted(&error)),
             _ => Ok(Some(Attribute::L(elements))),

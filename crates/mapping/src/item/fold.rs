@@ -9,22 +9,22 @@ use std::sync::Arc;
 use dynafold_dynamodb::{Attribute, DynamoType, Item, fingerprint, fingerprints};
 use dynafold_relational::value::{Value, parse_document};
 
-use super::compress::{Shrunk, shrink};
-use super::expiry::Clock;
+use super::compress::{CompressedItem, shrink};
+use super::expiry::ExpiryClock;
 use super::fault::{Fault, KEY_NULL, Reject};
-use super::limits::{Limits, Measure, TOO_LARGE};
+use super::limits::{ItemLimits, ItemMeasure, TOO_LARGE};
 use super::{ConvertError, Expiry, evaluate, to_attribute};
-use crate::model::{Expired, ItemType, Model, Node, Part, Place, Template};
+use crate::model::{AttributeNode, Expired, ItemType, Model, Template, TemplatePart, ValuePath};
 use crate::template::Context;
 
 /// Makes items from rows. Pure: the same row gives the same item.
 #[derive(Debug, Clone)]
 pub struct Folder {
     types: Vec<ItemType>,
-    limits: Limits,
+    limits: ItemLimits,
     pub(super) context: Context,
     /// `None` where the table has no TTL.
-    clock: Option<Clock>,
+    clock: Option<ExpiryClock>,
 }
 
 /// An item that DynamoDB will take, and what it measures.
@@ -51,7 +51,7 @@ pub struct Folded {
 
 /// A row does not make an attribute: a value does not pass a filter. What is wrong with it is not told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refused;
+pub struct RefusedAttribute;
 
 impl Folder {
     /// Prepares the fold for a mapping.
@@ -60,8 +60,8 @@ impl Folder {
         let ttl = model.table.ttl.as_ref();
         Self {
             types: model.item_types.clone(),
-            limits: Limits::new(&model.table),
-            clock: ttl.map(|ttl| Clock::new(ttl, context.now)),
+            limits: ItemLimits::new(&model.table),
+            clock: ttl.map(|ttl| ExpiryClock::new(ttl, context.now)),
             context,
         }
     }
@@ -101,14 +101,15 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// [`Refused`] where the row does not make it.
+    /// [`RefusedAttribute`] where the row does not make it.
     pub fn attribute(
         &self,
-        node: &Node,
+        node: &AttributeNode,
         row: &[Value],
         keep_null: bool,
-    ) -> Result<Option<Attribute>, Refused> {
-        self.node(node, row, keep_null).map_err(|_| Refused)
+    ) -> Result<Option<Attribute>, RefusedAttribute> {
+        self.node(node, row, keep_null)
+            .map_err(|_| RefusedAttribute)
     }
 
     fn fill(&self, item: &mut Item, item_type: &ItemType, row: &[Value]) -> Result<(), Fault> {
@@ -143,14 +144,14 @@ impl Folder {
 
     pub(super) fn node(
         &self,
-        node: &Node,
+        node: &AttributeNode,
         row: &[Value],
         keep_null: bool,
     ) -> Result<Option<Attribute>, Fault> {
         match node {
-            Node::Template(template) => self.template(template, row, keep_null),
-            Node::Constant(constant) => Ok(Some(constant.clone())),
-            Node::List(nodes) => {
+            AttributeNode::Template(template) => self.template(template, row, keep_null),
+            AttributeNode::Constant(constant) => Ok(Some(constant.clone())),
+            AttributeNode::List(nodes) => {
                 let elements = nodes.iter().enumerate().map(|(index, node)| {
                     // What is absent in a list is NULL, because the position tells.
                     match self.node(node, row, keep_null) {
@@ -162,27 +163,27 @@ impl Folder {
                     .collect::<Result<_, _>>()
                     .map(|e| Some(Attribute::L(e)))
             }
-            Node::Map {
+            AttributeNode::Map {
                 members: nodes,
                 spreads,
             } => self.map(nodes, spreads, row, keep_null).map(Some),
-            Node::When { flag, value } => match row.get(*flag) {
+            AttributeNode::When { flag, value } => match row.get(*flag) {
                 Some(Value::Bool(true)) => self.node(value, row, keep_null),
                 _ => Ok(None),
             },
-            Node::Typed { wanted, value } => {
+            AttributeNode::Typed { wanted, value } => {
                 let made = self.node(value, row, keep_null)?;
                 typed(*wanted, made.as_ref())?;
                 Ok(made)
             }
-            Node::Embed(embed) => self.embed(embed, row, keep_null),
+            AttributeNode::Embed(embed) => self.embed(embed, row, keep_null),
         }
     }
 
     fn map(
         &self,
-        nodes: &[(Arc<str>, Node)],
-        spreads: &[Place],
+        nodes: &[(Arc<str>, AttributeNode)],
+        spreads: &[ValuePath],
         row: &[Value],
         keep_null: bool,
     ) -> Result<Attribute, Fault> {
@@ -204,7 +205,7 @@ impl Folder {
         keep_null: bool,
     ) -> Result<Option<Attribute>, Fault> {
         // A column carried as it is: no text is made and the value is copied once.
-        if let [Part::Value(only)] = template.parts.as_slice()
+        if let [TemplatePart::Value(only)] = template.parts.as_slice()
             && only.filters.is_empty()
             && only.place.path.is_empty()
         {
@@ -235,7 +236,7 @@ pub(super) fn not_converted(error: &ConvertError) -> Fault {
 
 /// The document at a place; NULL where a member on the way is missing.
 #[must_use]
-pub fn find<'r>(place: &Place, row: &'r [Value]) -> Cow<'r, Value> {
+pub fn find<'r>(place: &ValuePath, row: &'r [Value]) -> Cow<'r, Value> {
     let mut value = row.get(place.column).unwrap_or(&Value::Null);
     for step in &place.path {
         value = match value {
@@ -258,7 +259,7 @@ pub fn find<'r>(place: &Place, row: &'r [Value]) -> Cow<'r, Value> {
 /// Adds the members of documents to what is declared; a name that is there already is a fault.
 fn spread(
     made: &mut Vec<(Arc<str>, Attribute)>,
-    places: &[Place],
+    places: &[ValuePath],
     row: &[Value],
     declared: &dyn Fn(&str) -> bool,
     keep_null: &dyn Fn(&str) -> bool,
@@ -295,7 +296,7 @@ fn spread(
 }
 
 /// The members that a spread adds; none for NULL.
-fn members<'d>(place: &Place, document: &'d Value) -> Result<&'d [(Arc<str>, Value)], Fault> {
+fn members<'d>(place: &ValuePath, document: &'d Value) -> Result<&'d [(Arc<str>, Value)], Fault> {
     match document {
         Value::Null => Ok(&[]),
         Value::Map(members) => Ok(members),
@@ -312,9 +313,9 @@ fn members<'d>(place: &Place, document: &'d Value) -> Result<&'d [(Arc<str>, Val
     }
 }
 
-fn null_key(node: &Node) -> Fault {
+fn null_key(node: &AttributeNode) -> Fault {
     let columns: Vec<&str> = match node {
-        Node::Template(template) => {
+        AttributeNode::Template(template) => {
             let values = template.mandatory();
             values.map(|value| &*value.place.written).collect()
         }
@@ -352,7 +353,7 @@ impl Folder {
         let expiry = clock.map_or(Expiry::Ahead, |clock| clock.judge(&item));
         let expired = item_type.map_or(Expired::Load, |item_type| item_type.expired);
         if expiry.is_past() && expired != Expired::Load {
-            let measure = Measure {
+            let measure = ItemMeasure {
                 size: item.size(),
                 units: 0,
             };
@@ -370,7 +371,7 @@ impl Folder {
             return Err(Box::new(fault.reject(item)));
         }
         match shrink(&item, names, &self.limits, fault) {
-            Ok(Shrunk {
+            Ok(CompressedItem {
                 item,
                 measure,
                 compressed,
@@ -382,7 +383,7 @@ impl Folder {
         }
     }
 
-    fn folded(&self, item: Item, measure: Measure, expiry: Expiry) -> Folded {
+    fn folded(&self, item: Item, measure: ItemMeasure, expiry: Expiry) -> Folded {
         let (partition, sort) = self.limits.key(&item);
         let (fingerprint, partition) = fingerprints(partition.unwrap_or(&Attribute::Null), sort);
         Folded {

@@ -15,16 +15,16 @@ pub(super) const TOO_LARGE: &str = "item-too-large";
 
 /// The limits as they apply to one table.
 #[derive(Debug, Clone)]
-pub(super) struct Limits {
+pub(super) struct ItemLimits {
     /// The table's: the partition key, and the sort key where it has one.
-    keys: Vec<Key>,
-    index_keys: Vec<Key>,
-    entries: Vec<Entry>,
+    keys: Vec<KeyLimit>,
+    index_keys: Vec<KeyLimit>,
+    entries: Vec<IndexLimits>,
 }
 
 /// An attribute that is a key of the table or of an index.
 #[derive(Debug, Clone)]
-struct Key {
+struct KeyLimit {
     attribute: KeyAttribute,
     max_bytes: usize,
     /// What faults call it.
@@ -33,14 +33,14 @@ struct Key {
 
 /// What an index holds of an item.
 #[derive(Debug, Clone)]
-struct Entry {
+struct IndexLimits {
     local: bool,
     keys: Vec<Arc<str>>,
     /// `None`: every attribute.
     attributes: Option<HashSet<Arc<str>>>,
 }
 
-impl Entry {
+impl IndexLimits {
     /// Bytes that the index holds of an item of this size; `None` without one of its keys.
     fn held(&self, item: &Item, size: usize) -> Option<usize> {
         if self.keys.iter().any(|name| item.get(name).is_none()) {
@@ -58,14 +58,14 @@ impl Entry {
 
 /// What an item measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Measure {
+pub(super) struct ItemMeasure {
     pub(super) size: usize,
     pub(super) units: u64,
 }
 
-impl Limits {
+impl ItemLimits {
     pub(super) fn new(table: &Table) -> Self {
-        let key = |attribute: &KeyAttribute, max_bytes, role| Key {
+        let key = |attribute: &KeyAttribute, max_bytes, role| KeyLimit {
             attribute: attribute.clone(),
             max_bytes,
             what: format!("the {role} key"),
@@ -97,11 +97,12 @@ impl Limits {
             (partition, MAX_PARTITION_BYTES),
             (&index.sort, MAX_SORT_BYTES),
         ] {
-            self.index_keys.extend(keys.iter().map(|attribute| Key {
-                attribute: attribute.clone(),
-                max_bytes,
-                what: format!("the key of index {}", index.name),
-            }));
+            self.index_keys
+                .extend(keys.iter().map(|attribute| KeyLimit {
+                    attribute: attribute.clone(),
+                    max_bytes,
+                    what: format!("the key of index {}", index.name),
+                }));
         }
         let keys: Vec<Arc<str>> = partition
             .iter()
@@ -116,7 +117,7 @@ impl Limits {
         let held = keys.iter().cloned().chain(table_keys);
         let held = held.chain(included.iter().map(|name| name.as_str().into()));
         let attributes = (index.projection != Projection::All).then(|| held.collect());
-        self.entries.push(Entry {
+        self.entries.push(IndexLimits {
             local,
             keys,
             attributes,
@@ -153,7 +154,7 @@ impl Limits {
         self.keys.len() > 1
     }
 
-    pub(super) fn check(&self, item: &Item) -> Result<Measure, Fault> {
+    pub(super) fn check(&self, item: &Item) -> Result<ItemMeasure, Fault> {
         for key in &self.keys {
             let name = &key.attribute.name;
             match item.get(name) {
@@ -178,7 +179,7 @@ impl Limits {
         self.measure(item)
     }
 
-    pub(super) fn measure(&self, item: &Item) -> Result<Measure, Fault> {
+    pub(super) fn measure(&self, item: &Item) -> Result<ItemMeasure, Fault> {
         let size = item.size();
         if size > MAX_ITEM_BYTES {
             return Err(Fault::new(
@@ -208,11 +209,11 @@ impl Limits {
             )
             .help("project fewer attributes into the local indexes, or make them global ones"));
         }
-        Ok(Measure { size, units })
+        Ok(ItemMeasure { size, units })
     }
 }
 
-impl Key {
+impl KeyLimit {
     fn is(&self, name: &str) -> bool {
         *self.attribute.name == *name
     }

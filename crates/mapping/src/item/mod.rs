@@ -14,5 +14,5 @@ pub use convert::{ConvertError, to_attribute, to_set};
 pub use expiry::Expiry;
 pub use explode::Elements;
 pub use fault::{DUPLICATE_KEY, KEY_NULL, Reject};
-pub use fold::{Folded, Folder, Refused, find};
+pub use fold::{Folded, Folder, RefusedAttribute, find};
 pub use render::{RenderError, TextError, evaluate, text_of};

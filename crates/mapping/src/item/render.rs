@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use dynafold_relational::value::{Text, UnfitReason, Value};
 
-use crate::model::{Part, Place, Placeholder, Template};
+use crate::model::{Placeholder, Template, TemplatePart, ValuePath};
 use crate::template::{ApplyError, Context, canonical};
 
 /// Why a template gives no value for a row. Holds nothing of the row but where the value stands.
@@ -84,14 +84,14 @@ pub fn evaluate(
     row: &[Value],
     context: &Context,
 ) -> Result<Value, RenderError> {
-    if let [Part::Value(placeholder)] = template.parts.as_slice() {
+    if let [TemplatePart::Value(placeholder)] = template.parts.as_slice() {
         return value_of(placeholder, row, context).map(Cow::into_owned);
     }
     let mut text = Text::new();
     let mut open = true;
     for part in &template.parts {
         match part {
-            Part::Optional(inner) => {
+            TemplatePart::Optional(inner) => {
                 if open {
                     let before = text.len();
                     open = push_all(&mut text, inner, row, context)?;
@@ -113,7 +113,7 @@ pub fn evaluate(
 /// Appends all parts; `false` as soon as one of them is NULL.
 fn push_all(
     text: &mut Text,
-    parts: &[Part],
+    parts: &[TemplatePart],
     row: &[Value],
     context: &Context,
 ) -> Result<bool, RenderError> {
@@ -127,13 +127,13 @@ fn push_all(
 
 fn push(
     text: &mut Text,
-    part: &Part,
+    part: &TemplatePart,
     row: &[Value],
     context: &Context,
 ) -> Result<bool, RenderError> {
     match part {
-        Part::Text(literal) => text.push_str(literal),
-        Part::Value(placeholder) => {
+        TemplatePart::Text(literal) => text.push_str(literal),
+        TemplatePart::Value(placeholder) => {
             let value = value_of(placeholder, row, context)?;
             if value.is_null() {
                 return Ok(false);
@@ -148,7 +148,7 @@ fn push(
                 Some(escape) => escape.push(text, written),
             }
         }
-        Part::Optional(inner) => return push_all(text, inner, row, context),
+        TemplatePart::Optional(inner) => return push_all(text, inner, row, context),
     }
     Ok(true)
 }
@@ -176,7 +176,7 @@ fn value_of<'r>(
 }
 
 /// Goes down to a place. What is missing on the way is NULL; lists have no members.
-fn find<'r>(place: &Place, row: &'r [Value]) -> Result<Cow<'r, Value>, ApplyError> {
+fn find<'r>(place: &ValuePath, row: &'r [Value]) -> Result<Cow<'r, Value>, ApplyError> {
     let mut value = row.get(place.column).unwrap_or(&Value::Null);
     for name in &place.path {
         value = match value {

@@ -6,17 +6,17 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::facts::Subject;
-use super::forms::{Shape, shapes};
-use super::meet::{Common, Work, meeting};
-use crate::model::{Node, Placeholder};
+use super::facts::ProofSubject;
+use super::forms::{TextShape, shapes};
+use super::meet::{CommonText, ProofBudget, meeting};
+use crate::model::{AttributeNode, Placeholder};
 
 /// Pairs that are compared at most. Each has a claim: people read fewer.
 pub(crate) const MOST_PAIRS: usize = 20_000;
 
 /// What keeps two item types apart whose keys may begin with one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Apart {
+pub(crate) enum ApartReason {
     /// A key attribute has no text in common, for this reason.
     Form(String),
     /// Nothing: both make a key such as this.
@@ -31,26 +31,26 @@ pub(crate) struct Pairs {
     /// How many have a key attribute that begins with different texts.
     pub by_beginning: usize,
     /// The others, by their places, the earlier item type first.
-    pub compared: Vec<([usize; 2], Apart)>,
+    pub compared: Vec<([usize; 2], ApartReason)>,
     /// How many of the others were not compared.
     pub left: usize,
 }
 
 /// Compares the keys of item types; those of a faulty one are left out.
-pub(crate) fn pairs(subjects: &[Subject<'_>]) -> Pairs {
+pub(crate) fn pairs(subjects: &[ProofSubject<'_>]) -> Pairs {
     let keys = subjects.iter().enumerate().filter_map(|(place, subject)| {
         let domain = |placeholder: &Placeholder| subject.domain(placeholder);
         let attributes = subject.key()?.into_iter();
-        let attributes = attributes.map(|(name, node)| Attribute {
+        let attributes = attributes.map(|(name, node)| TypeKeyAttribute {
             name,
             node,
             beginning: beginning(node),
             shapes: shapes(node, subject.time_zone, &domain).into(),
         });
         let attributes = attributes.collect();
-        Some(Keys { place, attributes })
+        Some(TypeKeys { place, attributes })
     });
-    let keys: Vec<Keys<'_>> = keys.collect();
+    let keys: Vec<TypeKeys<'_>> = keys.collect();
     let attributes = keys.first().map_or(0, |keys| keys.attributes.len());
     let orders = (0..attributes).map(|attribute| Order::new(&keys, attribute));
     let Some(order) = orders.min_by_key(Order::count) else {
@@ -62,7 +62,7 @@ pub(crate) fn pairs(subjects: &[Subject<'_>]) -> Pairs {
     };
     let mut compare = Compare {
         found: HashMap::new(),
-        work: Work::all(),
+        work: ProofBudget::all(),
     };
     order.walk(&mut |before, later| {
         for (_, earlier) in before {
@@ -87,20 +87,20 @@ pub(crate) fn pairs(subjects: &[Subject<'_>]) -> Pairs {
 }
 
 /// An item type's key attributes.
-struct Keys<'t> {
+struct TypeKeys<'t> {
     place: usize,
-    attributes: Vec<Attribute<'t>>,
+    attributes: Vec<TypeKeyAttribute<'t>>,
 }
 
 /// An item type, behind the text that a key attribute of its begins with.
-type Sorted<'k, 't> = (&'k str, &'k Keys<'t>);
+type SortedType<'k, 't> = (&'k str, &'k TypeKeys<'t>);
 
 /// Item types in the order of these texts.
-struct Order<'k, 't>(Vec<Sorted<'k, 't>>);
+struct Order<'k, 't>(Vec<SortedType<'k, 't>>);
 
 impl<'k, 't> Order<'k, 't> {
-    fn new(keys: &'k [Keys<'t>], attribute: usize) -> Self {
-        let beginning = |keys: &'k Keys<'t>| {
+    fn new(keys: &'k [TypeKeys<'t>], attribute: usize) -> Self {
+        let beginning = |keys: &'k TypeKeys<'t>| {
             let attribute = keys.attributes.get(attribute);
             attribute.map_or("", |attribute| attribute.beginning)
         };
@@ -117,8 +117,8 @@ impl<'k, 't> Order<'k, 't> {
     }
 
     /// Hands over each item type with all before it whose text its own begins with.
-    fn walk(&self, act: &mut dyn FnMut(&[Sorted<'k, 't>], &'k Keys<'t>)) {
-        let mut before: Vec<Sorted<'k, 't>> = Vec::new();
+    fn walk(&self, act: &mut dyn FnMut(&[SortedType<'k, 't>], &'k TypeKeys<'t>)) {
+        let mut before: Vec<SortedType<'k, 't>> = Vec::new();
         for (text, keys) in &self.0 {
             while before
                 .pop_if(|(last, _)| !text.starts_with(*last))
@@ -131,43 +131,43 @@ impl<'k, 't> Order<'k, 't> {
 }
 
 /// A key attribute of an item type.
-struct Attribute<'t> {
+struct TypeKeyAttribute<'t> {
     name: &'t str,
-    node: &'t Node,
+    node: &'t AttributeNode,
     /// The text that it begins with in every item.
     beginning: &'t str,
-    shapes: Rc<[Shape]>,
+    shapes: Rc<[TextShape]>,
 }
 
 /// Compares pairs. Attributes whose templates make the same texts are compared once.
 struct Compare {
-    found: HashMap<[Rc<[Shape]>; 2], Common>,
-    work: Work,
+    found: HashMap<[Rc<[TextShape]>; 2], CommonText>,
+    work: ProofBudget,
 }
 
 impl Compare {
-    fn apart(&mut self, a: &[Attribute<'_>], b: &[Attribute<'_>]) -> Apart {
+    fn apart(&mut self, a: &[TypeKeyAttribute<'_>], b: &[TypeKeyAttribute<'_>]) -> ApartReason {
         let mut example = Vec::new();
         let mut is_known = true;
         for (a, b) in a.iter().zip(b) {
             let name = a.name;
             match self.common(a, b) {
-                Common::Text(meeting) => example.push(format!("{name} `{}`", meeting.text)),
-                Common::Unknown => is_known = false,
-                Common::Nothing => {
+                CommonText::Text(meeting) => example.push(format!("{name} `{}`", meeting.text)),
+                CommonText::Unknown => is_known = false,
+                CommonText::Nothing => {
                     let (a, b) = (form(a.node), form(b.node));
-                    return Apart::Form(format!("no {name} is both `{a}` and `{b}`"));
+                    return ApartReason::Form(format!("no {name} is both `{a}` and `{b}`"));
                 }
             }
         }
         if is_known {
-            Apart::Not(example.join(", "))
+            ApartReason::Not(example.join(", "))
         } else {
-            Apart::Unknown
+            ApartReason::Unknown
         }
     }
 
-    fn common(&mut self, a: &Attribute<'_>, b: &Attribute<'_>) -> &Common {
+    fn common(&mut self, a: &TypeKeyAttribute<'_>, b: &TypeKeyAttribute<'_>) -> &CommonText {
         let work = &mut self.work;
         let pair = [a.shapes.clone(), b.shapes.clone()];
         self.found.entry(pair).or_insert_with(|| {
@@ -180,7 +180,7 @@ impl Compare {
 }
 
 /// The text that a key attribute begins with in every item.
-pub(super) fn beginning(node: &Node) -> &str {
+pub(super) fn beginning(node: &AttributeNode) -> &str {
     node.template().map_or("", |template| template.prefix().0)
 }
 
@@ -188,10 +188,10 @@ pub(super) fn begin_apart(a: &str, b: &str) -> bool {
     !a.starts_with(b) && !b.starts_with(a)
 }
 
-fn form(node: &Node) -> String {
+fn form(node: &AttributeNode) -> String {
     match node.inner() {
-        Node::Template(template) => format!("{template:#}"),
-        Node::Constant(dynafold_dynamodb::Attribute::N(number)) => number.to_string(),
+        AttributeNode::Template(template) => format!("{template:#}"),
+        AttributeNode::Constant(dynafold_dynamodb::Attribute::N(number)) => number.to_string(),
         _ => "…".to_owned(),
     }
 }

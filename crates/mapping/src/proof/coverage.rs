@@ -6,12 +6,12 @@ use dynafold_relational::catalog::{Catalog, Dbms, Table, TableName};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 
 use super::Coverage;
-use super::facts::{Origin, Subject};
-use crate::model::{Gather, Node};
+use super::facts::{ProofSubject, RelationKind};
+use crate::model::{AttributeNode, ChildContainer};
 
 /// What coverage needs of an item type besides its facts.
 pub(crate) struct Covered<'a> {
-    pub subject: Subject<'a>,
+    pub subject: ProofSubject<'a>,
     /// The scan of its pass.
     pub scan: &'a Scan,
     /// The columns that `omit` names.
@@ -64,9 +64,12 @@ pub(crate) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -> Coverage {
             None => {}
         }
     }
-    let queries = covered
-        .iter()
-        .filter(|c| matches!(c.subject.facts.origin, Origin::Query | Origin::Unknown));
+    let queries = covered.iter().filter(|c| {
+        matches!(
+            c.subject.facts.origin,
+            RelationKind::Query | RelationKind::Unknown
+        )
+    });
     coverage.queries = queries.map(|c| c.subject.item.name.to_string()).collect();
     coverage
 }
@@ -112,16 +115,16 @@ fn in_query(table: &Table, covered: &[Covered<'_>]) -> bool {
 }
 
 /// Takes the columns of a node in.
-fn take<'a>(node: &Node, scan: &'a Scan, used: &mut Used<'a>) {
+fn take<'a>(node: &AttributeNode, scan: &'a Scan, used: &mut Used<'a>) {
     for place in node.places() {
         column(scan, place.column, used);
     }
     node.visit(&mut |node| {
-        if let Node::Embed(embed) = node
+        if let AttributeNode::Embed(embed) = node
             && let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column)
         {
             take(&embed.each, &children.rows, used);
-            if let Gather::Map(template) = &embed.gather {
+            if let ChildContainer::Map(template) = &embed.gather {
                 for placeholder in template.placeholders() {
                     column(&children.rows, placeholder.place.column, used);
                 }

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use dynafold_relational::catalog::{DataType, Dbms};
 use dynafold_relational::value::TimeKind;
 
-use super::text::{Form, Letters, exactly, letters, like, literal, many, one, some};
+use super::text::{Letters, TextForm, exactly, letters, like, literal, many, one, some};
 
 /// What is known of a value on its way through filters.
 #[derive(Debug, Clone)]
 pub(crate) struct Domain {
-    pub(super) kind: Kind,
+    pub(super) kind: ValueKind,
     /// The texts that it can have inside a template; more perhaps, never less.
-    pub(super) forms: Vec<Form>,
+    pub(super) forms: Vec<TextForm>,
     /// Why two different values of the column may have become one; `None` where they stay two.
     pub(super) loss: Option<Cow<'static, str>>,
     /// Whether the column may hold what does not fit its type: NaN, a zero date.
@@ -25,7 +25,7 @@ pub(crate) struct Domain {
 
 /// The kinds of value that filters treat differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Number,
     Text,
     Uuid,
@@ -42,7 +42,7 @@ const UUID: &str = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const DATE: &str = "0000-00-00";
 
 impl Domain {
-    fn new(kind: Kind, forms: Vec<Form>, bytes: Option<usize>) -> Self {
+    fn new(kind: ValueKind, forms: Vec<TextForm>, bytes: Option<usize>) -> Self {
         Self {
             kind,
             forms,
@@ -61,14 +61,14 @@ impl Domain {
     /// A value of a view or a query of SQLite: of any type. Nothing is said of loss, since no key of such a
     /// relation is a fact.
     pub(crate) fn of_any_type() -> Self {
-        Self::new(Kind::Other, anything(), None).unfit()
+        Self::new(ValueKind::Other, anything(), None).unfit()
     }
 
     /// Text of which nothing is known but, perhaps, its length.
     fn text(max_chars: Option<u64>) -> Self {
         let chars = max_chars.and_then(|chars| usize::try_from(chars).ok());
         let bytes = chars.map(|chars| chars.saturating_mul(4));
-        Self::new(Kind::Text, anything(), bytes)
+        Self::new(ValueKind::Text, anything(), bytes)
     }
 
     /// The same, with a reason why different values may have become one. The first reason stays.
@@ -89,7 +89,7 @@ impl Domain {
     }
 
     /// The same as a value of another kind.
-    pub(super) fn of_kind(self, kind: Kind) -> Self {
+    pub(super) fn of_kind(self, kind: ValueKind) -> Self {
         Self { kind, ..self }
     }
 
@@ -99,7 +99,7 @@ impl Domain {
     }
 
     /// The same, written in these forms.
-    pub(super) fn in_forms(self, forms: Vec<Form>) -> Self {
+    pub(super) fn in_forms(self, forms: Vec<TextForm>) -> Self {
         Self { forms, ..self }
     }
 
@@ -121,17 +121,23 @@ impl Domain {
         match data_type {
             // What is not UTF-8 does not fit.
             DataType::Text { .. } => Self::text(None).unfit(),
-            DataType::Integer { .. } => Self::new(Kind::Number, anything(), None).unfit(),
+            DataType::Integer { .. } => Self::new(ValueKind::Number, anything(), None).unfit(),
             DataType::Binary { .. } => {
                 Self::unknown("SQLite keeps both text and bytes in such a column")
-                    .of_kind(Kind::Binary)
+                    .of_kind(ValueKind::Binary)
             }
             _ => Self::unknown("SQLite keeps values of any type in such a column"),
         }
     }
 
     fn typed(data_type: &DataType, declared: &str, dbms: Dbms) -> Self {
-        let figures = |bytes| Self::new(Kind::Number, vec![some(Letters::figures())], Some(bytes));
+        let figures = |bytes| {
+            Self::new(
+                ValueKind::Number,
+                vec![some(Letters::figures())],
+                Some(bytes),
+            )
+        };
         match data_type {
             DataType::Integer { unsigned, .. } => {
                 let digits = some(Letters::digits());
@@ -141,7 +147,7 @@ impl Domain {
                 } else {
                     vec![digits, negative]
                 };
-                let domain = Self::new(Kind::Number, forms, Some(20));
+                let domain = Self::new(ValueKind::Number, forms, Some(20));
                 if declared.eq_ignore_ascii_case("year(2)") {
                     domain.losing("a year of two digits stands for two years")
                 } else {
@@ -163,14 +169,14 @@ impl Domain {
                 .losing("a float is no exact value"),
             DataType::Boolean => {
                 let forms = vec![literal("true"), literal("false")];
-                Self::new(Kind::Boolean, forms, Some(5)).unfit()
+                Self::new(ValueKind::Boolean, forms, Some(5)).unfit()
             }
             DataType::Text { max_chars } => Self::text(*max_chars),
             DataType::Enum { values } => Self::one_of(values, dbms),
-            DataType::Uuid => Self::new(Kind::Uuid, vec![like(UUID)], Some(36)),
+            DataType::Uuid => Self::new(ValueKind::Uuid, vec![like(UUID)], Some(36)),
             DataType::Date | DataType::Timestamp { .. } => {
                 let (kind, digits) = data_type.time().unwrap_or((TimeKind::Timestamp, 0));
-                Self::new(Kind::Other, Vec::new(), None)
+                Self::new(ValueKind::Other, Vec::new(), None)
                     .into_time(kind, Some(digits))
                     .unfit()
             }
@@ -187,11 +193,11 @@ impl Domain {
                     let forms = ["", "0", "-", "-0"].map(|before| clock(before, *digits, ""));
                     (TimeKind::TimeOfDay, forms.into())
                 };
-                Self::new(Kind::Time(kind, Some(*digits)), forms, Some(32)).unfit()
+                Self::new(ValueKind::Time(kind, Some(*digits)), forms, Some(32)).unfit()
             }
             DataType::Binary { max_bytes } => {
                 let bytes = max_bytes.and_then(|bytes| usize::try_from(bytes).ok());
-                let domain = Self::new(Kind::Binary, anything(), bytes);
+                let domain = Self::new(ValueKind::Binary, anything(), bytes);
                 // Of a domain only its name is declared, and it may be one of bits.
                 let whole = declared == "bytea" || declared.starts_with("bit(");
                 if dbms == Dbms::Postgres && !whole {
@@ -217,13 +223,13 @@ impl Domain {
         let is_mysql = matches!(dbms, Dbms::Mysql | Dbms::Mariadb);
         // `information_schema` writes `?` for letters beyond the first 65,536.
         let vague = |letter: char| is_mysql && letter == '?';
-        let mut forms: Vec<Form> = labels.iter().map(|label| literal(label)).collect();
+        let mut forms: Vec<TextForm> = labels.iter().map(|label| literal(label)).collect();
         if is_mysql {
             // What is put for a value that is none of them, and is kept apart from an empty label.
-            forms.push(Form::new());
+            forms.push(TextForm::new());
         }
         let all = forms.len();
-        let mut distinct: Vec<Form> = Vec::new();
+        let mut distinct: Vec<TextForm> = Vec::new();
         for form in forms {
             if !distinct.contains(&form) {
                 distinct.push(form);
@@ -240,7 +246,7 @@ impl Domain {
             .iter()
             .map(|label| label.chars().map(width).sum())
             .max();
-        let domain = Self::new(Kind::Text, distinct, longest);
+        let domain = Self::new(ValueKind::Text, distinct, longest);
         if twice {
             domain.losing("two of its values are written alike")
         } else {
@@ -258,20 +264,20 @@ impl Domain {
             }
             _ => (some(Letters::figures()), 40),
         };
-        let domain = self.of_kind(Kind::Time(kind, digits));
+        let domain = self.of_kind(ValueKind::Time(kind, digits));
         domain.in_forms(vec![form]).with_bytes(Some(bytes))
     }
 
     /// The same value as text of just these forms.
-    pub(super) fn into_text(mut self, forms: Vec<Form>) -> Self {
-        let fixed = |form: &Form| form.iter().all(|stretch| !stretch.repeated);
+    pub(super) fn into_text(mut self, forms: Vec<TextForm>) -> Self {
+        let fixed = |form: &TextForm| form.iter().all(|stretch| !stretch.repeated);
         if forms.iter().all(fixed) {
             self.bytes = forms.iter().map(|form| 4 * form.len()).max();
             if letters(&forms).is_ascii() {
                 self.bytes = forms.iter().map(Vec::len).max();
             }
         }
-        self.of_kind(Kind::Text).in_forms(forms).settled()
+        self.of_kind(ValueKind::Text).in_forms(forms).settled()
     }
 
     /// The same value as text of any number of these letters, with so many bytes at most.
@@ -281,7 +287,7 @@ impl Domain {
 
     /// The same, where a number is written as one: SQLite keeps text in columns of numbers too.
     pub(super) fn in_figures(mut self) -> Self {
-        if self.kind == Kind::Number {
+        if self.kind == ValueKind::Number {
             let figures = Letters::of("0123456789-.");
             let all = self.forms.iter_mut().flatten();
             all.for_each(|stretch| stretch.letters = stretch.letters.and(figures));
@@ -313,17 +319,17 @@ impl Domain {
 
     /// `uuid`.
     pub(super) fn into_uuid(self) -> Self {
-        self.into_text(vec![like(UUID)]).of_kind(Kind::Uuid)
+        self.into_text(vec![like(UUID)]).of_kind(ValueKind::Uuid)
     }
 }
 
 /// Any text.
-pub(super) fn anything() -> Vec<Form> {
+pub(super) fn anything() -> Vec<TextForm> {
     vec![vec![many(Letters::ANY)]]
 }
 
 /// The form of a time of day, with what stands around it.
-fn clock(before: &str, digits: u8, behind: &str) -> Form {
+fn clock(before: &str, digits: u8, behind: &str) -> TextForm {
     let fraction = match usize::from(digits) {
         0 => String::new(),
         digits => format!(".{}", "0".repeat(digits)),

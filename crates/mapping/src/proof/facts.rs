@@ -7,25 +7,25 @@ use dynafold_relational::catalog::{DataType, Dbms};
 use jiff::tz::TimeZone;
 
 use super::domain::Domain;
-use super::forms::Known;
-use crate::model::{ItemType, Node, Placeholder, Template};
+use super::forms::KnownTemplate;
+use crate::model::{AttributeNode, ItemType, Placeholder, Template};
 
 /// What the schema tells of an item type's rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Facts {
+pub(crate) struct RowFacts {
     /// How the mapping calls what the rows are read from.
     pub relation: String,
     /// The row's columns.
     pub columns: Vec<ColumnFact>,
     /// The sets of columns that are unique.
-    pub unique: Vec<UniqueKey>,
+    pub unique: Vec<UniqueColumns>,
     /// Where all of these columns are known, so are those: a parent's unique key tells the foreign
     /// key that leads to it.
     pub determined: Vec<(Vec<usize>, Vec<usize>)>,
     /// What a parent's key would tell that the database may not have enforced at all times.
     pub supposed: Vec<usize>,
     /// What the rows are read from.
-    pub origin: Origin,
+    pub origin: RelationKind,
     /// Whether a `where` leaves rows out.
     pub filtered: bool,
 }
@@ -47,12 +47,12 @@ pub(crate) struct ColumnFact {
     pub rowid: bool,
     /// Who keeps its values within the bounds of its type; `None` where nobody does, as in SQLite, or it is not known,
     /// as of a view.
-    pub bounds: Option<Bounds>,
+    pub bounds: Option<TypeBounds>,
 }
 
 /// Who keeps values within the bounds of a column's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Bounds {
+pub(crate) struct TypeBounds {
     pub dbms: Dbms,
     /// Whether each has all the letters or bytes that the type has.
     pub fixed: bool,
@@ -60,7 +60,7 @@ pub(crate) struct Bounds {
 
 /// Columns that are unique together.
 #[derive(Debug, Clone)]
-pub(crate) struct UniqueKey {
+pub(crate) struct UniqueColumns {
     /// How people call it: `the primary key`.
     pub called: String,
     /// Indices into the row.
@@ -71,7 +71,7 @@ pub(crate) struct UniqueKey {
 
 /// What rows are read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum RelationKind {
     /// A table, whose constraints are all known.
     Table,
     /// A table that others inherit from: its keys do not hold over their rows.
@@ -88,22 +88,22 @@ pub(crate) enum Origin {
 
 /// An item type with what the schema tells of its rows, and the table that it is for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct ProofSubject<'a> {
     pub item: &'a ItemType,
-    pub facts: &'a Facts,
+    pub facts: &'a RowFacts,
     pub table: &'a Table,
     /// What times without a zone mean.
     pub time_zone: &'a TimeZone,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> ProofSubject<'a> {
     /// A template with what is known of its values.
-    pub(super) fn known(self, template: &Template) -> Known<'_> {
-        Known::new(template, self.time_zone, &|one| self.domain(one))
+    pub(super) fn known(self, template: &Template) -> KnownTemplate<'_> {
+        KnownTemplate::new(template, self.time_zone, &|one| self.domain(one))
     }
 
     /// The nodes of the table's key; `None` where one of them is faulty.
-    pub(super) fn key(self) -> Option<Vec<(&'a Arc<str>, &'a Node)>> {
+    pub(super) fn key(self) -> Option<Vec<(&'a Arc<str>, &'a AttributeNode)>> {
         let keys = self.table.key();
         keys.map(|key| Some((&key.name, self.item.node(&key.name)?)))
             .collect()

@@ -4,21 +4,21 @@ use dynafold_dynamodb::Attribute;
 use jiff::tz::TimeZone;
 
 use super::domain::Domain;
-use super::text::{Form, Letters, literal};
-use crate::model::{Node, Part, Placeholder, Template};
+use super::text::{Letters, TextForm, literal};
+use crate::model::{AttributeNode, Placeholder, Template, TemplatePart};
 
 /// A template's texts of one shape: which optional segments are there, and which of several texts
 /// its values have.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(super) struct Shape {
-    pub(super) pieces: Vec<Piece>,
+pub(super) struct TextShape {
+    pub(super) pieces: Vec<ShapePiece>,
     /// Whether it stands for a template that has too many shapes: it has texts which the template cannot make.
     pub(super) is_vague: bool,
 }
 
 /// A piece of a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Piece {
+pub(super) enum ShapePiece {
     /// One letter.
     One(Letters, Option<usize>),
     /// Any number of letters.
@@ -31,7 +31,7 @@ pub(super) enum Piece {
 
 /// A value in a template, with what is known of it.
 #[derive(Debug, Clone)]
-pub(super) struct Use<'t> {
+pub(super) struct ValueUse<'t> {
     pub(super) placeholder: &'t Placeholder,
     pub(super) domain: Domain,
     /// Whether the value is in every text: it is mandatory, or neither it nor any other value of
@@ -41,13 +41,13 @@ pub(super) struct Use<'t> {
 
 /// A template with what is known of its values.
 #[derive(Debug, Clone)]
-pub(super) struct Known<'t> {
+pub(super) struct KnownTemplate<'t> {
     pub(super) template: &'t Template,
     /// The values, in the order of the template.
-    pub(super) uses: Vec<Use<'t>>,
+    pub(super) uses: Vec<ValueUse<'t>>,
     /// How many optional segments are in every text.
     certain_segments: usize,
-    pub(super) shapes: Vec<Shape>,
+    pub(super) shapes: Vec<TextShape>,
 }
 
 /// Most shapes of one template; beyond it the texts of a value count as one.
@@ -55,7 +55,7 @@ const MAX_SHAPES: usize = 48;
 /// Most pieces of all shapes of one template; beyond it any text may be of it.
 const MAX_PIECES: usize = 100_000;
 
-impl<'t> Known<'t> {
+impl<'t> KnownTemplate<'t> {
     /// Takes a template apart. `domain` tells of the column at a placeholder's place.
     pub(super) fn new(
         template: &'t Template,
@@ -72,21 +72,26 @@ impl<'t> Known<'t> {
         let mut segments_are_certain = true;
         for part in &template.parts {
             match part {
-                Part::Text(_) => {}
-                Part::Value(placeholder) => known.uses.push(Use {
+                TemplatePart::Text(_) => {}
+                TemplatePart::Value(placeholder) => known.uses.push(ValueUse {
                     placeholder,
                     domain: whole(placeholder),
                     certain: true,
                 }),
-                Part::Optional(inner) => {
+                TemplatePart::Optional(inner) => {
                     let from = known.uses.len();
                     known
                         .uses
-                        .extend(inner.iter().filter_map(Part::value).map(|placeholder| Use {
-                            placeholder,
-                            domain: whole(placeholder),
-                            certain: false,
-                        }));
+                        .extend(
+                            inner
+                                .iter()
+                                .filter_map(TemplatePart::value)
+                                .map(|placeholder| ValueUse {
+                                    placeholder,
+                                    domain: whole(placeholder),
+                                    certain: false,
+                                }),
+                        );
                     let new = known.uses.get_mut(from..).unwrap_or_default();
                     segments_are_certain &= new.iter().all(|each| !each.domain.nullable);
                     for each in new {
@@ -124,18 +129,18 @@ impl<'t> Known<'t> {
         }
     }
 
-    fn all_shapes(&self) -> Vec<Shape> {
-        let optional = |part: &&Part| matches!(part, Part::Optional(_));
+    fn all_shapes(&self) -> Vec<TextShape> {
+        let optional = |part: &&TemplatePart| matches!(part, TemplatePart::Optional(_));
         let segments = self.template.parts.iter().filter(optional).count();
-        let mut shapes: Vec<Shape> = Vec::new();
+        let mut shapes: Vec<TextShape> = Vec::new();
         let mut pieces = 0;
         for there in self.certain_segments..=segments {
             let more = self.shapes_with(there);
             pieces += more.iter().map(|shape| shape.pieces.len()).sum::<usize>();
             if pieces > MAX_PIECES {
-                let any = Shape {
+                let any = TextShape {
                     is_vague: true,
-                    ..Shape::default()
+                    ..TextShape::default()
                 };
                 return vec![any.open()];
             }
@@ -145,15 +150,15 @@ impl<'t> Known<'t> {
     }
 
     /// The shapes with just so many optional segments.
-    fn shapes_with(&self, mut there: usize) -> Vec<Shape> {
-        let mut shapes = vec![Shape::default()];
+    fn shapes_with(&self, mut there: usize) -> Vec<TextShape> {
+        let mut shapes = vec![TextShape::default()];
         let mut number = 0;
         for part in &self.template.parts {
             match part {
-                Part::Optional(inner) if there == 0 => {
-                    number += inner.iter().filter_map(Part::value).count();
+                TemplatePart::Optional(inner) if there == 0 => {
+                    number += inner.iter().filter_map(TemplatePart::value).count();
                 }
-                Part::Optional(inner) => {
+                TemplatePart::Optional(inner) => {
                     there -= 1;
                     for part in inner {
                         self.add(part, &mut number, &mut shapes);
@@ -165,17 +170,17 @@ impl<'t> Known<'t> {
         shapes
     }
 
-    fn add(&self, part: &Part, number: &mut usize, shapes: &mut Vec<Shape>) {
+    fn add(&self, part: &TemplatePart, number: &mut usize, shapes: &mut Vec<TextShape>) {
         match part {
-            Part::Text(text) => {
+            TemplatePart::Text(text) => {
                 let form = literal(text);
                 for shape in shapes.iter_mut() {
                     shape.push(&form, None);
                 }
             }
-            Part::Value(_) => {
+            TemplatePart::Value(_) => {
                 let known = self.uses.get(*number);
-                let mut forms: Vec<Form> = known
+                let mut forms: Vec<TextForm> = known
                     .map(|known| known.domain.forms.clone())
                     .unwrap_or_default();
                 if forms.len() * shapes.len() > MAX_SHAPES {
@@ -191,27 +196,31 @@ impl<'t> Known<'t> {
                 }
                 *number += 1;
             }
-            Part::Optional(inner) => inner.iter().for_each(|part| self.add(part, number, shapes)),
+            TemplatePart::Optional(inner) => {
+                inner.iter().for_each(|part| self.add(part, number, shapes))
+            }
         }
     }
 }
 
 /// The texts that a key attribute can have; more perhaps, never less.
 pub(super) fn shapes(
-    node: &Node,
+    node: &AttributeNode,
     time_zone: &TimeZone,
     domain: &dyn Fn(&Placeholder) -> Domain,
-) -> Vec<Shape> {
+) -> Vec<TextShape> {
     match node.inner() {
-        Node::Template(template) => Known::new(template, time_zone, domain).shapes,
-        Node::Constant(Attribute::N(number)) => vec![Shape::of(&literal(number.as_str()))],
-        _ => vec![Shape::default().open()],
+        AttributeNode::Template(template) => KnownTemplate::new(template, time_zone, domain).shapes,
+        AttributeNode::Constant(Attribute::N(number)) => {
+            vec![TextShape::of(&literal(number.as_str()))]
+        }
+        _ => vec![TextShape::default().open()],
     }
 }
 
-impl Shape {
+impl TextShape {
     /// Texts of this form.
-    pub(super) fn of(form: &Form) -> Self {
+    pub(super) fn of(form: &TextForm) -> Self {
         let mut shape = Self::default();
         shape.push(form, None);
         shape
@@ -222,30 +231,30 @@ impl Shape {
         if self.is_vague {
             return false;
         }
-        let one = |piece: &Piece| matches!(piece, Piece::One(..));
+        let one = |piece: &ShapePiece| matches!(piece, ShapePiece::One(..));
         !self.pieces.iter().any(one)
     }
 
-    fn push(&mut self, form: &Form, owner: Option<usize>) {
-        self.pieces.extend(owner.map(Piece::Begin));
+    fn push(&mut self, form: &TextForm, owner: Option<usize>) {
+        self.pieces.extend(owner.map(ShapePiece::Begin));
         self.pieces.extend(form.iter().map(|stretch| {
             if stretch.repeated {
-                Piece::Many(stretch.letters, owner)
+                ShapePiece::Many(stretch.letters, owner)
             } else {
-                Piece::One(stretch.letters, owner)
+                ShapePiece::One(stretch.letters, owner)
             }
         }));
-        self.pieces.extend(owner.map(Piece::End));
+        self.pieces.extend(owner.map(ShapePiece::End));
     }
 
     /// Whether it holds the value of this number.
     pub(super) fn has(&self, number: usize) -> bool {
-        self.pieces.contains(&Piece::Begin(number))
+        self.pieces.contains(&ShapePiece::Begin(number))
     }
 
     /// Texts of this shape with anything behind them.
     pub(super) fn open(mut self) -> Self {
-        self.pieces.push(Piece::Many(Letters::ANY, None));
+        self.pieces.push(ShapePiece::Many(Letters::ANY, None));
         self
     }
 
@@ -257,13 +266,13 @@ impl Shape {
             let begins = at
                 .checked_sub(1)
                 .and_then(|before| self.pieces.get(before))
-                .is_some_and(|before| matches!(before, Piece::Begin(_)));
-            let ends = matches!(self.pieces.get(at + 1), Some(Piece::End(_)));
-            if let Piece::Many(letters, owner) = *piece
+                .is_some_and(|before| matches!(before, ShapePiece::Begin(_)));
+            let ends = matches!(self.pieces.get(at + 1), Some(ShapePiece::End(_)));
+            if let ShapePiece::Many(letters, owner) = *piece
                 && begins
                 && ends
             {
-                pieces.push(Piece::One(letters.plain(), owner));
+                pieces.push(ShapePiece::One(letters.plain(), owner));
             }
             pieces.push(*piece);
         }
@@ -274,19 +283,22 @@ impl Shape {
     }
 }
 
-impl Known<'_> {
+impl KnownTemplate<'_> {
     /// The first letter of the text behind a value; `None` where another value or nothing follows.
     pub(super) fn follows(&self, number: usize) -> Option<char> {
         let shape = self.shapes.last()?;
-        let end = shape.pieces.iter().position(|p| *p == Piece::End(number))?;
+        let end = shape
+            .pieces
+            .iter()
+            .position(|p| *p == ShapePiece::End(number))?;
         match shape.pieces.get(end + 1)? {
-            Piece::One(letters, None) => letters.only(),
+            ShapePiece::One(letters, None) => letters.only(),
             _ => None,
         }
     }
 
     /// The shapes with ordinary values: not empty, and without these letters in what may hold any.
-    pub(super) fn without(mut self, marks: &str) -> Vec<Shape> {
+    pub(super) fn without(mut self, marks: &str) -> Vec<TextShape> {
         for stretch in self
             .uses
             .iter_mut()
@@ -298,6 +310,6 @@ impl Known<'_> {
             }
         }
         let shapes = self.all_shapes();
-        shapes.iter().map(Shape::without_empty_values).collect()
+        shapes.iter().map(TextShape::without_empty_values).collect()
     }
 }

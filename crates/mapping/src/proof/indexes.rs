@@ -2,12 +2,12 @@
 
 use dynafold_dynamodb::{Attribute, Index, KeyAttribute, Table};
 
-use super::facts::Subject;
+use super::facts::ProofSubject;
 use super::{IndexProof, MembershipProof};
-use crate::model::{ItemType, Node};
+use crate::model::{AttributeNode, ItemType};
 
 /// Which item types are in an index, and when.
-pub(crate) fn index(index: &Index, subjects: &[Subject<'_>]) -> IndexProof {
+pub(crate) fn index(index: &Index, subjects: &[ProofSubject<'_>]) -> IndexProof {
     let within = subjects.iter().filter_map(|subject| {
         let conditions = conditions(*subject, index)?;
         Some(MembershipProof {
@@ -25,11 +25,11 @@ pub(crate) fn index(index: &Index, subjects: &[Subject<'_>]) -> IndexProof {
 /// The one value that a partition key has in every item: all of its attributes have one.
 pub(crate) fn fixed(item: &ItemType, partition: &[KeyAttribute]) -> Option<String> {
     let one = |key: &KeyAttribute| match item.node(&key.name)?.inner() {
-        Node::Template(template) => match template.prefix() {
+        AttributeNode::Template(template) => match template.prefix() {
             (text, true) => Some(text.to_owned()),
             _ => None,
         },
-        Node::Constant(Attribute::N(number)) => Some(number.to_string()),
+        AttributeNode::Constant(Attribute::N(number)) => Some(number.to_string()),
         _ => None,
     };
     let values: Option<Vec<String>> = partition.iter().map(one).collect();
@@ -59,16 +59,16 @@ pub(crate) fn key_attributes(table: &Table) -> Vec<(&KeyAttribute, bool)> {
 
 /// What an item must have to be in an index; `None` where its item type lacks an attribute. What the
 /// table's own key needs every item has.
-pub(super) fn conditions(subject: Subject<'_>, index: &Index) -> Option<Vec<String>> {
-    let mut found: Vec<Need> = Vec::new();
+pub(super) fn conditions(subject: ProofSubject<'_>, index: &Index) -> Option<Vec<String>> {
+    let mut found: Vec<MembershipNeed> = Vec::new();
     let keys = subject.table.key();
     let own = keys.filter_map(|key| subject.item.node(&key.name));
-    let has: Vec<Need> = own.flat_map(|node| needs(subject, node)).collect();
+    let has: Vec<MembershipNeed> = own.flat_map(|node| needs(subject, node)).collect();
     for key in index.key() {
         let new = match subject.item.node(&key.name) {
             Some(node) => needs(subject, node),
             None if subject.item.spreads.is_empty() => return None,
-            None => vec![Need::Member(key.name.to_string())],
+            None => vec![MembershipNeed::Member(key.name.to_string())],
         };
         for need in new {
             if !found.contains(&need) && !has.contains(&need) {
@@ -76,14 +76,14 @@ pub(super) fn conditions(subject: Subject<'_>, index: &Index) -> Option<Vec<Stri
             }
         }
     }
-    let mut words: Vec<String> = found.iter().map(Need::words).collect();
+    let mut words: Vec<String> = found.iter().map(MembershipNeed::words).collect();
     words.dedup();
     Some(words)
 }
 
 /// What an attribute needs to be there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Need {
+enum MembershipNeed {
     /// That its `$when` holds, which is this value of the row.
     When(usize),
     /// That what is written so is not NULL.
@@ -92,7 +92,7 @@ enum Need {
     Member(String),
 }
 
-impl Need {
+impl MembershipNeed {
     fn words(&self) -> String {
         match self {
             Self::When(_) => "where its `$when` holds".to_owned(),
@@ -104,21 +104,21 @@ impl Need {
 
 /// What a key attribute needs: the empty text, or a value of another type, rejects the row, so that it
 /// leaves nothing out of an index.
-fn needs(subject: Subject<'_>, node: &Node) -> Vec<Need> {
+fn needs(subject: ProofSubject<'_>, node: &AttributeNode) -> Vec<MembershipNeed> {
     match node {
-        Node::When { flag, value } => {
+        AttributeNode::When { flag, value } => {
             let mut needs = needs(subject, value);
-            needs.insert(0, Need::When(*flag));
+            needs.insert(0, MembershipNeed::When(*flag));
             needs
         }
-        Node::Typed { value, .. } => needs(subject, value),
-        Node::Template(template) => {
+        AttributeNode::Typed { value, .. } => needs(subject, value),
+        AttributeNode::Template(template) => {
             let nullable = template.mandatory().filter(|one| {
                 let domain = subject.domain(one);
                 domain.through_all(&one.filters, subject.time_zone).nullable
             });
             nullable
-                .map(|placeholder| Need::Value(placeholder.place.written.to_string()))
+                .map(|placeholder| MembershipNeed::Value(placeholder.place.written.to_string()))
                 .collect()
         }
         _ => Vec::new(),

@@ -7,16 +7,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::facts::{Facts, Origin, Subject, UniqueKey};
-use super::forms::{Known, Use};
-use super::meet::{Common, Work, two_readings};
-use crate::model::Node;
+use super::facts::{ProofSubject, RelationKind, RowFacts, UniqueColumns};
+use super::forms::{KnownTemplate, ValueUse};
+use super::meet::{CommonText, ProofBudget, two_readings};
+use crate::model::AttributeNode;
 
 /// Proves that the keys of an item type are apart, or says why not. `None` for a faulty key.
-pub(crate) fn prove(subject: Subject<'_>) -> Option<Injectivity> {
-    let mut readings: Vec<Reading<'_>> = Vec::new();
+pub(crate) fn prove(subject: ProofSubject<'_>) -> Option<Injectivity> {
+    let mut readings: Vec<ValueReading<'_>> = Vec::new();
     for (name, node) in subject.key()? {
-        if let Node::Template(template) = node {
+        if let AttributeNode::Template(template) = node {
             readings.extend(read(&subject.known(template), name));
         }
     }
@@ -32,25 +32,29 @@ pub(crate) fn prove(subject: Subject<'_>) -> Option<Injectivity> {
 }
 
 /// Every value of a template, and whether it can be read back.
-fn read<'t>(known: &Known<'t>, attribute: &Arc<str>) -> Vec<Reading<'t>> {
+fn read<'t>(known: &KnownTemplate<'t>, attribute: &Arc<str>) -> Vec<ValueReading<'t>> {
     let alone = matches!(known.template.parts.as_slice(), [_]) && known.uses.len() == 1;
-    let mut work = Work::one();
-    let readings = known.uses.iter().enumerate().map(|(number, each)| Reading {
-        twice: if alone {
-            Common::Nothing
-        } else {
-            two_readings(&known.shapes, number, &mut work)
-        },
-        each: each.clone(),
-        attribute: attribute.clone(),
-        follows: known.follows(number),
-        alone,
-    });
+    let mut work = ProofBudget::one();
+    let readings = known
+        .uses
+        .iter()
+        .enumerate()
+        .map(|(number, each)| ValueReading {
+            twice: if alone {
+                CommonText::Nothing
+            } else {
+                two_readings(&known.shapes, number, &mut work)
+            },
+            each: each.clone(),
+            attribute: attribute.clone(),
+            follows: known.follows(number),
+            alone,
+        });
     readings.collect()
 }
 
 /// What keeps each column of a unique key from being read back.
-fn gaps(key: &UniqueKey, facts: &Facts, readings: &[Reading<'_>]) -> Vec<Blamed> {
+fn gaps(key: &UniqueColumns, facts: &RowFacts, readings: &[ValueReading<'_>]) -> Vec<Blamed> {
     // First what is certain, then what is not as far as it must be.
     let gaps = [Gap::None, Gap::Twice, Gap::Lost, Gap::Optional];
     let columns = key.columns.iter().map(|column| {
@@ -65,7 +69,7 @@ fn gaps(key: &UniqueKey, facts: &Facts, readings: &[Reading<'_>]) -> Vec<Blamed>
 }
 
 /// The columns that values with this gap or a smaller one tell, foreign keys among them.
-fn closure(facts: &Facts, readings: &[Reading<'_>], gap: Gap) -> Vec<usize> {
+fn closure(facts: &RowFacts, readings: &[ValueReading<'_>], gap: Gap) -> Vec<usize> {
     let usable = readings.iter().filter(|reading| reading.gap() <= gap);
     let mut known: Vec<usize> = usable
         .map(|reading| reading.each.placeholder.place.column)
@@ -87,13 +91,13 @@ fn closure(facts: &Facts, readings: &[Reading<'_>], gap: Gap) -> Vec<usize> {
 }
 
 /// The value that is to blame: that of the column itself, or of a parent's key that tells it.
-fn responsible(column: usize, facts: &Facts, readings: &[Reading<'_>], gap: Gap) -> Blamed {
+fn responsible(column: usize, facts: &RowFacts, readings: &[ValueReading<'_>], gap: Gap) -> Blamed {
     let telling = facts.determined.iter();
     let telling = telling.filter(|(_, ours)| ours.contains(&column));
     let columns: Vec<usize> = std::iter::once(column)
         .chain(telling.flat_map(|(theirs, _)| theirs.iter().copied()))
         .collect();
-    let has_gap = |reading: &Reading<'_>| reading.gap() == gap;
+    let has_gap = |reading: &ValueReading<'_>| reading.gap() == gap;
     let found = readings
         .iter()
         .position(|r| has_gap(r) && columns.contains(&r.each.placeholder.place.column))
@@ -104,15 +108,15 @@ fn responsible(column: usize, facts: &Facts, readings: &[Reading<'_>], gap: Gap)
 // Whether a value can be read back from a key, and what keeps it from that.
 
 /// A value of the key, and what is known of reading it back.
-struct Reading<'t> {
-    each: Use<'t>,
+struct ValueReading<'t> {
+    each: ValueUse<'t>,
     /// The key attribute that it stands in.
     attribute: Arc<str>,
     /// The first letter of the text behind it; `None` at the end of the key attribute.
     follows: Option<char>,
     alone: bool,
     /// A text that can be read in two ways.
-    twice: Common,
+    twice: CommonText,
 }
 
 /// How far a value or a column of a unique key is from being read back, the worst last.
@@ -128,7 +132,7 @@ enum Gap {
 /// A column's gap, with the number of the value that is to blame for it.
 type Blamed = (Gap, usize);
 
-impl Reading<'_> {
+impl ValueReading<'_> {
     fn gap(&self) -> Gap {
         if !self.each.placeholder.place.path.is_empty() {
             Gap::Absent
@@ -136,7 +140,7 @@ impl Reading<'_> {
             Gap::Optional
         } else if self.each.domain.loss.is_some() {
             Gap::Lost
-        } else if self.twice != Common::Nothing {
+        } else if self.twice != CommonText::Nothing {
             Gap::Twice
         } else {
             Gap::None
@@ -169,7 +173,7 @@ impl Reading<'_> {
 /// What is known of an item type's keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Injectivity {
-    pub shown: Shown,
+    pub shown: KeyProofEnd,
     /// Why, in words.
     pub because: String,
     /// The key attribute that is to blame, if one is.
@@ -182,7 +186,7 @@ pub(crate) struct Injectivity {
 
 /// How a proof of keys ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum KeyProofEnd {
     /// No two rows have one key.
     Proved,
     /// So it is if a key holds that the mapping or the database names and nothing enforces.
@@ -194,7 +198,7 @@ pub(crate) enum Shown {
 }
 
 impl Injectivity {
-    fn new(shown: Shown, because: impl Into<String>) -> Self {
+    fn new(shown: KeyProofEnd, because: impl Into<String>) -> Self {
         Self {
             shown,
             because: because.into(),
@@ -205,28 +209,32 @@ impl Injectivity {
     }
 }
 
-fn keyless(origin: Origin) -> Injectivity {
+fn keyless(origin: RelationKind) -> Injectivity {
     let because = match origin {
-        Origin::Table => "the table has no primary or unique key, so that two rows may be equal",
-        Origin::Inherited => {
+        RelationKind::Table => {
+            "the table has no primary or unique key, so that two rows may be equal"
+        }
+        RelationKind::Inherited => {
             "other tables inherit from this one, and its keys do not hold over their rows"
         }
-        Origin::Multiplied => "a join may give several rows for one of ours",
-        Origin::View => "a view or a foreign table has no key that tells its rows apart",
-        Origin::Query | Origin::Unknown => "the query names no `key` that tells its rows apart",
+        RelationKind::Multiplied => "a join may give several rows for one of ours",
+        RelationKind::View => "a view or a foreign table has no key that tells its rows apart",
+        RelationKind::Query | RelationKind::Unknown => {
+            "the query names no `key` that tells its rows apart"
+        }
     };
     let shown = match origin {
-        Origin::Table => Shown::Broken,
-        _ => Shown::Open,
+        RelationKind::Table => KeyProofEnd::Broken,
+        _ => KeyProofEnd::Open,
     };
     Injectivity::new(shown, because)
 }
 
 fn judged(
-    subject: Subject<'_>,
-    key: &UniqueKey,
+    subject: ProofSubject<'_>,
+    key: &UniqueColumns,
     gaps: &[Blamed],
-    readings: &[Reading<'_>],
+    readings: &[ValueReading<'_>],
 ) -> Injectivity {
     // The first value of those that are to blame the most.
     let worst = gaps.iter();
@@ -248,7 +256,11 @@ fn judged(
     }
 }
 
-fn proved(subject: Subject<'_>, key: &UniqueKey, readings: &[Reading<'_>]) -> Injectivity {
+fn proved(
+    subject: ProofSubject<'_>,
+    key: &UniqueColumns,
+    readings: &[ValueReading<'_>],
+) -> Injectivity {
     let mut said: Vec<usize> = Vec::new();
     let mut reasons = Vec::new();
     for reading in readings.iter().filter(|reading| reading.gap() == Gap::None) {
@@ -286,10 +298,10 @@ fn proved(subject: Subject<'_>, key: &UniqueKey, readings: &[Reading<'_>]) -> In
         format!("{called} of {} ({columns}), {null}", facts.relation)
     };
     match key.doubt {
-        Some(doubt) => Injectivity::new(Shown::Supposed, format!("{read}; but {doubt}")),
+        Some(doubt) => Injectivity::new(KeyProofEnd::Supposed, format!("{read}; but {doubt}")),
         None => Injectivity {
             facts: vec![fact()],
-            ..Injectivity::new(Shown::Proved, read)
+            ..Injectivity::new(KeyProofEnd::Proved, read)
         },
     }
 }
@@ -298,10 +310,10 @@ fn overlap(a: &[usize], b: &[usize]) -> bool {
     a.iter().any(|column| b.contains(column))
 }
 
-fn twice(reading: &Reading<'_>, readings: &[Reading<'_>]) -> Injectivity {
+fn twice(reading: &ValueReading<'_>, readings: &[ValueReading<'_>]) -> Injectivity {
     let written = reading.written();
     let because = match (&reading.twice, reading.follows) {
-        (Common::Unknown, _) => format!(
+        (CommonText::Unknown, _) => format!(
             "whether `{written}` can be read back is not known: too many segments and values stand around it"
         ),
         (_, Some(next)) => format!("`{written}` may hold the `{next}` that ends it"),
@@ -312,8 +324,8 @@ fn twice(reading: &Reading<'_>, readings: &[Reading<'_>]) -> Injectivity {
     // A column that stands in the key twice would have two values in the example.
     let is_once = columns.collect::<BTreeSet<usize>>().len() == readings.len();
     let example = match &reading.twice {
-        Common::Text(meeting) if is_once => {
-            let beside = |other: &&Reading<'_>| other.attribute == reading.attribute;
+        CommonText::Text(meeting) if is_once => {
+            let beside = |other: &&ValueReading<'_>| other.attribute == reading.attribute;
             let [a, b] = meeting.values.each_ref().map(|values| {
                 let beside = readings.iter().filter(beside).enumerate();
                 let named = beside.map(|(number, other)| {
@@ -329,22 +341,25 @@ fn twice(reading: &Reading<'_>, readings: &[Reading<'_>]) -> Injectivity {
     };
     Injectivity {
         example,
-        ..Injectivity::new(Shown::Open, because)
+        ..Injectivity::new(KeyProofEnd::Open, because)
     }
 }
 
-fn lost(reading: &Reading<'_>) -> Injectivity {
+fn lost(reading: &ValueReading<'_>) -> Injectivity {
     let loss = reading.each.domain.loss.as_deref();
     let loss = loss.unwrap_or("nothing is known of it");
-    Injectivity::new(Shown::Open, format!("`{}`: {loss}", reading.written()))
+    Injectivity::new(
+        KeyProofEnd::Open,
+        format!("`{}`: {loss}", reading.written()),
+    )
 }
 
-fn optional(subject: Subject<'_>, reading: &Reading<'_>) -> Injectivity {
+fn optional(subject: ProofSubject<'_>, reading: &ValueReading<'_>) -> Injectivity {
     let written = reading.written();
-    let shown = if subject.facts.filtered || subject.facts.origin != Origin::Table {
-        Shown::Open
+    let shown = if subject.facts.filtered || subject.facts.origin != RelationKind::Table {
+        KeyProofEnd::Open
     } else {
-        Shown::Broken
+        KeyProofEnd::Broken
     };
     let because = format!("`{written}` stands in an optional segment that NULL leaves out");
     let example = format!("two rows that lack the segment of `{written}` make the same key");
@@ -354,7 +369,7 @@ fn optional(subject: Subject<'_>, reading: &Reading<'_>) -> Injectivity {
     }
 }
 
-fn absent(subject: Subject<'_>, key: &UniqueKey, gaps: &[Blamed]) -> Injectivity {
+fn absent(subject: ProofSubject<'_>, key: &UniqueColumns, gaps: &[Blamed]) -> Injectivity {
     let missing = key.columns.iter().zip(gaps);
     let missing = missing.filter(|(_, (gap, _))| *gap == Gap::Absent);
     let columns: Vec<usize> = missing.map(|(column, _)| *column).collect();
@@ -365,12 +380,12 @@ fn absent(subject: Subject<'_>, key: &UniqueKey, gaps: &[Blamed]) -> Injectivity
     let supposed = |column: &usize| subject.facts.supposed.contains(column);
     let (shown, left_out) = if subject.facts.filtered {
         let unknown = "out, and whether `where` leaves one row of each is not known";
-        (Shown::Open, unknown.to_owned())
+        (KeyProofEnd::Open, unknown.to_owned())
     } else if columns.iter().all(supposed) {
         let unenforced = "out, which a key of its parent tells that nothing enforces at all times";
-        (Shown::Open, unenforced.to_owned())
+        (KeyProofEnd::Open, unenforced.to_owned())
     } else {
-        (Shown::Broken, format!("of {} out", key.called))
+        (KeyProofEnd::Broken, format!("of {} out", key.called))
     };
     let because = format!("the key leaves {missing} {left_out}");
     let example = format!("two rows that differ only in {missing} give one key");

@@ -6,12 +6,12 @@
 
 use std::collections::{HashMap, VecDeque, hash_map::Entry};
 
-use super::forms::{Piece, Shape};
+use super::forms::{ShapePiece, TextShape};
 use super::text::Letters;
 
 /// A text that fits two shapes, with the values that it has in each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Meeting {
+pub(super) struct SharedText {
     pub text: String,
     /// Values by their numbers, in the first shape and in the second.
     pub(super) values: [Vec<(usize, String)>; 2],
@@ -19,20 +19,20 @@ pub(super) struct Meeting {
 
 /// What was found of a text in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Common {
+pub(super) enum CommonText {
     /// There is none.
     Nothing,
     /// This one.
-    Text(Meeting),
+    Text(SharedText),
     /// It is not known: the search was given up, or too little is known of the shapes.
     Unknown,
 }
 
 /// States of automata that may yet be looked at: what bounds the time of a proof, the same on every machine.
 #[derive(Debug)]
-pub(crate) struct Work(usize);
+pub(crate) struct ProofBudget(usize);
 
-impl Work {
+impl ProofBudget {
     /// For the templates of one item type: less than a second.
     const ONE: usize = 1 << 20;
     /// For all that is asked of pairs of item types, or of access patterns and item types: seconds.
@@ -50,7 +50,7 @@ impl Work {
         self.0 == 0
     }
 
-    /// A part of it, for one question. What of it is left comes back by [`Work::give_back`].
+    /// A part of it, for one question. What of it is left comes back by [`ProofBudget::give_back`].
     pub(super) fn part(&mut self) -> Self {
         let part = self.0.min(Self::ONE);
         self.0 -= part;
@@ -68,76 +68,88 @@ impl Work {
 }
 
 /// A text that fits one shape of each, if there is one.
-pub(super) fn meeting(a: &[Shape], b: &[Shape], work: &mut Work) -> Common {
-    let readable_b: Vec<Shape> = readable(b).collect();
+pub(super) fn meeting(a: &[TextShape], b: &[TextShape], work: &mut ProofBudget) -> CommonText {
+    let readable_b: Vec<TextShape> = readable(b).collect();
     for a in readable(a).chain(a.iter().cloned()) {
         for b in readable_b.iter().chain(b) {
             match search(&a, b, None, work) {
-                Common::Nothing => {}
+                CommonText::Nothing => {}
                 found => return found,
             }
         }
     }
-    Common::Nothing
+    CommonText::Nothing
 }
 
 /// A text in which the value of this number can be read in two ways, if there is one.
-pub(super) fn two_readings(shapes: &[Shape], number: usize, work: &mut Work) -> Common {
+pub(super) fn two_readings(
+    shapes: &[TextShape],
+    number: usize,
+    work: &mut ProofBudget,
+) -> CommonText {
     if shapes.iter().any(|shape| shape.is_vague) {
-        return Common::Unknown;
+        return CommonText::Unknown;
     }
-    let mut find = |shapes: &[Shape]| {
+    let mut find = |shapes: &[TextShape]| {
         for a in shapes {
             for b in shapes {
                 let found = match (a.has(number), b.has(number)) {
                     (true, true) => search(a, b, Some(number), work),
-                    (false, false) => Common::Nothing,
+                    (false, false) => CommonText::Nothing,
                     _ => search(a, b, None, work),
                 };
-                if found != Common::Nothing {
+                if found != CommonText::Nothing {
                     return found;
                 }
             }
         }
-        Common::Nothing
+        CommonText::Nothing
     };
-    let plain: Vec<Shape> = readable(shapes).collect();
+    let plain: Vec<TextShape> = readable(shapes).collect();
     match find(&plain) {
-        Common::Nothing => find(shapes),
+        CommonText::Nothing => find(shapes),
         found => found,
     }
 }
 
-fn readable(shapes: &[Shape]) -> impl Iterator<Item = Shape> {
-    shapes.iter().map(Shape::without_empty_values)
+fn readable(shapes: &[TextShape]) -> impl Iterator<Item = TextShape> {
+    shapes.iter().map(TextShape::without_empty_values)
 }
 
 /// Where both automata are, and whether the value has begun or ended at different letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct State {
+struct AutomataState {
     a: usize,
     b: usize,
     differs: bool,
 }
 
 /// How a state was reached: from which one, and by which letters.
-type Step = (State, Letters);
+type SearchStep = (AutomataState, Letters);
 
-struct Search<'s> {
-    a: &'s [Piece],
-    b: &'s [Piece],
+struct TextSearch<'s> {
+    a: &'s [ShapePiece],
+    b: &'s [ShapePiece],
     /// Where the value begins and ends in each.
     marks: [Option<(usize, usize)>; 2],
-    open: VecDeque<State>,
-    reached: HashMap<State, Step>,
+    open: VecDeque<AutomataState>,
+    reached: HashMap<AutomataState, SearchStep>,
 }
 
-fn search(a: &Shape, b: &Shape, number: Option<usize>, work: &mut Work) -> Common {
-    let marks = |shape: &Shape| {
-        let place = |piece: Piece| shape.pieces.iter().position(|other| *other == piece);
-        Some((place(Piece::Begin(number?))?, place(Piece::End(number?))?))
+fn search(
+    a: &TextShape,
+    b: &TextShape,
+    number: Option<usize>,
+    work: &mut ProofBudget,
+) -> CommonText {
+    let marks = |shape: &TextShape| {
+        let place = |piece: ShapePiece| shape.pieces.iter().position(|other| *other == piece);
+        Some((
+            place(ShapePiece::Begin(number?))?,
+            place(ShapePiece::End(number?))?,
+        ))
     };
-    let mut search = Search {
+    let mut search = TextSearch {
         a: &a.pieces,
         b: &b.pieces,
         marks: [marks(a), marks(b)],
@@ -145,13 +157,13 @@ fn search(a: &Shape, b: &Shape, number: Option<usize>, work: &mut Work) -> Commo
         reached: HashMap::new(),
     };
     let is_vague = a.is_vague || b.is_vague;
-    let start = State {
+    let start = AutomataState {
         a: 0,
         b: 0,
         differs: number.is_none(),
     };
     search.reach(start, (start, Letters::of("")));
-    let end = State {
+    let end = AutomataState {
         a: a.pieces.len(),
         b: b.pieces.len(),
         differs: true,
@@ -159,21 +171,21 @@ fn search(a: &Shape, b: &Shape, number: Option<usize>, work: &mut Work) -> Commo
     while let Some(state) = search.open.pop_front() {
         if state == end {
             return if is_vague {
-                Common::Unknown
+                CommonText::Unknown
             } else {
-                Common::Text(search.told(end))
+                CommonText::Text(search.told(end))
             };
         }
         if work.take().is_none() {
-            return Common::Unknown;
+            return CommonText::Unknown;
         }
         search.go_on(state);
     }
-    Common::Nothing
+    CommonText::Nothing
 }
 
-impl Search<'_> {
-    fn reach(&mut self, state: State, from: Step) {
+impl TextSearch<'_> {
+    fn reach(&mut self, state: AutomataState, from: SearchStep) {
         if let Entry::Vacant(slot) = self.reached.entry(state) {
             slot.insert(from);
             if from.1.is_empty() {
@@ -185,12 +197,15 @@ impl Search<'_> {
         }
     }
 
-    fn go_on(&mut self, state: State) {
+    fn go_on(&mut self, state: AutomataState) {
         let (x, y) = (self.a.get(state.a), self.b.get(state.b));
         let nothing = Letters::of("");
-        let passes = |piece| !matches!(piece, None | Some(&Piece::One(..)));
+        let passes = |piece| !matches!(piece, None | Some(&ShapePiece::One(..)));
         let (a, b) = (state.a + 1, state.b + 1);
-        for (piece, next) in [(x, State { a, ..state }), (y, State { b, ..state })] {
+        for (piece, next) in [
+            (x, AutomataState { a, ..state }),
+            (y, AutomataState { b, ..state }),
+        ] {
             if passes(piece) {
                 self.reach(next, (state, nothing));
             }
@@ -202,7 +217,7 @@ impl Search<'_> {
         if both.is_empty() {
             return;
         }
-        let next = State {
+        let next = AutomataState {
             a: state.a + usize::from(!stay_a),
             b: state.b + usize::from(!stay_b),
             differs: state.differs || self.apart(state),
@@ -211,7 +226,7 @@ impl Search<'_> {
     }
 
     /// Whether the value has begun, or ended, in one of them and not in the other.
-    fn apart(&self, state: State) -> bool {
+    fn apart(&self, state: AutomataState) -> bool {
         let [Some(a), Some(b)] = self.marks else {
             return false;
         };
@@ -219,7 +234,7 @@ impl Search<'_> {
     }
 
     /// The text that led to a state.
-    fn told(&self, end: State) -> Meeting {
+    fn told(&self, end: AutomataState) -> SharedText {
         let mut steps = Vec::new();
         let mut at = end;
         while let Some((from, letters)) = self.reached.get(&at) {
@@ -233,7 +248,7 @@ impl Search<'_> {
             at = *from;
         }
         steps.reverse();
-        let mut meeting = Meeting {
+        let mut meeting = SharedText {
             text: String::new(),
             values: [Vec::new(), Vec::new()],
         };
@@ -255,17 +270,17 @@ impl Search<'_> {
     }
 }
 
-fn letter(piece: Option<&Piece>) -> Option<(Letters, bool)> {
+fn letter(piece: Option<&ShapePiece>) -> Option<(Letters, bool)> {
     match piece {
-        Some(Piece::One(letters, _)) => Some((*letters, false)),
-        Some(Piece::Many(letters, _)) => Some((*letters, true)),
+        Some(ShapePiece::One(letters, _)) => Some((*letters, false)),
+        Some(ShapePiece::Many(letters, _)) => Some((*letters, true)),
         _ => None,
     }
 }
 
-fn owner(piece: Option<&Piece>) -> Option<usize> {
+fn owner(piece: Option<&ShapePiece>) -> Option<usize> {
     match piece {
-        Some(Piece::One(_, owner) | Piece::Many(_, owner)) => *owner,
+        Some(ShapePiece::One(_, owner) | ShapePiece::Many(_, owner)) => *owner,
         _ => None,
     }
 }

@@ -34,16 +34,18 @@ mod size;
 mod text;
 mod texts;
 
-pub(super) use apart::{Apart, MOST_PAIRS, Pairs, pairs};
+pub(super) use apart::{ApartReason, MOST_PAIRS, Pairs, pairs};
 pub(super) use coverage::{Covered, coverage};
 pub(super) use domain::Domain;
-pub(super) use facts::{Bounds, ColumnFact, Facts, Origin, Subject, UniqueKey};
+pub(super) use facts::{
+    ColumnFact, ProofSubject, RelationKind, RowFacts, TypeBounds, UniqueColumns,
+};
 pub(super) use indexes::{fixed, index, key_attributes};
-pub(super) use injective::{Shown, prove};
-pub(super) use meet::Work;
+pub(super) use injective::{KeyProofEnd, prove};
+pub(super) use meet::ProofBudget;
 pub(super) use order::{disorders, proofs as order, sort_keys};
-pub(super) use reach::{Condition, Reach, reach};
+pub(super) use reach::{KeyCondition, Reachability, reach};
 pub use report::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, SizeProof, Writes};
-pub(super) use size::{Refused, column_bytes, refused, size};
-pub use texts::Texts;
+pub(super) use size::{RefusedContent, column_bytes, refused, size};
+pub use texts::KeyTexts;
 pub(super) use texts::key_texts;

@@ -13,13 +13,13 @@ use dynafold_dynamodb::{KeyAttribute, KeyType, Table};
 use dynafold_relational::catalog::DataType;
 use dynafold_relational::value::{TimeKind, Value, compare};
 
-use super::domain::{Domain, Kind};
-use super::facts::Subject;
+use super::domain::{Domain, ValueKind};
+use super::facts::ProofSubject;
 use super::indexes::key_attributes;
 use super::text::{Letters, letters};
-use crate::claim::{self, Claim, ClaimKind, Verdict};
+use crate::claim::{self, Claim, ClaimKind, ClaimVerdict};
 use crate::diagnostic::Code;
-use crate::model::{Part, Placeholder, Template};
+use crate::model::{Placeholder, Template, TemplatePart};
 use crate::template::{Filter, canonical};
 
 /// Why the order of a sort key's text is not that of its values.
@@ -60,7 +60,7 @@ pub(crate) fn sort_keys(table: &Table) -> Vec<&Arc<str>> {
 }
 
 /// How a value is written, on its way through filters.
-enum Written {
+enum WrittenForm {
     /// As a number's own text.
     Number,
     /// As a time's own text.
@@ -72,7 +72,7 @@ enum Written {
 }
 
 /// Everything that keeps the order of a template's text from being that of its values.
-pub(crate) fn disorders(subject: Subject<'_>, template: &Template) -> Vec<Disorder> {
+pub(crate) fn disorders(subject: ProofSubject<'_>, template: &Template) -> Vec<Disorder> {
     let each = template.placeholders();
     let each = each.filter_map(|one| value(subject, one).err());
     let mut found: Vec<Disorder> = each.collect();
@@ -87,26 +87,32 @@ pub(crate) fn disorders(subject: Subject<'_>, template: &Template) -> Vec<Disord
 }
 
 /// What puts a value into its order, in words; or why it is not in it.
-fn value(subject: Subject<'_>, placeholder: &Placeholder) -> Result<String, Disorder> {
+fn value(subject: ProofSubject<'_>, placeholder: &Placeholder) -> Result<String, Disorder> {
     let name = placeholder.place.written.clone();
     let column = subject.facts.columns.get(placeholder.place.column);
     let data_type = column.and_then(|column| column.data_type.as_ref());
     let mut domain = subject.domain(placeholder);
     let mut written = match (domain.kind, data_type) {
-        (Kind::Text, Some(DataType::Enum { values })) if !values.is_sorted() => Written::Open(
-            format!("the values of `{name}` are not declared in the order of their names"),
-        ),
-        (Kind::Text | Kind::Uuid | Kind::Binary, _) => {
-            Written::InOrder(format!("`{name}` is in the order of its bytes"))
+        (ValueKind::Text, Some(DataType::Enum { values })) if !values.is_sorted() => {
+            WrittenForm::Open(format!(
+                "the values of `{name}` are not declared in the order of their names"
+            ))
         }
-        (Kind::Boolean, _) => Written::InOrder(format!("`{name}` is false before it is true")),
-        (Kind::Number, _)
+        (ValueKind::Text | ValueKind::Uuid | ValueKind::Binary, _) => {
+            WrittenForm::InOrder(format!("`{name}` is in the order of its bytes"))
+        }
+        (ValueKind::Boolean, _) => {
+            WrittenForm::InOrder(format!("`{name}` is false before it is true"))
+        }
+        (ValueKind::Number, _)
         | (
-            Kind::Other,
+            ValueKind::Other,
             Some(DataType::Integer { .. } | DataType::Decimal { .. } | DataType::Float { .. }),
-        ) => Written::Number,
-        (Kind::Time(..), _) => Written::Time,
-        (Kind::Other, _) => Written::Open(format!("`{name}` may hold values of several types")),
+        ) => WrittenForm::Number,
+        (ValueKind::Time(..), _) => WrittenForm::Time,
+        (ValueKind::Other, _) => {
+            WrittenForm::Open(format!("`{name}` may hold values of several types"))
+        }
     };
     for filter in &placeholder.filters {
         written = rewritten(written, filter, &domain, &name)?;
@@ -122,23 +128,25 @@ fn value(subject: Subject<'_>, placeholder: &Placeholder) -> Result<String, Diso
         }
     }
     match (written, domain.kind) {
-        (Written::InOrder(words), _) => Ok(words),
-        (Written::Open(why), _) => Err(Disorder::open(why)),
+        (WrittenForm::InOrder(words), _) => Ok(words),
+        (WrittenForm::Open(why), _) => Err(Disorder::open(why)),
         // 09:00+09:00 sorts after 08:00+00:00 and is before it.
-        (Written::Time, Kind::Time(TimeKind::TimeOfDayWithOffset, _)) => Err(Disorder::fault(
-            Code::UnorderedTime,
-            format!("`{name}` has an offset of its own: its text is not in the order of time"),
-            "bring it to UTC in `from: { sql: … }`, or keep it out of the sort key",
-        )),
-        (Written::Number, _) => Err(Disorder::fault(
+        (WrittenForm::Time, ValueKind::Time(TimeKind::TimeOfDayWithOffset, _)) => {
+            Err(Disorder::fault(
+                Code::UnorderedTime,
+                format!("`{name}` has an offset of its own: its text is not in the order of time"),
+                "bring it to UTC in `from: { sql: … }`, or keep it out of the sort key",
+            ))
+        }
+        (WrittenForm::Number, _) => Err(Disorder::fault(
             Code::UnpaddedNumber,
             format!("`{name}` is a number in a sort key: as text, 9 sorts after 31"),
             format!("pad it: {{{name} | pad(10)}}, or {{{name} | ordered}} if it can be negative"),
         )),
-        (Written::Time, _) if domain.forms.len() == 1 && domain.width().is_some() => {
+        (WrittenForm::Time, _) if domain.forms.len() == 1 && domain.width().is_some() => {
             Ok(format!("`{name}` is a time with one number of digits"))
         }
-        (Written::Time, _) => Err(Disorder::open(format!(
+        (WrittenForm::Time, _) => Err(Disorder::open(format!(
             "`{name}` is a time with varying digits"
         ))),
     }
@@ -146,21 +154,23 @@ fn value(subject: Subject<'_>, placeholder: &Placeholder) -> Result<String, Diso
 
 /// How a value is written after a filter. `before`: what is known of it before.
 fn rewritten(
-    written: Written,
+    written: WrittenForm,
     filter: &Filter,
     before: &Domain,
     name: &Arc<str>,
-) -> Result<Written, Disorder> {
-    let in_order = |words: &str| Ok(Written::InOrder(format!("`{name}` {words}")));
-    let open = |why: &str| Ok(Written::Open(format!("`{name}` {why}")));
+) -> Result<WrittenForm, Disorder> {
+    let in_order = |words: &str| Ok(WrittenForm::InOrder(format!("`{name}` {words}")));
+    let open = |why: &str| Ok(WrittenForm::Open(format!("`{name}` {why}")));
     match filter {
         Filter::Pad { .. } => in_order("is padded"),
         Filter::Ordered => in_order("is written in the order of numbers"),
         Filter::Desc { .. } => in_order("descends"),
         Filter::Format(pattern) => match falls(pattern.as_str()) {
-            Falls::Whole => in_order("is a time, from years down"),
-            Falls::Part => open("leaves out years, or is written by a pattern that is not judged"),
-            Falls::Not => Err(Disorder::fault(
+            TimeWriting::Whole => in_order("is a time, from years down"),
+            TimeWriting::Part => {
+                open("leaves out years, or is written by a pattern that is not judged")
+            }
+            TimeWriting::Not => Err(Disorder::fault(
                 Code::UnorderedTime,
                 format!(
                     "`{name}` is written as `{}`, which is not in the order of time",
@@ -175,31 +185,35 @@ fn rewritten(
         Filter::Map { codes, other } => {
             let mut all = codes.iter().map(|(_, code)| code).chain(other);
             if all.all(|code| matches!(code, Value::Number(_))) {
-                Ok(Written::Number)
+                Ok(WrittenForm::Number)
             } else {
                 open("is one of a few codes of several types")
             }
         }
-        Filter::Present { .. } => Ok(Written::Number),
+        Filter::Present { .. } => Ok(WrittenForm::Number),
         Filter::Default(_) if !before.nullable && !before.unfit => Ok(written),
         Filter::Default(value) => match (&written, value) {
-            (Written::Number, Value::Number(_))
-            | (Written::Time, Value::Time(_))
-            | (Written::Open(_), _) => Ok(written),
-            (Written::InOrder(_), Value::Text(_)) if before.kind == Kind::Text => Ok(written),
+            (WrittenForm::Number, Value::Number(_))
+            | (WrittenForm::Time, Value::Time(_))
+            | (WrittenForm::Open(_), _) => Ok(written),
+            (WrittenForm::InOrder(_), Value::Text(_)) if before.kind == ValueKind::Text => {
+                Ok(written)
+            }
             _ => open("has a default of another kind"),
         },
-        Filter::Iso | Filter::Date | Filter::Time(_) => Ok(Written::Time),
-        Filter::Epoch | Filter::EpochMs | Filter::Number => Ok(Written::Number),
+        Filter::Iso | Filter::Date | Filter::Time(_) => Ok(WrittenForm::Time),
+        Filter::Epoch | Filter::EpochMs | Filter::Number => Ok(WrittenForm::Number),
         Filter::Bool => in_order("is false before it is true"),
-        Filter::String if before.unfit && before.kind != Kind::Text => {
+        Filter::String if before.unfit && before.kind != ValueKind::Text => {
             open("may hold what does not fit its type")
         }
         Filter::Base64 => open("is written in base64, which is not in the order of bytes"),
         Filter::Json | Filter::Set | Filter::Redact => open("may hold values of several types"),
         // A number stays one.
-        Filter::Pseudonym if before.kind == Kind::Other => open("may hold values of several types"),
-        Filter::Pseudonym if before.kind == Kind::Number => Ok(Written::Number),
+        Filter::Pseudonym if before.kind == ValueKind::Other => {
+            open("may hold values of several types")
+        }
+        Filter::Pseudonym if before.kind == ValueKind::Number => Ok(WrittenForm::Number),
         Filter::Plus(_) | Filter::String | Filter::Binary => Ok(written),
         Filter::Upper
         | Filter::Lower
@@ -211,10 +225,10 @@ fn rewritten(
         | Filter::Uuid { .. }
         | Filter::Pseudonym => match written {
             // A number or a time that is text already: its order is not that of the new text.
-            Written::Number | Written::Time => {
+            WrittenForm::Number | WrittenForm::Time => {
                 open("is a number or a time that is changed as text")
             }
-            _ if before.kind != Kind::Text || before.width().is_none() => {
+            _ if before.kind != ValueKind::Text || before.width().is_none() => {
                 in_order("is in the order of its bytes")
             }
             written => Ok(written),
@@ -236,7 +250,7 @@ fn has_ordered_codes(filter: &Filter) -> bool {
 }
 
 /// What keeps values that are in order from being so one behind another.
-fn whole(subject: Subject<'_>, template: &Template) -> Vec<Disorder> {
+fn whole(subject: ProofSubject<'_>, template: &Template) -> Vec<Disorder> {
     let known = subject.known(template);
     let mut found = Vec::new();
     let mut numbers = 0..;
@@ -244,19 +258,19 @@ fn whole(subject: Subject<'_>, template: &Template) -> Vec<Disorder> {
     let mut left_out = false;
     for part in &template.parts {
         let (inner, optional) = match part {
-            Part::Optional(inner) => (inner.as_slice(), true),
+            TemplatePart::Optional(inner) => (inner.as_slice(), true),
             part => (std::slice::from_ref(part), false),
         };
         let mut certain = true;
         for part in inner {
             match part {
-                Part::Text(text) => flat.push(Piece::Text(text)),
-                Part::Value(_) => {
+                TemplatePart::Text(text) => flat.push(Piece::Text(text)),
+                TemplatePart::Value(_) => {
                     let number = numbers.next().unwrap_or_default();
                     certain &= known.uses.get(number).is_some_and(|each| each.certain);
                     flat.push(Piece::Value(number));
                 }
-                Part::Optional(_) => {}
+                TemplatePart::Optional(_) => {}
             }
         }
         if left_out && !optional {
@@ -331,7 +345,7 @@ fn is_prefix_free(domain: &Domain) -> bool {
 }
 
 /// How a pattern writes a time.
-enum Falls {
+enum TimeWriting {
     /// From years down, without a gap.
     Whole,
     /// Down without a gap, but not from years; or by what is not judged.
@@ -341,7 +355,7 @@ enum Falls {
 }
 
 /// Whether a pattern goes from the longest unit of time to the shortest, and leaves none out.
-fn falls(pattern: &str) -> Falls {
+fn falls(pattern: &str) -> TimeWriting {
     let mut first = 0;
     let mut last = 0;
     let mut rest = pattern.chars();
@@ -362,12 +376,12 @@ fn falls(pattern: &str) -> Falls {
             Some('%') => &[],
             // The day of the year stands for month and day.
             Some('j') if last == 1 => &[2, 3],
-            _ => return Falls::Part,
+            _ => return TimeWriting::Part,
         };
         for unit in units {
             // A pattern may begin anywhere: %H alone is the hour, on purpose.
             if last != 0 && *unit != last + 1 {
-                return Falls::Not;
+                return TimeWriting::Not;
             }
             last = *unit;
             if first == 0 {
@@ -376,30 +390,30 @@ fn falls(pattern: &str) -> Falls {
         }
     }
     if first == 1 {
-        Falls::Whole
+        TimeWriting::Whole
     } else {
-        Falls::Part
+        TimeWriting::Part
     }
 }
 
 /// What is known of the order of every sort key of an item type.
-pub(crate) fn proofs(subject: Subject<'_>) -> Vec<Claim> {
+pub(crate) fn proofs(subject: ProofSubject<'_>) -> Vec<Claim> {
     let keys = sort_keys(subject.table).into_iter();
     let proofs = keys.filter_map(|name| {
         let template = subject.item.template(name)?;
         let wrong = disorders(subject, template);
         let (verdict, because) = if wrong.is_empty() {
-            (Verdict::Proved, in_order(subject, template))
+            (ClaimVerdict::Proved, in_order(subject, template))
         } else {
             let wrong: Vec<&str> = wrong.iter().map(|each| each.because.as_str()).collect();
-            (Verdict::NotProved, wrong.join("; "))
+            (ClaimVerdict::NotProved, wrong.join("; "))
         };
         Some(Claim {
             kind: ClaimKind::TextOrder,
-            of: claim::Subject {
+            of: claim::ClaimSubject {
                 item_types: vec![subject.item.name.to_string()],
                 attribute: Some(name.to_string()),
-                ..claim::Subject::default()
+                ..claim::ClaimSubject::default()
             },
             verdict,
             because,
@@ -411,7 +425,7 @@ pub(crate) fn proofs(subject: Subject<'_>) -> Vec<Claim> {
 }
 
 /// What puts the values of a sort key into order, in words.
-fn in_order(subject: Subject<'_>, template: &Template) -> String {
+fn in_order(subject: ProofSubject<'_>, template: &Template) -> String {
     let mut said: Vec<String> = Vec::new();
     for placeholder in template.placeholders() {
         let words = value(subject, placeholder).unwrap_or_default();

@@ -3,8 +3,8 @@
 use dynafold_relational::value::{TimeKind, Value};
 use jiff::tz::TimeZone;
 
-use super::domain::{Domain, Kind, NUMBER_BYTES, anything};
-use super::text::{Form, Letters, Stretch, exactly, letters, like, literal, many, one, some};
+use super::domain::{Domain, NUMBER_BYTES, ValueKind, anything};
+use super::text::{Letters, Stretch, TextForm, exactly, letters, like, literal, many, one, some};
 use crate::template::{Filter, canonical};
 
 impl Domain {
@@ -25,7 +25,9 @@ impl Domain {
                 let domain = self.in_utc("iso", time_zone);
                 domain.into_time(TimeKind::Instant, digits).settled()
             }
-            Filter::Date if matches!(self.kind, Kind::Time(TimeKind::Date, _)) => self.settled(),
+            Filter::Date if matches!(self.kind, ValueKind::Time(TimeKind::Date, _)) => {
+                self.settled()
+            }
             Filter::Date => self
                 .losing("`date` leaves the time of day out")
                 .into_time(TimeKind::Date, Some(0))
@@ -74,7 +76,7 @@ impl Domain {
                 self.into_any_of(alphabet, bytes)
             }
             Filter::Uuid { .. } => match self.kind {
-                Kind::Binary | Kind::Uuid => self.into_uuid(),
+                ValueKind::Binary | ValueKind::Uuid => self.into_uuid(),
                 _ => self
                     .losing("`uuid` writes one UUID for texts in upper and in lower case")
                     .into_uuid(),
@@ -84,7 +86,7 @@ impl Domain {
             Filter::Bool => {
                 let forms = vec![literal("true"), literal("false")];
                 let domain = self.losing("`bool` gives two values alone");
-                domain.into_text(forms).of_kind(Kind::Boolean)
+                domain.into_text(forms).of_kind(ValueKind::Boolean)
             }
             Filter::Binary => self.into_binary(),
             Filter::Json | Filter::Set => Self::unknown("a document's values are not known"),
@@ -101,15 +103,15 @@ impl Domain {
 
     fn digits(&self) -> Option<u8> {
         match self.kind {
-            Kind::Time(TimeKind::Date, _) => Some(0),
-            Kind::Time(_, digits) => digits,
+            ValueKind::Time(TimeKind::Date, _) => Some(0),
+            ValueKind::Time(_, digits) => digits,
             _ => None,
         }
     }
 
     /// A time as a point in time. Where clocks are put forward two local times mean one.
     fn in_utc(self, filter: &str, time_zone: &TimeZone) -> Self {
-        if matches!(self.kind, Kind::Time(TimeKind::Instant, _))
+        if matches!(self.kind, ValueKind::Time(TimeKind::Instant, _))
             || time_zone.to_fixed_offset().is_ok()
         {
             return self;
@@ -130,7 +132,7 @@ impl Domain {
         }
         let digits = some(Letters::digits());
         let forms = vec![digits.clone(), [literal("-"), digits].concat()];
-        let domain = domain.of_kind(Kind::Number).in_forms(forms);
+        let domain = domain.of_kind(ValueKind::Number).in_forms(forms);
         domain.with_bytes(Some(16)).settled()
     }
 
@@ -152,8 +154,8 @@ impl Domain {
     }
 
     fn mapped(self, codes: &[(String, Value)], other: Option<&Value>) -> Self {
-        let mut forms: Vec<Form> = codes.iter().map(|(_, code)| constant(code)).collect();
-        let several = |form: &Form| forms.iter().filter(|other| *other == form).count() > 1;
+        let mut forms: Vec<TextForm> = codes.iter().map(|(_, code)| constant(code)).collect();
+        let several = |form: &TextForm| forms.iter().filter(|other| *other == form).count() > 1;
         let repeated = forms.iter().any(several);
         let mut domain = self;
         if repeated || other.is_some() {
@@ -166,20 +168,20 @@ impl Domain {
 
     fn into_string(self) -> Self {
         match self.kind {
-            Kind::Text | Kind::Uuid => self,
-            Kind::Number | Kind::Boolean | Kind::Time(..) if !self.unfit => {
-                self.of_kind(Kind::Text)
+            ValueKind::Text | ValueKind::Uuid => self,
+            ValueKind::Number | ValueKind::Boolean | ValueKind::Time(..) if !self.unfit => {
+                self.of_kind(ValueKind::Text)
             }
             // Of a number's column in SQLite, which may hold text: the text `inf` and what is infinite.
-            Kind::Number if letters(&self.forms).allows('x') => {
+            ValueKind::Number if letters(&self.forms).allows('x') => {
                 Self::unknown("two values may be written alike").keeping(self.nullable)
             }
             // What does not fit comes as the database prints it.
-            Kind::Number | Kind::Boolean | Kind::Time(..) => {
-                let domain = self.of_kind(Kind::Text).in_forms(anything());
+            ValueKind::Number | ValueKind::Boolean | ValueKind::Time(..) => {
+                let domain = self.of_kind(ValueKind::Text).in_forms(anything());
                 domain.with_bytes(None)
             }
-            Kind::Binary | Kind::Other => {
+            ValueKind::Binary | ValueKind::Other => {
                 Self::unknown("two values may be written alike").keeping(self.nullable)
             }
         }
@@ -187,11 +189,11 @@ impl Domain {
 
     fn into_number(self) -> Self {
         match self.kind {
-            Kind::Number if !letters(&self.forms).allows('x') => self,
+            ValueKind::Number if !letters(&self.forms).allows('x') => self,
             _ => {
                 let domain = self.losing("`number` reads 1 and 1.0 as one");
                 let domain = domain.in_forms(vec![some(Letters::figures())]);
-                let domain = domain.of_kind(Kind::Number).settled();
+                let domain = domain.of_kind(ValueKind::Number).settled();
                 domain.with_bytes(Some(NUMBER_BYTES))
             }
         }
@@ -200,28 +202,28 @@ impl Domain {
     fn into_binary(self) -> Self {
         match self.kind {
             // Text that may not fit is SQLite's.
-            Kind::Text if self.unfit => {
+            ValueKind::Text if self.unfit => {
                 self.losing("SQLite keeps both text and bytes in such a column")
             }
-            Kind::Binary | Kind::Text | Kind::Uuid => self,
+            ValueKind::Binary | ValueKind::Text | ValueKind::Uuid => self,
             _ => Self::unknown("two values may have the same bytes").keeping(self.nullable),
         }
-        .of_kind(Kind::Binary)
+        .of_kind(ValueKind::Binary)
     }
 
     fn pseudonym(self) -> Self {
         let kind = self.kind;
         match kind {
             // A permutation of the whole numbers; others are refused.
-            Kind::Number if !letters(&self.forms).allows('x') => {
+            ValueKind::Number if !letters(&self.forms).allows('x') => {
                 let form = [vec![many(Letters::of("-"))], some(Letters::digits())].concat();
                 self.in_forms(vec![form]).with_bytes(Some(40)).settled()
             }
-            Kind::Uuid => self.into_uuid(),
+            ValueKind::Uuid => self.into_uuid(),
             _ => {
                 let alphabet = Letters::of("abcdefghijklmnopqrstuvwxyz-").or(Letters::digits());
                 // Of a value that may be a number too, as many as that has.
-                let most = if kind == Kind::Other { 40 } else { 36 };
+                let most = if kind == ValueKind::Other { 40 } else { 36 };
                 self.losing("`pseudonym` treats UUIDs in upper and in lower case as one")
                     .into_any_of(alphabet, Some(most))
             }
@@ -230,7 +232,7 @@ impl Domain {
 }
 
 /// A constant that a filter puts.
-fn constant(value: &Value) -> Form {
+fn constant(value: &Value) -> TextForm {
     canonical(value).map_or_else(|| vec![many(Letters::ANY)], literal)
 }
 
@@ -251,8 +253,8 @@ fn ordered(domain: Domain) -> Domain {
 }
 
 /// The texts that a strftime pattern writes, as far as its directives have one width.
-fn written_by(pattern: &str) -> Form {
-    let mut form = Form::new();
+fn written_by(pattern: &str) -> TextForm {
+    let mut form = TextForm::new();
     let mut rest = pattern.chars();
     while let Some(letter) = rest.next() {
         if letter != '%' {

@@ -9,18 +9,18 @@ use dynafold_dynamodb::{Attribute, KeyAttribute, KeyType};
 
 use super::apart::{begin_apart, beginning};
 use super::domain::Domain;
-use super::facts::Subject;
-use super::forms::{Known, Shape};
-use super::meet::{Common, Work, meeting};
+use super::facts::ProofSubject;
+use super::forms::{KnownTemplate, TextShape};
+use super::meet::{CommonText, ProofBudget, meeting};
 use super::text::literal;
-use crate::model::{Node, Part, Placeholder, SortCondition, Template};
+use crate::model::{AttributeNode, Placeholder, SortCondition, Template, TemplatePart};
 
 /// A key attribute that an item must have, with what an access pattern asks of it.
-pub(crate) type Condition<'a> = (&'a KeyAttribute, Option<SortCondition>);
+pub(crate) type KeyCondition<'a> = (&'a KeyAttribute, Option<SortCondition>);
 
 /// Whether an access pattern finds an item type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum Reachability {
     /// Whatever the values are, it does not.
     Never,
     /// With odd values alone.
@@ -32,12 +32,16 @@ pub(crate) enum Reach {
 }
 
 /// Whether conditions on key attributes find items of an item type.
-pub(crate) fn reach(subject: Subject<'_>, conditions: &[Condition<'_>], work: &mut Work) -> Reach {
-    let mut reach = Reach::Yes;
+pub(crate) fn reach(
+    subject: ProofSubject<'_>,
+    conditions: &[KeyCondition<'_>],
+    work: &mut ProofBudget,
+) -> Reachability {
+    let mut reach = Reachability::Yes;
     for (key, condition) in conditions {
         let Some(node) = subject.item.node(&key.name) else {
             if subject.item.spreads.is_empty() {
-                return Reach::Never;
+                return Reachability::Never;
             }
             continue;
         };
@@ -46,10 +50,10 @@ pub(crate) fn reach(subject: Subject<'_>, conditions: &[Condition<'_>], work: &m
         };
         let node = node.inner();
         if begin_apart(asked_beginning(condition), beginning(node)) {
-            return Reach::Never;
+            return Reachability::Never;
         }
         if work.is_used_up() {
-            reach = Reach::Unknown;
+            reach = Reachability::Unknown;
             continue;
         }
         let Some(sides) = sides(subject, node, condition) else {
@@ -59,11 +63,13 @@ pub(crate) fn reach(subject: Subject<'_>, conditions: &[Condition<'_>], work: &m
         let found = sides.map(|(asked, made)| meeting(&asked, &made, &mut part));
         work.give_back(&part);
         match found {
-            [Common::Nothing, _] => return Reach::Never,
-            [Common::Text(_), Common::Text(_)] => {}
-            [Common::Text(_), Common::Nothing] if reach == Reach::Yes => reach = Reach::Barely,
-            [Common::Text(_), Common::Nothing] => {}
-            _ => reach = Reach::Unknown,
+            [CommonText::Nothing, _] => return Reachability::Never,
+            [CommonText::Text(_), CommonText::Text(_)] => {}
+            [CommonText::Text(_), CommonText::Nothing] if reach == Reachability::Yes => {
+                reach = Reachability::Barely
+            }
+            [CommonText::Text(_), CommonText::Nothing] => {}
+            _ => reach = Reachability::Unknown,
         }
     }
     reach
@@ -86,10 +92,10 @@ fn asked_beginning(condition: &SortCondition) -> &str {
 
 /// The texts that are asked for, with those that are made: all of them, and the ordinary ones.
 fn sides(
-    subject: Subject<'_>,
-    node: &Node,
+    subject: ProofSubject<'_>,
+    node: &AttributeNode,
     condition: &SortCondition,
-) -> Option<[(Vec<Shape>, Vec<Shape>); 2]> {
+) -> Option<[(Vec<TextShape>, Vec<TextShape>); 2]> {
     let bounds = Template { parts: Vec::new() };
     let (asked, open) = match condition {
         SortCondition::Is(template) => (template, false),
@@ -97,24 +103,24 @@ fn sides(
         _ => (&bounds, true),
     };
     let parameter = |_: &Placeholder| Domain::unknown("a parameter");
-    let asked = Known::new(asked, subject.time_zone, &parameter);
+    let asked = KnownTemplate::new(asked, subject.time_zone, &parameter);
     let mut marks = marks(asked.template);
     let (made, plainly_made) = match node {
-        Node::Template(template) => {
+        AttributeNode::Template(template) => {
             let known = subject.known(template);
             marks.push_str(&self::marks(template));
             let plain = known.clone().without(&marks);
             (known.shapes, plain)
         }
-        Node::Constant(Attribute::N(number)) => {
-            let shape = vec![Shape::of(&literal(number.as_str()))];
+        AttributeNode::Constant(Attribute::N(number)) => {
+            let shape = vec![TextShape::of(&literal(number.as_str()))];
             (shape.clone(), shape)
         }
         _ => return None,
     };
     let (all, plain) = match condition {
         SortCondition::Between(..) => {
-            let shape = vec![Shape::of(&literal(asked_beginning(condition)))];
+            let shape = vec![TextShape::of(&literal(asked_beginning(condition)))];
             (shape.clone(), shape)
         }
         _ => (asked.shapes.clone(), asked.without(&marks)),
@@ -129,7 +135,7 @@ fn sides(
 /// What a template sets between values: letters of its text that are none of a word's.
 fn marks(template: &Template) -> String {
     let texts = template.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
+        TemplatePart::Text(text) => Some(text.as_str()),
         _ => None,
     });
     let all = texts.flat_map(str::chars);

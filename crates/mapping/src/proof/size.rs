@@ -6,12 +6,12 @@ use dynafold_dynamodb::{
 use dynafold_relational::catalog::DataType;
 use dynafold_relational::value::Value;
 
-use super::domain::Kind;
-use super::facts::Subject;
-use super::forms::{Known, Shape, Use};
+use super::domain::ValueKind;
+use super::facts::ProofSubject;
+use super::forms::{KnownTemplate, TextShape, ValueUse};
 use super::indexes::conditions;
 use super::{SizeProof, Writes};
-use crate::model::{Node, Part, Template};
+use crate::model::{AttributeNode, Template, TemplatePart};
 use crate::template::{Filter, canonical};
 
 /// Most bytes of a number: a sign, 38 digits two in a byte, one for each side of the point, one more.
@@ -21,14 +21,14 @@ const NAMED: usize = 3;
 
 /// Bytes with what they come from.
 #[derive(Debug, Default, Clone)]
-struct Weight {
+struct TracedBytes {
     bytes: usize,
     without_limit: Vec<String>,
     /// Columns with their bytes.
     columns: Vec<(String, usize)>,
 }
 
-impl Weight {
+impl TracedBytes {
     fn of(bytes: usize) -> Self {
         Self {
             bytes,
@@ -95,7 +95,7 @@ pub(crate) fn column_bytes(data_type: &DataType, text: Option<usize>) -> Option<
 }
 
 /// How large an item of an item type can be, and what writing it costs.
-pub(crate) fn size(subject: Subject<'_>) -> SizeProof {
+pub(crate) fn size(subject: ProofSubject<'_>) -> SizeProof {
     let table = subject.table;
     let whole = weight(subject, &|_| true);
     let mut writes = Writes {
@@ -132,50 +132,58 @@ pub(crate) fn size(subject: Subject<'_>) -> SizeProof {
     }
 }
 
-fn weight(subject: Subject<'_>, wanted: &dyn Fn(&str) -> bool) -> Weight {
+fn weight(subject: ProofSubject<'_>, wanted: &dyn Fn(&str) -> bool) -> TracedBytes {
     let attributes = subject.item.attributes.iter();
     let wanted_ones = attributes.filter(|(name, _)| wanted(name));
     let mut whole = wanted_ones
-        .map(|(name, node)| Weight::of(name.len()).and(value(subject, node)))
-        .fold(Weight::default(), Weight::and);
+        .map(|(name, node)| TracedBytes::of(name.len()).and(value(subject, node)))
+        .fold(TracedBytes::default(), TracedBytes::and);
     for place in &subject.item.spreads {
-        whole = whole.and(Weight::unlimited(format!("`{}`", place.written)));
+        whole = whole.and(TracedBytes::unlimited(format!("`{}`", place.written)));
     }
     whole
 }
 
-fn value(subject: Subject<'_>, node: &Node) -> Weight {
+fn value(subject: ProofSubject<'_>, node: &AttributeNode) -> TracedBytes {
     match node {
-        Node::Template(template) => of_template(subject, template),
-        Node::Constant(constant) => Weight::of(constant.size()),
-        Node::Map { members, spreads } => {
+        AttributeNode::Template(template) => of_template(subject, template),
+        AttributeNode::Constant(constant) => TracedBytes::of(constant.size()),
+        AttributeNode::Map { members, spreads } => {
             let members = members
                 .iter()
-                .map(|(name, node)| Weight::of(name.len() + 1).and(value(subject, node)));
+                .map(|(name, node)| TracedBytes::of(name.len() + 1).and(value(subject, node)));
             let spreads = spreads.iter();
-            let spreads = spreads.map(|place| Weight::unlimited(format!("`{}`", place.written)));
-            members.chain(spreads).fold(Weight::of(3), Weight::and)
+            let spreads =
+                spreads.map(|place| TracedBytes::unlimited(format!("`{}`", place.written)));
+            members
+                .chain(spreads)
+                .fold(TracedBytes::of(3), TracedBytes::and)
         }
-        Node::List(nodes) => nodes
+        AttributeNode::List(nodes) => nodes
             .iter()
-            .map(|node| Weight::of(1).and(value(subject, node)))
-            .fold(Weight::of(3), Weight::and),
-        Node::When { value: inner, .. } | Node::Typed { value: inner, .. } => value(subject, inner),
-        Node::Embed(embed) => Weight::unlimited(format!("the rows of {}", embed.written)),
+            .map(|node| TracedBytes::of(1).and(value(subject, node)))
+            .fold(TracedBytes::of(3), TracedBytes::and),
+        AttributeNode::When { value: inner, .. } | AttributeNode::Typed { value: inner, .. } => {
+            value(subject, inner)
+        }
+        AttributeNode::Embed(embed) => {
+            TracedBytes::unlimited(format!("the rows of {}", embed.written))
+        }
     }
 }
 
-fn of_template(subject: Subject<'_>, template: &Template) -> Weight {
+fn of_template(subject: ProofSubject<'_>, template: &Template) -> TracedBytes {
     let known = subject.known(template);
-    if let ([Part::Value(placeholder)], [only]) = (template.parts.as_slice(), known.uses.as_slice())
+    if let ([TemplatePart::Value(placeholder)], [only]) =
+        (template.parts.as_slice(), known.uses.as_slice())
     {
         let column = subject.facts.columns.get(placeholder.place.column);
         let plain = placeholder.filters.is_empty() && placeholder.place.path.is_empty();
         let bytes = match column.filter(|_| plain) {
             Some(column) => column.bytes,
             None => match only.domain.kind {
-                Kind::Number => Some(NUMBER),
-                Kind::Boolean => Some(1),
+                ValueKind::Number => Some(NUMBER),
+                ValueKind::Boolean => Some(1),
                 _ => only.domain.bytes,
             },
         };
@@ -183,13 +191,13 @@ fn of_template(subject: Subject<'_>, template: &Template) -> Weight {
         let constants = placeholder.filters.iter().filter_map(largest_constant);
         let least = constants.max().unwrap_or_default().max(1);
         let bytes = bytes.map(|bytes| bytes.max(least));
-        return Weight::column(&placeholder.place.written, bytes);
+        return TracedBytes::column(&placeholder.place.written, bytes);
     }
     let values = known
         .uses
         .iter()
-        .map(|each| Weight::column(&each.placeholder.place.written, escaped(each)));
-    values.fold(Weight::of(literals(template)), Weight::and)
+        .map(|each| TracedBytes::column(&each.placeholder.place.written, escaped(each)));
+    values.fold(TracedBytes::of(literals(template)), TracedBytes::and)
 }
 
 /// Bytes of the largest constant that a filter may put in a value's place.
@@ -210,7 +218,7 @@ fn largest_constant(filter: &Filter) -> Option<usize> {
 }
 
 /// Escaping makes three bytes of one at worst.
-fn escaped(each: &Use<'_>) -> Option<usize> {
+fn escaped(each: &ValueUse<'_>) -> Option<usize> {
     let times = if each.placeholder.escape.is_some() {
         3
     } else {
@@ -220,8 +228,8 @@ fn escaped(each: &Use<'_>) -> Option<usize> {
 }
 
 fn literals(template: &Template) -> usize {
-    let length = |part: &Part| match part {
-        Part::Text(text) => text.len(),
+    let length = |part: &TemplatePart| match part {
+        TemplatePart::Text(text) => text.len(),
         _ => 0,
     };
     template.flat().into_iter().map(length).sum()
@@ -229,7 +237,7 @@ fn literals(template: &Template) -> usize {
 
 /// What a key attribute may hold that DynamoDB refuses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum RefusedContent {
     /// The empty text: this column is all there is to it.
     Empty(String),
     /// More bytes than there may be: this many, by these columns.
@@ -242,7 +250,11 @@ pub(crate) enum Refused {
 
 /// What the text of a key attribute may be that DynamoDB refuses, by the limits of columns.
 /// Columns without a limit are not told of.
-pub(crate) fn refused(subject: Subject<'_>, key: &KeyAttribute, is_sort: bool) -> Vec<Refused> {
+pub(crate) fn refused(
+    subject: ProofSubject<'_>,
+    key: &KeyAttribute,
+    is_sort: bool,
+) -> Vec<RefusedContent> {
     let mut refused = Vec::new();
     let template = subject.item.template(&key.name);
     let Some(template) = template.filter(|_| key.key_type == KeyType::S) else {
@@ -250,9 +262,11 @@ pub(crate) fn refused(subject: Subject<'_>, key: &KeyAttribute, is_sort: bool) -
     };
     let known = subject.known(template);
     if let Some(text) = known.uses.first()
-        && known.shapes.iter().any(Shape::may_be_empty)
+        && known.shapes.iter().any(TextShape::may_be_empty)
     {
-        refused.push(Refused::Empty(text.placeholder.place.written.to_string()));
+        refused.push(RefusedContent::Empty(
+            text.placeholder.place.written.to_string(),
+        ));
     }
     let most = if is_sort {
         MAX_SORT_BYTES
@@ -260,7 +274,7 @@ pub(crate) fn refused(subject: Subject<'_>, key: &KeyAttribute, is_sort: bool) -
         MAX_PARTITION_BYTES
     };
     if let Some(bytes) = bytes(&known).filter(|bytes| *bytes > most) {
-        refused.push(Refused::Long {
+        refused.push(RefusedContent::Long {
             bytes,
             most,
             columns: largest(&known),
@@ -270,7 +284,7 @@ pub(crate) fn refused(subject: Subject<'_>, key: &KeyAttribute, is_sort: bool) -
 }
 
 /// Most bytes of a key attribute's text; `None` where a column has no limit.
-fn bytes(known: &Known<'_>) -> Option<usize> {
+fn bytes(known: &KnownTemplate<'_>) -> Option<usize> {
     let values = known.uses.iter().map(escaped);
     let values: Option<Vec<usize>> = values.collect();
     let sum = values?.into_iter().fold(0, usize::saturating_add);
@@ -278,7 +292,7 @@ fn bytes(known: &Known<'_>) -> Option<usize> {
 }
 
 /// The columns with the most bytes.
-fn largest(known: &Known<'_>) -> Vec<String> {
+fn largest(known: &KnownTemplate<'_>) -> Vec<String> {
     let columns = known.uses.iter().map(|each| {
         let bytes = each.domain.bytes.unwrap_or(usize::MAX);
         (format!("`{}`", each.placeholder.place.written), bytes)

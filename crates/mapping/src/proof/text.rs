@@ -8,7 +8,7 @@ pub(super) struct Stretch {
 }
 
 /// Texts of one form.
-pub(super) type Form = Vec<Stretch>;
+pub(super) type TextForm = Vec<Stretch>;
 
 pub(super) fn one(letters: Letters) -> Stretch {
     Stretch {
@@ -25,22 +25,22 @@ pub(super) fn many(letters: Letters) -> Stretch {
 }
 
 /// At least one letter.
-pub(super) fn some(letters: Letters) -> Form {
+pub(super) fn some(letters: Letters) -> TextForm {
     vec![one(letters), many(letters)]
 }
 
 /// Just so many letters.
-pub(super) fn exactly(letters: Letters, count: usize) -> Form {
+pub(super) fn exactly(letters: Letters, count: usize) -> TextForm {
     vec![one(letters); count]
 }
 
 /// This text.
-pub(super) fn literal(text: &str) -> Form {
+pub(super) fn literal(text: &str) -> TextForm {
     text.chars().map(|c| one(Letters::one(c))).collect()
 }
 
 /// Texts like this one, in which `0` stands for a digit and `f` for a hexadecimal one.
-pub(super) fn like(sample: &str) -> Form {
+pub(super) fn like(sample: &str) -> TextForm {
     let letters = sample.chars().map(|c| match c {
         '0' => Letters::digits(),
         'f' => Letters::hex(),
@@ -56,7 +56,7 @@ pub(super) fn width(form: &[Stretch]) -> Option<usize> {
 }
 
 /// Every letter that texts of these forms can have.
-pub(super) fn letters(forms: &[Form]) -> Letters {
+pub(super) fn letters(forms: &[TextForm]) -> Letters {
     let all = forms.iter().flatten().map(|stretch| stretch.letters);
     all.fold(Letters::of(""), Letters::or)
 }
@@ -68,12 +68,12 @@ pub(super) fn letters(forms: &[Form]) -> Letters {
 pub(super) struct Letters {
     /// A bit for each ASCII letter.
     ascii: u128,
-    beyond: Beyond,
+    beyond: NonAscii,
 }
 
 /// The letters that are not ASCII.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Beyond {
+enum NonAscii {
     None,
     One(char),
     All,
@@ -87,27 +87,27 @@ impl Letters {
     /// Every letter there is.
     pub(super) const ANY: Self = Self {
         ascii: u128::MAX,
-        beyond: Beyond::All,
+        beyond: NonAscii::All,
     };
     /// Every letter that is not ASCII.
     pub(super) const BEYOND_ASCII: Self = Self {
         ascii: 0,
-        beyond: Beyond::All,
+        beyond: NonAscii::All,
     };
     const NONE: Self = Self {
         ascii: 0,
-        beyond: Beyond::None,
+        beyond: NonAscii::None,
     };
 
     pub(super) fn one(letter: char) -> Self {
         match u8::try_from(letter) {
             Ok(byte) if byte.is_ascii() => Self {
                 ascii: 1 << byte,
-                beyond: Beyond::None,
+                beyond: NonAscii::None,
             },
             _ => Self {
                 ascii: 0,
-                beyond: Beyond::One(letter),
+                beyond: NonAscii::One(letter),
             },
         }
     }
@@ -142,9 +142,9 @@ impl Letters {
 
     pub(super) fn or(self, other: Self) -> Self {
         let beyond = match (self.beyond, other.beyond) {
-            (Beyond::None, beyond) | (beyond, Beyond::None) => beyond,
-            (Beyond::One(a), Beyond::One(b)) if a == b => self.beyond,
-            _ => Beyond::All,
+            (NonAscii::None, beyond) | (beyond, NonAscii::None) => beyond,
+            (NonAscii::One(a), NonAscii::One(b)) if a == b => self.beyond,
+            _ => NonAscii::All,
         };
         Self {
             ascii: self.ascii | other.ascii,
@@ -154,9 +154,9 @@ impl Letters {
 
     pub(super) fn and(self, other: Self) -> Self {
         let beyond = match (self.beyond, other.beyond) {
-            (Beyond::All, beyond) | (beyond, Beyond::All) => beyond,
-            (Beyond::One(a), Beyond::One(b)) if a == b => self.beyond,
-            _ => Beyond::None,
+            (NonAscii::All, beyond) | (beyond, NonAscii::All) => beyond,
+            (NonAscii::One(a), NonAscii::One(b)) if a == b => self.beyond,
+            _ => NonAscii::None,
         };
         Self {
             ascii: self.ascii & other.ascii,
@@ -188,7 +188,7 @@ impl Letters {
     }
 
     pub(super) fn is_ascii(self) -> bool {
-        self.beyond == Beyond::None
+        self.beyond == NonAscii::None
     }
 
     pub(super) fn is_empty(self) -> bool {
@@ -202,10 +202,10 @@ impl Letters {
     /// The letter, if there is only one.
     pub(super) fn only(self) -> Option<char> {
         match (self.ascii.count_ones(), self.beyond) {
-            (1, Beyond::None) => u8::try_from(self.ascii.trailing_zeros())
+            (1, NonAscii::None) => u8::try_from(self.ascii.trailing_zeros())
                 .ok()
                 .map(char::from),
-            (0, Beyond::One(letter)) => Some(letter),
+            (0, NonAscii::One(letter)) => Some(letter),
             _ => None,
         }
     }
@@ -219,9 +219,9 @@ impl Letters {
         };
         let printable = || (' '..='~').find(|letter| self.allows(*letter));
         let last = || match self.beyond {
-            Beyond::None => self.ascii().next(),
-            Beyond::One(letter) => Some(letter),
-            Beyond::All => Some('é'),
+            NonAscii::None => self.ascii().next(),
+            NonAscii::One(letter) => Some(letter),
+            NonAscii::All => Some('é'),
         };
         self.only()
             .or_else(|| pick(PLAIN))

@@ -12,16 +12,16 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::domain::Domain;
-use super::facts::{ColumnFact, Subject};
-use super::forms::{Piece, Shape, shapes};
-use super::meet::{Common, Work, meeting};
+use super::facts::{ColumnFact, ProofSubject};
+use super::forms::{ShapePiece, TextShape, shapes};
+use super::meet::{CommonText, ProofBudget, meeting};
 use super::text::{Letters, letters};
-use crate::model::{Node, Placeholder, Template};
+use crate::model::{AttributeNode, Placeholder, Template};
 use crate::template::{Escape, Filter};
 
 /// The texts that a key attribute of an item type can have; more perhaps, never less.
 #[derive(Debug, Clone)]
-pub struct Texts {
+pub struct KeyTexts {
     /// Where a number is written with figures.
     narrow: Known,
     /// With all that a column of numbers may hold: SQLite keeps text in it too.
@@ -32,15 +32,15 @@ pub struct Texts {
 
 #[derive(Debug, Clone)]
 struct Known {
-    shapes: Vec<Shape>,
+    shapes: Vec<TextShape>,
     /// Of each value which texts of its forms it has.
     exact: Vec<Exact>,
 }
 
-impl Texts {
+impl KeyTexts {
     /// As far as what makes the attribute tells, whatever its columns hold.
     #[must_use]
-    pub fn of(node: &Node) -> Self {
+    pub fn of(node: &AttributeNode) -> Self {
         Self::with(node, &TimeZone::UTC, &|_| {
             (Domain::unknown("nothing is known of it"), None)
         })
@@ -48,7 +48,7 @@ impl Texts {
 
     /// `of`: what is known of a placeholder's value, and its column where it is all of one.
     fn with<'t>(
-        node: &Node,
+        node: &AttributeNode,
         zone: &TimeZone,
         of: &dyn Fn(&Placeholder) -> (Domain, Option<&'t ColumnFact>),
     ) -> Self {
@@ -90,7 +90,7 @@ impl Texts {
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
         let (own, theirs) = (&self.narrow.shapes, &other.narrow.shapes);
-        meeting(own, theirs, &mut Work::one()) != Common::Nothing
+        meeting(own, theirs, &mut ProofBudget::one()) != CommonText::Nothing
     }
 }
 
@@ -106,7 +106,7 @@ impl Known {
             _ => return true,
         };
         self.shapes.iter().any(|shape| {
-            let mut reading = Reading {
+            let mut reading = ShapeReading {
                 pieces: &shape.pieces,
                 text,
                 exact: &self.exact,
@@ -118,15 +118,15 @@ impl Known {
 }
 
 /// A text that is read as one of a shape.
-struct Reading<'r> {
-    pieces: &'r [Piece],
+struct ShapeReading<'r> {
+    pieces: &'r [ShapePiece],
     text: &'r str,
     exact: &'r [Exact],
     /// What does not fit: each is looked at once.
     failed: HashSet<(usize, usize, usize)>,
 }
 
-impl Reading<'_> {
+impl ShapeReading<'_> {
     /// Whether the text from `at` on fits the pieces from `place` on. `begun`: where the value began.
     fn fits(&mut self, place: usize, at: usize, begun: usize) -> bool {
         let Some(piece) = self.pieces.get(place) else {
@@ -141,16 +141,16 @@ impl Reading<'_> {
             letter.map(|letter| at + letter.len_utf8())
         };
         let fits = match piece {
-            Piece::Begin(_) => self.fits(place + 1, at, at),
-            Piece::End(number) => {
+            ShapePiece::Begin(_) => self.fits(place + 1, at, at),
+            ShapePiece::End(number) => {
                 let value = self.text.get(begun..at).unwrap_or_default();
                 let exact = self.exact.get(*number);
                 exact.is_none_or(|exact| exact.allows(value)) && self.fits(place + 1, at, 0)
             }
-            Piece::One(letters, _) => {
+            ShapePiece::One(letters, _) => {
                 behind(letters).is_some_and(|behind| self.fits(place + 1, behind, begun))
             }
-            Piece::Many(letters, _) => {
+            ShapePiece::Many(letters, _) => {
                 self.fits(place + 1, at, begun)
                     || behind(letters).is_some_and(|behind| self.fits(place, behind, begun))
             }
@@ -163,7 +163,7 @@ impl Reading<'_> {
 }
 
 /// The texts of an item type's key attributes, partition key first.
-pub(crate) fn key_texts(subject: Subject<'_>) -> Vec<Texts> {
+pub(crate) fn key_texts(subject: ProofSubject<'_>) -> Vec<KeyTexts> {
     let keys = subject.key().unwrap_or_default().into_iter();
     let known = |placeholder: &Placeholder| {
         let domain = subject.domain(placeholder);
@@ -173,7 +173,7 @@ pub(crate) fn key_texts(subject: Subject<'_>) -> Vec<Texts> {
         }
         (domain, column.filter(|_| placeholder.place.path.is_empty()))
     };
-    keys.map(|(_, node)| Texts::with(node, subject.time_zone, &known))
+    keys.map(|(_, node)| KeyTexts::with(node, subject.time_zone, &known))
         .collect()
 }
 

@@ -3,8 +3,8 @@
 use dynafold_relational::catalog::Dbms;
 use dynafold_sql::Sql;
 
-use super::Whole;
-use super::anchor::Anchor;
+use super::ResolvedMapping;
+use super::anchor::TemplateAnchor;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::raw::{RawAcceptance, Spanned};
 
@@ -89,7 +89,7 @@ fn code(name: &str) -> Result<Code, (String, String)> {
 // leave out every row.
 
 /// Tells of parameters in `where`, `$when` and `from: { sql }`.
-pub(super) fn check(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(whole: &ResolvedMapping<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let dbms = whole.catalog.dbms;
     for sql in whole.raw.queries() {
         diagnostics.extend(faults(sql, dbms));
@@ -106,7 +106,7 @@ fn faults(written: &Spanned<String>, dbms: Dbms) -> Vec<Diagnostic> {
     let Ok(sql) = Sql::read(&written.value, Some(dbms)) else {
         return Vec::new();
     };
-    let anchor = Anchor::of(written);
+    let anchor = TemplateAnchor::of(written);
     let own = sql
         .parameters()
         .iter()

@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::raw::Spanned;
-use crate::template::{self, Filter, FilterCall, FilterError, TemplateError, Written};
+use crate::template::{self, Filter, FilterCall, FilterError, TemplateError, WrittenTemplate};
 
 /// Where a template's text stands in the file, so that a place within the template can be shown.
-pub(super) struct Anchor {
+pub(super) struct TemplateAnchor {
     node: Range<usize>,
     /// Where the text begins, when it stands in the file as it is.
     start: Option<usize>,
 }
 
-impl Anchor {
+impl TemplateAnchor {
     pub(super) fn new(span: &Range<usize>, text: &str) -> Self {
         let start = match span.len().checked_sub(text.len()) {
             Some(0) => Some(span.start),
@@ -41,7 +41,7 @@ impl Anchor {
         &self,
         text: &str,
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> Option<Written> {
+    ) -> Option<WrittenTemplate> {
         let mut tell = |error: TemplateError| {
             let span = self.range(&error.span);
             diagnostics.add(Code::Template, span, error.message, error.help);

@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, DynamoType};
 use dynafold_format::counted;
-use dynafold_relational::catalog::{Catalog, Column, DataType, Family};
+use dynafold_relational::catalog::{Catalog, Column, DataType, TypeFamily};
 use dynafold_relational::scan::{Scan, ScanColumn};
 use dynafold_relational::value::{Number, NumberError};
 
-use super::anchor::Anchor;
+use super::anchor::TemplateAnchor;
 use super::pass::PassBuilder;
-use super::scope::{Element, Scope, unknown_column};
+use super::scope::{ExplodedElement, Scope, unknown_column};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity, nearest};
-use crate::model::{Node, Part, Place, Placeholder, Template, family_of};
+use crate::model::{AttributeNode, Placeholder, Template, TemplatePart, ValuePath, family_of};
 use crate::raw::{Spanned, spanned, word};
-use crate::template::{self, Filter, Lookalike, Segment, Trial, WrittenPlaceholder};
-use crate::yaml::{Content, Entry, Node as Yaml};
+use crate::template::{self, Filter, FilterTrial, Lookalike, Segment, WrittenPlaceholder};
+use crate::yaml::{YamlContent, YamlEntry, YamlNode};
 
 /// Binds what one item type says.
-pub(super) struct Binder<'a> {
+pub(super) struct ItemBinder<'a> {
     pub(super) scope: &'a Scope<'a>,
     pub(super) pass: &'a mut PassBuilder,
     pub(super) catalog: &'a Catalog,
@@ -31,9 +31,9 @@ pub(super) struct Binder<'a> {
 }
 
 /// A member of an attribute tree: name, node, and where it was written.
-type Member = (Arc<str>, Node, Range<usize>);
+type Member = (Arc<str>, AttributeNode, Range<usize>);
 
-impl<'a> Binder<'a> {
+impl<'a> ItemBinder<'a> {
     pub(super) fn new(
         scope: &'a Scope<'a>,
         pass: &'a mut PassBuilder,
@@ -51,7 +51,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-impl Binder<'_> {
+impl ItemBinder<'_> {
     pub(super) fn tell(
         &mut self,
         code: Code,
@@ -63,11 +63,11 @@ impl Binder<'_> {
     }
 
     /// Binds a value of an attribute tree.
-    pub(super) fn node(&mut self, yaml: &Yaml) -> Option<Node> {
+    pub(super) fn node(&mut self, yaml: &YamlNode) -> Option<AttributeNode> {
         match &yaml.content {
-            Content::Scalar { text, plain: true } => match constant(text) {
-                Ok(Some(constant)) => Some(Node::Constant(constant)),
-                Ok(None) => self.template(yaml, text).map(Node::Template),
+            YamlContent::Scalar { text, plain: true } => match constant(text) {
+                Ok(Some(constant)) => Some(AttributeNode::Constant(constant)),
+                Ok(None) => self.template(yaml, text).map(AttributeNode::Template),
                 Err(error) => {
                     let message = format!("DynamoDB cannot hold the number `{text}`: {error}");
                     let help = "put it in quotes to make it text";
@@ -75,21 +75,27 @@ impl Binder<'_> {
                     None
                 }
             },
-            Content::Scalar { text, .. } => self.template(yaml, text).map(Node::Template),
-            Content::List(elements) => {
-                let nodes: Vec<Option<Node>> = elements.iter().map(|e| self.node(e)).collect();
-                nodes.into_iter().collect::<Option<_>>().map(Node::List)
+            YamlContent::Scalar { text, .. } => {
+                self.template(yaml, text).map(AttributeNode::Template)
+            }
+            YamlContent::List(elements) => {
+                let nodes: Vec<Option<AttributeNode>> =
+                    elements.iter().map(|e| self.node(e)).collect();
+                nodes
+                    .into_iter()
+                    .collect::<Option<_>>()
+                    .map(AttributeNode::List)
             }
             // Validation has said what is wrong with it.
-            Content::Map { .. } if yaml.is_unquoted_template() => None,
-            Content::Map { .. } if yaml.get("$embed").is_some() => {
+            YamlContent::Map { .. } if yaml.is_unquoted_template() => None,
+            YamlContent::Map { .. } if yaml.get("$embed").is_some() => {
                 let embed = self.embed(yaml)?;
-                Some(Node::Embed(Box::new(embed)))
+                Some(AttributeNode::Embed(Box::new(embed)))
             }
-            Content::Map { .. } if yaml.get("$value").is_some() => self.directed(yaml),
-            Content::Map { entries, .. } => {
+            YamlContent::Map { .. } if yaml.get("$value").is_some() => self.directed(yaml),
+            YamlContent::Map { entries, .. } => {
                 let (members, spreads) = self.members(entries);
-                Some(Node::Map {
+                Some(AttributeNode::Map {
                     members: members
                         .into_iter()
                         .map(|(name, node, _)| (name, node))
@@ -101,7 +107,7 @@ impl Binder<'_> {
     }
 
     /// Binds the entries of an attribute tree's map.
-    pub(super) fn members(&mut self, entries: &[Entry]) -> (Vec<Member>, Vec<Place>) {
+    pub(super) fn members(&mut self, entries: &[YamlEntry]) -> (Vec<Member>, Vec<ValuePath>) {
         let (mut members, mut spreads) = (Vec::new(), Vec::new());
         for entry in entries {
             if entry.key == "$spread" {
@@ -122,7 +128,7 @@ impl Binder<'_> {
         (members, spreads)
     }
 
-    fn spread(&mut self, yaml: &Yaml) -> Option<Place> {
+    fn spread(&mut self, yaml: &YamlNode) -> Option<ValuePath> {
         let text = yaml.text()?;
         let Ok(written) = template::parse(&format!("{{{text}}}")) else {
             let message = "not a column or a member of one";
@@ -134,7 +140,10 @@ impl Binder<'_> {
             return None;
         };
         let (place, family) = self.document(placeholder, yaml.span.clone())?;
-        if !matches!(family, Family::Document | Family::Map | Family::Any) {
+        if !matches!(
+            family,
+            TypeFamily::Document | TypeFamily::Map | TypeFamily::Any
+        ) {
             let message = format!(
                 "`{text}` is {}, which has no members to spread",
                 family.name()
@@ -150,7 +159,7 @@ impl Binder<'_> {
         &mut self,
         written: &WrittenPlaceholder,
         span: Range<usize>,
-    ) -> Option<(Place, Family)> {
+    ) -> Option<(ValuePath, TypeFamily)> {
         let is_json = match written.filters.as_slice() {
             [] => false,
             [call] if matches!(Filter::compile(call), Ok(Filter::Json)) => true,
@@ -163,14 +172,14 @@ impl Binder<'_> {
         };
         let (place, family) = self.place(&written.path, span)?;
         let family = match family {
-            Family::Text if is_json => Family::Document,
+            TypeFamily::Text if is_json => TypeFamily::Document,
             family => family,
         };
-        Some((Place { is_json, ..place }, family))
+        Some((ValuePath { is_json, ..place }, family))
     }
 
-    fn template(&mut self, yaml: &Yaml, text: &str) -> Option<Template> {
-        let at = Anchor::new(&yaml.span, text);
+    fn template(&mut self, yaml: &YamlNode, text: &str) -> Option<Template> {
+        let at = TemplateAnchor::new(&yaml.span, text);
         let written = at.template(text, self.diagnostics)?;
         if let Some(seen) = written.lookalike(&|name| self.is_column(name)) {
             self.diagnostics
@@ -195,7 +204,7 @@ impl Binder<'_> {
 
     /// Tells of an attribute whose value is the bare name of a column. Attributes that tell types apart may well
     /// hold such a word.
-    fn check_constant(&mut self, entry: &Entry) {
+    fn check_constant(&mut self, entry: &YamlEntry) {
         let Some(name) = entry.value.text() else {
             return;
         };
@@ -208,9 +217,15 @@ impl Binder<'_> {
         }
     }
 
-    fn placeholder(&mut self, written: &WrittenPlaceholder, at: &Anchor) -> Option<Placeholder> {
+    fn placeholder(
+        &mut self,
+        written: &WrittenPlaceholder,
+        at: &TemplateAnchor,
+    ) -> Option<Placeholder> {
         let bound = self.place(&written.path, at.range(&written.path_span));
-        let mut family = bound.as_ref().map_or(Family::Any, |(_, family)| *family);
+        let mut family = bound
+            .as_ref()
+            .map_or(TypeFamily::Any, |(_, family)| *family);
         let mut trial = bound.as_ref().and_then(|(place, _)| self.trial(place));
         let mut faulty = false;
         let mut filters = Vec::new();
@@ -227,7 +242,7 @@ impl Binder<'_> {
             });
             let Some((filter, after)) = passed else {
                 faulty = true;
-                family = Family::Any;
+                family = TypeFamily::Any;
                 trial = None;
                 continue;
             };
@@ -251,7 +266,7 @@ impl Binder<'_> {
     }
 
     /// What the catalog tells of the values at a place.
-    fn trial(&self, place: &Place) -> Option<Trial> {
+    fn trial(&self, place: &ValuePath) -> Option<FilterTrial> {
         let (column, alias) = self.pass.places().nth(place.column)?;
         let ScanColumn::Column {
             name, data_type, ..
@@ -262,7 +277,7 @@ impl Binder<'_> {
         if !place.path.is_empty() {
             return None;
         }
-        let trial = Trial::of(&place.written, data_type, self.catalog.dbms);
+        let trial = FilterTrial::of(&place.written, data_type, self.catalog.dbms);
         let table = match alias {
             Some(alias) => self.scope.parent(alias).map(|parent| parent.table),
             None => self.scope.table,
@@ -284,14 +299,14 @@ impl Binder<'_> {
     }
 
     /// A composite template takes scalars alone.
-    fn check_text(&mut self, template: &Template, yaml: &Yaml) {
-        if matches!(template.parts.as_slice(), [Part::Value(_)]) {
+    fn check_text(&mut self, template: &Template, yaml: &YamlNode) {
+        if matches!(template.parts.as_slice(), [TemplatePart::Value(_)]) {
             return;
         }
         for placeholder in template.placeholders() {
             let help = match placeholder.family {
-                Family::Binary => "say `| hex` or `| base64`",
-                Family::List | Family::Map | Family::Set => {
+                TypeFamily::Binary => "say `| hex` or `| base64`",
+                TypeFamily::List | TypeFamily::Map | TypeFamily::Set => {
                     "say `| string` to put its JSON text there"
                 }
                 _ => continue,
@@ -338,9 +353,9 @@ fn constant(text: &str) -> Result<Option<Attribute>, NumberError> {
 
 // `$value` with `$when` and `$type`.
 
-impl Binder<'_> {
+impl ItemBinder<'_> {
     /// Binds a map with `$value`.
-    pub(super) fn directed(&mut self, yaml: &Yaml) -> Option<Node> {
+    pub(super) fn directed(&mut self, yaml: &YamlNode) -> Option<AttributeNode> {
         let value = self.node(yaml.get("$value")?);
         let condition = yaml.get("$when").and_then(spanned);
         let flag = condition.map(|condition| {
@@ -355,19 +370,19 @@ impl Binder<'_> {
             let given = node.known_family();
             convert(&mut node, wanted);
             let made = node.known_family();
-            node = Node::Typed {
+            node = AttributeNode::Typed {
                 wanted,
                 value: Box::new(node),
             };
             if !may_be(wanted, given, made) {
-                let given = given.map_or("another value", Family::name);
+                let given = given.map_or("another value", TypeFamily::name);
                 let message = format!("the value is {given}, which never is of this type");
                 let help = "convert it with a filter, or take `$type` away";
                 self.tell(Code::WrongValue, written.span.clone(), message, help);
             }
         }
         Some(match flag {
-            Some(flag) => Node::When {
+            Some(flag) => AttributeNode::When {
                 flag,
                 value: Box::new(node),
             },
@@ -377,8 +392,8 @@ impl Binder<'_> {
 }
 
 /// Whether a value that was of one kind, and of another after its conversion, may be of a type.
-fn may_be(wanted: DynamoType, given: Option<Family>, made: Option<Family>) -> bool {
-    use Family::{Binary, Number, Text, Time};
+fn may_be(wanted: DynamoType, given: Option<TypeFamily>, made: Option<TypeFamily>) -> bool {
+    use TypeFamily::{Binary, Number, Text, Time};
     let is_member = match wanted {
         DynamoType::Ss => !matches!(given, Some(Number | Binary)),
         DynamoType::Ns => !matches!(given, Some(Text | Time | Binary)),
@@ -394,27 +409,27 @@ fn may_be(wanted: DynamoType, given: Option<Family>, made: Option<Family>) -> bo
 }
 
 /// Has a single value go through the filter that makes the type, where it is another.
-fn convert(node: &mut Node, wanted: DynamoType) {
+fn convert(node: &mut AttributeNode, wanted: DynamoType) {
     let template = match node {
-        Node::Template(template) => template,
-        Node::Constant(Attribute::N(number)) if wanted == DynamoType::S => {
-            *node = Node::Constant(Attribute::S(number.as_str().into()));
+        AttributeNode::Template(template) => template,
+        AttributeNode::Constant(Attribute::N(number)) if wanted == DynamoType::S => {
+            *node = AttributeNode::Constant(Attribute::S(number.as_str().into()));
             return;
         }
         _ => return,
     };
-    let [Part::Value(value)] = template.parts.as_mut_slice() else {
+    let [TemplatePart::Value(value)] = template.parts.as_mut_slice() else {
         return;
     };
     let filter = match (wanted, value.family) {
         (wanted, family) if family_of(wanted) == family => return,
-        (DynamoType::S, Family::Time) => return,
+        (DynamoType::S, TypeFamily::Time) => return,
         (DynamoType::S, _) => Filter::String,
         (DynamoType::N, _) => Filter::Number,
         (DynamoType::B, _) => Filter::Binary,
         (DynamoType::Bool, _) => Filter::Bool,
         (DynamoType::Ss | DynamoType::Ns | DynamoType::Bs, _) => Filter::Set,
-        (DynamoType::L | DynamoType::M, Family::Text) => Filter::Json,
+        (DynamoType::L | DynamoType::M, TypeFamily::Text) => Filter::Json,
         (DynamoType::L | DynamoType::M, _) => return,
     };
     if let Ok(family) = filter.family(value.family) {
@@ -425,9 +440,13 @@ fn convert(node: &mut Node, wanted: DynamoType) {
 
 // Paths: the names in a template become places in the row.
 
-impl Binder<'_> {
+impl ItemBinder<'_> {
     /// Binds a path: a column, `alias.column`, and members below either.
-    pub(super) fn place(&mut self, path: &[String], span: Range<usize>) -> Option<(Place, Family)> {
+    pub(super) fn place(
+        &mut self,
+        path: &[String],
+        span: Range<usize>,
+    ) -> Option<(ValuePath, TypeFamily)> {
         let first = path.first()?;
         let written: Arc<str> = path.join(".").into();
         if let Some(element) = self.scope.element(first) {
@@ -473,7 +492,7 @@ impl Binder<'_> {
         members: &[String],
         written: &str,
         span: Range<usize>,
-    ) -> Option<Family> {
+    ) -> Option<TypeFamily> {
         let mut data_type = Some(&column.data_type);
         for member in members {
             data_type = match data_type {
@@ -500,25 +519,28 @@ impl Binder<'_> {
                 }
             };
         }
-        Some(data_type.map_or(Family::Any, DataType::family))
+        Some(data_type.map_or(TypeFamily::Any, DataType::family))
     }
 
     /// Binds an exploded element, its position, or a member of it.
     fn element_place(
         &mut self,
-        element: &Element,
+        element: &ExplodedElement,
         path: &[String],
         written: Arc<str>,
         span: Range<usize>,
-    ) -> Option<(Place, Family)> {
+    ) -> Option<(ValuePath, TypeFamily)> {
         let is_index = path.get(1).is_some_and(|part| part == "$index");
         let (column, family, members) = if is_index {
-            (element.index, Family::Number, path.get(2..))
+            (element.index, TypeFamily::Number, path.get(2..))
         } else {
             (element.value, element.family, path.get(1..))
         };
         let members = members.unwrap_or_default();
-        let may_have = matches!(family, Family::Any | Family::Document | Family::Map);
+        let may_have = matches!(
+            family,
+            TypeFamily::Any | TypeFamily::Document | TypeFamily::Map
+        );
         if !members.is_empty() && !may_have {
             let message = format!("`{written}`: {} has no members", family.name());
             self.diagnostics
@@ -528,7 +550,7 @@ impl Binder<'_> {
         let family = if members.is_empty() {
             family
         } else {
-            Family::Any
+            TypeFamily::Any
         };
         Some((member(column, members, written), family))
     }
@@ -564,10 +586,10 @@ impl Binder<'_> {
 }
 
 /// The place of a column, or of a member of it.
-fn member(column: usize, path: &[String], written: Arc<str>) -> Place {
-    Place {
+fn member(column: usize, path: &[String], written: Arc<str>) -> ValuePath {
+    ValuePath {
         path: path.iter().map(|name| name.as_str().into()).collect(),
-        ..Place::of_column(column, written)
+        ..ValuePath::of_column(column, written)
     }
 }
 

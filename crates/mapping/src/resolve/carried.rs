@@ -4,13 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dynafold_dynamodb::MAX_ITEM_BYTES;
-use dynafold_relational::catalog::{Column, DataType, Dbms, Family};
+use dynafold_relational::catalog::{Column, DataType, Dbms, TypeFamily};
 use dynafold_sql::{
-    Around, ColumnRef, Comparator, Condition, Constant, Operand, Query, Test, Value,
+    ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SqlQuery,
+    Wrapping,
 };
 
-use super::bind::{Binder, unknown};
-use super::patterns::Bound;
+use super::bind::{ItemBinder, unknown};
+use super::patterns::BoundPattern;
 use super::scope::{Scope, unknown_column};
 use crate::diagnostic::Code;
 use crate::model::{AccessPattern, Placeholder};
@@ -18,7 +19,7 @@ use crate::proof::{PatternProof, SizeProof};
 use crate::raw::{RawItem, Spanned};
 
 /// A column that `columns` asks for.
-struct Chosen {
+struct ChosenColumn {
     /// The joined parent that it belongs to.
     alias: Option<String>,
     column: Column,
@@ -30,14 +31,14 @@ struct Chosen {
     by_name: bool,
 }
 
-impl Chosen {
+impl ChosenColumn {
     /// Whether its name asks for it; `*` does not ask for what is invisible, as in SQL.
     fn is_asked_for(&self) -> bool {
         !self.column.invisible || self.by_name
     }
 }
 
-impl Binder<'_> {
+impl ItemBinder<'_> {
     /// The columns that are carried under their own names: attribute name, place, and where it was
     /// asked for. What is omitted is not read from the source either, unless something else asks
     /// for it.
@@ -64,7 +65,8 @@ impl Binder<'_> {
                 }
             }
         }
-        let omitted = |chosen: &Chosen| raw.omit.iter().any(|name| name.value == chosen.written);
+        let omitted =
+            |chosen: &ChosenColumn| raw.omit.iter().any(|name| name.value == chosen.written);
         chosen.retain(|chosen| !omitted(chosen));
         let (left_out, chosen): (Vec<_>, Vec<_>) = chosen
             .into_iter()
@@ -85,7 +87,7 @@ impl Binder<'_> {
             .collect()
     }
 
-    fn choose(&mut self, name: &Spanned<String>, chosen: &mut Vec<Chosen>) {
+    fn choose(&mut self, name: &Spanned<String>, chosen: &mut Vec<ChosenColumn>) {
         let scope = self.scope;
         if name.value == "*" {
             choose(None, scope.columns, name, chosen);
@@ -115,8 +117,8 @@ impl Binder<'_> {
         }
     }
 
-    fn carry(&mut self, chosen: Chosen) -> (Arc<str>, Placeholder, Range<usize>) {
-        let Chosen {
+    fn carry(&mut self, chosen: ChosenColumn) -> (Arc<str>, Placeholder, Range<usize>) {
+        let ChosenColumn {
             alias,
             column,
             written,
@@ -142,9 +144,9 @@ fn choose(
     alias: Option<&str>,
     columns: &[Column],
     name: &Spanned<String>,
-    chosen: &mut Vec<Chosen>,
+    chosen: &mut Vec<ChosenColumn>,
 ) {
-    chosen.extend(columns.iter().map(|column| Chosen {
+    chosen.extend(columns.iter().map(|column| ChosenColumn {
         alias: alias.map(str::to_owned),
         written: match alias {
             Some(alias) => format!("{alias}.{}", column.name),
@@ -158,7 +160,7 @@ fn choose(
 
 // Conditions of `where` and `$when` that no row can meet, by the types of their columns.
 
-impl Binder<'_> {
+impl ItemBinder<'_> {
     /// Takes a condition for the source to look at, and tells of one that never holds with what comes of it.
     pub(super) fn take_condition(&mut self, written: &Spanned<String>, outcome: &str) {
         self.conditions
@@ -166,7 +168,7 @@ impl Binder<'_> {
         let dbms = self.catalog.dbms;
         let query = format!("SELECT 1 FROM t WHERE {}", written.value);
         // What cannot be read, the database judges.
-        let Ok(query) = Query::read(&query, Some(dbms)) else {
+        let Ok(query) = SqlQuery::read(&query, Some(dbms)) else {
             return;
         };
         let conditions = query.select().map(|select| select.conditions.as_slice());
@@ -182,7 +184,7 @@ impl Binder<'_> {
 /// Why a condition never holds, and what to do about it, if that is plain to see.
 fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String, String)> {
     match &condition.test {
-        Test::Compare { left, op, right } if *op != Comparator::Same => {
+        ConditionTest::Compare { left, op, right } if *op != Comparator::Same => {
             if [left, right].iter().any(|side| is_null(side)) {
                 return Some((
                     "nothing is equal to NULL, nor unequal".to_owned(),
@@ -202,7 +204,7 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
             let column = column(left, scope)?;
             (is_equal && !may_be(column, right)).then(|| no_member(column))
         }
-        Test::In {
+        ConditionTest::In {
             operand,
             negated: false,
             list,
@@ -211,7 +213,7 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
             let is_none = list.iter().all(|value| !may_be(column, value));
             (is_none && !list.is_empty()).then(|| no_member(column))
         }
-        Test::Null {
+        ConditionTest::Null {
             operand,
             negated: false,
         } => {
@@ -223,7 +225,7 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
             }
             let column = column(operand, scope)?;
             // No key and no NOT NULL says that a joined parent is there. MySQL takes 0000-00-00 for NULL here.
-            let is_zero = dbms != Dbms::Postgres && column.data_type.family() == Family::Time;
+            let is_zero = dbms != Dbms::Postgres && column.data_type.family() == TypeFamily::Time;
             (is_own(operand) && !column.nullable && !is_zero).then(|| {
                 (
                     format!("`{}` is never NULL", column.name),
@@ -238,7 +240,7 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
 /// The text that an operand is, as it is.
 fn text(operand: &Operand) -> Option<&str> {
     match &operand.value {
-        Value::Constant(Constant::Text(text)) if operand.around.is_empty() => Some(text),
+        OperandValue::Constant(Constant::Text(text)) if operand.around.is_empty() => Some(text),
         _ => None,
     }
 }
@@ -255,14 +257,15 @@ fn no_member(column: &Column) -> (String, String) {
 }
 
 fn is_null(operand: &Operand) -> bool {
-    let is_function = |around: &Around| matches!(around, Around::Function(_));
-    operand.value == Value::Constant(Constant::Null) && !operand.around.iter().any(is_function)
+    let is_function = |around: &Wrapping| matches!(around, Wrapping::Function(_));
+    operand.value == OperandValue::Constant(Constant::Null)
+        && !operand.around.iter().any(is_function)
 }
 
 /// Whether a column of an enum may be equal to a value, in whatever case; any other may.
 fn may_be(column: &Column, value: &Operand) -> bool {
     match (&column.data_type, &value.value) {
-        (DataType::Enum { values }, Value::Constant(Constant::Text(text)))
+        (DataType::Enum { values }, OperandValue::Constant(Constant::Text(text)))
             if value.around.is_empty() =>
         {
             let text = text.trim_end().to_lowercase();
@@ -274,12 +277,15 @@ fn may_be(column: &Column, value: &Operand) -> bool {
 
 /// Whether a column is the base table's.
 fn is_own(operand: &Operand) -> bool {
-    matches!(&operand.value, Value::Column(ColumnRef { owner: None, .. }))
+    matches!(
+        &operand.value,
+        OperandValue::Column(ColumnRef { owner: None, .. })
+    )
 }
 
 /// The column of the table or of a joined parent.
 fn column<'a>(operand: &Operand, scope: &Scope<'a>) -> Option<&'a Column> {
-    let Value::Column(ColumnRef { owner, name, .. }) = &operand.value else {
+    let OperandValue::Column(ColumnRef { owner, name, .. }) = &operand.value else {
         return None;
     };
     if !operand.around.is_empty() || !scope.is_table() {
@@ -301,7 +307,11 @@ fn column<'a>(operand: &Operand, scope: &Scope<'a>) -> Option<&'a Column> {
 const UNIT: usize = 4096;
 
 /// How a pattern is served. `finds`: the item types that it finds.
-pub(super) fn served(bound: &Bound, finds: Vec<String>, sizes: &[SizeProof]) -> PatternProof {
+pub(super) fn served(
+    bound: &BoundPattern,
+    finds: Vec<String>,
+    sizes: &[SizeProof],
+) -> PatternProof {
     let pattern = &bound.pattern;
     let partitions = pattern.shards.unwrap_or(1);
     let unit = if pattern.consistent { 1.0 } else { 0.5 };

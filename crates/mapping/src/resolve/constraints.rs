@@ -9,11 +9,13 @@ use std::sync::Arc;
 use dynafold_relational::catalog::{Column, DataType, Dbms, Table, TableKind};
 use dynafold_relational::scan::ScanColumn;
 
-use super::bind::{Binder, unknown};
-use super::scope::{On, One, Parent, Scope};
-use crate::proof::{Bounds, ColumnFact, Domain, Facts, Origin, UniqueKey, column_bytes};
+use super::bind::{ItemBinder, unknown};
+use super::scope::{ColumnPair, JoinUniqueness, JoinedParent, Scope};
+use crate::proof::{
+    ColumnFact, Domain, RelationKind, RowFacts, TypeBounds, UniqueColumns, column_bytes,
+};
 
-impl Binder<'_> {
+impl ItemBinder<'_> {
     /// What tells source rows apart: names and indices into the row. Of a row that is exploded,
     /// the positions of the elements too.
     pub(super) fn row_key(&mut self) -> Vec<(Arc<str>, usize)> {
@@ -25,10 +27,10 @@ impl Binder<'_> {
     }
 
     /// What a proof goes by.
-    pub(super) fn facts(&mut self, filtered: bool) -> Facts {
+    pub(super) fn facts(&mut self, filtered: bool) -> RowFacts {
         let unique = self.unique_keys();
         let (determined, supposed) = self.determined();
-        Facts {
+        RowFacts {
             relation: self.scope.written.clone(),
             unique,
             determined,
@@ -41,9 +43,12 @@ impl Binder<'_> {
 
     /// The sets of columns that are unique, as indices into the row. There are none where a joined
     /// view may give a row several times, nor over the rows of tables that inherit.
-    fn unique_keys(&mut self) -> Vec<UniqueKey> {
+    fn unique_keys(&mut self) -> Vec<UniqueColumns> {
         let scope = self.scope;
-        if matches!(self.origin(), Origin::Inherited | Origin::Multiplied) {
+        if matches!(
+            self.origin(),
+            RelationKind::Inherited | RelationKind::Multiplied
+        ) {
             return Vec::new();
         }
         let dbms = self.catalog.dbms;
@@ -59,14 +64,16 @@ impl Binder<'_> {
         let positions = scope.elements.iter().map(|element| element.index);
         let positions: Vec<usize> = positions.collect();
         let of_joins = scope.joins.iter().find_map(|parent| match parent.one {
-            One::Supposed(doubt) => Some(doubt),
-            One::Enforced | One::Unknown => None,
+            JoinUniqueness::Supposed(doubt) => Some(doubt),
+            JoinUniqueness::Enforced | JoinUniqueness::Unknown => None,
         });
-        let unique = keys.into_iter().map(|(called, columns, doubt)| UniqueKey {
-            called,
-            doubt: doubt.or(of_joins),
-            columns: [self.indices(columns), positions.clone()].concat(),
-        });
+        let unique = keys
+            .into_iter()
+            .map(|(called, columns, doubt)| UniqueColumns {
+                called,
+                doubt: doubt.or(of_joins),
+                columns: [self.indices(columns), positions.clone()].concat(),
+            });
         unique.collect()
     }
 
@@ -93,7 +100,7 @@ impl Binder<'_> {
         column: Option<&Column>,
         name: &str,
         written: String,
-        parent: Option<&Parent<'_>>,
+        parent: Option<&JoinedParent<'_>>,
     ) -> ColumnFact {
         let unknown = unknown(name);
         let data_type = column.map(|column| column.data_type.clone());
@@ -121,7 +128,7 @@ impl Binder<'_> {
             bytes,
             unclear: is_unclear(column, dbms),
             rowid: column.rowid && is_stored,
-            bounds: (is_stored && dbms != Dbms::Sqlite).then(|| Bounds {
+            bounds: (is_stored && dbms != Dbms::Sqlite).then(|| TypeBounds {
                 dbms,
                 fixed: ["binary(", "character("]
                     .iter()
@@ -164,7 +171,7 @@ impl Binder<'_> {
     /// those, because the join leads to one parent. Text is left out: two texts may be equal to
     /// the join, in a collation without case, and different in the key. Behind them, the columns that a
     /// parent's key would tell which the database may not have enforced.
-    fn determined(&mut self) -> (Told, Vec<usize>) {
+    fn determined(&mut self) -> (DeterminedColumns, Vec<usize>) {
         let scope = self.scope;
         let (mut determined, mut supposed) = (Vec::new(), Vec::new());
         // A parent of a parent tells that parent's columns first, and these tell ours.
@@ -194,7 +201,7 @@ impl Binder<'_> {
     }
 
     /// Whether values of a join's column that are equal to the join are one value.
-    fn is_exact(&self, parent: &Parent<'_>, on: &On) -> bool {
+    fn is_exact(&self, parent: &JoinedParent<'_>, on: &ColumnPair) -> bool {
         let exact = |data_type: &DataType| match data_type {
             DataType::Integer { .. } => true,
             DataType::Decimal { .. } | DataType::Uuid | DataType::Date | DataType::Boolean => {
@@ -211,15 +218,21 @@ impl Binder<'_> {
         })
     }
 
-    fn origin(&self) -> Origin {
+    fn origin(&self) -> RelationKind {
         let scope = self.scope;
         match scope.table {
-            _ if scope.joins.iter().any(|parent| parent.one == One::Unknown) => Origin::Multiplied,
-            None if scope.known => Origin::Query,
-            None => Origin::Unknown,
-            Some(table) if table.inherited => Origin::Inherited,
-            Some(table) if table.is_stored() => Origin::Table,
-            Some(_) => Origin::View,
+            _ if scope
+                .joins
+                .iter()
+                .any(|parent| parent.one == JoinUniqueness::Unknown) =>
+            {
+                RelationKind::Multiplied
+            }
+            None if scope.known => RelationKind::Query,
+            None => RelationKind::Unknown,
+            Some(table) if table.inherited => RelationKind::Inherited,
+            Some(table) if table.is_stored() => RelationKind::Table,
+            Some(_) => RelationKind::View,
         }
     }
 
@@ -261,7 +274,7 @@ impl Binder<'_> {
 }
 
 /// Where all of the first columns are known, so are the second.
-type Told = Vec<(Vec<usize>, Vec<usize>)>;
+type DeterminedColumns = Vec<(Vec<usize>, Vec<usize>)>;
 
 /// A key's name for people, its columns, and why the database may not have enforced it.
 type KeyOf<'t> = (String, &'t [String], Option<&'static str>);
@@ -288,7 +301,12 @@ fn keys(table: &Table, dbms: Dbms) -> Vec<KeyOf<'_>> {
 
 /// Whether a row has one parent at most: what the join matches holds a key of the parent, and no two
 /// values of that key are equal to the join.
-pub(super) fn one(scope: &Scope<'_>, table: &Table, on: &[On], dbms: Dbms) -> One {
+pub(super) fn one(
+    scope: &Scope<'_>,
+    table: &Table,
+    on: &[ColumnPair],
+    dbms: Dbms,
+) -> JoinUniqueness {
     let matched = |name: &String| {
         on.iter().any(|on| {
             let ours = scope.column(on.owner.as_deref(), &on.ours);
@@ -297,15 +315,15 @@ pub(super) fn one(scope: &Scope<'_>, table: &Table, on: &[On], dbms: Dbms) -> On
         })
     };
     if table.inherited {
-        return One::Unknown;
+        return JoinUniqueness::Unknown;
     }
     let keys = keys(table, dbms).into_iter();
     let matched = keys.filter(|(_, key, _)| !key.is_empty() && key.iter().all(matched));
     // The primary key comes first, and is enforced where any key is.
     match matched.map(|(_, _, doubt)| doubt).next() {
-        Some(None) => One::Enforced,
-        Some(Some(doubt)) => One::Supposed(doubt),
-        None => One::Unknown,
+        Some(None) => JoinUniqueness::Enforced,
+        Some(Some(doubt)) => JoinUniqueness::Supposed(doubt),
+        None => JoinUniqueness::Unknown,
     }
 }
 

@@ -1,24 +1,26 @@
 //! Binds `$embed`: finds the children, and says what becomes of each.
 
-use dynafold_relational::catalog::{Catalog, DataType, Family, Table};
+use dynafold_relational::catalog::{Catalog, DataType, Table, TypeFamily};
 use dynafold_relational::scan::Embed;
 
-use super::bind::Binder;
+use super::bind::ItemBinder;
 use super::join::{matched, ours};
 use super::pass::PassBuilder;
-use super::scope::{Element, On, Scope};
+use super::scope::{ColumnPair, ExplodedElement, Scope};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::{EmbedNode, Explode, Gather, Node, Place, Placeholder, Template};
+use crate::model::{
+    AttributeNode, ChildContainer, EmbedNode, Explode, Placeholder, Template, ValuePath,
+};
 use crate::raw::{RawItem, Spanned, read_joins, read_pairs, spanned};
 use crate::template::{self, Segment};
-use crate::yaml::Node as Yaml;
+use crate::yaml::YamlNode;
 
 /// Levels of embeds within embeds.
 const MAX_DEPTH: usize = 3;
 
-impl Binder<'_> {
+impl ItemBinder<'_> {
     /// Binds a map with `$embed`.
-    pub(super) fn embed(&mut self, yaml: &Yaml) -> Option<EmbedNode> {
+    pub(super) fn embed(&mut self, yaml: &YamlNode) -> Option<EmbedNode> {
         let name = yaml.get("$embed").and_then(spanned)?;
         if self.depth >= MAX_DEPTH {
             let message = format!("embeds nest to {MAX_DEPTH} levels");
@@ -32,7 +34,7 @@ impl Binder<'_> {
         let on = self.relation(yaml, &name, &child);
         let has_key = self.take_key(&name);
         let mut rows = PassBuilder::new(&child);
-        let mut binder = Binder {
+        let mut binder = ItemBinder {
             scope: &child,
             pass: &mut rows,
             catalog: self.catalog,
@@ -93,10 +95,10 @@ impl Binder<'_> {
     /// How a child finds its parent.
     fn relation(
         &mut self,
-        yaml: &Yaml,
+        yaml: &YamlNode,
         name: &Spanned<String>,
         child: &Scope<'_>,
-    ) -> Option<Vec<On>> {
+    ) -> Option<Vec<ColumnPair>> {
         let table = child.table?;
         if let Some(pairs) = yaml.get("$match") {
             return matched(
@@ -130,22 +132,22 @@ impl Binder<'_> {
     }
 
     /// A map of all columns, for children of which nothing is said.
-    fn all_columns(&mut self) -> Node {
+    fn all_columns(&mut self) -> AttributeNode {
         let columns = self.scope.columns.iter();
         let members = columns.map(|column| {
             let (name, data_type) = (column.name.as_str(), &column.data_type);
             let place = self.pass.column(None, name, data_type);
             let value = Placeholder::of_column(place, name, data_type.family());
-            (name.into(), Node::Template(Template::of(value)))
+            (name.into(), AttributeNode::Template(Template::of(value)))
         });
-        Node::Map {
+        AttributeNode::Map {
             members: members.collect(),
             spreads: Vec::new(),
         }
     }
 
     /// The places by which children are sorted, and whether they descend.
-    fn order(&mut self, yaml: &Yaml) -> Option<Vec<(usize, bool)>> {
+    fn order(&mut self, yaml: &YamlNode) -> Option<Vec<(usize, bool)>> {
         let Some(order) = yaml.get("$order") else {
             return Some(Vec::new());
         };
@@ -175,10 +177,10 @@ impl Binder<'_> {
 }
 
 /// The foreign keys of a child that lead to a table.
-fn references(child: &Table, parent: &Table) -> Vec<Vec<On>> {
+fn references(child: &Table, parent: &Table) -> Vec<Vec<ColumnPair>> {
     let keys = child.foreign_keys.iter();
     let leading = keys.filter(|key| key.references == parent.name);
-    let on = |ours: &String, theirs: &String| On {
+    let on = |ours: &String, theirs: &String| ColumnPair {
         owner: None,
         ours: theirs.clone(),
         theirs: ours.clone(),
@@ -191,8 +193,8 @@ fn references(child: &Table, parent: &Table) -> Vec<Vec<On>> {
         .collect()
 }
 
-fn listed(keys: &[Vec<On>]) -> String {
-    let pairs = |key: &Vec<On>| {
+fn listed(keys: &[Vec<ColumnPair>]) -> String {
+    let pairs = |key: &Vec<ColumnPair>| {
         let pairs = key.iter().map(|on| format!("{}: {}", on.theirs, on.ours));
         format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
     };
@@ -215,7 +217,7 @@ pub(super) fn resolve<'a>(
             scope.broken.push(alias.value.clone());
             continue;
         }
-        let mut binder = Binder::new(scope, pass, catalog, diagnostics);
+        let mut binder = ItemBinder::new(scope, pass, catalog, diagnostics);
         let Some((place, family)) = binder.array(array) else {
             scope.broken.push(alias.value.clone());
             continue;
@@ -225,7 +227,7 @@ pub(super) fn resolve<'a>(
             element: pass.slot(),
             index: pass.slot(),
         };
-        scope.elements.push(Element {
+        scope.elements.push(ExplodedElement {
             alias: alias.value.clone(),
             value: explode.element,
             index: explode.index,
@@ -236,9 +238,9 @@ pub(super) fn resolve<'a>(
     explodes
 }
 
-impl Binder<'_> {
+impl ItemBinder<'_> {
     /// The place of an array, and what its elements are.
-    fn array(&mut self, written: &Spanned<String>) -> Option<(Place, Family)> {
+    fn array(&mut self, written: &Spanned<String>) -> Option<(ValuePath, TypeFamily)> {
         let parsed = template::parse(&format!("{{{}}}", written.value));
         let segments = parsed.map(|parsed| parsed.segments).unwrap_or_default();
         let [Segment::Placeholder(placeholder)] = segments.as_slice() else {
@@ -250,7 +252,7 @@ impl Binder<'_> {
         let (place, family) = self.document(placeholder, written.span.clone())?;
         if !matches!(
             family,
-            Family::List | Family::Set | Family::Document | Family::Any
+            TypeFamily::List | TypeFamily::Set | TypeFamily::Document | TypeFamily::Any
         ) {
             let message = format!("`{}` is {}, not an array", written.value, family.name());
             let help = "explode takes a JSON column, an array, or a member of either; of JSON that is kept in text say column | json";
@@ -261,8 +263,8 @@ impl Binder<'_> {
         let declared = declared.filter(|_| place.path.is_empty());
         let element = match declared.map(|column| &column.data_type) {
             Some(DataType::Array { element }) => element.family(),
-            Some(DataType::Set { .. }) => Family::Text,
-            _ => Family::Any,
+            Some(DataType::Set { .. }) => TypeFamily::Text,
+            _ => TypeFamily::Any,
         };
         Some((place, element))
     }
@@ -271,36 +273,44 @@ impl Binder<'_> {
 // What the children of an embed stand in: a set takes no value twice and a map no name twice, and
 // what breaks that rejects the whole parent.
 
-impl Binder<'_> {
+impl ItemBinder<'_> {
     /// Binds `$as` and `$key`. `on` is how the children find their parent.
     pub(super) fn gather(
         &mut self,
-        yaml: &Yaml,
-        each: Option<&Node>,
-        on: Option<&[On]>,
-    ) -> Option<Gather> {
-        match yaml.get("$as").and_then(Yaml::text) {
+        yaml: &YamlNode,
+        each: Option<&AttributeNode>,
+        on: Option<&[ColumnPair]>,
+    ) -> Option<ChildContainer> {
+        match yaml.get("$as").and_then(YamlNode::text) {
             Some("set") => {
                 let written = yaml.get("$each").or(yaml.get("$embed"))?;
-                match each.and_then(Node::known_family) {
-                    Some(given @ (Family::Boolean | Family::List | Family::Map | Family::Set)) => {
+                match each.and_then(AttributeNode::known_family) {
+                    Some(
+                        given @ (TypeFamily::Boolean
+                        | TypeFamily::List
+                        | TypeFamily::Map
+                        | TypeFamily::Set),
+                    ) => {
                         self.misfit(written, "a set", given, "say `$as: list`");
                     }
                     _ => {
-                        if let (Some(Node::Template(member)), Some(on)) = (each, on) {
+                        if let (Some(AttributeNode::Template(member)), Some(on)) = (each, on) {
                             self.check_members(member, "members of a set", written, yaml, on);
                         }
                     }
                 }
-                Some(Gather::Set)
+                Some(ChildContainer::Set)
             }
             Some("map") => {
                 let written = yaml.get("$key")?;
-                let Node::Template(key) = self.node(written)? else {
+                let AttributeNode::Template(key) = self.node(written)? else {
                     return None;
                 };
                 match key.family() {
-                    given @ (Family::Binary | Family::List | Family::Map | Family::Set) => {
+                    given @ (TypeFamily::Binary
+                    | TypeFamily::List
+                    | TypeFamily::Map
+                    | TypeFamily::Set) => {
                         self.misfit(written, "a member's name", given, "name another column");
                     }
                     _ => {
@@ -309,13 +319,13 @@ impl Binder<'_> {
                         }
                     }
                 }
-                Some(Gather::Map(key))
+                Some(ChildContainer::Map(key))
             }
-            _ => Some(Gather::List),
+            _ => Some(ChildContainer::List),
         }
     }
 
-    fn misfit(&mut self, written: &Yaml, what: &str, given: Family, help: &str) {
+    fn misfit(&mut self, written: &YamlNode, what: &str, given: TypeFamily, help: &str) {
         let message = format!("{what} cannot be made of {}", given.name());
         self.tell(Code::Embed, written.span.clone(), message, help);
     }
@@ -326,9 +336,9 @@ impl Binder<'_> {
         &mut self,
         member: &Template,
         what: &str,
-        written: &Yaml,
-        embed: &Yaml,
-        on: &[On],
+        written: &YamlNode,
+        embed: &YamlNode,
+        on: &[ColumnPair],
     ) {
         if embed.get("$where").is_some() {
             return;

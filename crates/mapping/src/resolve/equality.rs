@@ -1,6 +1,6 @@
 //! What the database holds equal, and DynamoDB does not.
 
-use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Family};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, TypeFamily};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::Placeholder;
@@ -64,14 +64,16 @@ pub(super) fn unlike(
 /// Whether values of two types can be equal without one being converted. A strict database takes
 /// neither a UUID nor an enum for text, nor a truth value for a number.
 fn can_be_equal(one: &DataType, other: &DataType, strict: bool) -> bool {
-    let is_unknown = |family| matches!(family, Family::Any | Family::Document);
+    let is_unknown = |family| matches!(family, TypeFamily::Any | TypeFamily::Document);
     match (one.family(), other.family()) {
         (one, other) if is_unknown(one) || is_unknown(other) => true,
-        (Family::Text, Family::Text) => {
+        (TypeFamily::Text, TypeFamily::Text) => {
             let is_own = |of: &DataType| matches!(of, DataType::Uuid | DataType::Enum { .. });
             !strict || one == other || !(is_own(one) || is_own(other))
         }
-        (Family::Boolean, Family::Number) | (Family::Number, Family::Boolean) => !strict,
+        (TypeFamily::Boolean, TypeFamily::Number) | (TypeFamily::Number, TypeFamily::Boolean) => {
+            !strict
+        }
         (one, other) => one == other,
     }
 }

@@ -4,8 +4,8 @@
 use dynafold_relational::catalog::{Column, ForeignKey};
 
 use super::equality::{folds, is_insensitive};
-use super::patterns::Bound;
-use super::{Resolved, Whole};
+use super::patterns::BoundPattern;
+use super::{ResolvedItem, ResolvedMapping};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::Placeholder;
 use crate::starter::scalar;
@@ -13,7 +13,11 @@ use crate::template::Path;
 
 /// Tells of partition keys that are made from a foreign key between such columns: a child that spells its parent
 /// otherwise stands apart from it. Of indexes those count that an access pattern asks.
-pub(super) fn check(whole: &Whole<'_>, bound: &[Bound], diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(
+    whole: &ResolvedMapping<'_>,
+    bound: &[BoundPattern],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let table = whole.table;
     let is_asked = |name: &str| {
         let mut patterns = bound.iter().map(|bound| &bound.pattern);
@@ -39,7 +43,11 @@ pub(super) fn check(whole: &Whole<'_>, bound: &[Bound], diagnostics: &mut Vec<Di
 }
 
 /// How a placeholder takes the parent's spelling, where its own may be another.
-fn apart(item: &Resolved, placeholder: &Placeholder, whole: &Whole<'_>) -> Option<String> {
+fn apart(
+    item: &ResolvedItem,
+    placeholder: &Placeholder,
+    whole: &ResolvedMapping<'_>,
+) -> Option<String> {
     let (passes, catalog) = (whole.passes, whole.catalog);
     let place = &placeholder.place;
     if folds(placeholder) || !place.path.is_empty() {

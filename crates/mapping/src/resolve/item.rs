@@ -7,12 +7,12 @@ use std::sync::Arc;
 use dynafold_dynamodb::Table;
 use dynafold_relational::catalog::Catalog;
 
-use super::bind::Binder;
+use super::bind::ItemBinder;
 use super::pass::PassBuilder;
 use super::scope::Scope;
-use super::{Resolved, embed, life};
+use super::{ResolvedItem, embed, life};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::{Expired, ItemType, Node, Part, Template};
+use crate::model::{AttributeNode, Expired, ItemType, Template, TemplatePart};
 use crate::raw::{Raw, RawItem};
 
 /// The name of the type attribute where the mapping does not choose one.
@@ -27,9 +27,9 @@ pub(super) fn resolve<'a>(
     mut scope: Scope<'a>,
     (pass, rows): (usize, &mut PassBuilder),
     diagnostics: &mut Vec<Diagnostic>,
-) -> Resolved {
+) -> ResolvedItem {
     let explodes = embed::resolve(raw, &mut scope, rows, catalog, diagnostics);
-    let mut binder = Binder::new(&scope, rows, catalog, diagnostics);
+    let mut binder = ItemBinder::new(&scope, rows, catalog, diagnostics);
     let condition = raw.condition.as_ref().map(|condition| {
         binder.take_condition(condition, "no row makes an item");
         binder.pass.condition(&condition.value)
@@ -39,13 +39,13 @@ pub(super) fn resolve<'a>(
     let type_name = type_attribute.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| name.value.as_str());
     let item_type = (type_name != "false").then(|| {
         let span = type_attribute.map_or(&raw.name.span, |name| &name.span);
-        let parts = vec![Part::Text(raw.name.value.clone())];
-        let node = Node::Template(Template { parts });
+        let parts = vec![TemplatePart::Text(raw.name.value.clone())];
+        let node = AttributeNode::Template(Template { parts });
         (Arc::from(type_name), node, span.clone())
     });
     let carried = binder.carried(raw).into_iter();
-    let carried =
-        carried.map(|(name, value, span)| (name, Node::Template(Template::of(value)), span));
+    let carried = carried
+        .map(|(name, value, span)| (name, AttributeNode::Template(Template::of(value)), span));
     let (members, spreads) = binder.members(&raw.attributes);
     for (name, node, span) in item_type.into_iter().chain(carried).chain(members) {
         attributes.add(name, node, span, binder.diagnostics);
@@ -59,7 +59,7 @@ pub(super) fn resolve<'a>(
     let nullable = binder.nullable();
     let expired = raw.expired.as_ref();
     let compress = raw.compress.iter();
-    let resolved = Resolved {
+    let resolved = ResolvedItem {
         conditions: binder.conditions,
         item: ItemType {
             name: raw.name.value.as_str().into(),
@@ -90,12 +90,12 @@ pub(super) fn resolve<'a>(
 /// An item type's attributes, and where each was written.
 #[derive(Default)]
 struct Attributes {
-    nodes: Vec<(Arc<str>, Node)>,
+    nodes: Vec<(Arc<str>, AttributeNode)>,
     spans: HashMap<Arc<str>, Range<usize>>,
 }
 
 impl Attributes {
-    fn of_key(raw: &RawItem, table: &Table, binder: &mut Binder<'_>) -> Self {
+    fn of_key(raw: &RawItem, table: &Table, binder: &mut ItemBinder<'_>) -> Self {
         let mut own = Self::default();
         for key in table.key() {
             match raw.key.iter().find(|entry| *entry.key == *key.name) {
@@ -131,7 +131,7 @@ impl Attributes {
     fn add(
         &mut self,
         name: Arc<str>,
-        node: Node,
+        node: AttributeNode,
         span: Range<usize>,
         diagnostics: &mut Vec<Diagnostic>,
     ) {

@@ -4,7 +4,7 @@ use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table, TableKind
 
 use super::constraints::one;
 use super::equality::unlike;
-use super::scope::{On, One, Parent, Scope, find_table, unknown_column};
+use super::scope::{ColumnPair, JoinUniqueness, JoinedParent, Scope, find_table, unknown_column};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::raw::{RawJoin, RawJoinTo, RawMatch, Spanned};
 
@@ -30,7 +30,7 @@ fn find_parent<'a>(
     scope: &Scope<'a>,
     catalog: &'a Catalog,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Parent<'a>> {
+) -> Option<JoinedParent<'a>> {
     if scope.is_taken(&raw.alias, Code::Join, diagnostics) {
         return None;
     }
@@ -48,21 +48,21 @@ fn find_parent<'a>(
         diagnostics.push(not_unique(raw, table, &theirs));
         return None;
     }
-    let parent = Parent {
+    let parent = JoinedParent {
         alias: raw.alias.value.clone(),
         table,
         one: one(scope, table, &on, catalog.dbms),
         on,
         optional,
     };
-    if parent.one == One::Unknown && scope.known && diagnostics.len() == told {
+    if parent.one == JoinUniqueness::Unknown && scope.known && diagnostics.len() == told {
         diagnostics.push(several(raw, &parent));
     }
     Some(parent)
 }
 
 /// Nothing holds a row to one parent, and nothing else that was told of the join says why.
-fn several(raw: &RawJoin, parent: &Parent<'_>) -> Diagnostic {
+fn several(raw: &RawJoin, parent: &JoinedParent<'_>) -> Diagnostic {
     let name = &parent.table.name.name;
     let why = match parent.table.kind {
         _ if parent.table.inherited => "its keys do not reach the tables that inherit from it",
@@ -78,7 +78,7 @@ fn several(raw: &RawJoin, parent: &Parent<'_>) -> Diagnostic {
 }
 
 /// A column of ours as the mapping writes it: the base relation's, or an earlier alias's.
-pub(super) struct Ours<'a> {
+pub(super) struct JoinColumn<'a> {
     pub(super) owner: Option<String>,
     pub(super) column: String,
     /// What is known of it.
@@ -90,10 +90,10 @@ pub(super) fn ours<'a>(
     written: &Spanned<String>,
     scope: &Scope<'a>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Ours<'a>> {
+) -> Option<JoinColumn<'a>> {
     let found = |owner: Option<&str>, column: &str, known| {
         let (owner, column) = (owner.map(str::to_owned), column.to_owned());
-        Some(Ours {
+        Some(JoinColumn {
             owner,
             column,
             known,
@@ -134,7 +134,7 @@ fn by_key<'a>(
     scope: &Scope<'a>,
     catalog: &'a Catalog,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<(&'a Table, Vec<On>, bool)> {
+) -> Option<(&'a Table, Vec<ColumnPair>, bool)> {
     let first = columns.first()?;
     let fault = |message: String| Diagnostic::new(Code::Join, first.span.clone(), message);
     if scope.table.is_none() && !first.value.contains('.') {
@@ -146,11 +146,11 @@ fn by_key<'a>(
         diagnostics.push(fault(message).with_help(help));
         return None;
     }
-    let found: Vec<Option<Ours<'_>>> = columns
+    let found: Vec<Option<JoinColumn<'_>>> = columns
         .iter()
         .map(|column| ours(column, scope, diagnostics))
         .collect();
-    let found: Vec<Ours<'_>> = found.into_iter().collect::<Option<_>>()?;
+    let found: Vec<JoinColumn<'_>> = found.into_iter().collect::<Option<_>>()?;
     let owner = found.first()?.owner.clone();
     if found.iter().any(|column| column.owner != owner) {
         let message = "the columns of a foreign key are of one table".to_owned();
@@ -179,12 +179,12 @@ fn by_key<'a>(
         return None;
     };
     let pairs = key.columns.iter().zip(&key.referenced_columns);
-    let on = pairs.map(|(ours, theirs)| On {
+    let on = pairs.map(|(ours, theirs)| ColumnPair {
         owner: owner.clone(),
         ours: ours.clone(),
         theirs: theirs.clone(),
     });
-    let nullable = |ours: &Ours<'_>| ours.known.is_none_or(|column| column.nullable);
+    let nullable = |ours: &JoinColumn<'_>| ours.known.is_none_or(|column| column.nullable);
     let optional = may_be_missing || found.iter().any(nullable);
     Some((table, on.collect(), optional))
 }
@@ -198,9 +198,9 @@ pub(super) fn matched(
     scope: &Scope<'_>,
     catalog: &Catalog,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Vec<On>> {
+) -> Option<Vec<ColumnPair>> {
     let names = table.columns.iter().map(|column| column.name.as_str());
-    let on: Vec<Option<On>> = pairs
+    let on: Vec<Option<ColumnPair>> = pairs
         .iter()
         .map(|(theirs, our)| {
             let known = table.column(&theirs.value);
@@ -214,7 +214,7 @@ pub(super) fn matched(
             let known = found.known;
             let fault = known.and_then(|ours| unlike(code, (our, ours), theirs, catalog));
             diagnostics.extend(fault);
-            Some(On {
+            Some(ColumnPair {
                 owner: found.owner,
                 ours: found.column,
                 theirs: theirs.name.clone(),

@@ -1,16 +1,16 @@
 //! What DynamoDB asks of key attributes and of the TTL attribute, held against each item type.
 
 use dynafold_dynamodb::{Index, KeyAttribute, KeyType};
-use dynafold_relational::catalog::{DataType, Family};
+use dynafold_relational::catalog::{DataType, TypeFamily};
 
-use super::{Resolved, Whole};
+use super::{ResolvedItem, ResolvedMapping};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::{Expired, Node, Placeholder, Template};
+use crate::model::{AttributeNode, Expired, Placeholder, Template};
 use crate::proof::key_attributes;
 use crate::raw::Spanned;
 use crate::template::Filter;
 
-pub(super) fn check(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(whole: &ResolvedMapping<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let keys = key_attributes(whole.table);
     for item in whole.resolved {
         for (key, _) in &keys {
@@ -21,7 +21,7 @@ pub(super) fn check(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
     }
     // An item type that says what becomes of expired items is told itself that it has none.
-    let is_told = |item: &Resolved| item.item.expired != Expired::Load;
+    let is_told = |item: &ResolvedItem| item.item.expired != Expired::Load;
     if let Some(ttl) = &whole.raw.table.ttl
         && whole.is_complete()
         && !whole.resolved.iter().any(is_told)
@@ -30,16 +30,20 @@ pub(super) fn check(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn fits(key_type: KeyType, family: Family) -> bool {
+fn fits(key_type: KeyType, family: TypeFamily) -> bool {
     match key_type {
-        KeyType::S => matches!(family, Family::Text | Family::Time),
-        KeyType::N => family == Family::Number,
-        KeyType::B => family == Family::Binary,
+        KeyType::S => matches!(family, TypeFamily::Text | TypeFamily::Time),
+        KeyType::N => family == TypeFamily::Number,
+        KeyType::B => family == TypeFamily::Binary,
     }
 }
 
-fn check_type(item: &Resolved, key: &KeyAttribute, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(given) = item.item.node(&key.name).and_then(Node::known_family) else {
+fn check_type(item: &ResolvedItem, key: &KeyAttribute, diagnostics: &mut Vec<Diagnostic>) {
+    let Some(given) = item
+        .item
+        .node(&key.name)
+        .and_then(AttributeNode::known_family)
+    else {
         return;
     };
     if fits(key.key_type, given) {
@@ -50,19 +54,21 @@ fn check_type(item: &Resolved, key: &KeyAttribute, diagnostics: &mut Vec<Diagnos
         KeyType::N => "N (number)",
         KeyType::B => "B (binary)",
     };
-    let constant = matches!(item.item.node(&key.name), Some(Node::Constant(_)));
+    let constant = matches!(item.item.node(&key.name), Some(AttributeNode::Constant(_)));
     let help = match (key.key_type, given) {
         (KeyType::S, _) if constant => "put it in quotes to make it text".to_owned(),
-        (KeyType::S, Family::Number) => format!(
+        (KeyType::S, TypeFamily::Number) => format!(
             "make it text: \"{{… | string}}\" or \"{{… | pad(10)}}\"; or say that the key is a number: {{ name: {}, type: N }}",
             key.name
         ),
-        (KeyType::S, Family::Binary) => format!(
+        (KeyType::S, TypeFamily::Binary) => format!(
             "make it text: \"{{… | hex}}\"; or say that the key is binary: {{ name: {}, type: B }}",
             key.name
         ),
-        (KeyType::S, Family::Boolean) => "make it text: \"{… | string}\", or quote it".to_owned(),
-        (KeyType::N, Family::Text) => {
+        (KeyType::S, TypeFamily::Boolean) => {
+            "make it text: \"{… | string}\", or quote it".to_owned()
+        }
+        (KeyType::N, TypeFamily::Text) => {
             "a template with text around it makes text; \"{column}\" alone keeps a number"
                 .to_owned()
         }
@@ -79,10 +85,10 @@ fn check_type(item: &Resolved, key: &KeyAttribute, diagnostics: &mut Vec<Diagnos
 /// Some item type must set the TTL attribute: else nothing ever expires.
 fn check_ttl_is_set(
     ttl: &Spanned<String>,
-    resolved: &[Resolved],
+    resolved: &[ResolvedItem],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let may_have = |item: &Resolved| {
+    let may_have = |item: &ResolvedItem| {
         item.spans.contains_key(ttl.value.as_str()) || !item.item.spreads.is_empty()
     };
     if resolved.is_empty() || resolved.iter().any(may_have) {
@@ -101,7 +107,7 @@ fn check_ttl_is_set(
     diagnostics.add(Code::UnknownAttribute, ttl.span.clone(), message, help);
 }
 
-fn check_ttl(item: &Resolved, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
+fn check_ttl(item: &ResolvedItem, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
     let Some(node) = item.item.node(ttl) else {
         return;
     };
@@ -113,14 +119,14 @@ fn check_ttl(item: &Resolved, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
             "one of milliseconds",
             "DynamoDB would keep the items for thousands of years: say `| epoch`".to_owned(),
         ),
-        (Some(Family::Number), Some(value)) if is_small(item, value) => (
+        (Some(TypeFamily::Number), Some(value)) if is_small(item, value) => (
             "a number of too few digits for it",
             format!(
                 "`{}` holds no time after 2001, and DynamoDB expires nothing that is over five years past: {ttl}: \"{{column | epoch}}\"",
                 value.place.written
             ),
         ),
-        (None | Some(Family::Number), _) => return,
+        (None | Some(TypeFamily::Number), _) => return,
         (Some(other), _) => (
             other.name(),
             format!("DynamoDB ignores any other: {ttl}: \"{{column | epoch}}\""),
@@ -133,7 +139,7 @@ fn check_ttl(item: &Resolved, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
 
 /// Whether a number column is too narrow for the seconds of any year from 2001 on, which have ten
 /// digits.
-fn is_small(item: &Resolved, value: &Placeholder) -> bool {
+fn is_small(item: &ResolvedItem, value: &Placeholder) -> bool {
     let column = item.facts.columns.get(value.place.column);
     let data_type = column.and_then(|column| column.data_type.as_ref());
     let digits = match data_type {
@@ -148,7 +154,7 @@ fn is_small(item: &Resolved, value: &Placeholder) -> bool {
 }
 
 /// Whether an item type has all key attributes of an index, so that its items can be in it.
-pub(super) fn may_be_in(item: &Resolved, index: &Index) -> bool {
+pub(super) fn may_be_in(item: &ResolvedItem, index: &Index) -> bool {
     let has =
         |key: &KeyAttribute| item.spans.contains_key(&key.name) || !item.item.spreads.is_empty();
     index.key().all(has)

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::Table;
-use dynafold_relational::catalog::Family;
+use dynafold_relational::catalog::TypeFamily;
 
-use super::Resolved;
+use super::ResolvedItem;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::{Expired, Node, Part, Template};
+use crate::model::{AttributeNode, Expired, Template, TemplatePart};
 use crate::proof::{key_attributes, sort_keys};
 use crate::raw::{RawItem, Spanned};
 use crate::template::{Escape, Filter};
 
 /// Escapes the values in an item type's key templates: those of the table's key and of indexes.
-pub(super) fn escape(attributes: &mut [(Arc<str>, Node)], table: &Table) {
+pub(super) fn escape(attributes: &mut [(Arc<str>, AttributeNode)], table: &Table) {
     for (name, node) in attributes {
         if is_key(name, table)
             && let Some(template) = template(node)
@@ -36,20 +36,20 @@ pub(super) fn escape_template(template: &mut Template) {
 }
 
 /// The template that an attribute is made from, whatever condition or type goes with it.
-fn template(node: &mut Node) -> Option<&mut Template> {
+fn template(node: &mut AttributeNode) -> Option<&mut Template> {
     match node {
-        Node::Template(template) => Some(template),
-        Node::When { value, .. } | Node::Typed { value, .. } => template(value),
+        AttributeNode::Template(template) => Some(template),
+        AttributeNode::When { value, .. } | AttributeNode::Typed { value, .. } => template(value),
         _ => None,
     }
 }
 
-fn set(parts: &mut [Part], escape: &Arc<Escape>) {
+fn set(parts: &mut [TemplatePart], escape: &Arc<Escape>) {
     for part in parts {
         match part {
-            Part::Text(_) => {}
-            Part::Value(placeholder) => placeholder.escape = Some(escape.clone()),
-            Part::Optional(inner) => set(inner, escape),
+            TemplatePart::Text(_) => {}
+            TemplatePart::Value(placeholder) => placeholder.escape = Some(escape.clone()),
+            TemplatePart::Optional(inner) => set(inner, escape),
         }
     }
 }
@@ -57,7 +57,7 @@ fn set(parts: &mut [Part], escape: &Arc<Escape>) {
 /// Holds what an item type says of its items' life against the table and its attributes.
 pub(super) fn check(
     raw: &RawItem,
-    item: &Resolved,
+    item: &ResolvedItem,
     table: &Table,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
@@ -86,7 +86,7 @@ pub(super) fn check(
 
 fn check_expired(
     expired: &Spanned<Expired>,
-    item: &Resolved,
+    item: &ResolvedItem,
     table: &Table,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
@@ -108,7 +108,11 @@ fn check_expired(
 }
 
 /// Why an attribute cannot be compressed, and what to do about it.
-fn uncompressible(name: &str, item: &Resolved, table: &Table) -> Option<(String, Option<String>)> {
+fn uncompressible(
+    name: &str,
+    item: &ResolvedItem,
+    table: &Table,
+) -> Option<(String, Option<String>)> {
     if is_key(name, table) {
         return Some((
             format!("`{name}` is a key attribute, which stays as it is"),
@@ -128,13 +132,13 @@ fn uncompressible(name: &str, item: &Resolved, table: &Table) -> Option<(String,
         return item.item.spreads.is_empty().then_some(fault);
     };
     match node.known_family() {
-        Some(Family::Binary) => Some((
+        Some(TypeFamily::Binary) => Some((
             format!(
                 "`{name}` is binary already, so that no reader could tell whether it is compressed"
             ),
             Some("make it text with `| base64`, or leave it out here".to_owned()),
         )),
-        Some(family @ (Family::Number | Family::Boolean)) => Some((
+        Some(family @ (TypeFamily::Number | TypeFamily::Boolean)) => Some((
             format!("`{name}` is {}, which is never large", family.name()),
             None,
         )),
@@ -144,9 +148,9 @@ fn uncompressible(name: &str, item: &Resolved, table: &Table) -> Option<(String,
 
 /// Digits that stand for themselves in a sort key are escaped in its numbers and times: `%31` does
 /// not sort where `1` does.
-fn digits_in_order(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
+fn digits_in_order(item: &ResolvedItem, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     for key in sort_keys(table) {
-        let Some(Node::Template(template)) = item.item.node(key) else {
+        let Some(AttributeNode::Template(template)) = item.item.node(key) else {
             continue;
         };
         if let Some(written) = disordered(template) {
@@ -175,7 +179,7 @@ fn disordered(template: &Template) -> Option<&Arc<str>> {
     let found = template.placeholders().find(|placeholder| {
         let in_order = match placeholder.filters.last() {
             Some(filter) => ordered(filter),
-            None => placeholder.family == Family::Time,
+            None => placeholder.family == TypeFamily::Time,
         };
         let escape = placeholder.escape.as_ref();
         in_order && escape.is_some_and(|escape| ('0'..='9').any(|digit| escape.has(digit)))

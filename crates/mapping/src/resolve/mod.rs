@@ -32,7 +32,7 @@ use dynafold_relational::scan::Scan;
 use jiff::tz::TimeZone;
 
 use super::model::{ItemType, Model};
-use super::proof::{Facts, Proofs, Subject, key_texts, pairs};
+use super::proof::{ProofSubject, Proofs, RowFacts, key_texts, pairs};
 use super::raw::{Raw, Spanned};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 
@@ -41,7 +41,7 @@ pub use pass::is_fickle_query;
 pub use patterns::{aligned, kind_of, writing};
 
 use pass::Passes;
-use patterns::{Ground, Make};
+use patterns::{KnownAttributes, PatternContext};
 use scope::Scope;
 
 /// What `from: { sql }` queries give, by their text: their columns, or why the source refuses.
@@ -67,7 +67,7 @@ pub struct Resolution {
 
 /// An item type on its way into the model, with the places that later checks point at.
 #[derive(Debug)]
-struct Resolved {
+struct ResolvedItem {
     item: ItemType,
     name_span: Range<usize>,
     /// The conditions, its own and those of `$when` and of embeds, each as a scan of its own.
@@ -75,7 +75,7 @@ struct Resolved {
     /// Where each attribute was written.
     spans: HashMap<Arc<str>, Range<usize>>,
     /// What the schema tells of the rows.
-    facts: Facts,
+    facts: RowFacts,
     /// Columns of the row that may be NULL.
     nullable: Vec<usize>,
     /// Whether the relation is a table whose constraints are known.
@@ -84,7 +84,7 @@ struct Resolved {
     rows: Option<u64>,
 }
 
-impl Resolved {
+impl ResolvedItem {
     /// Where an attribute was written.
     fn place(&self, attribute: &str) -> Range<usize> {
         let written = self.spans.get(attribute).cloned();
@@ -93,23 +93,23 @@ impl Resolved {
 }
 
 /// A mapping with its item types resolved: what is checked and proved of it as a whole.
-struct Whole<'a> {
+struct ResolvedMapping<'a> {
     raw: &'a Raw,
     catalog: &'a Catalog,
     table: &'a Table,
     time_zone: &'a TimeZone,
-    resolved: &'a [Resolved],
+    resolved: &'a [ResolvedItem],
     passes: &'a Passes,
 }
 
-impl<'a> Whole<'a> {
+impl<'a> ResolvedMapping<'a> {
     /// Whether every item type is resolved: of a faulty one nothing can be said.
     fn is_complete(&self) -> bool {
         self.resolved.len() == self.raw.written.len()
     }
 
-    fn subject(&self, item: &'a Resolved) -> Subject<'a> {
-        Subject {
+    fn subject(&self, item: &'a ResolvedItem) -> ProofSubject<'a> {
+        ProofSubject {
             item: &item.item,
             facts: &item.facts,
             table: self.table,
@@ -147,8 +147,8 @@ pub fn resolve(
             &mut diagnostics,
         ))
     });
-    let resolved: Vec<Resolved> = resolved.collect();
-    let whole = Whole {
+    let resolved: Vec<ResolvedItem> = resolved.collect();
+    let whole = ResolvedMapping {
         raw,
         catalog,
         table: &table,
@@ -162,9 +162,11 @@ pub fn resolve(
     let subjects: Vec<_> = resolved.iter().map(|item| whole.subject(item)).collect();
     let pairs = pairs(&subjects);
     proofs::check(&whole, &pairs, &mut diagnostics);
-    let makes = resolved.iter().map(|item| Make::of(item, &passes));
-    let makes: Vec<Make> = makes.collect();
-    let ground = Ground {
+    let makes = resolved
+        .iter()
+        .map(|item| KnownAttributes::of(item, &passes));
+    let makes: Vec<KnownAttributes> = makes.collect();
+    let ground = PatternContext {
         table: &table,
         makes: &makes,
         is_complete: whole.is_complete(),
@@ -205,7 +207,7 @@ pub fn resolve(
     });
     let texts: Vec<_> = subjects.into_iter().map(key_texts).collect();
     let model = (!broken).then(|| {
-        let with_texts = |(each, key_texts): (Resolved, _)| ItemType {
+        let with_texts = |(each, key_texts): (ResolvedItem, _)| ItemType {
             key_texts,
             ..each.item
         };

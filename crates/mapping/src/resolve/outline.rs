@@ -4,17 +4,17 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::Table;
-use dynafold_relational::catalog::Family;
+use dynafold_relational::catalog::TypeFamily;
 use jiff::tz::TimeZone;
 
 use super::item::DEFAULT_TYPE_ATTRIBUTE;
-use super::patterns::{Ground, Make, bind};
+use super::patterns::{KnownAttributes, PatternContext, bind};
 use super::{life, table};
 use crate::diagnostic::Diagnostic;
 use crate::model::{AccessPattern, Placeholder, Template};
 use crate::raw::{Raw, RawItem};
 use crate::template::{self, Filter};
-use crate::yaml::Node;
+use crate::yaml::YamlNode;
 
 /// What a mapping says without a schema.
 #[derive(Debug)]
@@ -34,12 +34,12 @@ pub struct Outline {
 pub fn outline(raw: &Raw, faults: Vec<Diagnostic>) -> Outline {
     let mut diagnostics = faults;
     let (table, time_zone) = table::resolve(&raw.table, &mut diagnostics);
-    let makes: Vec<Make> = raw
+    let makes: Vec<KnownAttributes> = raw
         .items
         .iter()
         .map(|item| make(item, raw, &table))
         .collect();
-    let ground = Ground {
+    let ground = PatternContext {
         table: &table,
         makes: &makes,
         is_complete: true,
@@ -57,7 +57,7 @@ pub fn outline(raw: &Raw, faults: Vec<Diagnostic>) -> Outline {
 }
 
 /// What an item type makes of its attributes, as far as the mapping itself says.
-fn make(item: &RawItem, raw: &Raw, table: &Table) -> Make {
+fn make(item: &RawItem, raw: &Raw, table: &Table) -> KnownAttributes {
     let mut is_open = item.columns.is_none();
     let mut attributes: Vec<(Arc<str>, Option<Template>)> = Vec::new();
     for entry in item.key.iter().chain(&item.attributes) {
@@ -87,7 +87,7 @@ fn make(item: &RawItem, raw: &Raw, table: &Table) -> Make {
             }
         }
     }
-    Make {
+    KnownAttributes {
         name: item.name.value.as_str().into(),
         attributes,
         is_open,
@@ -97,7 +97,7 @@ fn make(item: &RawItem, raw: &Raw, table: &Table) -> Make {
 }
 
 /// The template of an attribute, whatever condition or type goes with it.
-fn value(node: &Node) -> Option<Template> {
+fn value(node: &YamlNode) -> Option<Template> {
     match node.get("$value") {
         Some(inner) => value(inner),
         None => loose(node.text()?),
@@ -110,7 +110,7 @@ fn loose(text: &str) -> Option<Template> {
         let filters = written.filters.iter().map(Filter::compile);
         Some(Placeholder {
             filters: filters.collect::<Result<_, _>>().ok()?,
-            ..Placeholder::of_column(0, written.written_path(), Family::Any)
+            ..Placeholder::of_column(0, written.written_path(), TypeFamily::Any)
         })
     });
     Some(Template { parts: parts? })

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableKind, TableName};
 use dynafold_relational::scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
-use dynafold_sql::{ColumnRef, Query, Read, reads_more, table};
+use dynafold_sql::{ColumnRef, ReadTable, SqlQuery, reads_more, table};
 
-use super::scope::{On, Scope};
+use super::scope::{ColumnPair, Scope};
 use crate::model::{ItemType, Pass};
 
 /// The passes of a mapping, while its item types are resolved.
@@ -23,16 +23,16 @@ pub(super) struct PassBuilder {
     columns: Vec<ScanColumn>,
     /// Which columns tell rows apart, where somebody must know.
     pub(super) key: Vec<usize>,
-    joins: Vec<Alias>,
+    joins: Vec<ParentAlias>,
     conditions: Vec<String>,
 }
 
 /// A joined parent, known by its alias.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Alias {
+struct ParentAlias {
     name: String,
     table: TableName,
-    on: Vec<On>,
+    on: Vec<ColumnPair>,
 }
 
 impl Passes {
@@ -109,10 +109,10 @@ impl Passes {
     }
 }
 
-fn aliases(scope: &Scope<'_>) -> Vec<Alias> {
+fn aliases(scope: &Scope<'_>) -> Vec<ParentAlias> {
     let joins = scope.joins.iter();
     joins
-        .map(|parent| Alias {
+        .map(|parent| ParentAlias {
             name: parent.alias.clone(),
             table: parent.table.name.clone(),
             on: parent.on.clone(),
@@ -140,7 +140,7 @@ impl Passes {
         by: &[(Option<&str>, &str, &str)],
     ) -> Option<&str> {
         let joins = &self.passes.get(pass)?.joins;
-        let is_on = |on: &On| by.contains(&(on.owner.as_deref(), &on.ours, &on.theirs));
+        let is_on = |on: &ColumnPair| by.contains(&(on.owner.as_deref(), &on.ours, &on.theirs));
         let mut found = joins.iter().filter(|join| join.table == *table);
         let found = found.find(|join| join.on.len() == by.len() && join.on.iter().all(is_on))?;
         Some(&found.name)
@@ -197,7 +197,7 @@ impl PassBuilder {
     }
 
     /// Matches with aliases as places among the joins.
-    pub(super) fn matches(&self, on: &[On]) -> Vec<Match> {
+    pub(super) fn matches(&self, on: &[ColumnPair]) -> Vec<Match> {
         on.iter()
             .map(|on| Match {
                 join: on.owner.as_deref().and_then(|alias| self.join(alias)),
@@ -398,15 +398,15 @@ fn stores(table: &Table) -> bool {
 
 /// Whether a pattern's query may give something else though no row has changed.
 #[must_use]
-pub fn is_fickle_query(query: &Query, catalog: &Catalog) -> bool {
+pub fn is_fickle_query(query: &SqlQuery, catalog: &Catalog) -> bool {
     let is_stored =
-        |read: &Read| table(catalog, read.schema.as_ref(), &read.name).is_some_and(stores);
+        |read: &ReadTable| table(catalog, read.schema.as_ref(), &read.name).is_some_and(stores);
     let is_own = |name: &String| catalog.own_functions.contains(name);
     let calls = |name: &ColumnRef| {
         let owner = name.owner.as_ref();
-        let of_owner = |read: &&Read| owner.is_some_and(|owner| read.called.is(&owner.text));
+        let of_owner = |read: &&ReadTable| owner.is_some_and(|owner| read.called.is(&owner.text));
         let mut tables = query.tables.iter().filter(of_owner);
-        let has = |read: &Read| {
+        let has = |read: &ReadTable| {
             let table = table(catalog, read.schema.as_ref(), &read.name);
             table.is_some_and(|table| table.column(&name.name.text).is_some())
         };
@@ -503,7 +503,7 @@ mod tests {
 
     #[test]
     fn a_function_of_the_databases_own_may_hide_behind_a_plain_name() {
-        let query = Query::read("SELECT lower(email) FROM users", Some(Dbms::Postgres)).unwrap();
+        let query = SqlQuery::read("SELECT lower(email) FROM users", Some(Dbms::Postgres)).unwrap();
         let mut catalog = shop();
         assert!(!is_fickle_query(&query, &catalog));
         catalog.own_functions = vec!["lower".to_owned()];

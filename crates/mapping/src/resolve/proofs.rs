@@ -2,18 +2,19 @@
 
 use dynafold_dynamodb::Table;
 
-use super::reached::Finds;
-use super::{Resolved, Whole};
-use crate::claim::{self, Claim, ClaimKind, Verdict};
+use super::reached::PatternFinds;
+use super::{ResolvedItem, ResolvedMapping};
+use crate::claim::{self, Claim, ClaimKind, ClaimVerdict};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::model::Node;
+use crate::model::AttributeNode;
 use crate::proof::{
-    Apart, Covered, IndexProof, MOST_PAIRS, Origin, Pairs, Proofs, Refused, Shown, SizeProof,
-    Subject, coverage, disorders, index, key_attributes, order, prove, refused, size, sort_keys,
+    ApartReason, Covered, IndexProof, KeyProofEnd, MOST_PAIRS, Pairs, ProofSubject, Proofs,
+    RefusedContent, RelationKind, SizeProof, coverage, disorders, index, key_attributes, order,
+    prove, refused, size, sort_keys,
 };
 
 /// Tells of keys that may meet and of sort keys out of order.
-pub(super) fn check(whole: &Whole<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(whole: &ResolvedMapping<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diagnostic>) {
     for item in whole.resolved {
         keys(whole, item, diagnostics);
         sort_order(whole, item, diagnostics);
@@ -25,7 +26,7 @@ pub(super) fn check(whole: &Whole<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diag
 const NAMED: usize = 3;
 
 /// Tells of item types that could make one key with those before them: once for each.
-fn same_keys(whole: &Whole<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diagnostic>) {
+fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diagnostic>) {
     let (table, resolved) = (whole.table, whole.resolved);
     let last = table.sort.as_ref().unwrap_or(&table.partition);
     for of_one in pairs.compared.chunk_by(|(a, _), (b, _)| a[1] == b[1]) {
@@ -35,14 +36,14 @@ fn same_keys(whole: &Whole<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diagnostic>
         else {
             continue;
         };
-        let others = |wanted: fn(&Apart) -> bool| -> Vec<(&Resolved, &Apart)> {
+        let others = |wanted: fn(&ApartReason) -> bool| -> Vec<(&ResolvedItem, &ApartReason)> {
             // The nearest first.
             let those = of_one.iter().rev().filter(|(_, apart)| wanted(apart));
             those
                 .filter_map(|([earlier, _], apart)| Some((resolved.get(*earlier)?, apart)))
                 .collect()
         };
-        let tell = |code, others: &[(&Resolved, &Apart)], message, label, help: &str| {
+        let tell = |code, others: &[(&ResolvedItem, &ApartReason)], message, label, help: &str| {
             let told = Diagnostic::new(code, item.place(&last.name), message)
                 .with_label(label)
                 .with_help(help);
@@ -51,8 +52,8 @@ fn same_keys(whole: &Whole<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diagnostic>
             })
         };
         let name = &item.item.name;
-        let meet = others(|apart| matches!(apart, Apart::Not(_)));
-        if let [(other, Apart::Not(example)), more @ ..] = meet.as_slice() {
+        let meet = others(|apart| matches!(apart, ApartReason::Not(_)));
+        if let [(other, ApartReason::Not(example)), more @ ..] = meet.as_slice() {
             let (message, label) = match more {
                 [] => (
                     format!("`{name}` and `{}` could make the same key", other.item.name),
@@ -65,7 +66,7 @@ fn same_keys(whole: &Whole<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diagnostic>
             };
             diagnostics.push(tell(Code::SameKey, &meet, message, label, "begin one of them with a text that the other cannot begin with; else the load will find such rows and reject them"));
         }
-        let unknown = others(|apart| *apart == Apart::Unknown);
+        let unknown = others(|apart| *apart == ApartReason::Unknown);
         if !unknown.is_empty() {
             let message = format!(
                 "whether `{name}` makes the same key as {} is not known: the load will check",
@@ -82,7 +83,7 @@ fn same_keys(whole: &Whole<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diagnostic>
     }
 }
 
-fn listed(others: &[(&Resolved, &Apart)]) -> String {
+fn listed(others: &[(&ResolvedItem, &ApartReason)]) -> String {
     let names = others.iter().take(NAMED);
     let names: Vec<String> = names
         .map(|(other, _)| format!("`{}`", other.item.name))
@@ -103,9 +104,16 @@ fn not_compared(left: usize) -> String {
     )
 }
 
-fn keys<'a>(whole: &Whole<'a>, item: &'a Resolved, diagnostics: &mut Vec<Diagnostic>) {
+fn keys<'a>(
+    whole: &ResolvedMapping<'a>,
+    item: &'a ResolvedItem,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     // Of these `unproven-join` and `unchecked` tell.
-    if matches!(item.facts.origin, Origin::Multiplied | Origin::Unknown) {
+    if matches!(
+        item.facts.origin,
+        RelationKind::Multiplied | RelationKind::Unknown
+    ) {
         return;
     }
     let Some(proof) = prove(whole.subject(item)) else {
@@ -114,12 +122,12 @@ fn keys<'a>(whole: &Whole<'a>, item: &'a Resolved, diagnostics: &mut Vec<Diagnos
     let name = &item.item.name;
     let (code, message) = match proof.shown {
         // Of a key that is named nobody wants to hear again that it is; the load checks.
-        Shown::Proved | Shown::Supposed => return,
-        Shown::Broken => (
+        KeyProofEnd::Proved | KeyProofEnd::Supposed => return,
+        KeyProofEnd::Broken => (
             Code::KeyNotUnique,
             format!("two rows of `{name}` may have one key"),
         ),
-        Shown::Open => (
+        KeyProofEnd::Open => (
             Code::KeyUnproved,
             format!("that the keys of `{name}` are apart cannot be proved: the load will check"),
         ),
@@ -139,13 +147,13 @@ fn keys<'a>(whole: &Whole<'a>, item: &'a Resolved, diagnostics: &mut Vec<Diagnos
     );
 }
 
-fn help(item: &Resolved, shown: Shown) -> String {
+fn help(item: &ResolvedItem, shown: KeyProofEnd) -> String {
     let names = item.item.row_key.iter();
     let names: Vec<&str> = names.map(|(name, _)| name.as_ref()).collect();
     match (item.facts.origin, names.as_slice()) {
-        (Origin::Table, []) => "the load will find rows with one key and reject them".to_owned(),
-        (Origin::Query | Origin::View, []) => "say which columns tell its rows apart if you know: from: { sql: …, key: [column] }; the load will find rows with one key and reject them".to_owned(),
-        (_, names) if shown == Shown::Broken => format!(
+        (RelationKind::Table, []) => "the load will find rows with one key and reject them".to_owned(),
+        (RelationKind::Query | RelationKind::View, []) => "say which columns tell its rows apart if you know: from: { sql: …, key: [column] }; the load will find rows with one key and reject them".to_owned(),
+        (_, names) if shown == KeyProofEnd::Broken => format!(
             "put {} into the key; else the load will find rows with one key and reject them",
             names.join(", ")
         ),
@@ -153,7 +161,11 @@ fn help(item: &Resolved, shown: Shown) -> String {
     }
 }
 
-fn sort_order<'a>(whole: &Whole<'a>, item: &'a Resolved, diagnostics: &mut Vec<Diagnostic>) {
+fn sort_order<'a>(
+    whole: &ResolvedMapping<'a>,
+    item: &'a ResolvedItem,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     for name in sort_keys(whole.table) {
         let Some(template) = item.item.template(name) else {
             continue;
@@ -168,9 +180,10 @@ fn sort_order<'a>(whole: &Whole<'a>, item: &'a Resolved, diagnostics: &mut Vec<D
 
 /// Tells of keys that DynamoDB may refuse. Of a query's columns little is known, and of a `where`
 /// or a `$when` nothing.
-pub(super) fn refusals(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let is_judged =
-        |item: &&Resolved| item.facts.origin == Origin::Table && item.item.condition.is_none();
+pub(super) fn refusals(whole: &ResolvedMapping<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let is_judged = |item: &&ResolvedItem| {
+        item.facts.origin == RelationKind::Table && item.item.condition.is_none()
+    };
     for item in whole.resolved.iter().filter(is_judged) {
         for (key, is_sort) in key_attributes(whole.table) {
             if item.item.node(&key.name).is_some_and(has_condition) {
@@ -184,9 +197,9 @@ pub(super) fn refusals(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn risk(refusal: Refused, key: &str, table: &Table) -> (Code, String, String) {
+fn risk(refusal: RefusedContent, key: &str, table: &Table) -> (Code, String, String) {
     match refusal {
-        Refused::Empty(column) => {
+        RefusedContent::Empty(column) => {
             let message = format!(
                 "the key `{key}` is empty where `{column}` is, and then the row is rejected"
             );
@@ -199,7 +212,7 @@ fn risk(refusal: Refused, key: &str, table: &Table) -> (Code, String, String) {
             };
             (Code::EmptyKey, message, help)
         }
-        Refused::Long {
+        RefusedContent::Long {
             bytes,
             most,
             columns,
@@ -217,16 +230,20 @@ fn risk(refusal: Refused, key: &str, table: &Table) -> (Code, String, String) {
 }
 
 /// Whether an attribute is there for some rows only.
-pub(super) fn has_condition(node: &Node) -> bool {
+pub(super) fn has_condition(node: &AttributeNode) -> bool {
     match node {
-        Node::When { .. } => true,
-        Node::Typed { value, .. } => has_condition(value),
+        AttributeNode::When { .. } => true,
+        AttributeNode::Typed { value, .. } => has_condition(value),
         _ => false,
     }
 }
 
 /// Everything that was shown.
-pub(super) fn report(whole: &Whole<'_>, subjects: &[Subject<'_>], pairs: &Pairs) -> Proofs {
+pub(super) fn report(
+    whole: &ResolvedMapping<'_>,
+    subjects: &[ProofSubject<'_>],
+    pairs: &Pairs,
+) -> Proofs {
     let scans = subjects
         .iter()
         .map(|each| whole.passes.so_far(each.item.pass));
@@ -263,12 +280,12 @@ pub(super) fn report(whole: &Whole<'_>, subjects: &[Subject<'_>], pairs: &Pairs)
 }
 
 /// What is claimed of item types, without facts or an example.
-fn claimed(kind: ClaimKind, item_types: &[&str], verdict: Verdict, because: String) -> Claim {
+fn claimed(kind: ClaimKind, item_types: &[&str], verdict: ClaimVerdict, because: String) -> Claim {
     Claim {
         kind,
-        of: claim::Subject {
+        of: claim::ClaimSubject {
             item_types: item_types.iter().map(|name| (*name).to_owned()).collect(),
-            ..claim::Subject::default()
+            ..claim::ClaimSubject::default()
         },
         verdict,
         because,
@@ -277,11 +294,11 @@ fn claimed(kind: ClaimKind, item_types: &[&str], verdict: Verdict, because: Stri
     }
 }
 
-fn own_keys(subject: Subject<'_>) -> Option<Claim> {
+fn own_keys(subject: ProofSubject<'_>) -> Option<Claim> {
     let proof = prove(subject)?;
     let verdict = match proof.shown {
-        Shown::Proved => Verdict::Proved,
-        Shown::Supposed | Shown::Open | Shown::Broken => Verdict::NotProved,
+        KeyProofEnd::Proved => ClaimVerdict::Proved,
+        KeyProofEnd::Supposed | KeyProofEnd::Open | KeyProofEnd::Broken => ClaimVerdict::NotProved,
     };
     let (kind, types) = (ClaimKind::KeysDiffer, [&*subject.item.name]);
     Some(Claim {
@@ -294,7 +311,7 @@ fn own_keys(subject: Subject<'_>) -> Option<Claim> {
 /// Item types that are always in an index, and that it is empty.
 fn in_index(proof: &IndexProof) -> Vec<Claim> {
     let claimed = |kind, item_types: &[&str], because: &str| {
-        let mut claim = claimed(kind, item_types, Verdict::Proved, because.to_owned());
+        let mut claim = claimed(kind, item_types, ClaimVerdict::Proved, because.to_owned());
         claim.of.index = Some(proof.index.clone());
         claim
     };
@@ -312,11 +329,11 @@ fn in_index(proof: &IndexProof) -> Vec<Claim> {
 fn sized(size: &SizeProof) -> Claim {
     let (verdict, because) = match size.most_bytes {
         Some(most) => (
-            Verdict::Proved,
+            ClaimVerdict::Proved,
             format!("at most {most} bytes by the limits of its columns"),
         ),
         None => (
-            Verdict::NotProved,
+            ClaimVerdict::NotProved,
             format!("without limit, by {}", size.without_limit.join(", ")),
         ),
     };
@@ -324,8 +341,8 @@ fn sized(size: &SizeProof) -> Claim {
 }
 
 /// What an access pattern finds.
-pub(super) fn found(pattern: &str, finds: &Finds) -> Claim {
-    let Finds {
+pub(super) fn found(pattern: &str, finds: &PatternFinds) -> Claim {
+    let PatternFinds {
         item_types,
         odd,
         unknown,
@@ -336,16 +353,16 @@ pub(super) fn found(pattern: &str, finds: &Finds) -> Claim {
             "whether its condition fits the keys of {} is not known: too much stands in them to be compared",
             unknown.join(", ")
         );
-        (Verdict::NotProved, because)
+        (ClaimVerdict::NotProved, because)
     } else if odd.is_empty() {
         let because = "the keys of no other item type fit its condition".to_owned();
-        (Verdict::Proved, because)
+        (ClaimVerdict::Proved, because)
     } else {
         let because = format!(
             "odd values, that hold what keys set between them, would make it find {} too",
             odd.join(", ")
         );
-        (Verdict::NotProved, because)
+        (ClaimVerdict::NotProved, because)
     };
     let mut claim = claimed(ClaimKind::PatternFinds, &types, verdict, because);
     claim.of.pattern = Some(pattern.to_owned());
@@ -353,26 +370,29 @@ pub(super) fn found(pattern: &str, finds: &Finds) -> Claim {
 }
 
 /// Claims of every pair of item types that was compared, and one of those that were not.
-fn keys_of_pairs(subjects: &[Subject<'_>], pairs: &Pairs) -> Vec<Claim> {
-    let claim = |(places, apart): &([usize; 2], Apart)| {
+fn keys_of_pairs(subjects: &[ProofSubject<'_>], pairs: &Pairs) -> Vec<Claim> {
+    let claim = |(places, apart): &([usize; 2], ApartReason)| {
         let names = places.map(|place| subjects.get(place).map_or("", |each| &each.item.name));
         let (verdict, because) = match apart {
-            Apart::Form(because) => (Verdict::Proved, because.as_str()),
-            Apart::Not(_) => (Verdict::NotProved, "their templates have a key in common"),
-            Apart::Unknown => (
-                Verdict::NotProved,
+            ApartReason::Form(because) => (ClaimVerdict::Proved, because.as_str()),
+            ApartReason::Not(_) => (
+                ClaimVerdict::NotProved,
+                "their templates have a key in common",
+            ),
+            ApartReason::Unknown => (
+                ClaimVerdict::NotProved,
                 "their templates have too many segments and values to be compared",
             ),
         };
         let mut claim = claimed(ClaimKind::KeysDiffer, &names, verdict, because.to_owned());
-        if let Apart::Not(example) = apart {
+        if let ApartReason::Not(example) = apart {
             claim.example = Some(format!("both can be {example}"));
         }
         claim
     };
     let mut claims: Vec<Claim> = pairs.compared.iter().map(claim).collect();
     if pairs.left > 0 {
-        let (verdict, because) = (Verdict::NotProved, not_compared(pairs.left));
+        let (verdict, because) = (ClaimVerdict::NotProved, not_compared(pairs.left));
         claims.push(claimed(ClaimKind::KeysDiffer, &[], verdict, because));
     }
     claims

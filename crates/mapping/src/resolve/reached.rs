@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use super::patterns::{Bound, is_range, misfits};
-use super::{Resolved, Whole};
+use super::patterns::{BoundPattern, is_range, misfits};
+use super::{ResolvedItem, ResolvedMapping};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::model::{AccessPattern, SortCondition};
-use crate::proof::{Condition, Reach, Work, reach};
+use crate::proof::{KeyCondition, ProofBudget, Reachability, reach};
 use crate::raw::{RawPattern, Spanned};
-use crate::yaml::Node;
+use crate::yaml::YamlNode;
 
 /// What an access pattern finds.
 #[derive(Debug, Default)]
-pub(super) struct Finds {
+pub(super) struct PatternFinds {
     /// Item types that it finds.
     pub(super) item_types: Vec<String>,
     /// Item types that it finds with odd values alone.
@@ -24,12 +24,12 @@ pub(super) struct Finds {
 /// Tells of what patterns find besides what they promise, and of what they do not find. Gives what each
 /// finds.
 pub(super) fn check(
-    whole: &Whole<'_>,
-    bound: &[Bound],
+    whole: &ResolvedMapping<'_>,
+    bound: &[BoundPattern],
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Finds> {
+) -> Vec<PatternFinds> {
     let mut all = Vec::new();
-    let mut work = Work::all();
+    let mut work = ProofBudget::all();
     // What finds a faulty item type seems to find nothing.
     if !whole.is_complete() {
         return all;
@@ -48,7 +48,9 @@ pub(super) fn check(
             (item, promised, reach)
         });
         let found: Vec<_> = found.collect();
-        let nothing = found.iter().all(|(_, _, reach)| *reach == Reach::Never);
+        let nothing = found
+            .iter()
+            .all(|(_, _, reach)| *reach == Reachability::Never);
         if pattern.items.is_empty() && nothing {
             let what = pattern.name.with("any item type".to_owned());
             diagnostics.push(never(whole, pattern, &what, whole.resolved, &conditions));
@@ -56,33 +58,34 @@ pub(super) fn check(
         let mut extra: Vec<&str> = Vec::new();
         for (item, promised, reach) in &found {
             match (promised, reach) {
-                (Some(name), Reach::Never) => {
+                (Some(name), Reachability::Never) => {
                     let what = name.with(format!("`{}`", item.item.name));
                     let item = std::slice::from_ref(*item);
                     diagnostics.push(never(whole, pattern, &what, item, &conditions));
                 }
-                (None, Reach::Yes) => extra.push(&item.item.name),
+                (None, Reachability::Yes) => extra.push(&item.item.name),
                 _ => {}
             }
-            if *reach != Reach::Never && (promised.is_some() || pattern.items.is_empty()) {
+            if *reach != Reachability::Never && (promised.is_some() || pattern.items.is_empty()) {
                 misfits(bound, pattern, &item.item.name, diagnostics);
             }
         }
         if !pattern.items.is_empty() && pattern.filter.is_none() && !extra.is_empty() {
             extras(pattern, &extra, diagnostics);
         }
-        let named = |wanted: &dyn Fn(bool, Reach) -> bool| -> Vec<String> {
+        let named = |wanted: &dyn Fn(bool, Reachability) -> bool| -> Vec<String> {
             let those = found
                 .iter()
                 .filter(|(_, promised, reach)| wanted(promised.is_some(), *reach));
             those.map(|(item, ..)| item.item.name.to_string()).collect()
         };
-        all.push(Finds {
+        all.push(PatternFinds {
             item_types: named(&|promised, reach| {
-                matches!(reach, Reach::Yes | Reach::Unknown) || (promised && reach == Reach::Barely)
+                matches!(reach, Reachability::Yes | Reachability::Unknown)
+                    || (promised && reach == Reachability::Barely)
             }),
-            unknown: named(&|_, reach| reach == Reach::Unknown),
-            odd: named(&|promised, reach| !promised && reach == Reach::Barely),
+            unknown: named(&|_, reach| reach == Reachability::Unknown),
+            odd: named(&|promised, reach| !promised && reach == Reachability::Barely),
         });
     }
     all
@@ -93,17 +96,17 @@ const SHOWN: usize = 3;
 
 /// A pattern that does not find these items: what it asks for, and what they have there.
 fn never<'a>(
-    whole: &Whole<'a>,
+    whole: &ResolvedMapping<'a>,
     pattern: &RawPattern,
     what: &Spanned<String>,
-    items: &'a [Resolved],
-    conditions: &[Condition<'_>],
+    items: &'a [ResolvedItem],
+    conditions: &[KeyCondition<'_>],
 ) -> Diagnostic {
     let keys = |attribute: &str| pattern.key.iter().find(move |entry| entry.key == attribute);
-    let mut work = Work::one();
-    let is_culprit = |condition: &&[Condition<'_>]| {
+    let mut work = ProofBudget::one();
+    let is_culprit = |condition: &&[KeyCondition<'_>]| {
         let mut items = items.iter();
-        items.all(|item| reach(whole.subject(item), condition, &mut work) == Reach::Never)
+        items.all(|item| reach(whole.subject(item), condition, &mut work) == Reachability::Never)
     };
     let mut culprits = conditions.chunks(1).filter(is_culprit).flatten();
     let culprit = culprits.next().or_else(|| conditions.first());
@@ -137,13 +140,13 @@ fn never<'a>(
 }
 
 /// A condition as it is written.
-fn asked(condition: &Node) -> String {
+fn asked(condition: &YamlNode) -> String {
     if let Some(text) = condition.text() {
         return format!("= {text}");
     }
     let each = condition.entries().iter().map(|entry| {
         let bounds = entry.value.elements().iter().chain([&entry.value]);
-        let texts: Vec<&str> = bounds.filter_map(Node::text).collect();
+        let texts: Vec<&str> = bounds.filter_map(YamlNode::text).collect();
         format!("{} {}", entry.key, texts.join(" and "))
     });
     each.collect::<Vec<_>>().join(", ")
@@ -170,7 +173,7 @@ fn sort_condition(pattern: &RawPattern) -> Option<Range<usize>> {
 
 /// The key attributes that an item must have, with what is asked of each. Of one that is less or greater than another,
 /// nothing is known but that it is there.
-fn conditions(pattern: &AccessPattern) -> Vec<Condition<'_>> {
+fn conditions(pattern: &AccessPattern) -> Vec<KeyCondition<'_>> {
     use SortCondition::{BeginsWith, Between, Is};
     let partition = pattern.partition.iter();
     let partition = partition.map(|(key, template)| (key, Some(Is(template.clone()))));

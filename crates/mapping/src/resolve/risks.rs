@@ -5,7 +5,7 @@ use dynafold_format::counted;
 
 use super::keys::may_be_in;
 use super::proofs::has_condition;
-use super::{Resolved, Whole};
+use super::{ResolvedItem, ResolvedMapping};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::proof::fixed;
 
@@ -13,7 +13,10 @@ use crate::proof::fixed;
 const PARTITION_WRITES: u32 = 1_000;
 
 /// Tells of risks. Gives those that nobody need be told of while there are so few rows.
-pub(super) fn check(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(super) fn check(
+    whole: &ResolvedMapping<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
     for item in whole.resolved.iter().filter(|item| item.is_table) {
         nullable_key(item, whole.table, diagnostics);
     }
@@ -29,7 +32,7 @@ pub(super) fn check(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec
     untold
 }
 
-fn nullable_key(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
+fn nullable_key(item: &ResolvedItem, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     for key in table.key() {
         let template = item.item.template(&key.name);
         for placeholder in template.iter().flat_map(|template| template.mandatory()) {
@@ -47,7 +50,7 @@ fn nullable_key(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic
     }
 }
 
-fn empty_indexes(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn empty_indexes(whole: &ResolvedMapping<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if !whole.is_complete() || whole.resolved.is_empty() {
         return;
     }
@@ -67,7 +70,7 @@ fn empty_indexes(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// The item types whose items share a partition key value, each with whether that is too much for it.
-fn single_partitions(whole: &Whole<'_>) -> Vec<(Diagnostic, bool)> {
+fn single_partitions(whole: &ResolvedMapping<'_>) -> Vec<(Diagnostic, bool)> {
     let mut found = Vec::new();
     let table = whole.table;
     for (index, written) in table.indexes.iter().zip(&whole.raw.table.indexes) {
@@ -111,7 +114,7 @@ fn single_partitions(whole: &Whole<'_>) -> Vec<(Diagnostic, bool)> {
 }
 
 /// How people call the items of a type that have a key.
-fn every(item: &Resolved, partition: &[KeyAttribute]) -> String {
+fn every(item: &ResolvedItem, partition: &[KeyAttribute]) -> String {
     let node = |key: &KeyAttribute| item.item.node(&key.name);
     let is_sparse = partition.iter().filter_map(node).any(has_condition);
     let whose = if is_sparse {
@@ -132,14 +135,14 @@ fn every(item: &Resolved, partition: &[KeyAttribute]) -> String {
 /// The item types with one value for a partition key, that value, and whether it gets more rows, or
 /// more writes in production, than one partition takes within a second.
 fn single<'r>(
-    within: impl Iterator<Item = &'r Resolved>,
+    within: impl Iterator<Item = &'r ResolvedItem>,
     partition: &[KeyAttribute],
-) -> Vec<(&'r Resolved, String, bool)> {
+) -> Vec<(&'r ResolvedItem, String, bool)> {
     if partition.is_empty() {
         return Vec::new();
     }
-    let one = |item: &'r Resolved| Some((item, fixed(&item.item, partition)?));
-    let single: Vec<(&Resolved, String)> = within.filter_map(one).collect();
+    let one = |item: &'r ResolvedItem| Some((item, fixed(&item.item, partition)?));
+    let single: Vec<(&ResolvedItem, String)> = within.filter_map(one).collect();
     let is_crowded = |value: &str| {
         let together = single.iter().filter(|(_, other)| other == value);
         let rows = together

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dynafold_relational::catalog::{Catalog, Column, Dbms, Family, Table};
+use dynafold_relational::catalog::{Catalog, Column, Dbms, Table, TypeFamily};
 use dynafold_relational::scan::Relation;
 
 use super::Described;
@@ -23,27 +23,27 @@ pub(super) struct Scope<'a> {
     /// The columns that tell rows apart.
     pub(super) key: Vec<String>,
     /// The joined parents, each before those that it leads to.
-    pub(super) joins: Vec<Parent<'a>>,
+    pub(super) joins: Vec<JoinedParent<'a>>,
     /// The elements of arrays that are exploded.
-    pub(super) elements: Vec<Element>,
+    pub(super) elements: Vec<ExplodedElement>,
     /// Aliases whose declarations are faulty: what names them is no second fault.
     pub(super) broken: Vec<String>,
 }
 
 /// A joined parent.
-pub(super) struct Parent<'a> {
+pub(super) struct JoinedParent<'a> {
     pub(super) alias: String,
     pub(super) table: &'a Table,
-    pub(super) on: Vec<On>,
+    pub(super) on: Vec<ColumnPair>,
     /// Whether a row may have no parent.
     pub(super) optional: bool,
     /// Whether a row may have several.
-    pub(super) one: One,
+    pub(super) one: JoinUniqueness,
 }
 
 /// What is known of a join giving one row for each of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum One {
+pub(super) enum JoinUniqueness {
     /// A key of the parent's holds it.
     Enforced,
     /// A key says so that the database may not have enforced, for this reason.
@@ -52,7 +52,7 @@ pub(super) enum One {
     Unknown,
 }
 
-impl Parent<'_> {
+impl JoinedParent<'_> {
     /// A fault about a column that it does not have.
     pub(super) fn lacks(&self, name: &str, span: Range<usize>) -> Diagnostic {
         let names = self.table.columns.iter().map(|column| column.name.as_str());
@@ -62,7 +62,7 @@ impl Parent<'_> {
 
 /// Two columns that must be equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct On {
+pub(super) struct ColumnPair {
     /// The alias of whom our column is; `None` for the base relation.
     pub(super) owner: Option<String>,
     pub(super) ours: String,
@@ -70,11 +70,11 @@ pub(super) struct On {
 }
 
 /// An element of an array, with its places in the row.
-pub(super) struct Element {
+pub(super) struct ExplodedElement {
     pub(super) alias: String,
     pub(super) value: usize,
     pub(super) index: usize,
-    pub(super) family: Family,
+    pub(super) family: TypeFamily,
 }
 
 impl<'a> Scope<'a> {
@@ -171,7 +171,7 @@ impl<'a> Scope<'a> {
     }
 
     /// A joined parent's place in the scope.
-    pub(super) fn parent(&self, alias: &str) -> Option<&Parent<'a>> {
+    pub(super) fn parent(&self, alias: &str) -> Option<&JoinedParent<'a>> {
         self.joins.iter().find(|parent| parent.alias == alias)
     }
 
@@ -189,7 +189,7 @@ impl<'a> Scope<'a> {
     }
 
     /// An exploded element's place in the scope.
-    pub(super) fn element(&self, alias: &str) -> Option<&Element> {
+    pub(super) fn element(&self, alias: &str) -> Option<&ExplodedElement> {
         self.elements.iter().find(|element| element.alias == alias)
     }
 

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, Family, ForeignKey, Table, TableName,
+    Catalog, Column, DataType, Dbms, ForeignKey, Table, TableName, TypeFamily,
 };
 
 use super::template::Path;
@@ -23,7 +23,7 @@ pub struct Starter {
 pub fn starter(catalog: &Catalog) -> Starter {
     let is_base = |table: &&Table| table.is_stored();
     let tables: Vec<&Table> = catalog.tables.iter().filter(is_base).collect();
-    let names = Names::choose(catalog, &tables);
+    let names = StarterNames::choose(catalog, &tables);
     let mut out = header(catalog, &names);
     let mut left: Vec<String> = Vec::new();
     let mut patterns = String::new();
@@ -110,7 +110,7 @@ fn other_parents<'t>(
         .filter(move |key| owner.is_none_or(|(owner, _)| owner.columns != key.columns))
 }
 
-fn header(catalog: &Catalog, names: &Names) -> String {
+fn header(catalog: &Catalog, names: &StarterNames) -> String {
     let file = catalog.database.rsplit(['/', '\\']).next();
     let name = file.and_then(|file| file.split('.').next());
     let is_odd = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-');
@@ -147,7 +147,7 @@ items:
 }
 
 /// Writes an item type. Gives the access pattern that its key serves, as a comment.
-fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) -> String {
+fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &StarterNames) -> String {
     let name = names.item_type(&table.name);
     if let Some(comment) = &table.comment {
         let _ = writeln!(out, "  # {}", comment.replace(['\n', '\r'], " "));
@@ -241,7 +241,7 @@ fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) -> St
 fn commented(
     catalog: &Catalog,
     table: &Table,
-    names: &Names,
+    names: &StarterNames,
     asked: (String, String, String, Vec<String>),
 ) -> String {
     let name = names.item_type(&table.name);
@@ -337,9 +337,11 @@ fn filter(column: &Column, sorts: bool) -> &'static str {
             25..=32 => " | pad(10)",
             _ => " | pad(20)",
         },
-        (_, Family::Number) if sorts => " | ordered",
-        (_, Family::Binary) => " | hex",
-        (_, Family::List | Family::Map | Family::Set | Family::Document) => " | string",
+        (_, TypeFamily::Number) if sorts => " | ordered",
+        (_, TypeFamily::Binary) => " | hex",
+        (_, TypeFamily::List | TypeFamily::Map | TypeFamily::Set | TypeFamily::Document) => {
+            " | string"
+        }
         _ => "",
     }
 }
@@ -386,7 +388,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// The names that a mapping is made of, chosen so that they do not clash with columns.
-struct Names {
+struct StarterNames {
     partition: String,
     sort: String,
     type_attribute: String,
@@ -394,7 +396,7 @@ struct Names {
     item_types: Vec<(TableName, String)>,
 }
 
-impl Names {
+impl StarterNames {
     fn choose(catalog: &Catalog, tables: &[&Table]) -> Self {
         let is_column = |name: &str| tables.iter().any(|table| table.column(name).is_some());
         let free = |wanted: &str| {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dynafold_relational::catalog::Family;
+use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::value::Text;
 
 use percent_encoding::{percent_decode_str, percent_encode_byte};
@@ -12,27 +12,27 @@ use super::Filter;
 /// A compiled template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
-    /// The parts in order. A template of exactly one [`Part::Value`] keeps the value's type;
+    /// The parts in order. A template of exactly one [`TemplatePart::Value`] keeps the value's type;
     /// any other makes text.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TemplatePart>,
 }
 
 impl Template {
     /// A template of one value and nothing around it.
     #[must_use]
     pub fn of(value: Placeholder) -> Self {
-        let parts = vec![Part::Value(value)];
+        let parts = vec![TemplatePart::Value(value)];
         Self { parts }
     }
 
     /// The values that the template takes, those of optional segments included.
     pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
-        self.flat().into_iter().filter_map(Part::value)
+        self.flat().into_iter().filter_map(TemplatePart::value)
     }
 
     /// The values that must not be NULL.
     pub fn mandatory(&self) -> impl Iterator<Item = &Placeholder> {
-        self.parts.iter().filter_map(Part::value)
+        self.parts.iter().filter_map(TemplatePart::value)
     }
 
     /// The text that every value of this template begins with, and whether that is all of it.
@@ -40,8 +40,8 @@ impl Template {
     pub fn prefix(&self) -> (&str, bool) {
         match self.parts.as_slice() {
             [] => ("", true),
-            [Part::Text(text)] => (text, true),
-            [Part::Text(text), ..] => (text, false),
+            [TemplatePart::Text(text)] => (text, true),
+            [TemplatePart::Text(text), ..] => (text, false),
             _ => ("", false),
         }
     }
@@ -57,9 +57,9 @@ impl Template {
 
     /// The parts with those of optional segments among them.
     #[must_use]
-    pub fn flat(&self) -> Vec<&Part> {
+    pub fn flat(&self) -> Vec<&TemplatePart> {
         let parts = self.parts.iter().flat_map(|part| match part {
-            Part::Optional(inner) => inner.as_slice(),
+            TemplatePart::Optional(inner) => inner.as_slice(),
             part => std::slice::from_ref(part),
         });
         parts.collect()
@@ -67,23 +67,23 @@ impl Template {
 
     /// The kind of value that comes out.
     #[must_use]
-    pub fn family(&self) -> Family {
-        self.single().map_or(Family::Text, |only| only.family)
+    pub fn family(&self) -> TypeFamily {
+        self.single().map_or(TypeFamily::Text, |only| only.family)
     }
 }
 
 /// A part of a compiled template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum TemplatePart {
     /// Text that stands for itself.
     Text(String),
     /// A value from the row.
     Value(Placeholder),
     /// An optional segment: left out, with all later ones, from the first whose value is NULL.
-    Optional(Vec<Part>),
+    Optional(Vec<TemplatePart>),
 }
 
-impl Part {
+impl TemplatePart {
     /// The value that it is.
     pub(crate) fn value(&self) -> Option<&Placeholder> {
         match self {
@@ -97,11 +97,11 @@ impl Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placeholder {
     /// Where the value stands.
-    pub place: Place,
+    pub place: ValuePath,
     /// The filters, in order.
     pub filters: Vec<Filter>,
     /// What kind of value comes out, as far as the column's type and the filters tell.
-    pub family: Family,
+    pub family: TypeFamily,
     /// What is escaped in its text, after all filters: see `key_escape`.
     pub escape: Option<Arc<Escape>>,
 }
@@ -109,9 +109,9 @@ pub struct Placeholder {
 impl Placeholder {
     /// A whole column as it is.
     #[must_use]
-    pub fn of_column(column: usize, written: impl Into<Arc<str>>, family: Family) -> Self {
+    pub fn of_column(column: usize, written: impl Into<Arc<str>>, family: TypeFamily) -> Self {
         Self {
-            place: Place::of_column(column, written),
+            place: ValuePath::of_column(column, written),
             filters: Vec::new(),
             family,
             escape: None,
@@ -129,7 +129,7 @@ impl Placeholder {
 
 /// Where a value stands: a column, or a member of a document in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ValuePath {
     /// Index into the row.
     pub column: usize,
     /// Members to go down into, for documents and composites.
@@ -140,7 +140,7 @@ pub struct Place {
     pub is_json: bool,
 }
 
-impl Place {
+impl ValuePath {
     /// A whole column.
     #[must_use]
     pub fn of_column(column: usize, written: impl Into<Arc<str>>) -> Self {
@@ -158,7 +158,7 @@ impl Escape {
     /// keeps its type and its text.
     #[must_use]
     pub fn of(template: &Template) -> Option<Self> {
-        if let [] | [Part::Text(_) | Part::Value(_)] = template.parts.as_slice() {
+        if let [] | [TemplatePart::Text(_) | TemplatePart::Value(_)] = template.parts.as_slice() {
             return None;
         }
         let mut characters = vec!['%'];
@@ -169,12 +169,12 @@ impl Escape {
     }
 }
 
-fn collect(parts: &[Part], characters: &mut Vec<char>) {
+fn collect(parts: &[TemplatePart], characters: &mut Vec<char>) {
     for part in parts {
         match part {
-            Part::Text(text) => characters.extend(text.chars()),
-            Part::Value(_) => {}
-            Part::Optional(inner) => collect(inner, characters),
+            TemplatePart::Text(text) => characters.extend(text.chars()),
+            TemplatePart::Value(_) => {}
+            TemplatePart::Optional(inner) => collect(inner, characters),
         }
     }
 }
@@ -233,32 +233,32 @@ impl Escape {
 
 #[cfg(test)]
 mod tests {
-    use dynafold_relational::catalog::Family;
+    use dynafold_relational::catalog::TypeFamily;
     use proptest::prelude::*;
 
-    use super::super::{Part, Place, Placeholder, Template};
+    use super::super::{Placeholder, Template, TemplatePart, ValuePath};
     use super::*;
 
-    fn value() -> Part {
-        Part::Value(Placeholder {
-            place: Place {
+    fn value() -> TemplatePart {
+        TemplatePart::Value(Placeholder {
+            place: ValuePath {
                 column: 0,
                 path: Vec::new(),
                 written: "x".into(),
                 is_json: false,
             },
             filters: Vec::new(),
-            family: Family::Text,
+            family: TypeFamily::Text,
             escape: None,
         })
     }
 
-    fn template(parts: Vec<Part>) -> Template {
+    fn template(parts: Vec<TemplatePart>) -> Template {
         Template { parts }
     }
 
-    fn text(text: &str) -> Part {
-        Part::Text(text.to_owned())
+    fn text(text: &str) -> TemplatePart {
+        TemplatePart::Text(text.to_owned())
     }
 
     fn escaped(escape: &Escape, value: &str) -> Text {
@@ -272,7 +272,7 @@ mod tests {
         let escape = Escape::of(&template(vec![
             text("u#"),
             value(),
-            Part::Optional(vec![text("é/"), value()]),
+            TemplatePart::Optional(vec![text("é/"), value()]),
         ]))
         .unwrap();
         assert_eq!(escaped(&escape, "a#b"), "a%23b");
@@ -312,7 +312,7 @@ mod tests {
     proptest! {
         #[test]
         fn different_values_never_make_one_key(a in values(), b in values()) {
-            let optional = || Part::Optional(vec![text("/"), value()]);
+            let optional = || TemplatePart::Optional(vec![text("/"), value()]);
             let parts = vec![value(), text("#"), value(), optional(), optional()];
             let escape = Escape::of(&template(parts)).unwrap();
             prop_assert_eq!(key(&escape, &a) == key(&escape, &b), a == b);

@@ -1,7 +1,7 @@
 //! Text in a template that another language would take for a placeholder: `{{email}}`, `:email`,
 //! `<%= email %>`. Here it is text, which every item would hold as it stands.
 
-use super::{Segment, Written};
+use super::{Segment, WrittenTemplate};
 
 /// Text that looks like a placeholder.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ const AROUND: [(&str, &str); 4] = [("{", "}"), ("<%=", "%>"), ("<%", "%>"), ("<"
 /// Signs that other languages put right before `{name}`.
 const BEFORE_BRACES: [char; 2] = ['$', '%'];
 
-impl Written {
+impl WrittenTemplate {
     /// The first text that looks like a placeholder. `is_known` tells whether a name is one of a
     /// column or a parameter: other names stand for nothing, so that their text is meant.
     pub fn lookalike(&self, is_known: &dyn Fn(&str) -> bool) -> Option<Lookalike> {

@@ -1,6 +1,6 @@
 //! Templates: what a mapping writes between quotes, `"USER#{id | pad(3)}"`.
 //!
-//! [`parse`] reads a template into a [`Written`], which knows nothing of any schema. The resolver binds the paths of a [`Written`] to columns and compiles its
+//! [`parse`] reads a template into a [`WrittenTemplate`], which knows nothing of any schema. The resolver binds the paths of a [`WrittenTemplate`] to columns and compiles its
 //! filter calls ([`Filter::compile`]); the item room evaluates the result. Pure.
 //!
 //! # The language
@@ -19,11 +19,11 @@ mod print;
 #[cfg(test)]
 mod tests;
 
-pub use compiled::{Escape, Part, Place, Placeholder, Template};
+pub use compiled::{Escape, Placeholder, Template, TemplatePart, ValuePath};
 pub use filter::{
-    ApplyError, Context, Entry, Filter, FilterError, FilterTypeError, Pattern, Period, Secret,
+    ApplyError, Context, Filter, FilterEntry, FilterError, FilterTypeError, Pattern, Period, Secret,
 };
-pub use filter::{Trial, canonical};
+pub use filter::{FilterTrial, canonical};
 pub use lookalike::Lookalike;
 pub use parse::parse;
 pub(super) use print::Path;
@@ -34,7 +34,7 @@ use std::ops::Range;
 ///
 /// Neighbouring texts are one text, and no text is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenTemplate {
     /// The segments in order; none for the empty template.
     pub segments: Vec<Segment>,
 }
@@ -42,20 +42,20 @@ pub struct Written {
 /// Binds one placeholder of a template.
 type Bind<'b> = &'b mut dyn FnMut(&WrittenPlaceholder) -> Option<Placeholder>;
 
-impl Written {
+impl WrittenTemplate {
     /// The parts with their placeholders bound; `None` where one of them is not, after all were tried.
-    pub(super) fn parts(&self, bind: Bind<'_>) -> Option<Vec<Part>> {
+    pub(super) fn parts(&self, bind: Bind<'_>) -> Option<Vec<TemplatePart>> {
         parts(&self.segments, bind)
     }
 }
 
-fn parts(segments: &[Segment], bind: Bind<'_>) -> Option<Vec<Part>> {
+fn parts(segments: &[Segment], bind: Bind<'_>) -> Option<Vec<TemplatePart>> {
     let parts = segments.iter().map(|segment| match segment {
-        Segment::Text(text) => Some(Part::Text(text.clone())),
-        Segment::Placeholder(placeholder) => bind(placeholder).map(Part::Value),
-        Segment::Optional(inner) => parts(inner, bind).map(Part::Optional),
+        Segment::Text(text) => Some(TemplatePart::Text(text.clone())),
+        Segment::Placeholder(placeholder) => bind(placeholder).map(TemplatePart::Value),
+        Segment::Optional(inner) => parts(inner, bind).map(TemplatePart::Optional),
     });
-    let parts: Vec<Option<Part>> = parts.collect();
+    let parts: Vec<Option<TemplatePart>> = parts.collect();
     parts.into_iter().collect()
 }
 
@@ -98,14 +98,14 @@ pub struct FilterCall {
     /// The name, which may be unknown.
     pub name: String,
     /// What stands between the parentheses; none also for a filter without parentheses.
-    pub arguments: Vec<Argument>,
+    pub arguments: Vec<FilterArgument>,
     /// Bytes of the template's text that hold the name and the arguments.
     pub span: Range<usize>,
 }
 
 /// One argument of a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Argument {
+pub enum FilterArgument {
     /// `8`, `7d`, `"a, b"`.
     Plain(Literal),
     /// `active: A`; the key `*` without quotes stands for everything else.

@@ -4,7 +4,10 @@
 use std::ops::Range;
 
 use super::print::{ends_bare_word, is_name_char};
-use super::{Argument, FilterCall, Literal, Segment, TemplateError, Written, WrittenPlaceholder};
+use super::{
+    FilterArgument, FilterCall, Literal, Segment, TemplateError, WrittenPlaceholder,
+    WrittenTemplate,
+};
 
 /// Faults of one template that are told.
 const MOST_FAULTS: usize = 20;
@@ -14,7 +17,7 @@ const MOST_FAULTS: usize = 20;
 /// # Errors
 ///
 /// The faults that were found, in the order of the text; of very many only the first.
-pub fn parse(text: &str) -> Result<Written, Vec<TemplateError>> {
+pub fn parse(text: &str) -> Result<WrittenTemplate, Vec<TemplateError>> {
     let mut parser = Parser {
         text,
         at: 0,
@@ -22,7 +25,7 @@ pub fn parse(text: &str) -> Result<Written, Vec<TemplateError>> {
     };
     let segments = parser.segments(None);
     if parser.errors.is_empty() {
-        Ok(Written { segments })
+        Ok(WrittenTemplate { segments })
     } else {
         parser.errors.sort_by_key(|error| error.span.start);
         Err(parser.errors)
@@ -36,7 +39,7 @@ pub(super) struct Parser<'t> {
 }
 
 /// A fault that ends the placeholder it stands in.
-pub(super) struct Broken;
+pub(super) struct BrokenPlaceholder;
 
 impl Parser<'_> {
     pub(super) fn rest(&self) -> &str {
@@ -74,7 +77,7 @@ impl Parser<'_> {
         span: Range<usize>,
         message: impl Into<String>,
         help: impl Into<String>,
-    ) -> Broken {
+    ) -> BrokenPlaceholder {
         if self.errors.len() < MOST_FAULTS {
             self.errors.push(TemplateError {
                 span,
@@ -82,7 +85,7 @@ impl Parser<'_> {
                 help: help.into(),
             });
         }
-        Broken
+        BrokenPlaceholder
     }
 
     /// The place of the next character, or of the end.
@@ -181,7 +184,7 @@ impl Parser<'_> {
         None
     }
 
-    fn try_placeholder(&mut self, from: usize) -> Result<WrittenPlaceholder, Broken> {
+    fn try_placeholder(&mut self, from: usize) -> Result<WrittenPlaceholder, BrokenPlaceholder> {
         self.skip_space();
         let path_from = self.at;
         let path = self.path(from)?;
@@ -207,7 +210,7 @@ impl Parser<'_> {
     }
 
     /// Says what is wrong where `|` or `}` had to come.
-    fn unexpected(&mut self, from: usize) -> Broken {
+    fn unexpected(&mut self, from: usize) -> BrokenPlaceholder {
         match self.peek() {
             None | Some('{') => self.fault(
                 from..self.at,
@@ -225,7 +228,7 @@ impl Parser<'_> {
         }
     }
 
-    fn path(&mut self, from: usize) -> Result<Vec<String>, Broken> {
+    fn path(&mut self, from: usize) -> Result<Vec<String>, BrokenPlaceholder> {
         if self.take("*") {
             return Ok(vec!["*".to_owned()]);
         }
@@ -236,7 +239,7 @@ impl Parser<'_> {
         Ok(path)
     }
 
-    fn name(&mut self, from: usize) -> Result<String, Broken> {
+    fn name(&mut self, from: usize) -> Result<String, BrokenPlaceholder> {
         if self.peek() == Some('`') {
             return self.quoted('`', "a backquoted name").and_then(|name| {
                 if name.is_empty() {
@@ -281,7 +284,7 @@ fn flush(text: &mut String, segments: &mut Vec<Segment>) {
 // Reads filter calls and their arguments, and everything in quotes.
 
 impl Parser<'_> {
-    pub(super) fn filter(&mut self) -> Result<FilterCall, Broken> {
+    pub(super) fn filter(&mut self) -> Result<FilterCall, BrokenPlaceholder> {
         let from = self.at;
         let name = self
             .take_while(|c| c.is_alphanumeric() || c == '_')
@@ -311,7 +314,11 @@ impl Parser<'_> {
         })
     }
 
-    fn arguments(&mut self, open: usize, arguments: &mut Vec<Argument>) -> Result<(), Broken> {
+    fn arguments(
+        &mut self,
+        open: usize,
+        arguments: &mut Vec<FilterArgument>,
+    ) -> Result<(), BrokenPlaceholder> {
         self.skip_space();
         if self.take(")") {
             return Ok(());
@@ -322,9 +329,9 @@ impl Parser<'_> {
             self.skip_space();
             arguments.push(if self.take(":") {
                 self.skip_space();
-                Argument::Pair(first, self.literal(open)?)
+                FilterArgument::Pair(first, self.literal(open)?)
             } else {
-                Argument::Plain(first)
+                FilterArgument::Plain(first)
             });
             self.skip_space();
             if self.take(")") {
@@ -336,7 +343,7 @@ impl Parser<'_> {
         }
     }
 
-    fn literal(&mut self, open: usize) -> Result<Literal, Broken> {
+    fn literal(&mut self, open: usize) -> Result<Literal, BrokenPlaceholder> {
         if let Some(quote @ ('"' | '\'')) = self.peek() {
             return self
                 .quoted(quote, "a quoted text")
@@ -366,7 +373,7 @@ impl Parser<'_> {
     }
 
     /// Says what is wrong where an argument, `,` or `)` had to come.
-    fn not_an_argument(&mut self, open: usize) -> Broken {
+    fn not_an_argument(&mut self, open: usize) -> BrokenPlaceholder {
         match self.peek() {
             None | Some('}' | '|' | '{' | '\n' | '\r') => self.fault(
                 open..self.at,
@@ -387,7 +394,7 @@ impl Parser<'_> {
     }
 
     /// Reads what stands between two `quote`s; a doubled one within is a literal one.
-    pub(super) fn quoted(&mut self, quote: char, what: &str) -> Result<String, Broken> {
+    pub(super) fn quoted(&mut self, quote: char, what: &str) -> Result<String, BrokenPlaceholder> {
         let from = self.at;
         self.at += quote.len_utf8();
         let mut text = String::new();

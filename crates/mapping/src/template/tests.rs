@@ -176,8 +176,8 @@ fn literal() -> impl Strategy<Value = Literal> {
 
 fn call() -> impl Strategy<Value = FilterCall> {
     let argument = prop_oneof![
-        literal().prop_map(Argument::Plain),
-        (literal(), literal()).prop_map(|(key, value)| Argument::Pair(key, value)),
+        literal().prop_map(FilterArgument::Plain),
+        (literal(), literal()).prop_map(|(key, value)| FilterArgument::Pair(key, value)),
     ];
     ("[a-z_0-9]{1,8}", vec(argument, 0..4)).prop_map(|(name, arguments)| FilterCall {
         name,
@@ -199,8 +199,8 @@ fn placeholder() -> impl Strategy<Value = Segment> {
     })
 }
 
-fn template() -> impl Strategy<Value = Written> {
-    // Texts that touch a segment's brackets do not start with one: see `Written`.
+fn template() -> impl Strategy<Value = WrittenTemplate> {
+    // Texts that touch a segment's brackets do not start with one: see `WrittenTemplate`.
     let text = || "[a-z#}{]\\PC{0,6}".prop_map(Segment::Text);
     let inner = (text(), placeholder(), text()).prop_map(|(a, b, c)| vec![a, b, c]);
     let segment = prop_oneof![text(), placeholder(), inner.prop_map(Segment::Optional)];
@@ -212,7 +212,7 @@ fn template() -> impl Strategy<Value = Written> {
                 (_, segment) => merged.push(segment),
             }
         }
-        Written { segments: merged }
+        WrittenTemplate { segments: merged }
     })
 }
 

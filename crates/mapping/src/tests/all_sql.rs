@@ -1,11 +1,11 @@
 //! All SQL that stands in mappings, in the documentation and in the datasets is read.
 
 use dynafold_relational::catalog::Dbms::{self, Mariadb, Postgres, Sqlite};
-use dynafold_sql::Query;
+use dynafold_sql::SqlQuery;
 use dynafold_testing::missing::named_by;
 
 /// The SQL of a mapping: queries as they are, conditions as those of a query.
-fn written(node: &super::yaml::Node, found: &mut Vec<String>) {
+fn written(node: &super::yaml::YamlNode, found: &mut Vec<String>) {
     for entry in node.entries() {
         match (entry.key.as_str(), entry.value.text()) {
             ("sql", Some(sql)) => found.push(sql.to_owned()),
@@ -62,7 +62,7 @@ fn all_sql_of_mappings_documentation_and_sample_queries_is_read() {
     }
     assert!(all.len() > 150, "only {} were found", all.len());
     let unread = all.iter().filter_map(|(place, dbms, sql)| {
-        let unread = Query::read(sql, Some(*dbms)).err()?;
+        let unread = SqlQuery::read(sql, Some(*dbms)).err()?;
         Some(format!("{place}: {unread}: {sql}"))
     });
     // Each of these is an example of what `check` refuses.

@@ -17,7 +17,7 @@ fn every_key_and_value_knows_its_place() {
 #[test]
 fn an_unquoted_template_is_seen() {
     let root = parse("a: {price}\nb: {id | pad(8, 2)}\nc: {x: y}\nd: \"{price}\"").unwrap();
-    let seen = |key| root.get(key).map(Node::is_unquoted_template);
+    let seen = |key| root.get(key).map(YamlNode::is_unquoted_template);
     assert_eq!(seen("a"), Some(true));
     assert_eq!(seen("b"), Some(true));
     assert_eq!(seen("c"), Some(false));
@@ -35,7 +35,9 @@ fn broken_yaml_names_the_place() {
 fn aliases_are_followed_and_cannot_explode() {
     let root = parse("a: &x {k: v}\nb: *x").unwrap();
     assert_eq!(
-        root.get("b").and_then(|b| b.get("k")).and_then(Node::text),
+        root.get("b")
+            .and_then(|b| b.get("k"))
+            .and_then(YamlNode::text),
         Some("v")
     );
     let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");

@@ -10,7 +10,7 @@ mod values;
 use dynafold_dynamodb::Attribute;
 use dynafold_mapping::claim::ClaimKind;
 use dynafold_mapping::item::{Elements, Folder, evaluate};
-use dynafold_mapping::model::{Node, Part, Template};
+use dynafold_mapping::model::{AttributeNode, Template, TemplatePart};
 use dynafold_mapping::template::{Context, Secret};
 use dynafold_mapping::{Described, Raw, resolve};
 use dynafold_relational::catalog::Dbms;
@@ -37,14 +37,14 @@ fn tuple(template: &Template, row: &[Value], context: &Context) -> Option<Vec<Va
     let mut left_out = false;
     for part in &template.parts {
         let (inner, optional) = match part {
-            Part::Optional(inner) => (inner.clone(), true),
+            TemplatePart::Optional(inner) => (inner.clone(), true),
             part => (vec![part.clone()], false),
         };
         let mut own = Vec::new();
         for part in inner {
-            if let Part::Value(mut placeholder) = part {
+            if let TemplatePart::Value(mut placeholder) = part {
                 placeholder.escape = None;
-                let parts = vec![Part::Value(placeholder)];
+                let parts = vec![TemplatePart::Value(placeholder)];
                 own.push(evaluate(&Template { parts }, row, context).ok()?);
             }
         }
@@ -71,7 +71,7 @@ fn holds(plan: &Plan) -> Result<Option<Claimed>, String> {
     let item = &model.item_types[0];
     let mut attributes = item.attributes.iter();
     let sort = attributes.find_map(|(name, node)| match node {
-        Node::Template(template) if **name == *"SK" => Some(template),
+        AttributeNode::Template(template) if **name == *"SK" => Some(template),
         _ => None,
     });
     let sort = sort.filter(|template| template.placeholders().count() > 0);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use dynafold_mapping::claim::{Claim, ClaimKind, Verdict};
+use dynafold_mapping::claim::{Claim, ClaimKind, ClaimVerdict};
 use dynafold_mapping::diagnostic::{Code, render};
 use dynafold_mapping::{Described, Proofs, Raw, Resolution, resolve, starter};
 use dynafold_relational::catalog::{Catalog, Dbms};
@@ -118,7 +118,7 @@ fn many_item_types_are_proved_in_bounded_time_and_few_words() {
             assert_eq!(said, None, "{what}");
         } else {
             let (verdict, because) = said.unwrap();
-            assert_eq!(verdict, Verdict::NotProved);
+            assert_eq!(verdict, ClaimVerdict::NotProved);
             assert!(
                 because.starts_with(&format!(
                     "{} pairs of item types",
@@ -147,7 +147,7 @@ fn templates_of_hundreds_of_optional_segments_are_not_proved_and_cost_little() {
     let (resolution, took) = checked(&mapping(3, &key, patterns), &tables(3));
     assert!(took < Duration::from_secs(20), "{took:?}");
     let proofs = proofs(&resolution);
-    let of = |names: &[&str]| -> Verdict {
+    let of = |names: &[&str]| -> ClaimVerdict {
         let mut claims = proofs.of(ClaimKind::KeysDiffer);
         claims
             .find(|claim| claim.of.item_types == names)
@@ -161,7 +161,7 @@ fn templates_of_hundreds_of_optional_segments_are_not_proved_and_cost_little() {
         &["T0", "T2"],
         &["T1", "T2"],
     ] {
-        assert_eq!(of(names), Verdict::NotProved, "{names:?}");
+        assert_eq!(of(names), ClaimVerdict::NotProved, "{names:?}");
     }
     let found = proofs.of(ClaimKind::PatternFinds).next().unwrap();
     assert_eq!(found.of.item_types, ["T0", "T1", "T2"]);

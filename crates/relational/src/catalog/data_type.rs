@@ -99,7 +99,7 @@ pub enum DataType {
 
 /// The kinds of value that templates and filters tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Family {
+pub enum TypeFamily {
     /// Integers, decimals, floats.
     Number,
     /// Text, enums, UUIDs, intervals, printed types.
@@ -125,20 +125,20 @@ pub enum Family {
 impl DataType {
     /// The kind of value that a column of this type holds.
     #[must_use]
-    pub fn family(&self) -> Family {
+    pub fn family(&self) -> TypeFamily {
         match self {
-            Self::Integer { .. } | Self::Decimal { .. } | Self::Float { .. } => Family::Number,
-            Self::Boolean => Family::Boolean,
+            Self::Integer { .. } | Self::Decimal { .. } | Self::Float { .. } => TypeFamily::Number,
+            Self::Boolean => TypeFamily::Boolean,
             Self::Text { .. } | Self::Enum { .. } | Self::Uuid | Self::Interval | Self::Printed => {
-                Family::Text
+                TypeFamily::Text
             }
-            Self::Date | Self::Time { .. } | Self::Timestamp { .. } => Family::Time,
-            Self::Binary { .. } => Family::Binary,
-            Self::Json => Family::Document,
-            Self::Array { .. } | Self::Range { multi: true, .. } => Family::List,
-            Self::Composite { .. } | Self::Hstore | Self::Range { .. } => Family::Map,
-            Self::Set { .. } => Family::Set,
-            Self::Dynamic => Family::Any,
+            Self::Date | Self::Time { .. } | Self::Timestamp { .. } => TypeFamily::Time,
+            Self::Binary { .. } => TypeFamily::Binary,
+            Self::Json => TypeFamily::Document,
+            Self::Array { .. } | Self::Range { multi: true, .. } => TypeFamily::List,
+            Self::Composite { .. } | Self::Hstore | Self::Range { .. } => TypeFamily::Map,
+            Self::Set { .. } => TypeFamily::Set,
+            Self::Dynamic => TypeFamily::Any,
         }
     }
 
@@ -156,7 +156,7 @@ impl DataType {
     }
 }
 
-impl Family {
+impl TypeFamily {
     /// The word for this kind in messages.
     #[must_use]
     pub fn name(self) -> &'static str {

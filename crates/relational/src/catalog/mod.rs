@@ -8,7 +8,7 @@ mod data_type;
 #[cfg(feature = "sample")]
 pub mod sample;
 
-pub use data_type::{DataType, Family};
+pub use data_type::{DataType, TypeFamily};
 
 use std::fmt;
 
@@ -142,7 +142,7 @@ pub struct Table {
     pub primary_key: Vec<String>,
     /// Unique keys and unique indexes over plain columns without a condition, the primary key left out.
     /// Rows with a NULL in one are not kept apart by it.
-    pub unique_keys: Vec<Key>,
+    pub unique_keys: Vec<UniqueKey>,
     /// Foreign keys from this table, by name.
     pub foreign_keys: Vec<ForeignKey>,
     /// Other indexes.
@@ -204,7 +204,7 @@ pub struct Column {
 
 /// A unique key: no two rows are equal in its columns as the columns' own types and collations compare.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Key {
+pub struct UniqueKey {
     /// The constraint's or index's name.
     pub name: String,
     /// Its columns, in key order.
@@ -333,7 +333,7 @@ impl Table {
     pub fn add_index(&mut self, index: Index, is_plain: bool) {
         if index.unique && is_plain {
             let Index { name, columns, .. } = index;
-            self.unique_keys.push(Key { name, columns });
+            self.unique_keys.push(UniqueKey { name, columns });
         } else {
             self.indexes.push(index);
         }

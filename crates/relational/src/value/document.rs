@@ -44,7 +44,7 @@ pub fn parse_document(text: &str) -> Result<Value, DocumentError> {
             DocumentError::Malformed(error)
         }
     })?;
-    Cursor(text).value(0)
+    JsonCursor(text).value(0)
 }
 
 impl DocumentError {
@@ -75,9 +75,9 @@ fn nests_too_deep(text: &str) -> bool {
 }
 
 /// What is left to read of a well-formed text.
-struct Cursor<'t>(&'t str);
+struct JsonCursor<'t>(&'t str);
 
-impl<'t> Cursor<'t> {
+impl<'t> JsonCursor<'t> {
     fn value(&mut self, depth: usize) -> Result<Value, DocumentError> {
         Ok(match self.peek() {
             Some(b'{' | b'[') if depth >= MAX_DEPTH => return Err(DocumentError::TooDeep),

@@ -21,7 +21,7 @@ use crate::Result;
 use crate::dialect::alone;
 
 /// Where each table stands in the catalog.
-type Places = HashMap<TableName, usize>;
+type TableIndices = HashMap<TableName, usize>;
 
 /// Reads everything.
 pub(super) async fn read(
@@ -50,7 +50,7 @@ pub(super) async fn read(
     };
     catalog.tables.sort_by(|a, b| a.name.cmp(&b.name));
     let names = catalog.tables.iter().map(|table| table.name.clone());
-    let places: Places = names.enumerate().map(|(at, name)| (name, at)).collect();
+    let places: TableIndices = names.enumerate().map(|(at, name)| (name, at)).collect();
     add_columns(&mut catalog, &places, &columns)?;
     add_indexes(&mut catalog, &places, &indexes)?;
     add_foreign_keys(&mut catalog, &places, &foreign_keys)?;
@@ -118,7 +118,11 @@ fn has_snapshots(engine: &str) -> bool {
     matches!(engine.as_str(), "innodb" | "rocksdb" | "tokudb")
 }
 
-fn add_columns(catalog: &mut Catalog, places: &Places, rows: &[MySqlRow]) -> sqlx::Result<()> {
+fn add_columns(
+    catalog: &mut Catalog,
+    places: &TableIndices,
+    rows: &[MySqlRow],
+) -> sqlx::Result<()> {
     let mut hidden: HashMap<TableName, Vec<String>> = HashMap::new();
     for row in rows {
         let column = column(row, catalog.dbms)?;
@@ -275,7 +279,11 @@ fn mark_documents(table: &mut Table, definition: &str) {
 
 /// Adds the key parts: to the primary key, to the index that they go on with, or to a new one.
 /// Indexes with an expression are never unique keys, so those parts are marked by parentheses.
-fn add_indexes(catalog: &mut Catalog, places: &Places, rows: &[MySqlRow]) -> sqlx::Result<()> {
+fn add_indexes(
+    catalog: &mut Catalog,
+    places: &TableIndices,
+    rows: &[MySqlRow],
+) -> sqlx::Result<()> {
     for row in rows {
         let Some(table) = table_at(&mut catalog.tables, places, row)? else {
             continue;
@@ -319,7 +327,11 @@ fn sort_out_unique_keys(table: &mut Table) {
     }
 }
 
-fn add_foreign_keys(catalog: &mut Catalog, places: &Places, rows: &[MySqlRow]) -> sqlx::Result<()> {
+fn add_foreign_keys(
+    catalog: &mut Catalog,
+    places: &TableIndices,
+    rows: &[MySqlRow],
+) -> sqlx::Result<()> {
     for row in rows {
         let references = written(places, table_name(row, 4)?);
         let Some(table) = table_at(&mut catalog.tables, places, row)? else {
@@ -350,7 +362,7 @@ fn add_foreign_keys(catalog: &mut Catalog, places: &Places, rows: &[MySqlRow]) -
 
 /// A table's name as the table list writes it: a server that ignores case keeps the names in
 /// foreign keys in lower case.
-fn written(places: &Places, name: TableName) -> TableName {
+fn written(places: &TableIndices, name: TableName) -> TableName {
     let same = |other: &&TableName| {
         other.schema.eq_ignore_ascii_case(&name.schema)
             && other.name.eq_ignore_ascii_case(&name.name)
@@ -377,7 +389,7 @@ fn table_name(row: &MySqlRow, index: usize) -> sqlx::Result<TableName> {
 /// The table that a row's first two columns name.
 fn table_at<'t>(
     tables: &'t mut [Table],
-    places: &Places,
+    places: &TableIndices,
     row: &MySqlRow,
 ) -> sqlx::Result<Option<&'t mut Table>> {
     let place = places.get(&table_name(row, 0)?).copied();

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use dynafold_relational::catalog::{DataType, Dbms, TableName};
-use dynafold_relational::scan::{By, Range, Relation, Scan};
+use dynafold_relational::scan::{Range, RangeKey, Relation, Scan};
 use dynafold_relational::value::{Time, TimeError, TimeKind};
 use sqlx::Row as _;
 use sqlx::mysql::MySqlRow;
@@ -13,14 +13,14 @@ use super::dialect::MysqlDialect;
 use super::scan::object;
 use super::statement::{bytes, optional, prepare, rows, text};
 use crate::literal::Literal;
-use crate::range::{Cutter, Kind, Probe};
+use crate::range::{Cutter, KeyColumnKind, RangeProbe};
 use crate::{Dialect as _, Result, statement};
 
 /// Children that may be read for every range, where the server would rather do that.
 const FEW: u64 = 1000;
 
 /// The columns of a key, and what they hold.
-type Key = (Vec<String>, Vec<Kind>);
+type CutKey = (Vec<String>, Vec<KeyColumnKind>);
 
 /// Cuts a scan's table.
 pub(super) async fn cut(source: &mut Mysql, scan: &Scan, wanted: u64) -> Result<Vec<Range>> {
@@ -43,7 +43,7 @@ pub(super) async fn cut(source: &mut Mysql, scan: &Scan, wanted: u64) -> Result<
     let cutter = Cutter {
         dialect: &MysqlDialect,
         table,
-        by: By::Key(columns),
+        by: RangeKey::Key(columns),
         kinds,
     };
     let ranges = cutter.cut(source, wanted).await?;
@@ -57,13 +57,13 @@ pub(super) async fn cut(source: &mut Mysql, scan: &Scan, wanted: u64) -> Result<
 }
 
 /// The first key that is in the order of what its columns print.
-async fn key(source: &mut Mysql, table: &TableName) -> sqlx::Result<Option<Key>> {
+async fn key(source: &mut Mysql, table: &TableName) -> sqlx::Result<Option<CutKey>> {
     let literal = |text: &str| MysqlDialect.literal(&Literal::text(text));
     let sql = include_str!("sql/key.sql")
         .replace("{schema}", &literal(&table.schema))
         .replace("{name}", &literal(&table.name));
     let parts = rows(&mut source.connection, sql).await?;
-    let mut keys: Vec<(String, Option<Key>)> = Vec::new();
+    let mut keys: Vec<(String, Option<CutKey>)> = Vec::new();
     for part in &parts {
         let name = text(part, 0)?;
         if keys.last().is_none_or(|(last, _)| *last != name) {
@@ -88,17 +88,17 @@ async fn key(source: &mut Mysql, table: &TableName) -> sqlx::Result<Option<Key>>
 
 /// What a column of a key holds; `None` where its order or its equality is not that of what it
 /// prints: an ENUM's order is of its numbers, a FLOAT is not equal to its digits.
-fn kind(declared: &str) -> Option<Kind> {
+fn kind(declared: &str) -> Option<KeyColumnKind> {
     match data_type(declared) {
-        DataType::Integer { .. } => Some(Kind::Integer),
-        DataType::Boolean if !declared.starts_with("bit") => Some(Kind::Integer),
-        DataType::Decimal { .. } => Some(Kind::Number),
-        DataType::Binary { .. } if !declared.starts_with("bit") => Some(Kind::Bytes),
+        DataType::Integer { .. } => Some(KeyColumnKind::Integer),
+        DataType::Boolean if !declared.starts_with("bit") => Some(KeyColumnKind::Integer),
+        DataType::Decimal { .. } => Some(KeyColumnKind::Number),
+        DataType::Binary { .. } if !declared.starts_with("bit") => Some(KeyColumnKind::Bytes),
         DataType::Text { .. }
         | DataType::Uuid
         | DataType::Date
         | DataType::Time { .. }
-        | DataType::Timestamp { .. } => Some(Kind::Text),
+        | DataType::Timestamp { .. } => Some(KeyColumnKind::Text),
         _ => None,
     }
 }
@@ -147,8 +147,8 @@ async fn finds(
 }
 
 #[async_trait]
-impl Probe for Mysql {
-    async fn row(&mut self, sql: String, kinds: &[Kind]) -> Result<Option<Vec<String>>> {
+impl RangeProbe for Mysql {
+    async fn row(&mut self, sql: String, kinds: &[KeyColumnKind]) -> Result<Option<Vec<String>>> {
         let rows = rows(&mut self.connection, sql).await;
         let row = rows.and_then(|rows| match rows.first() {
             Some(row) => said(row, kinds),
@@ -159,14 +159,14 @@ impl Probe for Mysql {
 }
 
 /// A row's values as a range says them.
-fn said(row: &MySqlRow, kinds: &[Kind]) -> sqlx::Result<Option<Vec<String>>> {
+fn said(row: &MySqlRow, kinds: &[KeyColumnKind]) -> sqlx::Result<Option<Vec<String>>> {
     let values = kinds.iter().enumerate().map(|(index, kind)| {
         Ok(match kind {
-            Kind::Bytes => bytes(row, index)?.map(Literal::bytes),
-            Kind::Text => optional(row, index)?
+            KeyColumnKind::Bytes => bytes(row, index)?.map(Literal::bytes),
+            KeyColumnKind::Text => optional(row, index)?
                 .filter(|text| is_comparable(text))
                 .map(|text| Literal::text(&text)),
-            Kind::Integer | Kind::Number => optional(row, index)?,
+            KeyColumnKind::Integer | KeyColumnKind::Number => optional(row, index)?,
         })
     });
     values.collect()

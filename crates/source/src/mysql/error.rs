@@ -134,7 +134,7 @@ pub(super) struct Session {
 }
 
 #[async_trait]
-impl identity::Session<MySqlConnection> for Session {
+impl identity::ServerSession<MySqlConnection> for Session {
     async fn is_same(&self, connection: &mut MySqlConnection) -> sqlx::Result<bool> {
         let server = rows(connection, include_str!("sql/server.sql")).await?;
         let server = server.first().map(|row| text(row, 4)).transpose()?;

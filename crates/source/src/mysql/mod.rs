@@ -17,7 +17,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use dynafold_relational::catalog::{Catalog, Column, Dbms, TableKind, TableName};
 use dynafold_relational::scan::{Range, Scan};
-use dynafold_sql::Query;
+use dynafold_sql::SqlQuery;
 use futures_util::stream::BoxStream;
 use sqlx::ConnectOptions as _;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
@@ -28,7 +28,8 @@ use self::error::{Session, UNKNOWN_TYPE, help, is_unknown_type, place, timed_out
 use self::scan::object;
 use super::identity::{PATIENCE, Tls, Watch};
 use super::{
-    Canceller, Chunk, Dialect, Identity, Result, Row, Source, SourceError, server_url, statement,
+    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, server_url,
+    statement,
 };
 use crate::mysql::dialect::MysqlDialect;
 use crate::mysql::statement::{STATEMENTS, optional, prepare, rows, text};
@@ -169,7 +170,7 @@ impl Mysql {
 
     /// Checks that SQL reads no sequence by itself: what one holds is of the moment, and not of the snapshot.
     fn check_live(&self, sql: &str) -> Result<()> {
-        let read = |sql: &str| Query::read(sql, Some(self.server.dbms)).ok();
+        let read = |sql: &str| SqlQuery::read(sql, Some(self.server.dbms)).ok();
         let condition = || read(&format!("SELECT 1 WHERE {sql}"));
         if self.sequences.is_empty() {
             return Ok(());
@@ -301,9 +302,9 @@ impl Source for Mysql {
 
     // A place in the binary log proves nothing: a session may write past the log, and what is in the
     // log already may not be in the snapshot yet.
-    async fn identity(&mut self) -> Result<Identity> {
+    async fn identity(&mut self) -> Result<SourceIdentity> {
         let name = self.place.clone();
-        Ok(Identity { name, stamp: None })
+        Ok(SourceIdentity { name, stamp: None })
     }
 
     fn canceller(&self) -> Option<Canceller> {

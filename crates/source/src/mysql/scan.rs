@@ -14,7 +14,7 @@ use super::statement::{bytes, prepare, rows, text};
 use crate::chunk::chunks;
 use crate::dialect::alone;
 use crate::identity::Watch;
-use crate::layout::{Layout, Output, TAG};
+use crate::layout::{OutputColumn, ScanLayout, TAG};
 use crate::{Chunk, Result, Row, SourceError, statement};
 
 /// The words for a relation in messages.
@@ -43,7 +43,7 @@ pub(super) fn scan<'a>(
         Ok::<_, sqlx::Error>(rows)
     };
     let rows = stream::once(opened).try_flatten().boxed();
-    let layout = Layout::new(scan);
+    let layout = ScanLayout::new(scan);
     let outputs = layout.outputs.clone();
     chunks(
         rows,
@@ -91,11 +91,15 @@ pub(super) async fn numbers(
     rows(connection, sql).await?.iter().map(read).collect()
 }
 
-fn read(row: &MySqlRow, output: usize, outputs: &[Output<'_>]) -> sqlx::Result<(Value, usize)> {
+fn read(
+    row: &MySqlRow,
+    output: usize,
+    outputs: &[OutputColumn<'_>],
+) -> sqlx::Result<(Value, usize)> {
     let bytes = bytes(row, output)?;
     let value = match outputs.get(output) {
-        Some(Output::Column { data_type, .. }) => decode(bytes, data_type),
-        Some(Output::Tag) => decode(bytes, &TAG),
+        Some(OutputColumn::Column { data_type, .. }) => decode(bytes, data_type),
+        Some(OutputColumn::Tag) => decode(bytes, &TAG),
         _ => Value::Bool(bytes == Some(b"1")),
     };
     Ok((value, 8 + bytes.map_or(0, <[u8]>::len)))

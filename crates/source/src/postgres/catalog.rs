@@ -10,8 +10,8 @@ use dynafold_relational::catalog::{
 };
 use serde::Deserialize;
 
-use super::types::Types;
-use super::{Postgres, Sql};
+use super::types::UsedTypes;
+use super::{Postgres, PostgresSql};
 use crate::{Dialect as _, Result};
 
 /// The oldest version that is tested.
@@ -61,7 +61,7 @@ struct HiddenEntry {
 
 /// What belongs to a relation.
 #[derive(Deserialize)]
-struct Of<T> {
+struct OfRelation<T> {
     relation: i64,
     #[serde(flatten)]
     part: T,
@@ -98,12 +98,14 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog> {
     let session: Vec<SessionEntry> = source.entries(include_str!("sql/session.sql")).await?;
     let tables: Vec<TableEntry> = source.entries(about_relations!("sql/tables.sql")).await?;
     let hidden: Vec<HiddenEntry> = source.entries(about_relations!("sql/hidden.sql")).await?;
-    let columns: Vec<Of<ColumnEntry>> = source.entries(about_relations!("sql/columns.sql")).await?;
-    let indexes: Vec<Of<IndexEntry>> = source.entries(about_relations!("sql/indexes.sql")).await?;
-    let foreign_keys: Vec<Of<ForeignKey>> = source
+    let columns: Vec<OfRelation<ColumnEntry>> =
+        source.entries(about_relations!("sql/columns.sql")).await?;
+    let indexes: Vec<OfRelation<IndexEntry>> =
+        source.entries(about_relations!("sql/indexes.sql")).await?;
+    let foreign_keys: Vec<OfRelation<ForeignKey>> = source
         .entries(about_relations!("sql/foreign_keys.sql"))
         .await?;
-    let types = Types::load(source, columns.iter().map(|column| column.part.oid)).await?;
+    let types = UsedTypes::load(source, columns.iter().map(|column| column.part.oid)).await?;
 
     let session = session.into_iter().next();
     let mut catalog = Catalog {
@@ -129,14 +131,14 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog> {
         catalog.own_functions = session.own_functions;
         catalog.own_operators = session.own_operators;
     }
-    let user = Sql.quote(&source.user);
+    let user = PostgresSql.quote(&source.user);
     catalog.notices.extend(hidden.iter().map(|hidden| {
         format!(
             "no permission on schema {}: its tables ({}) are hidden; ask for GRANT USAGE ON SCHEMA \
              {} TO {user}",
             hidden.schema,
             hidden.tables,
-            Sql.quote(&hidden.schema)
+            PostgresSql.quote(&hidden.schema)
         )
     }));
     let mut columns = grouped(columns);
@@ -163,9 +165,9 @@ struct Parts {
     foreign_keys: Vec<ForeignKey>,
 }
 
-fn grouped<T>(entries: Vec<Of<T>>) -> HashMap<i64, Vec<T>> {
+fn grouped<T>(entries: Vec<OfRelation<T>>) -> HashMap<i64, Vec<T>> {
     let mut groups: HashMap<i64, Vec<T>> = HashMap::new();
-    for Of { relation, part } in entries {
+    for OfRelation { relation, part } in entries {
         groups.entry(relation).or_default().push(part);
     }
     groups
@@ -174,7 +176,7 @@ fn grouped<T>(entries: Vec<Of<T>>) -> HashMap<i64, Vec<T>> {
 fn table(
     entry: TableEntry,
     parts: Parts,
-    types: &Types,
+    types: &UsedTypes,
     user: &str,
     notices: &mut Vec<String>,
 ) -> Table {
@@ -194,7 +196,7 @@ fn table(
     if !entry.populated {
         notices.push(format!(
             "{name} has no data and cannot be read: REFRESH MATERIALIZED VIEW {} first",
-            Sql.table(&name)
+            PostgresSql.table(&name)
         ));
     }
     let mut columns = parts.columns;
@@ -206,7 +208,7 @@ fn table(
         notices.push(format!(
             "no permission on columns of {name}: {} are hidden; ask for GRANT SELECT ON {} TO {user}",
             closed.join(", "),
-            Sql.table(&name)
+            PostgresSql.table(&name)
         ));
     }
     // A key of which a column is hidden cannot be used.
@@ -246,7 +248,7 @@ fn kind(letter: &str) -> TableKind {
     }
 }
 
-fn column(entry: ColumnEntry, types: &Types) -> Column {
+fn column(entry: ColumnEntry, types: &UsedTypes) -> Column {
     Column {
         data_type: types.data_type(entry.oid, entry.modifier),
         prints_names: types.prints_names(entry.oid),

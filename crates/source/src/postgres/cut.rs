@@ -2,15 +2,15 @@
 
 use async_trait::async_trait;
 use dynafold_relational::catalog::TableName;
-use dynafold_relational::scan::{By, Range, Relation, Scan};
+use dynafold_relational::scan::{Range, RangeKey, Relation, Scan};
 use serde::Deserialize;
 use serde_json::Value as Json;
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Row as _, ValueRef as _};
 
-use super::error::Subject;
-use super::{Postgres, Sql, error};
-use crate::range::{Cutter, Kind, Probe};
+use super::error::ReadSubject;
+use super::{Postgres, PostgresSql, error};
+use crate::range::{Cutter, KeyColumnKind, RangeProbe};
 use crate::{Dialect as _, Result, statement};
 
 /// The first version that reads a range of `ctid` alone.
@@ -30,7 +30,7 @@ const IN_ORDER: &str = "SET LOCAL enable_seqscan TO off; SET LOCAL enable_bitmap
 
 /// What `sql/key.sql` says.
 #[derive(Deserialize)]
-struct Facts {
+struct KeyFacts {
     kind: String,
     inherited: bool,
     pages: i64,
@@ -63,9 +63,9 @@ pub(super) async fn cut(source: &mut Postgres, scan: &Scan, rows: u64) -> Result
 
 async fn ranges(source: &mut Postgres, table: &TableName, rows: u64) -> Result<Vec<Range>> {
     let sql = include_str!("sql/key.sql")
-        .replace("{schema}", &Sql.literal(&table.schema))
-        .replace("{name}", &Sql.literal(&table.name));
-    let facts: Vec<Facts> = source.entries(&sql).await?;
+        .replace("{schema}", &PostgresSql.literal(&table.schema))
+        .replace("{name}", &PostgresSql.literal(&table.name));
+    let facts: Vec<KeyFacts> = source.entries(&sql).await?;
     let Some(facts) = facts.into_iter().next() else {
         return Ok(Vec::new());
     };
@@ -74,12 +74,18 @@ async fn ranges(source: &mut Postgres, table: &TableName, rows: u64) -> Result<V
         return Ok(Vec::new());
     }
     if let (Some(columns), Some(integers)) = (facts.columns, facts.integers) {
-        source.execute(IN_ORDER, &Subject::Transaction).await?;
-        let kind = |integer| if integer { Kind::Integer } else { Kind::Text };
+        source.execute(IN_ORDER, &ReadSubject::Transaction).await?;
+        let kind = |integer| {
+            if integer {
+                KeyColumnKind::Integer
+            } else {
+                KeyColumnKind::Text
+            }
+        };
         let cutter = Cutter {
-            dialect: &Sql,
+            dialect: &PostgresSql,
             table,
-            by: By::Key(columns),
+            by: RangeKey::Key(columns),
             kinds: integers.into_iter().map(kind).collect(),
         };
         return cutter.cut(source, rows).await;
@@ -87,7 +93,7 @@ async fn ranges(source: &mut Postgres, table: &TableName, rows: u64) -> Result<V
     if facts.kind == "p" || facts.version < READS_PLACES {
         return Ok(Vec::new());
     }
-    source.execute(BY_INDEX, &Subject::Transaction).await?;
+    source.execute(BY_INDEX, &ReadSubject::Transaction).await?;
     pages(source, table, facts.pages, rows).await
 }
 
@@ -98,7 +104,7 @@ async fn pages(
     pages: i64,
     rows: u64,
 ) -> Result<Vec<Range>> {
-    let from = Sql.table(table);
+    let from = PostgresSql.table(table);
     let counts = (0..PAGES).map(|nth| {
         let page = pages.saturating_sub(1) * nth / (PAGES - 1);
         format!(
@@ -112,7 +118,7 @@ async fn pages(
         counts.join(" UNION ALL ")
     );
     let relation = Relation::Table(table.clone());
-    let fullest = source.ask(sql, &Subject::Relation(&relation)).await?;
+    let fullest = source.ask(sql, &ReadSubject::Relation(&relation)).await?;
     let fullest = fullest.and_then(|row| row.first()?.parse::<u64>().ok());
     let step = rows.max(1).div_ceil(fullest.unwrap_or(1).max(1));
     let step = i64::try_from(step).unwrap_or(i64::MAX);
@@ -123,19 +129,19 @@ async fn pages(
         bounds.push(vec![format!("({page},0)")]);
         page = page.saturating_add(step);
     }
-    Ok(Range::between(&By::Place, bounds))
+    Ok(Range::between(&RangeKey::Place, bounds))
 }
 
 /// Whether a range's children are looked up along an index.
 async fn finds_children(source: &mut Postgres, scan: &Scan, range: &Range) -> Result<bool> {
-    source.execute(BY_INDEX, &Subject::Transaction).await?;
+    source.execute(BY_INDEX, &ReadSubject::Transaction).await?;
     let mut part = scan.clone();
     part.range = Some(range.clone());
-    let subject = Subject::Scan(scan);
+    let subject = ReadSubject::Scan(scan);
     if scan.has_foreign_sql() {
         source.prepare_here(&part).await?;
     }
-    let sql = format!("EXPLAIN (FORMAT JSON) {}", statement(&Sql, &part));
+    let sql = format!("EXPLAIN (FORMAT JSON) {}", statement(&PostgresSql, &part));
     let plan = source.ask(sql, &subject).await?;
     let plan = plan.and_then(|row| serde_json::from_str(row.first()?).ok());
     let parents = parents(scan);
@@ -174,9 +180,9 @@ fn looks_up(plan: &Json, parents: &[&str]) -> bool {
 }
 
 #[async_trait]
-impl Probe for Postgres {
-    async fn row(&mut self, sql: String, _: &[Kind]) -> Result<Option<Vec<String>>> {
-        self.ask(sql, &Subject::Schema).await
+impl RangeProbe for Postgres {
+    async fn row(&mut self, sql: String, _: &[KeyColumnKind]) -> Result<Option<Vec<String>>> {
+        self.ask(sql, &ReadSubject::Schema).await
     }
 }
 
@@ -185,7 +191,7 @@ impl Postgres {
     pub(super) async fn ask(
         &mut self,
         sql: String,
-        subject: &Subject<'_>,
+        subject: &ReadSubject<'_>,
     ) -> Result<Option<Vec<String>>> {
         let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(&mut self.connection);
         let read = |rows: Vec<PgRow>| {

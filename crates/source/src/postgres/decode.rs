@@ -33,14 +33,14 @@ pub(super) enum Decoder {
     /// `"key"=>"value", …`
     Hstore,
     /// `[…,…)` of this bound.
-    Range(Box<Bounds>),
+    Range(Box<RangeWords>),
     /// `{[…,…), …}` of this bound.
-    Multirange(Box<Bounds>),
+    Multirange(Box<RangeWords>),
 }
 
 /// How ranges are read, with the names of what they become.
 #[derive(Debug)]
-pub(super) struct Bounds {
+pub(super) struct RangeWords {
     pub(super) bound: Decoder,
     pub(super) empty: Arc<str>,
     pub(super) lower: Arc<str>,
@@ -70,7 +70,7 @@ impl Decoder {
             }
             DataType::Hstore => Self::Hstore,
             DataType::Range { bound, multi } => {
-                let bounds = Box::new(Bounds {
+                let bounds = Box::new(RangeWords {
                     bound: Self::new(bound),
                     empty: Arc::from("empty"),
                     lower: Arc::from("lower"),
@@ -185,15 +185,15 @@ const MAX_DIMENSIONS: usize = 6;
 /// Reads an array: `{1,NULL,"a \"b\""}`, nested for more dimensions, with lower bounds
 /// (`[0:1]={…}`) where they are not 1.
 pub(super) fn array(text: &str, element: &Decoder) -> Option<Value> {
-    let mut cursor = Cursor(text);
+    let mut cursor = TextCursor(text);
     if text.starts_with('[') {
-        cursor = Cursor(text.split_once('=')?.1);
+        cursor = TextCursor(text.split_once('=')?.1);
     }
     let list = dimension(&mut cursor, element, 1)?;
     cursor.end(list)
 }
 
-fn dimension(cursor: &mut Cursor<'_>, element: &Decoder, depth: usize) -> Option<Value> {
+fn dimension(cursor: &mut TextCursor<'_>, element: &Decoder, depth: usize) -> Option<Value> {
     if depth > MAX_DIMENSIONS {
         return None;
     }
@@ -216,7 +216,7 @@ fn dimension(cursor: &mut Cursor<'_>, element: &Decoder, depth: usize) -> Option
 
 /// Reads a composite value: `(1,"b ""q""",)`, in which nothing at all is NULL.
 pub(super) fn composite(text: &str, fields: &[(Arc<str>, Decoder)]) -> Option<Value> {
-    let mut cursor = Cursor(text);
+    let mut cursor = TextCursor(text);
     let mut members = Vec::with_capacity(fields.len());
     cursor.expect(b'(')?;
     for (index, (name, decoder)) in fields.iter().enumerate() {
@@ -231,15 +231,15 @@ pub(super) fn composite(text: &str, fields: &[(Arc<str>, Decoder)]) -> Option<Va
 }
 
 /// Reads a range: `[1,10)`, `(,"2020-01-01 00:00:00"]`, `empty`.
-pub(super) fn range(text: &str, bounds: &Bounds) -> Option<Value> {
-    let mut cursor = Cursor(text);
+pub(super) fn range(text: &str, bounds: &RangeWords) -> Option<Value> {
+    let mut cursor = TextCursor(text);
     let range = one_range(&mut cursor, bounds)?;
     cursor.end(range)
 }
 
 /// Reads a multirange: `{[1,3),[5,7)}`.
-pub(super) fn multirange(text: &str, bounds: &Bounds) -> Option<Value> {
-    let mut cursor = Cursor(text);
+pub(super) fn multirange(text: &str, bounds: &RangeWords) -> Option<Value> {
+    let mut cursor = TextCursor(text);
     let mut ranges = Vec::new();
     cursor.expect(b'{')?;
     while cursor.peek()? != b'}' {
@@ -253,7 +253,7 @@ pub(super) fn multirange(text: &str, bounds: &Bounds) -> Option<Value> {
 }
 
 /// Reads a range, of which an end that is nothing at all is open.
-fn one_range(cursor: &mut Cursor<'_>, bounds: &Bounds) -> Option<Value> {
+fn one_range(cursor: &mut TextCursor<'_>, bounds: &RangeWords) -> Option<Value> {
     if let Some(rest) = cursor.0.strip_prefix("empty") {
         cursor.0 = rest;
         return Some(Value::Map(vec![(bounds.empty.clone(), Value::Bool(true))]));
@@ -279,7 +279,7 @@ fn one_range(cursor: &mut Cursor<'_>, bounds: &Bounds) -> Option<Value> {
 
 /// Reads an hstore: `"a"=>"1", "b"=>NULL`.
 pub(super) fn hstore(text: &str) -> Option<Value> {
-    let mut cursor = Cursor(text);
+    let mut cursor = TextCursor(text);
     let mut members: Vec<(Arc<str>, Value)> = Vec::new();
     while !cursor.0.is_empty() {
         if !members.is_empty() {
@@ -299,9 +299,9 @@ pub(super) fn hstore(text: &str) -> Option<Value> {
 }
 
 /// What is left to read.
-struct Cursor<'t>(&'t str);
+struct TextCursor<'t>(&'t str);
 
-impl<'t> Cursor<'t> {
+impl<'t> TextCursor<'t> {
     fn peek(&self) -> Option<u8> {
         self.0.as_bytes().first().copied()
     }

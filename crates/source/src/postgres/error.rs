@@ -9,7 +9,7 @@ use dynafold_relational::catalog::TableName;
 use dynafold_relational::scan::{Relation, Scan};
 use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgSeverity};
 
-use super::{Sql, TLS};
+use super::{PostgresSql, TLS};
 use crate::{Dialect as _, SourceError};
 
 /// A query that was cut off, by a limit on its time or by a standby that could not wait for it.
@@ -26,7 +26,7 @@ const ROW_SECURITY: &str = "check_enable_rls";
 const SHOWN_WORDS: usize = 12;
 
 /// What was being read, for the error's text.
-pub(super) enum Subject<'a> {
+pub(super) enum ReadSubject<'a> {
     /// The system catalog.
     Schema,
     /// Nothing yet: the transaction around it.
@@ -39,13 +39,13 @@ pub(super) enum Subject<'a> {
     Scan(&'a Scan),
 }
 
-impl fmt::Display for Subject<'_> {
+impl fmt::Display for ReadSubject<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Schema => f.write_str("the system catalog"),
             Self::Transaction => f.write_str("the transaction"),
             Self::Relation(Relation::Table(name)) => name.fmt(f),
-            Self::Relation(Relation::Query(sql)) => Subject::Query(sql).fmt(f),
+            Self::Relation(Relation::Query(sql)) => ReadSubject::Query(sql).fmt(f),
             Self::Query(sql) => {
                 let words: Vec<&str> = sql.split_whitespace().collect();
                 match words.get(..SHOWN_WORDS) {
@@ -53,15 +53,15 @@ impl fmt::Display for Subject<'_> {
                     None => write!(f, "the query `{}`", words.join(" ")),
                 }
             }
-            Self::Scan(scan) => Subject::Relation(&scan.from).fmt(f),
+            Self::Scan(scan) => ReadSubject::Relation(&scan.from).fmt(f),
         }
     }
 }
 
-impl Subject<'_> {
+impl ReadSubject<'_> {
     /// What a user who may not read this has to be granted.
     fn grant(&self, user: &str) -> String {
-        let user = Sql.quote(user);
+        let user = PostgresSql.quote(user);
         let tables: Vec<&TableName> = match self {
             Self::Relation(Relation::Table(name)) => vec![name],
             Self::Scan(scan) => scan.tables(),
@@ -73,18 +73,18 @@ impl Subject<'_> {
                  schemas, TO {user}"
             );
         };
-        let names: Vec<String> = tables.iter().map(|name| Sql.table(name)).collect();
+        let names: Vec<String> = tables.iter().map(|name| PostgresSql.table(name)).collect();
         format!(
             "ask for GRANT SELECT ON {} TO {user}, and for GRANT USAGE ON SCHEMA {} TO {user} if \
              that is missing",
             names.join(", "),
-            Sql.quote(&first.schema)
+            PostgresSql.quote(&first.schema)
         )
     }
 }
 
 /// Sorts an error that came after the connection stood.
-pub(super) fn query(cause: sqlx::Error, subject: &Subject<'_>, user: &str) -> SourceError {
+pub(super) fn query(cause: sqlx::Error, subject: &ReadSubject<'_>, user: &str) -> SourceError {
     let object = subject.to_string();
     if is_lost(&cause) {
         return SourceError::Lost { object, cause };
@@ -194,7 +194,10 @@ fn connect_help(cause: &sqlx::Error, options: &PgConnectOptions) -> String {
                  (`?sslcert=FILE&sslkey=FILE`)"
             ),
             Some("3D000") => "no such database: `psql -l` lists those that there are".into(),
-            Some("42501") => format!("ask for GRANT CONNECT ON DATABASE … TO {}", Sql.quote(user)),
+            Some("42501") => format!(
+                "ask for GRANT CONNECT ON DATABASE … TO {}",
+                PostgresSql.quote(user)
+            ),
             Some("53300") => {
                 "all of the server's connections are taken: try again later, or raise \
                  max_connections"

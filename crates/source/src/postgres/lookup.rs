@@ -7,12 +7,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use dynafold_relational::catalog::Dbms;
-use dynafold_sql::{Query, reads_more};
+use dynafold_sql::{SqlQuery, reads_more};
 use serde::Deserialize;
 
 use super::super::{Result, SourceError};
-use super::error::Subject;
-use super::{Postgres, Setting};
+use super::error::ReadSubject;
+use super::{Postgres, SessionSetting};
 
 /// How long the look over another connection may take.
 const TIMEOUT: Duration = Duration::from_mins(1);
@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// One object of `sql/lookups.sql`.
 #[derive(Deserialize)]
-struct Entry {
+struct LookupObject {
     kind: String,
     name: String,
     key: String,
@@ -41,7 +41,7 @@ struct Callable {
 
 /// What SQL may look up. Each variant includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum LookupReach {
     /// It looks up operators, and what these look up.
     Operators,
     /// It looks up functions and types.
@@ -50,7 +50,7 @@ pub(super) enum Reach {
     Tables,
 }
 
-impl Reach {
+impl LookupReach {
     /// Asks for all that is looked up.
     fn sql(self) -> String {
         let reach = match self {
@@ -64,17 +64,17 @@ impl Reach {
 
 /// Whether a condition reads tables by itself: one of them may be a view. What is not understood may.
 fn reads_tables(condition: &str) -> bool {
-    let query = Query::read(&format!("SELECT 1 WHERE {condition}"), Some(Dbms::Postgres));
+    let query = SqlQuery::read(&format!("SELECT 1 WHERE {condition}"), Some(Dbms::Postgres));
     query.map_or(true, |query| !query.tables.is_empty())
 }
 
 impl Postgres {
     /// How far the mapping's SQL reaches, and with `views` the database's own. A function's name need not be in a plan:
     /// one in SQL becomes a part of it, and an operator or a cast has another name.
-    pub(super) async fn reach(&mut self, views: bool, sql: &[&str]) -> Result<Reach> {
+    pub(super) async fn reach(&mut self, views: bool, sql: &[&str]) -> Result<LookupReach> {
         let callable = include_str!("sql/callable.sql");
         let Some(callable) = self.entries::<Callable>(callable).await?.pop() else {
-            return Ok(Reach::Tables);
+            return Ok(LookupReach::Tables);
         };
         let calls_own = |sql: &&str| {
             let plain = sql.replace('"', "").to_lowercase();
@@ -85,11 +85,11 @@ impl Postgres {
         let has_own = !callable.names.is_empty();
         Ok(
             if has_own && (views || callable.unnamed || sql.iter().any(calls_own)) {
-                Reach::Tables
+                LookupReach::Tables
             } else if views || callable.added || sql.iter().any(calls) {
-                Reach::Functions
+                LookupReach::Functions
             } else {
-                Reach::Operators
+                LookupReach::Operators
             },
         )
     }
@@ -104,7 +104,7 @@ impl Postgres {
         looked.unwrap_or_else(|_| Err(unknown(late)))
     }
 
-    async fn compare_lookups(&mut self, reach: Reach) -> Result<()> {
+    async fn compare_lookups(&mut self, reach: LookupReach) -> Result<()> {
         let sql = reach.sql();
         let before = self.digest(&sql).await?;
         // Another transaction, which sees what is new as well.
@@ -114,18 +114,18 @@ impl Postgres {
         if server(self) != server(&now) {
             return Err(unknown("a second connection leads to another server"));
         }
-        let changed = |then: &&Setting| {
+        let changed = |then: &&SessionSetting| {
             let mut since = now.meaning.iter();
             since.any(|now| now.name == then.name && now.value != then.value)
         };
-        if let Some(Setting { name, .. }) = self.meaning.iter().find(changed) {
+        if let Some(SessionSetting { name, .. }) = self.meaning.iter().find(changed) {
             return Err(SourceError::moved(format!(
                 "the setting {name}, which decides what SQL means, was changed after the snapshot was taken"
             )));
         }
         // The settings of an extension are listed by sessions alone that have used it, and what has no extension never is.
         let configured = |source: &Self| source.backend.as_ref().map(|it| it.configured);
-        if reach != Reach::Operators && configured(&now) > configured(self) {
+        if reach != LookupReach::Operators && configured(&now) > configured(self) {
             return Err(SourceError::moved(
                 "the server's configuration was loaded again after the snapshot was taken, and what SQL calls may depend on it",
             ));
@@ -133,8 +133,8 @@ impl Postgres {
         if before == now.digest(&sql).await? {
             return Ok(());
         }
-        let before: Vec<Entry> = self.entries(&sql).await?;
-        let now: Vec<Entry> = now.entries(&sql).await?;
+        let before: Vec<LookupObject> = self.entries(&sql).await?;
+        let now: Vec<LookupObject> = now.entries(&sql).await?;
         Err(difference(&before, &now))
     }
 
@@ -154,7 +154,7 @@ impl Postgres {
             "SELECT pg_catalog.count(*), coalesce(pg_catalog.sum(pg_catalog.hashtextextended(\n\
              pg_catalog.concat_ws(' ', entry.kind, entry.key, entry.writer), 0)), 0) FROM (\n{sql}\n) AS entry"
         );
-        self.ask(sql, &Subject::Schema).await
+        self.ask(sql, &ReadSubject::Schema).await
     }
 }
 
@@ -165,7 +165,7 @@ fn unknown(why: &str) -> SourceError {
 }
 
 /// Says the first thing in which two looks differ.
-fn difference(before: &[Entry], now: &[Entry]) -> SourceError {
+fn difference(before: &[LookupObject], now: &[LookupObject]) -> SourceError {
     let (then, since) = (by_key(before), by_key(now));
     let changed = before.iter().find_map(|it| match since.get(&it.key()) {
         None => Some((it, "changed or dropped")),
@@ -182,12 +182,12 @@ fn difference(before: &[Entry], now: &[Entry]) -> SourceError {
     ))
 }
 
-impl Entry {
+impl LookupObject {
     fn key(&self) -> (&str, &str) {
         (&self.kind, &self.key)
     }
 }
 
-fn by_key(entries: &[Entry]) -> HashMap<(&str, &str), &Entry> {
+fn by_key(entries: &[LookupObject]) -> HashMap<(&str, &str), &LookupObject> {
     entries.iter().map(|it| (it.key(), it)).collect()
 }

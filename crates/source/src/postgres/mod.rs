@@ -42,11 +42,13 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
 use self::cut::BY_ANY_WAY;
-use self::error::Subject;
-use self::lookup::Reach;
+use self::error::ReadSubject;
+use self::lookup::LookupReach;
 use self::session::Backend;
 use super::identity::{PATIENCE, Tls};
-use super::{Canceller, Chunk, Dialect, Identity, Result, Row, Source, SourceError, server_url};
+use super::{
+    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, server_url,
+};
 use dynafold_relational::catalog::Table;
 
 /// How long a server may take to answer before it counts as out of reach.
@@ -75,7 +77,7 @@ pub struct Postgres {
     user: String,
     begun: bool,
     /// What decides what SQL means, as it was when the transaction began.
-    meaning: Vec<Setting>,
+    meaning: Vec<SessionSetting>,
     /// The server's process behind the run's transaction.
     backend: Option<Backend>,
     /// The name under which other connections find the snapshot.
@@ -89,7 +91,7 @@ pub struct Postgres {
     /// What the run's scans read.
     planned: Arc<[(String, Relations)]>,
     /// What their SQL may look up by name; `None`: they have none.
-    lookups: Option<Reach>,
+    lookups: Option<LookupReach>,
     patience: Duration,
 }
 
@@ -98,7 +100,7 @@ type Relations = BTreeSet<(String, String)>;
 
 /// One row of `sql/meaning.sql`.
 #[derive(Clone, Deserialize)]
-struct Setting {
+struct SessionSetting {
     name: String,
     /// What name and value hash to.
     value: i64,
@@ -139,9 +141,9 @@ const TLS: Tls = Tls {
 };
 
 /// How PostgreSQL writes SQL.
-struct Sql;
+struct PostgresSql;
 
-impl Dialect for Sql {
+impl Dialect for PostgresSql {
     fn quote(&self, identifier: &str) -> String {
         format!("\"{}\"", identifier.replace('"', "\"\""))
     }
@@ -219,7 +221,7 @@ impl Postgres {
     }
 
     /// Runs statements whose results nobody wants.
-    async fn execute(&mut self, sql: &'static str, subject: &Subject<'_>) -> Result<()> {
+    async fn execute(&mut self, sql: &'static str, subject: &ReadSubject<'_>) -> Result<()> {
         let sent = sqlx::raw_sql(sql).execute(&mut self.connection);
         match sent.await {
             Ok(_) => Ok(()),
@@ -241,7 +243,9 @@ impl Postgres {
                 }),
                 Err(cause) => Err(cause),
             };
-            entries.push(entry.map_err(|cause| error::query(cause, &Subject::Schema, &self.user))?);
+            entries.push(
+                entry.map_err(|cause| error::query(cause, &ReadSubject::Schema, &self.user))?,
+            );
         }
     }
 
@@ -252,7 +256,7 @@ impl Postgres {
         } else {
             OPEN
         };
-        self.execute(sql, &Subject::Transaction).await
+        self.execute(sql, &ReadSubject::Transaction).await
     }
 
     /// Ends what [`Self::step_aside`] opened, whether or not the look failed.
@@ -262,13 +266,13 @@ impl Postgres {
         } else {
             "ROLLBACK"
         };
-        let back = self.execute(sql, &Subject::Transaction).await;
+        let back = self.execute(sql, &ReadSubject::Transaction).await;
         let seen = seen?;
         back.map(|()| seen)
     }
 
     /// Has the server plan one statement. More than one are refused. Gives the plan, as YAML.
-    async fn explain(&mut self, sql: &str, subject: &Subject<'_>) -> Result<String> {
+    async fn explain(&mut self, sql: &str, subject: &ReadSubject<'_>) -> Result<String> {
         let sql = format!("EXPLAIN (VERBOSE, FORMAT YAML) {sql}");
         let planned = sqlx::query_scalar(AssertSqlSafe(sql))
             .persistent(false)
@@ -279,14 +283,14 @@ impl Postgres {
 
     /// Has the server plan a scan within the transaction that there is.
     async fn prepare_here(&mut self, scan: &Scan) -> Result<(String, String)> {
-        let sql = super::statement(&Sql, scan);
-        let plan = self.explain(&sql, &Subject::Scan(scan)).await?;
+        let sql = super::statement(&PostgresSql, scan);
+        let plan = self.explain(&sql, &ReadSubject::Scan(scan)).await?;
         Ok((sql, plan))
     }
 
     async fn open_snapshot(&mut self) -> Result<()> {
         if !self.begun {
-            self.execute(OPEN, &Subject::Transaction).await?;
+            self.execute(OPEN, &ReadSubject::Transaction).await?;
             self.begun = true;
             self.meaning = self.entries(include_str!("sql/meaning.sql")).await?;
             self.backend = self.backend().await?;
@@ -308,7 +312,7 @@ impl Postgres {
         let has_sql = scans.iter().any(|scan| scan.has_foreign_sql());
         let mut hidden = now.tables.iter().filter(|table| table.row_security);
         if !hidden.any(|table| has_sql || names.contains(&&table.name)) {
-            self.execute(UNFILTERED, &Subject::Transaction).await?;
+            self.execute(UNFILTERED, &ReadSubject::Transaction).await?;
             self.unfiltered = true;
         }
         let is_plain = |table: &Table| table.is_stored() && !table.row_security;
@@ -318,7 +322,7 @@ impl Postgres {
 
     /// The first name that a query of ours gives.
     async fn first_name(&mut self, sql: &str) -> Result<Option<String>> {
-        let row = self.ask(sql.to_owned(), &Subject::Schema).await?;
+        let row = self.ask(sql.to_owned(), &ReadSubject::Schema).await?;
         Ok(row.and_then(|row| row.into_iter().next()))
     }
 
@@ -350,7 +354,7 @@ impl Postgres {
     /// Checks that the plans of the scans read the relations that they read in the beginning.
     async fn check_plans(&mut self) -> Result<()> {
         for (sql, before) in &*self.planned.clone() {
-            let now = self.explain(sql, &Subject::Transaction).await?;
+            let now = self.explain(sql, &ReadSubject::Transaction).await?;
             if let Some((name, _)) = relations(&now).difference(before).next() {
                 return Err(SourceError::moved(format!(
                     "{name} became a partition or an heir of what is read after the snapshot was taken"
@@ -429,7 +433,7 @@ impl Source for Postgres {
                 }
                 Ok(()) | Err(_) => {}
             }
-            self.execute("ROLLBACK", &Subject::Transaction).await?;
+            self.execute("ROLLBACK", &ReadSubject::Transaction).await?;
             self.begun = false;
         }
         self.check_live().await?;
@@ -450,7 +454,7 @@ impl Source for Postgres {
     }
 
     fn dialect(&self) -> &'static dyn Dialect {
-        &Sql
+        &PostgresSql
     }
 
     async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>> {
@@ -465,7 +469,7 @@ impl Source for Postgres {
             refused => refused,
         };
         // What its SQL calls is not looked into.
-        self.lookups = Some(Reach::Tables);
+        self.lookups = Some(LookupReach::Tables);
         self.step_back(rows).await
     }
 
@@ -478,13 +482,13 @@ impl Source for Postgres {
         Ok(fork.map(|fork| -> Box<dyn Source> { Box::new(fork) }))
     }
 
-    async fn identity(&mut self) -> Result<Identity> {
+    async fn identity(&mut self) -> Result<SourceIdentity> {
         self.identify().await
     }
 
     async fn confirm(&mut self) -> Result<()> {
         if std::mem::take(&mut self.by_index) {
-            self.execute(BY_ANY_WAY, &Subject::Transaction).await?;
+            self.execute(BY_ANY_WAY, &ReadSubject::Transaction).await?;
         }
         self.step_aside().await?;
         if let Err(error) = self.check_plans().await {
@@ -498,7 +502,7 @@ impl Source for Postgres {
         }
         // What planning has locked is held on to, and looked at.
         let on = "RELEASE SAVEPOINT dynafold";
-        self.execute(on, &Subject::Transaction).await?;
+        self.execute(on, &ReadSubject::Transaction).await?;
         self.check_held().await?;
         self.check_live().await?;
         self.check_unchanged(include_str!("sql/redefined.sql"), "changed")

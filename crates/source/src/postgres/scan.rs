@@ -9,12 +9,12 @@ use sqlx::{AssertSqlSafe, Row as _, ValueRef as _};
 
 use super::cut::{BY_ANY_WAY, BY_INDEX};
 use super::decode::Decoder;
-use super::error::Subject;
-use super::{Postgres, Sql, error};
+use super::error::ReadSubject;
+use super::{Postgres, PostgresSql, error};
 use crate::chunk::chunks;
 use crate::dialect::alone;
 use crate::identity::Watch;
-use crate::layout::{Layout, Output};
+use crate::layout::{OutputColumn, ScanLayout};
 use crate::{Chunk, Result, Row, Source as _, statement};
 
 /// Sends a scan's SELECT and hands out its rows.
@@ -34,15 +34,15 @@ pub(super) async fn open<'a>(
         (false, true) => BY_ANY_WAY,
         _ => "",
     };
-    let sql = format!("{setting}{}", statement(&Sql, scan));
-    let layout = Layout::new(scan);
+    let sql = format!("{setting}{}", statement(&PostgresSql, scan));
+    let layout = ScanLayout::new(scan);
     let decoders: Vec<Decoder> = layout
         .outputs
         .iter()
         .map(|output| match output {
-            Output::Column { data_type, .. } => Decoder::new(data_type),
-            Output::Flag => Decoder::Boolean,
-            Output::Tag => Decoder::Number,
+            OutputColumn::Column { data_type, .. } => Decoder::new(data_type),
+            OutputColumn::Flag => Decoder::Boolean,
+            OutputColumn::Tag => Decoder::Number,
         })
         .collect();
     let backend = source.backend.clone();
@@ -57,7 +57,7 @@ pub(super) async fn open<'a>(
         watch,
         layout,
         move |row, output| read(row, output, &decoders),
-        move |cause| error::query(cause, &Subject::Scan(scan), user),
+        move |cause| error::query(cause, &ReadSubject::Scan(scan), user),
     ))
 }
 
@@ -72,7 +72,7 @@ fn read(row: &PgRow, output: usize, decoders: &[Decoder]) -> sqlx::Result<(Value
 
 /// Runs one query and reads all of its rows.
 pub(super) async fn ask(source: &mut Postgres, sql: &str, columns: &[Column]) -> Result<Vec<Row>> {
-    let subject = Subject::Query(sql);
+    let subject = ReadSubject::Query(sql);
     let alone = alone(sql);
     // SQL from outside: the plan proves that it is one statement.
     source.explain(alone, &subject).await?;

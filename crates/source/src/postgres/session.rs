@@ -8,13 +8,13 @@ use serde::Deserialize;
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, Row as _};
 
-use super::super::identity::Session;
-use super::super::{Dialect as _, Identity, Result};
-use super::error::Subject;
-use super::{BEGIN, Postgres, SETTINGS, Sql, UNFILTERED, error};
+use super::super::identity::ServerSession;
+use super::super::{Dialect as _, Result, SourceIdentity};
+use super::error::ReadSubject;
+use super::{BEGIN, Postgres, PostgresSql, SETTINGS, UNFILTERED, error};
 
 #[derive(Deserialize)]
-struct State {
+struct SessionState {
     stamp: String,
     proves: bool,
 }
@@ -36,7 +36,7 @@ impl Postgres {
             Some(snapshot) => snapshot.clone(),
             None => {
                 let export = "SELECT pg_catalog.pg_export_snapshot()".to_owned();
-                let row = self.ask(export, &Subject::Transaction).await?;
+                let row = self.ask(export, &ReadSubject::Transaction).await?;
                 let Some(snapshot) = row.and_then(|row| row.into_iter().next()) else {
                     return Ok(None);
                 };
@@ -48,7 +48,10 @@ impl Postgres {
             return Ok(None);
         };
         // The snapshot is taken over before anything is asked.
-        let taken = format!("SET TRANSACTION SNAPSHOT {};\n", Sql.literal(&snapshot));
+        let taken = format!(
+            "SET TRANSACTION SNAPSHOT {};\n",
+            PostgresSql.literal(&snapshot)
+        );
         let unfiltered = if self.unfiltered { UNFILTERED } else { "" };
         let begin = AssertSqlSafe([BEGIN, &taken, SETTINGS, ";\n", unfiltered].concat());
         if sqlx::raw_sql(begin)
@@ -74,11 +77,11 @@ impl Postgres {
     }
 
     /// Which database this is.
-    pub(super) async fn identify(&mut self) -> Result<Identity> {
+    pub(super) async fn identify(&mut self) -> Result<SourceIdentity> {
         self.open_snapshot().await?;
         self.step_aside().await?;
         let sql = include_str!("sql/identity.sql");
-        let states = self.entries::<State>(sql).await;
+        let states = self.entries::<SessionState>(sql).await;
         // What an administrator has closed to this user proves nothing.
         let refused = states.as_ref().is_err_and(|error| !error.is_lost());
         let states = self
@@ -87,7 +90,7 @@ impl Postgres {
         let state = states.into_iter().next().filter(|state| state.proves);
         let values = self.meaning.iter().map(|setting| setting.value);
         let meaning = values.fold(0, i64::wrapping_add);
-        Ok(Identity {
+        Ok(SourceIdentity {
             name: error::place(&self.options),
             stamp: state.map(|state| format!("{} {meaning}", state.stamp)),
         })
@@ -97,7 +100,7 @@ impl Postgres {
     /// server's workers.
     pub(super) async fn read_numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>> {
         self.open_snapshot().await?;
-        let subject = Subject::Scan(scan);
+        let subject = ReadSubject::Scan(scan);
         self.step_aside().await?;
         let rows = match self.explain(sql, &subject).await {
             Ok(_) => {
@@ -136,11 +139,11 @@ pub(super) struct Backend {
 }
 
 #[async_trait]
-impl Session<PgConnection> for Backend {
+impl ServerSession<PgConnection> for Backend {
     async fn is_same(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
         let sql = AssertSqlSafe(format!(
             "SELECT 1 WHERE pg_catalog.pg_postmaster_start_time() = {}::pg_catalog.timestamptz",
-            Sql.literal(&self.server_started)
+            PostgresSql.literal(&self.server_started)
         ));
         let rows = sqlx::raw_sql(sql).fetch_all(connection).await?;
         Ok(!rows.is_empty())
@@ -172,7 +175,7 @@ async fn about(
         "SELECT {what} FROM pg_catalog.pg_stat_activity AS a WHERE {condition} AND a.pid = {} \
          AND a.backend_start = {}::pg_catalog.timestamptz AND a.state = 'active'",
         backend.process,
-        Sql.literal(started)
+        PostgresSql.literal(started)
     ));
     let mut rows = sqlx::raw_sql(sql).fetch(connection);
     let found = rows.try_next().await?.is_some();

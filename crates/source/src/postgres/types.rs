@@ -8,7 +8,7 @@ use serde::Deserialize;
 use sqlx::{AssertSqlSafe, Column as _, Row};
 
 use super::super::Result;
-use super::error::Subject;
+use super::error::ReadSubject;
 use super::{Postgres, error};
 use crate::dialect::alone;
 
@@ -38,9 +38,9 @@ pub(super) struct TypeEntry {
 
 /// The types that a schema or a query uses, by their object identifiers.
 #[derive(Debug)]
-pub(super) struct Types(HashMap<i64, TypeEntry>);
+pub(super) struct UsedTypes(HashMap<i64, TypeEntry>);
 
-impl Types {
+impl UsedTypes {
     /// Asks for these types and all that they are made of, in one query.
     pub(super) async fn load(
         source: &mut Postgres,
@@ -201,7 +201,7 @@ fn decimal(modifier: i32) -> DataType {
 
 /// A column that the query passes on from a table.
 #[derive(Deserialize)]
-struct Attribute {
+struct PassedColumn {
     relation: i64,
     number: i64,
     #[serde(rename = "type")]
@@ -211,7 +211,7 @@ struct Attribute {
 }
 
 /// What the server says about a column of the result.
-struct Output {
+struct ResultColumn {
     name: String,
     oid: i64,
     origin: Option<(i64, i64)>,
@@ -226,7 +226,7 @@ pub(super) async fn columns(source: &mut Postgres, sql: &str) -> Result<Vec<Colu
     let pairs: Vec<String> = (outputs.iter().filter_map(|output| output.origin))
         .map(|(relation, number)| format!("({relation}, {number})"))
         .collect();
-    let attributes: Vec<Attribute> = if pairs.is_empty() {
+    let attributes: Vec<PassedColumn> = if pairs.is_empty() {
         Vec::new()
     } else {
         let sql = include_str!("sql/attributes.sql").replace("{pairs}", &pairs.join(", "));
@@ -234,8 +234,8 @@ pub(super) async fn columns(source: &mut Postgres, sql: &str) -> Result<Vec<Colu
     };
     let oids = (outputs.iter().map(|output| output.oid))
         .chain(attributes.iter().map(|attribute| attribute.oid));
-    let types = Types::load(source, oids).await?;
-    let column = |output: Output| {
+    let types = UsedTypes::load(source, oids).await?;
+    let column = |output: ResultColumn| {
         let attribute = (attributes.iter())
             .find(|attribute| output.origin == Some((attribute.relation, attribute.number)));
         let (declared, data_type) = match attribute {
@@ -255,8 +255,8 @@ pub(super) async fn columns(source: &mut Postgres, sql: &str) -> Result<Vec<Colu
 
 /// Asks for one row of NULLs in the query's shape: a join on `false` has the server analyse the
 /// query and leave it at that, and the row brings the description that no row would not.
-async fn outputs(source: &mut Postgres, sql: &str) -> Result<Vec<Output>> {
-    let subject = Subject::Query(sql);
+async fn outputs(source: &mut Postgres, sql: &str) -> Result<Vec<ResultColumn>> {
+    let subject = ReadSubject::Query(sql);
     let sql = format!(
         "SELECT q.* FROM (SELECT 1) AS one LEFT JOIN ({}\n) AS q ON false",
         alone(sql)
@@ -270,7 +270,7 @@ async fn outputs(source: &mut Postgres, sql: &str) -> Result<Vec<Output>> {
     };
     let outputs = row.iter().flat_map(Row::columns);
     Ok(outputs
-        .map(|column| Output {
+        .map(|column| ResultColumn {
             name: column.name().to_owned(),
             oid: column.type_info().oid().map_or(0, |oid| i64::from(oid.0)),
             origin: (column.relation_id().zip(column.relation_attribute_no()))
@@ -305,7 +305,7 @@ mod tests {
             fields: part.map(|oid| vec![("f".to_owned(), oid, -1)]),
             ..TypeEntry::default()
         };
-        let types = Types::from_entries(vec![
+        let types = UsedTypes::from_entries(vec![
             entry(1, "regclass", None, None),
             entry(2, "named", Some(1), None),
             entry(3, "pair", None, Some(2)),
@@ -326,7 +326,7 @@ mod tests {
             base_modifier: 14,
             ..TypeEntry::default()
         };
-        let types = Types::from_entries(vec![
+        let types = UsedTypes::from_entries(vec![
             entry(1, "code", "d", Some(2)),
             entry(2, "varchar", "b", None),
         ]);

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use dynafold_relational::catalog::TableName;
-use dynafold_relational::scan::{By, Range, Relation, Scan};
+use dynafold_relational::scan::{Range, RangeKey, Relation, Scan};
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Row as _};
 
@@ -10,7 +10,7 @@ use super::decode::{Stored, stored};
 use super::scan::{SqliteDialect, object};
 use super::{Sqlite, fault};
 use crate::literal::{Literal, is_number};
-use crate::range::{Cutter, Kind, Probe};
+use crate::range::{Cutter, KeyColumnKind, RangeProbe};
 use crate::{Result, statement};
 
 /// Cuts a scan's table.
@@ -50,7 +50,7 @@ pub(super) async fn cut(source: &mut Sqlite, scan: &Scan, rows: u64) -> Result<V
 async fn key(
     connection: &mut SqliteConnection,
     table: &TableName,
-) -> sqlx::Result<Option<(By, Vec<Kind>)>> {
+) -> sqlx::Result<Option<(RangeKey, Vec<KeyColumnKind>)>> {
     let found = sqlx::query(include_str!("sql/place.sql")).bind(&table.name);
     let Some(found) = found.fetch_optional(&mut *connection).await? else {
         return Ok(None);
@@ -70,11 +70,13 @@ async fn key(
     }
     Ok(match (has_rowid, descends) {
         // The primary key is the rowid by another name, and stays where the rowid may not.
-        (true, None) if columns.len() == 1 => Some((By::Key(columns), vec![Kind::Integer])),
-        (true, _) if !shadowed => Some((By::Place, vec![Kind::Integer])),
+        (true, None) if columns.len() == 1 => {
+            Some((RangeKey::Key(columns), vec![KeyColumnKind::Integer]))
+        }
+        (true, _) if !shadowed => Some((RangeKey::Place, vec![KeyColumnKind::Integer])),
         (false, Some(0)) => {
-            let kinds = columns.iter().map(|_| Kind::Text).collect();
-            Some((By::Key(columns), kinds))
+            let kinds = columns.iter().map(|_| KeyColumnKind::Text).collect();
+            Some((RangeKey::Key(columns), kinds))
         }
         _ => None,
     })
@@ -125,8 +127,8 @@ fn names(what: &str, child: &str) -> bool {
 }
 
 #[async_trait]
-impl Probe for Sqlite {
-    async fn row(&mut self, sql: String, _: &[Kind]) -> Result<Option<Vec<String>>> {
+impl RangeProbe for Sqlite {
+    async fn row(&mut self, sql: String, _: &[KeyColumnKind]) -> Result<Option<Vec<String>>> {
         let row = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_optional(&mut self.connection);
         let row = row
             .await

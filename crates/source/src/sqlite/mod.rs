@@ -27,8 +27,10 @@ use dynafold_format::address;
 use dynafold_relational::catalog::{Catalog, Column, Dbms};
 use dynafold_relational::scan::{Range, Scan};
 
-use self::state::{FileId, Seen, State};
-use super::{Canceller, Chunk, Dialect, Identity, Result, Row, Source, SourceError, statement};
+use self::state::{FileId, FileStamp, FileState};
+use super::{
+    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, statement,
+};
 
 /// How long a reader waits for a writer that holds the whole file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -49,7 +51,7 @@ pub struct Sqlite {
     /// Which file that is, whatever its name comes to mean.
     opened: Option<FileId>,
     /// What there was to see of it before the first page of it was read.
-    seen: Option<Seen>,
+    seen: Option<FileStamp>,
     /// Whether it is read as a file that nobody changes.
     immutable: bool,
     dialect: &'static dyn Dialect,
@@ -110,7 +112,7 @@ impl Sqlite {
             Ok(found) => found,
             Err(cause) => return Err(refused(&named, sqlx::Error::Io(cause))),
         };
-        let seen = Seen::named(&file);
+        let seen = FileStamp::named(&file);
         let opened = seen.map(|seen| seen.id);
         let mut options = options.filename(&file);
         let stop = Arc::new(AtomicBool::new(false));
@@ -149,7 +151,7 @@ impl Sqlite {
     async fn open_snapshot(&mut self) -> Result<()> {
         self.execute("BEGIN; SELECT count(*) FROM main.sqlite_schema")
             .await?;
-        if Seen::named(&self.file).map(|seen| seen.id) != self.opened {
+        if FileStamp::named(&self.file).map(|seen| seen.id) != self.opened {
             return Err(SourceError::moved(
                 "another file took the place of the database after it was opened",
             ));
@@ -173,14 +175,14 @@ impl Sqlite {
     /// it may be of the file before, where a copy was written over it; a writer that uses SQLite cannot be told from that.
     async fn open_afresh(&mut self, scans: &[&Scan]) -> Result<()> {
         for _ in 0..ATTEMPTS {
-            let Some(seen) = Seen::named(&self.file) else {
+            let Some(seen) = FileStamp::named(&self.file) else {
                 return Ok(());
             };
             let connection = open(&self.options, &self.stop).await;
             self.connection = connection.map_err(|cause| fault("the file".to_owned(), cause))?;
             self.seen = Some(seen);
             self.open_snapshot().await?;
-            if Seen::named(&self.file).as_ref() != Some(&seen) {
+            if FileStamp::named(&self.file).as_ref() != Some(&seen) {
                 continue;
             }
             return match self.checked.take() {
@@ -247,12 +249,12 @@ impl Source for Sqlite {
 
     async fn begin(&mut self, scans: &[&Scan]) -> Result<()> {
         let began = SystemTime::now();
-        let before = State::of(&self.file);
+        let before = FileState::of(&self.file);
         self.open_snapshot().await?;
-        if Seen::named(&self.file) != self.seen {
+        if FileStamp::named(&self.file) != self.seen {
             self.open_afresh(scans).await?;
         }
-        self.stamp = State::stamp(before, State::of(&self.file), began);
+        self.stamp = FileState::stamp(before, FileState::of(&self.file), began);
         Ok(())
     }
 
@@ -292,8 +294,8 @@ impl Source for Sqlite {
         cut::cut(self, scan, rows).await
     }
 
-    async fn identity(&mut self) -> Result<Identity> {
-        Ok(Identity {
+    async fn identity(&mut self) -> Result<SourceIdentity> {
+        Ok(SourceIdentity {
             name: format!("sqlite:{}", self.file.display()),
             stamp: self.stamp.clone(),
         })

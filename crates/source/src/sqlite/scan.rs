@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Decode, Row as _, Sqlite};
 use super::decode::{decode, stored};
 use super::fault;
 use crate::chunk::chunks;
-use crate::layout::{Layout, Output, TAG};
+use crate::layout::{OutputColumn, ScanLayout, TAG};
 use crate::{Chunk, Dialect, Result, Row, statement};
 
 /// SQLite's SQL.
@@ -81,9 +81,9 @@ impl Disagreements {
     /// Starts counting for a scan's outputs and forgets what an earlier scan found in the same columns
     /// of the same part: keys are proved by reading what is loaded after that. Returns the index of
     /// the first column's counter.
-    fn start(&mut self, outputs: &[Output<'_>], range: Option<&Range>) -> usize {
-        let counter = |output: &Output<'_>| {
-            let Output::Column {
+    fn start(&mut self, outputs: &[OutputColumn<'_>], range: Option<&Range>) -> usize {
+        let counter = |output: &OutputColumn<'_>| {
+            let OutputColumn::Column {
                 scan,
                 join,
                 name,
@@ -155,7 +155,7 @@ pub(super) fn scan<'a>(
     disagreements: &'a mut Disagreements,
     scan: &'a Scan,
 ) -> BoxStream<'a, Result<Chunk>> {
-    let layout = Layout::new(scan);
+    let layout = ScanLayout::new(scan);
     let outputs = layout.outputs.clone();
     let first = disagreements.start(&outputs, scan.range.as_ref());
     let sql = statement(dialect, scan);
@@ -206,14 +206,14 @@ pub(super) async fn numbers(
 fn read(
     row: &SqliteRow,
     output: usize,
-    outputs: &[Output<'_>],
+    outputs: &[OutputColumn<'_>],
     disagreements: &mut Disagreements,
     first: usize,
 ) -> sqlx::Result<(Value, usize)> {
     let raw = row.try_get_raw(output)?;
     let data_type = match outputs.get(output) {
-        Some(Output::Column { data_type, .. }) => data_type,
-        Some(Output::Tag) => &TAG,
+        Some(OutputColumn::Column { data_type, .. }) => data_type,
+        Some(OutputColumn::Tag) => &TAG,
         _ => {
             let flag = <i64 as Decode<Sqlite>>::decode(raw).map_err(sqlx::Error::Decode)?;
             return Ok((Value::Bool(flag != 0), 0));

@@ -17,12 +17,12 @@ const SETTLED: Duration = Duration::from_secs(2);
 
 /// What there is to see of the database's file and its write-ahead log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct FileState {
     text: String,
     newest: SystemTime,
 }
 
-impl State {
+impl FileState {
     /// Looks; `None` where the system does not tell enough.
     pub(super) fn of(file: &Path) -> Option<Self> {
         let mut state = Self {
@@ -91,14 +91,14 @@ const OPEN_FILES: &[&str] = &["/proc/self/fd", "/dev/fd"];
 /// What tells whether a file was written to: its size, and when it was written last. Neither a new name of it nor other
 /// rights are anything written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct FileStamp {
     /// Which file it is, whatever its name comes to mean.
     pub(super) id: FileId,
     size: u64,
     written: SystemTime,
 }
 
-impl Seen {
+impl FileStamp {
     /// Looks at the file of a name; `None` where the system does not tell enough.
     #[cfg(unix)]
     pub(super) fn named(file: &Path) -> Option<Self> {

@@ -21,14 +21,16 @@ pub(super) const TOO_LONG: &str = "its answer is longer than any of DynamoDB's: 
 /// A client whose answers end.
 pub(super) fn ending(client: SharedHttpClient) -> SharedHttpClient {
     http_client_fn(move |settings, components| {
-        SharedHttpConnector::new(Ending(client.http_connector(settings, components)))
+        SharedHttpConnector::new(LimitedConnector(
+            client.http_connector(settings, components),
+        ))
     })
 }
 
 #[derive(Debug)]
-struct Ending(SharedHttpConnector);
+struct LimitedConnector(SharedHttpConnector);
 
-impl HttpConnector for Ending {
+impl HttpConnector for LimitedConnector {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
         let answer = self.0.call(request);
         HttpConnectorFuture::new(async move {

@@ -11,7 +11,7 @@ use aws_sdk_dynamodb::operation::batch_write_item::BatchWriteItemError;
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use http_body_util::LengthLimitError;
 
-use super::Place;
+use super::ServiceLocation;
 use super::answers::TOO_LONG;
 use super::wording::{throttling_reasons, without_values};
 use crate::ErrorClass::{Fatal, Invalid, Throttle, Transient};
@@ -24,7 +24,7 @@ const CONNECTION: &str = "Connection";
 pub(super) struct Attempt<'a> {
     pub(super) operation: &'static str,
     pub(super) table: &'a str,
-    pub(super) place: &'a Place,
+    pub(super) place: &'a ServiceLocation,
     /// Whether there were credentials before: those that cannot be renewed now may be later.
     pub(super) held: bool,
 }

@@ -32,7 +32,7 @@ use aws_smithy_http_client::{Builder as HttpBuilder, Connector};
 use aws_types::service_config::ServiceConfigKey;
 
 use super::answers::ending;
-use super::{Clock, Dynamodb, Place, Vault};
+use super::{Clock, Dynamodb, ServiceLocation, Vault};
 use crate::spec::check_endpoint;
 use crate::{ErrorClass, Result, TargetError};
 
@@ -134,7 +134,7 @@ pub(crate) async fn open(
             .build(),
     );
     config.set_endpoint_url(endpoint.map(String::from));
-    let place = Place {
+    let place = ServiceLocation {
         name,
         billed_in,
         profile: profile.map(str::to_owned),

@@ -17,7 +17,7 @@ use dynafold_dynamodb::{
 use super::Dynamodb;
 use crate::{Result, TableDescription};
 
-type Types = HashMap<String, KeyType>;
+type KeyTypes = HashMap<String, KeyType>;
 
 /// What a description can lack.
 #[derive(Debug, thiserror::Error)]
@@ -118,7 +118,7 @@ pub(super) fn status(found: &SdkTable) -> String {
 }
 
 fn translate(name: &str, found: &SdkTable) -> Result<Table, Incomplete> {
-    let types: Types = found
+    let types: KeyTypes = found
         .attribute_definitions()
         .iter()
         .filter_map(|definition| {
@@ -171,7 +171,7 @@ fn index(
     name: Option<&str>,
     schema: &[KeySchemaElement],
     held: Option<&SdkProjection>,
-    types: &Types,
+    types: &KeyTypes,
 ) -> Result<Index, Incomplete> {
     let (partition, sort) = keys(schema, types)?;
     Ok(Index {
@@ -187,7 +187,7 @@ fn index(
 /// Partition and sort key attributes, each in their order.
 fn keys(
     schema: &[KeySchemaElement],
-    types: &Types,
+    types: &KeyTypes,
 ) -> Result<(Vec<KeyAttribute>, Vec<KeyAttribute>), Incomplete> {
     let of = |role: &Role| {
         schema

@@ -8,9 +8,9 @@ mod answers;
 mod classify;
 mod client;
 mod create;
-mod crowd;
 mod describe;
 mod read;
+mod read_limiter;
 mod scan;
 mod wire;
 mod wording;
@@ -24,12 +24,13 @@ use aws_sdk_dynamodb::Client;
 use dynafold_dynamodb::{Item, Position, Request, Table};
 
 use super::{
-    Batch, BatchLimit, Difference, Key, Page, Result, TableDescription, Target, Wanted, Written,
+    Batch, BatchLimit, BatchOutcome, Difference, ItemKey, Page, Result, ScanRequest,
+    TableDescription, Target,
 };
 use crate::local::Engine;
-use crate::retry::Patience;
+use crate::retry::RetryWarning;
 use classify::Attempt;
-use crowd::Crowd;
+use read_limiter::ReadLimiter;
 pub(super) use wire::Vault;
 use wire::{Clock, Wire};
 
@@ -42,16 +43,16 @@ pub(super) struct Dynamodb {
     control: Client,
     data: Client,
     wire: Wire,
-    crowd: Crowd,
-    patience: Patience,
-    place: Place,
+    read_limiter: ReadLimiter,
+    patience: RetryWarning,
+    place: ServiceLocation,
     /// The embedded engine, where that is what answers.
     engine: Option<Engine>,
 }
 
 /// Where it is, as far as messages need it.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct ServiceLocation {
     /// For people, without secrets.
     pub(super) name: String,
     /// The region where writing costs money; `None` where it costs none.
@@ -62,13 +63,13 @@ pub(super) struct Place {
 
 impl Dynamodb {
     /// Puts the clients of an endpoint behind the trait.
-    pub(super) fn new(clients: Clients, place: Place, engine: Option<Engine>) -> Self {
+    pub(super) fn new(clients: Clients, place: ServiceLocation, engine: Option<Engine>) -> Self {
         Self {
             control: clients.control,
             wire: Wire::new(clients.data.clone(), clients.vault, clients.clock),
             data: clients.data,
-            crowd: Crowd::default(),
-            patience: Patience::default(),
+            read_limiter: ReadLimiter::default(),
+            patience: RetryWarning::default(),
             place,
             engine,
         }
@@ -140,22 +141,27 @@ impl Target for Dynamodb {
         }
     }
 
-    async fn write(&self, table: &Table, batch: &Batch) -> Result<Written> {
+    async fn write(&self, table: &Table, batch: &Batch) -> Result<BatchOutcome> {
         match self.engine.as_ref().filter(|engine| engine.is_bulk()) {
             Some(engine) => engine.write(self, table, batch).await,
             None => self.write_batch(table, batch).await,
         }
     }
 
-    async fn read(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>> {
+    async fn read(&self, table: &Table, keys: &[ItemKey]) -> Result<Vec<Item>> {
         self.read_items(table, keys).await
     }
 
-    async fn put(&self, table: &Table, batch: &Batch, index: usize) -> Result<Written> {
+    async fn put(&self, table: &Table, batch: &Batch, index: usize) -> Result<BatchOutcome> {
         self.put_one(table, batch, index).await
     }
 
-    async fn scan(&self, table: &Table, wanted: &Wanted, from: Option<Position>) -> Result<Page> {
+    async fn scan(
+        &self,
+        table: &Table,
+        wanted: &ScanRequest,
+        from: Option<Position>,
+    ) -> Result<Page> {
         self.scan_page(table, wanted, from).await
     }
 

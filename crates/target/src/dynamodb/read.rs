@@ -13,7 +13,7 @@ use dynafold_dynamodb::{Attribute, Item, Position, Query, Request, Table};
 use dynafold_relational::value::{Number, Text};
 use tokio::time::{Instant, sleep};
 
-use super::super::{ErrorClass, Key, Page, Result, TargetError};
+use super::super::{ErrorClass, ItemKey, Page, Result, TargetError};
 use super::Dynamodb;
 use super::classify::Attempt;
 use crate::retry::{Decision, Policy, Retry};
@@ -29,7 +29,7 @@ const POLICY: Policy = Policy {
 };
 
 impl Dynamodb {
-    pub(super) async fn read_items(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>> {
+    pub(super) async fn read_items(&self, table: &Table, keys: &[ItemKey]) -> Result<Vec<Item>> {
         let garbled = |error: NotAValue| self.action("BatchGetItem", &table.name).garbled(&error);
         let mut items = Vec::with_capacity(keys.len());
         for keys in keys.chunks(MOST_KEYS) {
@@ -45,7 +45,7 @@ impl Dynamodb {
     /// Asks until no key is left unprocessed, or nobody has read anything for too long.
     async fn read_all(&self, table: &Table, mut wanted: Vec<Fields>) -> Result<Vec<Fields>> {
         let mut found = Vec::with_capacity(wanted.len());
-        let _place = self.crowd.enter().await;
+        let _place = self.read_limiter.enter().await;
         let begun = Instant::now();
         let mut retry = Retry::new(POLICY, fastrand::u64(..));
         loop {
@@ -55,20 +55,23 @@ impl Dynamodb {
                     found.append(&mut items);
                     wanted = left;
                     if progress {
-                        self.crowd.read(wanted.is_empty());
+                        self.read_limiter.read(wanted.is_empty());
                     }
                     if wanted.is_empty() {
                         return Ok(found);
                     }
-                    self.crowd.refused();
-                    let decision = retry.unprocessed(progress, self.crowd.idle(begun));
+                    self.read_limiter.refused();
+                    let decision = retry.unprocessed(progress, self.read_limiter.idle(begun));
                     (decision, self.still_unprocessed(table))
                 }
                 Err(error) => {
                     if error.class == ErrorClass::Throttle {
-                        self.crowd.refused();
+                        self.read_limiter.refused();
                     }
-                    (retry.failed(error.class, self.crowd.idle(begun)), error)
+                    (
+                        retry.failed(error.class, self.read_limiter.idle(begun)),
+                        error,
+                    )
                 }
             };
             self.patience.ends(&retry, &failure.message);
@@ -251,7 +254,7 @@ pub(super) type Fields = HashMap<String, AttributeValue>;
 pub(super) struct NotAValue;
 
 /// The fields of a key. The key's type is the table's, so that it fits.
-fn key_fields(table: &Table, key: &Key) -> Result<Fields, NotAValue> {
+fn key_fields(table: &Table, key: &ItemKey) -> Result<Fields, NotAValue> {
     let mut fields = Fields::new();
     fields.insert(table.partition.name.to_string(), scalar(&key.0)?);
     if let (Some(sort), Some(value)) = (&table.sort, &key.1) {

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use dynafold_dynamodb::{Position, Query, Table};
 
 use super::{Dynamodb, read};
-use crate::{Page, Result, Wanted};
+use crate::{Page, Result, ScanRequest};
 
 /// Most items of a page. DynamoDB ends a page at a megabyte, which may be tens of thousands of small
 /// items: as objects they are many times as large.
@@ -14,7 +14,7 @@ impl Dynamodb {
     pub(super) async fn scan_page(
         &self,
         table: &Table,
-        wanted: &Wanted,
+        wanted: &ScanRequest,
         from: Option<Position>,
     ) -> Result<Page> {
         let Some(partition) = &wanted.partition else {
@@ -42,7 +42,7 @@ impl Dynamodb {
     async fn scan_segment(
         &self,
         table: &Table,
-        wanted: &Wanted,
+        wanted: &ScanRequest,
         from: Option<Position>,
     ) -> Result<Page> {
         let action = self.action("Scan", &table.name);

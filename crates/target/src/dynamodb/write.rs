@@ -13,44 +13,44 @@ use serde_json::value::RawValue;
 use super::Dynamodb;
 use super::classify::Attempt;
 use super::wire::Body;
-use crate::{Action, Batch, Consumed, ErrorClass, Key, Result, Written};
+use crate::{Action, Batch, BatchOutcome, Consumed, ErrorClass, ItemKey, Result};
 
 /// BatchWriteItem's answer.
 #[derive(Deserialize)]
-struct Answer<'a> {
+struct BatchWriteResponse<'a> {
     #[serde(rename = "UnprocessedItems", borrow)]
-    left: Option<HashMap<String, Vec<Left<'a>>>>,
+    left: Option<HashMap<String, Vec<UnprocessedRequest<'a>>>>,
     #[serde(rename = "ConsumedCapacity")]
-    consumed: Option<Vec<Told>>,
+    consumed: Option<Vec<ConsumedCapacity>>,
 }
 
 /// What `PutItem` and `DeleteItem` answer.
 #[derive(Deserialize)]
-struct Single {
+struct SingleWriteResponse {
     #[serde(rename = "ConsumedCapacity")]
-    consumed: Option<Told>,
+    consumed: Option<ConsumedCapacity>,
 }
 
 /// With the table and its indexes apart, which DynamoDB tells where it is asked to; others may not.
 #[derive(Deserialize)]
-struct Told {
+struct ConsumedCapacity {
     #[serde(rename = "CapacityUnits")]
     units: Option<f64>,
     #[serde(rename = "Table")]
-    table: Option<Units>,
+    table: Option<CapacityUnits>,
     #[serde(rename = "GlobalSecondaryIndexes")]
-    global: Option<HashMap<String, Units>>,
+    global: Option<HashMap<String, CapacityUnits>>,
     #[serde(rename = "LocalSecondaryIndexes")]
-    local: Option<HashMap<String, Units>>,
+    local: Option<HashMap<String, CapacityUnits>>,
 }
 
 #[derive(Deserialize)]
-struct Units {
+struct CapacityUnits {
     #[serde(rename = "CapacityUnits")]
     units: Option<f64>,
 }
 
-impl Told {
+impl ConsumedCapacity {
     fn consumed(self) -> Option<Consumed> {
         let indexes = [self.global, self.local].into_iter().flatten().flatten();
         let units: Vec<f64> = indexes.filter_map(|(_, index)| index.units).collect();
@@ -65,25 +65,25 @@ impl Told {
 
 /// A request that comes back.
 #[derive(Deserialize)]
-struct Left<'a> {
+struct UnprocessedRequest<'a> {
     #[serde(rename = "PutRequest", borrow)]
-    put: Option<Sent<'a>>,
+    put: Option<ItemOrKey<'a>>,
     #[serde(rename = "DeleteRequest", borrow)]
-    delete: Option<Sent<'a>>,
+    delete: Option<ItemOrKey<'a>>,
 }
 
 /// What was put, or the key of what was deleted.
 #[derive(Deserialize)]
-struct Sent<'a> {
+struct ItemOrKey<'a> {
     #[serde(rename = "Item", alias = "Key", borrow)]
     json: &'a RawValue,
 }
 
 impl Dynamodb {
     /// Sends a batch as BatchWriteItem.
-    pub(crate) async fn write_batch(&self, table: &Table, batch: &Batch) -> Result<Written> {
+    pub(crate) async fn write_batch(&self, table: &Table, batch: &Batch) -> Result<BatchOutcome> {
         if batch.is_empty() {
-            return Ok(Written::default());
+            return Ok(BatchOutcome::default());
         }
         let action = self.action("BatchWriteItem", &table.name);
         let mut before = String::from("{\"RequestItems\":{");
@@ -93,19 +93,19 @@ impl Dynamodb {
         let body = Body::new(before, batch.wire(), after);
         let bytes = self.wire.send(&action, body).await?;
         let garbled = |_| action.service(None, "", 200, &bytes);
-        let answer: Answer<'_> = serde_json::from_slice(&bytes).map_err(garbled)?;
+        let answer: BatchWriteResponse<'_> = serde_json::from_slice(&bytes).map_err(garbled)?;
         // An answer without this member is not DynamoDB's; a proxy's empty page would be one.
         let left = answer
             .left
             .ok_or_else(|| action.incomplete("UnprocessedItems"))?;
-        Ok(Written {
+        Ok(BatchOutcome {
             unprocessed: find(table, batch, left, &action)?,
             // A batch is of one table.
             consumed: answer
                 .consumed
                 .into_iter()
                 .flatten()
-                .find_map(Told::consumed),
+                .find_map(ConsumedCapacity::consumed),
         })
     }
 
@@ -114,9 +114,9 @@ impl Dynamodb {
         table: &Table,
         batch: &Batch,
         index: usize,
-    ) -> Result<Written> {
+    ) -> Result<BatchOutcome> {
         let Some(entry) = batch.entries().get(index) else {
-            return Ok(Written::default());
+            return Ok(BatchOutcome::default());
         };
         let (action, member) = match entry.action {
             Action::Put => (self.action("PutItem", &table.name), ",\"Item\":"),
@@ -129,10 +129,10 @@ impl Dynamodb {
         let body = Body::new(before, batch.wire_json(index), after);
         let bytes = self.wire.send(&action, body).await?;
         let garbled = |_| action.service(None, "", 200, &bytes);
-        let answer: Single = serde_json::from_slice(&bytes).map_err(garbled)?;
-        Ok(Written {
+        let answer: SingleWriteResponse = serde_json::from_slice(&bytes).map_err(garbled)?;
+        Ok(BatchOutcome {
             unprocessed: Vec::new(),
-            consumed: answer.consumed.and_then(Told::consumed),
+            consumed: answer.consumed.and_then(ConsumedCapacity::consumed),
         })
     }
 }
@@ -141,7 +141,7 @@ impl Dynamodb {
 fn find(
     table: &Table,
     batch: &Batch,
-    left: HashMap<String, Vec<Left<'_>>>,
+    left: HashMap<String, Vec<UnprocessedRequest<'_>>>,
     action: &Attempt<'_>,
 ) -> Result<Vec<usize>> {
     if left.is_empty() {
@@ -155,7 +155,7 @@ fn find(
             None,
         )
     };
-    let sent: Vec<Option<Key>> = (0..batch.len())
+    let sent: Vec<Option<ItemKey>> = (0..batch.len())
         .map(|index| key_in(table, batch.json(index)))
         .collect();
     let mut found = Vec::new();
@@ -172,7 +172,7 @@ fn find(
 }
 
 /// The key in an item's JSON.
-fn key_in(table: &Table, json: &str) -> Option<Key> {
+fn key_in(table: &Table, json: &str) -> Option<ItemKey> {
     let members: HashMap<String, &RawValue> = serde_json::from_str(json).ok()?;
     let read = |key: &KeyAttribute| members.get(&*key.name).and_then(|raw| scalar(raw));
     let partition = read(&table.partition)?;

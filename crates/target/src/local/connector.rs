@@ -22,7 +22,7 @@ const PREFIX: &str = "DynamoDB_20120810.";
 pub(super) struct Connector(pub(super) Arc<Opener>);
 
 /// An HTTP answer: its status and its JSON.
-type Answer = (u16, String);
+type JsonResponse = (u16, String);
 
 impl HttpConnector for Connector {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
@@ -49,7 +49,7 @@ impl HttpConnector for Connector {
     }
 }
 
-fn serve(opener: &Opener, operation: &str, body: &[u8]) -> Result<Answer> {
+fn serve(opener: &Opener, operation: &str, body: &[u8]) -> Result<JsonResponse> {
     let database = match operation {
         "CreateTable" => Some(opener.made()?),
         _ => opener.existing()?,

@@ -26,8 +26,10 @@ use dynoxide::{Database, DynoxideError, ImportOptions};
 use parking_lot::Mutex;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode, OpenFlags};
 
-use super::dynamodb::{Clients, Dynamodb, Place, Vault, made_up_credentials, without_values};
-use super::{Action, Batch, BatchLimit, Entry, ErrorClass, Result, TargetError, Written};
+use super::dynamodb::{
+    Clients, Dynamodb, ServiceLocation, Vault, made_up_credentials, without_values,
+};
+use super::{Action, Batch, BatchEntry, BatchLimit, BatchOutcome, ErrorClass, Result, TargetError};
 use crate::private;
 use connector::{Connector, unreadable};
 
@@ -51,7 +53,7 @@ pub(super) async fn open(file: Option<&Path>) -> Result<Dynamodb> {
         .timeout_config(TimeoutConfig::disabled())
         .http_client(http_client_fn(move |_, _| connector.clone()));
     let clients = Clients::new(&config, Vault::new(made_up_credentials()));
-    let place = Place {
+    let place = ServiceLocation {
         name: match file {
             Some(file) => format!("local:{}", file.display()),
             None => "local (memory)".to_owned(),
@@ -102,13 +104,13 @@ impl Engine {
         protocol: &Dynamodb,
         table: &Table,
         batch: &Batch,
-    ) -> Result<Written> {
+    ) -> Result<BatchOutcome> {
         if batch.entries().iter().all(|e| e.action == Action::Put) {
             let (opener, name) = (Arc::clone(&self.opener), table.name.clone());
             let batch = batch.clone();
             return blocking(move || import(&opener, &name, &batch)).await;
         }
-        let mut all = Written::default();
+        let mut all = BatchOutcome::default();
         let indices: Vec<usize> = (0..batch.len()).collect();
         for part in indices.chunks(BatchLimit::BATCH_WRITE.items) {
             let written = protocol.write_batch(table, &batch.part(part)).await?;
@@ -150,18 +152,18 @@ const LIMIT: BatchLimit = BatchLimit {
 };
 
 /// Writes a batch of puts in one transaction.
-fn import(opener: &Opener, table: &str, batch: &Batch) -> Result<Written> {
+fn import(opener: &Opener, table: &str, batch: &Batch) -> Result<BatchOutcome> {
     let items = batch.entries().iter().enumerate();
     let parsed = items.map(|(index, entry)| parse(entry, batch.json(index)));
     let parsed = parsed.collect::<Result<Vec<_>, _>>();
     let database = opener.made()?;
     parsed
         .and_then(|items| database.import_items(table, items, ImportOptions::default()))
-        .map(|_| Written::default())
+        .map(|_| BatchOutcome::default())
         .map_err(|error| refused(opener, table, &error))
 }
 
-fn parse(entry: &Entry, json: &str) -> Result<EngineItem, DynoxideError> {
+fn parse(entry: &BatchEntry, json: &str) -> Result<EngineItem, DynoxideError> {
     if entry.size > MAX_ITEM_SIZE {
         return Err(DynoxideError::ValidationException(
             "Item size has exceeded the maximum allowed size".to_owned(),

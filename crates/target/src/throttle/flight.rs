@@ -20,7 +20,7 @@ const WEIGHT: f64 = 0.04;
 const MEMORY: f64 = 15.0;
 
 #[derive(Debug)]
-pub(super) struct Flight {
+pub(super) struct InFlightLimit {
     most: f64,
     limit: f64,
     flying: f64,
@@ -35,7 +35,7 @@ pub(super) struct Flight {
     fell: f64,
 }
 
-impl Flight {
+impl InFlightLimit {
     pub(super) fn new(most: usize) -> Self {
         let most = f64::from(u32::try_from(most.max(1)).unwrap_or(u32::MAX));
         Self {

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use super::ceiling::Ceiling;
-use super::flight::Flight;
-use super::pace::Pace;
-use super::{Admission, Answer, Kind, Limit, Settings, at};
+use super::flight::InFlightLimit;
+use super::pace::RateControl;
+use super::{Admission, Bottleneck, OutcomeKind, RequestOutcome, Settings, at};
 
 /// Lets requests in, one after the other.
 #[derive(Debug)]
 pub struct Gate {
     ceiling: Option<Ceiling>,
-    pace: Pace,
-    flight: Flight,
+    pace: RateControl,
+    flight: InFlightLimit,
     /// Requests that had to wait for the ceiling, and for the pace.
     waits: (u64, u64),
 }
@@ -28,8 +28,8 @@ impl Gate {
         } = settings;
         Self {
             ceiling: ceiling.map(Ceiling::new),
-            pace: Pace::new(0.0, start),
-            flight: Flight::new(most_in_flight),
+            pace: RateControl::new(0.0, start),
+            flight: InFlightLimit::new(most_in_flight),
             waits: (0, 0),
         }
     }
@@ -63,24 +63,26 @@ impl Gate {
 
     /// Enters an answer. `blamed`: the refused units that no hot partition refused, as
     /// [`Heat::judge`](super::Heat::judge) says.
-    pub fn answered(&mut self, now: Duration, answer: &Answer, blamed: f64) {
+    pub fn answered(&mut self, now: Duration, answer: &RequestOutcome, blamed: f64) {
         let seconds = now.as_secs_f64();
         let latency = answer.latency.as_secs_f64();
-        let Answer {
+        let RequestOutcome {
             estimated, refused, ..
         } = *answer;
         if let Some(ceiling) = &mut self.ceiling {
             match answer.kind {
-                Kind::Took => ceiling.answered(seconds, estimated, refused, answer.consumed),
-                Kind::Throttled => ceiling.answered(seconds, estimated, estimated, Some(0.0)),
-                Kind::Failed => ceiling.answered(seconds, estimated, 0.0, None),
+                OutcomeKind::Took => ceiling.answered(seconds, estimated, refused, answer.consumed),
+                OutcomeKind::Throttled => {
+                    ceiling.answered(seconds, estimated, estimated, Some(0.0))
+                }
+                OutcomeKind::Failed => ceiling.answered(seconds, estimated, 0.0, None),
             }
         }
-        if answer.kind != Kind::Failed {
+        if answer.kind != OutcomeKind::Failed {
             let accepted = (estimated - refused).max(0.0);
             self.pace.answered(seconds, latency, accepted, blamed);
         }
-        let took = (answer.kind == Kind::Took).then_some(latency);
+        let took = (answer.kind == OutcomeKind::Took).then_some(latency);
         self.flight.answered(seconds, took);
     }
 
@@ -95,12 +97,12 @@ impl Gate {
 
     /// What held the run back most.
     #[must_use]
-    pub fn limit(&self) -> Limit {
+    pub fn limit(&self) -> Bottleneck {
         let (ceiling, table) = self.waits;
         match (ceiling, table) {
-            (0, 0) => Limit::Nothing,
-            _ if ceiling >= table => Limit::Ceiling,
-            _ => Limit::Table,
+            (0, 0) => Bottleneck::Nothing,
+            _ if ceiling >= table => Bottleneck::Ceiling,
+            _ => Bottleneck::Table,
         }
     }
 }

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::pace::Pace;
+use super::pace::RateControl;
 use super::{Admission, at};
 
 /// The logarithm of a million: what is less likely is no chance.
@@ -24,33 +24,33 @@ const ANSWERS: f64 = 48.0;
 
 /// Which partitions are hot.
 #[derive(Debug, Default)]
-pub struct Heat {
-    suspects: HashMap<u64, Suspect>,
-    hot: HashMap<u64, Pace>,
+pub struct HotPartitions {
+    suspects: HashMap<u64, SuspectedPartition>,
+    hot: HashMap<u64, RateControl>,
     /// Of all partitions that are not hot, since the begin.
-    all: Tally,
+    all: AnswerTally,
     swept: f64,
 }
 
 /// What became of a partition in each answer that it was in, from its first refusal on.
 #[derive(Debug)]
-struct Suspect {
-    own: Tally,
+struct SuspectedPartition {
+    own: AnswerTally,
     accepted: f64,
     /// Of all when it began: compared is what happened in the same time.
-    before: Tally,
+    before: AnswerTally,
     since: f64,
     last: f64,
 }
 
 /// Answers, and how many of them were refused, each counted by its share.
 #[derive(Debug, Default, Clone, Copy)]
-struct Tally {
+struct AnswerTally {
     answers: f64,
     refused: f64,
 }
 
-impl Tally {
+impl AnswerTally {
     fn enter(&mut self, accepted: f64, refused: f64) {
         self.answers += 1.0;
         if refused > 0.0 {
@@ -59,9 +59,9 @@ impl Tally {
     }
 }
 
-impl Heat {
+impl HotPartitions {
     /// Judges an answer: pairs of a partition and units. Every answer is to be told while
-    /// [`Heat::is_watching`], and at any time those that refuse something. Gives the units that
+    /// [`HotPartitions::is_watching`], and at any time those that refuse something. Gives the units that
     /// were refused by no hot partition.
     pub fn judge(
         &mut self,
@@ -100,8 +100,8 @@ impl Heat {
             } else if refused > 0.0 {
                 // The first refusal only begins the count: without one nobody would look.
                 self.make_room();
-                let suspect = Suspect {
-                    own: Tally::default(),
+                let suspect = SuspectedPartition {
+                    own: AnswerTally::default(),
                     accepted: 0.0,
                     before: self.all,
                     since: now,
@@ -118,7 +118,7 @@ impl Heat {
         if self.suspects.len() < REMEMBERED {
             return;
         }
-        let refused = |suspect: &Suspect| suspect.own.refused;
+        let refused = |suspect: &SuspectedPartition| suspect.own.refused;
         let least = self.suspects.iter();
         let least = least.min_by(|(_, one), (_, other)| refused(one).total_cmp(&refused(other)));
         if let Some(least) = least.map(|(partition, _)| *partition) {
@@ -131,7 +131,7 @@ impl Heat {
         let Some(suspect) = self.suspects.get(&partition) else {
             return;
         };
-        let Tally { answers, refused } = suspect.own;
+        let AnswerTally { answers, refused } = suspect.own;
         let others = |all: f64, before: f64, own: f64| (all - before - own).max(0.0);
         let usual = (
             others(self.all.refused, suspect.before.refused, refused),
@@ -148,7 +148,8 @@ impl Heat {
         }
         let rate = suspect.accepted / (now - suspect.since).max(0.1);
         self.suspects.remove(&partition);
-        self.hot.insert(partition, Pace::new(now, Some(rate)));
+        self.hot
+            .insert(partition, RateControl::new(now, Some(rate)));
     }
 
     fn sweep(&mut self, now: f64) {
@@ -176,7 +177,7 @@ impl Heat {
     #[must_use]
     pub fn batch_units(&self, partition: u64) -> f64 {
         let pace = self.hot.get(&partition);
-        pace.map_or(f64::INFINITY, Pace::batch_units)
+        pace.map_or(f64::INFINITY, RateControl::batch_units)
     }
 
     /// Whether answers that refuse nothing are to be told too.

@@ -4,7 +4,7 @@
 //!
 //! A [`Gate`] lets requests in, and is told how each was answered; every request that it lets in
 //! must be answered to it once. It is three things together: the ceiling, which the user sets; the
-//! pace, which follows what the table refuses; and the flight, which follows latency. [`Heat`]
+//! pace, which follows what the table refuses; and the flight, which follows latency. [`HotPartitions`]
 //! finds the partitions that refuse while others take, and paces each of them on its own.
 
 mod bucket;
@@ -19,7 +19,7 @@ mod toll;
 use std::time::Duration;
 
 pub use gate::Gate;
-pub use heat::Heat;
+pub use heat::HotPartitions;
 pub use toll::Toll;
 
 /// What is known before the first request.
@@ -46,7 +46,7 @@ pub enum Admission {
 
 /// How a request ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OutcomeKind {
     /// With an ordinary answer, which may have left items unprocessed.
     Took,
     /// Refused as a whole, for lack of throughput.
@@ -57,7 +57,7 @@ pub enum Kind {
 
 /// How a request was answered. Units are write units, indexes included.
 #[derive(Debug, Clone, Copy)]
-pub struct Answer {
+pub struct RequestOutcome {
     /// As it was let in.
     pub estimated: f64,
     /// As the service counted, where it did.
@@ -67,12 +67,12 @@ pub struct Answer {
     /// From the sending to the answer.
     pub latency: Duration,
     /// How it ended.
-    pub kind: Kind,
+    pub kind: OutcomeKind,
 }
 
 /// What held a run back most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
+pub enum Bottleneck {
     /// Nothing that is counted here.
     Nothing,
     /// The ceiling.

@@ -13,7 +13,7 @@
 //! is back soon from wherever it was.
 
 use super::bucket::Bucket;
-use super::recent::Recent;
+use super::recent::RecentAnswers;
 
 /// Of what was accepted, what is sent during a test: clearly less than a limit.
 const MARGIN: f64 = 0.98;
@@ -39,7 +39,7 @@ const BURST: f64 = 0.05;
 const PATIENCE: f64 = 0.1;
 
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct RateControl {
     /// Units a second; infinite while no limit is known.
     rate: f64,
     bucket: Bucket,
@@ -47,11 +47,11 @@ pub(super) struct Pace {
     grown: f64,
     growth: f64,
     /// What requests sent since the last cut were answered, and when that was.
-    recent: Recent,
+    recent: RecentAnswers,
     cut: f64,
-    test: Option<Test>,
+    test: Option<CutTrial>,
     /// What tests showed that is refused whatever the rate.
-    noise: Recent,
+    noise: RecentAnswers,
     /// When a limit last showed itself.
     limited: f64,
     /// When a request last had to wait.
@@ -60,16 +60,16 @@ pub(super) struct Pace {
 
 /// A cut whose effect is not known yet.
 #[derive(Debug, Clone, Copy)]
-struct Test {
+struct CutTrial {
     /// Before it.
-    before: Recent,
+    before: RecentAnswers,
     /// The units accepted a second then.
     accepted: f64,
     /// The rate before the first of the cuts that followed each other.
     rate: f64,
 }
 
-impl Pace {
+impl RateControl {
     /// Without a limit, or beginning at so many units a second.
     pub(super) fn new(now: f64, start: Option<f64>) -> Self {
         let rate = start.map_or(f64::INFINITY, |rate| rate.max(SLOWEST));
@@ -78,10 +78,10 @@ impl Pace {
             bucket: Bucket::new(now, rate.min(f64::MAX), BURST),
             grown: now,
             growth: FAST,
-            recent: Recent::since(now),
+            recent: RecentAnswers::since(now),
             cut: f64::NEG_INFINITY,
             test: None,
-            noise: Recent::default(),
+            noise: RecentAnswers::default(),
             limited: now,
             waited: f64::NEG_INFINITY,
         }
@@ -160,7 +160,7 @@ impl Pace {
     /// Begins a test. `rate`: that before the first cut.
     fn lower(&mut self, now: f64, rate: f64) {
         let accepted = self.recent.accepted / self.recent.seconds.max(BURST);
-        self.test = Some(Test {
+        self.test = Some(CutTrial {
             before: self.recent,
             accepted,
             rate,
@@ -171,11 +171,11 @@ impl Pace {
 
     fn begin(&mut self, now: f64) {
         self.cut = now;
-        self.recent = Recent::since(now);
+        self.recent = RecentAnswers::since(now);
     }
 
     /// Ends a test.
-    fn conclude(&mut self, now: f64, test: Test) {
+    fn conclude(&mut self, now: f64, test: CutTrial) {
         let rate = if self.recent.share() <= self.chance() || self.recent.refused < 1.0 {
             // It was a limit. What noise refuses may be sent on top of what the table takes.
             self.noise.fade(0.5);
@@ -196,7 +196,7 @@ impl Pace {
     }
 
     /// Whether another share is refused than before, by more than the deviation.
-    fn differs_from(&self, before: &Recent) -> bool {
+    fn differs_from(&self, before: &RecentAnswers) -> bool {
         let mut both = *before;
         both.add(&self.recent);
         let share = both.share();

@@ -7,7 +7,7 @@ const ANSWERS: f64 = 48.0;
 /// Sums over answers. An answer counts with the share of it that was refused, so that a request of
 /// which all is refused is one event, and not 25.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Recent {
+pub(super) struct RecentAnswers {
     pub(super) answers: f64,
     /// Answers, each counted by the share of it that was refused.
     pub(super) refused: f64,
@@ -17,7 +17,7 @@ pub(super) struct Recent {
     at: f64,
 }
 
-impl Recent {
+impl RecentAnswers {
     /// Begins to remember.
     pub(super) fn since(now: f64) -> Self {
         Self {

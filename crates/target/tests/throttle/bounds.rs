@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dynafold_target::throttle::{Admission, Answer, Gate, Kind, Settings};
+use dynafold_target::throttle::{Admission, Gate, OutcomeKind, RequestOutcome, Settings};
 use proptest::prelude::*;
 
 use super::seeds;
@@ -152,15 +152,15 @@ fn seconds_until_it_is_fast(seed: u64) -> f64 {
             units.min(granted.floor().max(0.0))
         };
         granted -= took;
-        let answer = Answer {
+        let answer = RequestOutcome {
             estimated: units,
             consumed: Some(took),
             refused: units - took,
             latency,
             kind: if took > 0.0 {
-                Kind::Took
+                OutcomeKind::Took
             } else {
-                Kind::Throttled
+                OutcomeKind::Throttled
             },
         };
         gate.answered(Duration::from_secs_f64(now), &answer, units - took);
@@ -199,15 +199,15 @@ fn is_paced_by_noise(seed: u64) -> bool {
         let throttled = random.f64() < 0.03;
         let left = if throttled { 1.0 } else { 0.05 };
         let refused = f64::from((0..25).map(|_| u8::from(random.f64() < left)).sum::<u8>());
-        let answer = Answer {
+        let answer = RequestOutcome {
             estimated: 25.0,
             consumed: None,
             refused,
             latency: Duration::from_millis(20),
             kind: if throttled {
-                Kind::Throttled
+                OutcomeKind::Throttled
             } else {
-                Kind::Took
+                OutcomeKind::Took
             },
         };
         gate.answered(now, &answer, refused);

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Link, Shape, scale};
+use super::{BoxLink, BoxShape, scale};
 
 /// What a gap between two layers is taken to be wide, before it is known.
 const GAP: i32 = 110;
@@ -19,7 +19,7 @@ const MOST: i32 = 12;
 
 /// Layers for each box, the most promising shape first: one for each step from parent to child, and the
 /// boxes in that order cut into so many layers of about equal height.
-pub(super) fn layerings(shapes: &[Shape], links: &[Link]) -> Vec<Vec<usize>> {
+pub(super) fn layerings(shapes: &[BoxShape], links: &[BoxLink]) -> Vec<Vec<usize>> {
     let ranks = ranks(shapes.len(), links);
     let cuts = (1..=MOST).map(|count| cut(shapes, &ranks, count));
     let mut all: Vec<Vec<usize>> = cuts.collect();
@@ -30,7 +30,7 @@ pub(super) fn layerings(shapes: &[Shape], links: &[Link]) -> Vec<Vec<usize>> {
 }
 
 /// The scale that a drawing of these layers may have.
-fn promise(shapes: &[Shape], layers: &[usize]) -> i32 {
+fn promise(shapes: &[BoxShape], layers: &[usize]) -> i32 {
     let mut sizes: BTreeMap<usize, (i32, i32)> = BTreeMap::new();
     for (shape, &layer) in shapes.iter().zip(layers) {
         let (width, height) = sizes.entry(layer).or_default();
@@ -43,7 +43,7 @@ fn promise(shapes: &[Shape], layers: &[usize]) -> i32 {
 }
 
 /// Layers of about equal height, with the boxes in the order of their ranks.
-fn cut(shapes: &[Shape], ranks: &[usize], count: i32) -> Vec<usize> {
+fn cut(shapes: &[BoxShape], ranks: &[usize], count: i32) -> Vec<usize> {
     let tall = |node: usize| shapes[node].height + SPACE;
     let whole: i32 = (0..shapes.len()).map(tall).sum();
     let mut nodes: Vec<usize> = (0..shapes.len()).collect();
@@ -68,7 +68,7 @@ fn numbered(layers: &[usize]) -> Vec<usize> {
 }
 
 /// The steps from the first parents.
-fn ranks(count: usize, links: &[Link]) -> Vec<usize> {
+fn ranks(count: usize, links: &[BoxLink]) -> Vec<usize> {
     let mut parents = vec![BTreeSet::new(); count];
     let mut children = parents.clone();
     for link in links.iter().filter(|link| link.parent != link.child) {

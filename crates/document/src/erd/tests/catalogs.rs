@@ -1,7 +1,7 @@
 //! Catalogs to draw: made to order, of common shape, and any.
 
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, ForeignKey, Key, Table, TableKind, TableName,
+    Catalog, Column, DataType, Dbms, ForeignKey, Table, TableKind, TableName, UniqueKey,
 };
 use proptest::prelude::*;
 
@@ -165,7 +165,7 @@ pub(super) fn any_catalog() -> impl Strategy<Value = Catalog> {
         for (table, (_, _, unique)) in catalog.tables.iter_mut().zip(&tables) {
             if *unique {
                 let columns = vec!["k0".to_owned(), "id".to_owned()];
-                table.unique_keys.push(Key {
+                table.unique_keys.push(UniqueKey {
                     name: String::new(),
                     columns,
                 });

@@ -4,8 +4,8 @@ fn prices() -> Prices {
     Prices::read(include_str!("../prices.json"), None).unwrap()
 }
 
-fn need(name: &str, units: f64, hottest: f64) -> Need {
-    Need {
+fn need(name: &str, units: f64, hottest: f64) -> WriteDemand {
+    WriteDemand {
         name: name.to_owned(),
         units,
         hottest,
@@ -13,14 +13,14 @@ fn need(name: &str, units: f64, hottest: f64) -> Need {
     }
 }
 
-fn demand(needs: &[Need]) -> Demand {
-    Demand {
+fn demand(needs: &[WriteDemand]) -> LoadDemand {
+    LoadDemand {
         needs: needs.to_vec(),
         import_bytes: 2e9,
     }
 }
 
-fn route(demand: &Demand, kind: RouteKind) -> Route {
+fn route(demand: &LoadDemand, kind: RouteKind) -> Route {
     let mut all = routes(demand, &prices()).into_iter();
     all.find(|route| route.route == kind).unwrap()
 }
@@ -44,12 +44,15 @@ fn a_new_table_starts_slowly_and_doubles_every_half_hour() {
     let on_demand = route(&larger, RouteKind::OnDemand);
     near(on_demand.seconds, 1_900.0);
     near(on_demand.usd, 5.0);
-    assert_eq!(on_demand.limited, Limit::Throughput { name: "t".into() });
+    assert_eq!(
+        on_demand.limited,
+        RouteLimit::Throughput { name: "t".into() }
+    );
     // 7.2 + 14.4 + 28.8 + 57.6 million in two hours, then 40,000 a second.
     let largest = demand(&[need("t", 112_000_000.0, 1.0)]);
     let on_demand = route(&largest, RouteKind::OnDemand);
     near(on_demand.seconds, 7_300.0);
-    assert_eq!(on_demand.limited, Limit::Quota);
+    assert_eq!(on_demand.limited, RouteLimit::Quota);
 }
 
 #[test]
@@ -57,7 +60,7 @@ fn the_quota_is_shared_with_the_indexes() {
     let demand = demand(&[need("t", 4e6, 1.0), need("i", 4e6, 1.0)]);
     let warmed = route(&demand, RouteKind::OnDemandWarmed);
     near(warmed.seconds, 200.0);
-    assert_eq!(warmed.limited, Limit::Quota);
+    assert_eq!(warmed.limited, RouteLimit::Quota);
     assert_eq!(warmed.write_units_per_second[1], ("i".to_owned(), 20_000.0));
     // The price of warming is not in the file.
     assert_eq!(warmed.usd, None);
@@ -69,7 +72,7 @@ fn the_quota_is_shared_with_the_indexes() {
 #[test]
 fn one_hot_partition_bounds_every_way_but_the_import() {
     let demand = demand(&[need("t", 1e6, 10.0), need("i", 1e6, 1e6)]);
-    let partition = Limit::Partition { name: "i".into() };
+    let partition = RouteLimit::Partition { name: "i".into() };
     for kind in [RouteKind::OnDemand, RouteKind::OnDemandWarmed] {
         let route = route(&demand, kind);
         near(route.seconds, 1_000.0);

@@ -22,7 +22,7 @@ const PIECE: usize = 64 << 10;
 
 /// How far a file counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Extent {
+pub struct CommittedExtent {
     /// Its bytes.
     pub length: u64,
     /// A hash of the last 4 KiB of them.
@@ -31,18 +31,18 @@ pub struct Extent {
 
 /// The open file, positioned at its end.
 #[derive(Debug)]
-pub(in crate::load) struct Annex {
+pub(in crate::load) struct ResumableFile {
     file: File,
     path: PathBuf,
     /// How far it counts; its tail is that of the last committed lines.
-    extent: Extent,
+    extent: CommittedExtent,
     /// A pipe or a device: nothing to cut off, nothing to be synced.
     special: bool,
 }
 
 /// An annex cannot go on.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::load) enum AnnexError {
+pub(in crate::load) enum ResumableFileError {
     /// It does not hold what the run wrote.
     #[error("the file {} was changed since the run wrote it: {what}", path.display())]
     Changed {
@@ -69,7 +69,7 @@ pub(in crate::load) enum AnnexError {
     },
 }
 
-impl AnnexError {
+impl ResumableFileError {
     pub(in crate::load) fn unwritable(path: &Path, cause: io::Error) -> Self {
         let path = path.to_owned();
         Self::Unwritable { path, cause }
@@ -85,13 +85,13 @@ impl AnnexError {
     }
 }
 
-impl Annex {
+impl ResumableFile {
     /// Begins the file anew; what was in it is gone.
     ///
     /// # Errors
     ///
-    /// [`AnnexError::Unwritable`].
-    pub(in crate::load) fn create(path: &Path) -> Result<Self, AnnexError> {
+    /// [`ResumableFileError::Unwritable`].
+    pub(in crate::load) fn create(path: &Path) -> Result<Self, ResumableFileError> {
         let made = Self::open(path, true).and_then(|annex| {
             // Lines that are on disk are lost where the file's name is not.
             if !annex.special {
@@ -99,17 +99,20 @@ impl Annex {
             }
             Ok(annex)
         });
-        made.map_err(|cause| AnnexError::unwritable(path, cause))
+        made.map_err(|cause| ResumableFileError::unwritable(path, cause))
     }
 
     /// Goes on after an extent that counts, and cuts off what is beyond.
     ///
     /// # Errors
     ///
-    /// [`AnnexError::Changed`] when the file does not hold that extent; [`AnnexError::Unwritable`].
-    pub(in crate::load) fn resume(path: &Path, extent: &Extent) -> Result<Self, AnnexError> {
-        let failed = |cause| AnnexError::unwritable(path, cause);
-        let changed = |what: &str| AnnexError::Changed {
+    /// [`ResumableFileError::Changed`] when the file does not hold that extent; [`ResumableFileError::Unwritable`].
+    pub(in crate::load) fn resume(
+        path: &Path,
+        extent: &CommittedExtent,
+    ) -> Result<Self, ResumableFileError> {
+        let failed = |cause| ResumableFileError::unwritable(path, cause);
+        let changed = |what: &str| ResumableFileError::Changed {
             path: path.to_owned(),
             what: what.to_owned(),
         };
@@ -139,17 +142,17 @@ impl Annex {
     ///
     /// # Errors
     ///
-    /// [`AnnexError::Unread`], [`AnnexError::Unwritable`]; the file is then as long as before, as
+    /// [`ResumableFileError::Unread`], [`ResumableFileError::Unwritable`]; the file is then as long as before, as
     /// far as that is possible.
     pub(in crate::load) fn append_committed(
         &mut self,
         lines: impl Read,
-    ) -> Result<Extent, AnnexError> {
+    ) -> Result<CommittedExtent, ResumableFileError> {
         let before = self.extent.clone();
         self.append_uncommitted(lines)?;
         let committed = self.commit().and_then(|()| {
             let tail = self.tail();
-            tail.map_err(|cause| AnnexError::unwritable(&self.path, cause))
+            tail.map_err(|cause| ResumableFileError::unwritable(&self.path, cause))
         });
         match committed {
             Ok(tail) => self.extent.tail = tail,
@@ -161,15 +164,15 @@ impl Annex {
         Ok(self.extent.clone())
     }
 
-    /// Appends lines that [`Annex::commit`] is to bring to disk.
+    /// Appends lines that [`ResumableFile::commit`] is to bring to disk.
     ///
     /// # Errors
     ///
-    /// As for [`Annex::append_committed`].
+    /// As for [`ResumableFile::append_committed`].
     pub(in crate::load) fn append_uncommitted(
         &mut self,
         lines: impl Read,
-    ) -> Result<(), AnnexError> {
+    ) -> Result<(), ResumableFileError> {
         let before = self.extent.clone();
         let written = self.write(lines);
         if written.is_err() {
@@ -178,24 +181,24 @@ impl Annex {
         written
     }
 
-    fn go_back(&mut self, before: Extent) {
+    fn go_back(&mut self, before: CommittedExtent) {
         self.extent = before;
         // What is left beyond is cut off by the run that goes on.
         let _cut = self.cut();
     }
 
-    fn write(&mut self, mut lines: impl Read) -> Result<(), AnnexError> {
+    fn write(&mut self, mut lines: impl Read) -> Result<(), ResumableFileError> {
         let mut piece = vec![0; PIECE];
         loop {
             let read = match lines.read(&mut piece) {
                 Ok(0) => return Ok(()),
                 Ok(read) => read,
                 Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
-                Err(cause) => return Err(AnnexError::Unread { cause }),
+                Err(cause) => return Err(ResumableFileError::Unread { cause }),
             };
             let read = piece.get(..read).unwrap_or_default();
             let written = self.file.write_all(read);
-            written.map_err(|cause| AnnexError::unwritable(&self.path, cause))?;
+            written.map_err(|cause| ResumableFileError::unwritable(&self.path, cause))?;
             self.extent.length += u64::try_from(read.len()).unwrap_or_default();
         }
     }
@@ -204,17 +207,17 @@ impl Annex {
     ///
     /// # Errors
     ///
-    /// [`AnnexError::Unwritable`].
-    pub(in crate::load) fn commit(&self) -> Result<(), AnnexError> {
+    /// [`ResumableFileError::Unwritable`].
+    pub(in crate::load) fn commit(&self) -> Result<(), ResumableFileError> {
         if self.special {
             return Ok(());
         }
         let synced = self.file.sync_data();
-        synced.map_err(|cause| AnnexError::unwritable(&self.path, cause))
+        synced.map_err(|cause| ResumableFileError::unwritable(&self.path, cause))
     }
 
     /// How far it counts: with the last committed lines.
-    pub(in crate::load) fn extent(&self) -> Extent {
+    pub(in crate::load) fn extent(&self) -> CommittedExtent {
         self.extent.clone()
     }
 
@@ -234,7 +237,7 @@ impl Annex {
         Ok(Self {
             file: options.open(path)?,
             path: path.to_owned(),
-            extent: Extent {
+            extent: CommittedExtent {
                 length: 0,
                 tail: hex(xxh3_128(&[])),
             },

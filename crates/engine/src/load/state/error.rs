@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::Difference;
+use super::ChangedFact;
 use crate::load::ending::Failure;
 
 /// A state cannot be opened or written.
@@ -28,7 +28,7 @@ pub enum StateError {
         /// The state.
         path: PathBuf,
         /// What differs; never empty.
-        differences: Vec<Difference>,
+        differences: Vec<ChangedFact>,
     },
     /// Another version of the program has written it.
     #[error("the state {} has format {found}; this version writes {known}", path.display())]
@@ -124,8 +124,8 @@ fn holder(pid: Option<u32>, host: Option<&str>, since: Option<&str>) -> String {
     format!(": {}", parts.join(" "))
 }
 
-fn listed(differences: &[Difference]) -> String {
-    let lines: Vec<String> = differences.iter().map(Difference::to_string).collect();
+fn listed(differences: &[ChangedFact]) -> String {
+    let lines: Vec<String> = differences.iter().map(ChangedFact::to_string).collect();
     lines.join("; ")
 }
 

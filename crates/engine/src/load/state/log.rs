@@ -15,9 +15,11 @@ use dynafold_target::private;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use super::{Attempt, ChunkBooks, Extent, Identity, Selection, StateError, hex};
+use super::{
+    ChunkBooks, CommittedExtent, PruneSelection, RunAttempt, RunIdentity, StateError, hex,
+};
 use crate::load::count;
-use crate::load::plan::{ChunkId, Plan};
+use crate::load::plan::{ChunkId, ChunkPlan};
 
 /// The format that this version reads and writes.
 pub(super) const FORMAT: u32 = 3;
@@ -27,44 +29,44 @@ pub(super) const BEGINNING: &str = "dynafold state ";
 /// What is said of a run at one time.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Entry {
+pub(super) enum LogEntry {
     /// The first: whose the state is, what earlier full runs selected, and which attempt stands for those of
     /// a run whose items are taken over.
     Begun {
-        identity: Identity,
-        selections: Vec<Selection>,
-        taken_over: Option<Attempt>,
+        identity: RunIdentity,
+        selections: Vec<PruneSelection>,
+        taken_over: Option<RunAttempt>,
     },
     /// In the place of an earlier plan and of all that was done of it.
-    Planned(Plan),
-    AttemptBegun(Attempt),
+    Planned(ChunkPlan),
+    AttemptBegun(RunAttempt),
     /// Chunks are done, and so far the files beside the table count with them.
     Done {
         chunks: Vec<(ChunkId, ChunkBooks)>,
-        annexes: Vec<(String, Extent)>,
+        annexes: Vec<(String, CommittedExtent)>,
     },
     AttemptsForgotten,
     AnnexesForgotten,
     /// The run is complete; what it selected, where that was everything.
-    Complete(Option<Selection>),
+    Complete(Option<PruneSelection>),
 }
 
 /// What all entries together say.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Contents {
-    pub(super) identity: Identity,
-    pub(super) selections: Vec<Selection>,
-    pub(super) attempts: Vec<Attempt>,
-    pub(super) plan: Plan,
+pub(super) struct LogContents {
+    pub(super) identity: RunIdentity,
+    pub(super) selections: Vec<PruneSelection>,
+    pub(super) attempts: Vec<RunAttempt>,
+    pub(super) plan: ChunkPlan,
     pub(super) done: BTreeMap<ChunkId, ChunkBooks>,
-    pub(super) annexes: BTreeMap<String, Extent>,
+    pub(super) annexes: BTreeMap<String, CommittedExtent>,
     pub(super) complete: bool,
 }
 
-impl Contents {
-    fn take(&mut self, entry: Entry) {
+impl LogContents {
+    fn take(&mut self, entry: LogEntry) {
         match entry {
-            Entry::Begun {
+            LogEntry::Begun {
                 identity,
                 selections,
                 taken_over,
@@ -73,18 +75,18 @@ impl Contents {
                 self.selections = selections;
                 self.attempts = taken_over.into_iter().collect();
             }
-            Entry::Planned(plan) => {
+            LogEntry::Planned(plan) => {
                 self.plan = plan;
                 self.done.clear();
             }
-            Entry::AttemptBegun(attempt) => self.attempts.push(attempt),
-            Entry::Done { chunks, annexes } => {
+            LogEntry::AttemptBegun(attempt) => self.attempts.push(attempt),
+            LogEntry::Done { chunks, annexes } => {
                 self.done.extend(chunks);
                 self.annexes.extend(annexes);
             }
-            Entry::AttemptsForgotten => self.attempts.clear(),
-            Entry::AnnexesForgotten => self.annexes.clear(),
-            Entry::Complete(selection) => {
+            LogEntry::AttemptsForgotten => self.attempts.clear(),
+            LogEntry::AnnexesForgotten => self.annexes.clear(),
+            LogEntry::Complete(selection) => {
                 self.complete = true;
                 if let Some(new) = selection {
                     self.selections.retain(|old| old.place != new.place);
@@ -97,19 +99,19 @@ impl Contents {
 
 /// The open file.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(super) struct StateLog {
     file: File,
     path: PathBuf,
     /// Bytes that count.
     length: u64,
     /// The last line's seal.
     seal: u128,
-    pub(super) contents: Contents,
+    pub(super) contents: LogContents,
 }
 
 /// Why a file is not read.
 #[derive(Debug)]
-pub(super) enum Unread {
+pub(super) enum UnreadableLog {
     /// It is not what was written.
     Damaged(String),
     /// Another version's.
@@ -118,15 +120,15 @@ pub(super) enum Unread {
     Failed(io::Error),
 }
 
-impl From<io::Error> for Unread {
+impl From<io::Error> for UnreadableLog {
     fn from(error: io::Error) -> Self {
         Self::Failed(error)
     }
 }
 
-impl Log {
+impl StateLog {
     /// Makes a file with its first entry, on disk when this returns, that is to be moved to `path`.
-    pub(super) fn create(new: &Path, path: &Path, begun: Entry) -> Result<Self, StateError> {
+    pub(super) fn create(new: &Path, path: &Path, begun: LogEntry) -> Result<Self, StateError> {
         let failed = |cause| StateError::io(path, cause);
         let mut options = private::options();
         let file = options.write(true).create(true).truncate(true).open(new);
@@ -136,7 +138,7 @@ impl Log {
             path: path.to_owned(),
             length: count(head.len()),
             seal,
-            contents: Contents::default(),
+            contents: LogContents::default(),
         };
         log.file.write_all(head.as_bytes()).map_err(failed)?;
         log.enter(begun)?;
@@ -144,32 +146,32 @@ impl Log {
     }
 
     /// Opens a file and proves that it is what was written.
-    pub(super) fn open(path: &Path) -> Result<Self, Unread> {
+    pub(super) fn open(path: &Path) -> Result<Self, UnreadableLog> {
         Self::read(OpenOptions::new().read(true).write(true).open(path)?, path)
     }
 
     /// What a file says that another process may be writing to.
-    pub(super) fn peek(path: &Path) -> Result<Contents, Unread> {
+    pub(super) fn peek(path: &Path) -> Result<LogContents, UnreadableLog> {
         Ok(Self::read(File::open(path)?, path)?.contents)
     }
 
-    fn read(mut file: File, path: &Path) -> Result<Self, Unread> {
+    fn read(mut file: File, path: &Path) -> Result<Self, UnreadableLog> {
         let mut text = Vec::new();
         file.read_to_end(&mut text)?;
         let mut lines = text.split_inclusive(|byte| *byte == b'\n').enumerate();
         let first = lines.next().map_or(&[][..], |(_, first)| first);
         let format = format(first)
-            .ok_or_else(|| Unread::Damaged("it does not begin as a state".to_owned()))?;
+            .ok_or_else(|| UnreadableLog::Damaged("it does not begin as a state".to_owned()))?;
         let (head, seal) = head(format);
         if format != FORMAT {
-            return Err(Unread::Format(format));
+            return Err(UnreadableLog::Format(format));
         }
         let mut log = Self {
             file,
             path: path.to_owned(),
             length: count(head.len()),
             seal,
-            contents: Contents::default(),
+            contents: LogContents::default(),
         };
         let mut lines = lines.peekable();
         while let Some((number, line)) = lines.next() {
@@ -179,20 +181,22 @@ impl Log {
                     break;
                 }
                 let what = format!("line {} is not as it was written", number + 1);
-                return Err(Unread::Damaged(what));
+                return Err(UnreadableLog::Damaged(what));
             };
             log.contents.take(entry);
             log.length += count(line.len());
             log.seal = seal;
         }
         if count(head.len()) == log.length {
-            return Err(Unread::Damaged("it ends after its first line".to_owned()));
+            return Err(UnreadableLog::Damaged(
+                "it ends after its first line".to_owned(),
+            ));
         }
         Ok(log)
     }
 
     /// Says something more of the run: on disk when this returns, or not said.
-    pub(super) fn enter(&mut self, entry: Entry) -> Result<(), StateError> {
+    pub(super) fn enter(&mut self, entry: LogEntry) -> Result<(), StateError> {
         let (line, seal) =
             sealed(&entry, self.seal).map_err(|cause| StateError::io(&self.path, cause.into()))?;
         let mut write = || {
@@ -227,14 +231,14 @@ fn format(first: &[u8]) -> Option<u32> {
     (head(format).0 == first).then_some(format)
 }
 
-fn sealed(entry: &Entry, before: u128) -> serde_json::Result<(String, u128)> {
+fn sealed(entry: &LogEntry, before: u128) -> serde_json::Result<(String, u128)> {
     let json = serde_json::to_string(entry)?;
     let seal = seal(json.as_bytes(), before);
     Ok((format!("{} {json}\n", hex(seal)), seal))
 }
 
 /// The entry of a line, and its seal; `None` where they do not belong together.
-fn opened(line: &[u8], before: u128) -> Option<(Entry, u128)> {
+fn opened(line: &[u8], before: u128) -> Option<(LogEntry, u128)> {
     let line = line.strip_suffix(b"\n")?;
     let at = line.iter().position(|byte| *byte == b' ')?;
     let (found, json) = line.split_at_checked(at)?;

@@ -17,20 +17,23 @@ mod place;
 #[cfg(test)]
 mod tests;
 
-pub use annex::Extent;
-pub(super) use annex::{Annex, AnnexError};
+pub use annex::CommittedExtent;
+pub(super) use annex::{ResumableFile, ResumableFileError};
 pub use error::StateError;
-pub use model::{Attempt, Difference, Earlier, Fact, Ground, Identity, Mode, Selection};
+pub use model::{
+    ChangedFact, EarlierRun, IdentityFact, PruneSelection, ResumeMode, RunAttempt, RunIdentity,
+    TableAtStart,
+};
 pub(super) use paths::{head, sync_folder, with};
 pub use place::default_path;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::plan::{ChunkId, Plan};
+use super::plan::{ChunkId, ChunkPlan};
 use super::report::Books;
-use log::{Contents, Entry, Log, Unread};
-use place::Lock;
+use log::{LogContents, LogEntry, StateLog, UnreadableLog};
+use place::StateLock;
 
 /// The facts of a run that say to which part of which table it writes.
 const PART: [&str; 5] = [
@@ -48,9 +51,9 @@ pub(super) type ChunkBooks = Vec<(usize, Books)>;
 #[derive(Debug)]
 pub struct State {
     // Before the lock: it is closed while the lock is held.
-    log: Log,
+    log: StateLog,
     path: PathBuf,
-    _lock: Lock,
+    _lock: StateLock,
 }
 
 /// What was found where a state was opened.
@@ -61,7 +64,7 @@ pub enum Opened {
     New(State),
     /// An unfinished run with the same identity; or one that begins anew and takes over what an
     /// unfinished one has written.
-    Again(State, Earlier),
+    Again(State, EarlierRun),
     /// A damaged state, and how that shows. It was set aside under another name and begun anew:
     /// what the table holds of its run has to be reconciled.
     Damaged(State, String),
@@ -81,7 +84,10 @@ impl Opened {
 /// changed. `None`: there is none that is known.
 #[must_use]
 pub fn selection(path: &Path, place: &str) -> Option<String> {
-    Log::peek(path).ok()?.selection(place).map(str::to_owned)
+    StateLog::peek(path)
+        .ok()?
+        .selection(place)
+        .map(str::to_owned)
 }
 
 impl State {
@@ -93,43 +99,47 @@ impl State {
     /// [`StateError::Version`] when an unfinished run cannot be gone on with, unless it is to be
     /// forgotten; [`StateError::Foreign`] and [`StateError::Unwritable`] before anything is
     /// changed.
-    pub fn open(path: &Path, identity: &Identity, mode: Mode) -> Result<Opened, StateError> {
+    pub fn open(
+        path: &Path,
+        identity: &RunIdentity,
+        mode: ResumeMode,
+    ) -> Result<Opened, StateError> {
         let path = place::prepare(path)?;
         let before = place::look(&path)?;
-        let lock = Lock::take(&path)?;
+        let lock = StateLock::take(&path)?;
         if !place::look_again(&path, before)? {
             return Self::begin(path, lock, identity, Vec::new(), None).map(Opened::New);
         }
-        let log = match Log::open(&path) {
+        let log = match StateLog::open(&path) {
             Ok(log) => log,
-            Err(Unread::Failed(cause)) => return Err(StateError::io(&path, cause)),
-            Err(Unread::Damaged(what)) => {
+            Err(UnreadableLog::Failed(cause)) => return Err(StateError::io(&path, cause)),
+            Err(UnreadableLog::Damaged(what)) => {
                 // Under its own name until the new one takes its place: a run that is killed in between
                 // finds it again.
                 place::set_aside(&path)?;
-                let unknown = Attempt::taken_over(Ground::Held);
+                let unknown = RunAttempt::taken_over(TableAtStart::Held);
                 let state = Self::begin(path, lock, identity, Vec::new(), Some(unknown))?;
                 return Ok(Opened::Damaged(state, what));
             }
-            Err(Unread::Format(_)) if mode != Mode::Resume => {
+            Err(UnreadableLog::Format(_)) if mode != ResumeMode::Resume => {
                 return Self::begin(path, lock, identity, Vec::new(), None).map(Opened::New);
             }
-            Err(Unread::Format(found)) => {
+            Err(UnreadableLog::Format(found)) => {
                 let known = log::FORMAT;
                 return Err(StateError::Version { path, found, known });
             }
         };
         let contents = &log.contents;
         let over = contents.attempts.is_empty() || contents.complete;
-        if over || mode != Mode::Resume {
+        if over || mode != ResumeMode::Resume {
             let differences = identity.differences(&contents.identity);
             let same_part = differences.iter().all(|it| !PART.contains(&&*it.what));
-            let taken_over = (!over && mode == Mode::Fresh && same_part)
-                .then(|| Earlier::of(contents).taken_over());
+            let taken_over = (!over && mode == ResumeMode::Fresh && same_part)
+                .then(|| EarlierRun::of(contents).taken_over());
             let selections = contents.selections.clone();
             drop(log);
             let state = Self::begin(path, lock, identity, selections, taken_over)?;
-            return Ok(match Earlier::of(&state.log.contents) {
+            return Ok(match EarlierRun::of(&state.log.contents) {
                 nothing if nothing.attempts.is_empty() => Opened::New(state),
                 earlier => Opened::Again(state, earlier),
             });
@@ -138,7 +148,7 @@ impl State {
         if !differences.is_empty() {
             return Err(StateError::Differs { path, differences });
         }
-        let earlier = Earlier::of(contents);
+        let earlier = EarlierRun::of(contents);
         let state = Self {
             log,
             path,
@@ -152,8 +162,8 @@ impl State {
     /// # Errors
     ///
     /// [`StateError::Unwritable`]; the earlier plan stands then.
-    pub(super) fn plan(&mut self, plan: Plan) -> Result<(), StateError> {
-        self.log.enter(Entry::Planned(plan))
+    pub(super) fn plan(&mut self, plan: ChunkPlan) -> Result<(), StateError> {
+        self.log.enter(LogEntry::Planned(plan))
     }
 
     /// Begins this process's work.
@@ -161,8 +171,8 @@ impl State {
     /// # Errors
     ///
     /// [`StateError::Unwritable`].
-    pub fn begin_attempt(&mut self, attempt: Attempt) -> Result<(), StateError> {
-        self.log.enter(Entry::AttemptBegun(attempt))
+    pub fn begin_attempt(&mut self, attempt: RunAttempt) -> Result<(), StateError> {
+        self.log.enter(LogEntry::AttemptBegun(attempt))
     }
 
     /// Reports that chunks are done, all of them or none: on disk when this returns. One that was
@@ -176,7 +186,7 @@ impl State {
     pub(super) fn chunks_done(
         &mut self,
         chunks: Vec<(ChunkId, ChunkBooks)>,
-        annexes: Vec<(String, Extent)>,
+        annexes: Vec<(String, CommittedExtent)>,
     ) -> Result<(), StateError> {
         let plan = &self.log.contents.plan;
         let unplanned = chunks.iter().find(|(id, _)| !plan.holds(*id));
@@ -184,7 +194,7 @@ impl State {
             let (pass, chunk) = (id.pass, id.chunk);
             return Err(StateError::Unplanned { pass, chunk });
         }
-        self.log.enter(Entry::Done { chunks, annexes })
+        self.log.enter(LogEntry::Done { chunks, annexes })
     }
 
     /// Takes nothing over from an earlier run: what it wrote to is gone.
@@ -193,7 +203,7 @@ impl State {
     ///
     /// [`StateError::Unwritable`].
     pub fn forget_attempts(&mut self) -> Result<(), StateError> {
-        self.log.enter(Entry::AttemptsForgotten)
+        self.log.enter(LogEntry::AttemptsForgotten)
     }
 
     /// Forgets how far the annexes count: everything that is in them will be appended again.
@@ -202,7 +212,7 @@ impl State {
     ///
     /// [`StateError::Unwritable`].
     pub fn forget_annexes(&mut self) -> Result<(), StateError> {
-        self.log.enter(Entry::AnnexesForgotten)
+        self.log.enter(LogEntry::AnnexesForgotten)
     }
 
     /// Says that everything is done: the next run begins anew. `selection` is that of a full run, kept
@@ -211,12 +221,12 @@ impl State {
     /// # Errors
     ///
     /// [`StateError::Unwritable`].
-    pub fn complete(&mut self, selection: Option<Selection>) -> Result<(), StateError> {
-        self.log.enter(Entry::Complete(selection))
+    pub fn complete(&mut self, selection: Option<PruneSelection>) -> Result<(), StateError> {
+        self.log.enter(LogEntry::Complete(selection))
     }
 
     /// The plan's chunks.
-    pub(super) fn planned(&self) -> &Plan {
+    pub(super) fn planned(&self) -> &ChunkPlan {
         &self.log.contents.plan
     }
 
@@ -239,12 +249,12 @@ impl State {
 
     fn begin(
         path: PathBuf,
-        lock: Lock,
-        identity: &Identity,
-        selections: Vec<Selection>,
-        taken_over: Option<Attempt>,
+        lock: StateLock,
+        identity: &RunIdentity,
+        selections: Vec<PruneSelection>,
+        taken_over: Option<RunAttempt>,
     ) -> Result<Self, StateError> {
-        let begun = Entry::Begun {
+        let begun = LogEntry::Begun {
             identity: identity.clone(),
             selections,
             taken_over,
@@ -257,8 +267,8 @@ impl State {
     }
 }
 
-impl Earlier {
-    fn of(contents: &Contents) -> Self {
+impl EarlierRun {
+    fn of(contents: &LogContents) -> Self {
         Self {
             attempts: contents.attempts.clone(),
             annexes: contents.annexes.clone(),
@@ -266,7 +276,7 @@ impl Earlier {
     }
 }
 
-impl Contents {
+impl LogContents {
     fn selection(&self, place: &str) -> Option<&str> {
         let mut selections = self.selections.iter();
         let found = selections.find(|selection| selection.place == place);

@@ -5,11 +5,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Extent;
+use super::CommittedExtent;
 
 /// How to meet the state of an earlier run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum ResumeMode {
     /// Go on with an unfinished run.
     Resume,
     /// Forget its plan and what is done (`--fresh`). Where it wrote to the same table and was about the
@@ -23,7 +23,7 @@ pub enum Mode {
 /// What the table held when a run began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ground {
+pub enum TableAtStart {
     /// Nothing: every item in it is the run's own.
     Empty,
     /// Items.
@@ -33,7 +33,7 @@ pub enum Ground {
 
 /// What a full run selected from its source, for a place that items are pruned in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Selection {
+pub struct PruneSelection {
     /// The table, told from every other: what makes it unique is the caller's to know.
     pub place: String,
     /// What was selected, as the caller writes it.
@@ -42,20 +42,20 @@ pub struct Selection {
 
 /// One process's work at a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attempt {
+pub struct RunAttempt {
     /// What told the source's state, where the database can tell.
     pub stamp: Option<String>,
     /// The time that the items were made for.
     pub now: String,
     /// What the table held.
-    pub ground: Ground,
+    pub ground: TableAtStart,
     /// What tells the table that it wrote to from others of its name.
     pub table_id: Option<String>,
 }
 
-impl Attempt {
+impl RunAttempt {
     /// Stands for the attempts of a run whose items are taken over, by what the table held before it.
-    pub(super) fn taken_over(ground: Ground) -> Self {
+    pub(super) fn taken_over(ground: TableAtStart) -> Self {
         Self {
             stamp: None,
             now: String::new(),
@@ -67,14 +67,14 @@ impl Attempt {
 
 /// An unfinished run with the same identity.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Earlier {
+pub struct EarlierRun {
     /// Its attempts, at least one.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<RunAttempt>,
     /// How far its annexes count, by their names.
-    pub annexes: BTreeMap<String, Extent>,
+    pub annexes: BTreeMap<String, CommittedExtent>,
 }
 
-impl Earlier {
+impl EarlierRun {
     /// The time that the run's items are made for: that of its first attempt. `None`: it has made none,
     /// and only takes over what another run has written.
     #[must_use]
@@ -84,10 +84,10 @@ impl Earlier {
     }
 
     /// What a run that begins anew takes over: what was written, and nothing of what is done.
-    pub(super) fn taken_over(&self) -> Attempt {
-        Attempt {
+    pub(super) fn taken_over(&self) -> RunAttempt {
+        RunAttempt {
             table_id: self.table_id().map(str::to_owned),
-            ..Attempt::taken_over(self.ground())
+            ..RunAttempt::taken_over(self.ground())
         }
     }
 
@@ -100,10 +100,10 @@ impl Earlier {
 
     /// What the table held before the run.
     #[must_use]
-    pub fn ground(&self) -> Ground {
+    pub fn ground(&self) -> TableAtStart {
         self.attempts
             .first()
-            .map_or(Ground::Held, |first| first.ground)
+            .map_or(TableAtStart::Held, |first| first.ground)
     }
 }
 
@@ -111,13 +111,13 @@ impl Earlier {
 
 /// What a run is known by: two runs with equal facts may go on with one another's work.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
-    facts: Vec<Fact>,
+pub struct RunIdentity {
+    facts: Vec<IdentityFact>,
 }
 
 /// One thing that a run is known by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fact {
+pub struct IdentityFact {
     /// What it is, for people: `the mapping`.
     pub name: String,
     /// What is compared: a fingerprint or the thing itself. Never a secret.
@@ -128,7 +128,7 @@ pub struct Fact {
 
 /// A fact of an unfinished run that is another one now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
+pub struct ChangedFact {
     /// What differs.
     pub what: String,
     /// As it was in the unfinished run; `None`: it was not there.
@@ -137,7 +137,7 @@ pub struct Difference {
     pub now: Option<String>,
 }
 
-impl Identity {
+impl RunIdentity {
     /// An identity without facts.
     #[must_use]
     pub fn new() -> Self {
@@ -152,7 +152,7 @@ impl Identity {
         value: impl Into<String>,
         shown: impl Into<String>,
     ) -> Self {
-        self.facts.push(Fact {
+        self.facts.push(IdentityFact {
             name: name.into(),
             value: value.into(),
             shown: shown.into(),
@@ -170,19 +170,19 @@ impl Identity {
 
     /// How this, the identity of now, differs from an earlier one.
     #[must_use]
-    pub fn differences(&self, then: &Self) -> Vec<Difference> {
+    pub fn differences(&self, then: &Self) -> Vec<ChangedFact> {
         let gone = then
             .facts
             .iter()
             .filter(|fact| self.fact(&fact.name).is_none());
-        let gone = gone.map(|fact| Difference {
+        let gone = gone.map(|fact| ChangedFact {
             what: fact.name.clone(),
             then: Some(fact.shown.clone()),
             now: None,
         });
         let changed = self.facts.iter().filter_map(|fact| {
             let earlier = then.fact(&fact.name);
-            (earlier.map(|earlier| &earlier.value) != Some(&fact.value)).then(|| Difference {
+            (earlier.map(|earlier| &earlier.value) != Some(&fact.value)).then(|| ChangedFact {
                 what: fact.name.clone(),
                 then: earlier.map(|earlier| earlier.shown.clone()),
                 now: Some(fact.shown.clone()),
@@ -191,12 +191,12 @@ impl Identity {
         changed.chain(gone).collect()
     }
 
-    fn fact(&self, name: &str) -> Option<&Fact> {
+    fn fact(&self, name: &str) -> Option<&IdentityFact> {
         self.facts.iter().find(|fact| fact.name == name)
     }
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for ChangedFact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = &self.what;
         match (&self.then, &self.now) {

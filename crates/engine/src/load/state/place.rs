@@ -14,7 +14,7 @@ use dynafold_target::private;
 use serde::{Deserialize, Serialize};
 
 use super::StateError;
-use super::log::{BEGINNING as STATE, Entry, Log};
+use super::log::{BEGINNING as STATE, LogEntry, StateLog};
 use super::paths::{head, sync_folder, with};
 
 /// The folder for states beside the mapping.
@@ -96,9 +96,9 @@ fn ours(path: &Path) -> Result<bool, StateError> {
 }
 
 /// Begins a state in the place of what is there, if anything is.
-pub(super) fn begin(path: &Path, begun: Entry) -> Result<Log, StateError> {
+pub(super) fn begin(path: &Path, begun: LogEntry) -> Result<StateLog, StateError> {
     let new = with(path, ".new");
-    let log = Log::create(&new, path, begun)?;
+    let log = StateLog::create(&new, path, begun)?;
     fs::rename(&new, path)
         .and_then(|()| sync_folder(path))
         .map_err(|cause| StateError::io(path, cause))?;
@@ -133,19 +133,19 @@ const INTRODUCTION: Duration = Duration::from_millis(30);
 
 /// The lock; dropping it frees it.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(super) struct StateLock {
     file: File,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Holder {
+struct LockHolder {
     dynafold: String,
     pid: Option<u32>,
     host: Option<String>,
     since: Option<String>,
 }
 
-impl Lock {
+impl StateLock {
     /// Takes the lock of a state, or says who has it.
     pub(super) fn take(state: &Path) -> Result<Self, StateError> {
         let path = path(state);
@@ -167,7 +167,7 @@ impl Lock {
     }
 }
 
-impl Drop for Lock {
+impl Drop for StateLock {
     /// At once, and not when a process that is being started has closed what it inherits.
     fn drop(&mut self) {
         let _freed = self.file.unlock();
@@ -198,7 +198,7 @@ pub(super) fn is_there(state: &Path) -> Result<bool, StateError> {
 }
 
 fn introduce(file: &mut File) -> std::io::Result<()> {
-    let holder = Holder {
+    let holder = LockHolder {
         dynafold: String::from("lock"),
         pid: Some(std::process::id()),
         host: host(),
@@ -218,9 +218,9 @@ fn held(state: &Path, mut file: File) -> StateError {
     // It may have taken the lock in this very moment.
     sleep(INTRODUCTION);
     let mut text = String::new();
-    let holder: Holder = match file.read_to_string(&mut text) {
+    let holder: LockHolder = match file.read_to_string(&mut text) {
         Ok(_) => serde_json::from_str(&text).unwrap_or_default(),
-        Err(_) => Holder::default(),
+        Err(_) => LockHolder::default(),
     };
     StateError::Held {
         path: state.to_owned(),

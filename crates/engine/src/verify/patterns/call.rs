@@ -13,7 +13,7 @@ use serde::Serialize;
 
 /// What calls are drawn for.
 #[derive(Debug, Clone, Copy)]
-pub struct Ground<'a> {
+pub struct DrawContext<'a> {
     /// The schema.
     pub catalog: &'a Catalog,
     /// The mapping.
@@ -22,7 +22,7 @@ pub struct Ground<'a> {
     pub context: &'a Context,
 }
 
-impl Ground<'_> {
+impl DrawContext<'_> {
     /// The condition on a table's rows that the `where` of an item type does not hold for them; `None` where none
     /// asks of this table alone.
     pub(super) fn left_out(&self, table: &TableName) -> Option<String> {
@@ -41,18 +41,18 @@ impl Ground<'_> {
 
 /// One call of an access pattern.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Call {
+pub(crate) struct DrawnCall {
     /// The values of the pattern's parameters, in their order.
     pub values: Vec<Value>,
     /// The same as `query --param` takes them, and those of the SQL alone.
     pub given: Vec<(Arc<str>, String)>,
     /// Why they were drawn.
-    pub why: Why,
+    pub why: DrawReason,
     /// The literals of the SQL's parameters.
     pub(super) literals: Vec<(Arc<str>, String)>,
 }
 
-impl Call {
+impl DrawnCall {
     /// The pattern's SQL with the values in it.
     #[must_use]
     pub(crate) fn sql(&self, sql: &Sql) -> String {
@@ -67,7 +67,7 @@ impl Call {
 /// Why values were drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum DrawReason {
     /// All that there are were drawn, or there are none to be drawn.
     All,
     /// Most rows have them.
@@ -90,9 +90,9 @@ pub enum Why {
 
 /// The calls of an access pattern.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Drawn {
+pub(crate) struct DrawnCalls {
     /// The calls, in the order in which they were drawn.
-    pub calls: Vec<Call>,
+    pub calls: Vec<DrawnCall>,
     /// How many calls have values that occur together.
     pub asked: u64,
     /// How many there are; `None` where nobody can count them.
@@ -105,7 +105,7 @@ pub(crate) struct Drawn {
     pub notes: Vec<String>,
 }
 
-impl Drawn {
+impl DrawnCalls {
     /// Why a value that was not asked may have another answer.
     pub(super) fn doubts(&self) -> Vec<String> {
         let known = self.asked + self.refused;

@@ -2,7 +2,7 @@
 
 use dynafold_dynamodb::Attribute;
 use dynafold_mapping::item::to_attribute;
-use dynafold_relational::catalog::{DataType, Family};
+use dynafold_relational::catalog::{DataType, TypeFamily};
 use dynafold_relational::value::{Number, Text, Time, Value, parse_document};
 
 /// A value as a column of this type would give it, where that loses nothing. Databases forget types in
@@ -25,15 +25,15 @@ pub(super) fn coerce(value: Value, data_type: &DataType) -> Value {
             "1" => Some(Value::Bool(true)),
             _ => None,
         },
-        (Value::Bool(truth), _) if data_type.family() == Family::Number => {
+        (Value::Bool(truth), _) if data_type.family() == TypeFamily::Number => {
             Number::parse(if *truth { "1" } else { "0" })
                 .ok()
                 .map(Value::Number)
         }
-        (Value::Number(number), _) if data_type.family() == Family::Text => {
+        (Value::Number(number), _) if data_type.family() == TypeFamily::Text => {
             Some(Value::Text(number.as_str().into()))
         }
-        (Value::Text(text), _) if data_type.family() == Family::Number => {
+        (Value::Text(text), _) if data_type.family() == TypeFamily::Number => {
             Number::parse(text).ok().map(Value::Number)
         }
         (Value::Text(text), DataType::Json) => parse_document(text).ok(),

@@ -3,18 +3,18 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use dynafold_mapping::model::{AccessPattern, ItemType, Model, Node, Pass, Place};
+use dynafold_mapping::model::{AccessPattern, AttributeNode, ItemType, Model, Pass, ValuePath};
 use dynafold_relational::catalog::{Column, DataType, Dbms};
 use dynafold_relational::scan::{Relation, ScanColumn};
 use dynafold_relational::value::Value;
-use dynafold_sql::Selected;
+use dynafold_sql::SelectedColumn;
 
 use super::coerce::coerce;
-use super::shape::Shape;
+use super::shape::QueryShape;
 
 /// The result of a pattern's query, and what tells its item types apart.
-pub(super) struct ResultOf<'a> {
-    shape: &'a Shape<'a>,
+pub(super) struct QueryResult<'a> {
+    shape: &'a QueryShape<'a>,
     /// The column that says of which item type a row is.
     pub(super) told_by: Option<usize>,
     /// Names that several of the item types have, in lower case, where no column tells the types apart.
@@ -23,9 +23,9 @@ pub(super) struct ResultOf<'a> {
     bases: Vec<usize>,
 }
 
-impl<'a> ResultOf<'a> {
+impl<'a> QueryResult<'a> {
     /// `types`: those that come back, each with its rows.
-    pub(super) fn new(shape: &'a Shape<'a>, types: &[(&ItemType, &Pass)]) -> Self {
+    pub(super) fn new(shape: &'a QueryShape<'a>, types: &[(&ItemType, &Pass)]) -> Self {
         let names_all = |column: &Column| {
             let mut types = types.iter();
             types.all(|(item, _)| {
@@ -63,7 +63,7 @@ impl<'a> ResultOf<'a> {
 }
 
 /// The relation of a query that stands for what an item type is made from.
-fn base(shape: &Shape<'_>, pass: &Pass) -> Option<usize> {
+fn base(shape: &QueryShape<'_>, pass: &Pass) -> Option<usize> {
     match &pass.scan.from {
         Relation::Table(name) => shape.relation(shape.catalog.table(name)?),
         Relation::Query(_) => None,
@@ -71,8 +71,8 @@ fn base(shape: &Shape<'_>, pass: &Pass) -> Option<usize> {
 }
 
 /// The columns of a query as an item type's attributes know them.
-pub(super) struct Names<'a> {
-    result: &'a ResultOf<'a>,
+pub(super) struct AttributeColumns<'a> {
+    result: &'a QueryResult<'a>,
     pattern: &'a AccessPattern,
     item: &'a ItemType,
     pass: &'a Pass,
@@ -84,12 +84,12 @@ pub(super) struct Names<'a> {
     keys: Vec<&'a str>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> AttributeColumns<'a> {
     pub(super) fn new(
         pattern: &'a AccessPattern,
         item: &'a ItemType,
         pass: &'a Pass,
-        result: &'a ResultOf<'a>,
+        result: &'a QueryResult<'a>,
         model: &'a Model,
     ) -> Self {
         let shape = result.shape;
@@ -166,7 +166,7 @@ impl<'a> Names<'a> {
     }
 
     /// The column of a table that a column of the result is.
-    fn output(&self, at: usize) -> Option<Selected<'a>> {
+    fn output(&self, at: usize) -> Option<SelectedColumn<'a>> {
         self.result.shape.outputs.get(at).copied().flatten()
     }
 
@@ -231,7 +231,7 @@ impl<'a> Names<'a> {
     /// place and nothing else. `is_own`: whether the item type has a column of its own of a name.
     fn of_place(
         &self,
-        place: &Place,
+        place: &ValuePath,
         attributes: &[&str],
         is_own: &dyn Fn(&str) -> bool,
     ) -> Option<usize> {
@@ -255,7 +255,7 @@ impl<'a> Names<'a> {
 }
 
 /// The column of a table that a place of a row is.
-fn column<'p>(pass: &'p Pass, place: &Place) -> Option<(Option<usize>, &'p str, &'p DataType)> {
+fn column<'p>(pass: &'p Pass, place: &ValuePath) -> Option<(Option<usize>, &'p str, &'p DataType)> {
     match pass.scan.columns.get(place.column) {
         Some(ScanColumn::Column {
             join,
@@ -268,8 +268,8 @@ fn column<'p>(pass: &'p Pass, place: &Place) -> Option<(Option<usize>, &'p str, 
 
 /// A place of a row, with the column of the query that stands for it.
 #[derive(Debug, Clone)]
-struct Slot {
-    place: Place,
+struct RowSlot {
+    place: ValuePath,
     from: usize,
     /// The type of the place, where it is known.
     data_type: Option<DataType>,
@@ -277,13 +277,13 @@ struct Slot {
 
 /// All places of an item type's rows for which the query has a column; whole columns first.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Slots {
-    all: Vec<Slot>,
+pub(super) struct RowSlots {
+    all: Vec<RowSlot>,
     width: usize,
 }
 
-impl Slots {
-    pub(super) fn new(names: &Names<'_>) -> Self {
+impl RowSlots {
+    pub(super) fn new(names: &AttributeColumns<'_>) -> Self {
         let (item, pass) = (names.item, names.pass);
         let mut slots = Self {
             all: Vec::new(),
@@ -308,7 +308,7 @@ impl Slots {
                 None => names.of_place(place, &attributes, &is_own),
             };
             if let Some(from) = said.or_else(found) {
-                slots.all.push(Slot {
+                slots.all.push(RowSlot {
                     place: place.clone(),
                     from,
                     data_type: column(pass, place).map(|(.., data_type)| data_type.clone()),
@@ -319,7 +319,7 @@ impl Slots {
     }
 
     /// The column of the query that stands for a place.
-    pub(super) fn find(&self, place: &Place) -> Option<usize> {
+    pub(super) fn find(&self, place: &ValuePath) -> Option<usize> {
         let exact = self.all.iter().find(|slot| is_same(&slot.place, place));
         let found = exact.map(|slot| slot.from);
         found.or_else(|| self.column(place.column))
@@ -327,7 +327,7 @@ impl Slots {
 
     /// The column of the query that stands for a column of the row.
     pub(super) fn column(&self, column: usize) -> Option<usize> {
-        let is_it = |place: &Place| place.column == column && place.path.is_empty();
+        let is_it = |place: &ValuePath| place.column == column && place.path.is_empty();
         let slot = self.all.iter().find(|slot| is_it(&slot.place));
         slot.map(|slot| slot.from)
     }
@@ -359,7 +359,7 @@ impl Slots {
 }
 
 /// Whether two places are one.
-fn is_same(one: &Place, other: &Place) -> bool {
+fn is_same(one: &ValuePath, other: &ValuePath) -> bool {
     one.column == other.column && one.path == other.path
 }
 
@@ -384,15 +384,17 @@ fn put(place: &mut Value, path: &[Arc<str>], value: Value) {
 }
 
 /// The places that a value is made from; `None` where it takes more: children, a condition.
-pub(super) fn places(node: &Node) -> Option<Vec<&Place>> {
+pub(super) fn places(node: &AttributeNode) -> Option<Vec<&ValuePath>> {
     let mut takes_more = false;
-    node.visit(&mut |node| takes_more |= matches!(node, Node::When { .. } | Node::Embed(_)));
+    node.visit(&mut |node| {
+        takes_more |= matches!(node, AttributeNode::When { .. } | AttributeNode::Embed(_))
+    });
     (!takes_more).then(|| node.places())
 }
 
 /// The text of a node that takes nothing from the row.
-pub(super) fn constant(node: &Node) -> Option<String> {
-    let Node::Template(template) = node else {
+pub(super) fn constant(node: &AttributeNode) -> Option<String> {
+    let AttributeNode::Template(template) = node else {
         return None;
     };
     let (text, whole) = template.prefix();
@@ -400,17 +402,17 @@ pub(super) fn constant(node: &Node) -> Option<String> {
 }
 
 /// The place that an attribute is, where it is nothing else; under a condition it is not always.
-pub(super) fn carried(node: &Node) -> Option<&Place> {
+pub(super) fn carried(node: &AttributeNode) -> Option<&ValuePath> {
     let only = node.template()?.single()?;
     let is_always = places(node).is_some();
     (is_always && only.filters.is_empty()).then_some(&only.place)
 }
 
 /// Attributes and members that are one place and nothing else, with their paths.
-fn carried_in<'n>(path: &str, node: &'n Node, found: &mut Vec<(String, &'n Place)>) {
+fn carried_in<'n>(path: &str, node: &'n AttributeNode, found: &mut Vec<(String, &'n ValuePath)>) {
     if let Some(place) = carried(node) {
         found.push((path.to_owned(), place));
-    } else if let Node::Map { members, .. } = node {
+    } else if let AttributeNode::Map { members, .. } = node {
         for (name, member) in members {
             carried_in(&format!("{path}.{name}"), member, found);
         }
@@ -418,12 +420,12 @@ fn carried_in<'n>(path: &str, node: &'n Node, found: &mut Vec<(String, &'n Place
 }
 
 /// Every place that the attributes of an item type take, once; whole columns first.
-fn places_of(item: &ItemType) -> Vec<Place> {
+fn places_of(item: &ItemType) -> Vec<ValuePath> {
     let taken = item.attributes.iter().flat_map(|(_, node)| node.places());
     let row_key = item.row_key.iter();
-    let row_key = row_key.map(|(name, column)| Place::of_column(*column, name.clone()));
+    let row_key = row_key.map(|(name, column)| ValuePath::of_column(*column, name.clone()));
     let all = item.spreads.iter().chain(taken).cloned().chain(row_key);
-    let mut once: Vec<Place> = Vec::new();
+    let mut once: Vec<ValuePath> = Vec::new();
     for place in all {
         if !once.iter().any(|other| is_same(other, &place)) {
             once.push(place);

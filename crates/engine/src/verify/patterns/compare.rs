@@ -9,24 +9,24 @@ use dynafold_mapping::item::Folder;
 use dynafold_relational::value::Value;
 use dynafold_source::Row;
 
-use super::projection::{Certainty, Expected, Projection};
+use super::projection::{Certainty, ExpectedItem, Projection};
 use super::report::{Example, ExampleKind};
-use crate::load::Owners;
+use crate::load::ItemTypeMarks;
 
 /// What both answers are held against.
-pub(super) struct Judge<'a> {
+pub(super) struct AnswerComparer<'a> {
     pub(super) projections: &'a [Projection<'a>],
-    pub(super) owners: Option<&'a Owners>,
+    pub(super) owners: Option<&'a ItemTypeMarks>,
     pub(super) folder: &'a Folder,
     pub(super) table: &'a Table,
     /// The columns that the SQL orders by; `None` where it promises no order. A key that is no
     /// column is missing from the list.
-    pub(super) order: Option<Order>,
+    pub(super) order: Option<QueryOrder>,
 }
 
 /// What a query is ordered by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Order {
+pub(super) struct QueryOrder {
     pub(super) columns: Vec<usize>,
     /// Whether it is ordered by columns alone, so that rows that are equal under it can be told.
     pub(super) is_known: bool,
@@ -34,14 +34,14 @@ pub(super) struct Order {
 
 /// What the comparison of a call found.
 #[derive(Debug, Default)]
-pub(super) struct Judged {
+pub(super) struct ComparedCall {
     pub(super) examples: Vec<Example>,
-    pub(super) unheld: Unheld,
+    pub(super) unheld: Unaccounted,
 }
 
 /// Rows and items that no comparison accounts for.
 #[derive(Debug, Default)]
-pub(super) struct Unheld {
+pub(super) struct Unaccounted {
     /// Rows of which no item type has an item, or not for sure.
     pub(super) left_out: usize,
     /// Rows that say nothing which another row does not say too, where the SQL may well mean one item by
@@ -52,26 +52,26 @@ pub(super) struct Unheld {
 }
 
 /// What the rows of a call say of the items of a type.
-struct Said<'r> {
+struct ExpectedAnswer<'r> {
     projection: &'r Projection<'r>,
     /// Each item once.
-    entries: Vec<Entry<'r>>,
+    entries: Vec<ExpectedEntry<'r>>,
     /// What rows say, by their numbers, of whom it is not told whether, or by what, they have an item.
-    unsure: Vec<(usize, Expected)>,
+    unsure: Vec<(usize, ExpectedItem)>,
     /// The items of the type in the answer.
     found: Vec<&'r Item>,
 }
 
 /// An entry of what a type should answer.
-struct Entry<'r> {
-    expected: Expected,
+struct ExpectedEntry<'r> {
+    expected: ExpectedItem,
     /// The row from which it was first made.
     row: &'r Row,
     /// The numbers of all rows that say it.
     rows: Vec<usize>,
 }
 
-impl Said<'_> {
+impl ExpectedAnswer<'_> {
     /// Whether an item may be that of a row that does not tell its item.
     fn may_be(&self, item: &Item) -> bool {
         let mut unsure = self.unsure.iter();
@@ -79,12 +79,17 @@ impl Said<'_> {
     }
 }
 
-impl Judge<'_> {
+impl AnswerComparer<'_> {
     /// Compares. `may`: for each projection, which rows may be of it.
-    pub(super) fn judge(&self, rows: &[Row], may: &[Vec<Option<bool>>], items: &[Item]) -> Judged {
-        let mut judged = Judged::default();
+    pub(super) fn judge(
+        &self,
+        rows: &[Row],
+        may: &[Vec<Option<bool>>],
+        items: &[Item],
+    ) -> ComparedCall {
+        let mut judged = ComparedCall::default();
         let types = self.projections.iter().zip(may);
-        let mut said: Vec<Said<'_>> = types
+        let mut said: Vec<ExpectedAnswer<'_>> = types
             .map(|(projection, may)| self.said(projection, rows, may))
             .collect();
         for item in items {
@@ -126,8 +131,8 @@ impl Judge<'_> {
     /// Answers are bags: a row that the SQL gives twice, and the table once, is a difference. Of a join that
     /// answers with several item types each row says something that no other says. Rows that are alike but for keys
     /// that hold NULL may be of several source rows.
-    fn repetitions(&self, rows: &[Row], said: &[Said<'_>], judged: &mut Judged) {
-        let mut shared: HashMap<usize, (&Projection<'_>, &Entry<'_>)> = HashMap::new();
+    fn repetitions(&self, rows: &[Row], said: &[ExpectedAnswer<'_>], judged: &mut ComparedCall) {
+        let mut shared: HashMap<usize, (&Projection<'_>, &ExpectedEntry<'_>)> = HashMap::new();
         let mut own = HashSet::new();
         let mut unsure = HashSet::new();
         for said in said {
@@ -165,8 +170,8 @@ impl Judge<'_> {
         projection: &'r Projection<'r>,
         rows: &'r [Row],
         may: &[Option<bool>],
-    ) -> Said<'r> {
-        let (mut entries, mut unsure) = (Vec::<Entry<'_>>::new(), Vec::new());
+    ) -> ExpectedAnswer<'r> {
+        let (mut entries, mut unsure) = (Vec::<ExpectedEntry<'_>>::new(), Vec::new());
         let mut seen: HashMap<(Option<String>, String), usize> = HashMap::new();
         for (number, row) in rows.iter().enumerate() {
             let expected = projection.expect(row, self.folder);
@@ -190,7 +195,7 @@ impl Judge<'_> {
                 hash_map::Entry::Vacant(place) => {
                     place.insert(entries.len());
                     let rows = vec![number];
-                    entries.push(Entry {
+                    entries.push(ExpectedEntry {
                         expected,
                         row,
                         rows,
@@ -198,7 +203,7 @@ impl Judge<'_> {
                 }
             }
         }
-        Said {
+        ExpectedAnswer {
             projection,
             entries,
             unsure,
@@ -207,7 +212,7 @@ impl Judge<'_> {
     }
 
     /// The type of an item: the only one, the one whose mark it bears, or the one whose key it has.
-    fn owner(&self, item: &Item, said: &[Said<'_>]) -> Option<usize> {
+    fn owner(&self, item: &Item, said: &[ExpectedAnswer<'_>]) -> Option<usize> {
         if self.projections.len() == 1 {
             return Some(0);
         }
@@ -218,13 +223,13 @@ impl Judge<'_> {
         let mut types = said.iter();
         types.position(|said| {
             let identity = said.projection.identity(item);
-            let is_it = |entry: &Entry<'_>| entry.expected.identity == identity;
+            let is_it = |entry: &ExpectedEntry<'_>| entry.expected.identity == identity;
             identity.is_some() && said.projection.may_own(item) && said.entries.iter().any(is_it)
         })
     }
 
-    fn compare(&self, said: &Said<'_>, judged: &mut Judged) {
-        let Said {
+    fn compare(&self, said: &ExpectedAnswer<'_>, judged: &mut ComparedCall) {
+        let ExpectedAnswer {
             projection,
             entries,
             found,
@@ -296,9 +301,9 @@ impl Judge<'_> {
 /// The first item that stands where the SQL's order does not have it. Items whose rows are equal under
 /// that order may stand in any order among themselves.
 fn disorder(
-    order: &Order,
+    order: &QueryOrder,
     projection: &Projection<'_>,
-    entries: &[Entry<'_>],
+    entries: &[ExpectedEntry<'_>],
     found: &[&Item],
 ) -> Option<usize> {
     let sorted_by = |row: &Row| -> Vec<Value> {

@@ -5,20 +5,22 @@ use std::collections::{BTreeSet, HashSet};
 
 use dynafold_mapping::claim::Claim;
 use dynafold_mapping::model::{
-    AccessPattern, ItemType, Model, Node, ParameterKind, Part, Pass, Placeholder, Template,
+    AccessPattern, AttributeNode, ItemType, Model, ParameterKind, Pass, Placeholder, Template,
+    TemplatePart,
 };
 use dynafold_mapping::template::Filter;
 use dynafold_mapping::{aligned, is_fickle_query, writing};
 use dynafold_relational::catalog::{DataType, TableName};
 use dynafold_relational::scan::{Relation, ScanColumn};
 use dynafold_sql::{
-    Around, ColumnRef, Comparator, Condition, Limit, Output, Select, Set, Source, Test, Value,
+    ColumnRef, Comparator, Condition, ConditionTest, OperandValue, RelationSource, RowLimit,
+    Select, SelectOutput, SetOperation, Wrapping,
 };
 
-use super::call::Drawn;
+use super::call::DrawnCalls;
 use super::columns::constant;
 use super::projection::{Projection, keys};
-use super::shape::{Shape, is_exact, not_null, parts};
+use super::shape::{QueryShape, is_exact, not_null, parts};
 
 /// What both sides of a pattern say, held against each other.
 pub(super) struct Doubts<'w, 'a> {
@@ -26,18 +28,18 @@ pub(super) struct Doubts<'w, 'a> {
     pub(super) pattern: &'w AccessPattern,
     /// What is known of the item types that its key finds.
     pub(super) finds: Option<&'w Claim>,
-    pub(super) shape: &'w Shape<'a>,
+    pub(super) shape: &'w QueryShape<'a>,
     /// The item types that come back.
     pub(super) types: &'w [Projection<'a>],
 }
 
 impl Doubts<'_, '_> {
     /// Adds why a call that was not asked may have another answer; nothing where every possible call was.
-    pub(super) fn add(&self, drawn: &Drawn, doubts: &mut Vec<String>) {
+    pub(super) fn add(&self, drawn: &DrawnCalls, doubts: &mut Vec<String>) {
         doubts.extend(drawn.doubts());
         self.of_parameters(drawn, doubts);
         let (query, catalog) = (&self.shape.query, self.shape.catalog);
-        if query.limit != Limit::None || query.offset != Limit::None {
+        if query.limit != RowLimit::None || query.offset != RowLimit::None {
             doubts.push(
                 "its SQL has a LIMIT, and it is not shown that its ORDER BY leaves no two rows equal".to_owned(),
             );
@@ -82,7 +84,7 @@ impl Doubts<'_, '_> {
     }
 
     /// Whether each parameter of the SQL stands for one column alone, which has been asked for its values.
-    fn of_parameters(&self, drawn: &Drawn, doubts: &mut Vec<String>) {
+    fn of_parameters(&self, drawn: &DrawnCalls, doubts: &mut Vec<String>) {
         let pattern = self.pattern;
         let uses = self.shape.query.sql.parameters().iter();
         let names: BTreeSet<&str> = uses.map(|one| one.name.as_str()).collect();
@@ -168,7 +170,7 @@ impl Doubts<'_, '_> {
         let keyed: Vec<_> = self.types.iter().map(|one| self.keyed(one)).collect();
         let bases: Vec<usize> = self.types.iter().filter_map(|one| one.base).collect();
         let mut named = Vec::new();
-        if query.set != Set::One {
+        if query.set != SetOperation::One {
             named.push("it puts several SELECTs together".to_owned());
         }
         let strange = query.selects.iter().flat_map(|select| &select.strange);
@@ -221,7 +223,8 @@ impl Doubts<'_, '_> {
             ] {
                 named.extend(is.then(|| what.to_owned()));
             }
-            let is_query = |source: &Source| !matches!(source, Source::Table { .. });
+            let is_query =
+                |source: &RelationSource| !matches!(source, RelationSource::Table { .. });
             let queries = select.relations.iter().filter(|one| is_query(&one.source));
             named.extend(queries.map(|_| "a query within it".to_owned()));
             named.extend(select.outputs.iter().flat_map(made));
@@ -241,7 +244,7 @@ impl Doubts<'_, '_> {
             return false;
         };
         // Of several SELECTs each is of its own item types.
-        let is_one = self.shape.query.set == Set::One;
+        let is_one = self.shape.query.set == SetOperation::One;
         let base = |one: &Projection<'_>| match &one.pass.scan.from {
             _ if is_one => one.base,
             Relation::Table(name) => {
@@ -320,7 +323,7 @@ impl Doubts<'_, '_> {
         let mut found = Vec::from_iter(model.condition(one.item));
         for node in keys(&model.table, self.pattern).filter_map(|key| one.item.node(&key.name)) {
             node.visit(&mut |node| {
-                if let Node::When { flag, .. } = node
+                if let AttributeNode::When { flag, .. } = node
                     && let Some(ScanColumn::Flag(sql)) = one.pass.scan.columns.get(*flag)
                 {
                     found.push(sql);
@@ -400,8 +403,8 @@ fn own_column<'m>(pass: &'m Pass, value: &Placeholder) -> Option<&'m str> {
 
 /// Whether a key condition finds every item whose values in the places of its parameters are theirs.
 fn finds_all(asked: &Template, made: &Template, is_open: bool) -> bool {
-    let is_firm = |part: &&Part| !matches!(part, Part::Optional(_));
-    let firm: Vec<Part> = made.parts.iter().take_while(is_firm).cloned().collect();
+    let is_firm = |part: &&TemplatePart| !matches!(part, TemplatePart::Optional(_));
+    let firm: Vec<TemplatePart> = made.parts.iter().take_while(is_firm).cloned().collect();
     let is_all = firm.len() == made.parts.len();
     aligned(asked, &Template { parts: firm }).is_whole(is_open) && (is_open || is_all)
 }
@@ -409,10 +412,10 @@ fn finds_all(asked: &Template, made: &Template, is_open: bool) -> bool {
 /// The column that a condition holds against parameters, as a key condition may too.
 fn key(condition: &Condition) -> Option<(&ColumnRef, Vec<&str>)> {
     match &condition.test {
-        Test::Compare { left, right, op } if *op != Comparator::NotEqual => {
+        ConditionTest::Compare { left, right, op } if *op != Comparator::NotEqual => {
             Some((left.column()?, vec![right.parameter()?]))
         }
-        Test::Between {
+        ConditionTest::Between {
             operand,
             negated: false,
             low,
@@ -427,17 +430,17 @@ fn key(condition: &Condition) -> Option<(&ColumnRef, Vec<&str>)> {
 const OF_ROWS: [&str; 5] = ["avg", "count", "max", "min", "sum"];
 
 /// What a column of the result takes beside the row's own values.
-fn made(output: &Output) -> Vec<String> {
-    let Output::One { value, .. } = output else {
+fn made(output: &SelectOutput) -> Vec<String> {
+    let SelectOutput::One { value, .. } = output else {
         return Vec::new();
     };
     let around = value.around.iter().filter_map(|around| match around {
-        Around::Function(name) => Some(name),
+        Wrapping::Function(name) => Some(name),
         _ => None,
     });
     let mut functions: Vec<&String> = around.collect();
     let mut named = Vec::new();
-    if let Value::Expression(expression) = &value.value {
+    if let OperandValue::Expression(expression) = &value.value {
         functions.extend(&expression.functions);
         named.extend(expression.has_query.then(|| "a query within it".to_owned()));
         named.extend(

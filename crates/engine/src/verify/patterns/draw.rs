@@ -14,11 +14,11 @@ use dynafold_mapping::{kind_of, writing};
 use dynafold_relational::catalog::Dbms;
 use dynafold_relational::value::{TimeKind, Value, compare};
 use dynafold_source::{Dialect, Source};
-use dynafold_sql::{Bound, Query};
+use dynafold_sql::{ParameterBound, SqlQuery};
 
-use super::call::{Call, DrawError, Drawn, Ground, Why};
-use super::origin::{Given, Whence, origins};
-use super::values::{Cell, Columns, Tuple, in_form, literal};
+use super::call::{DrawContext, DrawError, DrawReason, DrawnCall, DrawnCalls};
+use super::origin::{DrawnParameter, ValueSource, origins};
+use super::values::{Columns, LiteralCell, Tuple, in_form, literal};
 
 /// Draws about `most` calls of a pattern, and those with absent values. All values that there are,
 /// where they are no more than `most`. After [`Source::begin`].
@@ -28,26 +28,26 @@ use super::values::{Cell, Columns, Tuple, in_form, literal};
 /// [`DrawError`] when nothing says where values come from, or the source fails.
 pub(crate) async fn draw(
     source: &mut dyn Source,
-    ground: &Ground<'_>,
+    ground: &DrawContext<'_>,
     pattern: &AccessPattern,
-    query: &Query,
+    query: &SqlQuery,
     most: usize,
-) -> Result<Drawn, DrawError> {
+) -> Result<DrawnCalls, DrawError> {
     let mut drawing = Drawing {
         ground,
         pattern,
         fixed: Vec::new(),
         given: origins(ground, pattern, query).map_err(DrawError::Unknown)?,
-        drawn: Drawn::default(),
+        drawn: DrawnCalls::default(),
         seen: HashSet::new(),
         dbms: source.dbms(),
         dialect: source.dialect(),
     };
     let origins = drawing.given.iter().filter_map(|given| match given.origin {
-        Whence::Column(table, column) => {
+        ValueSource::Column(table, column) => {
             Some((given.name.clone(), table.clone(), column.name.clone()))
         }
-        Whence::Clock(..) => None,
+        ValueSource::Clock(..) => None,
     });
     drawing.drawn.origins = origins.collect();
     drawing.fixed = drawing.moments(source).await?;
@@ -78,44 +78,44 @@ pub(crate) async fn draw(
 }
 
 /// Parameters whose columns are of one table.
-pub(super) struct Group<'a> {
+pub(super) struct ParameterGroup<'a> {
     pub(super) columns: Columns<'a>,
     /// The parameters, each with the place of its column.
     pub(super) members: Vec<(usize, usize)>,
 }
 
 /// Values of parameters, by the parameters' places.
-pub(super) type Cells = Vec<(usize, Cell)>;
+pub(super) type Cells = Vec<(usize, LiteralCell)>;
 
 /// The value of a parameter.
-pub(super) fn cell_of(cells: &[(usize, Cell)], at: usize) -> Option<&Cell> {
+pub(super) fn cell_of(cells: &[(usize, LiteralCell)], at: usize) -> Option<&LiteralCell> {
     let found = cells.iter().find(|(other, _)| *other == at);
     found.map(|(_, cell)| cell)
 }
 
 pub(super) struct Drawing<'d, 'a> {
-    ground: &'d Ground<'a>,
+    ground: &'d DrawContext<'a>,
     pub(super) pattern: &'d AccessPattern,
-    pub(super) given: Vec<Given<'a>>,
+    pub(super) given: Vec<DrawnParameter<'a>>,
     /// Moments.
     fixed: Cells,
-    drawn: Drawn,
+    drawn: DrawnCalls,
     seen: HashSet<Vec<String>>,
     pub(super) dbms: Dbms,
     pub(super) dialect: &'static dyn Dialect,
 }
 
 impl<'a> Drawing<'_, 'a> {
-    fn groups(&self) -> Vec<Group<'a>> {
-        let mut groups: Vec<Group<'a>> = Vec::new();
+    fn groups(&self) -> Vec<ParameterGroup<'a>> {
+        let mut groups: Vec<ParameterGroup<'a>> = Vec::new();
         for (at, given) in self.given.iter().enumerate() {
-            let Whence::Column(table, column) = given.origin else {
+            let ValueSource::Column(table, column) = given.origin else {
                 continue;
             };
             let known = groups.iter_mut().find(|group| group.columns.table == table);
             let Some(group) = known else {
                 let columns = vec![column];
-                groups.push(Group {
+                groups.push(ParameterGroup {
                     columns: Columns { table, columns },
                     members: vec![(at, 0)],
                 });
@@ -135,18 +135,18 @@ impl<'a> Drawing<'_, 'a> {
     async fn possible(
         &self,
         source: &mut dyn Source,
-        groups: &[Group<'a>],
-        lists: &[Vec<(Why, Cells)>],
+        groups: &[ParameterGroup<'a>],
+        lists: &[Vec<(DrawReason, Cells)>],
     ) -> Result<Option<u64>, DrawError> {
-        let is_countable = |given: &Given<'_>| {
-            given.side == Bound::Equal && matches!(given.origin, Whence::Column(..))
+        let is_countable = |given: &DrawnParameter<'_>| {
+            given.side == ParameterBound::Equal && matches!(given.origin, ValueSource::Column(..))
         };
         if !self.given.iter().all(is_countable) {
             return Ok(None);
         }
         let mut possible = Some(1_u64);
         for (group, list) in groups.iter().zip(lists) {
-            let is_whole = list.iter().all(|(why, _)| *why == Why::All);
+            let is_whole = list.iter().all(|(why, _)| *why == DrawReason::All);
             let count = if is_whole {
                 u64::try_from(list.len()).ok()
             } else {
@@ -163,7 +163,7 @@ impl<'a> Drawing<'_, 'a> {
     async fn moments(&self, source: &mut dyn Source) -> Result<Cells, DrawError> {
         let mut cells = Cells::new();
         for (at, given) in self.given.iter().enumerate() {
-            let Whence::Clock(template, column) = &given.origin else {
+            let ValueSource::Clock(template, column) = &given.origin else {
                 continue;
             };
             let kind = column.and_then(|(_, column)| kind_of(&column.data_type));
@@ -181,7 +181,7 @@ impl<'a> Drawing<'_, 'a> {
                 }
             }
             let literal = written;
-            cells.push((at, Cell { value, literal }));
+            cells.push((at, LiteralCell { value, literal }));
         }
         Ok(cells)
     }
@@ -189,7 +189,7 @@ impl<'a> Drawing<'_, 'a> {
     /// A moment as a parameter of this kind has it.
     fn moment(
         &self,
-        given: &Given<'_>,
+        given: &DrawnParameter<'_>,
         template: &Template,
         kind: Option<ParameterKind>,
     ) -> Result<Value, DrawError> {
@@ -206,9 +206,14 @@ impl<'a> Drawing<'_, 'a> {
     }
 
     /// Tuples of columns as tuples of parameters: a column with two of them gives bounds.
-    fn bounds(&self, group: &Group<'_>, tuples: &[Tuple], most: usize) -> Vec<(Why, Cells)> {
+    fn bounds(
+        &self,
+        group: &ParameterGroup<'_>,
+        tuples: &[Tuple],
+        most: usize,
+    ) -> Vec<(DrawReason, Cells)> {
         let pair = self.pair(group);
-        let mut drawn: Vec<(Why, Cells)> = Vec::new();
+        let mut drawn: Vec<(DrawReason, Cells)> = Vec::new();
         for (number, (why, cells)) in tuples.iter().enumerate() {
             let members = group.members.iter();
             let of = |(at, place): &(usize, usize)| Some((*at, cells.get(*place)?.clone()));
@@ -223,28 +228,31 @@ impl<'a> Drawing<'_, 'a> {
                 *cell = until.clone();
             }
             // Every value has its turn, and not every pair.
-            drawn.push(((*why).max(Why::Common), given));
+            drawn.push(((*why).max(DrawReason::Common), given));
         }
         drawn.truncate(most);
         drawn
     }
 
     /// The upper one of two parameters that bound one column, and the place of the column.
-    fn pair(&self, group: &Group<'_>) -> Option<(usize, usize)> {
+    fn pair(&self, group: &ParameterGroup<'_>) -> Option<(usize, usize)> {
         let side = |at: usize| self.given.get(at).map(|given| given.side);
         let mut members = group.members.iter().enumerate();
         members.find_map(|(number, (first, place))| {
             let mut later = group.members.iter().skip(number + 1);
             let (second, _) = later.find(|(_, other)| other == place)?;
-            let is_turned = matches!(side(*first), Some(Bound::High(_)))
-                || matches!(side(*second), Some(Bound::Low(_)));
+            let is_turned = matches!(side(*first), Some(ParameterBound::High(_)))
+                || matches!(side(*second), Some(ParameterBound::Low(_)));
             Some((if is_turned { *first } else { *second }, *place))
         })
     }
 
     /// Adds a call, unless it makes no key or was added before.
-    pub(super) fn call(&mut self, why: Why, cells: &[(usize, Cell)]) {
-        let is_own = !matches!(why, Why::Absent | Why::Beyond | Why::Variant);
+    pub(super) fn call(&mut self, why: DrawReason, cells: &[(usize, LiteralCell)]) {
+        let is_own = !matches!(
+            why,
+            DrawReason::Absent | DrawReason::Beyond | DrawReason::Variant
+        );
         let mut values = Vec::new();
         let (mut given, mut literals) = (Vec::new(), Vec::new());
         for (at, each) in self.given.iter().enumerate() {
@@ -275,7 +283,7 @@ impl<'a> Drawing<'_, 'a> {
         }
         let key = literals.iter().map(|(_, literal)| literal.clone());
         if self.seen.insert(key.collect()) {
-            self.drawn.calls.push(Call {
+            self.drawn.calls.push(DrawnCall {
                 values,
                 given,
                 why,
@@ -285,7 +293,12 @@ impl<'a> Drawing<'_, 'a> {
     }
 
     /// A value of a column as a parameter takes it.
-    fn taken(&self, parameter: &Parameter, given: &Given<'_>, value: &Value) -> Option<Value> {
+    fn taken(
+        &self,
+        parameter: &Parameter,
+        given: &DrawnParameter<'_>,
+        value: &Value,
+    ) -> Option<Value> {
         let mut value = value.clone();
         if parameter.kind == ParameterKind::Text {
             for filter in &given.written {
@@ -306,8 +319,8 @@ impl<'a> Drawing<'_, 'a> {
 
 /// The upper bound beside a tuple's value in a place: in turn the largest of the tuples that are otherwise alike, the next
 /// larger one, and none, so that both bounds are equal.
-fn upper(tuples: &[Tuple], number: usize, place: usize) -> Option<&Cell> {
-    let others = |cells: &[Cell]| -> Vec<String> {
+fn upper(tuples: &[Tuple], number: usize, place: usize) -> Option<&LiteralCell> {
+    let others = |cells: &[LiteralCell]| -> Vec<String> {
         let all = cells.iter().enumerate().filter(|(at, _)| *at != place);
         all.map(|(_, cell)| cell.literal.clone()).collect()
     };
@@ -316,7 +329,7 @@ fn upper(tuples: &[Tuple], number: usize, place: usize) -> Option<&Cell> {
     let alike = tuples
         .iter()
         .filter(|(_, other)| others(other) == others(cells));
-    let mut later: Vec<&Cell> = alike
+    let mut later: Vec<&LiteralCell> = alike
         .filter_map(|(_, other)| other.get(place))
         .filter(|other| compare(&other.value, &from.value).is_gt())
         .collect();
@@ -331,7 +344,7 @@ fn upper(tuples: &[Tuple], number: usize, place: usize) -> Option<&Cell> {
 /// Whether a parameter takes another value than the column holds: what filters of the key make of it,
 /// which the pattern leaves to its caller. A number with zeros before it is the same number, and so are
 /// times and bytes that are written as text.
-fn is_another(given: &Given<'_>, held: &Value, taken: &Value) -> bool {
+fn is_another(given: &DrawnParameter<'_>, held: &Value, taken: &Value) -> bool {
     let is_form = |filter: &Filter| match (filter, held) {
         (Filter::Pad { .. }, Value::Number(_))
         | (Filter::Iso, Value::Time(_))
@@ -339,7 +352,7 @@ fn is_another(given: &Given<'_>, held: &Value, taken: &Value) -> bool {
         (Filter::Date, Value::Time(time)) => time.kind() == TimeKind::Date,
         _ => false,
     };
-    let is_column = matches!(given.origin, Whence::Column(..));
+    let is_column = matches!(given.origin, ValueSource::Column(..));
     let is_text = (given.parameter).is_some_and(|one| one.kind == ParameterKind::Text);
     let filters = writing(&given.written);
     is_column
@@ -359,7 +372,10 @@ fn shown(value: &Value) -> String {
 
 /// Tuples of several groups put together: all of them where they are no more than `most`, else so
 /// many that every tuple of every group has its turn, as far as there is room.
-pub(super) fn combined(lists: &[Vec<(Why, Cells)>], most: usize) -> Vec<(Why, Cells)> {
+pub(super) fn combined(
+    lists: &[Vec<(DrawReason, Cells)>],
+    most: usize,
+) -> Vec<(DrawReason, Cells)> {
     let total = lists
         .iter()
         .map(Vec::len)
@@ -372,7 +388,11 @@ pub(super) fn combined(lists: &[Vec<(Why, Cells)>], most: usize) -> Vec<(Why, Ce
         // meet the same tuples again.
         let (mut rest, mut before) = (number, 1);
         // A part of the combinations is not all, though each list be whole.
-        let least = if is_whole { Why::All } else { Why::Common };
+        let least = if is_whole {
+            DrawReason::All
+        } else {
+            DrawReason::Common
+        };
         let (mut why, mut cells) = (least, Cells::new());
         for list in lists {
             let length = list.len().max(1);
@@ -409,17 +429,17 @@ mod tests {
 
     use super::*;
 
-    fn list(at: usize, count: usize) -> Vec<(Why, Cells)> {
-        let cell = |number: usize| Cell {
+    fn list(at: usize, count: usize) -> Vec<(DrawReason, Cells)> {
+        let cell = |number: usize| LiteralCell {
             value: Value::Null,
             literal: number.to_string(),
         };
         (0..count)
-            .map(|number| (Why::All, vec![(at, cell(number))]))
+            .map(|number| (DrawReason::All, vec![(at, cell(number))]))
             .collect()
     }
 
-    fn told(lists: &[Vec<(Why, Cells)>], most: usize) -> Vec<String> {
+    fn told(lists: &[Vec<(DrawReason, Cells)>], most: usize) -> Vec<String> {
         let told = combined(lists, most).into_iter().map(|(_, cells)| {
             let literals = cells.iter().map(|(_, cell)| cell.literal.clone());
             literals.collect::<String>()

@@ -26,7 +26,7 @@ mod shape;
 mod values;
 mod work;
 
-pub use call::{Ground, Why};
+pub use call::{DrawContext, DrawReason};
 pub use prove::{foresee, prove};
 pub use report::{
     ComparedType, DifferentCall, Example, ExampleKind, PatternReport, PatternsOutcome,

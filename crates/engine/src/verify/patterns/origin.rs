@@ -3,28 +3,28 @@
 
 use std::sync::Arc;
 
-use dynafold_mapping::model::{AccessPattern, Origin, Parameter, Template};
+use dynafold_mapping::model::{AccessPattern, Parameter, ParameterOrigin, Template};
 use dynafold_mapping::template::Filter;
 use dynafold_mapping::{aligned, writing};
 use dynafold_relational::catalog::{Catalog, Column, TableName};
-use dynafold_sql::{Bound, ColumnRef, Comparison, Query, table};
+use dynafold_sql::{ColumnRef, Comparison, ParameterBound, SqlQuery, table};
 
-use super::call::Ground;
+use super::call::DrawContext;
 
 /// A parameter of a pattern, or of its SQL alone.
-pub(super) struct Given<'a> {
+pub(super) struct DrawnParameter<'a> {
     pub(super) name: Arc<str>,
     /// As the pattern takes it; `None` where the SQL alone does.
     pub(super) parameter: Option<&'a Parameter>,
-    pub(super) origin: Whence<'a>,
+    pub(super) origin: ValueSource<'a>,
     /// How it stands to its column.
-    pub(super) side: Bound,
+    pub(super) side: ParameterBound,
     /// Filters that the key puts a value through, and the pattern leaves to its caller.
     pub(super) written: Vec<Filter>,
 }
 
 /// Where values come from.
-pub(super) enum Whence<'a> {
+pub(super) enum ValueSource<'a> {
     /// A column.
     Column(&'a TableName, &'a Column),
     /// The clock; and the column that the moment is compared with, where that is known.
@@ -37,10 +37,10 @@ pub(super) enum Whence<'a> {
 ///
 /// The name of the first one for which there is none.
 pub(super) fn origins<'a>(
-    ground: &Ground<'a>,
+    ground: &DrawContext<'a>,
     pattern: &'a AccessPattern,
-    query: &Query,
-) -> Result<Vec<Given<'a>>, Arc<str>> {
+    query: &SqlQuery,
+) -> Result<Vec<DrawnParameter<'a>>, Arc<str>> {
     let catalog = ground.catalog;
     let mut names: Vec<Arc<str>> = Vec::new();
     let own = pattern.parameters.iter().map(|one| one.name.clone());
@@ -57,24 +57,24 @@ pub(super) fn origins<'a>(
     let one = |name: Arc<str>| {
         let of = |one: &&Comparison| *one.parameter == *name;
         let mut all = query.comparisons.iter().filter(of);
-        let equal = all.clone().find(|one| one.bound == Bound::Equal);
+        let equal = all.clone().find(|one| one.bound == ParameterBound::Equal);
         let comparison = equal.or_else(|| all.next());
         let in_sql = comparison.and_then(|one| resolved(&one.column, query, catalog));
         let parameter = pattern.parameters.iter().find(|one| one.name == name);
         let said = pattern.origins.iter().find(|(other, _)| *other == name);
         let origin = match said.map(|(_, origin)| origin) {
-            Some(Origin::Clock(template)) => Some(Whence::Clock(template, in_sql)),
-            Some(Origin::Column { table, column }) => {
+            Some(ParameterOrigin::Clock(template)) => Some(ValueSource::Clock(template, in_sql)),
+            Some(ParameterOrigin::Column { table, column }) => {
                 let found = catalog.table(table).and_then(|table| table.column(column));
-                found.map(|column| Whence::Column(table, column))
+                found.map(|column| ValueSource::Column(table, column))
             }
-            None => in_sql.map(|(table, column)| Whence::Column(table, column)),
+            None => in_sql.map(|(table, column)| ValueSource::Column(table, column)),
         };
         let at = pattern.parameters.iter().position(|one| one.name == name);
-        Ok(Given {
+        Ok(DrawnParameter {
             parameter,
             origin: origin.ok_or_else(|| name.clone())?,
-            side: comparison.map_or(Bound::Equal, |one| one.bound),
+            side: comparison.map_or(ParameterBound::Equal, |one| one.bound),
             written: at.map_or_else(Vec::new, |at| written(at, pattern, ground)),
             name,
         })
@@ -85,7 +85,7 @@ pub(super) fn origins<'a>(
 /// The column that a query means.
 fn resolved<'a>(
     wanted: &ColumnRef,
-    query: &Query,
+    query: &SqlQuery,
     catalog: &'a Catalog,
 ) -> Option<(&'a TableName, &'a Column)> {
     let mut tables = query.tables.iter().filter(|read| {
@@ -103,7 +103,7 @@ fn resolved<'a>(
 }
 
 /// The filters that an item's key puts a parameter through, and the pattern leaves to its caller.
-fn written(at: usize, pattern: &AccessPattern, ground: &Ground<'_>) -> Vec<Filter> {
+fn written(at: usize, pattern: &AccessPattern, ground: &DrawContext<'_>) -> Vec<Filter> {
     let mut types = ground.model.item_types.iter();
     let found = types.find_map(|item| {
         let is_promised = pattern.items.is_empty() || pattern.items.contains(&item.name);

@@ -3,26 +3,26 @@
 
 use dynafold_mapping::model::{Placeholder, Template};
 use dynafold_mapping::template::Filter;
-use dynafold_relational::catalog::{Column, DataType, Dbms, Family};
+use dynafold_relational::catalog::{Column, DataType, Dbms, TypeFamily};
 use dynafold_relational::value::{Number, Text, Time, TimeKind, Value};
 use dynafold_source::Source;
-use dynafold_sql::Bound;
+use dynafold_sql::ParameterBound;
 
-use super::call::{DrawError, Why};
-use super::draw::{Cells, Drawing, Group, cell_of};
-use super::origin::{Given, Whence};
-use super::values::{Cell, Columns, in_form, literal};
+use super::call::{DrawError, DrawReason};
+use super::draw::{Cells, Drawing, ParameterGroup, cell_of};
+use super::origin::{DrawnParameter, ValueSource};
+use super::values::{Columns, LiteralCell, in_form, literal};
 
 /// A value with its literal, where that is not the usual one of its kind.
-type Written = (Value, Option<String>);
+type LiteralValue = (Value, Option<String>);
 
 impl<'a> Drawing<'_, 'a> {
     /// Adds calls in which one parameter has a value that does not occur, and one whose bounds lie beyond all values.
     pub(super) async fn absent(
         &mut self,
         source: &mut dyn Source,
-        group: &Group<'a>,
-        first: &[(usize, Cell)],
+        group: &ParameterGroup<'a>,
+        first: &[(usize, LiteralCell)],
     ) -> Result<(), DrawError> {
         let mut beyond: Cells = first.to_vec();
         let mut is_beyond = false;
@@ -32,15 +32,18 @@ impl<'a> Drawing<'_, 'a> {
             };
             let (table, columns) = (group.columns.table, vec![column]);
             let ends = Columns { table, columns }.ends(source).await?;
-            let bound = self.given.get(*at).map_or(Bound::Equal, |given| given.side);
+            let bound = self
+                .given
+                .get(*at)
+                .map_or(ParameterBound::Equal, |given| given.side);
             let above = |edge| outside(edge, true, &column.data_type);
             let below = |edge| outside(edge, false, &column.data_type);
             let (absent, further) = match (&ends, bound) {
                 (None, _) => (without(column), None),
                 // Below a lower bound is everything, above it nothing.
-                (Some((low, high)), Bound::Low(_)) => (above(high), below(low)),
-                (Some((low, high)), Bound::High(_)) => (below(low), above(high)),
-                (Some((low, high)), Bound::Equal | Bound::Other) => {
+                (Some((low, high)), ParameterBound::Low(_)) => (above(high), below(low)),
+                (Some((low, high)), ParameterBound::High(_)) => (below(low), above(high)),
+                (Some((low, high)), ParameterBound::Equal | ParameterBound::Other) => {
                     let uuid = Value::Text("ffffffff-ffff-ffff-ffff-ffffffffffff".into());
                     let uuid = (column.data_type == DataType::Uuid).then_some((uuid, None));
                     (uuid.or_else(|| above(high).or_else(|| below(low))), None)
@@ -54,12 +57,13 @@ impl<'a> Drawing<'_, 'a> {
                 if first.is_empty() {
                     // Where nothing occurs at all, every parameter is absent.
                     let all = self.given.iter().enumerate();
-                    let all = all.filter(|(_, given)| matches!(given.origin, Whence::Column(..)));
+                    let all =
+                        all.filter(|(_, given)| matches!(given.origin, ValueSource::Column(..)));
                     cells = all.map(|(other, _)| (other, cell.clone())).collect();
                 } else {
                     cells.extend(moved.into_iter().map(|other| (other, cell.clone())));
                 }
-                self.call(Why::Absent, &cells);
+                self.call(DrawReason::Absent, &cells);
             }
             let further = further.and_then(|further| self.cell(further));
             if let (Some(cell), Some(known)) =
@@ -70,21 +74,21 @@ impl<'a> Drawing<'_, 'a> {
             }
         }
         if is_beyond {
-            self.call(Why::Beyond, &beyond);
+            self.call(DrawReason::Beyond, &beyond);
         }
         Ok(())
     }
 
-    fn cell(&self, (value, written): Written) -> Option<Cell> {
+    fn cell(&self, (value, written): LiteralValue) -> Option<LiteralCell> {
         let literal = written.or_else(|| literal(&value, self.dbms, self.dialect))?;
-        Some(Cell { value, literal })
+        Some(LiteralCell { value, literal })
     }
 
     /// The parameters that take a value together: one, or the two bounds of one column.
-    fn moved(&self, group: &Group<'a>, at: usize, place: usize) -> Vec<usize> {
+    fn moved(&self, group: &ParameterGroup<'a>, at: usize, place: usize) -> Vec<usize> {
         let is_bound = |at: usize| {
             let side = self.given.get(at).map(|given| given.side);
-            matches!(side, Some(Bound::Low(_) | Bound::High(_)))
+            matches!(side, Some(ParameterBound::Low(_) | ParameterBound::High(_)))
         };
         let members = group.members.iter();
         let others = members.filter(|(_, other)| *other == place);
@@ -94,10 +98,10 @@ impl<'a> Drawing<'_, 'a> {
     }
 
     /// Adds calls with variants of a drawn value of each parameter.
-    pub(super) fn variants(&mut self, drawn: &[(Why, Cells)]) {
+    pub(super) fn variants(&mut self, drawn: &[(DrawReason, Cells)]) {
         let mut calls = Vec::new();
         for (at, given) in self.given.iter().enumerate() {
-            let Whence::Column(_, column) = given.origin else {
+            let ValueSource::Column(_, column) = given.origin else {
                 continue;
             };
             let all = drawn.iter();
@@ -116,19 +120,19 @@ impl<'a> Drawing<'_, 'a> {
                     if let Some(literal) = literal.filter(|literal| *literal != cell.literal) {
                         let mut cells = cells.clone();
                         cells.retain(|(other, _)| *other != at);
-                        cells.push((at, Cell { value, literal }));
+                        cells.push((at, LiteralCell { value, literal }));
                         calls.push(cells);
                     }
                 }
             }
         }
         for cells in calls {
-            self.call(Why::Variant, &cells);
+            self.call(DrawReason::Variant, &cells);
         }
     }
 
     /// Values that one side may take for a value: it is written otherwise, or begins so.
-    fn alike(&self, given: &Given<'_>, column: &Column, value: &Value) -> Vec<Value> {
+    fn alike(&self, given: &DrawnParameter<'_>, column: &Column, value: &Value) -> Vec<Value> {
         let is_own = |one: &Placeholder| {
             let parameter = self.pattern.parameters.get(one.place.column);
             parameter.is_some_and(|parameter| parameter.name == given.name)
@@ -215,18 +219,18 @@ fn at_clock(time: &Time, clock: &str) -> Option<Value> {
 }
 
 /// A value for a column that holds none.
-fn without(column: &Column) -> Option<Written> {
+fn without(column: &Column) -> Option<LiteralValue> {
     let value = match column.data_type.family() {
-        Family::Number => Value::Number(Number::parse("0").ok()?),
-        Family::Boolean => Value::Bool(true),
-        Family::Text | Family::Any => Value::Text("none~".into()),
+        TypeFamily::Number => Value::Number(Number::parse("0").ok()?),
+        TypeFamily::Boolean => Value::Bool(true),
+        TypeFamily::Text | TypeFamily::Any => Value::Text("none~".into()),
         _ => return None,
     };
     Some((value, None))
 }
 
 /// A value beyond the largest one, or before the smallest.
-fn outside(edge: &Cell, is_above: bool, data_type: &DataType) -> Option<Written> {
+fn outside(edge: &LiteralCell, is_above: bool, data_type: &DataType) -> Option<LiteralValue> {
     let by = if is_above { 1 } else { -1 };
     let value = match &edge.value {
         Value::Number(number) => {
@@ -250,7 +254,7 @@ fn outside(edge: &Cell, is_above: bool, data_type: &DataType) -> Option<Written>
 }
 
 /// The same day of another year, in the value and in its literal.
-fn in_year(time: &Time, literal: &str, by: i32) -> Option<Written> {
+fn in_year(time: &Time, literal: &str, by: i32) -> Option<LiteralValue> {
     let moved = |text: &str| {
         let year: i32 = text.get(..4)?.parse().ok()?;
         let year = (1..=9999).contains(&(year + by)).then_some(year + by)?;

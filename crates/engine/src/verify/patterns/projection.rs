@@ -7,22 +7,22 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, Index, Item, KeyAttribute, Table};
 use dynafold_mapping::item::{self, Folder, same_unpacked, text_of, to_attribute};
-use dynafold_mapping::model::{AccessPattern, ItemType, Model, Node, Pass, Place};
+use dynafold_mapping::model::{AccessPattern, AttributeNode, ItemType, Model, Pass, ValuePath};
 use dynafold_mapping::template::Filter;
 use dynafold_relational::value::{Text, Value};
 
 use super::coerce::{loosely_same, plain};
-use super::columns::{Names, ResultOf, Slots, carried, constant, places};
+use super::columns::{AttributeColumns, QueryResult, RowSlots, carried, constant, places};
 
 /// An attribute, or a member of one, that is compared.
 #[derive(Debug, Clone)]
-pub(super) struct Compared {
+pub(super) struct ComparedAttribute {
     /// The attribute, and members down from it.
     pub(super) path: Vec<Arc<str>>,
     /// The column that stands for it.
     pub(super) column: Option<usize>,
     /// What it is made from, where the query has all that this takes.
-    pub(super) node: Option<Node>,
+    pub(super) node: Option<AttributeNode>,
     /// Whether its column is a FLOAT of MySQL or MariaDB, of which an answer has six digits.
     pub(super) has_six_digits: bool,
     /// Whether an item may go without it: a document may give it, and the column may be of another
@@ -36,8 +36,8 @@ pub(super) struct Projection<'a> {
     pub(super) item: &'a ItemType,
     /// What its rows are read with.
     pub(super) pass: &'a Pass,
-    slots: Slots,
-    compared: Vec<Compared>,
+    slots: RowSlots,
+    compared: Vec<ComparedAttribute>,
     /// Those of the compared by which a row finds its item.
     identity: Vec<usize>,
     /// Columns of the source's row key: NULL where a row of the query has no row of this type, or where the key itself
@@ -55,7 +55,7 @@ pub(super) struct Projection<'a> {
     /// Whether `presence` is the whole of the source's row key, so that a row without a NULL in it is one.
     is_told: bool,
     /// Documents whose members are attributes.
-    pub(super) spreads: Vec<Place>,
+    pub(super) spreads: Vec<ValuePath>,
     /// Key attributes of the table that are the same text in every item.
     constants: Vec<(Arc<str>, String)>,
     /// Whether the identity is the table's whole key.
@@ -76,13 +76,13 @@ impl<'a> Projection<'a> {
         model: &Model,
         pattern: &AccessPattern,
         (item, pass): (&'a ItemType, &'a Pass),
-        result: &ResultOf<'_>,
+        result: &QueryResult<'_>,
     ) -> Result<Self, String> {
-        let names = Names::new(pattern, item, pass, result, model);
+        let names = AttributeColumns::new(pattern, item, pass, result, model);
         let mut projection = Self {
             item,
             pass,
-            slots: Slots::new(&names),
+            slots: RowSlots::new(&names),
             compared: Vec::new(),
             identity: Vec::new(),
             presence: Vec::new(),
@@ -115,20 +115,26 @@ impl<'a> Projection<'a> {
     }
 
     /// Adds an attribute, or as much of it as the query gives.
-    fn add(&mut self, path: Vec<Arc<str>>, column: Option<usize>, node: &Node, names: &Names<'_>) {
+    fn add(
+        &mut self,
+        path: Vec<Arc<str>>,
+        column: Option<usize>,
+        node: &AttributeNode,
+        names: &AttributeColumns<'_>,
+    ) {
         let places = places(node);
         // Constants take nothing, and so are always whole.
         let whole = places
             .is_some_and(|places| places.iter().all(|place| self.slots.find(place).is_some()));
         if column.is_some() || whole {
-            self.compared.push(Compared {
+            self.compared.push(ComparedAttribute {
                 path,
                 column,
                 node: whole.then(|| node.clone()),
                 has_six_digits: column.is_some_and(|at| names.has_six_digits(at)),
                 may_lack: false,
             });
-        } else if let Node::Map { members, .. } = node {
+        } else if let AttributeNode::Map { members, .. } = node {
             for (name, member) in members {
                 let mut inner = path.clone();
                 inner.push(name.clone());
@@ -142,7 +148,7 @@ impl<'a> Projection<'a> {
 
     /// Documents may give attributes of any name: those for which the query has a column, and all of
     /// a document that it gives whole.
-    fn open(&mut self, pattern: &AccessPattern, model: &Model, names: &Names<'_>) {
+    fn open(&mut self, pattern: &AccessPattern, model: &Model, names: &AttributeColumns<'_>) {
         let item = self.item;
         for place in &item.spreads {
             if self.slots.find(place).is_some() {
@@ -166,7 +172,7 @@ impl<'a> Projection<'a> {
                 continue;
             }
             own.extend(column);
-            self.compared.push(Compared {
+            self.compared.push(ComparedAttribute {
                 path,
                 column,
                 node: None,
@@ -281,12 +287,12 @@ impl<'a> Projection<'a> {
 
 /// What a row says of an item.
 #[derive(Debug, Clone)]
-pub(super) struct Expected {
+pub(super) struct ExpectedItem {
     /// By what it finds its item; `None` where its key cannot be made, so that there is none.
     pub(super) identity: Option<String>,
     pub(super) certainty: Certainty,
     /// For each of the compared.
-    parts: Vec<Made>,
+    parts: Vec<ExpectedAttribute>,
     /// Members of documents that are attributes.
     spread: Vec<(Arc<str>, Attribute)>,
 }
@@ -303,7 +309,7 @@ pub(super) enum Certainty {
 
 /// What a row says of one attribute.
 #[derive(Debug, Clone)]
-struct Made {
+struct ExpectedAttribute {
     /// What its template makes: of the values as its columns hold them, and as the query gives them, where both can be.
     /// Empty where the query lacks something that it takes, or a value does not pass the filters.
     by_template: Vec<Option<Attribute>>,
@@ -313,7 +319,7 @@ struct Made {
 
 impl Projection<'_> {
     /// What a row of the query says of an item; `None` where it has none of this type.
-    pub(super) fn expect(&self, given: &[Value], folder: &Folder) -> Option<Expected> {
+    pub(super) fn expect(&self, given: &[Value], folder: &Folder) -> Option<ExpectedItem> {
         let value = |column: usize| given.get(column).unwrap_or(&Value::Null);
         let is_null = |column: &usize| value(*column).is_null();
         let is_other = self
@@ -338,12 +344,12 @@ impl Projection<'_> {
                 let rows = iter::once(&row).chain(&as_given);
                 rows.map(move |row| folder.attribute(node, row, self.item.keep_nulls))
             });
-            Made {
+            ExpectedAttribute {
                 by_template: rows.flatten().collect(),
                 direct: one.column.map(|column| value(column).clone()),
             }
         });
-        let parts: Vec<Made> = parts.collect();
+        let parts: Vec<ExpectedAttribute> = parts.collect();
         let mut identity = Some(String::new());
         for at in &self.identity {
             let part = parts.get(*at)?;
@@ -375,7 +381,7 @@ impl Projection<'_> {
                 spread.extend(kept);
             }
         }
-        Some(Expected {
+        Some(ExpectedItem {
             identity,
             certainty,
             parts,
@@ -418,7 +424,7 @@ impl Projection<'_> {
     }
 
     /// The attributes in which an item is not what a row says.
-    pub(super) fn differences(&self, expected: &Expected, item: &Item) -> Vec<String> {
+    pub(super) fn differences(&self, expected: &ExpectedItem, item: &Item) -> Vec<String> {
         let pairs = self.compared.iter().zip(&expected.parts);
         let differing = pairs.filter(|(one, part)| {
             let found = find(item, &one.path);
@@ -458,7 +464,7 @@ impl Projection<'_> {
 
     fn same(
         &self,
-        one: &Compared,
+        one: &ComparedAttribute,
         expected: Option<&Attribute>,
         found: Option<&Attribute>,
     ) -> bool {
@@ -494,7 +500,7 @@ fn same_digits(a: &Attribute, b: &Attribute) -> bool {
 }
 
 /// The document at a place of a row.
-fn document(place: &Place, row: &[Value]) -> Option<Attribute> {
+fn document(place: &ValuePath, row: &[Value]) -> Option<Attribute> {
     to_attribute(&item::find(place, row), false).ok().flatten()
 }
 
@@ -536,14 +542,14 @@ pub(super) fn holds(table: &Table, pattern: &AccessPattern, attribute: &str) -> 
 }
 
 /// Whether a column of the row can be told from what a node makes.
-pub(super) fn tells(node: &Node, column: usize) -> bool {
+pub(super) fn tells(node: &AttributeNode, column: usize) -> bool {
     match node {
-        Node::Template(template) => template.mandatory().any(|value| {
+        AttributeNode::Template(template) => template.mandatory().any(|value| {
             value.place.column == column
                 && value.place.path.is_empty()
                 && value.filters.iter().all(is_faithful)
         }),
-        Node::Typed { value, .. } => tells(value, column),
+        AttributeNode::Typed { value, .. } => tells(value, column),
         _ => false,
     }
 }

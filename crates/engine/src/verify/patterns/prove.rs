@@ -4,17 +4,17 @@
 use std::time::Instant;
 
 use dynafold_format::counted;
-use dynafold_mapping::claim::{Claim, ClaimKind, Subject, Verdict};
+use dynafold_mapping::claim::{Claim, ClaimKind, ClaimSubject, ClaimVerdict};
 use dynafold_mapping::model::AccessPattern;
 use dynafold_relational::catalog::Catalog;
 use dynafold_relational::scan::{Relation, Scan};
 use dynafold_source::Source;
-use dynafold_sql::{Query, table};
+use dynafold_sql::{SqlQuery, table};
 use dynafold_target::Target;
 
-use super::reach::{Reach, survey};
+use super::reach::{AskedKeys, survey};
 use super::report::{PatternReport, PatternsOutcome, PatternsReport};
-use super::work::{Found, Proving, Stop, Work};
+use super::work::{PatternFindings, PatternProver, ProofStop, Proving};
 use crate::load::Failure;
 
 /// Proves access patterns. All that is read of the source is of one snapshot, which this opens.
@@ -35,11 +35,12 @@ pub async fn prove(
     {
         canceller.cancel().await;
     }
-    let count = |is: fn(Verdict) -> bool| claims.iter().filter(|claim| is(claim.verdict)).count();
-    let proved = count(|verdict| verdict == Verdict::Proved);
-    let agrees = count(|verdict| matches!(verdict, Verdict::Agrees { .. }));
-    let different = count(|verdict| verdict == Verdict::Differs);
-    let not_proved = count(|verdict| verdict == Verdict::NotProved);
+    let count =
+        |is: fn(ClaimVerdict) -> bool| claims.iter().filter(|claim| is(claim.verdict)).count();
+    let proved = count(|verdict| verdict == ClaimVerdict::Proved);
+    let agrees = count(|verdict| matches!(verdict, ClaimVerdict::Agrees { .. }));
+    let different = count(|verdict| verdict == ClaimVerdict::Differs);
+    let not_proved = count(|verdict| verdict == ClaimVerdict::NotProved);
     let without_sql = patterns.len().saturating_sub(claims.len());
     let outcome = match ended {
         None => PatternsOutcome::Interrupted,
@@ -89,9 +90,9 @@ async fn all(
     let scans: Vec<&Scan> = ground.model.scans().into_iter().chain(&asked).collect();
     let begun = source.begin(&scans).await;
     begun.map_err(|error| Failure::from(&error))?;
-    let mut reaches: Vec<(usize, Verdict, Reach)> = Vec::new();
+    let mut reaches: Vec<(usize, ClaimVerdict, AskedKeys)> = Vec::new();
     for (number, pattern) in wanted.iter().enumerate() {
-        let mut work = Work {
+        let mut work = PatternProver {
             proving,
             pattern,
             report: PatternReport {
@@ -104,19 +105,19 @@ async fn all(
         let found = match (&pattern.sql, work.prove(source, target, &told).await) {
             (None, _) => None,
             (_, Ok(found)) => Some(found),
-            (_, Err(Stop::Unproved(because))) => Some(Found {
-                verdict: Verdict::NotProved,
+            (_, Err(ProofStop::Unproved(because))) => Some(PatternFindings {
+                verdict: ClaimVerdict::NotProved,
                 because,
                 reach: None,
-                agrees: Verdict::NotProved,
+                agrees: ClaimVerdict::NotProved,
             }),
-            (_, Err(Stop::Failed(failure))) => return Err(failure),
+            (_, Err(ProofStop::Failed(failure))) => return Err(failure),
         };
         if let Some(found) = found {
             let example = work.report.examples.first();
             claims.push(Claim {
                 kind: ClaimKind::PatternAnswers,
-                of: Subject {
+                of: ClaimSubject {
                     item_types: work
                         .report
                         .item_types
@@ -125,7 +126,7 @@ async fn all(
                         .collect(),
                     index: pattern.index.as_deref().map(str::to_owned),
                     pattern: Some(pattern.name.to_string()),
-                    ..Subject::default()
+                    ..ClaimSubject::default()
                 },
                 verdict: found.verdict,
                 because: found.because,
@@ -146,7 +147,7 @@ async fn all(
     if reaches.is_empty() {
         return Ok(());
     }
-    let mut seen: Vec<&mut Reach> = reaches.iter_mut().map(|(.., reach)| reach).collect();
+    let mut seen: Vec<&mut AskedKeys> = reaches.iter_mut().map(|(.., reach)| reach).collect();
     let survey = survey(&proving.ground.model.table, target, &mut seen).await;
     survey.map_err(|error| Failure::from(&error))?;
     for (at, agrees, reach) in reaches {
@@ -171,7 +172,7 @@ async fn all(
 /// The tables of the SQL of access patterns, to be held as those that the mapping reads.
 fn asked(catalog: &Catalog, patterns: &[&AccessPattern]) -> Vec<Scan> {
     let sql = patterns.iter().filter_map(|pattern| pattern.sql.as_ref());
-    let queries = sql.filter_map(|sql| Query::read(sql, Some(catalog.dbms)).ok());
+    let queries = sql.filter_map(|sql| SqlQuery::read(sql, Some(catalog.dbms)).ok());
     let named = queries.flat_map(|query| query.tables);
     let tables = named.filter_map(|read| table(catalog, read.schema.as_ref(), &read.name));
     let tables = tables.filter(|table| table.readable);
@@ -192,15 +193,15 @@ pub async fn foresee(
 ) -> Result<Vec<(String, String)>, Failure> {
     let mut found = Vec::new();
     for pattern in &proving.ground.model.patterns {
-        let work = Work {
+        let work = PatternProver {
             proving,
             pattern,
             report: PatternReport::default(),
         };
         match work.foresee(source).await {
             Ok(()) => {}
-            Err(Stop::Unproved(why)) => found.push((pattern.name.to_string(), why)),
-            Err(Stop::Failed(failure)) => return Err(failure),
+            Err(ProofStop::Unproved(why)) => found.push((pattern.name.to_string(), why)),
+            Err(ProofStop::Failed(failure)) => return Err(failure),
         }
     }
     Ok(found)

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use dynafold_dynamodb::{Attribute, Item, Plan, Request, Table};
-use dynafold_mapping::model::{AccessPattern, ParameterKind, Part, Placeholder, Template};
+use dynafold_dynamodb::{Attribute, CallPlan, Item, Request, Table};
+use dynafold_mapping::model::{AccessPattern, ParameterKind, Placeholder, Template, TemplatePart};
 use dynafold_mapping::template::Filter;
-use dynafold_target::{Target, TargetError, Wanted};
+use dynafold_target::{ScanRequest, Target, TargetError};
 
 /// The calls of a pattern that were asked, by their keys.
-pub(super) struct Reach {
+pub(super) struct AskedKeys {
     keys: Vec<KeyPart>,
     /// By the values of the partition key: what the calls asked of the sort key.
     asked: HashMap<String, Vec<Vec<Attribute>>>,
@@ -30,7 +30,7 @@ struct KeyPart {
     place: usize,
 }
 
-impl Reach {
+impl AskedKeys {
     /// Of a pattern that finds each item by one call alone.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl Reach {
     }
 
     /// Says that a call was asked.
-    pub(super) fn ask(&mut self, plan: &Plan) {
+    pub(super) fn ask(&mut self, plan: &CallPlan) {
         for request in &plan.requests {
             let values: Vec<Attribute> = match request {
                 Request::Get { key, .. } => key.iter().map(|(_, value)| value.clone()).collect(),
@@ -130,9 +130,9 @@ impl Reach {
 pub(super) async fn survey(
     table: &Table,
     target: &dyn Target,
-    reaches: &mut [&mut Reach],
+    reaches: &mut [&mut AskedKeys],
 ) -> Result<(), TargetError> {
-    let mut wanted = Wanted::keys(table);
+    let mut wanted = ScanRequest::keys(table);
     for key in reaches.iter().flat_map(|reach| &reach.keys) {
         let attributes = wanted.attributes.as_mut();
         if let Some(attributes) = attributes.filter(|known| !known.contains(&key.name)) {
@@ -170,9 +170,9 @@ fn readable(
     let mut texts = 0;
     for (at, part) in template.parts.iter().enumerate() {
         let one = match part {
-            Part::Text(_) => continue,
-            Part::Optional(_) => return several("it has optional segments"),
-            Part::Value(one) => one,
+            TemplatePart::Text(_) => continue,
+            TemplatePart::Optional(_) => return several("it has optional segments"),
+            TemplatePart::Value(one) => one,
         };
         let is_number = is_number(pattern, one);
         match one.filters.as_slice() {
@@ -186,7 +186,7 @@ fn readable(
         }
         if texts > 0 && is_open {
             return match template.parts.get(at + 1) {
-                Some(Part::Text(end)) if !is_number => several(&format!(
+                Some(TemplatePart::Text(end)) if !is_number => several(&format!(
                     "a text may itself contain `{end}`, so that a longer value finds it too"
                 )),
                 _ => {
@@ -199,12 +199,12 @@ fn readable(
         };
         let begins = match at.checked_sub(1).and_then(|at| template.parts.get(at)) {
             None => true,
-            Some(Part::Text(text)) => is_apart(text.chars().next_back()),
+            Some(TemplatePart::Text(text)) => is_apart(text.chars().next_back()),
             Some(_) => false,
         };
         let ends = match template.parts.get(at + 1) {
             None => !is_open,
-            Some(Part::Text(text)) => is_apart(text.chars().next()),
+            Some(TemplatePart::Text(text)) => is_apart(text.chars().next()),
             Some(_) => false,
         };
         if is_number && !(begins && ends) {
@@ -217,7 +217,7 @@ fn readable(
 /// That a text value may contain what stands before or behind it in a template.
 fn may_hold(template: &Template) -> String {
     let texts = template.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
+        TemplatePart::Text(text) => Some(text.as_str()),
         _ => None,
     });
     // The first one stands before all values.

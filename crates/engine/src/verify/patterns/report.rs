@@ -7,7 +7,7 @@ use std::fmt;
 use dynafold_mapping::claim::Claim;
 use serde::Serialize;
 
-use super::call::Why;
+use super::call::DrawReason;
 use crate::load::Failure;
 
 /// The proof of a mapping's access patterns.
@@ -65,7 +65,7 @@ pub struct PatternReport {
     /// Calls that were compared.
     pub calls: usize,
     /// How many of them have each reason for being drawn.
-    pub drawn: BTreeMap<Why, usize>,
+    pub drawn: BTreeMap<DrawReason, usize>,
     /// Calls that neither side has an answer to.
     pub empty_calls: usize,
     /// Rows that the SQL answered.
@@ -137,7 +137,7 @@ pub struct DifferentCall {
     /// Its parameters, as `query` takes them in a shell.
     pub parameters: BTreeMap<String, String>,
     /// Why they were drawn.
-    pub drawn: Why,
+    pub drawn: DrawReason,
     /// Rows that the SQL answered.
     pub rows: usize,
     /// Items that the table answered.

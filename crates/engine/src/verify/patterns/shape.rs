@@ -3,26 +3,27 @@
 
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table};
 use dynafold_sql::{
-    ColumnRef, Comparator, Condition, Name, Operand, Origin, Query, Select, Selected, Test,
+    ColumnOrigin, ColumnRef, Comparator, Condition, ConditionTest, Name, Operand, Select,
+    SelectedColumn, SqlQuery,
 };
 
 /// A column of a relation, by the relation's number in FROM.
-type Of<'a> = (usize, &'a str);
+type RelationColumn<'a> = (usize, &'a str);
 
 /// A query whose columns are known.
-pub(super) struct Shape<'a> {
-    pub(super) query: Query,
+pub(super) struct QueryShape<'a> {
+    pub(super) query: SqlQuery,
     pub(super) catalog: &'a Catalog,
     /// The columns of its result, as the database tells them.
     pub(super) columns: Vec<Column>,
     /// The column of a table that each of them is; `None` where the query makes it, or it is not known.
-    pub(super) outputs: Vec<Option<Selected<'a>>>,
+    pub(super) outputs: Vec<Option<SelectedColumn<'a>>>,
     /// Columns that are equal, to the byte, wherever a row has both.
-    equated: Vec<[Of<'a>; 2]>,
+    equated: Vec<[RelationColumn<'a>; 2]>,
 }
 
-impl<'a> Shape<'a> {
-    pub(super) fn new(query: Query, catalog: &'a Catalog, columns: Vec<Column>) -> Self {
+impl<'a> QueryShape<'a> {
+    pub(super) fn new(query: SqlQuery, catalog: &'a Catalog, columns: Vec<Column>) -> Self {
         let mut shape = Self {
             outputs: vec![None; columns.len()],
             query,
@@ -33,7 +34,7 @@ impl<'a> Shape<'a> {
         let Some(select) = shape.query.select() else {
             return shape;
         };
-        let fits = |(output, given): (&Option<Selected<'_>>, &Column)| {
+        let fits = |(output, given): (&Option<SelectedColumn<'_>>, &Column)| {
             output.is_none_or(|output| {
                 output.is_renamed || output.column.name.eq_ignore_ascii_case(&given.name)
             })
@@ -50,7 +51,8 @@ impl<'a> Shape<'a> {
             // Of two other relations an outer join says nothing where there is no row of its own.
             pairs.filter(move |sides| sides.iter().any(|(of, ..)| *of == at))
         });
-        let are_exact = |[one, other]: &[Origin<'_>; 2]| are_exact(*one, *other, catalog.dbms);
+        let are_exact =
+            |[one, other]: &[ColumnOrigin<'_>; 2]| are_exact(*one, *other, catalog.dbms);
         let pairs = of_rows.chain(on).filter(are_exact);
         let pairs = pairs.map(|sides| sides.map(|(of, _, column)| (of, column.name.as_str())));
         let equated = pairs.chain(using(select, catalog)).collect();
@@ -60,14 +62,17 @@ impl<'a> Shape<'a> {
     }
 
     /// The columns of tables that a condition holds equal.
-    fn pair(&self, select: &Select, condition: &Condition) -> Option<[Origin<'a>; 2]> {
+    fn pair(&self, select: &Select, condition: &Condition) -> Option<[ColumnOrigin<'a>; 2]> {
         let [left, right] = condition.equal()?;
         let left = select.origin(left.column()?, self.catalog)?;
         Some([left, select.origin(right.column()?, self.catalog)?])
     }
 
     /// The columns that are held equal to a column, directly.
-    fn equal_to<'s>(&'s self, own: Of<'s>) -> impl Iterator<Item = Of<'a>> + 's {
+    fn equal_to<'s>(
+        &'s self,
+        own: RelationColumn<'s>,
+    ) -> impl Iterator<Item = RelationColumn<'a>> + 's {
         let pairs = self.equated.iter();
         pairs.filter_map(move |[a, b]| match (*a == own, *b == own) {
             (true, _) => Some(*b),
@@ -77,7 +82,7 @@ impl<'a> Shape<'a> {
     }
 
     /// Whether the query holds one column equal to another wherever a row has both.
-    pub(super) fn equates(&self, one: Of<'_>, other: Of<'_>) -> bool {
+    pub(super) fn equates(&self, one: RelationColumn<'_>, other: RelationColumn<'_>) -> bool {
         one == other || self.equal_to(one).any(|found| found == other)
     }
 
@@ -93,8 +98,8 @@ impl<'a> Shape<'a> {
 
     /// The column of the result that a column of a relation is, or is equal to where there is a row of that relation.
     pub(super) fn column(&self, wanted: usize, name: &str) -> Option<usize> {
-        let find = |(wanted, name): Of<'_>| {
-            let is = |one: Selected<'_>| one.relation == wanted && one.column.name == name;
+        let find = |(wanted, name): RelationColumn<'_>| {
+            let is = |one: SelectedColumn<'_>| one.relation == wanted && one.column.name == name;
             let mut outputs = self.outputs.iter();
             outputs.position(|output| output.is_some_and(is))
         };
@@ -109,7 +114,7 @@ impl<'a> Shape<'a> {
         if let Some(found) = find(own) {
             return Some(found);
         }
-        let mut same: Vec<Of<'_>> = Vec::new();
+        let mut same: Vec<RelationColumn<'_>> = Vec::new();
         if !self.may_be_missing(wanted) || is_told() {
             same.push(own);
         }
@@ -153,7 +158,7 @@ impl<'a> Shape<'a> {
 
     /// The column of a table that every row of the result has equal to a parameter, both as they are; and in which
     /// relation. Then no value that the column does not hold gives a row.
-    pub(super) fn equal(&self, parameter: &str) -> Option<Origin<'a>> {
+    pub(super) fn equal(&self, parameter: &str) -> Option<ColumnOrigin<'a>> {
         let select = self.query.select()?;
         select.conditions.iter().find_map(|condition| {
             let [left, right] = condition.equal()?;
@@ -182,13 +187,12 @@ impl<'a> Shape<'a> {
             return false;
         };
         let sides = relation.on.iter().filter_map(|one| self.pair(select, one));
-        let sides: Vec<[Origin<'_>; 2]> = sides
+        let sides: Vec<[ColumnOrigin<'_>; 2]> = sides
             .filter(|[one, other]| same_equality(*one, *other, self.catalog.dbms))
             .collect();
         let held = |column: &String| {
-            let is_own = |side: &Origin<'_>| side.0 == at && side.2.name == *column;
-            let is_used =
-                |one: &Condition| matches!(&one.test, Test::Using(name) if name.is(column));
+            let is_own = |side: &ColumnOrigin<'_>| side.0 == at && side.2.name == *column;
+            let is_used = |one: &Condition| matches!(&one.test, ConditionTest::Using(name) if name.is(column));
             let mut pairs = sides.iter();
             pairs.any(|[a, b]| is_own(a) && b.0 < at || is_own(b) && a.0 < at)
                 || relation.on.iter().any(is_used)
@@ -216,16 +220,18 @@ impl<'a> Shape<'a> {
             origin.is_some_and(|(at, _, column)| at == relation && column.name == name)
         };
         said_of(select, relation).any(|condition| match &condition.test {
-            Test::Compare { left, right, op } => {
+            ConditionTest::Compare { left, right, op } => {
                 *op != Comparator::Same && (is_it(left) || is_it(right))
             }
-            Test::Between { operand, .. } | Test::Like { operand, .. } => is_it(operand),
-            Test::In {
+            ConditionTest::Between { operand, .. } | ConditionTest::Like { operand, .. } => {
+                is_it(operand)
+            }
+            ConditionTest::In {
                 operand, negated, ..
             } => !negated && is_it(operand),
-            Test::Null { operand, negated } => *negated && is_it(operand),
-            Test::Using(used) => used.is(name),
-            Test::Other(_) => false,
+            ConditionTest::Null { operand, negated } => *negated && is_it(operand),
+            ConditionTest::Using(used) => used.is(name),
+            ConditionTest::Other(_) => false,
         })
     }
 
@@ -266,7 +272,7 @@ fn said_of(select: &Select, relation: usize) -> impl Iterator<Item = &Condition>
 /// The column of which a condition says only that it is there.
 pub(super) fn not_null(condition: &Condition) -> Option<&ColumnRef> {
     match &condition.test {
-        Test::Null {
+        ConditionTest::Null {
             operand,
             negated: true,
         } => operand.column(),
@@ -277,13 +283,13 @@ pub(super) fn not_null(condition: &Condition) -> Option<&ColumnRef> {
 /// The conditions that a condition holds at once; none where it cannot be read.
 pub(super) fn parts(condition: &str, dbms: Dbms) -> Vec<Condition> {
     // As the only one of a query it is taken apart like others.
-    let query = Query::read(&format!("SELECT 1 FROM t WHERE {condition}\n"), Some(dbms));
+    let query = SqlQuery::read(&format!("SELECT 1 FROM t WHERE {condition}\n"), Some(dbms));
     let selects = query.into_iter().flat_map(|query| query.selects);
     selects.flat_map(|select| select.conditions).collect()
 }
 
 /// The columns that `USING` holds equal, where no other relation has one of that name.
-fn using<'a>(select: &Select, catalog: &'a Catalog) -> Vec<[Of<'a>; 2]> {
+fn using<'a>(select: &Select, catalog: &'a Catalog) -> Vec<[RelationColumn<'a>; 2]> {
     let tables = (0..select.relations.len()).map(|at| select.table(at, catalog));
     let Some(tables) = tables.collect::<Option<Vec<&Table>>>() else {
         return Vec::new();
@@ -291,7 +297,7 @@ fn using<'a>(select: &Select, catalog: &'a Catalog) -> Vec<[Of<'a>; 2]> {
     let on = select.relations.iter().flat_map(|relation| &relation.on);
     let all = select.conditions.iter().chain(on);
     let names = all.filter_map(|condition| match &condition.test {
-        Test::Using(name) => Some(name),
+        ConditionTest::Using(name) => Some(name),
         _ => None,
     });
     let names: Vec<&Name> = names.collect();
@@ -301,12 +307,12 @@ fn using<'a>(select: &Select, catalog: &'a Catalog) -> Vec<[Of<'a>; 2]> {
             let column = table.columns.iter().find(|column| name.is(&column.name))?;
             Some((at, *table, column))
         });
-        let having: Vec<Origin<'_>> = having.collect();
+        let having: Vec<ColumnOrigin<'_>> = having.collect();
         let joins = names.iter().filter(|other| other.text == name.text).count();
         if having.len() == joins + 1 {
             let pairs = having.iter().zip(having.iter().skip(1));
             let exact = pairs.filter(|(one, other)| are_exact(**one, **other, catalog.dbms));
-            let of = |(at, _, column): &Origin<'a>| (*at, column.name.as_str());
+            let of = |(at, _, column): &ColumnOrigin<'a>| (*at, column.name.as_str());
             found.extend(exact.map(|(one, other)| [of(one), of(other)]));
         }
     }
@@ -331,13 +337,13 @@ pub(super) fn is_exact(table: &Table, column: &Column, dbms: Dbms) -> bool {
 
 /// Whether two columns are equal to the database exactly where their texts are. A number and a text are not: 70 is equal to
 /// `'070'`.
-fn are_exact(one: Origin<'_>, other: Origin<'_>, dbms: Dbms) -> bool {
+fn are_exact(one: ColumnOrigin<'_>, other: ColumnOrigin<'_>, dbms: Dbms) -> bool {
     let kind = |column: &Column| std::mem::discriminant(&column.data_type);
     is_exact(one.1, one.2, dbms) && is_exact(other.1, other.2, dbms) && kind(one.2) == kind(other.2)
 }
 
 /// Whether two columns are equal to the database where their values are the same, and only there.
-fn same_equality(one: Origin<'_>, other: Origin<'_>, dbms: Dbms) -> bool {
+fn same_equality(one: ColumnOrigin<'_>, other: ColumnOrigin<'_>, dbms: Dbms) -> bool {
     let are_exact = are_exact(one, other, dbms);
     let plain =
         |column: &Column| !column.insensitive && !matches!(column.data_type, DataType::Text { .. });

@@ -7,17 +7,17 @@ use dynafold_relational::catalog::{Column, DataType, Dbms, TableName};
 use dynafold_relational::value::Value;
 use dynafold_source::{Dialect, Source, SourceError};
 
-use super::call::Why;
+use super::call::DrawReason;
 
 /// A value with the literal under which its source finds it again.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Cell {
+pub(super) struct LiteralCell {
     pub(super) value: Value,
     pub(super) literal: String,
 }
 
 /// Values that occur together, and why they were drawn.
-pub(super) type Tuple = (Why, Vec<Cell>);
+pub(super) type Tuple = (DrawReason, Vec<LiteralCell>);
 
 /// Columns of one table.
 pub(super) struct Columns<'a> {
@@ -39,28 +39,31 @@ impl Columns<'_> {
         let common = format!("count(*) DESC, {up}");
         let mut all = self.read(source, None, &common, most + 1).await?;
         if all.len() <= most {
-            return Ok(all.into_iter().map(|cells| (Why::All, cells)).collect());
+            return Ok(all
+                .into_iter()
+                .map(|cells| (DrawReason::All, cells))
+                .collect());
         }
         let share = (most / 5).max(1);
         let rare = format!("count(*), {down}");
         let mut seen = HashSet::new();
         let mut drawn = Vec::new();
         for (why, order) in [
-            (Why::LeftOut, &common),
-            (Why::Common, &common),
-            (Why::Smallest, &up),
-            (Why::Largest, &down),
-            (Why::Rare, &rare),
+            (DrawReason::LeftOut, &common),
+            (DrawReason::Common, &common),
+            (DrawReason::Smallest, &up),
+            (DrawReason::Largest, &down),
+            (DrawReason::Rare, &rare),
         ] {
-            let condition = left_out.filter(|_| why == Why::LeftOut);
+            let condition = left_out.filter(|_| why == DrawReason::LeftOut);
             let room = match why {
-                Why::LeftOut if condition.is_none() => continue,
-                Why::Common => most.saturating_sub(share * 3 + drawn.len()).max(1),
-                Why::Rare => most,
+                DrawReason::LeftOut if condition.is_none() => continue,
+                DrawReason::Common => most.saturating_sub(share * 3 + drawn.len()).max(1),
+                DrawReason::Rare => most,
                 _ => share,
             };
             let rows = match why {
-                Why::Common => std::mem::take(&mut all),
+                DrawReason::Common => std::mem::take(&mut all),
                 _ => self.read(source, condition, order, room).await?,
             };
             let fresh = rows.into_iter().filter(|cells| {
@@ -88,7 +91,7 @@ impl Columns<'_> {
         condition: Option<&str>,
         order: &str,
         most: usize,
-    ) -> Result<Vec<Vec<Cell>>, SourceError> {
+    ) -> Result<Vec<Vec<LiteralCell>>, SourceError> {
         let (dbms, dialect) = (source.dbms(), source.dialect());
         let names = self.names(source, "", ", ");
         let mut outputs = names.clone();
@@ -124,9 +127,9 @@ impl Columns<'_> {
                     Some(Value::Text(quoted)) => quoted.to_string(),
                     _ => literal(&value, dbms, dialect)?,
                 };
-                Some(Cell { value, literal })
+                Some(LiteralCell { value, literal })
             });
-            cells.collect::<Option<Vec<Cell>>>()
+            cells.collect::<Option<Vec<LiteralCell>>>()
         });
         Ok(tuples.collect())
     }
@@ -155,8 +158,8 @@ impl Columns<'_> {
     pub(super) async fn ends(
         &self,
         source: &mut dyn Source,
-    ) -> Result<Option<(Cell, Cell)>, SourceError> {
-        let first = |rows: Vec<Vec<Cell>>| rows.into_iter().flatten().next();
+    ) -> Result<Option<(LiteralCell, LiteralCell)>, SourceError> {
+        let first = |rows: Vec<Vec<LiteralCell>>| rows.into_iter().flatten().next();
         let up = self.names(source, "", ", ");
         let down = self.names(source, " DESC", ", ");
         let low = first(self.read(source, None, &up, 1).await?);

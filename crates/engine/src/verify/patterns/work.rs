@@ -4,31 +4,31 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use dynafold_mapping::access::plan;
-use dynafold_mapping::claim::{Claim, Verdict};
+use dynafold_mapping::claim::{Claim, ClaimVerdict};
 use dynafold_mapping::item::Folder;
 use dynafold_mapping::model::{AccessPattern, ItemType, Pass};
 use dynafold_relational::catalog::{Column, Dbms};
 use dynafold_source::{Source, SourceError, said};
-use dynafold_sql::{InResult, Limit, Query, Read, Selected, table};
+use dynafold_sql::{InResult, ReadTable, RowLimit, SelectedColumn, SqlQuery, table};
 use dynafold_target::{Target, answer};
 
-use super::call::{Call, DrawError, Ground, Why};
-use super::columns::ResultOf;
-use super::compare::{Judge, Order, Unheld};
+use super::call::{DrawContext, DrawError, DrawReason, DrawnCall};
+use super::columns::QueryResult;
+use super::compare::{AnswerComparer, QueryOrder, Unaccounted};
 use super::doubts::Doubts;
 use super::draw::draw;
 use super::kinds::kinds;
 use super::origin::origins;
 use super::projection::{Projection, holds};
-use super::reach::Reach;
+use super::reach::AskedKeys;
 use super::report::{ComparedType, DifferentCall, PatternReport};
-use super::shape::Shape;
-use crate::load::{Cancel, Failure, Owners};
+use super::shape::QueryShape;
+use crate::load::{Cancel, Failure, ItemTypeMarks};
 
 /// What is to be proved.
 pub struct Proving<'a> {
     /// The schema, the mapping and the run's clock.
-    pub ground: Ground<'a>,
+    pub ground: DrawContext<'a>,
     /// What `check` claims of the item types that each pattern finds.
     pub finds: Vec<Claim>,
     /// The patterns that are asked about; all of them where none is named.
@@ -53,38 +53,38 @@ impl fmt::Debug for Proving<'_> {
 }
 
 /// The proof of one pattern.
-pub(super) struct Work<'w, 'a> {
+pub(super) struct PatternProver<'w, 'a> {
     pub(super) proving: &'w Proving<'a>,
     pub(super) pattern: &'w AccessPattern,
     pub(super) report: PatternReport,
 }
 
 /// What was found of a pattern.
-pub(super) struct Found {
-    pub(super) verdict: Verdict,
+pub(super) struct PatternFindings {
+    pub(super) verdict: ClaimVerdict,
     pub(super) because: String,
     /// Where it is proved if every item of the table is in the reach of the calls that were asked.
-    pub(super) reach: Option<Reach>,
+    pub(super) reach: Option<AskedKeys>,
     /// What is said of it where it is not.
-    pub(super) agrees: Verdict,
+    pub(super) agrees: ClaimVerdict,
 }
 
 /// Why a pattern's proof ends.
-pub(super) enum Stop {
+pub(super) enum ProofStop {
     /// It cannot be proved.
     Unproved(String),
     /// The run fails.
     Failed(Failure),
 }
 
-impl<'a> Work<'_, 'a> {
+impl<'a> PatternProver<'_, 'a> {
     /// Proves it. `told`: how many calls it takes.
     pub(super) async fn prove(
         &mut self,
         source: &mut dyn Source,
         target: &dyn Target,
         told: &(dyn Fn(usize) + Send + Sync),
-    ) -> Result<Found, Stop> {
+    ) -> Result<PatternFindings, ProofStop> {
         let (ground, pattern) = (self.proving.ground, self.pattern);
         let query = self.query(source)?;
         let drawn = match draw(source, &ground, pattern, &query, self.proving.values).await {
@@ -92,12 +92,14 @@ impl<'a> Work<'_, 'a> {
             Err(DrawError::Source(error)) => {
                 return Err(refused("the source refuses to draw values", &error));
             }
-            Err(other) => return Err(Stop::Unproved(other.to_string())),
+            Err(other) => return Err(ProofStop::Unproved(other.to_string())),
         };
         self.report.notes.extend(drawn.notes.iter().cloned());
         told(drawn.calls.len());
         let Some(first) = drawn.calls.first() else {
-            return Err(Stop::Unproved("no call of it could be drawn".to_owned()));
+            return Err(ProofStop::Unproved(
+                "no call of it could be drawn".to_owned(),
+            ));
         };
         if query.sql.ends_in_comment() {
             let note = "a comment ends its `sql`, which is one line: what YAML has folded into that line behind it is not asked";
@@ -108,7 +110,7 @@ impl<'a> Work<'_, 'a> {
         let projections = self.projections(&shape)?;
         let owners = self.owners(&projections)?;
         let folder = Folder::new(ground.model, ground.context.clone());
-        let judge = Judge {
+        let judge = AnswerComparer {
             projections: &projections,
             owners: owners.as_ref(),
             folder: &folder,
@@ -123,8 +125,8 @@ impl<'a> Work<'_, 'a> {
             not_compared: one.not_compared.clone(),
         });
         self.report.item_types = types.collect();
-        let mut reach = Reach::of(pattern);
-        let mut unheld = Unheld::default();
+        let mut reach = AskedKeys::of(pattern);
+        let mut unheld = Unaccounted::default();
         for call in &drawn.calls {
             self.call(
                 call,
@@ -157,14 +159,18 @@ impl<'a> Work<'_, 'a> {
             types: &projections,
         };
         sides.add(&drawn, &mut doubts);
-        let agrees = Verdict::Agrees {
+        let agrees = ClaimVerdict::Agrees {
             asked: drawn.asked,
             possible: drawn.possible,
         };
         let is_proved = doubts.is_empty();
         let seen = self.seen(&shape.query);
-        Ok(Found {
-            verdict: if is_proved { Verdict::Proved } else { agrees },
+        Ok(PatternFindings {
+            verdict: if is_proved {
+                ClaimVerdict::Proved
+            } else {
+                agrees
+            },
             because: if is_proved {
                 format!("{seen}every call that finds a row or an item was asked and compared")
             } else {
@@ -178,28 +184,28 @@ impl<'a> Work<'_, 'a> {
         })
     }
 
-    fn differs(&mut self, shape: &Shape<'_>, order: Option<&Order>) -> Found {
+    fn differs(&mut self, shape: &QueryShape<'_>, order: Option<&QueryOrder>) -> PatternFindings {
         let notes = self.collations(shape);
         self.report.notes.extend(notes);
         if order.is_some_and(|order| !order.is_known) {
             let note = "its ORDER BY is not made of columns of the result alone: rows that are equal under it are not told, and have to stand as they do in the SQL's answer";
             self.report.notes.push(note.to_owned());
         }
-        Found {
-            verdict: Verdict::Differs,
+        PatternFindings {
+            verdict: ClaimVerdict::Differs,
             because: format!(
                 "{} of {} calls have another answer",
                 self.report.different_calls, self.report.calls
             ),
             reach: None,
-            agrees: Verdict::Differs,
+            agrees: ClaimVerdict::Differs,
         }
     }
 
     /// The collations by which the SQL finds other texts than the keys, where a variant of a value has another answer.
-    fn collations(&self, shape: &Shape<'_>) -> Vec<String> {
+    fn collations(&self, shape: &QueryShape<'_>) -> Vec<String> {
         let mut examples = self.report.examples.iter();
-        if examples.all(|call| call.drawn != Why::Variant) {
+        if examples.all(|call| call.drawn != DrawReason::Variant) {
             return Vec::new();
         }
         let parameters = self.pattern.parameters.iter();
@@ -214,10 +220,10 @@ impl<'a> Work<'_, 'a> {
         compared.filter_map(note).collect()
     }
 
-    fn query(&self, source: &dyn Source) -> Result<Query, Stop> {
+    fn query(&self, source: &dyn Source) -> Result<SqlQuery, ProofStop> {
         let sql = self.pattern.sql.as_deref().unwrap_or_default();
-        let query = Query::read(sql, Some(source.dbms()));
-        query.map_err(|why| Stop::Unproved(format!("its `sql` {why}")))
+        let query = SqlQuery::read(sql, Some(source.dbms()));
+        query.map_err(|why| ProofStop::Unproved(format!("its `sql` {why}")))
     }
 
     /// Every row, every item and every column of the result is accounted for.
@@ -225,8 +231,8 @@ impl<'a> Work<'_, 'a> {
         &self,
         projections: &[Projection<'_>],
         columns: &[Column],
-        unheld: &Unheld,
-    ) -> Result<(), Stop> {
+        unheld: &Unaccounted,
+    ) -> Result<(), ProofStop> {
         let mut whys = Vec::new();
         let used: BTreeSet<usize> = projections
             .iter()
@@ -266,7 +272,7 @@ impl<'a> Work<'_, 'a> {
         if whys.is_empty() {
             return Ok(());
         }
-        Err(Stop::Unproved(whys.join("; ")))
+        Err(ProofStop::Unproved(whys.join("; ")))
     }
 
     /// What is known of the item types that its key finds.
@@ -276,9 +282,9 @@ impl<'a> Work<'_, 'a> {
     }
 
     /// What a claim begins with where row security may hide rows of what the SQL reads; of a view, rows of any table.
-    fn seen(&self, query: &Query) -> &'static str {
+    fn seen(&self, query: &SqlQuery) -> &'static str {
         let catalog = self.proving.ground.catalog;
-        let is_hidden = |read: &Read| match table(catalog, read.schema.as_ref(), &read.name) {
+        let is_hidden = |read: &ReadTable| match table(catalog, read.schema.as_ref(), &read.name) {
             Some(table) if table.is_stored() => table.row_security,
             _ => catalog.tables.iter().any(|table| table.row_security),
         };
@@ -290,14 +296,14 @@ impl<'a> Work<'_, 'a> {
     }
 
     /// Finds out, without reading rows, whether the pattern could be proved.
-    pub(super) async fn foresee(&self, source: &mut dyn Source) -> Result<(), Stop> {
+    pub(super) async fn foresee(&self, source: &mut dyn Source) -> Result<(), ProofStop> {
         let (ground, pattern) = (self.proving.ground, self.pattern);
         if pattern.sql.is_none() {
             return Ok(());
         }
         let query = self.query(source)?;
         if let Err(name) = origins(&ground, pattern, &query) {
-            return Err(Stop::Unproved(DrawError::Unknown(name).to_string()));
+            return Err(ProofStop::Unproved(DrawError::Unknown(name).to_string()));
         }
         // MySQL's bare NULL is binary, and takes the collation of no text.
         let null = match source.dbms() {
@@ -314,17 +320,17 @@ impl<'a> Work<'_, 'a> {
     /// parameters.
     async fn shape(
         &self,
-        query: Query,
+        query: SqlQuery,
         source: &mut dyn Source,
         filled: &str,
-    ) -> Result<Shape<'a>, Stop> {
+    ) -> Result<QueryShape<'a>, ProofStop> {
         let columns = source.describe_answer(filled).await;
         let columns = columns.map_err(|error| refused("the source refuses its `sql`", &error))?;
-        Ok(Shape::new(query, self.proving.ground.catalog, columns))
+        Ok(QueryShape::new(query, self.proving.ground.catalog, columns))
     }
 
     /// The item types that come back, each held against the columns of the SQL.
-    fn projections(&self, shape: &Shape<'a>) -> Result<Vec<Projection<'a>>, Stop> {
+    fn projections(&self, shape: &QueryShape<'a>) -> Result<Vec<Projection<'a>>, ProofStop> {
         let (model, pattern) = (self.proving.ground.model, self.pattern);
         let is_given = |name: &str| {
             let mut columns = shape.columns.iter();
@@ -332,7 +338,7 @@ impl<'a> Work<'_, 'a> {
         };
         for (attribute, column) in &pattern.answer {
             if !is_given(column) {
-                return Err(Stop::Unproved(format!(
+                return Err(ProofStop::Unproved(format!(
                     "its `answer` says that `{attribute}` is `{column}`, and its `sql` has no such column"
                 )));
             }
@@ -349,17 +355,17 @@ impl<'a> Work<'_, 'a> {
         let types: Vec<(&ItemType, &Pass)> = found
             .filter_map(|item| Some((item, model.passes.get(item.pass)?)))
             .collect();
-        let result = ResultOf::new(shape, &types);
+        let result = QueryResult::new(shape, &types);
         let projections = types
             .iter()
             .map(|item| Projection::new(model, pattern, *item, &result));
         let projections: Result<Vec<Projection<'_>>, String> = projections.collect();
-        let projections = projections.map_err(Stop::Unproved)?;
+        let projections = projections.map_err(ProofStop::Unproved)?;
         if projections.is_empty() {
-            return Err(Stop::Unproved("it finds no item type".to_owned()));
+            return Err(ProofStop::Unproved("it finds no item type".to_owned()));
         }
         if projections.len() > 1 && result.told_by.is_none() && shape.query.selects.len() > 1 {
-            return Err(Stop::Unproved(
+            return Err(ProofStop::Unproved(
                 "its `sql` combines several SELECTs and does not say which item type a row has: select the item type's name as a constant, under the name of the type attribute".to_owned(),
             ));
         }
@@ -367,34 +373,36 @@ impl<'a> Work<'_, 'a> {
     }
 
     /// What tells the item types apart; `None` where there is one, or their keys tell.
-    fn owners(&self, projections: &[Projection<'_>]) -> Result<Option<Owners>, Stop> {
+    fn owners(&self, projections: &[Projection<'_>]) -> Result<Option<ItemTypeMarks>, ProofStop> {
         let model = self.proving.ground.model;
         if projections.len() < 2 {
             return Ok(None);
         }
         let types = projections.iter().map(|one| one.item);
         let held = |name: &str| holds(&model.table, self.pattern, name);
-        match Owners::among(types, &model.table, &held) {
+        match ItemTypeMarks::among(types, &model.table, &held) {
             Ok(owners) => Ok(Some(owners)),
             // Whole keys tell too: an item is of the type whose key it has.
             Err(_) if projections.iter().all(|one| one.by_key) => Ok(None),
-            Err(error) => Err(Stop::Unproved(format!(
+            Err(error) => Err(ProofStop::Unproved(format!(
                 "{error}, and its `sql` does not give their whole keys"
             ))),
         }
     }
 
     /// Tells of limits that cut two answers otherwise.
-    fn limits(&mut self, query: &Query) {
+    fn limits(&mut self, query: &SqlQuery) {
         let own = self.pattern.limit.map(u64::from);
         let note = match &query.limit {
-            Limit::None if own.is_none() => return,
-            Limit::Rows(rows) if own == Some(*rows) && self.report.in_order => return,
-            Limit::None | Limit::Rows(_) if self.report.in_order || query.limit == Limit::None => {
+            RowLimit::None if own.is_none() => return,
+            RowLimit::Rows(rows) if own == Some(*rows) && self.report.in_order => return,
+            RowLimit::None | RowLimit::Rows(_)
+                if self.report.in_order || query.limit == RowLimit::None =>
+            {
                 let told =
                     |limit: Option<u64>| limit.map_or("none".to_owned(), |rows| rows.to_string());
                 let sql = match query.limit {
-                    Limit::Rows(rows) => Some(rows),
+                    RowLimit::Rows(rows) => Some(rows),
                     _ => None,
                 };
                 format!(
@@ -418,14 +426,14 @@ impl<'a> Work<'_, 'a> {
     )]
     async fn call(
         &mut self,
-        call: &Call,
-        shape: &Shape<'_>,
-        judge: &Judge<'_>,
-        reach: &mut Result<Reach, String>,
-        unheld: &mut Unheld,
+        call: &DrawnCall,
+        shape: &QueryShape<'_>,
+        judge: &AnswerComparer<'_>,
+        reach: &mut Result<AskedKeys, String>,
+        unheld: &mut Unaccounted,
         source: &mut dyn Source,
         target: &dyn Target,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ProofStop> {
         let (ground, pattern) = (self.proving.ground, self.pattern);
         let rows = match source
             .ask(&call.sql(&shape.query.sql), &shape.columns)
@@ -434,21 +442,24 @@ impl<'a> Work<'_, 'a> {
             Ok(rows) => rows,
             // It is no value of the column's type.
             Err(SourceError::Query { .. })
-                if matches!(call.why, Why::Variant | Why::Absent | Why::Beyond) =>
+                if matches!(
+                    call.why,
+                    DrawReason::Variant | DrawReason::Absent | DrawReason::Beyond
+                ) =>
             {
                 return Ok(());
             }
             Err(error) => return Err(refused("the source refuses its `sql`", &error)),
         };
         let may = kinds(source, ground.model, judge.projections, &rows).await;
-        let may = may.map_err(|error| Stop::Failed(Failure::from(&error)))?;
+        let may = may.map_err(|error| ProofStop::Failed(Failure::from(&error)))?;
         let plan = plan(pattern, &call.values, ground.context)
-            .map_err(|error| Stop::Unproved(error.to_string()))?;
+            .map_err(|error| ProofStop::Unproved(error.to_string()))?;
         if let Ok(reach) = reach {
             reach.ask(&plan);
         }
         let answer = answer(target, &ground.model.table, &plan, true).await;
-        let answer = answer.map_err(|error| Stop::Failed(Failure::from(&error)))?;
+        let answer = answer.map_err(|error| ProofStop::Failed(Failure::from(&error)))?;
         let report = &mut self.report;
         report.calls += 1;
         *report.drawn.entry(call.why).or_default() += 1;
@@ -489,17 +500,17 @@ impl<'a> Work<'_, 'a> {
 }
 
 /// A source that refuses a pattern's SQL says why; one that goes away ends the run.
-fn refused(what: &str, error: &SourceError) -> Stop {
+fn refused(what: &str, error: &SourceError) -> ProofStop {
     match error {
         SourceError::Query { cause, .. } | SourceError::Permission { cause, .. } => {
-            Stop::Unproved(format!("{what}: {}", said(cause)))
+            ProofStop::Unproved(format!("{what}: {}", said(cause)))
         }
-        error => Stop::Failed(Failure::from(error)),
+        error => ProofStop::Failed(Failure::from(error)),
     }
 }
 
 /// What the SQL orders its rows by, as columns of the result.
-fn ordered(shape: &Shape<'_>) -> Option<Order> {
+fn ordered(shape: &QueryShape<'_>) -> Option<QueryOrder> {
     let terms = shape.query.order.as_ref()?;
     let found = terms.iter().map(|term| match &term.result {
         InResult::Number(number) => number.checked_sub(1).filter(|at| *at < shape.columns.len()),
@@ -513,7 +524,8 @@ fn ordered(shape: &Shape<'_>) -> Option<Order> {
             let select = shape.query.select()?;
             let wanted = term.column.as_ref()?;
             let (of, _, column) = select.origin(wanted, shape.catalog)?;
-            let is_it = |one: Selected<'_>| one.relation == of && one.column.name == column.name;
+            let is_it =
+                |one: SelectedColumn<'_>| one.relation == of && one.column.name == column.name;
             let mut outputs = shape.outputs.iter();
             let found = outputs.position(|output| output.is_some_and(is_it))?;
             // A name alone may be another column of the result, as the database likes.
@@ -523,7 +535,7 @@ fn ordered(shape: &Shape<'_>) -> Option<Order> {
         }
     });
     let found: Vec<Option<usize>> = found.collect();
-    Some(Order {
+    Some(QueryOrder {
         is_known: found.iter().all(Option::is_some),
         columns: found.into_iter().flatten().collect(),
     })

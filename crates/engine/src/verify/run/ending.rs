@@ -6,25 +6,26 @@ use std::time::Duration;
 
 use dynafold_dynamodb::{Item, Table, partition_fingerprint};
 use dynafold_format::counted;
-use dynafold_mapping::claim::{Claim, ClaimKind, Verdict};
+use dynafold_mapping::claim::{Claim, ClaimKind, ClaimVerdict};
 use dynafold_mapping::model::{ItemType, Model};
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::super::report::{Compared, Finding, FindingKind, VerifyOutcome, VerifyReport};
-use super::{Options, Run, Verify};
+use super::super::report::{ComparedBooks, Finding, FindingKind, VerifyOutcome, VerifyReport};
+use super::{Options, Verify, VerifyRun};
 use crate::load::{
-    ChunkId, Closed, Failure, Owners, Part, Plan, RejectNote, STRANGER, Stale, Stray, TableScan,
-    Ticket, UNCLEAR, UNCLEAR_WHY, Unowned, Why, compare, count, rate, raw, selected, subject,
+    ChunkId, ChunkPart, ChunkPlan, ClosedLedger, EndReason, Failure, Indistinguishable,
+    ItemTypeMarks, RejectNote, STRANGER, StaleCause, StrayItem, TableScan, Ticket, UNCLEAR,
+    UNCLEAR_WHY, compare, count, rate, raw, selected, subject,
 };
 use crate::proof::Proof;
 
-impl Run {
+impl VerifyRun {
     pub(super) fn report(self, elapsed: Duration) -> VerifyReport {
         let verify = &self.verify;
-        let found = std::mem::replace(&mut *self.ledger.lock(), Found::new(0, 0, 0));
+        let found = std::mem::replace(&mut *self.ledger.lock(), RunFindings::new(0, 0, 0));
         let item_types = books(&verify.model, found.books, &self.mended);
-        let mut total = Compared::default();
+        let mut total = ComparedBooks::default();
         for books in &item_types {
             total.add(books);
         }
@@ -35,7 +36,7 @@ impl Run {
         findings.truncate(verify.examples);
         let mut rejects = found.rejects.into_vec();
         rejects.extend(self.mended.notes);
-        let balanced = item_types.iter().all(Compared::balances);
+        let balanced = item_types.iter().all(ComparedBooks::balances);
         let mut report = VerifyReport {
             outcome,
             claims: Vec::new(),
@@ -104,9 +105,9 @@ fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
     }
 }
 
-fn verdict(report: &VerifyReport, whole: bool) -> (Verdict, String) {
+fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
     let total = &report.total;
-    let not_proved = |because: String| (Verdict::NotProved, because);
+    let not_proved = |because: String| (ClaimVerdict::NotProved, because);
     match &report.outcome {
         VerifyOutcome::Failed(failure) => return not_proved(failure.message.clone()),
         VerifyOutcome::Interrupted => {
@@ -114,7 +115,7 @@ fn verdict(report: &VerifyReport, whole: bool) -> (Verdict, String) {
         }
         VerifyOutcome::Different => {
             let because = "the table differs from what the source makes";
-            return (Verdict::Differs, because.to_owned());
+            return (ClaimVerdict::Differs, because.to_owned());
         }
         VerifyOutcome::Equal | VerifyOutcome::Repaired => {}
     }
@@ -127,7 +128,7 @@ fn verdict(report: &VerifyReport, whole: bool) -> (Verdict, String) {
     }
     if report.sample.is_some() {
         let items = counted(total.expected, "item");
-        let verdict = Verdict::Agrees {
+        let verdict = ClaimVerdict::Agrees {
             asked: total.expected,
             possible: whole.then_some(total.expected + total.unsampled),
         };
@@ -162,7 +163,7 @@ fn verdict(report: &VerifyReport, whole: bool) -> (Verdict, String) {
         if !beside.is_empty() {
             because.push_str(&format!("; beside it stand {}", beside.join(", and ")));
         }
-        let verdict = Verdict::Agrees {
+        let verdict = ClaimVerdict::Agrees {
             asked: total.expected - total.gone,
             possible: Some(total.expected),
         };
@@ -176,11 +177,11 @@ fn verdict(report: &VerifyReport, whole: bool) -> (Verdict, String) {
             beside.join(", and ")
         )
     };
-    (Verdict::Proved, because)
+    (ClaimVerdict::Proved, because)
 }
 
 /// The books with their names, and with what was repaired.
-fn books(model: &Model, found: Vec<Compared>, mended: &Closed) -> Vec<Compared> {
+fn books(model: &Model, found: Vec<ComparedBooks>, mended: &ClosedLedger) -> Vec<ComparedBooks> {
     let mut all = Vec::with_capacity(model.item_types.len());
     let mut found = found.into_iter();
     for (index, item_type) in model.item_types.iter().enumerate() {
@@ -200,10 +201,14 @@ fn books(model: &Model, found: Vec<Compared>, mended: &Closed) -> Vec<Compared> 
     all
 }
 
-fn outcome(why: Option<Why>, total: &Compared, unexpected: &Unexpected) -> VerifyOutcome {
+fn outcome(
+    why: Option<EndReason>,
+    total: &ComparedBooks,
+    unexpected: &UnexpectedItems,
+) -> VerifyOutcome {
     match why {
-        Some(Why::Cancelled | Why::TooManyRejects) => VerifyOutcome::Interrupted,
-        Some(Why::Failed(failure)) => VerifyOutcome::Failed(failure),
+        Some(EndReason::Cancelled | EndReason::TooManyRejects) => VerifyOutcome::Interrupted,
+        Some(EndReason::Failed(failure)) => VerifyOutcome::Failed(failure),
         None if unexpected.items.is_none() && unexpected.why_not.is_none() => {
             VerifyOutcome::Failed(Failure::internal("the table was not scanned to its end"))
         }
@@ -223,16 +228,16 @@ fn outcome(why: Option<Why>, total: &Compared, unexpected: &Unexpected) -> Verif
 
 /// Where something comes from, in an order that does not depend on who read it when: pass, chunk,
 /// block, and place in the block.
-pub(super) type Place = (usize, usize, u64, u64);
+pub(super) type FindingPlace = (usize, usize, u64, u64);
 
 /// The first of many things.
 #[derive(Debug)]
-pub(super) struct First<T> {
+pub(super) struct FirstFew<T> {
     most: usize,
-    held: Vec<(Place, T)>,
+    held: Vec<(FindingPlace, T)>,
 }
 
-impl<T> First<T> {
+impl<T> FirstFew<T> {
     fn new(most: usize) -> Self {
         Self {
             most,
@@ -241,11 +246,11 @@ impl<T> First<T> {
     }
 
     /// Whether something from there is among the first, as far as is known.
-    pub(super) fn wants(&self, place: Place) -> bool {
+    pub(super) fn wants(&self, place: FindingPlace) -> bool {
         self.held.len() < self.most || self.held.last().is_some_and(|(last, _)| place < *last)
     }
 
-    pub(super) fn push(&mut self, place: Place, thing: T) {
+    pub(super) fn push(&mut self, place: FindingPlace, thing: T) {
         if self.wants(place) {
             let at = self.held.partition_point(|(other, _)| *other <= place);
             self.held.insert(at, (place, thing));
@@ -266,19 +271,19 @@ impl<T> First<T> {
 
 /// All that was found, of a chunk or of the run.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct RunFindings {
     /// By item type.
-    pub(super) books: Vec<Compared>,
-    pub(super) findings: First<Finding>,
-    pub(super) rejects: First<RejectNote>,
+    pub(super) books: Vec<ComparedBooks>,
+    pub(super) findings: FirstFew<Finding>,
+    pub(super) rejects: FirstFew<RejectNote>,
 }
 
-impl Found {
+impl RunFindings {
     pub(super) fn new(item_types: usize, findings: usize, rejects: usize) -> Self {
         Self {
-            books: vec![Compared::default(); item_types],
-            findings: First::new(findings),
-            rejects: First::new(rejects),
+            books: vec![ComparedBooks::default(); item_types],
+            findings: FirstFew::new(findings),
+            rejects: FirstFew::new(rejects),
         }
     }
 
@@ -287,14 +292,14 @@ impl Found {
     }
 
     /// The books of an item type.
-    pub(super) fn with(&mut self, item_type: usize, change: impl FnOnce(&mut Compared)) {
+    pub(super) fn with(&mut self, item_type: usize, change: impl FnOnce(&mut ComparedBooks)) {
         if let Some(books) = self.books.get_mut(item_type) {
             change(books);
         }
     }
 
     /// Keeps the first rejects.
-    pub(super) fn reject(&mut self, place: Place, reject: impl FnOnce() -> RejectNote) {
+    pub(super) fn reject(&mut self, place: FindingPlace, reject: impl FnOnce() -> RejectNote) {
         if self.rejects.wants(place) {
             self.rejects.push(place, reject());
         }
@@ -310,27 +315,27 @@ impl Found {
 }
 
 /// What the sheets are added up in.
-pub(super) type Ledger = Arc<Mutex<Found>>;
+pub(super) type FindingsLedger = Arc<Mutex<RunFindings>>;
 
 /// The sheet of an attempt at a chunk.
 #[derive(Debug)]
-pub(super) struct Sheet {
+pub(super) struct FindingsSheet {
     pub(super) id: ChunkId,
     /// No two sheets of a run have one number.
     pub(super) attempt: u64,
     /// Where what is repaired is counted.
     pub(super) ticket: Option<Arc<Ticket>>,
     /// `None`: nothing of it counts.
-    found: Mutex<Option<Found>>,
-    ledger: Ledger,
+    found: Mutex<Option<RunFindings>>,
+    ledger: FindingsLedger,
 }
 
-impl Sheet {
+impl FindingsSheet {
     pub(super) fn new(
         id: ChunkId,
         attempt: u64,
         ticket: Option<Arc<Ticket>>,
-        ledger: Ledger,
+        ledger: FindingsLedger,
     ) -> Self {
         let empty = ledger.lock().empty_like();
         Self {
@@ -342,12 +347,12 @@ impl Sheet {
         }
     }
 
-    pub(super) fn place(&self, block: u64, nth: u64) -> Place {
+    pub(super) fn place(&self, block: u64, nth: u64) -> FindingPlace {
         (self.id.pass, self.id.chunk, block, nth)
     }
 
     /// Enters something.
-    pub(super) fn enter(&self, change: impl FnOnce(&mut Found)) {
+    pub(super) fn enter(&self, change: impl FnOnce(&mut RunFindings)) {
         let mut found = self.found.lock();
         if let Some(found) = &mut *found {
             change(found);
@@ -355,7 +360,7 @@ impl Sheet {
     }
 
     /// Counts an item.
-    pub(super) fn count(&self, item_type: usize, change: impl FnOnce(&mut Compared)) {
+    pub(super) fn count(&self, item_type: usize, change: impl FnOnce(&mut ComparedBooks)) {
         self.enter(|found| found.with(item_type, change));
     }
 
@@ -365,7 +370,7 @@ impl Sheet {
     }
 }
 
-impl Drop for Sheet {
+impl Drop for FindingsSheet {
     fn drop(&mut self) {
         if let Some(found) = self.found.get_mut().take() {
             self.ledger.lock().take(found);
@@ -386,7 +391,7 @@ const SHARE: u64 = 8;
 const ROWS: u64 = 4;
 
 /// Leaves chunks out that a sample need not read.
-pub(super) fn thin(mut plan: Plan, sample: u64, model: &Model) -> Plan {
+pub(super) fn thin(mut plan: ChunkPlan, sample: u64, model: &Model) -> ChunkPlan {
     let rows = |pass: usize| model.passes.get(pass)?.estimated_rows;
     let items = |pass: usize| {
         let types = model.passes.get(pass).map_or(0, |p| p.item_types.len());
@@ -410,7 +415,7 @@ pub(super) fn thin(mut plan: Plan, sample: u64, model: &Model) -> Plan {
     plan
 }
 
-fn keep(parts: &mut Vec<Part>, pass: usize, needed: u64) {
+fn keep(parts: &mut Vec<ChunkPart>, pass: usize, needed: u64) {
     let hash = |at: usize| xxh3_64(format!("{pass}/{at}").as_bytes());
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|at| hash(*at));
@@ -424,14 +429,14 @@ fn keep(parts: &mut Vec<Part>, pass: usize, needed: u64) {
 
 /// Finds out up to which hash keys are in the sample.
 #[derive(Debug)]
-pub(super) struct Draw {
+pub(super) struct SampleThreshold {
     most: usize,
     least: BinaryHeap<u64>,
     /// Whether there were more keys than are wanted.
     full: bool,
 }
 
-impl Draw {
+impl SampleThreshold {
     pub(super) fn new(sample: u64) -> Self {
         Self {
             most: usize::try_from(sample).unwrap_or(usize::MAX),
@@ -475,7 +480,7 @@ pub(super) fn order(place: u128) -> u64 {
 
 /// What was found of them.
 #[derive(Debug, Default)]
-pub(super) struct Unexpected {
+pub(super) struct UnexpectedItems {
     /// `None` where they were not looked for to the end.
     pub(super) items: Option<u64>,
     pub(super) why_not: Option<String>,
@@ -489,7 +494,7 @@ pub(super) struct Unexpected {
 pub(super) fn excused(
     options: &Options,
     model: &Model,
-    owners: &Result<Owners, Unowned>,
+    owners: &Result<ItemTypeMarks, Indistinguishable>,
 ) -> Option<String> {
     if options.sample.is_some() {
         return Some("a sample was compared".to_owned());
@@ -503,9 +508,9 @@ pub(super) fn excused(
 /// Scans the table and compares its keys with those that the rows make.
 pub(super) async fn look(
     verify: &Verify,
-    owners: Option<&Owners>,
+    owners: Option<&ItemTypeMarks>,
     mut keys: Proof,
-) -> Result<Unexpected, Why> {
+) -> Result<UnexpectedItems, EndReason> {
     let model: &Arc<Model> = &verify.model;
     let selected = selected(model);
     // Where only some item types are looked at, it is not asked what others have made.
@@ -522,14 +527,14 @@ pub(super) async fn look(
     };
     let spool = scan.read(&mut keys, &selected).await?;
     let (mut items, mut elsewhere) = (0_u64, 0_u64);
-    let mut found = Unexpected::default();
+    let mut found = UnexpectedItems::default();
     let forgotten = HashSet::new();
-    let compared = compare(keys, spool, &forgotten, async |stray: Stray| {
+    let compared = compare(keys, spool, &forgotten, async |stray: StrayItem| {
         if stray.item_type == STRANGER && owners.is_some() {
             elsewhere += 1;
         } else if stray.item_type == UNCLEAR {
             found.unclear += 1;
-        } else if stray.stale == Stale::Expired && stray.past {
+        } else if stray.stale == StaleCause::Expired && stray.past {
             found.lingering += 1;
         } else {
             items += 1;
@@ -540,14 +545,14 @@ pub(super) async fn look(
         Ok(!verify.cancel.is_cancelled())
     });
     compared.await?;
-    Ok(Unexpected {
+    Ok(UnexpectedItems {
         items: Some(items),
         elsewhere: owners.filter(|_| whole).map(|_| elsewhere),
         ..found
     })
 }
 
-fn finding(verify: &Verify, stray: Stray) -> Finding {
+fn finding(verify: &Verify, stray: StrayItem) -> Finding {
     let item_type = name(&verify.model, stray.item_type);
     let (kind, stale) = match item_type {
         None => (FindingKind::Unexpected, None),
@@ -566,14 +571,14 @@ fn finding(verify: &Verify, stray: Stray) -> Finding {
 }
 
 /// What has become of a stale item's row, as far as a reading of the rows that make items tells.
-fn stale(stale: Stale, model: &Model) -> &'static str {
+fn stale(stale: StaleCause, model: &Model) -> &'static str {
     match stale {
-        Stale::Gone | Stale::Filtered if !model.row_security().is_empty() => {
+        StaleCause::Gone | StaleCause::Filtered if !model.row_security().is_empty() => {
             "no row that row security lets this reader see makes it"
         }
-        Stale::Gone | Stale::Filtered => "no row makes it",
-        Stale::Rejected => "its row makes no item",
-        Stale::Expired => "its row has expired, and its TTL is not over",
+        StaleCause::Gone | StaleCause::Filtered => "no row makes it",
+        StaleCause::Rejected => "its row makes no item",
+        StaleCause::Expired => "its row has expired, and its TTL is not over",
     }
 }
 
@@ -590,7 +595,7 @@ mod sample_tests {
     #[test]
     fn a_draw_takes_as_many_as_it_is_asked_for_and_all_where_there_are_fewer() {
         for (keys, sample) in [(1_000_u128, 10), (1_000, 1_000), (5, 10), (11, 10), (1, 1)] {
-            let mut draw = Draw::new(sample);
+            let mut draw = SampleThreshold::new(sample);
             (0..keys).for_each(|key| draw.take(key));
             let last = draw.last();
             let taken = (0..keys).filter(|key| order(*key) <= last).count();

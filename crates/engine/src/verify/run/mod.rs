@@ -20,14 +20,18 @@ use tokio::time::Instant;
 
 use super::report::VerifyReport;
 use crate::load::{
-    Block, Cancel, Closed, Contest, Counts, Differ, Failure, Fate, Halt, Issue, KeyCheck, KeyPass,
-    Lanes, Mender, NOTED, Owners, Part, Plan, Progress, Reader, Reading, Selection, Step, Unowned,
-    Why, crew, narrow, processors, spread,
+    Cancel, ChunkPart, ChunkPlan, ClosedLedger, ContestedKeys, Counts, DifferenceReader, EndReason,
+    Failure, Indistinguishable, IssueTicket, ItemTypeMarks, KeyCheck, KeyPass, LaneMessage, Lanes,
+    NOTED, Progress, Reader, RepairWriter, RowBlock, RowOutcome, RunHalt, RunSelection, RunStep,
+    crew, narrow, processors, spread,
 };
 use crate::proof;
 use crate::proof::Proof;
-use ending::{Draw, Found, Ledger, Sheet, Unexpected, excused, look, thin};
-use worker::{Worker, judge};
+use ending::{
+    FindingsLedger, FindingsSheet, RunFindings, SampleThreshold, UnexpectedItems, excused, look,
+    thin,
+};
+use worker::{CompareWorker, judge};
 
 /// Blocks that wait for a worker.
 const BLOCKS_AHEAD: usize = 2;
@@ -35,7 +39,7 @@ const BLOCKS_AHEAD: usize = 2;
 /// Compares and reports. Never fails but in its report.
 pub async fn verify(mut verify: Verify) -> VerifyReport {
     let begun = Instant::now();
-    let halt = Halt::default();
+    let halt = RunHalt::default();
     let mut setting = None;
     match verify.source.take() {
         None => halt.set(Failure::internal("a comparison has no source")),
@@ -44,17 +48,17 @@ pub async fn verify(mut verify: Verify) -> VerifyReport {
             Err(why) => halt.set(why),
         },
     }
-    let ledger = Ledger::new(Mutex::new(Found::new(
+    let ledger = FindingsLedger::new(Mutex::new(RunFindings::new(
         verify.model.item_types.len(),
         verify.examples,
         NOTED,
     )));
-    let mut run = Run {
-        owners: Arc::new(Owners::of(&verify.model)),
+    let mut run = VerifyRun {
+        owners: Arc::new(ItemTypeMarks::of(&verify.model)),
         ledger,
         halt,
-        mended: Closed::default(),
-        unexpected: Unexpected::default(),
+        mended: ClosedLedger::default(),
+        unexpected: UnexpectedItems::default(),
         warnings: Vec::new(),
         whole: setting.as_ref().is_some_and(|setting| setting.whole),
         verify,
@@ -68,13 +72,13 @@ pub async fn verify(mut verify: Verify) -> VerifyReport {
 }
 
 /// A comparison that goes on.
-struct Run {
+struct VerifyRun {
     verify: Verify,
-    owners: Arc<Result<Owners, Unowned>>,
-    ledger: Ledger,
-    halt: Halt,
-    mended: Closed,
-    unexpected: Unexpected,
+    owners: Arc<Result<ItemTypeMarks, Indistinguishable>>,
+    ledger: FindingsLedger,
+    halt: RunHalt,
+    mended: ClosedLedger,
+    unexpected: UnexpectedItems,
     /// What the source has to say at the end.
     warnings: Vec<String>,
     /// Whether every chunk is read.
@@ -82,21 +86,21 @@ struct Run {
 }
 
 /// What the workers share.
-struct Shared {
+struct VerifyShared {
     model: Arc<Model>,
-    contest: Contest,
-    selection: Selection,
+    contest: ContestedKeys,
+    selection: RunSelection,
     /// The last hash that is in the sample.
     last: Option<u64>,
     /// Where the keys of all items go, where what is unexpected is looked for.
     keys: Option<Mutex<Proof>>,
-    halt: Halt,
+    halt: RunHalt,
     progress: Arc<dyn Progress>,
 }
 
-impl Shared {
+impl VerifyShared {
     /// Whether the run is about what became of a row.
-    fn holds(&self, fate: &Fate) -> bool {
+    fn holds(&self, fate: &RowOutcome) -> bool {
         self.selection.holds_item(&self.model.table, fate.item())
     }
 
@@ -108,15 +112,15 @@ impl Shared {
     }
 }
 
-impl Run {
+impl VerifyRun {
     /// Compares everything; what fails on the way is in the halt too.
-    async fn run(&mut self, setting: Setting) -> Result<(), Why> {
+    async fn run(&mut self, setting: VerifySetup) -> Result<(), EndReason> {
         let verify = &self.verify;
         let _heeding = self.halt.heed(&verify.cancel);
         let mender = if verify.options.repair {
             let (target, model) = (verify.target.clone(), verify.model.clone());
             let (retry, ceiling) = (verify.options.retry, verify.options.ceiling);
-            let mender = Mender::start(target, model, retry, ceiling, self.halt.clone());
+            let mender = RepairWriter::start(target, model, retry, ceiling, self.halt.clone());
             Some(Arc::new(mender.await?))
         } else {
             None
@@ -125,7 +129,7 @@ impl Run {
         let proof = || Mutex::new(Proof::new(verify.options.proof.clone()));
         let keys = why_not.is_none().then(proof);
         self.unexpected.why_not = why_not;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(VerifyShared {
             model: verify.model.clone(),
             contest: setting.contest,
             selection: verify.options.selection(),
@@ -156,7 +160,7 @@ impl Run {
         let keys = Arc::into_inner(shared).and_then(|shared| shared.keys);
         if let Some(keys) = keys.filter(|_| !self.halt.is_set()) {
             let keys = keys.into_inner();
-            self.verify.progress.step(Step::LookingForUnexpected);
+            self.verify.progress.step(RunStep::LookingForUnexpected);
             let owners = (*self.owners).as_ref().ok();
             self.unexpected = look(&self.verify, owners, keys).await?;
         }
@@ -174,28 +178,28 @@ impl Run {
     }
 
     /// Makes the sheets.
-    fn issue(&self, mender: Option<Arc<Mender>>) -> Issue<Arc<Sheet>> {
+    fn issue(&self, mender: Option<Arc<RepairWriter>>) -> IssueTicket<Arc<FindingsSheet>> {
         let (ledger, attempts) = (self.ledger.clone(), AtomicU64::new(0));
         Arc::new(move |id| {
             let attempt = attempts.fetch_add(1, Ordering::Relaxed);
             let ticket = mender.as_ref().map(|mender| mender.issue(id));
-            Arc::new(Sheet::new(id, attempt, ticket, ledger.clone()))
+            Arc::new(FindingsSheet::new(id, attempt, ticket, ledger.clone()))
         })
     }
 
     fn workers(
         &self,
-        shared: &Arc<Shared>,
-        mender: Option<&Mender>,
+        shared: &Arc<VerifyShared>,
+        mender: Option<&RepairWriter>,
         expires: bool,
-    ) -> (mpsc::Sender<Block<Arc<Sheet>>>, JoinSet<()>) {
+    ) -> (mpsc::Sender<RowBlock<Arc<FindingsSheet>>>, JoinSet<()>) {
         let verify = &self.verify;
         let folder = Folder::new(&verify.model, verify.context.clone());
         let count = processors();
         let requests = verify.target.concurrency().div_ceil(count).max(1);
         crew(BLOCKS_AHEAD, count, || {
             let owners = self.owners.clone();
-            let differ = Differ::new(
+            let differ = DifferenceReader::new(
                 verify.target.clone(),
                 &verify.model.table,
                 folder.clone(),
@@ -211,7 +215,7 @@ impl Run {
                 requests,
                 self.halt.clone(),
             );
-            Worker {
+            CompareWorker {
                 shared: shared.clone(),
                 folder: folder.clone(),
                 differ,
@@ -223,9 +227,9 @@ impl Run {
     /// Hands blocks to the workers until the source or the run ends.
     async fn read(
         &self,
-        lanes: &mut Lanes<Arc<Sheet>>,
-        blocks: mpsc::Sender<Block<Arc<Sheet>>>,
-        mender: Option<&Mender>,
+        lanes: &mut Lanes<Arc<FindingsSheet>>,
+        blocks: mpsc::Sender<RowBlock<Arc<FindingsSheet>>>,
+        mender: Option<&RepairWriter>,
     ) {
         let verify = &self.verify;
         let reader = Reader {
@@ -233,11 +237,11 @@ impl Run {
             progress: verify.progress.as_ref(),
             cancel: &verify.cancel,
             halt: &self.halt,
-            pass: |sheet: &Arc<Sheet>| sheet.id.pass,
+            pass: |sheet: &Arc<FindingsSheet>| sheet.id.pass,
             blocks,
         };
-        let enter = |read: &Reading<Arc<Sheet>>| match read {
-            Reading::End { ticket: sheet, end } => {
+        let enter = |read: &LaneMessage<Arc<FindingsSheet>>| match read {
+            LaneMessage::End { ticket: sheet, end } => {
                 let pass = verify.model.passes.get(sheet.id.pass);
                 for index in pass.iter().flat_map(|pass| &pass.item_types) {
                     let counts = Counts::of_end(&verify.model, *index, end);
@@ -245,13 +249,13 @@ impl Run {
                     verify.progress.rows(*index, end.left_out);
                 }
             }
-            Reading::Again { ticket: sheet } => {
+            LaneMessage::Again { ticket: sheet } => {
                 sheet.forget();
                 if let (Some(mender), Some(ticket)) = (mender, &sheet.ticket) {
                     mender.forget(ticket);
                 }
             }
-            Reading::Rows(_) | Reading::Failed(_) => {}
+            LaneMessage::Rows(_) | LaneMessage::Failed(_) => {}
         };
         reader.read(lanes, enter).await;
     }
@@ -308,8 +312,8 @@ impl Options {
     }
 
     /// The items that are compared.
-    fn selection(&self) -> Selection {
-        Selection {
+    fn selection(&self) -> RunSelection {
+        RunSelection {
             partition: self.partition.clone(),
             rows: None,
         }
@@ -319,11 +323,11 @@ impl Options {
 // How a comparison begins: the snapshot, the plan, the proof of keys, and the draw of a sample.
 
 /// Everything that is needed before the first row.
-struct Setting {
+struct VerifySetup {
     source: Box<dyn Source>,
-    plan: Plan,
+    plan: ChunkPlan,
     /// Which of the rows that share a key is expected.
-    contest: Contest,
+    contest: ContestedKeys,
     /// The last hash that is in the sample.
     last: Option<u64>,
     /// Whether every chunk is read.
@@ -331,21 +335,21 @@ struct Setting {
 }
 
 /// Opens the snapshot and finds out what is to be read.
-async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<Setting, Why> {
+async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<VerifySetup, EndReason> {
     let opened = async {
         source.begin(&verify.model.scans()).await?;
-        let plan = Plan::cut(source.as_mut(), &verify.model, None);
+        let plan = ChunkPlan::cut(source.as_mut(), &verify.model, None);
         plan.await.map(without_orphans)
     };
     let plan = tokio::select! {
         biased;
-        () = verify.cancel.cancelled() => return Err(Why::Cancelled),
+        () = verify.cancel.cancelled() => return Err(EndReason::Cancelled),
         plan = opened => plan?,
     };
     let selection = verify.options.selection();
     let mut slot = Some(source);
     let contest = match verify.options.keys {
-        KeyCheck::Proved => Contest::default(),
+        KeyCheck::Proved => ContestedKeys::default(),
         KeyCheck::First | KeyCheck::Late => {
             let keys = keys(verify, &plan, &selection);
             keys.prove(&mut slot).await?.contest
@@ -359,7 +363,7 @@ async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<Setting, Wh
     }
     let lost = || Failure::internal("the source did not come back from an earlier reading");
     let source = slot.ok_or_else(lost)?;
-    Ok(Setting {
+    Ok(VerifySetup {
         whole: plan.chunks().count() == chunks,
         source,
         plan,
@@ -369,14 +373,14 @@ async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<Setting, Wh
 }
 
 /// Children that find no parent are in no item: nothing is to be compared of them.
-fn without_orphans(mut plan: Plan) -> Plan {
+fn without_orphans(mut plan: ChunkPlan) -> ChunkPlan {
     for parts in &mut plan.passes {
-        parts.retain(|part| *part != Part::Orphans);
+        parts.retain(|part| *part != ChunkPart::Orphans);
     }
     plan
 }
 
-fn keys<'v>(verify: &'v Verify, plan: &'v Plan, selection: &'v Selection) -> KeyPass<'v> {
+fn keys<'v>(verify: &'v Verify, plan: &'v ChunkPlan, selection: &'v RunSelection) -> KeyPass<'v> {
     KeyPass {
         model: &verify.model,
         context: &verify.context,
@@ -393,17 +397,17 @@ fn keys<'v>(verify: &'v Verify, plan: &'v Plan, selection: &'v Selection) -> Key
 /// Reads the keys of the chunks that a sample is drawn from.
 async fn draw(
     verify: &Verify,
-    plan: &Plan,
-    selection: &Selection,
+    plan: &ChunkPlan,
+    selection: &RunSelection,
     sample: u64,
     source: &mut Option<Box<dyn Source>>,
-) -> Result<u64, Why> {
+) -> Result<u64, EndReason> {
     let narrow = Arc::new(narrow(&verify.model));
     let keys = keys(verify, plan, selection);
     loop {
-        let mut draw = Draw::new(sample);
+        let mut draw = SampleThreshold::new(sample);
         let whole = keys.walk(&narrow).each(source, |_, _, _, fate| {
-            if let Fate::Made(folded) = fate
+            if let RowOutcome::Made(folded) = fate
                 && selection.holds_item(&verify.model.table, Some(&folded.item))
             {
                 draw.take(ending::place(&verify.model.table, &folded.item));

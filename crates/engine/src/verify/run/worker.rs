@@ -10,42 +10,43 @@ use dynafold_mapping::model::ItemType;
 
 use super::super::compare::compare;
 use super::super::report::{AttributeFinding, Finding, FindingKind};
-use super::Shared;
-use super::ending::{Found, Place, Sheet, name};
+use super::VerifyShared;
+use super::ending::{FindingPlace, FindingsSheet, RunFindings, name};
 use crate::load::{
-    Block, Differ, EXPIRED, Fate, Fates, Looked, NOTED, Outbox, Owners, REJECTED, Rejected, RowKey,
-    Work, is_same, key_json, note, raw, row_json, take_keys,
+    BlockFolder, DifferenceReader, EXPIRED, ItemTypeMarks, LookupResult, NOTED, Outbox, REJECTED,
+    Rejected, RowBlock, RowKey, RowOutcome, RowOutcomes, is_same, key_json, note, raw, row_json,
+    take_keys,
 };
 
 /// The locator of keys that items of the run have. Who has made them is not asked.
 const MADE: u64 = 0;
 
 /// Where an item comes from.
-pub(super) struct Origin {
-    sheet: Arc<Sheet>,
-    place: Place,
+pub(super) struct ComparedOrigin {
+    sheet: Arc<FindingsSheet>,
+    place: FindingPlace,
     row: RowKey,
 }
 
 /// A worker.
-pub(super) struct Worker {
-    pub(super) shared: Arc<Shared>,
+pub(super) struct CompareWorker {
+    pub(super) shared: Arc<VerifyShared>,
     pub(super) folder: Folder,
-    pub(super) differ: Differ<Origin, Verdict>,
+    pub(super) differ: DifferenceReader<ComparedOrigin, ItemVerdict>,
     pub(super) mending: Option<Outbox>,
 }
 
 /// A row, or an element of it, of which something is said.
-struct At<'b> {
-    sheet: &'b Arc<Sheet>,
-    place: Place,
+struct RowElement<'b> {
+    sheet: &'b Arc<FindingsSheet>,
+    place: FindingPlace,
     index: usize,
     item_type: &'b ItemType,
     row: RowKey,
 }
 
-impl Work for Worker {
-    type Block = Block<Arc<Sheet>>;
+impl BlockFolder for CompareWorker {
+    type Block = RowBlock<Arc<FindingsSheet>>;
 
     fn is_idle(&self) -> bool {
         self.differ.is_idle()
@@ -57,18 +58,18 @@ impl Work for Worker {
         let Some(pass) = shared.model.passes.get(sheet.id.pass) else {
             return ControlFlow::Break(());
         };
-        let mut tally = Tally {
-            found: Found::new(shared.model.item_types.len(), 0, NOTED),
+        let mut tally = ComparedBlock {
+            found: RunFindings::new(shared.model.item_types.len(), 0, NOTED),
             keys: Vec::new(),
         };
-        let mut fates = Fates::new(&shared.model, &pass.item_types, block.rows, None);
+        let mut fates = RowOutcomes::new(&shared.model, &pass.item_types, block.rows, None);
         let mut nth = 0;
         while let Some((index, item_type, fate)) = fates.next(&self.folder) {
-            if let Fate::Filtered = fate {
+            if let RowOutcome::Filtered = fate {
                 continue;
             }
             nth += 1;
-            let at = At {
+            let at = RowElement {
                 sheet: &sheet,
                 place: sheet.place(block.number, nth),
                 index,
@@ -98,8 +99,8 @@ impl Work for Worker {
     }
 }
 
-impl Worker {
-    async fn fate(&mut self, at: At<'_>, fate: Fate, tally: &mut Tally) {
+impl CompareWorker {
+    async fn fate(&mut self, at: RowElement<'_>, fate: RowOutcome, tally: &mut ComparedBlock) {
         let shared = self.shared.clone();
         let (index, model) = (at.index, &shared.model);
         if !shared.holds(&fate) {
@@ -107,12 +108,12 @@ impl Worker {
             return;
         }
         match fate {
-            Fate::Filtered => {}
-            Fate::Expired(folded) => {
+            RowOutcome::Filtered => {}
+            RowOutcome::Expired(folded) => {
                 tally.found.with(index, |books| books.expired += 1);
                 tally.keys.push((folded.fingerprint, EXPIRED));
             }
-            Fate::Rejected(reject) => {
+            RowOutcome::Rejected(reject) => {
                 tally.found.with(index, |books| books.rejected += 1);
                 if let Some(key) = self.folder.key_of_reject(&reject) {
                     tally.keys.push((key, REJECTED));
@@ -121,7 +122,7 @@ impl Worker {
                     note(model, &Rejected::new(index, at.row, *reject))
                 });
             }
-            Fate::Made(folded) => {
+            RowOutcome::Made(folded) => {
                 let reading = (at.sheet.id, at.sheet.attempt);
                 let key = folded.fingerprint;
                 if !shared
@@ -138,7 +139,7 @@ impl Worker {
                 }
                 tally.found.with(index, |books| books.expected += 1);
                 tally.keys.push((key, MADE));
-                let origin = Origin {
+                let origin = ComparedOrigin {
                     sheet: at.sheet.clone(),
                     place: at.place,
                     row: at.row,
@@ -152,7 +153,7 @@ impl Worker {
     }
 
     /// Takes what was found in the table for a page of items.
-    async fn looked(&mut self, looked: Looked<Origin, Verdict>) {
+    async fn looked(&mut self, looked: LookupResult<ComparedOrigin, ItemVerdict>) {
         let items = match looked {
             Ok(items) => items,
             Err((origins, failure)) => {
@@ -186,21 +187,29 @@ impl Worker {
     }
 
     /// Enters a verdict; `true` for an item that could be mended.
-    fn judged(&self, index: usize, folded: &Folded, origin: &Origin, verdict: Verdict) -> bool {
+    fn judged(
+        &self,
+        index: usize,
+        folded: &Folded,
+        origin: &ComparedOrigin,
+        verdict: ItemVerdict,
+    ) -> bool {
         let model = &self.shared.model;
         let (kind, attributes, maker) = match verdict {
-            Verdict::Equal => {
+            ItemVerdict::Equal => {
                 origin.sheet.count(index, |books| books.equal += 1);
                 return false;
             }
-            Verdict::Gone => {
+            ItemVerdict::Gone => {
                 origin.sheet.count(index, |books| books.gone += 1);
                 return false;
             }
-            Verdict::Missing => (FindingKind::Missing, Vec::new(), Maker::Own),
-            Verdict::Different { attributes, maker } => (FindingKind::Different, attributes, maker),
+            ItemVerdict::Missing => (FindingKind::Missing, Vec::new(), DifferingRow::Own),
+            ItemVerdict::Different { attributes, maker } => {
+                (FindingKind::Different, attributes, maker)
+            }
         };
-        let own = maker == Maker::Own;
+        let own = maker == DifferingRow::Own;
         origin.sheet.enter(|found| {
             found.with(index, |books| match kind {
                 FindingKind::Missing => books.missing += 1,
@@ -214,9 +223,9 @@ impl Worker {
             }
             let item_type = model.item_types.get(index);
             let (made_by, foreign) = match maker {
-                Maker::Own => (None, None),
-                Maker::Other(other) => (name(model, other), None),
-                Maker::Foreign(attribute) => (None, Some(attribute.to_string())),
+                DifferingRow::Own => (None, None),
+                DifferingRow::Other(other) => (name(model, other), None),
+                DifferingRow::Foreign(attribute) => (None, Some(attribute.to_string())),
             };
             let finding = Finding {
                 kind,
@@ -237,15 +246,15 @@ impl Worker {
 // What one block comes to before anything is known of the table, and entering it into its chunk's sheet.
 
 /// What one block comes to, before anything is known of the table.
-struct Tally {
-    found: Found,
+struct ComparedBlock {
+    found: RunFindings,
     /// Fingerprints and locators.
     keys: Vec<(u128, u64)>,
 }
 
-impl Worker {
+impl CompareWorker {
     /// Enters what a block came to.
-    fn enter(&self, sheet: &Sheet, item_types: &[usize], tally: Tally) {
+    fn enter(&self, sheet: &FindingsSheet, item_types: &[usize], tally: ComparedBlock) {
         let shared = &self.shared;
         for index in item_types {
             let Some(books) = tally.found.books.get(*index) else {
@@ -268,20 +277,20 @@ impl Worker {
 // is another item.
 
 /// What the table holds under an item's key.
-pub(super) enum Verdict {
+pub(super) enum ItemVerdict {
     Equal,
     /// Nothing, because the item has expired and DynamoDB has deleted it.
     Gone,
     Missing,
     Different {
         attributes: Vec<AttributeFinding>,
-        maker: Maker,
+        maker: DifferingRow,
     },
 }
 
 /// What has made an item that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Maker {
+pub(super) enum DifferingRow {
     /// The item type that it should be of, as far as is known.
     Own,
     /// Another item type of the mapping.
@@ -292,27 +301,27 @@ pub(super) enum Maker {
 
 /// Judges what the table holds. `expires`: DynamoDB deletes its expired items.
 pub(super) fn judge(
-    owners: Option<&Owners>,
+    owners: Option<&ItemTypeMarks>,
     expires: bool,
     item_type: usize,
     folded: &Folded,
     found: Option<&Item>,
-) -> Verdict {
+) -> ItemVerdict {
     match found {
-        None if expires && folded.expiry == Expiry::Past => Verdict::Gone,
-        None => Verdict::Missing,
-        Some(found) if is_same(folded, found) => Verdict::Equal,
-        Some(found) => Verdict::Different {
+        None if expires && folded.expiry == Expiry::Past => ItemVerdict::Gone,
+        None => ItemVerdict::Missing,
+        Some(found) if is_same(folded, found) => ItemVerdict::Equal,
+        Some(found) => ItemVerdict::Different {
             attributes: compare(&folded.item, found),
-            maker: owners.map_or(Maker::Own, |owners| maker(owners, item_type, found)),
+            maker: owners.map_or(DifferingRow::Own, |owners| maker(owners, item_type, found)),
         },
     }
 }
 
-fn maker(owners: &Owners, item_type: usize, found: &Item) -> Maker {
+fn maker(owners: &ItemTypeMarks, item_type: usize, found: &Item) -> DifferingRow {
     match (owners.owner(found), owners.foreign(item_type, found)) {
-        (Some(owner), _) if owner != item_type => Maker::Other(owner),
-        (_, Some(attribute)) => Maker::Foreign(attribute.clone()),
-        _ => Maker::Own,
+        (Some(owner), _) if owner != item_type => DifferingRow::Other(owner),
+        (_, Some(attribute)) => DifferingRow::Foreign(attribute.clone()),
+        _ => DifferingRow::Own,
     }
 }

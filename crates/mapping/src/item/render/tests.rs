@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use dynafold_relational::catalog::Family;
+use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::value::{Time, TimeKind, parse_document, write_document};
 
 use super::*;
@@ -20,10 +20,10 @@ fn context() -> Context {
 }
 
 /// Binds as the resolver does: the longest prefix of the path that is a column's name.
-fn bind(segments: &[Segment], given: &Given) -> Vec<Part> {
+fn bind(segments: &[Segment], given: &Given) -> Vec<TemplatePart> {
     let part = |segment: &Segment| match segment {
-        Segment::Text(text) => Part::Text(text.clone()),
-        Segment::Optional(inner) => Part::Optional(bind(inner, given)),
+        Segment::Text(text) => TemplatePart::Text(text.clone()),
+        Segment::Optional(inner) => TemplatePart::Optional(bind(inner, given)),
         Segment::Placeholder(written) => {
             let (taken, column) = (1..=written.path.len())
                 .filter_map(|taken| {
@@ -42,21 +42,21 @@ fn bind(segments: &[Segment], given: &Given) -> Vec<Part> {
                 .map(|call| Filter::compile(call).expect("a filter"))
                 .collect();
             let start = match &given.row[column] {
-                _ if !path.is_empty() => Family::Document,
-                Value::Number(_) => Family::Number,
-                Value::Text(_) => Family::Text,
-                Value::Bool(_) => Family::Boolean,
-                Value::Time(_) => Family::Time,
-                Value::Bytes(_) => Family::Binary,
-                Value::List(_) => Family::List,
-                _ => Family::Any,
+                _ if !path.is_empty() => TypeFamily::Document,
+                Value::Number(_) => TypeFamily::Number,
+                Value::Text(_) => TypeFamily::Text,
+                Value::Bool(_) => TypeFamily::Boolean,
+                Value::Time(_) => TypeFamily::Time,
+                Value::Bytes(_) => TypeFamily::Binary,
+                Value::List(_) => TypeFamily::List,
+                _ => TypeFamily::Any,
             };
             let family = filters
                 .iter()
                 .try_fold(start, |family, filter| filter.family(family))
                 .expect("a family");
-            Part::Value(Placeholder {
-                place: Place {
+            TemplatePart::Value(Placeholder {
+                place: ValuePath {
                     column,
                     path,
                     written: written.written_path().into(),

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use dynafold_relational::catalog::{DataType, TableName};
 
 use crate::diagnostic::did_you_mean;
-use crate::model::{Node, ParameterKind, Part, Placeholder, Template};
-use crate::resolve::Resolved;
+use crate::model::{AttributeNode, ParameterKind, Placeholder, Template, TemplatePart};
+use crate::resolve::ResolvedItem;
 use crate::resolve::pass::Passes;
 use crate::template::{Escape, Filter};
 
 /// What an item type makes of its attributes, as far as it is known.
 #[derive(Debug)]
-pub(in crate::resolve) struct Make {
+pub(in crate::resolve) struct KnownAttributes {
     pub(in crate::resolve) name: Arc<str>,
     /// The attributes, with the template of those that have one.
     pub(in crate::resolve) attributes: Vec<(Arc<str>, Option<Template>)>,
@@ -26,16 +26,16 @@ pub(in crate::resolve) struct Make {
     pub(in crate::resolve) carried: Vec<(TableName, String, Vec<Arc<str>>)>,
 }
 
-impl Make {
+impl KnownAttributes {
     /// What a resolved item type makes.
-    pub(in crate::resolve) fn of(item: &Resolved, passes: &Passes) -> Self {
+    pub(in crate::resolve) fn of(item: &ResolvedItem, passes: &Passes) -> Self {
         let attributes = item.item.attributes.iter();
         let columns = item.facts.columns.iter();
         let template = |name: &Arc<str>| item.item.template(name).cloned();
         let origins = passes.origins(item.item.pass).into_iter().enumerate();
         let carried = origins.filter_map(|(at, origin)| {
             let (table, column) = origin?;
-            let takes = |node: &Node| node.places().iter().any(|place| place.column == at);
+            let takes = |node: &AttributeNode| node.places().iter().any(|place| place.column == at);
             let all = item.item.attributes.iter();
             let holding = all.filter(|(_, node)| takes(node));
             let holding: Vec<Arc<str>> = holding.map(|(name, _)| name.clone()).collect();
@@ -72,7 +72,10 @@ impl Make {
 }
 
 /// What to write for an attribute that no item has.
-pub(super) fn attributes_like<'m>(wrong: &str, makes: impl Iterator<Item = &'m Make>) -> String {
+pub(super) fn attributes_like<'m>(
+    wrong: &str,
+    makes: impl Iterator<Item = &'m KnownAttributes>,
+) -> String {
     let known = makes.flat_map(|make| make.attributes.iter().map(|(name, _)| &**name));
     did_you_mean(wrong, known).unwrap_or_else(|| {
         "attributes are named as they stand in the items: see `preview`".to_owned()
@@ -102,7 +105,7 @@ pub fn kind_of(data_type: &DataType) -> Option<ParameterKind> {
 
 /// A value that a pattern asks for, beside the one that an item's key has there.
 #[derive(Debug)]
-pub(in crate::resolve) struct Pair {
+pub(in crate::resolve) struct AskedValue {
     /// The item type.
     pub(in crate::resolve) item: Arc<str>,
     /// Where it is written.
@@ -119,7 +122,7 @@ pub struct Aligned<'t> {
     /// The pattern's placeholders by their numbers, each with the item's at the same place.
     pub pairs: Vec<(usize, &'t Placeholder, &'t Placeholder)>,
     /// What the item's template has behind the pattern's; `None` where it does not begin with that.
-    pub(super) rest: Option<Rest<'t>>,
+    pub(super) rest: Option<KeyRest<'t>>,
 }
 
 impl Aligned<'_> {
@@ -127,8 +130,8 @@ impl Aligned<'_> {
     #[must_use]
     pub fn is_whole(&self, is_open: bool) -> bool {
         match &self.rest {
-            Some(Rest::Nothing) => true,
-            Some(Rest::Begins(_)) => is_open,
+            Some(KeyRest::Nothing) => true,
+            Some(KeyRest::Begins(_)) => is_open,
             None => false,
         }
     }
@@ -136,7 +139,7 @@ impl Aligned<'_> {
 
 /// What there is in a key behind a bound.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Rest<'t> {
+pub(super) enum KeyRest<'t> {
     Nothing,
     /// Something that begins with this text, as far as that is known.
     Begins(&'t str),
@@ -157,23 +160,23 @@ pub fn aligned<'t>(asked: &'t Template, made: &'t Template) -> Aligned<'t> {
         }
         left = left.get(common..).unwrap_or_default();
         right = right.get(common..).unwrap_or_default();
-        if let ("", Some(Part::Text(text))) = (left, asked.peek()) {
+        if let ("", Some(TemplatePart::Text(text))) = (left, asked.peek()) {
             left = text;
             asked.next();
-        } else if let ("", Some(Part::Text(text))) = (right, made.peek()) {
+        } else if let ("", Some(TemplatePart::Text(text))) = (right, made.peek()) {
             right = text;
             made.next();
         } else {
             match (left, right, asked.next(), made.next()) {
-                ("", "", Some(Part::Value(a)), Some(Part::Value(b))) => {
+                ("", "", Some(TemplatePart::Value(a)), Some(TemplatePart::Value(b))) => {
                     found.pairs.push((found.pairs.len(), a, b));
                 }
                 ("", right, None, next) => {
                     let is_over = right.is_empty() && next.is_none();
                     let rest = if is_over {
-                        Rest::Nothing
+                        KeyRest::Nothing
                     } else {
-                        Rest::Begins(right)
+                        KeyRest::Begins(right)
                     };
                     found.rest = Some(rest);
                     return found;
@@ -207,7 +210,7 @@ pub(super) fn shards(filters: &[Filter]) -> Option<u32> {
     }
 }
 
-impl Pair {
+impl AskedValue {
     /// Whether the value is taken as it is where the key holds it written otherwise.
     pub(super) fn is_verbatim(&self) -> bool {
         let filters = |placeholder: &Placeholder| writing(&placeholder.filters).is_empty();

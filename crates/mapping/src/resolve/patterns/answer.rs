@@ -5,15 +5,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dynafold_dynamodb::Attribute;
-use dynafold_relational::catalog::{DataType, Dbms, Family};
+use dynafold_relational::catalog::{DataType, Dbms, TypeFamily};
 
-use super::align::{Make, attributes_like};
-use super::bind::Binder;
-use super::keys::Keys;
+use super::align::{KnownAttributes, attributes_like};
+use super::bind::PatternBinder;
+use super::keys::AskedKey;
 use crate::diagnostic::{Code, nearest};
-use crate::expression::{self, Against, Piece};
-use crate::model::{FilterExpression, Operand, ParameterKind, Part};
-use crate::resolve::anchor::Anchor;
+use crate::expression::{self, Comparand, ExpressionPiece};
+use crate::model::{FilterExpression, Operand, ParameterKind, TemplatePart};
+use crate::resolve::anchor::TemplateAnchor;
 
 /// Why a column's values, as they stand in items, are never equal to a constant, and what to write.
 fn differs(name: &str, data_type: &DataType, value: &Attribute) -> Option<(String, String)> {
@@ -30,18 +30,22 @@ fn differs(name: &str, data_type: &DataType, value: &Attribute) -> Option<(Strin
             return Some((format!("`{name}` has no such value"), help));
         }
         (_, Attribute::S(_)) => match data_type.family() {
-            Family::Number => ("a number, and this is text", "write it without quotes"),
-            Family::Boolean => ("true or false, and this is text", "write it without quotes"),
+            TypeFamily::Number => ("a number, and this is text", "write it without quotes"),
+            TypeFamily::Boolean => ("true or false, and this is text", "write it without quotes"),
             _ => return None,
         },
         (_, Attribute::N(_)) => match data_type.family() {
-            Family::Text | Family::Time => ("text, and this is a number", "put it in quotes"),
-            Family::Boolean => ("true or false, and this is a number", "write true or false"),
+            TypeFamily::Text | TypeFamily::Time => {
+                ("text, and this is a number", "put it in quotes")
+            }
+            TypeFamily::Boolean => ("true or false, and this is a number", "write true or false"),
             _ => return None,
         },
         (_, Attribute::Bool(_)) => match data_type.family() {
-            Family::Text | Family::Time => ("text, and this is no text", "put it in quotes"),
-            Family::Number => ("a number, and this is none", "write a number"),
+            TypeFamily::Text | TypeFamily::Time => {
+                ("text, and this is no text", "put it in quotes")
+            }
+            TypeFamily::Number => ("a number, and this is none", "write a number"),
             _ => return None,
         },
         _ => return None,
@@ -52,12 +56,12 @@ fn differs(name: &str, data_type: &DataType, value: &Attribute) -> Option<(Strin
 /// Bytes of an expression that DynamoDB takes.
 const MOST_BYTES: usize = 4096;
 
-impl Binder<'_> {
+impl PatternBinder<'_> {
     /// The filter expression, with every name and value replaced.
-    pub(super) fn filter(&mut self, keys: &Keys<'_>) -> Option<FilterExpression> {
+    pub(super) fn filter(&mut self, keys: &AskedKey<'_>) -> Option<FilterExpression> {
         let node = self.raw.filter.as_ref()?;
         let text = node.text()?;
-        let anchor = Anchor::new(&node.span, text);
+        let anchor = TemplateAnchor::new(&node.span, text);
         let pieces = match expression::parse(text) {
             Ok(pieces) => pieces,
             Err(error) => {
@@ -83,14 +87,14 @@ impl Binder<'_> {
                 format!(" :f{}", filter.values.len() - 1)
             };
             let written = match piece {
-                Piece::Word(word) => {
+                ExpressionPiece::Word(word) => {
                     if !filter.text.is_empty() {
                         filter.text.push(' ');
                     }
                     word
                 }
-                Piece::Step(step) => step,
-                Piece::Name {
+                ExpressionPiece::Step(step) => step,
+                ExpressionPiece::Name {
                     name,
                     is_attribute,
                     span,
@@ -109,11 +113,11 @@ impl Binder<'_> {
                     }
                     format!("#f{at}")
                 }
-                Piece::Parameter { name, against } => {
+                ExpressionPiece::Parameter { name, against } => {
                     let at = self.compared(&name, &against);
                     value(Operand::Parameter(at))
                 }
-                Piece::Constant(constant) => value(Operand::Constant(constant)),
+                ExpressionPiece::Constant(constant) => value(Operand::Constant(constant)),
             };
             filter.text.push_str(&written);
         }
@@ -130,24 +134,30 @@ impl Binder<'_> {
     }
 
     /// Tells of a filter that no item passes, because an attribute never has the constant that it is to be equal to.
-    fn holds(&mut self, pieces: &[Piece], span: Range<usize>) {
-        let is_word = |piece: &Piece, word: &str| matches!(piece, Piece::Word(own) if own == word);
+    fn holds(&mut self, pieces: &[ExpressionPiece], span: Range<usize>) {
+        let is_word = |piece: &ExpressionPiece, word: &str| matches!(piece, ExpressionPiece::Word(own) if own == word);
         // Only what must hold of every item is judged.
         if pieces.iter().any(|p| is_word(p, "OR") || is_word(p, "NOT")) {
             return;
         }
         let why = (0..pieces.len()).find_map(|at| match pieces.get(at..)? {
-            [Piece::Name { name, .. }, sign, Piece::Constant(value), ..]
-            | [Piece::Constant(value), sign, Piece::Name { name, .. }, ..]
-                if is_word(sign, "=") =>
-            {
-                self.never(name, value)
-            }
-            [Piece::Name { name, .. }, sign, list @ ..] if is_word(sign, "IN") => {
+            [
+                ExpressionPiece::Name { name, .. },
+                sign,
+                ExpressionPiece::Constant(value),
+                ..,
+            ]
+            | [
+                ExpressionPiece::Constant(value),
+                sign,
+                ExpressionPiece::Name { name, .. },
+                ..,
+            ] if is_word(sign, "=") => self.never(name, value),
+            [ExpressionPiece::Name { name, .. }, sign, list @ ..] if is_word(sign, "IN") => {
                 let list = list.iter().take_while(|piece| !is_word(piece, ")"));
-                let values = list.filter(|piece| !matches!(piece, Piece::Word(_)));
+                let values = list.filter(|piece| !matches!(piece, ExpressionPiece::Word(_)));
                 let never = values.map(|piece| match piece {
-                    Piece::Constant(value) => self.never(name, value),
+                    ExpressionPiece::Constant(value) => self.never(name, value),
                     _ => None,
                 });
                 never.collect::<Option<Vec<_>>>()?.into_iter().next()
@@ -170,7 +180,9 @@ impl Binder<'_> {
         let reasons = self.promised().filter(|make| make.may_have(name));
         let reasons: Option<Vec<_>> = reasons
             .map(|make| match make.template(name)?.parts.as_slice() {
-                [Part::Value(place)] if place.filters.is_empty() && place.place.path.is_empty() => {
+                [TemplatePart::Value(place)]
+                    if place.filters.is_empty() && place.place.path.is_empty() =>
+                {
                     let data_type = make.types.get(place.place.column)?.as_ref()?;
                     differs(name, data_type, value)
                 }
@@ -181,7 +193,7 @@ impl Binder<'_> {
     }
 
     /// DynamoDB takes no attribute of the key that is asked in a filter.
-    fn filtered(&mut self, name: &str, span: Range<usize>, keys: &Keys<'_>) {
+    fn filtered(&mut self, name: &str, span: Range<usize>, keys: &AskedKey<'_>) {
         if keys.has(name) {
             let message = format!(
                 "`{name}` is a key attribute of {}, which a filter cannot name",
@@ -193,7 +205,7 @@ impl Binder<'_> {
     }
 
     /// Whether items have an attribute, and what is asked holds it.
-    fn made(&mut self, name: &str, span: &Range<usize>, keys: &Keys<'_>) {
+    fn made(&mut self, name: &str, span: &Range<usize>, keys: &AskedKey<'_>) {
         let ground = self.ground;
         let makes = || self.promised();
         let is_faulty = self.raw.items.iter().any(|item| {
@@ -213,7 +225,7 @@ impl Binder<'_> {
     }
 
     /// Attributes with the SQL columns that they are called otherwise.
-    pub(super) fn answer(&mut self, keys: &Keys<'_>) -> Vec<(String, String)> {
+    pub(super) fn answer(&mut self, keys: &AskedKey<'_>) -> Vec<(String, String)> {
         for (attribute, _) in &self.raw.answer {
             let mut parts = attribute.value.split('.');
             let first = parts.next().unwrap_or_default();
@@ -229,13 +241,13 @@ impl Binder<'_> {
     }
 
     /// A parameter of a filter, which is of the type that it is held against.
-    fn compared(&mut self, name: &str, against: &Against) -> usize {
+    fn compared(&mut self, name: &str, against: &Comparand) -> usize {
         let at = self.parameters.named(name);
         let kind = match against {
-            Against::Size => Some(ParameterKind::Number),
-            Against::Type => Some(ParameterKind::Text),
-            Against::Unknown => None,
-            Against::Attribute(attribute) => {
+            Comparand::Size => Some(ParameterKind::Number),
+            Comparand::Type => Some(ParameterKind::Text),
+            Comparand::Unknown => None,
+            Comparand::Attribute(attribute) => {
                 let mut makes = self.ground.makes.iter();
                 makes.find_map(|make| kind_in(make, attribute))
             }
@@ -251,17 +263,19 @@ impl Binder<'_> {
 }
 
 /// How the values of an attribute are read, where that is known.
-fn kind_in(make: &Make, attribute: &str) -> Option<ParameterKind> {
+fn kind_in(make: &KnownAttributes, attribute: &str) -> Option<ParameterKind> {
     let [only] = make.template(attribute)?.parts.as_slice() else {
         // Text around a value makes text of it.
         return Some(ParameterKind::Text);
     };
     match only {
-        Part::Value(placeholder) if placeholder.filters.is_empty() => make.kind(placeholder),
-        Part::Value(placeholder) => match placeholder.family {
-            Family::Number => Some(ParameterKind::Number),
-            Family::Boolean => Some(ParameterKind::Boolean),
-            Family::Text | Family::Time => Some(ParameterKind::Text),
+        TemplatePart::Value(placeholder) if placeholder.filters.is_empty() => {
+            make.kind(placeholder)
+        }
+        TemplatePart::Value(placeholder) => match placeholder.family {
+            TypeFamily::Number => Some(ParameterKind::Number),
+            TypeFamily::Boolean => Some(ParameterKind::Boolean),
+            TypeFamily::Text | TypeFamily::Time => Some(ParameterKind::Text),
             _ => None,
         },
         _ => Some(ParameterKind::Text),

@@ -4,50 +4,51 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dynafold_dynamodb::{KeyAttribute, KeyType};
-use dynafold_relational::catalog::Family;
+use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::value::Number;
-use dynafold_sql::{Query, Sql};
+use dynafold_sql::{Sql, SqlQuery};
 
-use super::super::anchor::Anchor;
+use super::super::anchor::TemplateAnchor;
 use super::super::bind::looks_like;
-use super::align::{Aligned, Make, Pair, aligned, escape, shards};
-use super::keys::Keys;
-use super::{Ground, condition, family, operators};
+use super::align::{Aligned, AskedValue, KnownAttributes, aligned, escape, shards};
+use super::keys::AskedKey;
+use super::{PatternContext, condition, family, operators};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::model::{
-    AccessPattern, Origin, Parameter, ParameterKind, Part, Placeholder, SortCondition, Template,
+    AccessPattern, Parameter, ParameterKind, ParameterOrigin, Placeholder, SortCondition, Template,
+    TemplatePart,
 };
 use crate::raw::RawPattern;
 use crate::template::{Escape, Filter, Segment, WrittenPlaceholder};
-use crate::yaml::{Entry, Node};
+use crate::yaml::{YamlEntry, YamlNode};
 
 /// Binds what one pattern says.
-pub(super) struct Binder<'a> {
+pub(super) struct PatternBinder<'a> {
     pub(super) raw: &'a RawPattern,
-    pub(super) ground: &'a Ground<'a>,
+    pub(super) ground: &'a PatternContext<'a>,
     /// The relational query, as far as it can be read.
-    pub(super) query: Option<Query>,
+    pub(super) query: Option<SqlQuery>,
     /// The uses of parameters in it.
     pub(super) in_sql: Vec<String>,
     pub(super) diagnostics: &'a mut Vec<Diagnostic>,
     pub(super) parameters: Parameters,
     /// Where values of parameters come from, as the mapping says it.
-    pub(super) origins: Vec<(Arc<str>, Origin)>,
+    pub(super) origins: Vec<(Arc<str>, ParameterOrigin)>,
     pub(super) shards: Option<u32>,
     /// Values beside those of the items' keys.
-    pub(super) pairs: Vec<Pair>,
+    pub(super) pairs: Vec<AskedValue>,
     /// What is told only of patterns without faults.
     pub(super) warnings: Vec<Diagnostic>,
     /// Texts that look like parameters, which is told of patterns with faults too.
     pub(super) lookalikes: Vec<Diagnostic>,
     /// Templates that are to be held against their keys when the parameters are all known.
-    pub(super) uses: Vec<Use>,
+    pub(super) uses: Vec<KeyTemplate>,
 }
 
-impl<'a> Binder<'a> {
+impl<'a> PatternBinder<'a> {
     pub(super) fn new(
         raw: &'a RawPattern,
-        ground: &'a Ground<'a>,
+        ground: &'a PatternContext<'a>,
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Self {
         let dbms = ground.catalog.map(|catalog| catalog.dbms);
@@ -61,7 +62,7 @@ impl<'a> Binder<'a> {
             raw,
             ground,
             in_sql: in_sql.collect(),
-            query: written.and_then(|sql| Query::read(sql, dbms).ok()),
+            query: written.and_then(|sql| SqlQuery::read(sql, dbms).ok()),
             diagnostics,
             parameters: Parameters::default(),
             origins: Vec::new(),
@@ -81,7 +82,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The item types that the pattern promises; all of them where it promises none.
-    pub(super) fn promised(&self) -> impl Iterator<Item = &'a Make> + Clone + use<'a> {
+    pub(super) fn promised(&self) -> impl Iterator<Item = &'a KnownAttributes> + Clone + use<'a> {
         let (raw, ground) = (self.raw, self.ground);
         let makes = ground.makes.iter();
         makes.filter(move |make| raw.items.is_empty() || raw.promises(&make.name))
@@ -100,7 +101,7 @@ impl<'a> Binder<'a> {
     /// Binds what is asked of one attribute; `key` where it is one.
     pub(super) fn entry(
         &mut self,
-        entry: &Entry,
+        entry: &YamlEntry,
         key: Option<&KeyAttribute>,
         in_partition: bool,
     ) -> Option<SortCondition> {
@@ -115,13 +116,13 @@ impl<'a> Binder<'a> {
 
     fn template(
         &mut self,
-        node: &Node,
+        node: &YamlNode,
         key: Option<&KeyAttribute>,
         in_partition: bool,
         is_open: bool,
     ) -> Option<Template> {
         let text = node.text()?;
-        let anchor = Anchor::new(&node.span, text);
+        let anchor = TemplateAnchor::new(&node.span, text);
         let written = anchor.template(text, self.diagnostics)?;
         if let Some(seen) = written.lookalike(&|name| self.is_known(name)) {
             self.lookalikes
@@ -132,7 +133,7 @@ impl<'a> Binder<'a> {
         let mut places = Vec::new();
         for segment in &written.segments {
             match segment {
-                Segment::Text(text) => parts.push(Part::Text(text.clone())),
+                Segment::Text(text) => parts.push(TemplatePart::Text(text.clone())),
                 Segment::Optional(_) => self.tell(
                     Code::AccessPattern,
                     node.span.clone(),
@@ -142,7 +143,7 @@ impl<'a> Binder<'a> {
                 Segment::Placeholder(placeholder) => {
                     places.push(anchor.range(&placeholder.span));
                     let bound = self.placeholder(placeholder, &anchor, node, in_partition);
-                    parts.push(Part::Value(bound));
+                    parts.push(TemplatePart::Value(bound));
                 }
             }
         }
@@ -154,7 +155,7 @@ impl<'a> Binder<'a> {
         self.align(&template, key, &places, is_open);
         self.escape(&mut template, key, node);
         self.is_key(&template, key, node);
-        self.uses.push(Use {
+        self.uses.push(KeyTemplate {
             template: template.clone(),
             key: key.clone(),
             span: node.span.clone(),
@@ -175,8 +176,8 @@ impl<'a> Binder<'a> {
     fn placeholder(
         &mut self,
         written: &WrittenPlaceholder,
-        anchor: &Anchor,
-        node: &Node,
+        anchor: &TemplateAnchor,
+        node: &YamlNode,
         in_partition: bool,
     ) -> Placeholder {
         let faults = self.diagnostics.len();
@@ -210,7 +211,7 @@ impl<'a> Binder<'a> {
         };
         Placeholder {
             filters,
-            ..Placeholder::of_column(column, written.written_path(), Family::Any)
+            ..Placeholder::of_column(column, written.written_path(), TypeFamily::Any)
         }
     }
 
@@ -234,7 +235,7 @@ impl<'a> Binder<'a> {
                 continue;
             }
             for (at, asked, made) in pairs {
-                let pair = Pair {
+                let pair = AskedValue {
                     item: make.name.clone(),
                     span: places.get(at).cloned().unwrap_or_default(),
                     asked: asked.clone(),
@@ -259,7 +260,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Whether a pair is of shards; tells of those that are not the item's.
-    fn sharded(&mut self, pair: &Pair) -> bool {
+    fn sharded(&mut self, pair: &AskedValue) -> bool {
         let is_all = pair.asked.place.column == AccessPattern::SHARD;
         let (asked, made) = (shards(&pair.asked.filters), shards(&pair.made.filters));
         let (message, help) = match (asked, made) {
@@ -281,9 +282,9 @@ impl<'a> Binder<'a> {
     }
 
     /// Values are escaped as in the item's key.
-    fn escape(&mut self, template: &mut Template, key: &KeyAttribute, node: &Node) {
+    fn escape(&mut self, template: &mut Template, key: &KeyAttribute, node: &YamlNode) {
         let all = template.placeholders().count();
-        let is_asked = |make: &&Make| match self.raw.items.as_slice() {
+        let is_asked = |make: &&KnownAttributes| match self.raw.items.as_slice() {
             [] => make
                 .template(&key.name)
                 .is_some_and(|made| aligned(template, made).pairs.len() == all),
@@ -310,7 +311,7 @@ impl<'a> Binder<'a> {
                 .add(Code::ParameterForm, node.span.clone(), message, help);
         }
         for part in &mut template.parts {
-            if let Part::Value(placeholder) = part {
+            if let TemplatePart::Value(placeholder) = part {
                 placeholder.escape.clone_from(escape);
             }
         }
@@ -319,7 +320,7 @@ impl<'a> Binder<'a> {
 
 /// Whether a template ends with this placeholder.
 fn is_last(template: &Template, at: usize, all: usize) -> bool {
-    at + 1 == all && matches!(template.parts.last(), Some(Part::Value(_)))
+    at + 1 == all && matches!(template.parts.last(), Some(TemplatePart::Value(_)))
 }
 
 // The parameters of a pattern, and what is known of how each is read.
@@ -327,11 +328,11 @@ fn is_last(template: &Template, at: usize, all: usize) -> bool {
 /// The parameters of a pattern, in the order in which they are first named.
 #[derive(Debug, Default)]
 pub(super) struct Parameters {
-    drafts: Vec<Draft>,
+    drafts: Vec<PatternDraft>,
 }
 
 #[derive(Debug, Default)]
-struct Draft {
+struct PatternDraft {
     name: String,
     /// What the column says that it stands for.
     column: Option<ParameterKind>,
@@ -352,9 +353,9 @@ impl Parameters {
         if let Some(at) = self.find(name) {
             return at;
         }
-        self.drafts.push(Draft {
+        self.drafts.push(PatternDraft {
             name: name.to_owned(),
-            ..Draft::default()
+            ..PatternDraft::default()
         });
         self.drafts.len() - 1
     }
@@ -367,7 +368,7 @@ impl Parameters {
         self.drafts.iter().map(|draft| draft.name.as_str())
     }
 
-    fn note(&mut self, at: usize, note: impl FnOnce(&mut Draft)) {
+    fn note(&mut self, at: usize, note: impl FnOnce(&mut PatternDraft)) {
         self.drafts.get_mut(at).map(note);
     }
 
@@ -418,7 +419,9 @@ impl Parameters {
     }
 
     pub(super) fn kind(&self, at: usize) -> ParameterKind {
-        self.drafts.get(at).map_or(ParameterKind::Text, Draft::kind)
+        self.drafts
+            .get(at)
+            .map_or(ParameterKind::Text, PatternDraft::kind)
     }
 
     pub(super) fn finish(&self) -> Vec<Parameter> {
@@ -432,7 +435,7 @@ impl Parameters {
     }
 }
 
-impl Draft {
+impl PatternDraft {
     fn kind(&self) -> ParameterKind {
         self.known().unwrap_or(ParameterKind::Text)
     }
@@ -451,27 +454,28 @@ impl Draft {
 // Whether templates make what their keys hold, and what else DynamoDB would refuse.
 
 /// A template with its key and its places.
-pub(super) struct Use {
+pub(super) struct KeyTemplate {
     pub(super) template: Template,
     pub(super) key: KeyAttribute,
     pub(super) span: Range<usize>,
     pub(super) places: Vec<Range<usize>>,
 }
 
-impl Binder<'_> {
+impl PatternBinder<'_> {
     /// A key that is no text is one parameter or one constant.
-    pub(super) fn is_key(&mut self, template: &Template, key: &KeyAttribute, node: &Node) {
+    pub(super) fn is_key(&mut self, template: &Template, key: &KeyAttribute, node: &YamlNode) {
         let (called, kind) = match key.key_type {
             KeyType::S => return,
             KeyType::N => ("a number", ParameterKind::Number),
             KeyType::B => ("binary", ParameterKind::Binary),
         };
         match template.parts.as_slice() {
-            [Part::Text(text)] if kind == ParameterKind::Number && Number::parse(text).is_ok() => {}
-            [Part::Value(placeholder)] if placeholder.filters.is_empty() => {
+            [TemplatePart::Text(text)]
+                if kind == ParameterKind::Number && Number::parse(text).is_ok() => {}
+            [TemplatePart::Value(placeholder)] if placeholder.filters.is_empty() => {
                 self.parameters.is_key(placeholder.place.column, kind);
             }
-            [Part::Value(_)] => {}
+            [TemplatePart::Value(_)] => {}
             _ => {
                 let message = format!("`{}` is {called}, and this is text", key.name);
                 let help = "say one parameter and nothing around it: \"{parameter}\"";
@@ -481,7 +485,7 @@ impl Binder<'_> {
     }
 
     /// Whether filters take the values of their parameters, and give the type of the key.
-    pub(super) fn fit(&mut self, each: &Use) {
+    pub(super) fn fit(&mut self, each: &KeyTemplate) {
         for (placeholder, place) in each.template.placeholders().zip(&each.places) {
             if placeholder.place.column == AccessPattern::SHARD {
                 continue;
@@ -494,11 +498,11 @@ impl Binder<'_> {
                     Err(error) => {
                         let message = error.to_string();
                         self.tell(Code::FilterType, place.clone(), message, error.help);
-                        given = Family::Any;
+                        given = TypeFamily::Any;
                     }
                 }
             }
-            let is_number = matches!(given, Family::Number | Family::Any);
+            let is_number = matches!(given, TypeFamily::Number | TypeFamily::Any);
             let is_filtered = !placeholder.filters.is_empty();
             let is_alone = each.template.parts.len() == 1;
             if each.key.key_type == KeyType::N
@@ -516,7 +520,7 @@ impl Binder<'_> {
     }
 
     /// What is said besides keys and parameters.
-    pub(super) fn settings(&mut self, keys: &Keys<'_>) {
+    pub(super) fn settings(&mut self, keys: &AskedKey<'_>) {
         if let Some(said) = &self.raw.consistent
             && said.value
             && let Some(index) = keys.index

@@ -3,19 +3,22 @@
 
 use dynafold_dynamodb::{Index, Projection};
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, TableName};
-use dynafold_sql::{Bound, Condition, Limit, Name, Output, Query, Select, SortKey, Value};
+use dynafold_sql::{
+    Condition, Name, OperandValue, ParameterBound, RowLimit, Select, SelectOutput, SortKey,
+    SqlQuery,
+};
 
-use super::super::anchor::Anchor;
-use super::align::Make;
-use super::bind::Binder;
-use super::keys::Keys;
+use super::super::anchor::TemplateAnchor;
+use super::align::KnownAttributes;
+use super::bind::PatternBinder;
+use super::keys::AskedKey;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::Placeholder;
 use crate::resolve::equality::{folds, is_insensitive};
 use crate::template::Filter;
 
 /// How the sort key of an item type stands to the column that the SQL sorts by.
-enum Sorts {
+enum SortAgreement {
     /// It begins with the column, behind what the SQL fixes; and whether the key turns the order around.
     By { turned: bool },
     /// It does not have the column.
@@ -24,17 +27,17 @@ enum Sorts {
     Unknown,
 }
 
-impl Binder<'_> {
+impl PatternBinder<'_> {
     /// Tells of an order and a limit that contradict the SQL's.
-    pub(super) fn contradictions(&mut self, keys: &Keys<'_>) {
+    pub(super) fn contradictions(&mut self, keys: &AskedKey<'_>) {
         let (Some(sql), Some(query)) = (&self.raw.sql, &self.query) else {
             return;
         };
         let mut found = Vec::new();
         if let Some((message, key)) = self.other_order(query, keys) {
-            found.push((Anchor::of(sql).range(&key.span), message));
+            found.push((TemplateAnchor::of(sql).range(&key.span), message));
         }
-        if let (Some(limit), Limit::Rows(rows)) = (&self.raw.limit, &query.limit)
+        if let (Some(limit), RowLimit::Rows(rows)) = (&self.raw.limit, &query.limit)
             && limit.value != *rows
         {
             let message = format!(
@@ -52,7 +55,11 @@ impl Binder<'_> {
     }
 
     /// What is said of the order of a query that the sort key does not have.
-    fn other_order<'q>(&self, query: &'q Query, keys: &Keys<'_>) -> Option<(String, &'q SortKey)> {
+    fn other_order<'q>(
+        &self,
+        query: &'q SqlQuery,
+        keys: &AskedKey<'_>,
+    ) -> Option<(String, &'q SortKey)> {
         let select = query.select()?;
         // What a join holds equal is left to `verify`.
         if select.relations.len() != 1 {
@@ -79,9 +86,9 @@ impl Binder<'_> {
             .promised()
             .map(|make| sorts(make, keys, &column.name, &is_fixed));
         let first = sorts.next()?;
-        let rest: Vec<Sorts> = sorts.collect();
-        let are = |is: &dyn Fn(&Sorts) -> bool| is(&first) && rest.iter().all(is);
-        if are(&|sorts| matches!(sorts, Sorts::Otherwise)) {
+        let rest: Vec<SortAgreement> = sorts.collect();
+        let are = |is: &dyn Fn(&SortAgreement) -> bool| is(&first) && rest.iter().all(is);
+        if are(&|sorts| matches!(sorts, SortAgreement::Otherwise)) {
             let called: Vec<&str> = keys.sort.iter().map(|key| &*key.name).collect();
             let message = format!(
                 "its SQL sorts by `{written}`, which `{}` does not hold",
@@ -90,7 +97,7 @@ impl Binder<'_> {
             return Some((message, key));
         }
         let upside_down = key.descending != self.raw.descending;
-        if are(&|sorts| matches!(sorts, Sorts::By { turned } if *turned != upside_down)) {
+        if are(&|sorts| matches!(sorts, SortAgreement::By { turned } if *turned != upside_down)) {
             let (own, other) = if key.descending {
                 ("downwards", "upwards")
             } else {
@@ -103,7 +110,7 @@ impl Binder<'_> {
     }
 
     /// Tells of columns that the SQL selects, and that the index does not hold though the items have them.
-    pub(super) fn projected(&mut self, keys: &Keys<'_>) {
+    pub(super) fn projected(&mut self, keys: &AskedKey<'_>) {
         let (Some(sql), Some(query), Some(catalog)) =
             (&self.raw.sql, &self.query, self.ground.catalog)
         else {
@@ -117,7 +124,7 @@ impl Binder<'_> {
         let outputs = query.selects.iter().flat_map(|select| &select.outputs);
         let answered: Vec<String> = outputs
             .filter_map(|output| match output {
-                Output::One {
+                SelectOutput::One {
                     name: Some(name),
                     value,
                 } => {
@@ -134,7 +141,7 @@ impl Binder<'_> {
             .iter()
             .flat_map(|select| selected(select, catalog))
         {
-            let of = |make: &Make| {
+            let of = |make: &KnownAttributes| {
                 let mut carried = make.carried.iter();
                 let holding = carried.find(|(own, name, _)| own == table && *name == column);
                 holding.map(|(_, _, names)| {
@@ -182,16 +189,24 @@ fn selected<'c>(select: &Select, catalog: &'c Catalog) -> Vec<(&'c TableName, St
 /// The column that a condition holds to one value.
 fn fixed(condition: &Condition) -> Option<&Name> {
     let [left, right] = condition.equal()?;
-    let is_value = matches!(right.value, Value::Parameter(_) | Value::Constant(_));
+    let is_value = matches!(
+        right.value,
+        OperandValue::Parameter(_) | OperandValue::Constant(_)
+    );
     Some(&left.column().filter(|_| is_value)?.name)
 }
 
 /// How the sort key of an item type stands to a column. `is_fixed`: whether the SQL holds a column to one value.
-fn sorts(make: &Make, keys: &Keys<'_>, column: &Name, is_fixed: &dyn Fn(&str) -> bool) -> Sorts {
+fn sorts(
+    make: &KnownAttributes,
+    keys: &AskedKey<'_>,
+    column: &Name,
+    is_fixed: &dyn Fn(&str) -> bool,
+) -> SortAgreement {
     let sort = keys.sort.iter();
     let templates = sort.map(|key| make.template(&key.name));
     let Some(templates) = templates.collect::<Option<Vec<_>>>() else {
-        return Sorts::Unknown;
+        return SortAgreement::Unknown;
     };
     let placeholders: Vec<&Placeholder> = templates
         .iter()
@@ -203,12 +218,12 @@ fn sorts(make: &Make, keys: &Keys<'_>, column: &Name, is_fixed: &dyn Fn(&str) ->
         make.carried.iter().any(|(_, name, _)| name == own)
     };
     if !placeholders.iter().all(is_carried) {
-        return Sorts::Unknown;
+        return SortAgreement::Unknown;
     }
     let is_it = |one: &Placeholder| column.is(own_name(one));
     let mut varying = placeholders.iter().filter(|one| !is_fixed(own_name(one)));
     match varying.next() {
-        None => Sorts::Unknown,
+        None => SortAgreement::Unknown,
         Some(first) if is_it(first) => {
             let is_desc = |filter: &&Filter| matches!(filter, Filter::Desc { .. });
             let turns = first.filters.iter().filter(is_desc).count();
@@ -222,25 +237,25 @@ fn sorts(make: &Make, keys: &Keys<'_>, column: &Name, is_fixed: &dyn Fn(&str) ->
                 )
             };
             if first.filters.iter().all(keeps) {
-                Sorts::By {
+                SortAgreement::By {
                     turned: turns % 2 == 1,
                 }
             } else {
-                Sorts::Unknown
+                SortAgreement::Unknown
             }
         }
-        Some(_) if placeholders.iter().any(|one| is_it(one)) => Sorts::Unknown,
-        Some(_) => Sorts::Otherwise,
+        Some(_) if placeholders.iter().any(|one| is_it(one)) => SortAgreement::Unknown,
+        Some(_) => SortAgreement::Otherwise,
     }
 }
 
 // Whether the relational query that a pattern replaces sorts text as DynamoDB does, by the bytes of
 // UTF-8. A `limit` cuts what is sorted otherwise at another place.
 
-impl Binder<'_> {
+impl PatternBinder<'_> {
     /// Tells of text that the source sorts otherwise. What the query does not plainly say is left
     /// to `verify`.
-    pub(super) fn order(&mut self, keys: &Keys<'_>) {
+    pub(super) fn order(&mut self, keys: &AskedKey<'_>) {
         let (Some(sql), Some(catalog)) = (&self.raw.sql, self.ground.catalog) else {
             return;
         };
@@ -279,17 +294,21 @@ impl Binder<'_> {
             "`{written}` is sorted by `{collation}`, and DynamoDB sorts by bytes: {outcome}"
         );
         self.warnings.push(
-            Diagnostic::new(Code::TextOrder, Anchor::of(sql).range(&span), message)
-                .with_other(
-                    self.raw.name.span.clone(),
-                    "this pattern answers in the order of bytes",
-                )
-                .with_help(mend(&written, &collation, catalog.dbms)),
+            Diagnostic::new(
+                Code::TextOrder,
+                TemplateAnchor::of(sql).range(&span),
+                message,
+            )
+            .with_other(
+                self.raw.name.span.clone(),
+                "this pattern answers in the order of bytes",
+            )
+            .with_help(mend(&written, &collation, catalog.dbms)),
         );
     }
 }
 
-impl Binder<'_> {
+impl PatternBinder<'_> {
     /// Tells of a parameter that the source compares without regard to case, accents or blanks, where the key holds the
     /// column as it is spelled.
     pub(super) fn insensitive(&mut self) {
@@ -300,7 +319,7 @@ impl Binder<'_> {
         let mut equal = query
             .comparisons
             .iter()
-            .filter(|one| one.is_plain && one.bound == Bound::Equal);
+            .filter(|one| one.is_plain && one.bound == ParameterBound::Equal);
         let found = equal.find_map(|one| {
             let at = self.parameters.find(&one.parameter)?;
             let (_, _, column) = select.origin(&one.column, catalog)?;

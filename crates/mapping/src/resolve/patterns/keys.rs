@@ -6,17 +6,17 @@ use dynafold_dynamodb::{Index, KeyAttribute, KeyType, Table};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, nearest};
 use crate::raw::{RawPattern, Spanned};
-use crate::yaml::{Content, Entry, Node};
+use crate::yaml::{YamlContent, YamlEntry, YamlNode};
 
 /// The key that a pattern asks by: the table's own or an index's.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Keys<'t> {
+pub(super) struct AskedKey<'t> {
     pub(super) partition: &'t [KeyAttribute],
     pub(super) sort: &'t [KeyAttribute],
     pub(super) index: Option<&'t Index>,
 }
 
-impl<'t> Keys<'t> {
+impl<'t> AskedKey<'t> {
     fn of(table: &'t Table, index: Option<&'t Index>) -> Self {
         let (partition, sort) = match index {
             None => (
@@ -138,7 +138,7 @@ impl<'t> Keys<'t> {
 
     /// The conditions on the sort key: equality on the first attributes, a range on the last.
     fn sorts(&self, pattern: &RawPattern, diagnostics: &mut Vec<Diagnostic>) {
-        let mut last: Option<&Entry> = None;
+        let mut last: Option<&YamlEntry> = None;
         let mut gap: Option<&KeyAttribute> = None;
         for key in self.sort {
             let Some(entry) = entry(pattern, key) else {
@@ -176,7 +176,7 @@ impl<'t> Keys<'t> {
 }
 
 /// What may be wrong with one range.
-fn operator(key: &KeyAttribute, entry: &Entry, diagnostics: &mut Vec<Diagnostic>) {
+fn operator(key: &KeyAttribute, entry: &YamlEntry, diagnostics: &mut Vec<Diagnostic>) {
     let operators = entry.value.entries();
     let mut fault = |span: Range<usize>, message: &str, help: &str| {
         diagnostics.add(Code::AccessPattern, span, message, help);
@@ -215,18 +215,18 @@ fn operator(key: &KeyAttribute, entry: &Entry, diagnostics: &mut Vec<Diagnostic>
     }
 }
 
-pub(super) fn entry<'p>(pattern: &'p RawPattern, key: &KeyAttribute) -> Option<&'p Entry> {
+pub(super) fn entry<'p>(pattern: &'p RawPattern, key: &KeyAttribute) -> Option<&'p YamlEntry> {
     pattern.key.iter().find(|entry| *entry.key == *key.name)
 }
 
 /// Whether a node is a map of operators.
-pub(in crate::resolve) fn is_range(node: &Node) -> bool {
-    matches!(node.content, Content::Map { .. }) && !node.is_unquoted_template()
+pub(in crate::resolve) fn is_range(node: &YamlNode) -> bool {
+    matches!(node.content, YamlContent::Map { .. }) && !node.is_unquoted_template()
 }
 
 /// Which key of the table can serve a pattern as it is written, where it is another than it names.
 fn serving(pattern: &RawPattern, table: &Table) -> Option<String> {
-    let serves = |keys: &Keys<'_>| {
+    let serves = |keys: &AskedKey<'_>| {
         let equal = |key: &KeyAttribute| entry(pattern, key).is_some_and(|e| !is_range(&e.value));
         let asked = |key: &KeyAttribute| entry(pattern, key).is_some();
         let equalities = keys.sort.iter().take_while(|key| equal(key)).count();
@@ -238,7 +238,7 @@ fn serving(pattern: &RawPattern, table: &Table) -> Option<String> {
     };
     let named = pattern.index.as_ref().map(|name| name.value.as_str());
     let indexes = std::iter::once(None).chain(table.all_indexes().map(Some));
-    let mut all = indexes.map(|index| Keys::of(table, index));
+    let mut all = indexes.map(|index| AskedKey::of(table, index));
     let other = all.find(|keys| serves(keys))?.index;
     let other = other.map(|index| index.name.as_str());
     (other != named).then(|| match other {
@@ -249,7 +249,7 @@ fn serving(pattern: &RawPattern, table: &Table) -> Option<String> {
 
 /// The index that would serve a pattern, in words.
 fn new_index(pattern: &RawPattern) -> String {
-    let (ranges, equal): (Vec<&Entry>, Vec<&Entry>) =
+    let (ranges, equal): (Vec<&YamlEntry>, Vec<&YamlEntry>) =
         pattern.key.iter().partition(|entry| is_range(&entry.value));
     let (equal, ranges) = (equal.as_slice(), ranges.as_slice());
     let index = match (equal, ranges) {

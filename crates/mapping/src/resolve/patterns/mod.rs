@@ -12,27 +12,27 @@ mod keys;
 mod range_end;
 mod sources;
 
-pub(super) use align::{Make, Pair};
+pub(super) use align::{AskedValue, KnownAttributes};
 pub use align::{aligned, kind_of, writing};
 pub(super) use keys::is_range;
 
 use dynafold_dynamodb::{KeyAttribute, Table};
-use dynafold_relational::catalog::{Catalog, Family};
-use dynafold_sql::{Around, Operand, Query, Test};
+use dynafold_relational::catalog::{Catalog, TypeFamily};
+use dynafold_sql::{ConditionTest, Operand, SqlQuery, Wrapping};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::model::{AccessPattern, ParameterKind, SortCondition, Template};
 use crate::raw::{Raw, RawPattern};
-use crate::yaml::{Entry, Node};
+use crate::yaml::{YamlEntry, YamlNode};
 use align::attributes_like;
-use bind::Binder;
-use keys::{Keys, entry, not_there};
+use bind::PatternBinder;
+use keys::{AskedKey, entry, not_there};
 
 /// What the patterns are held against.
-pub(super) struct Ground<'a> {
+pub(super) struct PatternContext<'a> {
     pub(super) table: &'a Table,
     /// The item types that have no faults.
-    pub(super) makes: &'a [Make],
+    pub(super) makes: &'a [KnownAttributes],
     /// Whether these are all.
     pub(super) is_complete: bool,
     /// The schema, where there is one.
@@ -41,18 +41,18 @@ pub(super) struct Ground<'a> {
 
 /// A pattern with what is to be said of it when it is known what it finds.
 #[derive(Debug)]
-pub(super) struct Bound {
+pub(super) struct BoundPattern {
     pub(super) pattern: AccessPattern,
-    pub(super) pairs: Vec<Pair>,
+    pub(super) pairs: Vec<AskedValue>,
     pub(super) warnings: Vec<Diagnostic>,
 }
 
 /// Binds every pattern that has no faults of its own.
 pub(super) fn bind(
     raw: &Raw,
-    ground: &Ground<'_>,
+    ground: &PatternContext<'_>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Bound> {
+) -> Vec<BoundPattern> {
     let all = raw.patterns.iter();
     all.filter_map(|pattern| bind_one(raw, pattern, ground, diagnostics))
         .collect()
@@ -61,9 +61,9 @@ pub(super) fn bind(
 fn bind_one(
     raw: &Raw,
     pattern: &RawPattern,
-    ground: &Ground<'_>,
+    ground: &PatternContext<'_>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Bound> {
+) -> Option<BoundPattern> {
     let faults = diagnostics.len();
     for item in &pattern.items {
         let names = raw.written.iter().map(String::as_str);
@@ -72,9 +72,9 @@ fn bind_one(
             diagnostics.push(not_there(item, "item type", names));
         }
     }
-    let keys = Keys::find(pattern, ground.table, diagnostics);
+    let keys = AskedKey::find(pattern, ground.table, diagnostics);
     let is_served = keys.is_some_and(|keys| keys.check(pattern, ground.table, diagnostics));
-    let mut binder = Binder::new(pattern, ground, diagnostics);
+    let mut binder = PatternBinder::new(pattern, ground, diagnostics);
     let mut nodes = Vec::new();
     for entry in &pattern.key {
         let is_it = |key: &&KeyAttribute| *key.name == *entry.key;
@@ -109,7 +109,7 @@ fn bind_one(
     binder.projected(&keys);
     let answer = binder.answer(&keys);
     binder.finish();
-    let Binder {
+    let PatternBinder {
         parameters,
         origins,
         shards,
@@ -125,7 +125,7 @@ fn bind_one(
     }
     let limit = pattern.limit.as_ref();
     let items = pattern.items.iter();
-    Some(Bound {
+    Some(BoundPattern {
         pattern: AccessPattern {
             name: pattern.name.value.as_str().into(),
             description: pattern.description.clone(),
@@ -151,7 +151,11 @@ fn bind_one(
 }
 
 /// Tells of names that indexes project and that no item has.
-pub(super) fn projections(raw: &Raw, ground: &Ground<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn projections(
+    raw: &Raw,
+    ground: &PatternContext<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     // Of what could not be read it is not known what it has.
     let is_unread = |fault: &Diagnostic| fault.code == Code::Unchecked;
     if !ground.is_complete || diagnostics.iter().any(is_unread) {
@@ -170,7 +174,7 @@ pub(super) fn projections(raw: &Raw, ground: &Ground<'_>, diagnostics: &mut Vec<
 }
 
 /// The templates of a condition with what is asked of them; `None` for a faulty one.
-fn operators(entry: &Entry) -> Option<(&str, Vec<&Node>)> {
+fn operators(entry: &YamlEntry) -> Option<(&str, Vec<&YamlNode>)> {
     if !is_range(&entry.value) {
         return Some(("is", vec![&entry.value]));
     }
@@ -200,7 +204,7 @@ fn condition(operator: &str, mut templates: Vec<Template>) -> Option<SortConditi
 
 /// Tells of values that the pattern writes otherwise than the keys of an item type that it can find.
 pub(super) fn misfits(
-    bound: &Bound,
+    bound: &BoundPattern,
     raw: &RawPattern,
     item: &str,
     diagnostics: &mut Vec<Diagnostic>,
@@ -246,16 +250,16 @@ pub(super) fn misfits(
 /// Whether the SQL of a pattern compares a parameter with what a function, or an expression, makes of a column.
 fn is_wrapped(raw: &RawPattern, parameter: &str) -> bool {
     let query = raw.sql.as_ref();
-    let query = query.and_then(|sql| Query::read(&sql.value, None).ok());
-    let select = query.as_ref().and_then(Query::select);
+    let query = query.and_then(|sql| SqlQuery::read(&sql.value, None).ok());
+    let select = query.as_ref().and_then(SqlQuery::select);
     let is_made = |side: &Operand| {
-        let is_collated = matches!(side.around.as_slice(), [Around::Collate(_)]);
+        let is_collated = matches!(side.around.as_slice(), [Wrapping::Collate(_)]);
         side.column().is_none() && !side.columns().is_empty() && !is_collated
     };
     let is_asked = |side: &Operand| side.parameters().iter().any(|name| name == parameter);
     let mut conditions = select.iter().flat_map(|select| &select.conditions);
     conditions.any(|condition| match &condition.test {
-        Test::Compare { left, right, .. } => {
+        ConditionTest::Compare { left, right, .. } => {
             (is_asked(left) && is_made(right)) || (is_asked(right) && is_made(left))
         }
         _ => false,
@@ -263,12 +267,12 @@ fn is_wrapped(raw: &RawPattern, parameter: &str) -> bool {
 }
 
 /// The family of values of a kind.
-fn family(kind: ParameterKind) -> Family {
+fn family(kind: ParameterKind) -> TypeFamily {
     match kind {
-        ParameterKind::Text => Family::Text,
-        ParameterKind::Number => Family::Number,
-        ParameterKind::Boolean => Family::Boolean,
-        ParameterKind::Time(_) => Family::Time,
-        ParameterKind::Binary | ParameterKind::Hex => Family::Binary,
+        ParameterKind::Text => TypeFamily::Text,
+        ParameterKind::Number => TypeFamily::Number,
+        ParameterKind::Boolean => TypeFamily::Boolean,
+        ParameterKind::Time(_) => TypeFamily::Time,
+        ParameterKind::Binary | ParameterKind::Hex => TypeFamily::Binary,
     }
 }

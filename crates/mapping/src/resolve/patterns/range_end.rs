@@ -3,25 +3,30 @@
 
 use dynafold_dynamodb::KeyAttribute;
 
-use super::align::{Make, Rest, aligned, writing};
-use super::bind::Binder;
+use super::align::{KeyRest, KnownAttributes, aligned, writing};
+use super::bind::PatternBinder;
 use super::operators;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Placeholder, SortCondition, Template};
-use crate::yaml::{Entry, Node};
+use crate::yaml::{YamlEntry, YamlNode};
 
 /// A bound of a range.
-struct Bound<'a> {
+struct RangeBound<'a> {
     template: &'a Template,
-    node: &'a Node,
+    node: &'a YamlNode,
     is_upper: bool,
     /// Whether the operator takes in keys that equal the bound.
     takes_in: bool,
 }
 
-impl Binder<'_> {
+impl PatternBinder<'_> {
     /// Tells of bounds at which a range takes in other items than its operator, or the query, says.
-    pub(super) fn bounds(&mut self, entry: &Entry, condition: &SortCondition, key: &KeyAttribute) {
+    pub(super) fn bounds(
+        &mut self,
+        entry: &YamlEntry,
+        condition: &SortCondition,
+        key: &KeyAttribute,
+    ) {
         for bound in bounds(entry, condition) {
             let warning = self
                 .promised()
@@ -30,7 +35,12 @@ impl Binder<'_> {
         }
     }
 
-    fn ending(&self, bound: &Bound<'_>, make: &Make, key: &KeyAttribute) -> Option<Diagnostic> {
+    fn ending(
+        &self,
+        bound: &RangeBound<'_>,
+        make: &KnownAttributes,
+        key: &KeyAttribute,
+    ) -> Option<Diagnostic> {
         let made = make.template(&key.name)?;
         let rest = aligned(bound.template, made).rest?;
         let last = bound.template.placeholders().last()?;
@@ -39,14 +49,14 @@ impl Binder<'_> {
         let wanted = query.and_then(|query| query.takes_in(parameter, bound.is_upper));
         // Behind a beginning lies every key that begins so: below a lower bound none of them is.
         let does = match &rest {
-            Rest::Nothing => bound.takes_in,
-            Rest::Begins(_) => !bound.is_upper,
+            KeyRest::Nothing => bound.takes_in,
+            KeyRest::Begins(_) => !bound.is_upper,
         };
         // Days and months of moments equal more than one of these.
         let is_exact = |placeholder: &Placeholder| writing(&placeholder.filters).is_empty();
         let is_judged = match rest {
-            Rest::Nothing => wanted.is_some() && is_exact(last),
-            Rest::Begins(_) => true,
+            KeyRest::Nothing => wanted.is_some() && is_exact(last),
+            KeyRest::Begins(_) => true,
         };
         if wanted.unwrap_or(bound.takes_in) == does || !is_judged {
             return None;
@@ -63,11 +73,11 @@ impl Binder<'_> {
             "do not come back"
         };
         let (why, mend) = match rest {
-            Rest::Nothing => (
+            KeyRest::Nothing => (
                 "as the range says, and the query says otherwise".to_owned(),
                 None,
             ),
-            Rest::Begins(text) => {
+            KeyRest::Begins(text) => {
                 let mend = behind(text).map(|next| {
                     let verb = if does { "begin" } else { "end" };
                     format!(
@@ -89,7 +99,7 @@ impl Binder<'_> {
 }
 
 /// The bounds of a range.
-fn bounds<'a>(entry: &'a Entry, condition: &'a SortCondition) -> Vec<Bound<'a>> {
+fn bounds<'a>(entry: &'a YamlEntry, condition: &'a SortCondition) -> Vec<RangeBound<'a>> {
     let (is_upper, takes_in) = match condition {
         SortCondition::Between(..) => (false, true),
         SortCondition::Less(_) => (true, false),
@@ -100,13 +110,15 @@ fn bounds<'a>(entry: &'a Entry, condition: &'a SortCondition) -> Vec<Bound<'a>> 
     };
     let nodes = operators(entry).map_or(Vec::new(), |(_, nodes)| nodes);
     let templates = condition.templates().into_iter().zip(nodes);
-    let bounds = templates.enumerate().map(|(at, (template, node))| Bound {
-        template,
-        node,
-        // The second of a `between`.
-        is_upper: is_upper || at == 1,
-        takes_in,
-    });
+    let bounds = templates
+        .enumerate()
+        .map(|(at, (template, node))| RangeBound {
+            template,
+            node,
+            // The second of a `between`.
+            is_upper: is_upper || at == 1,
+            takes_in,
+        });
     bounds.collect()
 }
 

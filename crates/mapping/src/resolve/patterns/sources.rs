@@ -1,16 +1,16 @@
 //! Where parameters come from: columns, the clock, and the relational query that they stand in.
 
-use dynafold_relational::catalog::Family;
+use dynafold_relational::catalog::TypeFamily;
 
 use super::align::kind_of;
-use super::bind::Binder;
+use super::bind::PatternBinder;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::{Origin, Placeholder, Template};
+use crate::model::{ParameterOrigin, Placeholder, Template};
 use crate::raw::Spanned;
 use crate::resolve::scope::{find_table, unknown_column};
 use crate::template::{self, Filter, Segment};
 
-impl Binder<'_> {
+impl PatternBinder<'_> {
     /// Where the values of parameters come from.
     pub(super) fn sources(&mut self) {
         let raw = self.raw;
@@ -28,7 +28,7 @@ impl Binder<'_> {
                         self.parameters.is_counted(at, template.clone());
                     }
                     let name = name.value.as_str().into();
-                    self.origins.push((name, Origin::Clock(template)));
+                    self.origins.push((name, ParameterOrigin::Clock(template)));
                 }
                 continue;
             }
@@ -48,7 +48,7 @@ impl Binder<'_> {
             let column = column.trim_matches('"');
             match table.column(column) {
                 Some(found) => {
-                    let origin = Origin::Column {
+                    let origin = ParameterOrigin::Column {
                         table: table.name.clone(),
                         column: found.name.clone(),
                     };
@@ -92,7 +92,7 @@ impl Binder<'_> {
             self.diagnostics.push(fault(message));
             return None;
         }
-        let mut given = Family::Time;
+        let mut given = TypeFamily::Time;
         let mut filters = Vec::new();
         for call in &now.filters {
             let filter = Filter::compile(call).map_err(|error| error.to_string());

@@ -2,8 +2,8 @@
 
 use dynafold_relational::value::{Number, Time, TimeKind, Value};
 
-use super::super::{Argument, FilterCall, Literal};
-use super::{Entry, Filter, Pattern, Period};
+use super::super::{FilterArgument, FilterCall, Literal};
+use super::{Filter, FilterEntry, Pattern, Period};
 use crate::diagnostic::nearest;
 
 /// Most digits that `pad` and `desc` write: those of a DynamoDB number.
@@ -24,7 +24,7 @@ pub enum FilterError {
     #[error("`{}` {problem}", .entry.name)]
     Arguments {
         /// The filter.
-        entry: &'static Entry,
+        entry: &'static FilterEntry,
         /// What is wrong with them, after the filter's name.
         problem: String,
     },
@@ -67,15 +67,15 @@ impl Filter {
     }
 }
 
-fn compile(entry: &Entry, arguments: &[Argument]) -> Result<Filter, String> {
+fn compile(entry: &FilterEntry, arguments: &[FilterArgument]) -> Result<Filter, String> {
     if entry.name == "map" {
         return map(arguments);
     }
     let literals = arguments
         .iter()
         .map(|argument| match argument {
-            Argument::Plain(literal) => Ok(literal),
-            Argument::Pair(key, _) => Err(format!("takes no pairs such as `{key}: …`")),
+            FilterArgument::Plain(literal) => Ok(literal),
+            FilterArgument::Pair(key, _) => Err(format!("takes no pairs such as `{key}: …`")),
         })
         .collect::<Result<Vec<_>, _>>()?;
     match (entry.name, literals.as_slice()) {
@@ -135,26 +135,26 @@ fn plain(name: &str) -> Option<Filter> {
     all.into_iter().find(|filter| filter.name() == name)
 }
 
-fn map(arguments: &[Argument]) -> Result<Filter, String> {
+fn map(arguments: &[FilterArgument]) -> Result<Filter, String> {
     let mut codes: Vec<(String, Value)> = Vec::new();
     let mut other = None;
     for argument in arguments {
         match argument {
-            Argument::Pair(key, value) if key.text == "*" && !key.quoted => {
+            FilterArgument::Pair(key, value) if key.text == "*" && !key.quoted => {
                 if other.replace(constant(value)).is_some() {
                     return Err("says twice what `*` becomes".to_owned());
                 }
             }
-            Argument::Pair(key, value) => {
+            FilterArgument::Pair(key, value) => {
                 if codes.iter().any(|(known, _)| *known == key.text) {
                     return Err(format!("says twice what `{key}` becomes"));
                 }
                 codes.push((key.text.clone(), constant(value)));
             }
-            Argument::Plain(literal) if literal.text.contains(':') => {
+            FilterArgument::Plain(literal) if literal.text.contains(':') => {
                 return Err(format!("needs a space after the colon in `{literal}`"));
             }
-            Argument::Plain(literal) => {
+            FilterArgument::Plain(literal) => {
                 return Err(format!("takes pairs, but `{literal}` is not one"));
             }
         }

@@ -1,6 +1,6 @@
 //! Checks a filter against the kind of value that it will be given, before any row is read.
 
-use dynafold_relational::catalog::Family;
+use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::value::{UnfitReason, Value};
 
 use super::{Filter, canonical};
@@ -14,13 +14,13 @@ pub struct FilterTypeError {
     /// What it takes; for `default` what its constant is.
     pub takes: &'static str,
     /// What it is given.
-    pub given: Family,
+    pub given: TypeFamily,
     /// How to mend it.
     pub help: String,
 }
 
 /// What is said of a filter: that of `default` is about its constant.
-fn told(filter: &str, takes: &str, given: Family) -> String {
+fn told(filter: &str, takes: &str, given: TypeFamily) -> String {
     let given = given.name();
     match filter {
         "default" => format!("`default` puts {takes} where {given} belongs"),
@@ -31,12 +31,12 @@ fn told(filter: &str, takes: &str, given: Family) -> String {
 impl Filter {
     /// The kind of value that comes out when values of kind `input` go in.
     ///
-    /// [`Family::Any`] and [`Family::Document`] pass where their values may fit; the rows tell.
+    /// [`TypeFamily::Any`] and [`TypeFamily::Document`] pass where their values may fit; the rows tell.
     ///
     /// # Errors
     ///
     /// [`FilterTypeError`] when no value of that kind could ever pass.
-    pub fn family(&self, input: Family) -> Result<Family, FilterTypeError> {
+    pub fn family(&self, input: TypeFamily) -> Result<TypeFamily, FilterTypeError> {
         self.gives(input).ok_or_else(|| {
             let (takes, help) = match self {
                 Self::Default(value) => (of(value).name(), default_help(value, input)),
@@ -52,8 +52,8 @@ impl Filter {
     }
 
     /// The same; `None` when no value of that kind could ever pass.
-    fn gives(&self, input: Family) -> Option<Family> {
-        use Family::{Any, Binary, Boolean, Document, List, Map, Number, Set, Text, Time};
+    fn gives(&self, input: TypeFamily) -> Option<TypeFamily> {
+        use TypeFamily::{Any, Binary, Boolean, Document, List, Map, Number, Set, Text, Time};
         let scalar = !matches!(input, Binary | List | Map | Set);
         match (self, input) {
             (Self::Pad { .. } | Self::Desc { .. } | Self::Ordered, Number | Any | Document)
@@ -110,34 +110,34 @@ impl Filter {
     }
 
     /// What to write instead, for a filter that cannot take `given`.
-    fn mend(&self, given: Family) -> String {
+    fn mend(&self, given: TypeFamily) -> String {
         let name = self.name();
         let takes = |family| self.gives(family).is_some();
-        let numeric = takes(Family::Number) && !takes(Family::Text);
-        let temporal = takes(Family::Time) && !takes(Family::Text);
-        let textual = takes(Family::Text) && !takes(Family::Number);
+        let numeric = takes(TypeFamily::Number) && !takes(TypeFamily::Text);
+        let temporal = takes(TypeFamily::Time) && !takes(TypeFamily::Text);
+        let textual = takes(TypeFamily::Text) && !takes(TypeFamily::Number);
         let written = self.written();
         match given {
-            Family::Text if numeric => format!("read it as a number first: `| number | {written}`"),
-            Family::Boolean if numeric => {
+            TypeFamily::Text if numeric => format!("read it as a number first: `| number | {written}`"),
+            TypeFamily::Boolean if numeric => {
                 format!("make it a number first: `| number | {written}`")
             }
-            Family::Time if numeric => "count it first: `| epoch | pad(10)` or `| epoch_ms | pad(13)`; its own text is in time order already".to_string(),
-            Family::Text | Family::Document if temporal => {
+            TypeFamily::Time if numeric => "count it first: `| epoch | pad(10)` or `| epoch_ms | pad(13)`; its own text is in time order already".to_string(),
+            TypeFamily::Text | TypeFamily::Document if temporal => {
                 format!("read it as a time first: `| time(\"%Y-%m-%d\") | {written}`")
             }
-            Family::Number | Family::Boolean | Family::Time
+            TypeFamily::Number | TypeFamily::Boolean | TypeFamily::Time
                 if textual && !matches!(self, Self::Uuid { .. }) =>
             {
                 format!("make it text first: `| string | {written}`")
             }
-            Family::Time if matches!(self, Self::Number) => {
+            TypeFamily::Time if matches!(self, Self::Number) => {
                 "count it: `| epoch` gives seconds, `| epoch_ms` milliseconds".to_owned()
             }
-            Family::Binary if !matches!(self, Self::Hex | Self::Base64) => {
+            TypeFamily::Binary if !matches!(self, Self::Hex | Self::Base64) => {
                 "make it text first: `| hex`, `| base64` or `| uuid`".to_owned()
             }
-            Family::List | Family::Map | Family::Set
+            TypeFamily::List | TypeFamily::Map | TypeFamily::Set
                 if matches!(self, Self::Map { .. } | Self::Shard(_)) =>
             {
                 format!("make it text first: `| string | {written}`")
@@ -151,45 +151,45 @@ impl Filter {
 }
 
 /// The kind of a constant.
-fn of(value: &Value) -> Family {
+fn of(value: &Value) -> TypeFamily {
     match value {
-        Value::Number(_) => Family::Number,
-        Value::Bool(_) => Family::Boolean,
-        Value::Time(_) => Family::Time,
-        _ => Family::Text,
+        Value::Number(_) => TypeFamily::Number,
+        Value::Bool(_) => TypeFamily::Boolean,
+        Value::Time(_) => TypeFamily::Time,
+        _ => TypeFamily::Text,
     }
 }
 
-fn common<'v>(values: impl IntoIterator<Item = &'v Value>) -> Family {
+fn common<'v>(values: impl IntoIterator<Item = &'v Value>) -> TypeFamily {
     let mut families = values.into_iter().map(of);
-    let first = families.next().unwrap_or(Family::Any);
+    let first = families.next().unwrap_or(TypeFamily::Any);
     if families.all(|family| family == first) {
         first
     } else {
-        Family::Any
+        TypeFamily::Any
     }
 }
 
-fn default_help(value: &Value, input: Family) -> String {
+fn default_help(value: &Value, input: TypeFamily) -> String {
     match (value, input) {
-        (_, Family::Text) => {
+        (_, TypeFamily::Text) => {
             let value = canonical(value).unwrap_or_default();
             format!("write it in quotes, `default(\"{value}\")`, to make it text")
         }
-        (_, Family::Number) => {
+        (_, TypeFamily::Number) => {
             "give a number, `default(0)`, or make text of it first: `| string | default(…)`".to_owned()
         }
-        (_, Family::Boolean) => {
+        (_, TypeFamily::Boolean) => {
             "give `default(true)` or `default(false)`, or make text of it first: `| string | default(…)`"
                 .to_owned()
         }
-        (_, Family::Time) => {
+        (_, TypeFamily::Time) => {
             "give a time in full, without quotes: `default(1970-01-01)` for a date, \
              `default(1970-01-01T00:00:00Z)` for a timestamp; or make text of it first: \
              `| string | default(…)`"
                 .to_owned()
         }
-        (_, Family::Binary) => "make text of it first: `| hex | default(…)`".to_owned(),
+        (_, TypeFamily::Binary) => "make text of it first: `| hex | default(…)`".to_owned(),
         _ => "make text of it first: `| string | default(…)`".to_owned(),
     }
 }

@@ -18,9 +18,9 @@ pub use apply::Secret;
 pub use compile::FilterError;
 pub use family::ApplyError;
 pub use family::FilterTypeError;
-pub use table::Entry;
+pub use table::FilterEntry;
 pub use time::{Pattern, Period};
-pub use trial::Trial;
+pub use trial::FilterTrial;
 
 use dynafold_relational::value::Value;
 

@@ -4,7 +4,7 @@ use super::Filter;
 
 /// What is known about a filter by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
+pub struct FilterEntry {
     /// The name.
     pub name: &'static str,
     /// How it is written.
@@ -20,7 +20,7 @@ macro_rules! filters {
     ($($filter:pat => $name:literal, $signature:literal, $takes:literal, $example:literal;)*) => {
         impl Filter {
             /// Every filter, in the order of the documentation.
-            pub const NAMES: &'static [Entry] = &[$(Entry {
+            pub const NAMES: &'static [FilterEntry] = &[$(FilterEntry {
                 name: $name,
                 signature: $signature,
                 takes: $takes,
@@ -74,7 +74,7 @@ filters! {
 impl Filter {
     /// Finds a filter's entry.
     #[must_use]
-    pub fn entry(name: &str) -> Option<&'static Entry> {
+    pub fn entry(name: &str) -> Option<&'static FilterEntry> {
         Self::NAMES.iter().find(|entry| entry.name == name)
     }
 }

@@ -1,7 +1,7 @@
 //! Tries filters on values that stand for all of a column's, before any row is read: what a filter
 //! refuses, the filter itself says.
 
-use dynafold_relational::catalog::{DataType, Dbms, Family};
+use dynafold_relational::catalog::{DataType, Dbms, TypeFamily};
 use dynafold_relational::value::{Number, Time, TimeKind, Value};
 
 use super::{ApplyError, Context, Filter, canonical};
@@ -17,7 +17,7 @@ const UUIDS: [&str; 2] = [
 
 /// What is known of the values of one placeholder, from its column on through its filters: nothing by default.
 #[derive(Debug, Clone, Default)]
-pub struct Trial {
+pub struct FilterTrial {
     samples: Vec<Value>,
     reach: Reach,
     /// Constants that filters put: each stands for whole rows.
@@ -43,7 +43,7 @@ enum Reach {
 /// names what is no value here.
 type Refusal = (Code, String, String);
 
-impl Trial {
+impl FilterTrial {
     /// The values of a column, with how messages call it.
     #[must_use]
     pub fn of(column: &str, data_type: &DataType, dbms: Dbms) -> Self {
@@ -76,7 +76,7 @@ impl Trial {
     }
 
     /// Goes on through a filter that is given values of this family, and tells what it refuses.
-    pub fn through(&mut self, filter: &Filter, given: Family) -> Vec<Refusal> {
+    pub fn through(&mut self, filter: &Filter, given: TypeFamily) -> Vec<Refusal> {
         let mut refusals = self.strange_codes(filter, given);
         if !refusals.is_empty() || self.loses_sight(filter) {
             self.samples.clear();
@@ -172,7 +172,7 @@ impl Trial {
     }
 
     /// What `map` names though no value is written so.
-    fn strange_codes(&self, filter: &Filter, given: Family) -> Vec<Refusal> {
+    fn strange_codes(&self, filter: &Filter, given: TypeFamily) -> Vec<Refusal> {
         let Filter::Map { codes, .. } = filter else {
             return Vec::new();
         };
@@ -183,16 +183,16 @@ impl Trial {
         };
         let may_be = |key: &str| match given {
             _ if is_all => key.is_empty() || all().any(|value| value == key),
-            Family::Boolean => matches!(key, "true" | "false"),
-            Family::Number => Number::parse(key).is_ok_and(|number| number.as_str() == key),
+            TypeFamily::Boolean => matches!(key, "true" | "false"),
+            TypeFamily::Number => Number::parse(key).is_ok_and(|number| number.as_str() == key),
             _ => true,
         };
         let strange = codes.iter().filter(|(key, _)| !may_be(key));
         let refusals = strange.map(|(key, _)| {
             let help = match (nearest(key, all()), given) {
                 (Some(near), _) if is_all => format!("did you mean `{near}`?"),
-                (_, Family::Boolean) => "a boolean is `true` or `false`".to_owned(),
-                (_, Family::Number) => {
+                (_, TypeFamily::Boolean) => "a boolean is `true` or `false`".to_owned(),
+                (_, TypeFamily::Number) => {
                     "a number is written as DynamoDB answers it: 7, -1, 0.5".to_owned()
                 }
                 _ => format!("the values are {}", all().collect::<Vec<_>>().join(", ")),

@@ -1,8 +1,8 @@
 //! Prints a written template back, in the one canonical way: what tests and the fuzzer hold the reader against.
 
-use super::{Argument, FilterCall, Segment, Written};
+use super::{FilterArgument, FilterCall, Segment, WrittenTemplate};
 
-pub(crate) fn print(written: &Written) -> String {
+pub(crate) fn print(written: &WrittenTemplate) -> String {
     written.segments.iter().map(segment).collect()
 }
 
@@ -26,8 +26,8 @@ fn segment(written: &Segment) -> String {
 
 fn call(written: &FilterCall) -> String {
     let arguments = written.arguments.iter().map(|argument| match argument {
-        Argument::Plain(literal) => literal.to_string(),
-        Argument::Pair(key, value) => format!("{key}: {value}"),
+        FilterArgument::Plain(literal) => literal.to_string(),
+        FilterArgument::Pair(key, value) => format!("{key}: {value}"),
     });
     match arguments.collect::<Vec<_>>().join(", ") {
         none if written.arguments.is_empty() => written.name.clone() + &none,

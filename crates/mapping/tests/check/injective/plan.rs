@@ -1,7 +1,7 @@
 //! Mappings that were made to collide: what the property of proved keys is tried on.
 
 use dynafold_mapping::template::{self, Filter, Segment};
-use dynafold_relational::catalog::{DataType, Dbms, Family};
+use dynafold_relational::catalog::{DataType, Dbms, TypeFamily};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
@@ -137,7 +137,7 @@ fn unique_of(third: Third, mut columns: Vec<usize>) -> Vec<usize> {
 }
 
 /// Those of the filters that a value of this kind can go through, and what makes text of the rest.
-fn fitting(mut family: Family, filters: &[&'static str]) -> String {
+fn fitting(mut family: TypeFamily, filters: &[&'static str]) -> String {
     let mut written = String::new();
     for name in filters.iter().chain(&["hex", "string"]) {
         if name.is_empty() || (["hex", "string"].contains(name) && !needs_text(family)) {
@@ -156,8 +156,8 @@ fn fitting(mut family: Family, filters: &[&'static str]) -> String {
     written
 }
 
-fn needs_text(family: Family) -> bool {
-    use Family::{Binary, List, Map, Set};
+fn needs_text(family: TypeFamily) -> bool {
+    use TypeFamily::{Binary, List, Map, Set};
     matches!(family, Binary | List | Map | Set)
 }
 
@@ -180,7 +180,7 @@ impl Plan {
     }
 
     /// What a piece takes from the row, and of which kind it is.
-    fn placeholder(&self, piece: &Piece) -> (String, Family) {
+    fn placeholder(&self, piece: &Piece) -> (String, TypeFamily) {
         let kind = self.kind(piece.column).0;
         let third = (piece.column == 2).then_some(self.third);
         let is_way = piece.takes == Takes::Way;
@@ -193,11 +193,11 @@ impl Plan {
             _ => (NAMES[piece.column].to_owned(), Some(kind)),
         };
         match kind {
-            None => (name, Family::Number),
+            None => (name, TypeFamily::Number),
             Some(DataType::Json) if piece.takes == Takes::Member => {
-                (format!("{name}.a"), Family::Any)
+                (format!("{name}.a"), TypeFamily::Any)
             }
-            Some(DataType::Json) if third == Some(Third::Exploded) => (name, Family::Any),
+            Some(DataType::Json) if third == Some(Third::Exploded) => (name, TypeFamily::Any),
             Some(kind) => (name, kind.family()),
         }
     }

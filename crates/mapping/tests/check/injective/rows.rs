@@ -2,7 +2,7 @@
 
 use dynafold_mapping::model::Model;
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, ForeignKey, Key, Table, TableKind, TableName,
+    Catalog, Column, DataType, Dbms, ForeignKey, Table, TableKind, TableName, UniqueKey,
 };
 use dynafold_relational::scan::ScanColumn;
 use dynafold_relational::value::{Number, Value};
@@ -61,7 +61,7 @@ fn table_name(name: &str) -> TableName {
 }
 
 fn table(name: &str, columns: Vec<Column>, primary_key: Vec<String>, also: Option<&str>) -> Table {
-    let also = also.into_iter().map(|column| Key {
+    let also = also.into_iter().map(|column| UniqueKey {
         name: "also".to_owned(),
         columns: vec![column.to_owned()],
     });

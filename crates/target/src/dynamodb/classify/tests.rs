@@ -3,7 +3,7 @@
 use super::*;
 
 fn classified(operation: &'static str, code: &str) -> TargetError {
-    let place = Place {
+    let place = ServiceLocation {
         name: "dynamodb in eu-west-1".to_owned(),
         billed_in: Some("eu-west-1".to_owned()),
         profile: Some("dev".to_owned()),
@@ -42,7 +42,7 @@ fn codes_decide() {
 
 #[test]
 fn credentials_that_come_late_may_come_yet() {
-    let place = Place {
+    let place = ServiceLocation {
         name: "dynamodb in eu-west-1".to_owned(),
         billed_in: Some("eu-west-1".to_owned()),
         profile: None,

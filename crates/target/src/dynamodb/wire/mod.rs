@@ -33,7 +33,7 @@ use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 use template::{Template, Templates};
-use vault::Held;
+use vault::HeldCredentials;
 
 pub(super) use sign::Clock;
 pub(crate) use vault::Vault;
@@ -112,7 +112,7 @@ impl Wire {
 
     /// Whether there are others than these credentials, which were refused as expired. Fails where
     /// that may be known later.
-    async fn renew(&self, attempt: &Attempt<'_>, refused: &Held) -> Result<bool> {
+    async fn renew(&self, attempt: &Attempt<'_>, refused: &HeldCredentials) -> Result<bool> {
         let attempt = Attempt {
             held: true,
             ..*attempt
@@ -132,7 +132,7 @@ impl Wire {
         &self,
         attempt: &Attempt<'_>,
         template: &Template,
-        held: &Held,
+        held: &HeldCredentials,
         body: &Body,
     ) -> Result<HttpRequest> {
         let time = sign::stamp(self.clock.now());
@@ -179,11 +179,11 @@ async fn exchange(
     attempt: &Attempt<'_>,
     template: &Template,
     request: HttpRequest,
-) -> Result<Answer> {
+) -> Result<WireResponse> {
     let whole = async {
         let response = template.connector.call(request).await;
         let response = response.map_err(|error| attempt.unsent(error))?;
-        let answer = Answer::read(response).await;
+        let answer = WireResponse::read(response).await;
         answer.map_err(|error| attempt.unread(error.as_ref()))
     };
     let patience = template.patience.unwrap_or(Duration::MAX);
@@ -197,7 +197,7 @@ async fn exchange(
 
 /// An answer that was read to its end.
 #[derive(Debug)]
-struct Answer {
+struct WireResponse {
     status: u16,
     body: Bytes,
     date: Option<String>,
@@ -207,7 +207,7 @@ struct Answer {
     message: String,
 }
 
-impl Answer {
+impl WireResponse {
     /// Reads an answer, or says why it ends before its end.
     async fn read(response: HttpResponse) -> Result<Self, aws_smithy_types::body::Error> {
         let status = response.status().as_u16();

@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
 use super::hash::{hex, hmac, sha256};
-use super::vault::Held;
+use super::vault::HeldCredentials;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
@@ -51,7 +51,7 @@ impl Scope {
 }
 
 /// The value of the header `authorization`.
-pub(super) fn authorization(held: &Held, scope: &Scope, signed: &Signed<'_>) -> String {
+pub(super) fn authorization(held: &HeldCredentials, scope: &Scope, signed: &Signed<'_>) -> String {
     let day = signed.time.split('T').next().unwrap_or_default();
     let names: Vec<&str> = signed.headers.iter().map(|(name, _)| *name).collect();
     let names = names.join(";");
@@ -92,11 +92,11 @@ const SKEW: SignedDuration = SignedDuration::from_mins(4);
 /// A clock with what is known of its error. Clones share that; the SDK's clients sign by one.
 #[derive(Debug, Clone, Default)]
 pub(in crate::dynamodb) struct Clock {
-    inner: Arc<Inner>,
+    inner: Arc<ClockCorrection>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct ClockCorrection {
     /// Seconds that the service's clock is ahead.
     ahead: AtomicI64,
     /// The date of the last answer that was an error.

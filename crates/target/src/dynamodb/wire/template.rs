@@ -25,7 +25,7 @@ use aws_smithy_types::timeout::TimeoutConfig;
 use parking_lot::{Mutex, RwLock};
 
 use super::sign::Scope;
-use super::vault::Held;
+use super::vault::HeldCredentials;
 use crate::Result;
 use crate::dynamodb::classify::Attempt;
 
@@ -72,7 +72,11 @@ impl Templates {
     }
 
     /// The template for a table and an account.
-    pub(super) async fn of(&self, attempt: &Attempt<'_>, held: &Held) -> Result<Arc<Template>> {
+    pub(super) async fn of(
+        &self,
+        attempt: &Attempt<'_>,
+        held: &HeldCredentials,
+    ) -> Result<Arc<Template>> {
         let account = held.credentials.account_id().map(AccountId::as_str);
         let last = self.last.read().clone();
         if let Some(last) = last
@@ -89,8 +93,8 @@ impl Templates {
         Ok(template)
     }
 
-    async fn dress(&self, attempt: &Attempt<'_>) -> Result<Dressed> {
-        let mirror = Mirror::default();
+    async fn dress(&self, attempt: &Attempt<'_>) -> Result<SignedRequest> {
+        let mirror = RequestCapture::default();
         let stopped = self
             .client
             .batch_write_item()
@@ -110,23 +114,23 @@ impl Templates {
 }
 
 /// A request as the SDK would send it, and what would carry it.
-pub(super) struct Dressed {
+pub(super) struct SignedRequest {
     pub(super) request: HttpRequest,
     connector: SharedHttpConnector,
     patience: Option<Duration>,
 }
 
 /// Without the request's headers, which hold a session's token.
-impl fmt::Debug for Dressed {
+impl fmt::Debug for SignedRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Dressed")
+        f.debug_struct("SignedRequest")
             .field("uri", &self.request.uri())
             .field("patience", &self.patience)
             .finish_non_exhaustive()
     }
 }
 
-impl Dressed {
+impl SignedRequest {
     fn bare(self, table: &str, account: Option<String>) -> Option<Template> {
         let url = url::Url::parse(self.request.uri()).ok()?;
         let mut host = url.host_str()?.to_owned();
@@ -170,14 +174,14 @@ pub(super) fn path_of(url: &str) -> &str {
 
 /// Sees a request that is about to be sent, and stops it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Mirror {
-    pub(super) seen: Arc<Mutex<Option<Dressed>>>,
+pub(super) struct RequestCapture {
+    pub(super) seen: Arc<Mutex<Option<SignedRequest>>>,
 }
 
 #[dyn_dispatch_hint]
-impl Intercept for Mirror {
+impl Intercept for RequestCapture {
     fn name(&self) -> &'static str {
-        "Mirror"
+        "RequestCapture"
     }
 
     fn read_before_transmit(
@@ -196,7 +200,7 @@ impl Intercept for Mirror {
             .http_client()
             .ok_or("the HTTP client is missing")?;
         let request = context.request().try_clone();
-        let dressed = Dressed {
+        let dressed = SignedRequest {
             request: request.ok_or("the request cannot be cloned")?,
             connector: client.http_connector(&settings.build(), components),
             patience: timeouts.operation_attempt_timeout(),

@@ -10,26 +10,28 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::hash::{hex, sha256};
 use super::sign::{Scope, Signed, authorization};
-use super::template::Mirror;
+use super::template::RequestCapture;
 use super::{Body, Vault, Wire, sign};
-use crate::dynamodb::Place;
+use crate::dynamodb::ServiceLocation;
 use crate::dynamodb::classify::Attempt;
 use crate::{ErrorClass, Result};
-use scripted::{Answer, Failing, Provider, Scripted, Seen, client, credentials, provider};
+use scripted::{
+    Failing, Provider, Scripted, ScriptedResponse, SeenRequest, client, credentials, provider,
+};
 
-fn fine() -> Answer {
-    Answer {
+fn fine() -> ScriptedResponse {
+    ScriptedResponse {
         status: 200,
         body: "{\"UnprocessedItems\":{}}",
-        ..Answer::default()
+        ..ScriptedResponse::default()
     }
 }
 
-fn refused(body: &'static str) -> Answer {
-    Answer {
+fn refused(body: &'static str) -> ScriptedResponse {
+    ScriptedResponse {
         status: 400,
         body,
-        ..Answer::default()
+        ..ScriptedResponse::default()
     }
 }
 
@@ -41,11 +43,11 @@ struct Bench {
     http: Scripted,
     provider: Provider,
     wire: Wire,
-    place: Place,
+    place: ServiceLocation,
 }
 
 impl Bench {
-    fn new(answers: &[Answer], all: &[Credentials]) -> Self {
+    fn new(answers: &[ScriptedResponse], all: &[Credentials]) -> Self {
         let http = Scripted::default();
         http.answers.lock().unwrap().extend(answers.iter().cloned());
         let provider = provider(all);
@@ -54,7 +56,7 @@ impl Bench {
             wire: Wire::new(client(&http, &vault, None), vault, sign::Clock::default()),
             http,
             provider,
-            place: Place {
+            place: ServiceLocation {
                 name: "dynamodb in eu-west-1".to_owned(),
                 billed_in: Some("eu-west-1".to_owned()),
                 profile: None,
@@ -73,7 +75,7 @@ impl Bench {
         self.wire.send(&attempt, body).await
     }
 
-    fn seen(&self) -> Vec<Seen> {
+    fn seen(&self) -> Vec<SeenRequest> {
         self.http.seen.lock().unwrap().clone()
     }
 
@@ -100,7 +102,7 @@ async fn the_sdk_signs_as_we_do() {
     ] {
         let vault = Vault::new(credentials);
         let held = vault.held(SystemTime::now()).await.unwrap();
-        let mirror = Mirror::default();
+        let mirror = RequestCapture::default();
         let request = client(&http, &vault, endpoint).batch_write_item();
         let request = request.request_items("app", Vec::new()).customize();
         let stopped = request.interceptor(mirror.clone()).send().await;
@@ -234,7 +236,7 @@ async fn credentials_are_renewed_before_they_expire_and_callers_share_it() {
 async fn a_clock_that_is_off_is_corrected_by_the_answers_date() {
     let there = Timestamp::now() + SignedDuration::from_mins(10);
     let date = there.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
-    let skewed = Answer {
+    let skewed = ScriptedResponse {
         headers: vec![("date", date)],
         ..refused(SKEWED)
     };
@@ -246,7 +248,7 @@ async fn a_clock_that_is_off_is_corrected_by_the_answers_date() {
     bench.send().await.unwrap();
     let seen = bench.seen();
     let minute = |time: SystemTime| sign::stamp(time)[..13].to_owned();
-    let near = |request: &Seen, minutes: u64| {
+    let near = |request: &SeenRequest, minutes: u64| {
         let now = SystemTime::now() + Duration::from_mins(minutes);
         let close = [now, now - Duration::from_secs(5)].map(minute);
         assert!(
@@ -269,7 +271,7 @@ async fn a_clock_that_is_off_is_corrected_by_the_answers_date() {
 async fn an_answer_that_differs_from_its_checksum_is_transient() {
     let body = fine().body;
     let sum = crc32fast::hash(body.as_bytes());
-    let with = |sum: u32, answer: Answer| Answer {
+    let with = |sum: u32, answer: ScriptedResponse| ScriptedResponse {
         headers: vec![("x-amz-crc32", sum.to_string())],
         ..answer
     };
@@ -295,7 +297,7 @@ async fn no_secret_is_in_what_is_printed_of_credentials() {
     bench.send().await.unwrap();
     let held = bench.wire.vault.last().unwrap();
     let key = held.signing_key("20260101", "eu-west-1/dynamodb/aws4_request");
-    let mirror = Mirror::default();
+    let mirror = RequestCapture::default();
     let request = client(&bench.http, &bench.wire.vault, None).list_tables();
     let request = request.customize().interceptor(mirror.clone());
     assert!(request.send().await.is_err());

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// Credentials as they are held.
-pub(super) struct Held {
+pub(super) struct HeldCredentials {
     pub(super) credentials: Credentials,
     renew: SystemTime,
     /// The day and scope of a signing key, and the key: one a day.
@@ -37,26 +37,26 @@ pub(super) struct Held {
 /// The credentials of a target, shared by all that sign.
 #[derive(Debug, Clone)]
 pub(crate) struct Vault {
-    inner: Arc<Inner>,
+    inner: Arc<VaultState>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct VaultState {
     provider: SharedCredentialsProvider,
-    held: RwLock<Option<Arc<Held>>>,
+    held: RwLock<Option<Arc<HeldCredentials>>>,
     renewing: AsyncMutex<()>,
 }
 
 /// Without the signing key, which is as good as the secret for a day.
-impl fmt::Debug for Held {
+impl fmt::Debug for HeldCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Held")
+        f.debug_struct("HeldCredentials")
             .field("renew", &self.renew)
             .finish_non_exhaustive()
     }
 }
 
-impl Held {
+impl HeldCredentials {
     fn new(credentials: Credentials, now: SystemTime) -> Self {
         let renew = match credentials.expiry() {
             Some(expiry) => (now + PAUSE).max(expiry - EARLY),
@@ -93,7 +93,7 @@ impl Vault {
     /// Holds what a provider gives.
     pub(crate) fn new(provider: impl ProvideCredentials + 'static) -> Self {
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(VaultState {
                 provider: SharedCredentialsProvider::new(provider),
                 held: RwLock::default(),
                 renewing: AsyncMutex::default(),
@@ -102,7 +102,10 @@ impl Vault {
     }
 
     /// Credentials that hold now.
-    pub(super) async fn held(&self, now: SystemTime) -> Result<Arc<Held>, CredentialsError> {
+    pub(super) async fn held(
+        &self,
+        now: SystemTime,
+    ) -> Result<Arc<HeldCredentials>, CredentialsError> {
         let old = self.inner.current();
         if let Some(held) = old.as_ref().filter(|held| now < held.renew) {
             return Ok(Arc::clone(held));
@@ -120,12 +123,12 @@ impl Vault {
         }
         let asked = self.inner.ask().await;
         let held = match (asked, usable) {
-            (Ok(credentials), _) => Held::new(credentials, now),
+            (Ok(credentials), _) => HeldCredentials::new(credentials, now),
             (Err(error), Some(old)) => {
                 tracing::warn!(%error, "the credentials could not be renewed yet");
-                Held {
+                HeldCredentials {
                     renew: now + PAUSE,
-                    ..Held::new(old.credentials.clone(), now)
+                    ..HeldCredentials::new(old.credentials.clone(), now)
                 }
             }
             (Err(error), None) => return Err(error),
@@ -136,14 +139,14 @@ impl Vault {
     }
 
     /// What was given last, whether or not it still holds.
-    pub(super) fn last(&self) -> Option<Arc<Held>> {
+    pub(super) fn last(&self) -> Option<Arc<HeldCredentials>> {
         self.inner.current()
     }
 
     /// Asks for other credentials, since these were refused as expired. Says whether there are.
     pub(super) async fn renew(
         &self,
-        refused: &Held,
+        refused: &HeldCredentials,
         now: SystemTime,
     ) -> Result<bool, CredentialsError> {
         let guard = self.inner.renewing.lock().await;
@@ -157,7 +160,7 @@ impl Vault {
         let found = asked.map(|credentials| {
             let found = other(&credentials);
             if found {
-                self.inner.keep(Held::new(credentials, now));
+                self.inner.keep(HeldCredentials::new(credentials, now));
             }
             found
         });
@@ -166,13 +169,13 @@ impl Vault {
     }
 }
 
-impl Inner {
-    fn current(&self) -> Option<Arc<Held>> {
+impl VaultState {
+    fn current(&self) -> Option<Arc<HeldCredentials>> {
         let held = self.held.read();
         held.clone()
     }
 
-    fn keep(&self, held: Held) -> Arc<Held> {
+    fn keep(&self, held: HeldCredentials) -> Arc<HeldCredentials> {
         let held = Arc::new(held);
         let mut slot = self.held.write();
         *slot = Some(Arc::clone(&held));

@@ -1,6 +1,6 @@
 //! What the endpoint does with a request.
 
-use dynafold_target::throttle::Kind;
+use dynafold_target::throttle::OutcomeKind;
 
 use super::{HOT, Item, Simulation};
 
@@ -112,9 +112,9 @@ impl Simulation<'_> {
         }
         let all = &mut self.writers[writer];
         let kind = match (failed, taken.is_empty()) {
-            (true, _) => Kind::Failed,
-            (false, true) => Kind::Throttled,
-            (false, false) => Kind::Took,
+            (true, _) => OutcomeKind::Failed,
+            (false, true) => OutcomeKind::Throttled,
+            (false, false) => OutcomeKind::Took,
         };
         all.answer = Some((kind, took + refused, consumed));
         if failed {

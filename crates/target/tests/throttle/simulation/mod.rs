@@ -5,7 +5,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::time::Duration;
 
-use dynafold_target::throttle::{Admission, Answer, Gate, Heat, Kind, Settings};
+use dynafold_target::throttle::{
+    Admission, Gate, HotPartitions, OutcomeKind, RequestOutcome, Settings,
+};
 
 mod case;
 mod endpoint;
@@ -44,7 +46,7 @@ pub(crate) struct Simulation<'c> {
     events: BinaryHeap<Reverse<(Duration, u64, Event)>>,
     numbered: u64,
     gate: Gate,
-    heat: Heat,
+    heat: HotPartitions,
     writers: Vec<Writer>,
     turn: VecDeque<usize>,
     /// Whether the first in the turn waits for an answer, and the number of its question.
@@ -81,7 +83,7 @@ impl<'c> Simulation<'c> {
                 start: case.gate.start,
                 most_in_flight: case.gate.most,
             }),
-            heat: Heat::default(),
+            heat: HotPartitions::default(),
             writers: Vec::new(),
             turn: VecDeque::new(),
             full: false,
@@ -250,7 +252,11 @@ impl<'c> Simulation<'c> {
         let accepted = std::mem::take(&mut all.batch);
         let left = std::mem::take(&mut all.left);
         let refused: f64 = left.iter().map(|item| item.units).sum();
-        let refused = if kind == Kind::Failed { 0.0 } else { refused };
+        let refused = if kind == OutcomeKind::Failed {
+            0.0
+        } else {
+            refused
+        };
         let mut blamed = 0.0;
         if refused > 0.0 || self.heat.is_watching() {
             let left = if refused > 0.0 {
@@ -261,9 +267,9 @@ impl<'c> Simulation<'c> {
             let latency = Duration::from_secs_f64(now - all.sent);
             blamed = self.heat.judge(time, latency, &pairs(&accepted), &left);
         }
-        let answer = Answer {
+        let answer = RequestOutcome {
             estimated,
-            consumed: (kind == Kind::Took).then_some(consumed),
+            consumed: (kind == OutcomeKind::Took).then_some(consumed),
             refused,
             latency: Duration::from_secs_f64(now - all.sent),
             kind,
@@ -271,7 +277,11 @@ impl<'c> Simulation<'c> {
         self.gate.answered(time, &answer, blamed);
         self.figures.heated += f64::from(u8::from(self.heat.any_hot()));
         let hot = writer == self.case.gate.most;
-        if !hot && kind == Kind::Took && left.len() <= accepted.len() && all.kept.len() <= ENOUGH {
+        if !hot
+            && kind == OutcomeKind::Took
+            && left.len() <= accepted.len()
+            && all.kept.len() <= ENOUGH
+        {
             // A few are sent with others.
             all.kept.extend(left);
             self.at(now, Event::Writer(writer));

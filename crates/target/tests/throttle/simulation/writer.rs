@@ -1,6 +1,6 @@
 //! A writer's batches.
 
-use dynafold_target::throttle::Kind;
+use dynafold_target::throttle::OutcomeKind;
 
 use super::{ENOUGH, Event, HOT, ITEMS, Item, Simulation};
 
@@ -14,7 +14,7 @@ pub(super) struct Writer {
     pub(super) kept: Vec<Item>,
     pub(super) failures: u32,
     pub(super) sent: f64,
-    pub(super) answer: Option<(Kind, f64, f64)>,
+    pub(super) answer: Option<(OutcomeKind, f64, f64)>,
 }
 
 impl Simulation<'_> {

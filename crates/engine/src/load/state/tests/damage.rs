@@ -58,7 +58,10 @@ fn a_run_that_is_killed_while_a_damaged_state_is_set_aside_finds_it_again() {
     drop(state);
     let (state, earlier) = again(&path);
     assert_eq!(finished(&state), []);
-    assert_eq!((earlier.ground(), earlier.now()), (Ground::Held, None));
+    assert_eq!(
+        (earlier.ground(), earlier.now()),
+        (TableAtStart::Held, None)
+    );
     assert!(with(&path, ".damaged-1").exists());
 }
 
@@ -103,7 +106,9 @@ fn history(path: &Path, random: &mut Rng) -> (State, Reported) {
             1 => {
                 drop(state);
                 (state, _) = again(path);
-                state.begin_attempt(attempt("", Ground::Held)).unwrap();
+                state
+                    .begin_attempt(attempt("", TableAtStart::Held))
+                    .unwrap();
             }
             2 => {
                 // All that was done before must never come back.
@@ -114,7 +119,10 @@ fn history(path: &Path, random: &mut Rng) -> (State, Reported) {
                 sizes = vec![3, 1];
             }
             3 => state
-                .begin_attempt(attempt(&"t".repeat(random.usize(..9000)), Ground::Held))
+                .begin_attempt(attempt(
+                    &"t".repeat(random.usize(..9000)),
+                    TableAtStart::Held,
+                ))
                 .unwrap(),
             _ => {
                 let pass = random.usize(..sizes.len());
@@ -234,7 +242,9 @@ fn a_damaged_state_is_set_aside_each_time_under_a_name_of_its_own() {
             panic!("not damaged");
         };
         assert!(what.contains("does not begin as a state"), "{what}");
-        state.begin_attempt(attempt("", Ground::Held)).unwrap();
+        state
+            .begin_attempt(attempt("", TableAtStart::Held))
+            .unwrap();
         state.complete(None).unwrap();
         let aside = with(&path, &format!(".damaged-{number}"));
         assert_eq!(fs::read_to_string(aside).unwrap(), text);

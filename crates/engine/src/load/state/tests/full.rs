@@ -43,7 +43,9 @@ fn nothing_that_was_reported_on_a_full_disk_is_counted() {
     let path = path(&small.0);
     let mut state = begin(&path);
     state.plan(plan(&[400])).unwrap();
-    state.begin_attempt(attempt("", Ground::Empty)).unwrap();
+    state
+        .begin_attempt(attempt("", TableAtStart::Empty))
+        .unwrap();
     let mut reported = 0;
     let error = loop {
         let mut books = books(5);
@@ -71,7 +73,7 @@ fn nothing_that_was_reported_on_a_full_disk_is_counted() {
         other => assert!(full(&other.unwrap_err())),
     }
 
-    let mut annex = Annex::create(&small.0.path().join("rejects")).unwrap();
+    let mut annex = ResumableFile::create(&small.0.path().join("rejects")).unwrap();
     let mut lines = 0;
     while annex.append_committed([b'x'; 3000].as_slice()).is_ok() {
         lines += 1;

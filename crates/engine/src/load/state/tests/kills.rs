@@ -24,7 +24,7 @@ fn child() {
         let line = format!("\n{line}\n");
         std::io::stdout().write_all(line.as_bytes()).unwrap();
     };
-    let mut extent = Extent::default();
+    let mut extent = CommittedExtent::default();
     let (mut state, from) = match open(Path::new(&path)) {
         Ok(Opened::New(mut state)) => {
             state.plan(plan(&[CHUNKS])).unwrap();
@@ -41,9 +41,11 @@ fn child() {
         Err(StateError::Held { pid, .. }) => return say(&format!("HELD {}", pid.unwrap_or(0))),
         Err(error) => return say(&format!("FAILED {error}")),
     };
-    state.begin_attempt(attempt("", Ground::Empty)).unwrap();
+    state
+        .begin_attempt(attempt("", TableAtStart::Empty))
+        .unwrap();
     let rejects = Path::new(&path).with_extension("rejects");
-    let mut rejects = Annex::resume(&rejects, &extent).unwrap();
+    let mut rejects = ResumableFile::resume(&rejects, &extent).unwrap();
     say("OPEN 0");
     for at in from..CHUNKS {
         let extent = rejects
@@ -128,7 +130,7 @@ fn a_second_start_is_refused_at_once_and_says_who_is_there() {
     let path = path(&folder);
     let state = planned(&path);
     let begun = std::time::Instant::now();
-    for mode in [Mode::Resume, Mode::Fresh] {
+    for mode in [ResumeMode::Resume, ResumeMode::Fresh] {
         let error = State::open(&path, &identity(), mode).unwrap_err();
         let words = error.to_string();
         let wanted = format!("shop.state: process {}", std::process::id());

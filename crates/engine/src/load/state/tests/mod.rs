@@ -10,7 +10,7 @@ mod runs;
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::load::plan::Part;
+use crate::load::plan::ChunkPart;
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -20,14 +20,14 @@ fn path(folder: &tempfile::TempDir) -> PathBuf {
     folder.path().join("shop.state")
 }
 
-fn identity() -> Identity {
-    Identity::new()
+fn identity() -> RunIdentity {
+    RunIdentity::new()
         .with("the mapping", "3f5a", "shop.yaml")
         .plain("the table", "shop")
 }
 
 fn open(path: &Path) -> Result<Opened, StateError> {
-    State::open(path, &identity(), Mode::Resume)
+    State::open(path, &identity(), ResumeMode::Resume)
 }
 
 fn begin(path: &Path) -> State {
@@ -37,7 +37,7 @@ fn begin(path: &Path) -> State {
     }
 }
 
-fn again(path: &Path) -> (State, Earlier) {
+fn again(path: &Path) -> (State, EarlierRun) {
     match open(path).unwrap() {
         Opened::Again(state, earlier) => (state, earlier),
         other => panic!("not again: {other:?}"),
@@ -45,15 +45,15 @@ fn again(path: &Path) -> (State, Earlier) {
 }
 
 /// A plan with so many chunks in each pass.
-fn plan(chunks: &[usize]) -> Plan {
-    let passes = chunks.iter().map(|chunks| vec![Part::Whole; *chunks]);
-    Plan {
+fn plan(chunks: &[usize]) -> ChunkPlan {
+    let passes = chunks.iter().map(|chunks| vec![ChunkPart::Whole; *chunks]);
+    ChunkPlan {
         passes: passes.collect(),
     }
 }
 
-fn attempt(now: &str, ground: Ground) -> Attempt {
-    Attempt {
+fn attempt(now: &str, ground: TableAtStart) -> RunAttempt {
+    RunAttempt {
         stamp: None,
         now: now.to_owned(),
         ground,
@@ -66,10 +66,10 @@ fn planned(path: &Path) -> State {
     let mut state = begin(path);
     state.plan(plan(&[3, 1])).unwrap();
     state
-        .begin_attempt(Attempt {
+        .begin_attempt(RunAttempt {
             stamp: Some(String::from("lsn 7")),
             table_id: Some(String::from("an id")),
-            ..attempt("2026-01-01T00:00:00Z", Ground::Empty)
+            ..attempt("2026-01-01T00:00:00Z", TableAtStart::Empty)
         })
         .unwrap();
     state

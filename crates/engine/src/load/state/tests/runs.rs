@@ -7,7 +7,7 @@ fn what_was_done_is_told_to_the_run_that_goes_on() {
     let folder = folder();
     let path = path(&folder);
     let mut state = planned(&path);
-    let rejects = Extent {
+    let rejects = CommittedExtent {
         length: 77,
         tail: String::from("abc"),
     };
@@ -27,7 +27,7 @@ fn what_was_done_is_told_to_the_run_that_goes_on() {
     assert_eq!(made.collect::<Vec<_>>(), [4, 5]);
     assert_eq!(earlier.annexes["rejects"], rejects);
     assert_eq!(earlier.now(), Some("2026-01-01T00:00:00Z"));
-    assert_eq!(earlier.ground(), Ground::Empty);
+    assert_eq!(earlier.ground(), TableAtStart::Empty);
     assert_eq!(earlier.table_id(), Some("an id"));
     assert_eq!(earlier.attempts[0].stamp.as_deref(), Some("lsn 7"));
 }
@@ -38,14 +38,14 @@ fn each_attempt_is_counted_and_the_first_ones_time_is_kept() {
     let path = path(&folder);
     planned(&path).chunk_done(0, 0).unwrap();
     let (mut state, _) = again(&path);
-    let second = attempt("2026-02-02T00:00:00Z", Ground::Held);
+    let second = attempt("2026-02-02T00:00:00Z", TableAtStart::Held);
     state.begin_attempt(second).unwrap();
     state.chunk_done(0, 2).unwrap();
     drop(state);
     let (state, earlier) = again(&path);
     assert_eq!(earlier.attempts.len(), 2);
     assert_eq!(earlier.now(), Some("2026-01-01T00:00:00Z"));
-    assert_eq!(earlier.ground(), Ground::Empty);
+    assert_eq!(earlier.ground(), TableAtStart::Empty);
     assert_eq!(finished(&state), [(0, 0), (0, 2)]);
 }
 
@@ -55,7 +55,7 @@ fn a_finished_run_makes_room_for_the_next_one() {
     let path = path(&folder);
     let mut state = planned(&path);
     state.chunk_done(0, 0).unwrap();
-    let selection = Selection {
+    let selection = PruneSelection {
         place: String::from("shop@eu"),
         json: String::from("{\"items\":\"all\"}"),
     };
@@ -63,11 +63,11 @@ fn a_finished_run_makes_room_for_the_next_one() {
     drop(state);
     for _ in 0..2 {
         // Another identity is none of its business any more.
-        let other = Identity::new().plain("the table", "other");
-        let Opened::New(state) = State::open(&path, &other, Mode::Resume).unwrap() else {
+        let other = RunIdentity::new().plain("the table", "other");
+        let Opened::New(state) = State::open(&path, &other, ResumeMode::Resume).unwrap() else {
             panic!("not new");
         };
-        assert_eq!(*state.planned(), Plan::default());
+        assert_eq!(*state.planned(), ChunkPlan::default());
         assert_eq!(finished(&state), []);
         assert_eq!(state.selection("shop@eu"), Some(&*selection.json));
         assert_eq!(state.selection("other"), None);
@@ -82,14 +82,14 @@ fn an_unfinished_run_of_something_else_is_not_gone_on_with() {
     let folder = folder();
     let path = path(&folder);
     drop(planned(&path));
-    let other = Identity::new()
+    let other = RunIdentity::new()
         .with("the mapping", "77aa", "shop.yaml")
         .plain("--items", "USER");
-    let error = State::open(&path, &other, Mode::Resume).unwrap_err();
+    let error = State::open(&path, &other, ResumeMode::Resume).unwrap_err();
     let StateError::Differs { differences, .. } = &error else {
         panic!("{error}");
     };
-    let words: Vec<_> = differences.iter().map(Difference::to_string).collect();
+    let words: Vec<_> = differences.iter().map(ChangedFact::to_string).collect();
     assert_eq!(
         words,
         [
@@ -100,7 +100,7 @@ fn an_unfinished_run_of_something_else_is_not_gone_on_with() {
     );
     assert!(error.help().contains("--fresh"));
     assert_eq!(again(&path).1.attempts.len(), 1, "nothing was changed");
-    let fresh = State::open(&path, &other, Mode::Fresh).unwrap();
+    let fresh = State::open(&path, &other, ResumeMode::Fresh).unwrap();
     assert!(matches!(fresh, Opened::New(_)));
     drop(fresh);
     assert!(
@@ -113,7 +113,7 @@ fn an_unfinished_run_of_something_else_is_not_gone_on_with() {
 fn fresh_forgets_what_is_done_and_keeps_what_was_written() {
     let folder = folder();
     let path = path(&folder);
-    let selection = Selection {
+    let selection = PruneSelection {
         place: String::from("shop"),
         json: String::from("{}"),
     };
@@ -121,36 +121,43 @@ fn fresh_forgets_what_is_done_and_keeps_what_was_written() {
     let mut state = planned(&path);
     state.chunk_done(0, 0).unwrap();
     drop(state);
-    let mended = Identity::new()
+    let mended = RunIdentity::new()
         .with("the mapping", "77aa", "shop.yaml")
         .plain("the table", "shop");
     // Killed before it has begun, it takes over what it took over.
-    for mode in [Mode::Fresh, Mode::Resume] {
+    for mode in [ResumeMode::Fresh, ResumeMode::Resume] {
         let Opened::Again(state, earlier) = State::open(&path, &mended, mode).unwrap() else {
             panic!("what was written is forgotten");
         };
         assert_eq!(finished(&state), []);
-        assert_eq!((earlier.ground(), earlier.now()), (Ground::Empty, None));
+        assert_eq!(
+            (earlier.ground(), earlier.now()),
+            (TableAtStart::Empty, None)
+        );
         assert_eq!(state.selection("shop"), Some("{}"));
     }
-    let Opened::Again(mut state, _) = State::open(&path, &mended, Mode::Resume).unwrap() else {
+    let Opened::Again(mut state, _) = State::open(&path, &mended, ResumeMode::Resume).unwrap()
+    else {
         panic!("what was written is forgotten");
     };
     let now = "2026-03-03T00:00:00Z";
-    state.begin_attempt(attempt(now, Ground::Held)).unwrap();
+    state
+        .begin_attempt(attempt(now, TableAtStart::Held))
+        .unwrap();
     drop(state);
-    let Opened::Again(mut state, earlier) = State::open(&path, &mended, Mode::Resume).unwrap()
+    let Opened::Again(mut state, earlier) =
+        State::open(&path, &mended, ResumeMode::Resume).unwrap()
     else {
         panic!("not gone on with");
     };
     assert_eq!(
         (earlier.ground(), earlier.now()),
-        (Ground::Empty, Some(now))
+        (TableAtStart::Empty, Some(now))
     );
     state.forget_attempts().unwrap();
     drop(state);
     assert!(matches!(
-        State::open(&path, &mended, Mode::Resume).unwrap(),
+        State::open(&path, &mended, ResumeMode::Resume).unwrap(),
         Opened::New(_)
     ));
 }
@@ -161,7 +168,7 @@ fn nothing_is_taken_over_from_another_part_or_into_an_emptied_table() {
     let path = path(&folder);
     drop(planned(&path));
     let part = identity().plain("--items", "USER");
-    for (identity, mode) in [(part, Mode::Fresh), (identity(), Mode::Replace)] {
+    for (identity, mode) in [(part, ResumeMode::Fresh), (identity(), ResumeMode::Replace)] {
         assert!(matches!(
             State::open(&path, &identity, mode).unwrap(),
             Opened::New(_)
@@ -171,11 +178,13 @@ fn nothing_is_taken_over_from_another_part_or_into_an_emptied_table() {
 }
 
 /// An unfinished run of something.
-fn planned_again(path: &Path, identity: &Identity) -> State {
-    let Opened::New(mut state) = State::open(path, identity, Mode::Resume).unwrap() else {
+fn planned_again(path: &Path, identity: &RunIdentity) -> State {
+    let Opened::New(mut state) = State::open(path, identity, ResumeMode::Resume).unwrap() else {
         panic!("not new");
     };
-    state.begin_attempt(attempt("", Ground::Empty)).unwrap();
+    state
+        .begin_attempt(attempt("", TableAtStart::Empty))
+        .unwrap();
     state
 }
 
@@ -223,7 +232,7 @@ fn a_format_of_another_version_is_told_from_damage() {
     let wanted = "has format 9; this version writes 3";
     assert!(error.to_string().contains(wanted), "{error}");
     assert!(matches!(
-        State::open(&path, &identity(), Mode::Fresh).unwrap(),
+        State::open(&path, &identity(), ResumeMode::Fresh).unwrap(),
         Opened::New(_)
     ));
 }
@@ -242,7 +251,7 @@ fn a_state_that_was_written_before_is_read() {
     assert_eq!(state.selection("shop"), Some("{}"));
     for line in WRITTEN.lines().skip(1) {
         let (_, json) = line.split_once(' ').unwrap();
-        let entry: log::Entry = serde_json::from_str(json).unwrap();
+        let entry: log::LogEntry = serde_json::from_str(json).unwrap();
         assert_eq!(serde_json::to_string(&entry).unwrap(), json);
     }
 }

@@ -1,4 +1,4 @@
-use dynafold_relational::catalog::Family;
+use dynafold_relational::catalog::TypeFamily;
 
 use super::*;
 
@@ -88,7 +88,7 @@ fn wrong_calls_say_what_the_filter_takes() {
 
 #[test]
 fn families_are_checked_before_any_row_is_read() {
-    use Family::{Any, Binary, Boolean, Document, List, Map, Number, Set, Text, Time};
+    use TypeFamily::{Any, Binary, Boolean, Document, List, Map, Number, Set, Text, Time};
     let all = [
         Number, Text, Boolean, Time, Binary, Document, List, Map, Set, Any,
     ];
@@ -144,8 +144,8 @@ fn families_are_checked_before_any_row_is_read() {
 
 #[test]
 fn type_faults_say_how_to_mend_them() {
-    use Family::{Binary, Boolean, Document, List, Map, Number, Text, Time};
-    let fault = |text: &str, family: Family| {
+    use TypeFamily::{Binary, Boolean, Document, List, Map, Number, Text, Time};
+    let fault = |text: &str, family: TypeFamily| {
         let filter = filters(text).expect(text).remove(0);
         let error = filter.family(family).expect_err(text);
         format!("{error}: {}", error.help)

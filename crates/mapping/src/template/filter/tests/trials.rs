@@ -21,7 +21,11 @@ fn money() -> DataType {
 }
 
 /// What a chain refuses of a column, as far as it goes.
-fn tried(trial: &mut Trial, data_type: &DataType, written: &str) -> Vec<(Code, String, String)> {
+fn tried(
+    trial: &mut FilterTrial,
+    data_type: &DataType,
+    written: &str,
+) -> Vec<(Code, String, String)> {
     let mut family = data_type.family();
     let mut refusals = Vec::new();
     for filter in filters(written).expect(written) {
@@ -35,7 +39,7 @@ fn tried(trial: &mut Trial, data_type: &DataType, written: &str) -> Vec<(Code, S
 }
 
 fn refused(data_type: &DataType, dbms: Dbms, written: &str) -> String {
-    let mut trial = Trial::of("x", data_type, dbms);
+    let mut trial = FilterTrial::of("x", data_type, dbms);
     let refusals = tried(&mut trial, data_type, written);
     let shown = refusals.into_iter().map(|refusal| match refusal {
         (Code::FilterType, message, _) => format!("every: {message}"),
@@ -222,7 +226,7 @@ fn a_column_that_counts_its_rows_needs_as_many_digits() {
         (60_000, "map(1: 7, *: 8) | pad(3)", false),
         (0, "pad(1)", false),
     ] {
-        let trial = Trial::of("id", &integer, Dbms::Postgres);
+        let trial = FilterTrial::of("id", &integer, Dbms::Postgres);
         let mut trial = trial.counting(rows, "there are so many".to_owned());
         let refusals = tried(&mut trial, &integer, written);
         let is_some = matches!(refusals.as_slice(), [(Code::RefusedValues, ..)]);

@@ -10,10 +10,10 @@ use dynafold_dynamodb::{Attribute, Billing, KeyAttribute, KeyType, Settings, Tab
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::{Duration, Instant};
 
-use super::scripted::{Answer, Scripted, config, credentials, provider};
-use super::{EXPIRED, Place, SKEWED, refused, sign};
+use super::scripted::{Scripted, ScriptedResponse, config, credentials, provider};
+use super::{EXPIRED, SKEWED, ServiceLocation, refused, sign};
 use crate::dynamodb::{Clients, Dynamodb, Vault};
-use crate::{ErrorClass, Key, Wanted};
+use crate::{ErrorClass, ItemKey, ScanRequest};
 
 const SLOWER: &str = r#"{"__type":"x#ProvisionedThroughputExceededException","message":"x"}"#;
 
@@ -34,14 +34,14 @@ fn table() -> Table {
 }
 
 fn target(
-    answers: Vec<Answer>,
+    answers: Vec<ScriptedResponse>,
     provider: impl ProvideCredentials + 'static,
 ) -> (Scripted, Dynamodb) {
     let http = Scripted::default();
     http.answers.lock().unwrap().extend(answers);
     let vault = Vault::new(provider);
     let clients = Clients::new(&config(&http), vault);
-    let place = Place {
+    let place = ServiceLocation {
         name: "dynamodb in eu-west-1".to_owned(),
         billed_in: Some("eu-west-1".to_owned()),
         profile: None,
@@ -49,11 +49,11 @@ fn target(
     (http, Dynamodb::new(clients, place, None))
 }
 
-fn good(body: String) -> Answer {
-    Answer {
+fn good(body: String) -> ScriptedResponse {
+    ScriptedResponse {
         status: 200,
         body: body.leak(),
-        ..Answer::default()
+        ..ScriptedResponse::default()
     }
 }
 
@@ -62,7 +62,7 @@ fn key(n: usize) -> String {
 }
 
 /// Of so many keys the first is read, and the others are left.
-fn one_of(keys: usize) -> Answer {
+fn one_of(keys: usize) -> ScriptedResponse {
     let left: Vec<String> = (1..keys).map(key).collect();
     let left = if left.is_empty() {
         String::new()
@@ -75,7 +75,7 @@ fn one_of(keys: usize) -> Answer {
     ))
 }
 
-fn keys(number: usize) -> Vec<Key> {
+fn keys(number: usize) -> Vec<ItemKey> {
     let key = |n| (Attribute::S(format!("P{n}").into()), None);
     (0..number).map(key).collect()
 }
@@ -112,7 +112,7 @@ async fn a_read_whose_token_has_expired_goes_on_with_another() {
         let answer = if scans { page() } else { one_of(1) };
         let (http, target) = target(vec![refused(EXPIRED), answer], provider(&all));
         if scans {
-            let wanted = Wanted::all();
+            let wanted = ScanRequest::all();
             target.scan_page(&table(), &wanted, None).await.unwrap();
         } else {
             target.read_items(&table(), &keys(1)).await.unwrap();
@@ -133,7 +133,7 @@ async fn a_read_whose_token_has_expired_goes_on_with_another() {
 async fn a_read_that_is_signed_by_a_clock_that_is_off_is_signed_anew() {
     let there = Timestamp::now() + SignedDuration::from_mins(10);
     let date = there.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
-    let skewed = Answer {
+    let skewed = ScriptedResponse {
         headers: vec![("date", date)],
         ..refused(SKEWED)
     };

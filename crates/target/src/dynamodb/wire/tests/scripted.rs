@@ -21,7 +21,7 @@ use http_body_util::BodyExt as _;
 use super::super::Vault;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Answer {
+pub(super) struct ScriptedResponse {
     pub(super) status: u16,
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: &'static str,
@@ -29,13 +29,13 @@ pub(super) struct Answer {
 
 /// A request as it came.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct SeenRequest {
     pub(super) headers: Vec<(String, String)>,
     pub(super) url: String,
     pub(super) body: String,
 }
 
-impl Seen {
+impl SeenRequest {
     pub(super) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(other, _)| other == name);
         found.map_or("", |(_, value)| value)
@@ -44,8 +44,8 @@ impl Seen {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scripted {
-    pub(super) answers: Arc<Mutex<VecDeque<Answer>>>,
-    pub(super) seen: Arc<Mutex<Vec<Seen>>>,
+    pub(super) answers: Arc<Mutex<VecDeque<ScriptedResponse>>>,
+    pub(super) seen: Arc<Mutex<Vec<SeenRequest>>>,
 }
 
 impl HttpClient for Scripted {
@@ -67,7 +67,10 @@ impl HttpConnector for Scripted {
             let (headers, url) = (headers.collect(), request.uri().to_owned());
             let body = request.into_body().collect().await.unwrap().to_bytes();
             let body = String::from_utf8(body.to_vec()).unwrap();
-            this.seen.lock().unwrap().push(Seen { headers, url, body });
+            this.seen
+                .lock()
+                .unwrap()
+                .push(SeenRequest { headers, url, body });
             let answer = this.answers.lock().unwrap().pop_front().unwrap();
             let body = SdkBody::from(answer.body);
             let mut response = HttpResponse::new(answer.status.try_into().unwrap(), body);

@@ -15,13 +15,13 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// All reads by key of a target.
 #[derive(Debug)]
-pub(super) struct Crowd {
-    inner: Mutex<Inner>,
+pub(super) struct ReadLimiter {
+    inner: Mutex<ReadLimiterState>,
     freed: Notify,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct ReadLimiterState {
     limit: f64,
     under_way: u32,
     halved: Option<Instant>,
@@ -29,10 +29,10 @@ struct Inner {
     progress: Option<Instant>,
 }
 
-impl Default for Crowd {
+impl Default for ReadLimiter {
     fn default() -> Self {
         Self {
-            inner: Mutex::new(Inner {
+            inner: Mutex::new(ReadLimiterState {
                 limit: MOST,
                 under_way: 0,
                 halved: None,
@@ -45,18 +45,18 @@ impl Default for Crowd {
 
 /// A request's place; it is free again when this is dropped.
 #[derive(Debug)]
-pub(super) struct Place<'c>(&'c Crowd);
+pub(super) struct ReadPermit<'c>(&'c ReadLimiter);
 
-impl Crowd {
+impl ReadLimiter {
     /// Waits for a place.
-    pub(super) async fn enter(&self) -> Place<'_> {
+    pub(super) async fn enter(&self) -> ReadPermit<'_> {
         loop {
             let freed = self.freed.notified();
             {
                 let mut inner = self.inner.lock();
                 if f64::from(inner.under_way) < inner.limit.floor() {
                     inner.under_way += 1;
-                    return Place(self);
+                    return ReadPermit(self);
                 }
             }
             freed.await;
@@ -93,7 +93,7 @@ impl Crowd {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for ReadPermit<'_> {
     fn drop(&mut self) {
         self.0.inner.lock().under_way -= 1;
         self.0.freed.notify_one();
@@ -106,39 +106,47 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_refused_halves_the_crowd_and_whole_answers_let_it_grow() {
-        let crowd = Crowd::default();
+        let read_limiter = ReadLimiter::default();
         let mut places = Vec::new();
         for _ in 0..8 {
-            places.push(crowd.enter().await);
+            places.push(read_limiter.enter().await);
         }
-        crowd.refused();
-        crowd.refused();
-        assert_eq!(crowd.inner.lock().limit.to_bits(), 4.0_f64.to_bits());
+        read_limiter.refused();
+        read_limiter.refused();
+        assert_eq!(read_limiter.inner.lock().limit.to_bits(), 4.0_f64.to_bits());
         places.truncate(4);
         let pause = Duration::from_secs(1);
-        assert!(tokio::time::timeout(pause, crowd.enter()).await.is_err());
+        assert!(
+            tokio::time::timeout(pause, read_limiter.enter())
+                .await
+                .is_err()
+        );
         for _ in 0..5 {
-            crowd.read(true);
+            read_limiter.read(true);
         }
-        places.push(crowd.enter().await);
+        places.push(read_limiter.enter().await);
         for _ in 0..20 {
             tokio::time::sleep(PAUSE).await;
-            crowd.refused();
+            read_limiter.refused();
         }
         places.clear();
-        let _one = crowd.enter().await;
-        assert!(tokio::time::timeout(pause, crowd.enter()).await.is_err());
+        let _one = read_limiter.enter().await;
+        assert!(
+            tokio::time::timeout(pause, read_limiter.enter())
+                .await
+                .is_err()
+        );
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_while_others_read_is_not_idle() {
-        let crowd = Crowd::default();
+        let read_limiter = ReadLimiter::default();
         let begun = Instant::now();
         tokio::time::sleep(Duration::from_mins(1)).await;
-        crowd.read(false);
+        read_limiter.read(false);
         tokio::time::sleep(Duration::from_secs(5)).await;
-        assert_eq!(crowd.idle(begun), Duration::from_secs(5));
+        assert_eq!(read_limiter.idle(begun), Duration::from_secs(5));
         let later = Instant::now();
-        assert_eq!(crowd.idle(later), Duration::ZERO);
+        assert_eq!(read_limiter.idle(later), Duration::ZERO);
     }
 }
