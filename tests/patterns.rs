@@ -82,7 +82,6 @@ async fn hold(example: &Example) {
     assert_eq!(warnings, example.warnings, "{}", example.name);
 }
 
-/// Every example.
 fn all() -> impl Iterator<Item = Example> {
     let examples = EXAMPLES.iter();
     examples.map(|(name, migration, like)| Example::read(name, migration, like))

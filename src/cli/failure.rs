@@ -31,7 +31,7 @@ pub(super) enum FailureFormat {
 impl FailureFormat {
     /// What `--format` says, whatever the command and whether or not its line can be read; `None` where the
     /// results are for people.
-    pub(super) fn said(words: &[OsString]) -> Option<Self> {
+    pub(super) fn form_of_arguments(words: &[OsString]) -> Option<Self> {
         let mut words = words.iter().filter_map(|word| word.to_str());
         let format = words.find(|word| *word == "--format" || word.starts_with("--format="))?;
         let said = format.strip_prefix("--format=");

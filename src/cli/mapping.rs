@@ -122,7 +122,6 @@ impl Outlined {
         })
     }
 
-    /// Shows its errors.
     pub(super) fn tell(&self, path: &Path, output: &OutputStreams) {
         if !self.errors.is_empty() {
             let name = one_line(&path.display().to_string());

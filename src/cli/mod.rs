@@ -63,11 +63,11 @@ pub fn run() -> ExitCode {
     if let Some(exit) = completion::answer(&words) {
         return exit;
     }
-    let form = FailureFormat::said(&words);
+    let form = FailureFormat::form_of_arguments(&words);
     let arguments = match flags::parse(&words) {
         Ok(arguments) => arguments,
         // clap answers --help, --version and wrong usage (exit code 2).
-        Err(UnreadArguments::Clap(error)) => return usage::told(&usage::explained(error)),
+        Err(UnreadArguments::Clap(error)) => return usage::print_usage(&usage::explained(error)),
         Err(UnreadArguments::Failure(failure)) => {
             return failed(&OutputStreams::new(Color::Auto), &failure, form);
         }

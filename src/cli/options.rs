@@ -15,7 +15,6 @@ pub(super) struct SourceArguments {
 }
 
 impl SourceArguments {
-    /// The source's URL.
     pub(super) fn url(self) -> Result<String, Failure> {
         self.source.ok_or_else(|| {
             Failure::usage("no source is named").with_help(
@@ -25,7 +24,6 @@ impl SourceArguments {
     }
 }
 
-/// Where items go.
 #[derive(Debug, Args)]
 pub(super) struct TargetArguments {
     /// `dynamodb`, `local` (in memory) or `local:FILE`

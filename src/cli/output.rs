@@ -20,7 +20,7 @@ const RESET: &str = "0";
 const STYLE: char = '\u{fdd0}';
 
 /// Says something on stderr; where nobody listens any more, it is lost.
-pub(super) fn tell(text: &str) {
+pub(super) fn write_to_stderr(text: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
@@ -180,12 +180,10 @@ impl OutputStreams {
         }
     }
 
-    /// Warns.
     pub(super) fn warning(&self, text: &str) {
         self.message(YELLOW, "warning", text);
     }
 
-    /// Warns of each.
     pub(super) fn warnings(&self, texts: impl IntoIterator<Item = impl AsRef<str>>) {
         for text in texts {
             self.warning(text.as_ref());

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::format;
-use super::output::tell;
+use super::output::write_to_stderr;
 use crate::load::{Progress, RunStep};
 use crate::mapping::model::Model;
 
@@ -190,7 +190,7 @@ impl Progress for ProgressLines {
             Some(total) if total >= count => format!(" of about {}", format::count(total)),
             _ => String::new(),
         };
-        tell(&format!(
+        write_to_stderr(&format!(
             "{name}: {}{of}; {} in all, {}",
             format::count(count),
             format::counted(done, "item"),
@@ -199,6 +199,6 @@ impl Progress for ProgressLines {
     }
 
     fn step(&self, step: RunStep) {
-        tell(words(step));
+        write_to_stderr(words(step));
     }
 }

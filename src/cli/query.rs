@@ -195,7 +195,6 @@ fn listed(
     }
 }
 
-/// Shows the requests.
 fn explain(
     plan: &CallPlan,
     ground: &QueryContext,

@@ -1,6 +1,6 @@
 //! How a user ends what takes long: by a signal, once or twice.
 
-use super::output::tell;
+use super::output::write_to_stderr;
 use crate::load::Cancel;
 
 /// Ctrl-C, or SIGTERM, once: finish what is in flight and report. Twice: stop at once.
@@ -10,7 +10,7 @@ pub(super) fn stop_on_signals() -> Cancel {
     tokio::spawn(async move {
         stop_signal().await;
         wish.cancel();
-        tell("stopping: finishing what is in flight; once more stops at once");
+        write_to_stderr("stopping: finishing what is in flight; once more stops at once");
         stop_signal().await;
         #[expect(
             clippy::exit,

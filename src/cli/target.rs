@@ -26,7 +26,6 @@ const SAMPLE: u64 = 200;
 /// What a command will use up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BilledUse {
-    /// Writes every item.
     Writes,
     /// Reads every item, strongly consistent, and scans the keys.
     Reads,
@@ -160,7 +159,7 @@ pub(super) async fn confirm_calls(
         format::counted(calls, "call"),
         format::count(format::rounded(least.ceil())),
         dollars(prices.reads(least)),
-        prices.told(),
+        prices.dated_source(),
     );
     let question = format!("Ask the table `{}`?", table.name);
     agree(target, &estimate, &question, yes, output)
@@ -240,7 +239,7 @@ async fn estimate(
     Ok(format!(
         "at most {}, {what} on demand ({})",
         format::counted(items, "item"),
-        prices.told(),
+        prices.dated_source(),
     ))
 }
 

@@ -8,7 +8,7 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::format::printable;
-use super::output::tell;
+use super::output::write_to_stderr;
 use crate::diagnostic::nearest;
 
 /// How a missing argument's name begins, and the tip for it.
@@ -76,10 +76,10 @@ pub(super) fn explained(mut error: clap::Error) -> clap::Error {
 }
 
 /// Prints what clap has to say. Its words may hold an argument as it was given: then they go without colours.
-pub(super) fn told(error: &clap::Error) -> ExitCode {
+pub(super) fn print_usage(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     if error.use_stderr() && printable(&text) != text {
-        tell(text.trim_end());
+        write_to_stderr(text.trim_end());
     } else {
         // Where nobody listens any more, it is lost.
         let _ = error.print();

@@ -26,7 +26,6 @@ pub(super) async fn run(arguments: Verify, output: &OutputStreams) -> Result<Out
     }
 }
 
-/// Compares items.
 async fn compare(
     job: &VerifyJob,
     which: &ItemsJob,

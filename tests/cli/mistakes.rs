@@ -171,7 +171,6 @@ const WRITTEN: &[(&str, &str)] = &[
     ("customer_id = :customerId", "customer_id = :id"),
 ];
 
-/// What is typed.
 const TYPED: &[&str] = &[
     "check nope.yaml --source sqlite:shop.db",
     "check shop.yaml",

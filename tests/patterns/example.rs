@@ -15,7 +15,6 @@ use super::query::{Case, cases, words};
 /// An item in DynamoDB's JSON.
 pub(super) type Item = Map<String, Value>;
 
-/// A worked example.
 pub(super) struct Example {
     pub(super) name: &'static str,
     pub(super) migration: &'static str,
@@ -90,7 +89,6 @@ impl Example {
         Source::everywhere(self.migration).await
     }
 
-    /// The items, parsed.
     pub(super) fn items(&self) -> Vec<Item> {
         let lines = self.golden.lines();
         lines

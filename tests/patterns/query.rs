@@ -10,7 +10,6 @@ use crate::support::cli::Ran;
 
 /// One call of an access pattern, and its answer.
 pub(super) struct Case {
-    /// The access pattern.
     pub(super) pattern: String,
     pub(super) index: Option<String>,
     /// The key condition; `#name` stands for the attribute of that name.

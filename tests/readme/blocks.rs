@@ -9,7 +9,6 @@ pub(crate) struct Page {
     pub(crate) text: String,
 }
 
-/// A fenced block.
 #[derive(Clone)]
 pub(crate) struct Block {
     pub(crate) language: String,
@@ -20,7 +19,6 @@ pub(crate) struct Block {
     pub(crate) place: String,
 }
 
-/// Every page.
 pub(super) fn pages() -> Vec<Page> {
     let top = [
         "README.md",
@@ -36,7 +34,6 @@ pub(super) fn pages() -> Vec<Page> {
     paths.map(|path| page(&path)).collect()
 }
 
-/// One page.
 pub(crate) fn page(path: &str) -> Page {
     let text = std::fs::read_to_string(root().join(path));
     Page {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{files, root};
 
-/// Circles that stay.
 const KNOWN: [&str; 2] = [
     // An item type holds the texts that its keys can be, which the proof makes of its templates.
     "mapping: model, proof",

@@ -44,7 +44,6 @@ fn hexadecimal(bytes: &[u8]) -> String {
     digits
 }
 
-/// Quotes a name.
 fn quoted(dialect: &str, name: &str) -> String {
     match dialect {
         "mysql" => format!("`{name}`"),

@@ -47,7 +47,6 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs the program.
 pub(crate) fn dynafold(arguments: &[&str]) -> Ran {
     run(&mut command(arguments))
 }

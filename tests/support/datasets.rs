@@ -10,7 +10,6 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, MySqlConnection,
 
 use super::{mysql, postgres};
 
-/// The folder.
 pub(crate) fn folder() -> Option<PathBuf> {
     assert!(
         std::env::var_os("DYNAFOLD_DATASETS").is_some(),
@@ -75,7 +74,6 @@ impl Dataset {
         all
     }
 
-    /// The product's name.
     pub(crate) fn product(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "sqlite",
@@ -133,7 +131,6 @@ impl Dataset {
         figures
     }
 
-    /// Drops the database.
     pub(crate) async fn drop(self) {
         if let Self::Mysql(_, database) = self {
             database.drop().await;

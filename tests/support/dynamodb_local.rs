@@ -8,7 +8,6 @@ use tokio::net::TcpStream;
 use super::embedded::config;
 use super::servers;
 
-/// Its URL.
 pub(crate) fn endpoint() -> String {
     servers::url("dynamodb")
 }

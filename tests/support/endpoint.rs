@@ -15,11 +15,9 @@ pub(crate) enum Step {
     Error(u16, &'static str, &'static str),
     /// Closes the connection without a word.
     Hangup,
-    /// Resets the connection.
     Reset,
     /// Says that more follows, and closes.
     CutOff,
-    /// Never answers.
     Stall,
     /// Answers without end.
     Endless,

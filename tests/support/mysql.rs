@@ -101,7 +101,6 @@ impl Database {
         url
     }
 
-    /// Its name.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

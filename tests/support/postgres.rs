@@ -56,7 +56,6 @@ impl Database {
         database
     }
 
-    /// The database's name.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

@@ -42,7 +42,6 @@ impl Source {
         all
     }
 
-    /// The product's name.
     pub(crate) fn product(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "sqlite",
@@ -117,7 +116,6 @@ impl Source {
         }
     }
 
-    /// Drops the database.
     pub(crate) async fn drop(self) {
         if let Self::Mysql(_, database) = self {
             database.drop().await;

@@ -51,7 +51,6 @@ impl Database {
         connection
     }
 
-    /// The file.
     pub(crate) fn file(&self) -> PathBuf {
         self.folder.path().join("shop.db")
     }

@@ -14,7 +14,6 @@ use dynafold::source::{Chunk, Row, Source};
 use dynafold::value::Value;
 use futures_util::TryStreamExt;
 
-/// One line.
 #[derive(Debug)]
 pub(crate) struct Case {
     line: usize,

@@ -9,7 +9,6 @@ use super::tree::{ItemCell, Section};
 pub struct Definition {
     /// The mapping's file name.
     pub(super) mapping: String,
-    /// The table's name.
     pub(super) table: String,
     pub(super) sections: Vec<Section>,
 }

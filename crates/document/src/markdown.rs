@@ -47,7 +47,7 @@ fn block(out: &mut String, block: &DocBlock) {
         DocBlock::Heading(title) => out.push_str(&format!("### {title}\n\n")),
         DocBlock::Subheading(title) => out.push_str(&format!("#### {title}\n\n")),
         DocBlock::Paragraph(text) | DocBlock::Note(text) => {
-            out.push_str(&format!("{}\n\n", line(text)))
+            out.push_str(&format!("{}\n\n", line(text)));
         }
         DocBlock::Facts(facts) => {
             for (name, fact) in facts {
@@ -177,7 +177,6 @@ fn text(text: &str) -> String {
     out
 }
 
-/// Text as code.
 fn code(text: &str) -> String {
     if text.is_empty() {
         return String::new();

@@ -64,7 +64,7 @@ pub(super) fn dollars(amount: f64) -> String {
 /// The date and region of the prices.
 pub(super) fn prices(prices: &Prices) -> String {
     let Some(date) = &prices.date else {
-        return format!("There are {}.", prices.told());
+        return format!("There are {}.", prices.dated_source());
     };
     let source = prices.usd.source.as_ref();
     let source = source.map_or_else(String::new, |source| format!(" ({source})"));
@@ -80,7 +80,7 @@ pub(super) fn marked(at_least: bool, figure: &str) -> String {
 }
 
 /// The same in a sentence: `at least 0.5`.
-pub(super) fn told(at_least: bool, figure: &str) -> String {
+pub(super) fn bounded(at_least: bool, figure: &str) -> String {
     bound(at_least, "at least", figure)
 }
 

@@ -48,7 +48,6 @@ pub(super) struct Article {
     pub(super) blocks: Vec<DocBlock>,
 }
 
-/// A table.
 #[derive(Debug, Default)]
 pub(super) struct DocTable {
     pub(super) caption: String,
@@ -103,7 +102,6 @@ pub(super) enum TextPiece {
     Code(String),
     /// A value of a row.
     Value(String),
-    /// A DynamoDB type.
     Type(String),
     /// Text of a kind that a page shows in a way of its own.
     Marked(&'static str, String),
@@ -198,7 +196,6 @@ pub(super) fn plain(text: impl Into<String>) -> TextPiece {
     TextPiece::Text(text.into())
 }
 
-/// Text as code.
 pub(super) fn code(text: impl Into<String>) -> TextPiece {
     TextPiece::Code(text.into())
 }
@@ -267,7 +264,6 @@ pub(crate) struct SourceTable {
     pub(crate) item_types: Vec<String>,
     /// Access patterns that find one of these.
     pub(crate) patterns: Vec<String>,
-    /// Its columns.
     pub(crate) columns: Vec<SourceColumn>,
 }
 
@@ -287,7 +283,6 @@ pub(crate) enum TableRole {
 /// A column of the source, and what carries it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SourceColumn {
-    /// Its name.
     pub(crate) name: String,
     /// Its type, in the database's words.
     pub(crate) declared: String,

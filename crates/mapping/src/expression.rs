@@ -45,7 +45,6 @@ pub(super) enum ExpressionPiece {
 /// What a value is held against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Comparand {
-    /// An attribute.
     Attribute(String),
     /// The size of one, which is a number.
     Size,

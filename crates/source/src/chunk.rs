@@ -39,7 +39,7 @@ pub(super) fn chunks<'a, R: Send + 'a>(
                 };
                 bytes += taken.map_err(&fault)?;
             }
-            family.tell(&mut chunk);
+            family.report_left_behind(&mut chunk);
             let some = !chunk.rows.is_empty() || !chunk.left.is_empty() || bytes > 0;
             Ok(some.then_some((chunk, (rows, watch, decode, fault, family))))
         },

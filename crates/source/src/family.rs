@@ -93,11 +93,11 @@ impl<'a> Family<'a> {
     /// Hands out the last family and what was left behind.
     pub(super) fn end(&mut self, chunk: &mut Chunk) {
         self.complete(chunk);
-        self.tell(chunk);
+        self.report_left_behind(chunk);
     }
 
     /// Tells what was left behind since the last time.
-    pub(super) fn tell(&mut self, chunk: &mut Chunk) {
+    pub(super) fn report_left_behind(&mut self, chunk: &mut Chunk) {
         for (left, node) in self.left.iter_mut().zip(&self.layout.nodes) {
             if *left != LeftBehind::default() {
                 chunk.left.push((node.root, std::mem::take(left)));
@@ -129,7 +129,6 @@ impl<'a> Family<'a> {
         Ok((row, bytes))
     }
 
-    /// A parent begins.
     fn begin(
         &mut self,
         chunk: &mut Chunk,
@@ -147,7 +146,6 @@ impl<'a> Family<'a> {
         Ok(bytes)
     }
 
-    /// A child comes.
     fn add(
         &mut self,
         node: usize,

@@ -168,7 +168,6 @@ impl Watch {
     }
 }
 
-/// The next row.
 pub(super) async fn next<R>(
     rows: &mut BoxStream<'_, sqlx::Result<R>>,
     watch: Option<&Watch>,
@@ -227,7 +226,7 @@ impl Count {
     }
 
     /// Puts rows of the statement together.
-    pub(super) fn left(&self, rows: &[Vec<u64>]) -> Vec<(usize, LeftBehind)> {
+    pub(super) fn left_behind(&self, rows: &[Vec<u64>]) -> Vec<(usize, LeftBehind)> {
         let left = rows.iter().filter_map(|row| {
             let &[node, orphans] = row.as_slice() else {
                 return None;
@@ -261,7 +260,7 @@ fn count(union: &Union<'_>, node: usize) -> String {
 
 /// Why a query was refused, in the database's words.
 #[must_use]
-pub fn said(cause: &sqlx::Error) -> String {
+pub fn database_message(cause: &sqlx::Error) -> String {
     match cause.as_database_error() {
         Some(error) => shown(error),
         None => cause.to_string(),
@@ -298,14 +297,12 @@ pub(super) struct Tls {
     pub(super) mode: (&'static [&'static str], &'static [&'static str]),
     /// What it takes to secure nothing, and to leave the host's name unchecked.
     pub(super) unsecured: &'static str,
-    /// See above.
     pub(super) unnamed: &'static str,
     /// The parameters that name files: the authority's certificate, the client's, and its key.
     pub(super) files: [&'static [&'static str]; 3],
 }
 
 impl Tls {
-    /// All parameters.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         let lists = [self.mode.0].into_iter().chain(self.files);
         lists.flatten().copied()

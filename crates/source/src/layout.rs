@@ -44,7 +44,6 @@ pub(super) enum OutputColumn<'a> {
 
 /// The rows of a scan or of an embed.
 pub(super) struct LayoutNode<'a> {
-    /// What is read.
     pub(super) scan: &'a Scan,
     /// The embed; `None` for the scan itself.
     pub(super) embed: Option<&'a Embed>,

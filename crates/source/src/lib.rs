@@ -37,8 +37,7 @@ pub mod postgres;
 pub mod sqlite;
 
 pub use dialect::Dialect;
-pub use identity::said;
-pub use identity::{Canceller, SourceIdentity};
+pub use identity::{Canceller, SourceIdentity, database_message};
 use identity::{Count, Tls};
 pub use select::statement;
 
@@ -259,7 +258,7 @@ pub trait Source: Send {
             return Ok(Vec::new());
         };
         let counted = self.numbers(&count.sql, scan).await?;
-        Ok(count.left(&counted))
+        Ok(count.left_behind(&counted))
     }
 
     /// Checks, after the last scan of this connection and before anything is claimed, that all that was read

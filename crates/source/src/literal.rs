@@ -7,7 +7,6 @@ use dynafold_relational::value::{Number, NumberError};
 pub(super) enum Literal {
     /// Digits with sign, point and exponent.
     Number(String),
-    /// Text.
     Text(String),
     /// Bytes, as pairs of hexadecimal digits.
     Bytes(String),

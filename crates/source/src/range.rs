@@ -103,11 +103,9 @@ const FOUND: i128 = 22;
 pub(super) enum KeyColumnKind {
     /// Whole numbers, which can be counted with.
     Integer,
-    /// Other numbers.
     Number,
     /// Text, and what the database reads from text: times, UUIDs.
     Text,
-    /// Bytes.
     Bytes,
 }
 

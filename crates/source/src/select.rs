@@ -105,7 +105,7 @@ impl<'a> Rows<'a> {
     }
 
     /// A column of ours that something must be equal to, as it is stored.
-    pub(super) fn ours(&self, on: &Match) -> String {
+    pub(super) fn stored_column(&self, on: &Match) -> String {
         format!("{}.{}", self.owner(on.join), self.dialect.quote(&on.ours))
     }
 
@@ -201,7 +201,7 @@ impl<'a> Rows<'a> {
         let alias = self.dialect.quote(&join.alias);
         let on = join.on.iter().map(|on| {
             let theirs = self.dialect.quote(&on.theirs);
-            format!("{alias}.{theirs} = {}", self.ours(on))
+            format!("{alias}.{theirs} = {}", self.stored_column(on))
         });
         let on: Vec<String> = on.collect();
         let table = self.dialect.table(&join.table);
@@ -435,7 +435,9 @@ impl<'a> Union<'a> {
             && let Some(embed) = self.layout.nodes.get(*child).and_then(|node| node.embed)
         {
             let ours = embed.on.iter().enumerate();
-            outputs.extend(ours.map(|(at, on)| format!("{} AS u{child}_{at}", rows.ours(on))));
+            outputs.extend(
+                ours.map(|(at, on)| format!("{} AS u{child}_{at}", rows.stored_column(on))),
+            );
         }
         if let Some(embed) = node.embed {
             let theirs = embed.on.iter().enumerate();

@@ -70,7 +70,13 @@ impl Differences {
     }
 
     /// Tells two things apart by their words. `what` goes before them: `the table's key is`.
-    fn tell(&mut self, weight: DifferenceWeight, what: &str, wanted: &str, found: &str) {
+    fn push_if_different(
+        &mut self,
+        weight: DifferenceWeight,
+        what: &str,
+        wanted: &str,
+        found: &str,
+    ) {
         if wanted != found {
             self.push(weight, format!("{what} {found}, the mapping says {wanted}"));
         }
@@ -82,7 +88,7 @@ impl Differences {
 pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
     let (found, ttl_known) = (&found.table, found.ttl_known);
     let mut all = Differences::default();
-    all.tell(
+    all.push_if_different(
         DifferenceWeight::Fixed,
         "the table's key is",
         &key(wanted),
@@ -93,7 +99,7 @@ pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
     if ttl_known {
         let ttl = |table: &Table| table.ttl.clone().unwrap_or_else(|| "none".to_owned());
         let what = "the TTL attribute is";
-        all.tell(DifferenceWeight::Comfort, what, &ttl(wanted), &ttl(found));
+        all.push_if_different(DifferenceWeight::Comfort, what, &ttl(wanted), &ttl(found));
     }
     match wanted.billing {
         Billing::Provisioned(whole) if wanted.billing == found.billing => {
@@ -101,7 +107,7 @@ pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
         }
         _ => {
             let (wanted, found) = (paid(wanted.billing), paid(found.billing));
-            all.tell(DifferenceWeight::Comfort, "the table is", &wanted, &found);
+            all.push_if_different(DifferenceWeight::Comfort, "the table is", &wanted, &found);
         }
     }
     all.0
@@ -127,14 +133,17 @@ fn indexes(wanted: &[Index], found: &[Index], local: bool, all: &mut Differences
         // A local index has the table's partition key, which was compared.
         let (wanted_key, found_key) = (index_key(index, local), index_key(other, local));
         let what = format!("the key of index {name} is");
-        all.tell(DifferenceWeight::Breaking, &what, &wanted_key, &found_key);
+        all.push_if_different(DifferenceWeight::Breaking, &what, &wanted_key, &found_key);
         let weight = if lacks(&index.projection, &other.projection) {
             DifferenceWeight::Breaking
         } else {
             DifferenceWeight::Comfort
         };
-        let (wanted_held, found_held) = (held(&index.projection), held(&other.projection));
-        all.tell(
+        let (wanted_held, found_held) = (
+            projection_text(&index.projection),
+            projection_text(&other.projection),
+        );
+        all.push_if_different(
             weight,
             &format!("index {name} holds"),
             &wanted_held,
@@ -156,7 +165,7 @@ fn throughputs(whole: Throughput, wanted: &[Index], found: &[Index], all: &mut D
         };
         let units = |index: &Index| paid(Billing::Provisioned(index.throughput.unwrap_or(whole)));
         let what = format!("index {} is", index.name);
-        all.tell(
+        all.push_if_different(
             DifferenceWeight::Comfort,
             &what,
             &units(index),
@@ -210,7 +219,7 @@ fn lacks(wanted: &Projection, found: &Projection) -> bool {
     }
 }
 
-fn held(projection: &Projection) -> String {
+fn projection_text(projection: &Projection) -> String {
     match projection {
         Projection::All => "all attributes".to_owned(),
         Projection::Keys => "keys alone".to_owned(),

@@ -46,7 +46,6 @@ struct AskedCall {
     answer: CallResult,
 }
 
-/// Asks every pattern.
 pub(super) async fn ask(
     loaded: Option<&TargetSpec>,
     model: &Model,
@@ -74,7 +73,7 @@ pub(super) async fn ask(
                 found = None;
             }
         }
-        answers.push(found.map(|found| told(pattern, table, found)));
+        answers.push(found.map(|found| example_answer(pattern, table, found)));
     }
     Ok(PatternAnswers {
         answers,
@@ -281,7 +280,11 @@ fn spread<T: Copy>(all: Vec<T>) -> Vec<T> {
 }
 
 /// An answer as the document has it.
-fn told(pattern: &AccessPattern, table: &Table, asked: AskedCall) -> document::ExampleAnswer {
+fn example_answer(
+    pattern: &AccessPattern,
+    table: &Table,
+    asked: AskedCall,
+) -> document::ExampleAnswer {
     let AskedCall {
         values,
         plan,

@@ -19,7 +19,6 @@ use crate::document::export::ExportFormat;
 /// How much of a file is looked into for a marker.
 const BEGINNING: u64 = 4 << 10;
 
-/// What is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum DocsFormat {
     /// The definition document as one self-contained page
@@ -80,9 +79,7 @@ impl DocsFormat {
 /// Where a format goes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FormatDestination {
-    /// Standard output.
     Stdout,
-    /// A file.
     File(PathBuf),
 }
 

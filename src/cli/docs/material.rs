@@ -45,8 +45,8 @@ pub(super) async fn gather(
 ) -> Result<(Material, Definition), Failure> {
     let prices = prices::read(job.prices.as_deref(), job.price_region.as_deref())?;
     let (mut source, catalog, file) = mapping::open_any(&job.origin, &job.mapping).await?;
-    let warnings = told(&file, &file.checked.diagnostics);
-    let accepted = told(&file, &file.checked.accepted);
+    let warnings = document_warnings(&file, &file.checked.diagnostics);
+    let accepted = document_warnings(&file, &file.checked.accepted);
     let proofs = file.checked.proofs.clone();
     let model = Arc::new(file.into_model(output)?);
     let proofs = proofs.ok_or_else(Failure::silent)?;
@@ -119,7 +119,7 @@ pub(super) async fn gather(
 }
 
 /// Diagnostics as the document has them.
-fn told(file: &MappingFile, diagnostics: &[Diagnostic]) -> Vec<Warning> {
+fn document_warnings(file: &MappingFile, diagnostics: &[Diagnostic]) -> Vec<Warning> {
     match to_json("", &file.text, diagnostics) {
         Json::Array(all) => all
             .into_iter()
@@ -134,7 +134,6 @@ fn is_whole(sample: &ItemTypeSample, rows: u64) -> bool {
     sample.read < rows && !sample.is_cut
 }
 
-/// Reads every row.
 async fn all_rows(url: &str, model: &Arc<Model>, context: Context) -> Result<Forecast, Failure> {
     let source = source::connect(url).await?;
     let cancel = stop_on_signals();

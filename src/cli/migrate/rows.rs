@@ -55,14 +55,16 @@ fn rows(path: &Path, model: &Model) -> Result<HashSet<(Arc<str>, String)>, Failu
                 "load all of them: --items {item_type} --changes-only"
             )));
         }
-        let row = known.map_or(row.get().to_owned(), |known| own(known, row.get()));
+        let row = known.map_or(row.get().to_owned(), |known| {
+            whole_row_key(known, row.get())
+        });
         rows.insert((item_type.into(), row));
     }
     Ok(rows)
 }
 
 /// A row key without the positions of elements, which come last: the whole row is loaded again.
-fn own(item_type: &ItemType, row: &str) -> String {
+fn whole_row_key(item_type: &ItemType, row: &str) -> String {
     let position = item_type.row_key.get(item_type.key_columns());
     let end = position.and_then(|(name, _)| {
         let mut text = String::from(",");

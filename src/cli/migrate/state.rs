@@ -31,10 +31,10 @@ pub(super) fn open(
     }
     let identity = identity(job, mapping, source, target, model, context)?;
     let opened = State::open(&job.state.path, &identity, job.state.mode);
-    opened.map(Some).map_err(|error| told(&error))
+    opened.map(Some).map_err(|error| state_failure(&error))
 }
 
-fn told(error: &StateError) -> Failure {
+fn state_failure(error: &StateError) -> Failure {
     Failure::of(error)
         .with_code("state")
         .with_help(error.help())
@@ -103,7 +103,9 @@ pub(super) async fn of_this_table(
     Ok(Some(if same {
         Opened::Again(state, earlier)
     } else {
-        state.forget_attempts().map_err(|error| told(&error))?;
+        state
+            .forget_attempts()
+            .map_err(|error| state_failure(&error))?;
         Opened::New(state)
     }))
 }

@@ -11,7 +11,6 @@ use crate::preview::{Collisions, Forecast, ItemTypeForecast, PlaceForecast};
 /// Signs of the longest bar of the histogram.
 const BAR: u64 = 30;
 
-/// The whole report.
 pub(super) fn text(forecast: &Forecast, cost: &Cost, output: &OutputStreams) -> String {
     let mut parts = vec![item_types(forecast)];
     if forecast.total.made > 0 {

@@ -36,7 +36,7 @@ pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
                 )),
         ));
     }
-    out.push(format!(" {}", cost.prices.told()));
+    out.push(format!(" {}", cost.prices.dated_source()));
     out.join("\n")
 }
 

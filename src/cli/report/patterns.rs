@@ -91,7 +91,6 @@ fn call(call: &DifferentCall) -> Vec<String> {
     out
 }
 
-/// The last line.
 fn ending(report: &PatternsReport) -> String {
     match &report.outcome {
         PatternsOutcome::Proved if report.without_sql > 0 => {

@@ -81,7 +81,6 @@ fn unexpected(report: &VerifyReport) -> String {
     }
 }
 
-/// The last lines.
 fn ending(report: &VerifyReport) -> String {
     let total = &report.total;
     let because = report.claims.iter().map(|claim| claim.because.as_str());

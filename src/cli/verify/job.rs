@@ -94,7 +94,6 @@ pub(super) struct VerifyJob {
     pub(super) comparison: ComparisonJob,
 }
 
-/// What is compared.
 pub(super) enum ComparisonJob {
     Items(Box<ItemsJob>),
     Answers(AnswersJob),

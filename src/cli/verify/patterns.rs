@@ -4,7 +4,7 @@ use super::job::{AnswersJob, VerifyJob};
 use crate::cli::failure::Failure;
 use crate::cli::format::whole;
 use crate::cli::options::Format;
-use crate::cli::output::{OutputStreams, tell};
+use crate::cli::output::{OutputStreams, write_to_stderr};
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{Outcome, mapping, report, target};
 use crate::mapping::PatternProof;
@@ -55,7 +55,7 @@ pub(super) async fn run(
     .await?;
     let cancel = stop_on_signals();
     let progress = |number: usize, all: usize, pattern: &str, calls: usize| {
-        tell(&format!("{number} of {all}: {pattern}, {calls} calls"));
+        write_to_stderr(&format!("{number} of {all}: {pattern}, {calls} calls"));
     };
     let proving = Proving {
         ground: DrawContext {

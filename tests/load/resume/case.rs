@@ -52,7 +52,6 @@ impl Case {
         self.folder.path().join(name)
     }
 
-    /// Writes the mapping.
     pub(in crate::load) fn map(&self, mapping: &str) {
         std::fs::write(self.path("app.yaml"), mapping).unwrap();
     }

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::gauge::Reason;
 
-/// What is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

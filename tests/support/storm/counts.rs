@@ -43,7 +43,6 @@ pub(crate) struct Requests {
     pub(crate) unanswered: u64,
 }
 
-/// Writes of items.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Items {
     /// Puts that were done, those over another item among them.
@@ -71,7 +70,6 @@ pub(crate) struct Units {
     pub(crate) each_second: Vec<f64>,
 }
 
-/// The busiest window.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Window {
     pub(crate) seconds: u64,
@@ -80,7 +78,6 @@ pub(crate) struct Window {
     pub(crate) ended: f64,
 }
 
-/// One table.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct TableCounts {
     pub(crate) items: u64,
@@ -93,7 +90,6 @@ pub(crate) struct TableCounts {
     pub(crate) indexes: BTreeMap<String, Vec<PartitionCounts>>,
 }
 
-/// One partition.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct PartitionCounts {
     /// The first hash; or the partition key, where each is a partition of its own.

@@ -7,7 +7,6 @@ const HEAD: usize = 64 << 10;
 /// BatchWriteItem's limit is 16 MB.
 const BODY: usize = 17 << 20;
 
-/// A request.
 #[derive(Debug, Default)]
 pub(crate) struct Request {
     /// `POST /path`.

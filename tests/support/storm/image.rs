@@ -9,7 +9,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::schema::{IndexSchema, Projection, Schema};
 
-/// An item's traces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Image {
     size: usize,

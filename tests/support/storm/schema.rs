@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::settings::Billing;
 
-/// A table's shape.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Schema {
     pub(crate) name: String,
@@ -21,7 +20,6 @@ pub(crate) struct Schema {
     pub(crate) declared_wcu: Option<f64>,
 }
 
-/// An index's shape.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct IndexSchema {
     pub(crate) name: String,

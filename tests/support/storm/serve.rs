@@ -92,7 +92,6 @@ fn accept(listener: &TcpListener, open: &Open, service: &Arc<Service>) {
     }
 }
 
-/// Serves one connection.
 fn serve(stream: TcpStream, service: &Service) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut connection = Connection::new(stream);

@@ -30,7 +30,6 @@ pub(crate) struct Service {
     identities: Mutex<Identities>,
 }
 
-/// Tables and counts.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) tables: HashMap<String, Table>,

@@ -167,7 +167,6 @@ pub(crate) struct Fault {
     pub(crate) status: Option<u16>,
 }
 
-/// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {

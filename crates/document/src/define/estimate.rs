@@ -31,7 +31,6 @@ impl StoredTotals {
     }
 }
 
-/// Estimates them.
 pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
     let folder = Folder::new(inputs.model, inputs.context.clone());
     let mut item_types = Vec::new();

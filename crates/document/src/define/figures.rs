@@ -49,9 +49,7 @@ pub(super) enum Basis {
 /// What an item type comes to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct TypeFigures {
-    /// Its name.
     pub(super) name: String,
-    /// Its items.
     pub(super) items: Option<u64>,
     /// Whether there may be fewer: a condition leaves rows out, and how many is not known.
     pub(super) at_most: bool,
@@ -72,7 +70,6 @@ pub(super) struct TypeFigures {
 pub(super) struct StoredTotals {
     /// Items or entries.
     pub(super) items: u64,
-    /// Their bytes.
     pub(super) bytes: u64,
     /// Write units that loading them takes.
     pub(super) write_units: u64,
@@ -164,7 +161,6 @@ impl Figures {
         }
     }
 
-    /// All of it.
     pub(super) fn section(&self, facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         let prices = facts.inputs.prices;
         let mut blocks = vec![DocBlock::Note(prose(self.basis()))];

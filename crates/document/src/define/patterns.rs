@@ -14,7 +14,7 @@ use super::places::shown;
 use super::trace::{OriginColumn, origins};
 use super::{DocumentFacts, Inputs};
 use crate::definition::{ExampleAnswer, ExampleRequest};
-use crate::phrases::{self, cost, marked, told, units};
+use crate::phrases::{self, bounded, cost, marked, units};
 use crate::tree::{
     About, Article, ArticleLink, DocBlock, DocRow, DocTable, TextLine, TextPiece, code, joined,
     link, plain, prose,
@@ -88,7 +88,7 @@ impl CallUnits {
         };
         match self.example {
             Some(example) => {
-                let example = told(self.at_least, &units(example));
+                let example = bounded(self.at_least, &units(example));
                 format!("{example} in the example; {bounds}")
             }
             None => bounds,
@@ -332,7 +332,7 @@ impl Pattern<'_> {
             facts.push(("Partitions", vec![plain(merged)]));
         }
         facts.push(("Read units a call", vec![plain(self.units.words())]));
-        let told = |amount| told(self.units.at_least, &cost(amount));
+        let told = |amount| bounded(self.units.at_least, &cost(amount));
         let mut costs = format!("{} a million calls", told(self.usd_per_million(prices)));
         if let Some(rate) = model.rate {
             let month = told(self.usd_per_month(prices));

@@ -11,7 +11,6 @@ use crate::tree::{TextLine, TextPiece, code, joined, plain};
 pub(super) struct OriginColumn {
     /// The table, as people write it; the item type's query where it is read from one.
     pub(super) table: String,
-    /// The column.
     pub(super) column: String,
     /// Its type, in the database's words; empty where it is not known.
     pub(super) declared: String,

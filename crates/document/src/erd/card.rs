@@ -28,7 +28,6 @@ pub(super) struct CardRow<'a> {
     pub(super) data_type: String,
 }
 
-/// A box.
 pub(super) struct Card<'a> {
     pub(super) table: &'a Table,
     pub(super) dimmed: bool,

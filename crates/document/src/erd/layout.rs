@@ -602,7 +602,6 @@ const LEAST: i32 = 44;
 const APART: i32 = 8;
 
 impl Grid<'_> {
-    /// Draws the grid.
     fn route(&self) -> ErdLayout {
         let mut layout = ErdLayout {
             places: vec![PlacedBox::default(); self.shapes.len()],

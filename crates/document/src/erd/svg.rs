@@ -18,7 +18,6 @@ const MARGIN: i32 = 8;
 
 const STYLE: &str = include_str!("erd.css");
 
-/// Writes the element.
 pub(super) fn write(catalog: &Catalog, drawing: &Drawing) -> String {
     let layout = &drawing.layout;
     let is_empty = drawing.cards.is_empty();

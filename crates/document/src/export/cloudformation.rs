@@ -35,7 +35,7 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
     };
     let table = [
         ("kind", kind.to_owned()),
-        ("properties", block(&said(&table), "      ")),
+        ("properties", block(&without_empty(&table), "      ")),
     ];
     text.push('\n');
     text.push_str(&filled(include_str!("cloudformation/table.yaml"), &table));
@@ -199,14 +199,16 @@ fn inline(value: &Value) -> String {
 }
 
 /// The value without what is null or an empty list.
-fn said(value: &Value) -> Value {
+fn without_empty(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
-            let said = map.iter().map(|(name, value)| (name.clone(), said(value)));
+            let said = map
+                .iter()
+                .map(|(name, value)| (name.clone(), without_empty(value)));
             let is_said = |value: &Value| !value.is_null() && *value != json!([]);
             Value::Object(said.filter(|(_, value)| is_said(value)).collect())
         }
-        Value::Array(all) => all.iter().map(said).collect(),
+        Value::Array(all) => all.iter().map(without_empty).collect(),
         value => value.clone(),
     }
 }
@@ -373,7 +375,7 @@ mod tests {
     fn what_is_not_there_is_not_said() {
         let map = json!({ "A": null, "B": [], "C": [{ "D": 1, "E": null }], "F": { "Ref": "G" } });
         let said = "C: [ { \"D\": 1 } ]\nF: { \"Ref\": \"G\" }\n";
-        assert_eq!(block(&super::said(&map), ""), said);
+        assert_eq!(block(&super::without_empty(&map), ""), said);
     }
 
     #[test]

@@ -84,7 +84,7 @@ pub(super) fn application(model: &Model, options: &ExportOptions) -> Result<Expo
     }
     let mut export = policy(&statements);
     export.warnings.extend(notes);
-    export.warnings.extend(untold(&asked));
+    export.warnings.extend(uncovered_partitions(&asked));
     Ok(export)
 }
 
@@ -131,7 +131,7 @@ impl AskedAction<'_> {
 }
 
 /// Where the condition key tells nothing.
-fn untold(asked: &[AskedAction<'_>]) -> impl Iterator<Item = String> {
+fn uncovered_partitions(asked: &[AskedAction<'_>]) -> impl Iterator<Item = String> {
     let untold = asked
         .iter()
         .filter(|asked| asked.keys.contains(&LeadingKeys::Untold));
@@ -273,7 +273,7 @@ impl KeyValuePiece {
 
 impl LeadingKeys {
     fn of(pattern: &AccessPattern, tenant: Option<&str>) -> Self {
-        let Some(template) = told(pattern) else {
+        let Some(template) = single_text_key(pattern) else {
             return Self::Untold;
         };
         let mut pieces: Vec<KeyValuePiece> = Vec::new();
@@ -349,7 +349,7 @@ impl LeadingKeys {
 }
 
 /// The template of a partition key that the condition key tells: one text.
-fn told(pattern: &AccessPattern) -> Option<&Template> {
+fn single_text_key(pattern: &AccessPattern) -> Option<&Template> {
     match pattern.partition.as_slice() {
         [(key, template)] if key.key_type == KeyType::S => Some(template),
         _ => None,
@@ -413,7 +413,7 @@ fn tenant(model: &Model, wanted: &Tenant) -> Result<(Option<String>, Vec<String>
 fn inferred(model: &Model) -> (Option<String>, Vec<String>) {
     let mut found: Option<(&str, &str)> = None;
     for pattern in &model.patterns {
-        let reason = match (alone(pattern), found) {
+        let reason = match (prefix_and_parameter(pattern), found) {
             (Ok(this), None) => {
                 found = Some(this);
                 continue;
@@ -435,14 +435,14 @@ fn inferred(model: &Model) -> (Option<String>, Vec<String>) {
     let mut notes = vec![format!(
         "every access pattern finds its partition by `{name}`, so the policy binds a caller to the partition of its tag `{name}`; where the partition is nobody's own, say --tenant none"
     )];
-    notes.extend(held(model, name));
+    notes.extend(tag_requirement(model, name));
     (Some(name.to_owned()), notes)
 }
 
 /// What a pattern's partition key begins with, and the parameter that is all the rest of it.
-fn alone(pattern: &AccessPattern) -> Result<(&str, &str), &'static str> {
-    let template =
-        told(pattern).ok_or("since `dynamodb:LeadingKeys` does not tell its partition key")?;
+fn prefix_and_parameter(pattern: &AccessPattern) -> Result<(&str, &str), &'static str> {
+    let template = single_text_key(pattern)
+        .ok_or("since `dynamodb:LeadingKeys` does not tell its partition key")?;
     let (prefix, value) = match template.parts.as_slice() {
         [TemplatePart::Text(text), TemplatePart::Value(value)] => (text.as_str(), value),
         [TemplatePart::Value(value)] => ("", value),
@@ -484,7 +484,7 @@ fn named(model: &Model, name: &str) -> Result<Vec<String>, ExportError> {
             ));
         }
     }
-    notes.extend(held(model, name));
+    notes.extend(tag_requirement(model, name));
     Ok(notes)
 }
 
@@ -539,7 +539,7 @@ fn reaches(
 }
 
 /// What else than the plain value the tag has to hold.
-fn held(model: &Model, name: &str) -> Option<String> {
+fn tag_requirement(model: &Model, name: &str) -> Option<String> {
     let mut all = model.patterns.iter().flat_map(|p| values(p, name));
     all.any(|value| !value.filters.is_empty() || value.escape.is_some())
         .then(|| {

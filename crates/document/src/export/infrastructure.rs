@@ -6,7 +6,6 @@
 use dynafold_dynamodb::{Autoscale, Index, KeyAttribute, StreamView, Table, Throughput};
 use dynafold_mapping::model::{Expired, Model};
 
-/// All of it.
 #[derive(Debug, Clone)]
 pub(super) struct Infrastructure<'m> {
     pub(super) table: &'m Table,
@@ -58,7 +57,6 @@ impl Scaling<'_> {
     }
 }
 
-/// Which capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Capacity {
     Read,

@@ -25,7 +25,7 @@ const ROLE: &str = "AWSServiceRoleForApplicationAutoScaling_DynamoDBTable";
 
 pub(super) fn write(model: &Model, samples: &[ItemTypeSample], options: &ExportOptions) -> Export {
     let table = &model.table;
-    let mut warnings = unsaid(table);
+    let mut warnings = unsupported_features(table);
     let attributes = attributes(model, samples, &mut warnings);
     let typed: Vec<Value> = attributes
         .iter()
@@ -66,7 +66,7 @@ pub(super) fn write(model: &Model, samples: &[ItemTypeSample], options: &ExportO
 }
 
 /// What the format cannot say of a table.
-fn unsaid(table: &Table) -> Vec<String> {
+fn unsupported_features(table: &Table) -> Vec<String> {
     let settings = &table.settings;
     let mut warnings = Vec::new();
     if let Some(names) = named(&table.indexes, is_wide) {

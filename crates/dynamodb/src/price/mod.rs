@@ -123,7 +123,7 @@ impl Prices {
 
     /// The date and region of the prices, as they stand beside every figure, or that there are none.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn dated_source(&self) -> String {
         match &self.date {
             Some(date) => format!("prices of {date} in {}; check yours", self.region),
             None => format!(
@@ -204,11 +204,15 @@ mod tests {
     fn a_region_that_the_file_lacks_has_no_prices() {
         let unknown = Prices::read(SHIPPED, Some("mars-1")).unwrap();
         assert_eq!(unknown.writes(1.0), None);
-        assert!(unknown.told().contains("no known prices for mars-1"));
-        assert!(unknown.told().contains("eu-central-1"));
+        assert!(
+            unknown
+                .dated_source()
+                .contains("no known prices for mars-1")
+        );
+        assert!(unknown.dated_source().contains("eu-central-1"));
         let frankfurt = Prices::read(SHIPPED, Some("eu-central-1")).unwrap();
         assert_eq!(
-            frankfurt.told(),
+            frankfurt.dated_source(),
             "prices of 2026-09-11 in eu-central-1; check yours"
         );
     }

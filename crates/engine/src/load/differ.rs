@@ -23,7 +23,6 @@ pub(super) const REQUESTS: usize = 8;
 pub(super) enum KnownItem {
     /// The item, as it should be; or it has expired and DynamoDB has deleted it already.
     Same,
-    /// Another item.
     Different,
     /// Nothing.
     Missing,

@@ -104,7 +104,7 @@ struct EndSignal {
 
 impl RunHalt {
     /// Carries the caller's wish to all tasks of the run, wherever they wait, until what it gives is dropped.
-    pub(crate) fn heed(&self, cancel: &Cancel) -> JoinSet<()> {
+    pub(crate) fn watch_for_cancel(&self, cancel: &Cancel) -> JoinSet<()> {
         let (halt, cancel) = (self.clone(), cancel.clone());
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
@@ -177,7 +177,7 @@ impl RunHalt {
     }
 
     /// Waits until no answer is waited for any more.
-    pub(crate) async fn left(&self) {
+    pub(crate) async fn drained(&self) {
         self.leaving(ShutdownStage::Asking).await;
     }
 

@@ -79,7 +79,6 @@ struct LaneState<T> {
     warnings: Mutex<Vec<String>>,
 }
 
-/// One of them.
 struct Lane<T> {
     shared: Arc<LaneState<T>>,
     sender: mpsc::Sender<LaneMessage<T>>,
@@ -372,7 +371,7 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
             if let LaneMessage::Rows(RowBlock { ticket, .. }) | LaneMessage::End { ticket, .. } =
                 &read
             {
-                self.tell((self.pass)(ticket), &mut told);
+                self.announce_pass((self.pass)(ticket), &mut told);
             }
             enter(&read);
             let failure = match read {
@@ -397,7 +396,7 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
     }
 
     /// Tells that a pass begins, once.
-    fn tell(&self, pass: usize, told: &mut [bool]) {
+    fn announce_pass(&self, pass: usize, told: &mut [bool]) {
         let Some(told) = told.get_mut(pass).filter(|told| !**told) else {
             return;
         };

@@ -58,7 +58,6 @@ pub(crate) struct ClosedLedger {
     pub(crate) books: Vec<Books>,
     pub(crate) traffic: Traffic,
     pub(super) reasons: BTreeMap<(String, String), u64>,
-    /// The first rejects.
     pub(crate) notes: Vec<RejectNote>,
     pub(super) rejects_file: Option<PathBuf>,
     pub(super) archive_file: Option<PathBuf>,
@@ -201,7 +200,7 @@ impl Ledger {
     }
 
     /// Writes and notes the rejects of a run that does not begin; the books know nothing of them.
-    pub(super) fn tell(&self, halt: &RunHalt, told: RefusalRejects) {
+    pub(super) fn record_refusal(&self, halt: &RunHalt, told: RefusalRejects) {
         let RefusalRejects { notes, mut lines } = told;
         let mut inner = self.inner.lock();
         inner.notes.extend(notes);
@@ -416,7 +415,6 @@ impl Ticket {
         }
     }
 
-    /// Adds a holder.
     pub(super) fn hold(&self) {
         self.holders.fetch_add(1, Ordering::Relaxed);
     }

@@ -167,7 +167,7 @@ impl KeyPass<'_> {
                 // A reading that rejects as many as it likes says so when it loads.
                 if self.max_rejects.is_some() {
                     let reject = Rejected::new(index, row_key(item_type, row), *reject);
-                    proved.told.tell(self.model, &reject)?;
+                    proved.told.write_reject(self.model, &reject)?;
                 }
             }
             RowOutcome::Filtered | RowOutcome::Rejected(_) | RowOutcome::Expired(_) => {}
@@ -202,7 +202,7 @@ impl KeyPass<'_> {
                 }
                 if contest.is_named(folded.fingerprint) {
                     let reject = contest.reject(model, index, key, &folded);
-                    told.tell(model, &reject)?;
+                    told.write_reject(model, &reject)?;
                 } else if losers.len() < NAMED {
                     losers.push((index, key, folded));
                 }
@@ -212,7 +212,7 @@ impl KeyPass<'_> {
         read.await?;
         for (index, key, folded) in losers {
             let reject = contest.reject(model, index, key, &folded);
-            told.tell(model, &reject)?;
+            told.write_reject(model, &reject)?;
         }
         Ok(())
     }

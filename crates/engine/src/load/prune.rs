@@ -78,7 +78,6 @@ pub(crate) struct StrayItem {
     pub(crate) item_type: usize,
     /// Stands for its partition key, as in the items that are put.
     pub(super) partition: u64,
-    /// Its key.
     pub(crate) json: String,
     /// What has become of its row.
     pub(crate) stale: StaleCause,
@@ -551,7 +550,11 @@ impl ItemTypeMarks {
             })
             .collect();
         for (at, mark) in marks.iter().enumerate() {
-            if let Some(other) = marks.iter().skip(at + 1).find(|other| !apart(mark, other)) {
+            if let Some(other) = marks
+                .iter()
+                .skip(at + 1)
+                .find(|other| !are_distinguishable(mark, other))
+            {
                 return Err(Indistinguishable::Alike(
                     mark.name.clone(),
                     other.name.clone(),
@@ -663,7 +666,7 @@ fn mark(item_type: &ItemType, table: &Table) -> ItemTypeMark {
     }
 }
 
-fn apart(one: &ItemTypeMark, other: &ItemTypeMark) -> bool {
+fn are_distinguishable(one: &ItemTypeMark, other: &ItemTypeMark) -> bool {
     let differs = |(name, value): &(Arc<str>, String)| {
         let mut others = other.constants.iter();
         others.any(|(other, theirs)| other == name && theirs != value)

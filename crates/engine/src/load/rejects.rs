@@ -92,7 +92,7 @@ pub(super) struct RefusalRejects {
 }
 
 impl RefusalRejects {
-    pub(super) fn tell(&mut self, model: &Model, reject: &Rejected) -> std::io::Result<()> {
+    pub(super) fn write_reject(&mut self, model: &Model, reject: &Rejected) -> std::io::Result<()> {
         if self.notes.len() < NOTED {
             self.notes.push(note(model, reject));
         }

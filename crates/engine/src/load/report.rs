@@ -166,7 +166,7 @@ pub const UNCLEAR_WHY: &str = "it is unknown whether they belong to the mapping,
 
 impl RemainingStale {
     /// What there is to say of them.
-    pub(super) fn said(&self) -> Vec<String> {
+    pub(super) fn sentences(&self) -> Vec<String> {
         let lines = [
             (
                 self.filtered,
@@ -422,7 +422,6 @@ impl Books {
         self.cut += counts.cut;
     }
 
-    /// Counts a reject.
     pub(super) fn reject(&mut self, code: &str) {
         self.rejected += 1;
         *self.rejects_by_code.entry(code.to_owned()).or_default() += 1;
@@ -518,7 +517,7 @@ pub(super) fn enter(books: &mut Books, folded: &Folded) {
 }
 
 /// What is odd about the TTL of items that were made, a sentence for each kind and item type.
-pub(super) fn odd(books: &[Books]) -> Vec<String> {
+pub(super) fn ttl_remarks(books: &[Books]) -> Vec<String> {
     let mut all = Vec::new();
     for books in books {
         let mut say = |items: u64, text: &str| {

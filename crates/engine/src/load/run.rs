@@ -19,7 +19,7 @@ use super::plan::ChunkId;
 use super::prune::{ItemTypeMarks, Pruning, TableScan, overwritten};
 use super::report::{
     Books, Counts, KeysReport, LimitedBy, Outcome, RemainingStale, Report, RunStep, RunTimes,
-    WaitTimes, odd, rate,
+    WaitTimes, rate, ttl_remarks,
 };
 use super::start::{BegunLoad, ReadyTable, RunSetup, begin, finish};
 use super::worker::{Block, KIB_IN_FLIGHT, LoadRules, LoadWorker, crew};
@@ -145,7 +145,9 @@ async fn load_and_report(begun: BegunLoad) -> Report {
         load,
     };
     if let Some(refused) = refused {
-        run.delivery.ledger.tell(&run.delivery.halt, refused);
+        run.delivery
+            .ledger
+            .record_refusal(&run.delivery.halt, refused);
     }
     if let Some(setting) = setting {
         run.keys.overwritten = run.load(setting).await;
@@ -196,7 +198,7 @@ impl Run {
         } = setting;
         let rules = Arc::new(rules);
         // Until the last item is written: the wish to end may come while nothing is read.
-        let _heeding = self.delivery.halt.heed(&self.load.cancel);
+        let _heeding = self.delivery.halt.watch_for_cancel(&self.load.cancel);
         let (parcels, writers) = self.writers();
         let (blocks, workers) = self.workers(&rules, &parcels);
         drop(parcels);
@@ -284,7 +286,7 @@ impl Run {
         };
         match compared {
             Ok((overwritten, left)) => {
-                self.warnings.extend(left.said());
+                self.warnings.extend(left.sentences());
                 if left.others > 0 {
                     self.warnings.push(left_behind(left.others));
                 }
@@ -386,7 +388,7 @@ impl Run {
             doing: self.load.options.doing,
             resumed: self.resumed,
             keys: self.keys,
-            warnings: [self.warnings, odd(&closed.books)].concat(),
+            warnings: [self.warnings, ttl_remarks(&closed.books)].concat(),
             left: self.left,
             total,
             balanced: false,

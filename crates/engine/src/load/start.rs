@@ -34,7 +34,6 @@ pub(super) struct RunSetup {
     pub(super) done: EarlierProgress,
     /// What tells the source's state, where the database can tell.
     stamp: Option<String>,
-    /// The table.
     pub(super) ready: ReadyTable,
     /// Where it is noted what is sent.
     pub(super) journal: Option<Journal>,

@@ -39,7 +39,6 @@ pub(super) const KIB_IN_FLIGHT: usize = 32 << 10;
 /// A block of rows.
 pub(super) type Block = super::lanes::RowBlock<Arc<Ticket>>;
 
-/// A worker.
 pub(super) struct LoadWorker {
     pub(super) delivery: Arc<Delivery>,
     pub(super) rules: Arc<LoadRules>,
@@ -513,7 +512,6 @@ pub(crate) fn take_keys(proof: &Mutex<Proof>, keys: &[(u128, u64)]) -> Result<()
 /// How long a worker waits for rows before it sends what is less than a full batch or page.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What folds blocks.
 pub(crate) trait BlockFolder: Send + 'static {
     /// What it is given at a time.
     type Block: Send;

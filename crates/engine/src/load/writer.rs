@@ -180,7 +180,7 @@ impl Delivery {
             let answer = tokio::select! {
                 biased;
                 answer = self.target.write(&self.model.table, &parcel.batch) => answer,
-                () = self.halt.left() => return SendResult::Abandoned(parcel),
+                () = self.halt.drained() => return SendResult::Abandoned(parcel),
             };
             let latency = sent.elapsed();
             let (decision, failure) = match answer {
@@ -277,7 +277,7 @@ impl Delivery {
         let answer = tokio::select! {
             biased;
             answer = self.target.put(&self.model.table, &parcel.batch, 0) => answer,
-            () = self.halt.left() => return false,
+            () = self.halt.drained() => return false,
         };
         let written = match answer {
             Ok(written) => written,
@@ -731,7 +731,6 @@ const ANSWERS_LEFT: u32 = 2;
 /// Between two questions of a run.
 const PROBE_PAUSE: Duration = Duration::from_secs(3);
 
-/// Says when.
 #[derive(Debug, Default)]
 pub(super) struct Probe(Mutex<Option<Instant>>);
 

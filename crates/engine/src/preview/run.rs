@@ -110,7 +110,7 @@ impl SurveyRun {
         let mut told = None;
         let read = walk.read(&mut source, |pass, read| {
             if told.replace(pass) != Some(pass) {
-                self.tell(pass);
+                self.announce_pass(pass);
             }
             self.take(pass, read)?;
             Ok(true)
@@ -131,7 +131,7 @@ impl SurveyRun {
     }
 
     /// Tells that a pass begins.
-    fn tell(&self, index: usize) {
+    fn announce_pass(&self, index: usize) {
         if let Some(pass) = self.model.passes.get(index) {
             let progress = &self.progress;
             progress.pass(index, &pass.name, &pass.item_types, pass.estimated_rows);

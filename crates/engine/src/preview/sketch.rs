@@ -37,7 +37,6 @@ struct SketchCounter {
 /// A key of a sketch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HeavyKey {
-    /// The key's fingerprint.
     pub(super) fingerprint: u128,
     /// The key, for people; cut where it is long.
     pub(super) text: Box<str>,

@@ -18,7 +18,6 @@ pub(super) use language::{DIRECTIVES, MAPPING};
 pub(super) enum ValueShape {
     /// Any scalar, taken as text.
     Text,
-    /// A template.
     Template,
     /// A whole number from 1.
     Integer,
@@ -47,9 +46,7 @@ pub(super) enum ValueShape {
 /// A key of a record.
 #[derive(Debug)]
 pub(super) struct Field {
-    /// The key.
     pub(super) name: &'static str,
-    /// What it holds.
     pub(super) shape: ValueShape,
     /// Whether it must be there.
     pub(super) required: bool,

@@ -50,7 +50,7 @@ pub(crate) fn validate(
             None => faults.push(wrong_shape(node, shape, what)),
         },
         (ValueShape::Tree, YamlContent::Map { .. }) => {
-            alone(node, faults);
+            refuse_single_values(node, faults);
             tree(node, faults);
         }
         (ValueShape::Node, _) if node.is_empty() => {
@@ -145,7 +145,7 @@ fn record(node: &YamlNode, fields: &[Field], what: &str, faults: &mut Vec<Diagno
                 validate(&entry.value, &field.shape, &what, faults);
             }
             None => {
-                let near = meant(&entry.key, fields);
+                let near = nearest_field(&entry.key, fields);
                 let inside =
                     |field: &Field| field.required && entry.value.get(field.name).is_some();
                 let (before, after) = node.entries().split_at(at);
@@ -173,7 +173,7 @@ fn record(node: &YamlNode, fields: &[Field], what: &str, faults: &mut Vec<Diagno
         let entries = node.entries();
         let is_misspelled = entries.iter().any(|entry| {
             let is_known = fields.iter().any(|field| field.name == entry.key);
-            !is_known && meant(&entry.key, fields) == Some(field.name)
+            !is_known && nearest_field(&entry.key, fields) == Some(field.name)
         });
         if node.get(field.name).is_none() && !is_misspelled {
             let message = format!("{what} needs `{}`", field.name);
@@ -187,7 +187,7 @@ fn record(node: &YamlNode, fields: &[Field], what: &str, faults: &mut Vec<Diagno
 }
 
 /// The field that is meant by a name which none has.
-fn meant(wrong: &str, fields: &[Field]) -> Option<&'static str> {
+fn nearest_field(wrong: &str, fields: &[Field]) -> Option<&'static str> {
     nearest(wrong, fields.iter().map(|field| field.name))
 }
 
@@ -415,7 +415,7 @@ fn stray(entry: &YamlEntry, faults: &mut Vec<Diagnostic>) {
 }
 
 /// Finds directives that would make an item's attributes a single value.
-fn alone(node: &YamlNode, faults: &mut Vec<Diagnostic>) {
+fn refuse_single_values(node: &YamlNode, faults: &mut Vec<Diagnostic>) {
     let mains = VALUES.iter().map(|(main, _)| *main);
     for entry in node.entries() {
         if mains.clone().any(|main| main == entry.key) {

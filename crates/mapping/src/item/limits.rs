@@ -42,7 +42,7 @@ struct IndexLimits {
 
 impl IndexLimits {
     /// Bytes that the index holds of an item of this size; `None` without one of its keys.
-    fn held(&self, item: &Item, size: usize) -> Option<usize> {
+    fn entry_bytes(&self, item: &Item, size: usize) -> Option<usize> {
         if self.keys.iter().any(|name| item.get(name).is_none()) {
             return None;
         }
@@ -131,7 +131,9 @@ impl ItemLimits {
         item: &'a Item,
         size: usize,
     ) -> impl Iterator<Item = Option<usize>> + 'a {
-        self.entries.iter().map(move |entry| entry.held(item, size))
+        self.entries
+            .iter()
+            .map(move |entry| entry.entry_bytes(item, size))
     }
 
     /// Whether an attribute is a key of the table or of an index.
@@ -191,7 +193,7 @@ impl ItemLimits {
         let mut units = write_units(size);
         let mut with_local = size;
         for entry in &self.entries {
-            let Some(held) = entry.held(item, size) else {
+            let Some(held) = entry.entry_bytes(item, size) else {
                 continue;
             };
             units += write_units(held);

@@ -80,7 +80,6 @@ pub(crate) enum RelationKind {
     Multiplied,
     /// A view or a foreign table.
     View,
-    /// A query.
     Query,
     /// A query whose columns are not known without a connection.
     Unknown,

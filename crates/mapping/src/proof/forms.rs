@@ -19,13 +19,11 @@ pub(super) struct TextShape {
 /// A piece of a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ShapePiece {
-    /// One letter.
     One(Letters, Option<usize>),
     /// Any number of letters.
     Many(Letters, Option<usize>),
     /// The beginning of the value of this number.
     Begin(usize),
-    /// Its end.
     End(usize),
 }
 
@@ -197,7 +195,9 @@ impl<'t> KnownTemplate<'t> {
                 *number += 1;
             }
             TemplatePart::Optional(inner) => {
-                inner.iter().for_each(|part| self.add(part, number, shapes))
+                for part in inner {
+                    self.add(part, number, shapes);
+                }
             }
         }
     }

@@ -22,7 +22,6 @@ pub(super) struct SharedText {
 pub(super) enum CommonText {
     /// There is none.
     Nothing,
-    /// This one.
     Text(SharedText),
     /// It is not known: the search was given up, or too little is known of the shapes.
     Unknown,
@@ -173,7 +172,7 @@ fn search(
             return if is_vague {
                 CommonText::Unknown
             } else {
-                CommonText::Text(search.told(end))
+                CommonText::Text(search.text_to(end))
             };
         }
         if work.take().is_none() {
@@ -220,13 +219,13 @@ impl TextSearch<'_> {
         let next = AutomataState {
             a: state.a + usize::from(!stay_a),
             b: state.b + usize::from(!stay_b),
-            differs: state.differs || self.apart(state),
+            differs: state.differs || self.is_at_different_letters(state),
         };
         self.reach(next, (state, both));
     }
 
     /// Whether the value has begun, or ended, in one of them and not in the other.
-    fn apart(&self, state: AutomataState) -> bool {
+    fn is_at_different_letters(&self, state: AutomataState) -> bool {
         let [Some(a), Some(b)] = self.marks else {
             return false;
         };
@@ -234,7 +233,7 @@ impl TextSearch<'_> {
     }
 
     /// The text that led to a state.
-    fn told(&self, end: AutomataState) -> SharedText {
+    fn text_to(&self, end: AutomataState) -> SharedText {
         let mut steps = Vec::new();
         let mut at = end;
         while let Some((from, letters)) = self.reached.get(&at) {

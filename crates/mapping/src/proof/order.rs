@@ -82,7 +82,7 @@ pub(crate) fn disorders(subject: ProofSubject<'_>, template: &Template) -> Vec<D
         // A key attribute of numbers is none of these.
         *disorder = Disorder::open(format!("`{}` is a number as text", one.place.written));
     }
-    found.extend(whole(subject, template));
+    found.extend(joint_disorders(subject, template));
     found
 }
 
@@ -250,7 +250,7 @@ fn has_ordered_codes(filter: &Filter) -> bool {
 }
 
 /// What keeps values that are in order from being so one behind another.
-fn whole(subject: ProofSubject<'_>, template: &Template) -> Vec<Disorder> {
+fn joint_disorders(subject: ProofSubject<'_>, template: &Template) -> Vec<Disorder> {
     let known = subject.known(template);
     let mut found = Vec::new();
     let mut numbers = 0..;

@@ -66,7 +66,7 @@ pub(crate) fn reach(
             [CommonText::Nothing, _] => return Reachability::Never,
             [CommonText::Text(_), CommonText::Text(_)] => {}
             [CommonText::Text(_), CommonText::Nothing] if reach == Reachability::Yes => {
-                reach = Reachability::Barely
+                reach = Reachability::Barely;
             }
             [CommonText::Text(_), CommonText::Nothing] => {}
             _ => reach = Reachability::Unknown,

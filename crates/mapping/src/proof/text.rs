@@ -34,7 +34,6 @@ pub(super) fn exactly(letters: Letters, count: usize) -> TextForm {
     vec![one(letters); count]
 }
 
-/// This text.
 pub(super) fn literal(text: &str) -> TextForm {
     text.chars().map(|c| one(Letters::one(c))).collect()
 }

@@ -301,7 +301,7 @@ fn keys(table: &Table, dbms: Dbms) -> Vec<KeyOf<'_>> {
 
 /// Whether a row has one parent at most: what the join matches holds a key of the parent, and no two
 /// values of that key are equal to the join.
-pub(super) fn one(
+pub(super) fn has_one_parent(
     scope: &Scope<'_>,
     table: &Table,
     on: &[ColumnPair],

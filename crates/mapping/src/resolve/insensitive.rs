@@ -29,7 +29,7 @@ pub(super) fn check(
         for item in whole.resolved {
             let template = item.item.template(&key.name);
             for placeholder in template.iter().flat_map(|template| template.placeholders()) {
-                let told = apart(item, placeholder, whole).map(|help| {
+                let told = parent_spelling(item, placeholder, whole).map(|help| {
                     let message = format!(
                         "`{{{}}}` is a foreign key that the database compares without regard to case, accents or blanks at the end: spelled otherwise than its parent, the item stands apart from it",
                         placeholder.place.written
@@ -43,7 +43,7 @@ pub(super) fn check(
 }
 
 /// How a placeholder takes the parent's spelling, where its own may be another.
-fn apart(
+fn parent_spelling(
     item: &ResolvedItem,
     placeholder: &Placeholder,
     whole: &ResolvedMapping<'_>,

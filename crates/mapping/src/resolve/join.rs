@@ -2,14 +2,13 @@
 
 use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table, TableKind};
 
-use super::constraints::one;
+use super::constraints::has_one_parent;
 use super::equality::unlike;
 use super::scope::{ColumnPair, JoinUniqueness, JoinedParent, Scope, find_table, unknown_column};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::raw::{RawJoin, RawJoinTo, RawMatch, Spanned};
 
 impl<'a> Scope<'a> {
-    /// Adds joined parents.
     pub(super) fn join(
         &mut self,
         joins: &[RawJoin],
@@ -51,7 +50,7 @@ fn find_parent<'a>(
     let parent = JoinedParent {
         alias: raw.alias.value.clone(),
         table,
-        one: one(scope, table, &on, catalog.dbms),
+        one: has_one_parent(scope, table, &on, catalog.dbms),
         on,
         optional,
     };

@@ -118,6 +118,37 @@ impl<'a> ResolvedMapping<'a> {
     }
 }
 
+/// The item types that can be resolved, and the passes that read their rows.
+fn resolve_items(
+    raw: &Raw,
+    table: &Table,
+    catalog: &Catalog,
+    described: &Described,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Vec<ResolvedItem>, Passes) {
+    let mut passes = Passes::default();
+    // A condition is checked beside all parents that its pass joins: every scope is open before the first item type is resolved.
+    let mut scopes = Vec::new();
+    for item in &raw.items {
+        if let Some(scope) = Scope::open(item, catalog, described, diagnostics) {
+            scopes.push((item, passes.join(&scope), scope));
+        }
+    }
+    let resolved = scopes.into_iter().filter_map(|(item, pass, scope)| {
+        let pass = (pass, passes.get(pass)?);
+        Some(item::resolve(
+            item,
+            raw,
+            table,
+            catalog,
+            scope,
+            pass,
+            diagnostics,
+        ))
+    });
+    (resolved.collect(), passes)
+}
+
 /// Resolves a mapping. `faults` is what [`Raw::read`] found; it is among the diagnostics.
 #[must_use]
 pub fn resolve(
@@ -128,26 +159,7 @@ pub fn resolve(
 ) -> Resolution {
     let mut diagnostics = faults;
     let (table, time_zone) = table::resolve(&raw.table, &mut diagnostics);
-    let mut passes = Passes::default();
-    // The source looks at conditions beside all the parents that a pass joins.
-    let scopes = raw.items.iter().filter_map(|item| {
-        let scope = Scope::open(item, catalog, described, &mut diagnostics)?;
-        Some((item, passes.join(&scope), scope))
-    });
-    let scopes: Vec<_> = scopes.collect();
-    let resolved = scopes.into_iter().filter_map(|(item, pass, scope)| {
-        let pass = (pass, passes.get(pass)?);
-        Some(item::resolve(
-            item,
-            raw,
-            &table,
-            catalog,
-            scope,
-            pass,
-            &mut diagnostics,
-        ))
-    });
-    let resolved: Vec<ResolvedItem> = resolved.collect();
+    let (resolved, passes) = resolve_items(raw, &table, catalog, described, &mut diagnostics);
     let whole = ResolvedMapping {
         raw,
         catalog,

@@ -111,7 +111,10 @@ fn never<'a>(
     let mut culprits = conditions.chunks(1).filter(is_culprit).flatten();
     let culprit = culprits.next().or_else(|| conditions.first());
     let name = culprit.map_or("", |(key, _)| &key.name);
-    let asked = keys(name).map_or_else(|| "anything".to_owned(), |entry| asked(&entry.value));
+    let asked = keys(name).map_or_else(
+        || "anything".to_owned(),
+        |entry| condition_text(&entry.value),
+    );
     let has = items.iter().take(SHOWN).map(|item| {
         let has = match item.item.template(name) {
             Some(template) => format!("{name} = {template}"),
@@ -140,7 +143,7 @@ fn never<'a>(
 }
 
 /// A condition as it is written.
-fn asked(condition: &YamlNode) -> String {
+fn condition_text(condition: &YamlNode) -> String {
     if let Some(text) = condition.text() {
         return format!("= {text}");
     }

@@ -30,7 +30,6 @@ pub(super) struct Scope<'a> {
     pub(super) broken: Vec<String>,
 }
 
-/// A joined parent.
 pub(super) struct JoinedParent<'a> {
     pub(super) alias: String,
     pub(super) table: &'a Table,

@@ -23,7 +23,6 @@ use crate::dialect::alone;
 /// Where each table stands in the catalog.
 type TableIndices = HashMap<TableName, usize>;
 
-/// Reads everything.
 pub(super) async fn read(
     connection: &mut MySqlConnection,
     server: &Server,

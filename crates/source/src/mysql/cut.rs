@@ -151,7 +151,7 @@ impl RangeProbe for Mysql {
     async fn row(&mut self, sql: String, kinds: &[KeyColumnKind]) -> Result<Option<Vec<String>>> {
         let rows = rows(&mut self.connection, sql).await;
         let row = rows.and_then(|rows| match rows.first() {
-            Some(row) => said(row, kinds),
+            Some(row) => range_values(row, kinds),
             None => Ok(None),
         });
         row.map_err(|cause| self.server.fault("the keys".to_owned(), cause))
@@ -159,7 +159,7 @@ impl RangeProbe for Mysql {
 }
 
 /// A row's values as a range says them.
-fn said(row: &MySqlRow, kinds: &[KeyColumnKind]) -> sqlx::Result<Option<Vec<String>>> {
+fn range_values(row: &MySqlRow, kinds: &[KeyColumnKind]) -> sqlx::Result<Option<Vec<String>>> {
     let values = kinds.iter().enumerate().map(|(index, kind)| {
         Ok(match kind {
             KeyColumnKind::Bytes => bytes(row, index)?.map(Literal::bytes),

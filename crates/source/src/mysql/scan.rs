@@ -25,7 +25,6 @@ pub(super) fn object(from: &Relation) -> String {
     }
 }
 
-/// Reads rows.
 pub(super) fn scan<'a>(
     connection: &'a mut MySqlConnection,
     watch: Watch,

@@ -24,7 +24,6 @@ pub(super) enum Decoder {
     Interval,
     /// `\x…` of bytea, or the digits of a bit string.
     Binary,
-    /// A JSON document.
     Json,
     /// `{…}` of this element.
     Array(Box<Decoder>),

@@ -27,7 +27,6 @@ const SHOWN_WORDS: usize = 12;
 
 /// What was being read, for the error's text.
 pub(super) enum ReadSubject<'a> {
-    /// The system catalog.
     Schema,
     /// Nothing yet: the transaction around it.
     Transaction,

@@ -28,7 +28,6 @@ const BINARY: &str = "BINARY";
 /// What stands for an expression or a collation that SQLite does not tell.
 const UNKNOWN: &str = "unknown";
 
-/// Reads everything.
 pub(super) async fn read(connection: &mut SqliteConnection, file: &Path) -> sqlx::Result<Catalog> {
     let row = sqlx::query("SELECT sqlite_version()").fetch_one(&mut *connection);
     let version = text(&row.await?, 0)?;

@@ -132,13 +132,13 @@ impl RangeProbe for Sqlite {
         let row = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_optional(&mut self.connection);
         let row = row
             .await
-            .and_then(|row| row.as_ref().map_or(Ok(None), said));
+            .and_then(|row| row.as_ref().map_or(Ok(None), range_values));
         row.map_err(|cause| fault("the keys".to_owned(), cause))
     }
 }
 
 /// A row's values as a range says them.
-fn said(row: &SqliteRow) -> sqlx::Result<Option<Vec<String>>> {
+fn range_values(row: &SqliteRow) -> sqlx::Result<Option<Vec<String>>> {
     let values = (0..row.len()).map(|index| {
         let value = stored(row.try_get_raw(index)?).map_err(sqlx::Error::Decode)?;
         Ok(match value {

@@ -64,7 +64,6 @@ pub struct Sqlite {
     unguarded: bool,
     /// The schema that the mapping was checked against.
     checked: Option<Catalog>,
-    /// Its number.
     schema: Option<i64>,
 }
 

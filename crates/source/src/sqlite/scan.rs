@@ -13,7 +13,6 @@ use crate::chunk::chunks;
 use crate::layout::{OutputColumn, ScanLayout, TAG};
 use crate::{Chunk, Dialect, Result, Row, statement};
 
-/// SQLite's SQL.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SqliteDialect;
 
@@ -148,7 +147,6 @@ pub(super) fn object(from: &Relation) -> String {
     }
 }
 
-/// Reads rows.
 pub(super) fn scan<'a>(
     connection: &'a mut SqliteConnection,
     dialect: &'static dyn Dialect,

@@ -37,7 +37,6 @@ use wire::{Clock, Wire};
 /// Batches in flight beyond which a real network gives no more (8 ms of latency, 25 items each).
 const IN_FLIGHT: usize = 32;
 
-/// A DynamoDB endpoint.
 #[derive(Debug)]
 pub(super) struct Dynamodb {
     control: Client,

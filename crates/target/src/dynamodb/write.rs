@@ -15,7 +15,6 @@ use super::classify::Attempt;
 use super::wire::Body;
 use crate::{Action, Batch, BatchOutcome, Consumed, ErrorClass, ItemKey, Result};
 
-/// BatchWriteItem's answer.
 #[derive(Deserialize)]
 struct BatchWriteResponse<'a> {
     #[serde(rename = "UnprocessedItems", borrow)]

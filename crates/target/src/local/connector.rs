@@ -51,7 +51,7 @@ impl HttpConnector for Connector {
 
 fn serve(opener: &Opener, operation: &str, body: &[u8]) -> Result<JsonResponse> {
     let database = match operation {
-        "CreateTable" => Some(opener.made()?),
+        "CreateTable" => Some(opener.open_or_create()?),
         _ => opener.existing()?,
     };
     let result = match &database {

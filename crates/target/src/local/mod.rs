@@ -156,7 +156,7 @@ fn import(opener: &Opener, table: &str, batch: &Batch) -> Result<BatchOutcome> {
     let items = batch.entries().iter().enumerate();
     let parsed = items.map(|(index, entry)| parse(entry, batch.json(index)));
     let parsed = parsed.collect::<Result<Vec<_>, _>>();
-    let database = opener.made()?;
+    let database = opener.open_or_create()?;
     parsed
         .and_then(|items| database.import_items(table, items, ImportOptions::default()))
         .map(|_| BatchOutcome::default())
@@ -234,12 +234,12 @@ impl Opener {
     fn existing(&self) -> Result<Option<Database>> {
         match &self.file {
             Some(file) if !file.exists() => Ok(None),
-            _ => self.made().map(Some),
+            _ => self.open_or_create().map(Some),
         }
     }
 
     /// The engine; its file is made if it is missing.
-    fn made(&self) -> Result<Database> {
+    fn open_or_create(&self) -> Result<Database> {
         let mut open = self.open.lock();
         if let Some(database) = &*open {
             return Ok(database.clone());

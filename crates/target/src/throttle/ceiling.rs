@@ -68,7 +68,6 @@ impl Ceiling {
         wait.max(first - now).max(0.001)
     }
 
-    /// Reserves.
     pub(super) fn take(&mut self, units: f64) {
         self.in_flight += units;
         self.bucket.take(units * self.ratio);

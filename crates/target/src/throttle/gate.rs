@@ -73,7 +73,7 @@ impl Gate {
             match answer.kind {
                 OutcomeKind::Took => ceiling.answered(seconds, estimated, refused, answer.consumed),
                 OutcomeKind::Throttled => {
-                    ceiling.answered(seconds, estimated, estimated, Some(0.0))
+                    ceiling.answered(seconds, estimated, estimated, Some(0.0));
                 }
                 OutcomeKind::Failed => ceiling.answered(seconds, estimated, 0.0, None),
             }

@@ -61,7 +61,6 @@ pub(super) struct RateControl {
 /// A cut whose effect is not known yet.
 #[derive(Debug, Clone, Copy)]
 struct CutTrial {
-    /// Before it.
     before: RecentAnswers,
     /// The units accepted a second then.
     accepted: f64,
@@ -174,7 +173,6 @@ impl RateControl {
         self.recent = RecentAnswers::since(now);
     }
 
-    /// Ends a test.
     fn conclude(&mut self, now: f64, test: CutTrial) {
         let rate = if self.recent.share() <= self.chance() || self.recent.refused < 1.0 {
             // It was a limit. What noise refuses may be sent on top of what the table takes.

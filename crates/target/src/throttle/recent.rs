@@ -18,7 +18,6 @@ pub(super) struct RecentAnswers {
 }
 
 impl RecentAnswers {
-    /// Begins to remember.
     pub(super) fn since(now: f64) -> Self {
         Self {
             at: now,
@@ -47,7 +46,6 @@ impl RecentAnswers {
         self.seconds *= kept;
     }
 
-    /// Remembers that too.
     pub(super) fn add(&mut self, other: &Self) {
         self.answers += other.answers;
         self.refused += other.refused;

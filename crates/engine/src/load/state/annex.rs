@@ -221,7 +221,6 @@ impl ResumableFile {
         self.extent.clone()
     }
 
-    /// Where it is.
     pub(in crate::load) fn path(&self) -> &Path {
         &self.path
     }

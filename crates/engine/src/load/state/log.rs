@@ -97,7 +97,6 @@ impl LogContents {
     }
 }
 
-/// The open file.
 #[derive(Debug)]
 pub(super) struct StateLog {
     file: File,

@@ -225,7 +225,6 @@ impl State {
         self.log.enter(LogEntry::Complete(selection))
     }
 
-    /// The plan's chunks.
     pub(super) fn planned(&self) -> &ChunkPlan {
         &self.log.contents.plan
     }

@@ -128,7 +128,7 @@ impl<'a> AttributeColumns<'a> {
 
     /// The column that the mapping names for an attribute, or a member of one. Of several columns of that name it is
     /// the one of the type's own relation.
-    pub(super) fn said(&self, attribute: &str) -> Option<usize> {
+    pub(super) fn named_column(&self, attribute: &str) -> Option<usize> {
         let of_it = self.answer().filter(|(name, ..)| *name == attribute);
         let (_, column, _) = of_it.min_by_key(|(.., is_own)| !is_own)?;
         let own = |at: usize| {
@@ -153,7 +153,7 @@ impl<'a> AttributeColumns<'a> {
     }
 
     /// The column that the query makes under the name of an attribute.
-    pub(super) fn made(&self, attribute: &str) -> Option<usize> {
+    pub(super) fn derived_column(&self, attribute: &str) -> Option<usize> {
         self.called(attribute, !self.keys.contains(&attribute))
     }
 
@@ -198,16 +198,16 @@ impl<'a> AttributeColumns<'a> {
     /// The columns of the type's own relation, where a row may be without a row of it.
     pub(super) fn missing_together(&self) -> Vec<usize> {
         let may_be_missing = |base: usize| self.result.shape.may_be_missing(base);
-        self.own(&|_| self.base.is_some_and(may_be_missing))
+        self.own_columns(&|_| self.base.is_some_and(may_be_missing))
     }
 
     /// The columns of the type's own relation that its table never has NULL in.
     pub(super) fn never_null(&self) -> Vec<usize> {
         // A document may be JSON's null, which is read as NULL.
-        self.own(&|column| !column.nullable && column.data_type != DataType::Json)
+        self.own_columns(&|column| !column.nullable && column.data_type != DataType::Json)
     }
 
-    fn own(&self, is: &dyn Fn(&Column) -> bool) -> Vec<usize> {
+    fn own_columns(&self, is: &dyn Fn(&Column) -> bool) -> Vec<usize> {
         let all = self.result.shape.outputs.iter().enumerate();
         let own = all.filter(|(_, output)| {
             output.is_some_and(|output| Some(output.relation) == self.base && is(output.column))
@@ -238,7 +238,7 @@ impl<'a> AttributeColumns<'a> {
         let column = column(self.pass, place);
         let of_table = column.and_then(|(join, name, _)| self.of(join, name));
         // What the query makes is known by its name.
-        let made = || attributes.iter().find_map(|path| self.made(path));
+        let made = || attributes.iter().find_map(|path| self.derived_column(path));
         let called = || match column {
             Some((join, name, _)) if join.is_none() || !is_own(name) => self.called(name, true),
             Some(_) => None,
@@ -246,7 +246,7 @@ impl<'a> AttributeColumns<'a> {
                 let column = self.pass.scan.columns.get(place.column);
                 let name = place.path.last().unwrap_or(&place.written);
                 let is_slot = matches!(column, Some(ScanColumn::Slot)) && !is_own(name);
-                let found = || self.said(name).or_else(|| self.called(name, true));
+                let found = || self.named_column(name).or_else(|| self.called(name, true));
                 is_slot.then(found).flatten()
             }
         };
@@ -302,7 +302,7 @@ impl RowSlots {
             let attributes = carried.iter().filter(|(_, other)| is_same(other, place));
             let attributes: Vec<&str> = attributes.map(|(path, _)| path.as_str()).collect();
             // An attribute that is a column and nothing else says what that column is called.
-            let said = attributes.iter().find_map(|path| names.said(path));
+            let said = attributes.iter().find_map(|path| names.named_column(path));
             let found = || match slots.find(place) {
                 Some(_) => None,
                 None => names.of_place(place, &attributes, &is_own),
@@ -387,7 +387,7 @@ fn put(place: &mut Value, path: &[Arc<str>], value: Value) {
 pub(super) fn places(node: &AttributeNode) -> Option<Vec<&ValuePath>> {
     let mut takes_more = false;
     node.visit(&mut |node| {
-        takes_more |= matches!(node, AttributeNode::When { .. } | AttributeNode::Embed(_))
+        takes_more |= matches!(node, AttributeNode::When { .. } | AttributeNode::Embed(_));
     });
     (!takes_more).then(|| node.places())
 }

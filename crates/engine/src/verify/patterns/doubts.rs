@@ -73,14 +73,14 @@ impl Doubts<'_, '_> {
             ("rows of its SQL may be left out of the items by", left_out),
             (
                 "its SQL does not say what the item type's `where` or `$when` does",
-                self.unsaid(),
+                self.missing_conditions(),
             ),
         ] {
             if !what.is_empty() {
                 doubts.push(format!("{begin}: {}", what.join(", ")));
             }
         }
-        doubts.extend(self.others());
+        doubts.extend(self.other_types());
     }
 
     /// Whether each parameter of the SQL stands for one column alone, which has been asked for its values.
@@ -145,7 +145,7 @@ impl Doubts<'_, '_> {
     }
 
     /// Why its key may find items of other types than those that come back.
-    fn others(&self) -> Option<String> {
+    fn other_types(&self) -> Option<String> {
         let claim = self.finds?;
         let is_other = |name: &&String| self.types.iter().all(|one| *one.item.name != ***name);
         let others = claim.of.item_types.iter().filter(is_other);
@@ -227,7 +227,7 @@ impl Doubts<'_, '_> {
                 |source: &RelationSource| !matches!(source, RelationSource::Table { .. });
             let queries = select.relations.iter().filter(|one| is_query(&one.source));
             named.extend(queries.map(|_| "a query within it".to_owned()));
-            named.extend(select.outputs.iter().flat_map(made));
+            named.extend(select.outputs.iter().flat_map(inputs_beside_the_row));
         }
         named.dedup();
         named
@@ -268,10 +268,10 @@ impl Doubts<'_, '_> {
     }
 
     /// The conditions of the item types that the SQL does not say.
-    fn unsaid(&self) -> Vec<String> {
+    fn missing_conditions(&self) -> Vec<String> {
         let of_one = |one| {
             let conditions = self.conditions(one).into_iter();
-            conditions.flat_map(|sql| self.shape.unsaid(sql, one.base))
+            conditions.flat_map(|sql| self.shape.missing_conditions(sql, one.base))
         };
         let unsaid: BTreeSet<String> = self.types.iter().flat_map(of_one).collect();
         unsaid.into_iter().map(|sql| format!("`{sql}`")).collect()
@@ -430,7 +430,7 @@ fn key(condition: &Condition) -> Option<(&ColumnRef, Vec<&str>)> {
 const OF_ROWS: [&str; 5] = ["avg", "count", "max", "min", "sum"];
 
 /// What a column of the result takes beside the row's own values.
-fn made(output: &SelectOutput) -> Vec<String> {
+fn inputs_beside_the_row(output: &SelectOutput) -> Vec<String> {
     let SelectOutput::One { value, .. } = output else {
         return Vec::new();
     };

@@ -262,7 +262,7 @@ impl<'a> Drawing<'_, 'a> {
             let value = match each.parameter {
                 None => cell.value.clone(),
                 Some(parameter) => {
-                    let Some(value) = self.taken(parameter, each, &cell.value) else {
+                    let Some(value) = self.parameter_value(parameter, each, &cell.value) else {
                         self.drawn.refused += u64::from(is_own);
                         return;
                     };
@@ -293,7 +293,7 @@ impl<'a> Drawing<'_, 'a> {
     }
 
     /// A value of a column as a parameter takes it.
-    fn taken(
+    fn parameter_value(
         &self,
         parameter: &Parameter,
         given: &DrawnParameter<'_>,

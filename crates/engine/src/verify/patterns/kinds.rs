@@ -45,7 +45,7 @@ pub(super) async fn kinds(
                 .iter()
                 .map(|key| {
                     key.as_ref()
-                        .map_or(is_told, |key| Some(met.contains(&told(key))))
+                        .map_or(is_told, |key| Some(met.contains(&key_text(key))))
                 })
                 .collect();
         }
@@ -91,7 +91,7 @@ async fn met(
         while let Some(chunk) = chunks.try_next().await? {
             for row in chunk.rows {
                 if row.get(columns.len()) == Some(&Value::Bool(true)) {
-                    met.insert(told(row.get(..columns.len()).unwrap_or_default()));
+                    met.insert(key_text(row.get(..columns.len()).unwrap_or_default()));
                 }
             }
         }
@@ -99,6 +99,6 @@ async fn met(
     Ok(met)
 }
 
-fn told(key: &[Value]) -> String {
+fn key_text(key: &[Value]) -> String {
     format!("{key:?}")
 }

@@ -25,7 +25,6 @@ pub(super) struct DrawnParameter<'a> {
 
 /// Where values come from.
 pub(super) enum ValueSource<'a> {
-    /// A column.
     Column(&'a TableName, &'a Column),
     /// The clock; and the column that the moment is compared with, where that is known.
     Clock(&'a Template, Option<(&'a TableName, &'a Column)>),

@@ -103,9 +103,9 @@ impl<'a> Projection<'a> {
             }
             let column = match carried(node) {
                 Some(place) => projection.slots.find(place),
-                None => names.made(name),
+                None => names.derived_column(name),
             };
-            let column = names.said(name).or(column);
+            let column = names.named_column(name).or(column);
             projection.add(vec![name.clone()], column, node, &names);
         }
         projection.open(pattern, model, &names);
@@ -138,7 +138,7 @@ impl<'a> Projection<'a> {
             for (name, member) in members {
                 let mut inner = path.clone();
                 inner.push(name.clone());
-                let column = names.said(&inner.join("."));
+                let column = names.named_column(&inner.join("."));
                 self.add(inner, column, member, names);
             }
         } else {
@@ -161,7 +161,8 @@ impl<'a> Projection<'a> {
         let mut own: HashSet<usize> = self.compared.iter().filter_map(|one| one.column).collect();
         let others = pattern.items.iter().any(|name| *name != item.name);
         let answer = names.answer();
-        let answer = answer.map(|(name, _, is_own)| (name, names.said(name), others && !is_own));
+        let answer =
+            answer.map(|(name, _, is_own)| (name, names.named_column(name), others && !is_own));
         let all = names.all().map(|(at, name)| (name, Some(at), others));
         for (name, column, may_lack) in answer.chain(all) {
             let path: Vec<Arc<str>> = name.split('.').map(Arc::from).collect();

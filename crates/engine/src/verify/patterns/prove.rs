@@ -86,7 +86,7 @@ async fn all(
         .filter(wanted)
         .collect();
     let ground = &proving.ground;
-    let asked = asked(ground.catalog, &wanted);
+    let asked = tables_of_patterns(ground.catalog, &wanted);
     let scans: Vec<&Scan> = ground.model.scans().into_iter().chain(&asked).collect();
     let begun = source.begin(&scans).await;
     begun.map_err(|error| Failure::from(&error))?;
@@ -170,7 +170,7 @@ async fn all(
 }
 
 /// The tables of the SQL of access patterns, to be held as those that the mapping reads.
-fn asked(catalog: &Catalog, patterns: &[&AccessPattern]) -> Vec<Scan> {
+fn tables_of_patterns(catalog: &Catalog, patterns: &[&AccessPattern]) -> Vec<Scan> {
     let sql = patterns.iter().filter_map(|pattern| pattern.sql.as_ref());
     let queries = sql.filter_map(|sql| SqlQuery::read(sql, Some(catalog.dbms)).ok());
     let named = queries.flat_map(|query| query.tables);

@@ -101,7 +101,6 @@ impl PatternsReport {
 }
 
 impl PatternReport {
-    /// What was compared.
     pub(super) fn facts(&self) -> Vec<String> {
         let how = if self.in_order { "in order" } else { "as bags" };
         let (calls, rows, items) = (self.calls, self.rows, self.items);

@@ -237,7 +237,7 @@ impl<'a> QueryShape<'a> {
 
     /// What a condition of an item type says and a SELECT of the query does not, in the same words. `own`: the relation
     /// that stands for the item type.
-    pub(super) fn unsaid(&self, sql: &str, own: Option<usize>) -> Vec<String> {
+    pub(super) fn missing_conditions(&self, sql: &str, own: Option<usize>) -> Vec<String> {
         let is_said = |part: &Condition| {
             let mut selects = self.query.selects.iter();
             selects.all(|select| match own {

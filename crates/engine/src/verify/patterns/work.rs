@@ -8,7 +8,7 @@ use dynafold_mapping::claim::{Claim, ClaimVerdict};
 use dynafold_mapping::item::Folder;
 use dynafold_mapping::model::{AccessPattern, ItemType, Pass};
 use dynafold_relational::catalog::{Column, Dbms};
-use dynafold_source::{Source, SourceError, said};
+use dynafold_source::{Source, SourceError, database_message};
 use dynafold_sql::{InResult, ReadTable, RowLimit, SelectedColumn, SqlQuery, table};
 use dynafold_target::{Target, answer};
 
@@ -73,7 +73,6 @@ pub(super) struct PatternFindings {
 pub(super) enum ProofStop {
     /// It cannot be proved.
     Unproved(String),
-    /// The run fails.
     Failed(Failure),
 }
 
@@ -503,7 +502,7 @@ impl<'a> PatternProver<'_, 'a> {
 fn refused(what: &str, error: &SourceError) -> ProofStop {
     match error {
         SourceError::Query { cause, .. } | SourceError::Permission { cause, .. } => {
-            ProofStop::Unproved(format!("{what}: {}", said(cause)))
+            ProofStop::Unproved(format!("{what}: {}", database_message(cause)))
         }
         error => ProofStop::Failed(Failure::from(error)),
     }

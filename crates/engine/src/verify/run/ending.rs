@@ -351,7 +351,6 @@ impl FindingsSheet {
         (self.id.pass, self.id.chunk, block, nth)
     }
 
-    /// Enters something.
     pub(super) fn enter(&self, change: impl FnOnce(&mut RunFindings)) {
         let mut found = self.found.lock();
         if let Some(found) = &mut *found {
@@ -359,7 +358,6 @@ impl FindingsSheet {
         }
     }
 
-    /// Counts an item.
     pub(super) fn count(&self, item_type: usize, change: impl FnOnce(&mut ComparedBooks)) {
         self.enter(|found| found.with(item_type, change));
     }

@@ -116,7 +116,7 @@ impl VerifyRun {
     /// Compares everything; what fails on the way is in the halt too.
     async fn run(&mut self, setting: VerifySetup) -> Result<(), EndReason> {
         let verify = &self.verify;
-        let _heeding = self.halt.heed(&verify.cancel);
+        let _heeding = self.halt.watch_for_cancel(&verify.cancel);
         let mender = if verify.options.repair {
             let (target, model) = (verify.target.clone(), verify.model.clone());
             let (retry, ceiling) = (verify.options.retry, verify.options.ceiling);
@@ -177,7 +177,6 @@ impl VerifyRun {
         Ok(there.is_some_and(|there| there.table.ttl == model.table.ttl))
     }
 
-    /// Makes the sheets.
     fn issue(&self, mender: Option<Arc<RepairWriter>>) -> IssueTicket<Arc<FindingsSheet>> {
         let (ledger, attempts) = (self.ledger.clone(), AtomicU64::new(0));
         Arc::new(move |id| {

@@ -28,7 +28,6 @@ pub(super) struct ComparedOrigin {
     row: RowKey,
 }
 
-/// A worker.
 pub(super) struct CompareWorker {
     pub(super) shared: Arc<VerifyShared>,
     pub(super) folder: Folder,

@@ -106,7 +106,6 @@ pub fn kind_of(data_type: &DataType) -> Option<ParameterKind> {
 /// A value that a pattern asks for, beside the one that an item's key has there.
 #[derive(Debug)]
 pub(in crate::resolve) struct AskedValue {
-    /// The item type.
     pub(in crate::resolve) item: Arc<str>,
     /// Where it is written.
     pub(super) span: Range<usize>,

@@ -102,7 +102,7 @@ impl PatternBinder<'_> {
                     if is_attribute {
                         let span = anchor.range(&span);
                         self.filtered(&name, span.clone(), keys);
-                        self.made(&name, &span, keys);
+                        self.is_answerable(&name, &span, keys);
                         filter.text.push(' ');
                     }
                     let name: Arc<str> = name.into();
@@ -205,7 +205,7 @@ impl PatternBinder<'_> {
     }
 
     /// Whether items have an attribute, and what is asked holds it.
-    fn made(&mut self, name: &str, span: &Range<usize>, keys: &AskedKey<'_>) {
+    fn is_answerable(&mut self, name: &str, span: &Range<usize>, keys: &AskedKey<'_>) {
         let ground = self.ground;
         let makes = || self.promised();
         let is_faulty = self.raw.items.iter().any(|item| {
@@ -232,7 +232,7 @@ impl PatternBinder<'_> {
             // `PARCEL.no` is the attribute of one item type alone.
             let is_item = self.raw.items.iter().any(|item| item.value == first);
             let name = parts.next().filter(|_| is_item).unwrap_or(first);
-            self.made(name, &attribute.span, keys);
+            self.is_answerable(name, &attribute.span, keys);
         }
         let pairs = self.raw.answer.iter();
         pairs

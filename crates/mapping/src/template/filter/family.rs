@@ -7,7 +7,7 @@ use super::{Filter, canonical};
 
 /// A filter that cannot take what it is given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", told(filter, takes, *given))]
+#[error("{}", type_message(filter, takes, *given))]
 pub struct FilterTypeError {
     /// The filter's name.
     pub filter: &'static str,
@@ -20,7 +20,7 @@ pub struct FilterTypeError {
 }
 
 /// What is said of a filter: that of `default` is about its constant.
-fn told(filter: &str, takes: &str, given: TypeFamily) -> String {
+fn type_message(filter: &str, takes: &str, given: TypeFamily) -> String {
     let given = given.name();
     match filter {
         "default" => format!("`default` puts {takes} where {given} belongs"),

@@ -278,7 +278,6 @@ impl Pattern {
         broken.to_string(&self.text).map_err(|_| refused())
     }
 
-    /// Reads a time.
     pub(super) fn parse(&self, text: &str) -> Result<Time, ApplyError> {
         let refused = || ApplyError::NotATime {
             pattern: self.text.clone(),

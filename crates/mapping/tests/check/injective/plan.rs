@@ -39,7 +39,6 @@ pub(super) struct Plan {
     zone: &'static str,
     pub(super) types: [Index; 3],
     pub(super) nullable: [bool; 3],
-    /// The primary key.
     pub(super) unique: Vec<usize>,
     /// A unique key; that of the parent where it is the third column and joined.
     pub(super) also: Option<usize>,

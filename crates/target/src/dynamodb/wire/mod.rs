@@ -66,7 +66,7 @@ impl Wire {
     }
 
     async fn send_once(&self, attempt: &Attempt<'_>, body: &Body) -> Result<Bytes> {
-        let held = self.vault.held(self.clock.now()).await;
+        let held = self.vault.valid_at(self.clock.now()).await;
         let held = held.map_err(|error| attempt.credentials(&error))?;
         let template = self.templates.of(attempt, &held).await?;
         let request = self.request(attempt, &template, &held, body)?;

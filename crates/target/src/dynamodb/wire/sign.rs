@@ -24,14 +24,12 @@ const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Scope(String);
 
-/// What is signed.
 #[derive(Debug)]
 pub(super) struct Signed<'a> {
     /// The path of the request's URL.
     pub(super) path: &'a str,
     /// Names in lower case and in order.
     pub(super) headers: &'a [(&'a str, &'a str)],
-    /// The body's hash.
     pub(super) payload: &'a str,
     /// As in the header `x-amz-date`.
     pub(super) time: &'a str,

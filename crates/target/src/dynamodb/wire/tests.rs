@@ -101,7 +101,7 @@ async fn the_sdk_signs_as_we_do() {
         ),
     ] {
         let vault = Vault::new(credentials);
-        let held = vault.held(SystemTime::now()).await.unwrap();
+        let held = vault.valid_at(SystemTime::now()).await.unwrap();
         let mirror = RequestCapture::default();
         let request = client(&http, &vault, endpoint).batch_write_item();
         let request = request.request_items("app", Vec::new()).customize();
@@ -215,17 +215,17 @@ async fn credentials_are_renewed_before_they_expire_and_callers_share_it() {
     let bench = Bench::new(&vec![fine(); 9], &all);
     let vault = &bench.wire.vault;
     let now = SystemTime::now();
-    let held = vault.held(now).await.unwrap();
+    let held = vault.valid_at(now).await.unwrap();
     assert_eq!(held.credentials.access_key_id(), "OLD");
     let later = now + Duration::from_secs(6);
-    let sends = (0..8).map(|_| vault.held(later));
+    let sends = (0..8).map(|_| vault.valid_at(later));
     for held in futures_util::future::join_all(sends).await {
         assert_eq!(held.unwrap().credentials.access_key_id(), "NEW");
     }
     assert_eq!(bench.asked(), 2);
     // Within the last minute they are renewed, and used while that goes on.
     let last = now + Duration::from_secs(3_570);
-    let sends = (0..8).map(|_| vault.held(last));
+    let sends = (0..8).map(|_| vault.valid_at(last));
     for held in futures_util::future::join_all(sends).await {
         held.unwrap();
     }

@@ -102,7 +102,7 @@ impl Vault {
     }
 
     /// Credentials that hold now.
-    pub(super) async fn held(
+    pub(super) async fn valid_at(
         &self,
         now: SystemTime,
     ) -> Result<Arc<HeldCredentials>, CredentialsError> {
@@ -196,7 +196,7 @@ impl ProvideCredentials for Vault {
         Self: 'a,
     {
         future::ProvideCredentials::new(async {
-            let held = self.held(SystemTime::now()).await?;
+            let held = self.valid_at(SystemTime::now()).await?;
             Ok(held.credentials.clone())
         })
     }

@@ -65,7 +65,6 @@ pub(crate) struct Simulation<'c> {
     pub(crate) each: Vec<(f64, f64)>,
 }
 
-/// The hot partition.
 const HOT: u64 = u64::MAX;
 
 impl<'c> Simulation<'c> {

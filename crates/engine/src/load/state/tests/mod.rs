@@ -89,7 +89,6 @@ fn books(made: u64) -> ChunkBooks {
 }
 
 impl State {
-    /// Reports one chunk.
     fn chunk_done(&mut self, pass: usize, chunk: usize) -> Result<(), StateError> {
         let id = ChunkId { pass, chunk };
         self.chunks_done(vec![(id, books(5))], Vec::new())
