@@ -8,7 +8,8 @@
 
 use dynafold::catalog::{Catalog, Table};
 use dynafold::dynamodb::write_attribute;
-use dynafold::item::{ConvertError, to_attribute};
+use dynafold::item::to_attribute;
+use dynafold::mapping::template::ApplyError;
 use dynafold::scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 use dynafold::source::{Chunk, Row, Source};
 use dynafold::value::Value;
@@ -199,7 +200,7 @@ pub(crate) fn shown(value: &Value) -> String {
             json
         }
         Ok(None) => "absent".to_owned(),
-        Err(ConvertError::Unfit(why)) => format!("unfit: {why:?}"),
+        Err(ApplyError::Unfit(why)) => format!("unfit: {why:?}"),
         Err(error) => format!("error: {error}"),
     }
 }

@@ -3,21 +3,9 @@
 use std::collections::BTreeSet;
 
 use dynafold_dynamodb::Attribute;
-use dynafold_relational::value::{UnfitReason, Value};
+use dynafold_relational::value::Value;
 
-/// Why a value cannot be an attribute.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConvertError {
-    /// When the value, or one within it, is unfit.
-    #[error("{0}")]
-    Unfit(UnfitReason),
-    /// When a set holds members of several kinds, or of a kind that sets cannot hold.
-    #[error("a set's members must all be text, all numbers or all binary")]
-    MixedSet,
-    /// When a set holds one member twice.
-    #[error("a set cannot hold a member twice")]
-    DuplicateMember,
-}
+use crate::template::ApplyError;
 
 /// Turns a value into an attribute.
 ///
@@ -28,8 +16,8 @@ pub enum ConvertError {
 ///
 /// # Errors
 ///
-/// [`ConvertError`] when DynamoDB cannot hold the value.
-pub fn to_attribute(value: &Value, keep_nulls: bool) -> Result<Option<Attribute>, ConvertError> {
+/// [`ApplyError`] when DynamoDB cannot hold the value.
+pub fn to_attribute(value: &Value, keep_nulls: bool) -> Result<Option<Attribute>, ApplyError> {
     match value {
         Value::Null => Ok(keep_nulls.then_some(Attribute::Null)),
         Value::Set(members) if members.is_empty() => Ok(None),
@@ -37,7 +25,7 @@ pub fn to_attribute(value: &Value, keep_nulls: bool) -> Result<Option<Attribute>
     }
 }
 
-fn convert(value: &Value) -> Result<Attribute, ConvertError> {
+fn convert(value: &Value) -> Result<Attribute, ApplyError> {
     Ok(match value {
         Value::Null => Attribute::Null,
         Value::Bool(truth) => Attribute::Bool(*truth),
@@ -57,11 +45,11 @@ fn convert(value: &Value) -> Result<Attribute, ConvertError> {
             Attribute::M(converted)
         }
         Value::Set(members) => set(members)?,
-        Value::Unfit(unfit) => return Err(ConvertError::Unfit(unfit.why)),
+        Value::Unfit(unfit) => return Err(ApplyError::Unfit(unfit.why)),
     })
 }
 
-fn set(members: &[Value]) -> Result<Attribute, ConvertError> {
+fn set(members: &[Value]) -> Result<Attribute, ApplyError> {
     to_set(&members.iter().map(convert).collect::<Result<Vec<_>, _>>()?)
 }
 
@@ -69,8 +57,8 @@ fn set(members: &[Value]) -> Result<Attribute, ConvertError> {
 ///
 /// # Errors
 ///
-/// [`ConvertError`] when they are not of one kind that sets can hold, or one is there twice.
-pub fn to_set(attributes: &[Attribute]) -> Result<Attribute, ConvertError> {
+/// [`ApplyError`] when they are not of one kind that sets can hold, or one is there twice.
+pub fn to_set(attributes: &[Attribute]) -> Result<Attribute, ApplyError> {
     let texts = all(attributes, |attribute| match attribute {
         Attribute::S(text) => Some(text),
         _ => None,
@@ -87,7 +75,7 @@ pub fn to_set(attributes: &[Attribute]) -> Result<Attribute, ConvertError> {
         (Some(texts), ..) => unique(texts).map(Attribute::Ss),
         (_, Some(numbers), _) => unique(numbers).map(Attribute::Ns),
         (.., Some(binaries)) => unique(binaries).map(Attribute::Bs),
-        _ => Err(ConvertError::MixedSet),
+        _ => Err(ApplyError::MixedSet),
     }
 }
 
@@ -96,10 +84,10 @@ fn all<T: Clone>(attributes: &[Attribute], pick: fn(&Attribute) -> Option<&T>) -
     attributes.iter().map(|each| pick(each).cloned()).collect()
 }
 
-fn unique<T: Ord>(members: Vec<T>) -> Result<Vec<T>, ConvertError> {
+fn unique<T: Ord>(members: Vec<T>) -> Result<Vec<T>, ApplyError> {
     let different: BTreeSet<&T> = members.iter().collect();
     if different.len() < members.len() {
-        return Err(ConvertError::DuplicateMember);
+        return Err(ApplyError::DuplicateMember);
     }
     Ok(members)
 }

@@ -7,7 +7,7 @@ use dynafold_dynamodb::{Attribute, Item};
 use dynafold_relational::value::{Number, Value};
 
 use super::fault::{Fault, Reject};
-use super::fold::{Folder, find, not_converted};
+use super::fold::{Folder, find};
 use super::{evaluate, text_of, to_set};
 use crate::model::{ChildContainer, EmbedNode, Explode, Template};
 
@@ -151,9 +151,7 @@ impl Folder {
         }
         match embed.gather {
             ChildContainer::Set if elements.is_empty() => Ok(None),
-            ChildContainer::Set => to_set(&elements)
-                .map(Some)
-                .map_err(|error| not_converted(&error)),
+            ChildContainer::Set => Ok(Some(to_set(&elements)?)),
             _ => Ok(Some(Attribute::L(elements))),
         }
     }
@@ -164,9 +162,7 @@ impl Folder {
             return Err(Fault::new("embed-key", "the `$key` of a child is NULL")
                 .help("leave such children out with `$where`, or say `| default(x)`"));
         }
-        let text = text_of(&value);
-        text.map(Into::into)
-            .map_err(|error| Fault::new(error.code(), error.to_string()).help(error.help()))
+        Ok(text_of(&value)?.into())
     }
 }
 

@@ -8,6 +8,7 @@ use dynafold_relational::value::UnfitReason;
 use serde::Serialize;
 
 use super::RenderError;
+use crate::template::ApplyError;
 
 /// The code of a NULL in a key of the table.
 pub const KEY_NULL: &str = "key-null";
@@ -105,7 +106,13 @@ impl Fault {
 
 impl From<UnfitReason> for Fault {
     fn from(why: UnfitReason) -> Self {
-        Self::new("unfit-value", why.to_string()).help(why.help())
+        ApplyError::Unfit(why).into()
+    }
+}
+
+impl From<ApplyError> for Fault {
+    fn from(error: ApplyError) -> Self {
+        Self::new(error.code(), error.to_string()).help(error.help())
     }
 }
 

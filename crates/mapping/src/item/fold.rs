@@ -13,7 +13,7 @@ use super::compress::{CompressedItem, shrink};
 use super::expiry::ExpiryClock;
 use super::fault::{Fault, KEY_NULL, Reject};
 use super::limits::{ItemLimits, ItemMeasure, TOO_LARGE};
-use super::{ConvertError, Expiry, evaluate, to_attribute};
+use super::{Expiry, evaluate, to_attribute};
 use crate::model::{AttributeNode, Expired, ItemType, Model, Template, TemplatePart, ValuePath};
 use crate::template::Context;
 
@@ -222,16 +222,7 @@ impl Folder {
 }
 
 fn attribute(value: &Value, keep_null: bool) -> Result<Option<Attribute>, Fault> {
-    to_attribute(value, keep_null).map_err(|error| not_converted(&error))
-}
-
-pub(super) fn not_converted(error: &ConvertError) -> Fault {
-    let (code, help) = match error {
-        ConvertError::Unfit(why) => return (*why).into(),
-        ConvertError::MixedSet => ("set-mixed", "make it a list instead of a set"),
-        ConvertError::DuplicateMember => ("set-duplicate", "make it a list instead of a set"),
-    };
-    Fault::new(code, error.to_string()).help(help)
+    Ok(to_attribute(value, keep_null)?)
 }
 
 /// The document at a place; NULL where a member on the way is missing.

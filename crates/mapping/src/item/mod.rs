@@ -10,9 +10,9 @@ mod limits;
 mod render;
 
 pub use compress::same_unpacked;
-pub use convert::{ConvertError, to_attribute, to_set};
+pub use convert::{to_attribute, to_set};
 pub use expiry::Expiry;
 pub use explode::Elements;
 pub use fault::{DUPLICATE_KEY, KEY_NULL, Reject};
 pub use fold::{Folded, Folder, RefusedAttribute, find};
-pub use render::{RenderError, TextError, evaluate, text_of};
+pub use render::{RenderError, evaluate, text_of};

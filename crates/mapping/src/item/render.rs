@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use dynafold_relational::value::{Text, UnfitReason, Value};
+use dynafold_relational::value::{Text, Value};
 
 use crate::model::{Placeholder, Template, TemplatePart, ValuePath};
 use crate::template::{ApplyError, Context, canonical};
@@ -20,51 +20,16 @@ pub struct RenderError {
     pub help: &'static str,
 }
 
-/// Why a value cannot stand inside text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum TextError {
-    /// When the value is binary, a list, a map, a set or NULL.
-    #[error("{given} has no text of its own")]
-    Kind {
-        /// The value's kind.
-        given: &'static str,
-    },
-    /// When the value does not fit its column's type.
-    #[error("{0}")]
-    Unfit(UnfitReason),
-}
-
-impl TextError {
-    /// The stable code.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Kind { .. } => "no-text",
-            Self::Unfit(_) => "unfit-value",
-        }
-    }
-
-    /// How to mend it.
-    #[must_use]
-    pub fn help(self) -> &'static str {
-        match self {
-            Self::Kind { given: "binary" } => "say `| hex`, `| base64` or `| uuid`",
-            Self::Kind { .. } => "say `| string` to write it as JSON, or name one of its members",
-            Self::Unfit(reason) => reason.help(),
-        }
-    }
-}
-
 /// The canonical text of a scalar, as it stands inside a composite template: numbers as DynamoDB
 /// answers them, `true` or `false`, times in ISO 8601.
 ///
 /// # Errors
 ///
-/// [`TextError`] for what has no text of its own, and for unfit values.
-pub fn text_of(value: &Value) -> Result<&str, TextError> {
+/// [`ApplyError`] for what has no text of its own, and for unfit values.
+pub fn text_of(value: &Value) -> Result<&str, ApplyError> {
     canonical(value).ok_or_else(|| match value {
-        Value::Unfit(unfit) => TextError::Unfit(unfit.why),
-        other => TextError::Kind {
+        Value::Unfit(unfit) => ApplyError::Unfit(unfit.why),
+        other => ApplyError::NoText {
             given: other.kind(),
         },
     })
@@ -138,11 +103,8 @@ fn push(
             if value.is_null() {
                 return Ok(false);
             }
-            let written = text_of(&value).map_err(|error| RenderError {
-                code: error.code(),
-                message: format!("`{}`: {error}", placeholder.place.written),
-                help: error.help(),
-            })?;
+            let written =
+                text_of(&value).map_err(|error| refused(&error, &placeholder.place.written))?;
             match &placeholder.escape {
                 None => text.push_str(written),
                 Some(escape) => escape.push(text, written),
@@ -159,20 +121,22 @@ fn value_of<'r>(
     row: &'r [Value],
     context: &Context,
 ) -> Result<Cow<'r, Value>, RenderError> {
-    let refused = |error: &ApplyError, at: String| RenderError {
-        code: error.code(),
-        message: format!("`{at}`: {error}"),
-        help: error.help(),
-    };
     let written = &placeholder.place.written;
-    let mut value =
-        find(&placeholder.place, row).map_err(|error| refused(&error, written.to_string()))?;
+    let mut value = find(&placeholder.place, row).map_err(|error| refused(&error, written))?;
     for filter in &placeholder.filters {
         value = filter
             .apply_to(value, context)
-            .map_err(|error| refused(&error, format!("{written} | {}", filter.name())))?;
+            .map_err(|error| refused(&error, &format!("{written} | {}", filter.name())))?;
     }
     Ok(value)
+}
+
+fn refused(error: &ApplyError, at: &str) -> RenderError {
+    RenderError {
+        code: error.code(),
+        message: format!("`{at}`: {error}"),
+        help: error.help(),
+    }
 }
 
 /// Goes down to a place. What is missing on the way is NULL; lists have no members.

@@ -65,6 +65,18 @@ impl Template {
         parts.collect()
     }
 
+    /// The values that the template takes, to be changed.
+    pub(crate) fn placeholders_mut(&mut self) -> impl Iterator<Item = &mut Placeholder> {
+        let parts = self.parts.iter_mut().flat_map(|part| match part {
+            TemplatePart::Optional(inner) => inner.as_mut_slice(),
+            part => std::slice::from_mut(part),
+        });
+        parts.filter_map(|part| match part {
+            TemplatePart::Value(placeholder) => Some(placeholder),
+            _ => None,
+        })
+    }
+
     /// The kind of value that comes out.
     #[must_use]
     pub fn family(&self) -> TypeFamily {
@@ -161,21 +173,15 @@ impl Escape {
         if let [] | [TemplatePart::Text(_) | TemplatePart::Value(_)] = template.parts.as_slice() {
             return None;
         }
-        let mut characters = vec!['%'];
-        collect(&template.parts, &mut characters);
+        let flat = template.flat().into_iter();
+        let texts = flat.filter_map(|part| match part {
+            TemplatePart::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let mut characters: Vec<char> = texts.flat_map(str::chars).chain(['%']).collect();
         characters.sort_unstable();
         characters.dedup();
         Some(Self { characters })
-    }
-}
-
-fn collect(parts: &[TemplatePart], characters: &mut Vec<char>) {
-    for part in parts {
-        match part {
-            TemplatePart::Text(text) => characters.extend(text.chars()),
-            TemplatePart::Value(_) => {}
-            TemplatePart::Optional(inner) => collect(inner, characters),
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use dynafold_relational::catalog::TypeFamily;
-use dynafold_relational::value::{Time, TimeKind, parse_document, write_document};
+use dynafold_relational::value::{Time, TimeKind, UnfitReason, parse_document, write_document};
 
 use super::*;
 use crate::template::{Filter, Secret, Segment, parse};

@@ -7,25 +7,12 @@ use super::{Filter, canonical};
 
 /// A filter that cannot take what it is given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", type_message(filter, takes, *given))]
+#[error("{message}")]
 pub struct FilterTypeError {
-    /// The filter's name.
-    pub filter: &'static str,
-    /// What it takes; for `default` what its constant is.
-    pub takes: &'static str,
-    /// What it is given.
-    pub given: TypeFamily,
+    /// What is wrong.
+    pub message: String,
     /// How to mend it.
     pub help: String,
-}
-
-/// What is said of a filter: that of `default` is about its constant.
-fn type_message(filter: &str, takes: &str, given: TypeFamily) -> String {
-    let given = given.name();
-    match filter {
-        "default" => format!("`default` puts {takes} where {given} belongs"),
-        _ => format!("`{filter}` takes {takes}, and is given {given}"),
-    }
 }
 
 impl Filter {
@@ -38,16 +25,22 @@ impl Filter {
     /// [`FilterTypeError`] when no value of that kind could ever pass.
     pub fn family(&self, input: TypeFamily) -> Result<TypeFamily, FilterTypeError> {
         self.gives(input).ok_or_else(|| {
-            let (takes, help) = match self {
-                Self::Default(value) => (of(value).name(), default_help(value, input)),
-                _ => (self.takes(), self.mend(input)),
+            let given = input.name();
+            let (message, help) = match self {
+                Self::Default(value) => (
+                    format!("`default` puts {} where {given} belongs", of(value).name()),
+                    default_help(value, input),
+                ),
+                _ => (
+                    format!(
+                        "`{}` takes {}, and is given {given}",
+                        self.name(),
+                        self.takes()
+                    ),
+                    self.mend(input),
+                ),
             };
-            FilterTypeError {
-                filter: self.name(),
-                takes,
-                given: input,
-                help,
-            }
+            FilterTypeError { message, help }
         })
     }
 
@@ -196,7 +189,7 @@ fn default_help(value: &Value, input: TypeFamily) -> String {
 
 // Why a value did not pass a filter. No message holds the value.
 
-/// Why a value did not pass a filter; the row is rejected.
+/// Why a value did not pass a filter, or cannot stand where it is to; the row is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
     /// When the value is of a kind that the filter does not take.
@@ -273,6 +266,18 @@ pub enum ApplyError {
     /// When a value is none of those that `map` names.
     #[error("`map` does not name the value")]
     Unmapped,
+    /// When the value is binary, a list, a map, a set or NULL, and is to stand inside text.
+    #[error("{given} has no text of its own")]
+    NoText {
+        /// The value's kind.
+        given: &'static str,
+    },
+    /// When a set holds members of several kinds, or of a kind that sets cannot hold.
+    #[error("a set's members must all be text, all numbers or all binary")]
+    MixedSet,
+    /// When a set holds one member twice.
+    #[error("a set cannot hold a member twice")]
+    DuplicateMember,
     /// When a set would hold NULL.
     #[error("a set cannot hold NULL")]
     NullMember,
@@ -350,6 +355,13 @@ impl ApplyError {
                 "use a shorter period, or filter such rows out with `where`",
             ),
             Self::Unmapped => ("unmapped", "name it, or say `*: …` for every other value"),
+            Self::NoText { given: "binary" } => ("no-text", "say `| hex`, `| base64` or `| uuid`"),
+            Self::NoText { .. } => (
+                "no-text",
+                "say `| string` to write it as JSON, or name one of its members",
+            ),
+            Self::MixedSet => ("set-mixed", "make it a list instead of a set"),
+            Self::DuplicateMember => ("set-duplicate", "make it a list instead of a set"),
             Self::NullMember => (
                 "set-null",
                 "take NULL elements away in the source, or keep the list",
