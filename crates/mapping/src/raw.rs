@@ -11,7 +11,7 @@ use super::grammar::{MAPPING, validate};
 use super::model::Expired;
 use super::variables::{PutIn, substitute};
 use super::yaml::{YamlContent, YamlEntry, YamlNode, parse};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 
 /// Something written, with its place.
 #[derive(Debug, Clone)]
@@ -137,17 +137,18 @@ impl Raw {
         text: &str,
         variables: &dyn Fn(&str) -> Option<String>,
     ) -> (Option<Self>, Vec<Diagnostic>) {
-        let (mut faults, mut put_in) = (Vec::new(), PutIn::new());
+        let (faults, mut put_in) = (Diagnostics::default(), PutIn::new());
         let mut root = match parse(text) {
             Ok(root) => root,
             Err(fault) => return (None, vec![*fault]),
         };
         if let YamlContent::Map { entries, .. } = &mut root.content {
             for entry in entries.iter_mut().filter(|entry| entry.key == "table") {
-                substitute(&mut entry.value, variables, &mut put_in, &mut faults);
+                substitute(&mut entry.value, variables, &mut put_in, &faults);
             }
         }
-        validate(&root, &MAPPING, "the mapping", &mut faults);
+        validate(&root, &MAPPING, "the mapping", &faults);
+        let mut faults = faults.take();
         // Where a key is indented too far, the other faults come of it.
         if let Some(at) = faults.iter().position(|fault| fault.code == Code::Yaml) {
             return (None, vec![faults.swap_remove(at)]);

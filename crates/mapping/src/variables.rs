@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::yaml::{YamlContent, YamlNode};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 
 /// Variables, by their names, and what was put in their place.
 pub(super) type PutIn = BTreeSet<(String, String)>;
@@ -13,7 +13,7 @@ pub(super) fn substitute(
     node: &mut YamlNode,
     variables: &dyn Fn(&str) -> Option<String>,
     put_in: &mut PutIn,
-    faults: &mut Vec<Diagnostic>,
+    faults: &Diagnostics,
 ) {
     let span = node.span.clone();
     match &mut node.content {

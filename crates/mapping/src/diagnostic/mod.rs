@@ -6,6 +6,7 @@ mod render;
 pub use code::Code;
 pub use render::{render, to_json};
 
+use std::cell::RefCell;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -91,21 +92,50 @@ impl Diagnostic {
     }
 }
 
-/// A list to which diagnostics are added.
-pub trait Diagnostics: Extend<Diagnostic> {
+/// What was found so far. All that check a mapping add to it, whatever else they hold.
+#[derive(Debug, Default)]
+pub(crate) struct Diagnostics(RefCell<Vec<Diagnostic>>);
+
+impl Diagnostics {
+    /// What was found before.
+    pub(crate) fn of(before: Vec<Diagnostic>) -> Self {
+        Self(RefCell::new(before))
+    }
+
+    pub(crate) fn push(&self, diagnostic: Diagnostic) {
+        self.0.borrow_mut().push(diagnostic);
+    }
+
+    pub(crate) fn extend(&self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
+        diagnostics.into_iter().for_each(|one| self.push(one));
+    }
+
     /// Adds a diagnostic that says how to mend it, and nothing else.
-    fn add(
-        &mut self,
+    pub(crate) fn add(
+        &self,
         code: Code,
         span: Range<usize>,
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.extend([Diagnostic::new(code, span, message).with_help(help)]);
+        self.push(Diagnostic::new(code, span, message).with_help(help));
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.borrow().len()
+    }
+
+    /// Whether one of them is such.
+    pub(crate) fn any(&self, is_it: impl Fn(&Diagnostic) -> bool) -> bool {
+        self.0.borrow().iter().any(is_it)
+    }
+
+    /// Takes all of them out, in the order in which they were found.
+    pub(crate) fn take(&self) -> Vec<Diagnostic> {
+        self.0.take()
     }
 }
-
-impl Diagnostics for Vec<Diagnostic> {}
 
 /// Names of the language, each with what SQL, AWS and other tools call the same, in lower case without
 /// `_` and `-`.

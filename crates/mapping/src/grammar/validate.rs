@@ -9,12 +9,7 @@ use crate::yaml::{YamlContent, YamlEntry, YamlNode};
 
 /// Finds every place where a node has not the shape that the language asks for. `what` is the
 /// place in words, such as `the table`.
-pub(crate) fn validate(
-    node: &YamlNode,
-    shape: &ValueShape,
-    what: &str,
-    faults: &mut Vec<Diagnostic>,
-) {
+pub(crate) fn validate(node: &YamlNode, shape: &ValueShape, what: &str, faults: &Diagnostics) {
     match (shape, &node.content) {
         (ValueShape::Some(_), YamlContent::List(elements)) if elements.is_empty() => {
             let message = format!("{what} must not be an empty list");
@@ -95,7 +90,7 @@ fn takes(shape: &ValueShape, node: &YamlNode) -> bool {
     }
 }
 
-fn scalar(node: &YamlNode, shape: &ValueShape, what: &str, faults: &mut Vec<Diagnostic>) {
+fn scalar(node: &YamlNode, shape: &ValueShape, what: &str, faults: &Diagnostics) {
     if matches!(shape, ValueShape::Template) && node.is_unquoted_template() {
         faults.push(unquoted(node));
         return;
@@ -136,7 +131,7 @@ fn names(fields: &[Field]) -> String {
     quoted(&fields.iter().map(|field| field.name).collect::<Vec<_>>())
 }
 
-fn record(node: &YamlNode, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic>) {
+fn record(node: &YamlNode, fields: &[Field], what: &str, faults: &Diagnostics) {
     duplicates(node, faults);
     for (at, entry) in node.entries().iter().enumerate() {
         match fields.iter().find(|field| field.name == entry.key) {
@@ -198,7 +193,7 @@ fn first_line(node: &YamlNode) -> Range<usize> {
         .map_or_else(|| node.span.clone(), |entry| entry.key_span.clone())
 }
 
-fn duplicates(node: &YamlNode, faults: &mut Vec<Diagnostic>) {
+fn duplicates(node: &YamlNode, faults: &Diagnostics) {
     let mut seen: HashMap<&str, Range<usize>> = HashMap::new();
     for entry in node.entries() {
         if let Some(first) = seen.get(entry.key.as_str()) {
@@ -214,7 +209,7 @@ fn duplicates(node: &YamlNode, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-fn tree(node: &YamlNode, faults: &mut Vec<Diagnostic>) {
+fn tree(node: &YamlNode, faults: &Diagnostics) {
     if node.is_unquoted_template() {
         faults.push(unquoted(node));
         return;
@@ -239,7 +234,7 @@ fn tree(node: &YamlNode, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-fn directive(name: &str, span: &Range<usize>, value: &YamlNode, faults: &mut Vec<Diagnostic>) {
+fn directive(name: &str, span: &Range<usize>, value: &YamlNode, faults: &Diagnostics) {
     if let Some(field) = DIRECTIVES.iter().find(|field| field.name == name) {
         validate(value, &field.shape, &format!("`{name}`"), faults);
         return;
@@ -352,7 +347,7 @@ const VALUES: &[(&str, &[&str])] = &[
 ];
 
 /// Finds directives that do not belong into the map in which they stand.
-fn together(node: &YamlNode, faults: &mut Vec<Diagnostic>) {
+fn together(node: &YamlNode, faults: &Diagnostics) {
     let value = VALUES.iter().find(|(main, _)| node.get(main).is_some());
     let Some((main, family)) = value else {
         for entry in node.entries() {
@@ -406,7 +401,7 @@ fn owner(name: &str) -> Option<&'static str> {
 }
 
 /// A directive without the one that it goes with.
-fn stray(entry: &YamlEntry, faults: &mut Vec<Diagnostic>) {
+fn stray(entry: &YamlEntry, faults: &Diagnostics) {
     if let Some(main) = owner(&entry.key) {
         let message = format!("`{}` needs `{main}` beside it", entry.key);
         let help = format!("say {main} in the same map");
@@ -415,7 +410,7 @@ fn stray(entry: &YamlEntry, faults: &mut Vec<Diagnostic>) {
 }
 
 /// Finds directives that would make an item's attributes a single value.
-fn refuse_single_values(node: &YamlNode, faults: &mut Vec<Diagnostic>) {
+fn refuse_single_values(node: &YamlNode, faults: &Diagnostics) {
     let mains = VALUES.iter().map(|(main, _)| *main);
     for entry in node.entries() {
         if mains.clone().any(|main| main == entry.key) {

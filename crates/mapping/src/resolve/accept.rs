@@ -17,7 +17,7 @@ pub(super) fn take(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Diagnostic> {
     let mut accepted: Vec<Diagnostic> = Vec::new();
-    let mut found = Vec::new();
+    let found = Diagnostics::default();
     for acceptance in acceptances {
         for written in &acceptance.codes {
             let code = match code(&written.value) {
@@ -56,6 +56,7 @@ pub(super) fn take(
     let unsure = diagnostics.iter().chain(&accepted).any(|diagnostic| {
         diagnostic.severity() == Severity::Error || diagnostic.code == Code::Unchecked
     });
+    let mut found = found.take();
     found.retain(|diagnostic| !unsure || diagnostic.severity() == Severity::Error);
     diagnostics.extend(found);
     accepted.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
@@ -89,14 +90,15 @@ fn code(name: &str) -> Result<Code, (String, String)> {
 // leave out every row.
 
 /// Tells of parameters in `where`, `$when` and `from: { sql }`.
-pub(super) fn check(whole: &ResolvedMapping<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(whole: &ResolvedMapping<'_>) {
     let dbms = whole.catalog.dbms;
     for sql in whole.raw.queries() {
-        diagnostics.extend(faults(sql, dbms));
+        whole.diagnostics.extend(faults(sql, dbms));
     }
     for written in whole.resolved.iter().flat_map(|item| &item.conditions) {
         for condition in &written.value.conditions {
-            diagnostics.extend(faults(&written.with(condition.clone()), dbms));
+            let faults = faults(&written.with(condition.clone()), dbms);
+            whole.diagnostics.extend(faults);
         }
     }
 }

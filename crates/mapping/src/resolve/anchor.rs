@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostics};
 use crate::raw::Spanned;
 use crate::template::{self, Filter, FilterCall, FilterError, TemplateError, WrittenTemplate};
 
@@ -40,7 +40,7 @@ impl TemplateAnchor {
     pub(super) fn template(
         &self,
         text: &str,
-        diagnostics: &mut Vec<Diagnostic>,
+        diagnostics: &Diagnostics,
     ) -> Option<WrittenTemplate> {
         let mut tell = |error: TemplateError| {
             let span = self.range(&error.span);
@@ -52,11 +52,7 @@ impl TemplateAnchor {
     }
 
     /// Compiles one of the template's filters; what is wrong with it is told.
-    pub(super) fn filter(
-        &self,
-        call: &FilterCall,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Option<Filter> {
+    pub(super) fn filter(&self, call: &FilterCall, diagnostics: &Diagnostics) -> Option<Filter> {
         let tell = |error: FilterError| {
             let code = match error {
                 FilterError::Unknown { .. } => Code::UnknownFilter,

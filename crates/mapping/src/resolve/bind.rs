@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, DynamoType};
 use dynafold_format::counted;
-use dynafold_relational::catalog::{Catalog, Column, DataType, TypeFamily};
+use dynafold_relational::catalog::{Column, DataType, TypeFamily};
 use dynafold_relational::scan::{Scan, ScanColumn};
 use dynafold_relational::value::{Number, NumberError};
 
 use super::anchor::TemplateAnchor;
 use super::pass::PassBuilder;
 use super::scope::{ExplodedElement, Scope, unknown_column};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity, nearest};
+use crate::diagnostic::{Code, Diagnostic, Severity, nearest};
 use crate::model::{AttributeNode, Placeholder, Template, TemplatePart, ValuePath, family_of};
 use crate::raw::{Spanned, spanned, word};
 use crate::template::{self, Filter, FilterTrial, Lookalike, Segment, WrittenPlaceholder};
@@ -22,8 +22,6 @@ use crate::yaml::{YamlContent, YamlEntry, YamlNode};
 pub(super) struct ItemBinder<'a> {
     pub(super) scope: &'a Scope<'a>,
     pub(super) pass: &'a mut PassBuilder,
-    pub(super) catalog: &'a Catalog,
-    pub(super) diagnostics: &'a mut Vec<Diagnostic>,
     /// The conditions, each as a scan of its own, for the source to look at.
     pub(super) conditions: Vec<Spanned<Scan>>,
     /// Embeds around what is bound.
@@ -34,17 +32,10 @@ pub(super) struct ItemBinder<'a> {
 type Member = (Arc<str>, AttributeNode, Range<usize>);
 
 impl<'a> ItemBinder<'a> {
-    pub(super) fn new(
-        scope: &'a Scope<'a>,
-        pass: &'a mut PassBuilder,
-        catalog: &'a Catalog,
-        diagnostics: &'a mut Vec<Diagnostic>,
-    ) -> Self {
+    pub(super) fn new(scope: &'a Scope<'a>, pass: &'a mut PassBuilder) -> Self {
         Self {
             scope,
             pass,
-            catalog,
-            diagnostics,
             conditions: Vec::new(),
             depth: 0,
         }
@@ -59,7 +50,7 @@ impl ItemBinder<'_> {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.diagnostics.add(code, span, message, help);
+        self.scope.diagnostics.add(code, span, message, help);
     }
 
     /// Binds a value of an attribute tree.
@@ -180,9 +171,10 @@ impl ItemBinder<'_> {
 
     fn template(&mut self, yaml: &YamlNode, text: &str) -> Option<Template> {
         let at = TemplateAnchor::new(&yaml.span, text);
-        let written = at.template(text, self.diagnostics)?;
+        let written = at.template(text, self.scope.diagnostics)?;
         if let Some(seen) = written.lookalike(&|name| self.is_column(name)) {
-            self.diagnostics
+            self.scope
+                .diagnostics
                 .push(looks_like(&seen, "column", yaml.span.clone()));
         }
         let parts = written.parts(&mut |placeholder| self.placeholder(placeholder, &at));
@@ -212,7 +204,8 @@ impl ItemBinder<'_> {
         if !is_type && name.to_lowercase() == name && self.is_column(name) {
             let (text, mend) = (name.to_owned(), format!("{{{name}}}"));
             let seen = Lookalike { text, mend };
-            self.diagnostics
+            self.scope
+                .diagnostics
                 .push(looks_like(&seen, "column", entry.value.span.clone()));
         }
     }
@@ -231,7 +224,7 @@ impl ItemBinder<'_> {
         let mut filters = Vec::new();
         for call in &written.filters {
             let span = at.range(&call.span);
-            let filter = at.filter(call, self.diagnostics);
+            let filter = at.filter(call, self.scope.diagnostics);
             let passed = filter.and_then(|filter| match filter.family(family) {
                 Ok(after) => Some((filter, after)),
                 Err(error) => {
@@ -277,7 +270,7 @@ impl ItemBinder<'_> {
         if !place.path.is_empty() {
             return None;
         }
-        let trial = FilterTrial::of(&place.written, data_type, self.catalog.dbms);
+        let trial = FilterTrial::of(&place.written, data_type, self.scope.catalog.dbms);
         let table = match alias {
             Some(alias) => self.scope.parent(alias).map(|parent| parent.table),
             None => self.scope.table,
@@ -289,7 +282,7 @@ impl ItemBinder<'_> {
         let known = table.and_then(|table| Some((table, table.estimated_rows?)));
         Some(match known {
             Some((table, rows)) if is_whole && table.is_distinct(name) => {
-                let called = self.catalog.display_name(&table.name);
+                let called = self.scope.catalog.display_name(&table.name);
                 let about = counted(rows, "row");
                 let because = format!("`{called}` has about {about}, each with another `{name}`");
                 trial.counting(rows, because)
@@ -468,7 +461,7 @@ impl ItemBinder<'_> {
         let (alias, column, members) = match (scope.parent(first), path.get(1)) {
             (Some(parent), Some(name)) => {
                 let Some(column) = parent.table.column(name).cloned() else {
-                    self.diagnostics.push(parent.lacks(name, span));
+                    self.scope.diagnostics.push(parent.lacks(name, span));
                     return None;
                 };
                 let members = path.get(2..).unwrap_or_default();
@@ -502,7 +495,7 @@ impl ItemBinder<'_> {
                         None => {
                             let names = fields.iter().map(|field| field.0.as_str());
                             let fault = unknown_column(member, span, "the composite", names);
-                            self.diagnostics.push(fault);
+                            self.scope.diagnostics.push(fault);
                             return None;
                         }
                     }
@@ -543,7 +536,8 @@ impl ItemBinder<'_> {
         );
         if !members.is_empty() && !may_have {
             let message = format!("`{written}`: {} has no members", family.name());
-            self.diagnostics
+            self.scope
+                .diagnostics
                 .push(Diagnostic::new(Code::UnknownColumn, span, message));
             return None;
         }
@@ -579,7 +573,7 @@ impl ItemBinder<'_> {
             );
             self.tell(Code::UnknownAlias, span, message, help);
         } else {
-            self.diagnostics.push(self.scope.lacks(first, span));
+            self.scope.diagnostics.push(self.scope.lacks(first, span));
         }
         None
     }

@@ -61,7 +61,7 @@ impl ItemBinder<'_> {
                 } else {
                     let relation = format!("`{}`", self.scope.written);
                     let fault = unknown_column(&name.value, span, &relation, names());
-                    self.diagnostics.push(fault);
+                    self.scope.diagnostics.push(fault);
                 }
             }
         }
@@ -104,7 +104,10 @@ impl ItemBinder<'_> {
             match parent.table.column(rest) {
                 Some(column) => choose(Some(alias), std::slice::from_ref(column), name, chosen),
                 None if rest == "*" => choose(Some(alias), columns, name, chosen),
-                None => self.diagnostics.push(parent.lacks(rest, name.span.clone())),
+                None => self
+                    .scope
+                    .diagnostics
+                    .push(parent.lacks(rest, name.span.clone())),
             }
             return;
         }
@@ -165,7 +168,7 @@ impl ItemBinder<'_> {
     pub(super) fn take_condition(&mut self, written: &Spanned<String>, outcome: &str) {
         self.conditions
             .push(written.with(self.pass.alone(&written.value)));
-        let dbms = self.catalog.dbms;
+        let dbms = self.scope.catalog.dbms;
         let query = format!("SELECT 1 FROM t WHERE {}", written.value);
         // What cannot be read, the database judges.
         let Ok(query) = SqlQuery::read(&query, Some(dbms)) else {

@@ -51,7 +51,7 @@ impl ItemBinder<'_> {
         ) {
             return Vec::new();
         }
-        let dbms = self.catalog.dbms;
+        let dbms = self.scope.catalog.dbms;
         let mut keys = match scope.table {
             Some(table) => keys(table, dbms),
             None => vec![(
@@ -105,7 +105,7 @@ impl ItemBinder<'_> {
         let unknown = unknown(name);
         let data_type = column.map(|column| column.data_type.clone());
         let column = column.unwrap_or(&unknown);
-        let dbms = self.catalog.dbms;
+        let dbms = self.scope.catalog.dbms;
         let is_stored = parent.map_or(self.scope.is_table(), |parent| parent.table.is_stored());
         // Nothing enforces NOT NULL over what a view, a query or a join gives.
         let nullable = column.nullable || parent.is_some() || !is_stored;
@@ -176,7 +176,7 @@ impl ItemBinder<'_> {
         let (mut determined, mut supposed) = (Vec::new(), Vec::new());
         // A parent of a parent tells that parent's columns first, and these tell ours.
         for parent in scope.joins.iter().rev() {
-            for (_, key, doubt) in keys(parent.table, self.catalog.dbms) {
+            for (_, key, doubt) in keys(parent.table, self.scope.catalog.dbms) {
                 if key.is_empty() {
                     continue;
                 }
@@ -205,14 +205,14 @@ impl ItemBinder<'_> {
         let exact = |data_type: &DataType| match data_type {
             DataType::Integer { .. } => true,
             DataType::Decimal { .. } | DataType::Uuid | DataType::Date | DataType::Boolean => {
-                self.catalog.dbms != Dbms::Sqlite
+                self.scope.catalog.dbms != Dbms::Sqlite
             }
             _ => false,
         };
         let ours = self.scope.column(on.owner.as_deref(), &on.ours);
         let both = ours.zip(parent.table.column(&on.theirs));
         let exact = |column: &Column| exact(&column.data_type) && !column.insensitive;
-        let dbms = self.catalog.dbms;
+        let dbms = self.scope.catalog.dbms;
         both.is_some_and(|(ours, theirs)| {
             exact(ours) && exact(theirs) && compares_as_key(theirs, ours, dbms)
         })
@@ -305,8 +305,8 @@ pub(super) fn has_one_parent(
     scope: &Scope<'_>,
     table: &Table,
     on: &[ColumnPair],
-    dbms: Dbms,
 ) -> JoinUniqueness {
+    let dbms = scope.catalog.dbms;
     let matched = |name: &String| {
         on.iter().any(|on| {
             let ours = scope.column(on.owner.as_deref(), &on.ours);

@@ -1,13 +1,13 @@
 //! Binds `$embed`: finds the children, and says what becomes of each.
 
-use dynafold_relational::catalog::{Catalog, DataType, Table, TypeFamily};
+use dynafold_relational::catalog::{DataType, Table, TypeFamily};
 use dynafold_relational::scan::Embed;
 
 use super::bind::ItemBinder;
 use super::join::{matched, ours};
 use super::pass::PassBuilder;
 use super::scope::{ColumnPair, ExplodedElement, Scope};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::Code;
 use crate::model::{
     AttributeNode, ChildContainer, EmbedNode, Explode, Placeholder, Template, ValuePath,
 };
@@ -28,17 +28,15 @@ impl ItemBinder<'_> {
             self.tell(Code::Embed, name.span, message, help);
             return None;
         }
-        let mut child = Scope::table(&name, self.catalog, self.diagnostics)?;
+        let mut child = Scope::table(&name, self.scope.catalog, self.scope.diagnostics)?;
         let joins = read_joins(yaml.get("$join"));
-        child.join(&joins, self.catalog, self.diagnostics);
+        child.join(&joins);
         let on = self.relation(yaml, &name, &child);
         let has_key = self.take_key(&name);
         let mut rows = PassBuilder::new(&child);
         let mut binder = ItemBinder {
             scope: &child,
             pass: &mut rows,
-            catalog: self.catalog,
-            diagnostics: self.diagnostics,
             conditions: Vec::new(),
             depth: self.depth + 1,
         };
@@ -52,10 +50,10 @@ impl ItemBinder<'_> {
             binder.pass.condition(&condition.value);
         }
         let order = binder.order(yaml);
-        binder.pass.key = binder.indices(&child.key);
+        binder.pass.scan.key = binder.indices(&child.key);
         self.conditions.extend(binder.conditions);
         let embed = Embed {
-            rows: rows.scan(),
+            rows: rows.scan,
             on: self.pass.matches(&on?),
             order: order?,
             most: yaml.read("$limit"),
@@ -88,7 +86,7 @@ impl ItemBinder<'_> {
             self.tell(Code::Embed, name.span.clone(), message, help);
             return false;
         }
-        self.pass.key = self.indices(key);
+        self.pass.scan.key = self.indices(key);
         true
     }
 
@@ -101,14 +99,7 @@ impl ItemBinder<'_> {
     ) -> Option<Vec<ColumnPair>> {
         let table = child.table?;
         if let Some(pairs) = yaml.get("$match") {
-            return matched(
-                Code::Embed,
-                &read_pairs(Some(pairs)),
-                table,
-                self.scope,
-                self.catalog,
-                self.diagnostics,
-            );
+            return matched(Code::Embed, &read_pairs(Some(pairs)), table, self.scope);
         }
         let mut help =
             "say which columns belong together: $match: { child_column: our_column }".to_owned();
@@ -170,7 +161,7 @@ impl ItemBinder<'_> {
             Some((name, word)) if word.eq_ignore_ascii_case("asc") => (name.trim(), false),
             _ => (text, false),
         };
-        let found = ours(&written.with(name.to_owned()), self.scope, self.diagnostics)?;
+        let found = ours(&written.with(name.to_owned()), self.scope)?;
         let (owner, data_type) = (found.owner.as_deref(), &found.known?.data_type);
         Some((self.pass.column(owner, &found.column, data_type), descends))
     }
@@ -204,20 +195,18 @@ fn listed(keys: &[Vec<ColumnPair>]) -> String {
 // Binds `explode`: arrays of which each element makes an item.
 
 /// Gives every exploded element its places in the row, and adds it to the scope.
-pub(super) fn resolve<'a>(
+pub(super) fn resolve(
     raw: &RawItem,
-    scope: &mut Scope<'a>,
+    scope: &mut Scope<'_>,
     pass: &mut PassBuilder,
-    catalog: &'a Catalog,
-    diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Explode> {
     let mut explodes = Vec::new();
     for (alias, array) in &raw.explode {
-        if scope.is_taken(alias, Code::Explode, diagnostics) {
+        if scope.is_taken(alias, Code::Explode) {
             scope.broken.push(alias.value.clone());
             continue;
         }
-        let mut binder = ItemBinder::new(scope, pass, catalog, diagnostics);
+        let mut binder = ItemBinder::new(scope, pass);
         let Some((place, family)) = binder.array(array) else {
             scope.broken.push(alias.value.clone());
             continue;

@@ -13,11 +13,7 @@ use crate::template::Path;
 
 /// Tells of partition keys that are made from a foreign key between such columns: a child that spells its parent
 /// otherwise stands apart from it. Of indexes those count that an access pattern asks.
-pub(super) fn check(
-    whole: &ResolvedMapping<'_>,
-    bound: &[BoundPattern],
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern]) {
     let table = whole.table;
     let is_asked = |name: &str| {
         let mut patterns = bound.iter().map(|bound| &bound.pattern);
@@ -36,7 +32,7 @@ pub(super) fn check(
                     );
                     Diagnostic::new(Code::InsensitiveKey, item.place(&key.name), message).with_help(help)
                 });
-                diagnostics.extend(told);
+                whole.diagnostics.extend(told);
             }
         }
     }
@@ -53,15 +49,14 @@ fn parent_spelling(
     if folds(placeholder) || !place.path.is_empty() {
         return None;
     }
-    let mut origins = passes.origins(item.item.pass).into_iter();
-    let (from, column) = origins.nth(place.column)??;
-    let table = catalog.table(&from)?;
+    let (from, column) = passes.so_far(item.item.pass)?.origin(place.column)?;
+    let table = catalog.table(from)?;
     let theirs = |key: &ForeignKey| {
         let at = key.columns.iter().position(|own| *own == column)?;
         let parent = catalog.table(&key.references)?;
         parent.column(key.referenced_columns.get(at)?)
     };
-    let own = table.column(&column)?;
+    let own = table.column(column)?;
     let is_loose = |theirs: &Column| {
         let either = Column {
             insensitive: own.insensitive || theirs.insensitive,

@@ -5,13 +5,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dynafold_dynamodb::Table;
-use dynafold_relational::catalog::Catalog;
 
 use super::bind::ItemBinder;
 use super::pass::PassBuilder;
 use super::scope::Scope;
 use super::{ResolvedItem, embed, life};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::model::{AttributeNode, Expired, ItemType, Template, TemplatePart};
 use crate::raw::{Raw, RawItem};
 
@@ -19,17 +18,15 @@ use crate::raw::{Raw, RawItem};
 pub(super) const DEFAULT_TYPE_ATTRIBUTE: &str = "_type";
 
 /// Resolves an item type over its relation, with the number of its pass.
-pub(super) fn resolve<'a>(
+pub(super) fn resolve(
     raw: &RawItem,
     mapping: &Raw,
     table: &Table,
-    catalog: &'a Catalog,
-    mut scope: Scope<'a>,
+    mut scope: Scope<'_>,
     (pass, rows): (usize, &mut PassBuilder),
-    diagnostics: &mut Vec<Diagnostic>,
 ) -> ResolvedItem {
-    let explodes = embed::resolve(raw, &mut scope, rows, catalog, diagnostics);
-    let mut binder = ItemBinder::new(&scope, rows, catalog, diagnostics);
+    let explodes = embed::resolve(raw, &mut scope, rows);
+    let mut binder = ItemBinder::new(&scope, rows);
     let condition = raw.condition.as_ref().map(|condition| {
         binder.take_condition(condition, "no row makes an item");
         binder.pass.condition(&condition.value)
@@ -48,7 +45,7 @@ pub(super) fn resolve<'a>(
         .map(|(name, value, span)| (name, AttributeNode::Template(Template::of(value)), span));
     let (members, spreads) = binder.members(&raw.attributes);
     for (name, node, span) in item_type.into_iter().chain(carried).chain(members) {
-        attributes.add(name, node, span, binder.diagnostics);
+        attributes.add(name, node, span, &scope);
     }
     let Attributes { mut nodes, spans } = attributes;
     if mapping.table.key_escape {
@@ -83,7 +80,7 @@ pub(super) fn resolve<'a>(
         is_table: scope.is_table(),
         rows: scope.rows(),
     };
-    life::check(raw, &resolved, table, diagnostics);
+    life::check(raw, &resolved, table, scope.diagnostics);
     resolved
 }
 
@@ -104,7 +101,7 @@ impl Attributes {
                     own.nodes.extend(node.map(|node| (key.name.clone(), node)));
                     own.spans.insert(key.name.clone(), entry.value.span.clone());
                 }
-                None => binder.diagnostics.add(
+                None => binder.tell(
                     Code::MissingKey,
                     raw.key_span.clone(),
                     format!("the key of `{}` lacks `{}`", raw.name.value, key.name),
@@ -120,26 +117,19 @@ impl Attributes {
                 });
                 let message = format!("`{}` is no key attribute of the table", entry.key);
                 let span = entry.key_span.clone();
-                binder
-                    .diagnostics
-                    .add(Code::UnknownKey, span, message, help);
+                binder.tell(Code::UnknownKey, span, message, help);
             }
         }
         own
     }
 
-    fn add(
-        &mut self,
-        name: Arc<str>,
-        node: AttributeNode,
-        span: Range<usize>,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) {
+    fn add(&mut self, name: Arc<str>, node: AttributeNode, span: Range<usize>, scope: &Scope<'_>) {
         if let Some(first) = self.spans.get(&name) {
             let message = format!("the attribute `{name}` would be written twice");
             let help = format!("rename one, or leave the column out: omit: [{name}]");
             let fault = Diagnostic::new(Code::AttributeClash, span, message).with_help(help);
-            diagnostics.push(fault.with_other(first.clone(), "it comes from here already"));
+            let fault = fault.with_other(first.clone(), "it comes from here already");
+            scope.diagnostics.push(fault);
             return;
         }
         self.spans.insert(name.clone(), span);

@@ -1,22 +1,18 @@
 //! Finds the parent that a `join` names: by a foreign key, or by columns that the mapping matches.
 
-use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table, TableKind};
+use dynafold_relational::catalog::{Column, ForeignKey, Table, TableKind};
 
 use super::constraints::has_one_parent;
 use super::equality::unlike;
 use super::scope::{ColumnPair, JoinUniqueness, JoinedParent, Scope, find_table, unknown_column};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::raw::{RawJoin, RawJoinTo, RawMatch, Spanned};
 
-impl<'a> Scope<'a> {
-    pub(super) fn join(
-        &mut self,
-        joins: &[RawJoin],
-        catalog: &'a Catalog,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) {
+impl Scope<'_> {
+    /// Adds joined parents.
+    pub(super) fn join(&mut self, joins: &[RawJoin]) {
         for join in joins {
-            match find_parent(join, self, catalog, diagnostics) {
+            match find_parent(join, self) {
                 Some(parent) => self.joins.push(parent),
                 None => self.broken.push(join.alias.value.clone()),
             }
@@ -24,21 +20,17 @@ impl<'a> Scope<'a> {
     }
 }
 
-fn find_parent<'a>(
-    raw: &RawJoin,
-    scope: &Scope<'a>,
-    catalog: &'a Catalog,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<JoinedParent<'a>> {
-    if scope.is_taken(&raw.alias, Code::Join, diagnostics) {
+fn find_parent<'a>(raw: &RawJoin, scope: &Scope<'a>) -> Option<JoinedParent<'a>> {
+    let diagnostics = scope.diagnostics;
+    if scope.is_taken(&raw.alias, Code::Join) {
         return None;
     }
-    let told = diagnostics.len();
+    let told = diagnostics.count();
     let (table, on, optional) = match &raw.to {
-        RawJoinTo::Key(columns) => by_key(raw, columns, scope, catalog, diagnostics)?,
+        RawJoinTo::Key(columns) => by_key(raw, columns, scope)?,
         RawJoinTo::Match { table, on } => {
-            let table = find_table(table, catalog, diagnostics)?;
-            let on = matched(Code::Join, on, table, scope, catalog, diagnostics)?;
+            let table = find_table(table, scope.catalog, diagnostics)?;
+            let on = matched(Code::Join, on, table, scope)?;
             (table, on, true)
         }
     };
@@ -50,11 +42,11 @@ fn find_parent<'a>(
     let parent = JoinedParent {
         alias: raw.alias.value.clone(),
         table,
-        one: has_one_parent(scope, table, &on, catalog.dbms),
+        one: has_one_parent(scope, table, &on),
         on,
         optional,
     };
-    if parent.one == JoinUniqueness::Unknown && scope.known && diagnostics.len() == told {
+    if parent.one == JoinUniqueness::Unknown && scope.known && diagnostics.count() == told {
         diagnostics.push(several(raw, &parent));
     }
     Some(parent)
@@ -85,11 +77,8 @@ pub(super) struct JoinColumn<'a> {
 }
 
 /// Finds a column of ours; what is wrong with it is told.
-pub(super) fn ours<'a>(
-    written: &Spanned<String>,
-    scope: &Scope<'a>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<JoinColumn<'a>> {
+pub(super) fn ours<'a>(written: &Spanned<String>, scope: &Scope<'a>) -> Option<JoinColumn<'a>> {
+    let diagnostics = scope.diagnostics;
     let found = |owner: Option<&str>, column: &str, known| {
         let (owner, column) = (owner.map(str::to_owned), column.to_owned());
         Some(JoinColumn {
@@ -131,9 +120,8 @@ fn by_key<'a>(
     raw: &RawJoin,
     columns: &[Spanned<String>],
     scope: &Scope<'a>,
-    catalog: &'a Catalog,
-    diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<(&'a Table, Vec<ColumnPair>, bool)> {
+    let diagnostics = scope.diagnostics;
     let first = columns.first()?;
     let fault = |message: String| Diagnostic::new(Code::Join, first.span.clone(), message);
     if scope.table.is_none() && !first.value.contains('.') {
@@ -145,10 +133,8 @@ fn by_key<'a>(
         diagnostics.push(fault(message).with_help(help));
         return None;
     }
-    let found: Vec<Option<JoinColumn<'_>>> = columns
-        .iter()
-        .map(|column| ours(column, scope, diagnostics))
-        .collect();
+    let found: Vec<Option<JoinColumn<'_>>> =
+        columns.iter().map(|column| ours(column, scope)).collect();
     let found: Vec<JoinColumn<'_>> = found.into_iter().collect::<Option<_>>()?;
     let owner = found.first()?.owner.clone();
     if found.iter().any(|column| column.owner != owner) {
@@ -168,7 +154,7 @@ fn by_key<'a>(
             return None;
         }
     };
-    let Some(table) = catalog.table(&key.references) else {
+    let Some(table) = scope.catalog.table(&key.references) else {
         let message = format!(
             "the foreign key leads to `{}`, which the user cannot see",
             key.references
@@ -195,9 +181,8 @@ pub(super) fn matched(
     pairs: &RawMatch,
     table: &Table,
     scope: &Scope<'_>,
-    catalog: &Catalog,
-    diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Vec<ColumnPair>> {
+    let (catalog, diagnostics) = (scope.catalog, scope.diagnostics);
     let names = table.columns.iter().map(|column| column.name.as_str());
     let on: Vec<Option<ColumnPair>> = pairs
         .iter()
@@ -208,7 +193,7 @@ pub(super) fn matched(
                 let (name, span) = (&theirs.value, theirs.span.clone());
                 diagnostics.push(unknown_column(name, span, &relation, names.clone()));
             }
-            let found = ours(our, scope, diagnostics);
+            let found = ours(our, scope);
             let (theirs, found) = (known?, found?);
             let known = found.known;
             let fault = known.and_then(|ours| unlike(code, (our, ours), theirs, catalog));

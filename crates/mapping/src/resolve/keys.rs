@@ -4,13 +4,14 @@ use dynafold_dynamodb::{Index, KeyAttribute, KeyType};
 use dynafold_relational::catalog::{DataType, TypeFamily};
 
 use super::{ResolvedItem, ResolvedMapping};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostic::{Code, Diagnostics, did_you_mean};
 use crate::model::{AttributeNode, Expired, Placeholder, Template};
 use crate::proof::key_attributes;
 use crate::raw::Spanned;
 use crate::template::Filter;
 
-pub(super) fn check(whole: &ResolvedMapping<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(whole: &ResolvedMapping<'_>) {
+    let diagnostics = whole.diagnostics;
     let keys = key_attributes(whole.table);
     for item in whole.resolved {
         for (key, _) in &keys {
@@ -38,7 +39,7 @@ fn fits(key_type: KeyType, family: TypeFamily) -> bool {
     }
 }
 
-fn check_type(item: &ResolvedItem, key: &KeyAttribute, diagnostics: &mut Vec<Diagnostic>) {
+fn check_type(item: &ResolvedItem, key: &KeyAttribute, diagnostics: &Diagnostics) {
     let Some(given) = item
         .item
         .node(&key.name)
@@ -83,11 +84,7 @@ fn check_type(item: &ResolvedItem, key: &KeyAttribute, diagnostics: &mut Vec<Dia
 }
 
 /// Some item type must set the TTL attribute: else nothing ever expires.
-fn check_ttl_is_set(
-    ttl: &Spanned<String>,
-    resolved: &[ResolvedItem],
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+fn check_ttl_is_set(ttl: &Spanned<String>, resolved: &[ResolvedItem], diagnostics: &Diagnostics) {
     let may_have = |item: &ResolvedItem| {
         item.spans.contains_key(ttl.value.as_str()) || !item.item.spreads.is_empty()
     };
@@ -107,7 +104,7 @@ fn check_ttl_is_set(
     diagnostics.add(Code::UnknownAttribute, ttl.span.clone(), message, help);
 }
 
-fn check_ttl(item: &ResolvedItem, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
+fn check_ttl(item: &ResolvedItem, ttl: &str, diagnostics: &Diagnostics) {
     let Some(node) = item.item.node(ttl) else {
         return;
     };

@@ -6,8 +6,8 @@ use dynafold_dynamodb::Table;
 use dynafold_relational::catalog::TypeFamily;
 
 use super::ResolvedItem;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::{AttributeNode, Expired, Template, TemplatePart};
+use crate::diagnostic::{Code, Diagnostics, did_you_mean};
+use crate::model::{AttributeNode, Expired, Template};
 use crate::proof::{key_attributes, sort_keys};
 use crate::raw::{RawItem, Spanned};
 use crate::template::{Escape, Filter};
@@ -31,7 +31,9 @@ pub(super) fn is_key(name: &str, table: &Table) -> bool {
 /// Escapes the values of one template, where text stands around them.
 pub(super) fn escape_template(template: &mut Template) {
     if let Some(escape) = Escape::of(template).map(Arc::new) {
-        set(&mut template.parts, &escape);
+        for placeholder in template.placeholders_mut() {
+            placeholder.escape = Some(escape.clone());
+        }
     }
 }
 
@@ -44,23 +46,8 @@ fn template(node: &mut AttributeNode) -> Option<&mut Template> {
     }
 }
 
-fn set(parts: &mut [TemplatePart], escape: &Arc<Escape>) {
-    for part in parts {
-        match part {
-            TemplatePart::Text(_) => {}
-            TemplatePart::Value(placeholder) => placeholder.escape = Some(escape.clone()),
-            TemplatePart::Optional(inner) => set(inner, escape),
-        }
-    }
-}
-
 /// Holds what an item type says of its items' life against the table and its attributes.
-pub(super) fn check(
-    raw: &RawItem,
-    item: &ResolvedItem,
-    table: &Table,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+pub(super) fn check(raw: &RawItem, item: &ResolvedItem, table: &Table, diagnostics: &Diagnostics) {
     if let Some(expired) = &raw.expired
         && expired.value != Expired::Load
     {
@@ -88,7 +75,7 @@ fn check_expired(
     expired: &Spanned<Expired>,
     item: &ResolvedItem,
     table: &Table,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &Diagnostics,
 ) {
     let (message, help) = match &table.ttl {
         None => (
@@ -148,7 +135,7 @@ fn uncompressible(
 
 /// Digits that stand for themselves in a sort key are escaped in its numbers and times: `%31` does
 /// not sort where `1` does.
-fn digits_in_order(item: &ResolvedItem, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
+fn digits_in_order(item: &ResolvedItem, table: &Table, diagnostics: &Diagnostics) {
     for key in sort_keys(table) {
         let Some(AttributeNode::Template(template)) = item.item.node(key) else {
             continue;

@@ -96,6 +96,7 @@ impl ResolvedItem {
 struct ResolvedMapping<'a> {
     raw: &'a Raw,
     catalog: &'a Catalog,
+    diagnostics: &'a Diagnostics,
     table: &'a Table,
     time_zone: &'a TimeZone,
     resolved: &'a [ResolvedItem],
@@ -124,27 +125,19 @@ fn resolve_items(
     table: &Table,
     catalog: &Catalog,
     described: &Described,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &Diagnostics,
 ) -> (Vec<ResolvedItem>, Passes) {
     let mut passes = Passes::default();
     // A condition is checked beside all parents that its pass joins: every scope is open before the first item type is resolved.
     let mut scopes = Vec::new();
     for item in &raw.items {
-        if let Some(scope) = Scope::open(item, catalog, described, diagnostics) {
+        if let Some(scope) = Scope::open(item, described, catalog, diagnostics) {
             scopes.push((item, passes.join(&scope), scope));
         }
     }
     let resolved = scopes.into_iter().filter_map(|(item, pass, scope)| {
         let pass = (pass, passes.get(pass)?);
-        Some(item::resolve(
-            item,
-            raw,
-            table,
-            catalog,
-            scope,
-            pass,
-            diagnostics,
-        ))
+        Some(item::resolve(item, raw, table, scope, pass))
     });
     (resolved.collect(), passes)
 }
@@ -157,23 +150,24 @@ pub fn resolve(
     catalog: &Catalog,
     described: &Described,
 ) -> Resolution {
-    let mut diagnostics = faults;
-    let (table, time_zone) = table::resolve(&raw.table, &mut diagnostics);
-    let (resolved, passes) = resolve_items(raw, &table, catalog, described, &mut diagnostics);
+    let diagnostics = Diagnostics::of(faults);
+    let (table, time_zone) = table::resolve(&raw.table, &diagnostics);
+    let (resolved, passes) = resolve_items(raw, &table, catalog, described, &diagnostics);
     let whole = ResolvedMapping {
         raw,
         catalog,
+        diagnostics: &diagnostics,
         table: &table,
         time_zone: &time_zone,
         resolved: &resolved,
         passes: &passes,
     };
-    accept::check(&whole, &mut diagnostics);
-    keys::check(&whole, &mut diagnostics);
-    let untold = risks::check(&whole, &mut diagnostics);
+    accept::check(&whole);
+    keys::check(&whole);
+    let untold = risks::check(&whole);
     let subjects: Vec<_> = resolved.iter().map(|item| whole.subject(item)).collect();
     let pairs = pairs(&subjects);
-    proofs::check(&whole, &pairs, &mut diagnostics);
+    proofs::check(&whole, &pairs);
     let makes = resolved
         .iter()
         .map(|item| KnownAttributes::of(item, &passes));
@@ -183,22 +177,24 @@ pub fn resolve(
         makes: &makes,
         is_complete: whole.is_complete(),
         catalog: Some(catalog),
+        diagnostics: &diagnostics,
     };
-    let bound = patterns::bind(raw, &ground, &mut diagnostics);
-    patterns::projections(raw, &ground, &mut diagnostics);
-    insensitive::check(&whole, &bound, &mut diagnostics);
+    let bound = patterns::bind(raw, &ground);
+    patterns::projections(raw, &ground);
+    insensitive::check(&whole, &bound);
     // A faulty key seems to be found by nothing, and to hold anything.
     let mut finds = Vec::new();
     let is_error = |diagnostic: &Diagnostic| diagnostic.severity() == Severity::Error;
-    if !diagnostics.iter().any(is_error) {
-        proofs::refusals(&whole, &mut diagnostics);
-        finds = reached::check(&whole, &bound, &mut diagnostics);
+    if !diagnostics.any(is_error) {
+        proofs::refusals(&whole);
+        finds = reached::check(&whole, &bound);
     }
-    if raw.items.is_empty() && diagnostics.is_empty() {
+    if raw.items.is_empty() && diagnostics.count() == 0 {
         let message = "the mapping has no item types";
         let help = "say under `items` what becomes of which table";
         diagnostics.add(Code::MissingKey, 0..0, message, help);
     }
+    let mut diagnostics = diagnostics.take();
     let accepted = accept::take(&raw.acceptances, &untold, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
     let broken = diagnostics.iter().any(is_error);

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use super::item::DEFAULT_TYPE_ATTRIBUTE;
 use super::patterns::{KnownAttributes, PatternContext, bind};
 use super::{life, table};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::model::{AccessPattern, Placeholder, Template};
 use crate::raw::{Raw, RawItem};
 use crate::template::{self, Filter};
@@ -32,8 +32,8 @@ pub struct Outline {
 /// Reads a mapping as far as no schema is needed. `faults` is what [`Raw::read`] found.
 #[must_use]
 pub fn outline(raw: &Raw, faults: Vec<Diagnostic>) -> Outline {
-    let mut diagnostics = faults;
-    let (table, time_zone) = table::resolve(&raw.table, &mut diagnostics);
+    let diagnostics = Diagnostics::of(faults);
+    let (table, time_zone) = table::resolve(&raw.table, &diagnostics);
     let makes: Vec<KnownAttributes> = raw
         .items
         .iter()
@@ -44,9 +44,11 @@ pub fn outline(raw: &Raw, faults: Vec<Diagnostic>) -> Outline {
         makes: &makes,
         is_complete: true,
         catalog: None,
+        diagnostics: &diagnostics,
     };
-    let patterns = bind(raw, &ground, &mut diagnostics);
+    let patterns = bind(raw, &ground);
     let patterns = patterns.into_iter().map(|bound| bound.pattern).collect();
+    let mut diagnostics = diagnostics.take();
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
     Outline {
         table,

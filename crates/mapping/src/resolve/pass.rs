@@ -16,54 +16,24 @@ pub(super) struct Passes {
 }
 
 /// A pass on its way, or the rows of an embed.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct PassBuilder {
-    from: Relation,
+    /// What is read so far. Rows that meet no condition are left out.
+    pub(super) scan: Scan,
     name: String,
-    columns: Vec<ScanColumn>,
-    /// Which columns tell rows apart, where somebody must know.
-    pub(super) key: Vec<usize>,
-    joins: Vec<ParentAlias>,
-    conditions: Vec<String>,
-}
-
-/// A joined parent, known by its alias.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct ParentAlias {
-    name: String,
-    table: TableName,
-    on: Vec<ColumnPair>,
 }
 
 impl Passes {
     /// Finds the pass that reads a scope's relation, or begins one. Two item types share a pass
     /// unless they call different parents by one alias.
     pub(super) fn join(&mut self, scope: &Scope<'_>) -> usize {
-        let aliases = aliases(scope);
-        let compatible = |pass: &PassBuilder| {
-            pass.from == scope.from
-                && aliases.iter().all(|alias| {
-                    let mut same = pass.joins.iter().filter(|j| j.name == alias.name);
-                    same.all(|join| join == alias)
-                })
-        };
-        let index = match self.passes.iter().position(compatible) {
-            Some(index) => index,
-            None => {
-                let mut new = PassBuilder::new(scope);
-                new.joins.clear();
-                self.passes.push(new);
-                self.passes.len() - 1
-            }
-        };
-        if let Some(pass) = self.passes.get_mut(index) {
-            for alias in aliases {
-                if !pass.joins.contains(&alias) {
-                    pass.joins.push(alias);
-                }
-            }
+        let found = self.passes.iter().position(|pass| pass.fits(scope));
+        let at = found.unwrap_or(self.passes.len());
+        match self.passes.get_mut(at) {
+            Some(pass) => pass.join_parents(scope),
+            None => self.passes.push(PassBuilder::new(scope)),
         }
-        index
+        at
     }
 
     pub(super) fn get(&mut self, index: usize) -> Option<&mut PassBuilder> {
@@ -71,8 +41,8 @@ impl Passes {
     }
 
     /// The scan of a pass as it is so far.
-    pub(super) fn so_far(&self, index: usize) -> Option<Scan> {
-        Some(self.passes.get(index)?.clone().scan())
+    pub(super) fn so_far(&self, index: usize) -> Option<&Scan> {
+        Some(&self.passes.get(index)?.scan)
     }
 
     /// Completes the passes and the item types' places in them.
@@ -85,14 +55,13 @@ impl Passes {
                 members.push(member);
                 match &mut item.condition {
                     // Conditions stand behind the columns in every row.
-                    Some(condition) => *condition += pass.columns.len(),
+                    Some(condition) => *condition += pass.scan.columns.len(),
                     None => keep_unmatched = true,
                 }
             }
-            let name = pass.name.clone();
             let scan = Scan {
                 keep_unmatched,
-                ..pass.scan()
+                ..pass.scan
             };
             Pass {
                 fickle: is_fickle(&scan, catalog),
@@ -101,7 +70,7 @@ impl Passes {
                 selects: selects(&scan, catalog),
                 row_security: row_security(&scan, catalog),
                 scan,
-                name,
+                name: pass.name,
                 item_types: members,
             }
         };
@@ -109,29 +78,7 @@ impl Passes {
     }
 }
 
-fn aliases(scope: &Scope<'_>) -> Vec<ParentAlias> {
-    let joins = scope.joins.iter();
-    joins
-        .map(|parent| ParentAlias {
-            name: parent.alias.clone(),
-            table: parent.table.name.clone(),
-            on: parent.on.clone(),
-        })
-        .collect()
-}
-
 impl Passes {
-    /// The tables' columns that a pass's rows have, by their places in the row.
-    pub(super) fn origins(&self, pass: usize) -> Vec<Option<(TableName, String)>> {
-        let Some(scan) = self.so_far(pass) else {
-            return Vec::new();
-        };
-        let origins = (0..scan.columns.len()).map(|at| scan.origin(at));
-        origins
-            .map(|origin| origin.map(|(table, name)| (table.clone(), name.to_owned())))
-            .collect()
-    }
-
     /// The alias of a parent that a pass joins by these columns: whose, ours, theirs.
     pub(super) fn joined(
         &self,
@@ -139,61 +86,69 @@ impl Passes {
         table: &TableName,
         by: &[(Option<&str>, &str, &str)],
     ) -> Option<&str> {
-        let joins = &self.passes.get(pass)?.joins;
-        let is_on = |on: &ColumnPair| by.contains(&(on.owner.as_deref(), &on.ours, &on.theirs));
-        let mut found = joins.iter().filter(|join| join.table == *table);
+        let pass = self.passes.get(pass)?;
+        let is_on = |on: &Match| by.contains(&(pass.owner(on), &on.ours, &on.theirs));
+        let mut found = pass.scan.joins.iter().filter(|join| join.table == *table);
         let found = found.find(|join| join.on.len() == by.len() && join.on.iter().all(is_on))?;
-        Some(&found.name)
+        Some(&found.alias)
     }
 
     /// Whether a pass has a joined parent of this alias.
     pub(super) fn has_alias(&self, pass: usize, alias: &str) -> bool {
-        let joins = self.passes.get(pass).map(|pass| &pass.joins);
-        joins.is_some_and(|joins| joins.iter().any(|join| join.name == alias))
+        let pass = self.passes.get(pass);
+        pass.is_some_and(|pass| pass.join(alias).is_some())
     }
 }
 
 impl PassBuilder {
     /// The rows of a scope's relation with its parents.
     pub(super) fn new(scope: &Scope<'_>) -> Self {
-        Self {
-            from: scope.from.clone(),
+        let mut new = Self {
+            scan: Scan::of(scope.from.clone(), Vec::new()),
             name: scope.written.clone(),
-            columns: Vec::new(),
-            key: Vec::new(),
-            joins: aliases(scope),
-            conditions: Vec::new(),
-        }
+        };
+        new.join_parents(scope);
+        new
     }
 
-    /// The scan, with rows that meet no condition left out.
-    pub(super) fn scan(self) -> Scan {
-        Scan {
-            joins: self.joins(),
-            key: self.key,
-            conditions: self.conditions,
-            ..Scan::of(self.from, self.columns)
+    /// Whether it reads a scope's relation, and calls no other parent by an alias of the scope.
+    fn fits(&self, scope: &Scope<'_>) -> bool {
+        let is_same = |(on, other): (&Match, &ColumnPair)| {
+            let is_one = on.ours == other.ours && on.theirs == other.theirs;
+            is_one && self.owner(on) == other.owner.as_deref()
+        };
+        self.scan.from == scope.from
+            && scope.joins.iter().all(|parent| {
+                let mut joins = self.scan.joins.iter();
+                let join = joins.find(|join| join.alias == parent.alias);
+                join.is_none_or(|join| {
+                    join.table == parent.table.name
+                        && join.on.len() == parent.on.len()
+                        && join.on.iter().zip(&parent.on).all(is_same)
+                })
+            })
+    }
+
+    /// Joins the parents of a scope that are not joined yet, each before those that it leads to.
+    fn join_parents(&mut self, scope: &Scope<'_>) {
+        for parent in &scope.joins {
+            if self.join(&parent.alias).is_none() {
+                self.scan.joins.push(Join {
+                    alias: parent.alias.clone(),
+                    table: parent.table.name.clone(),
+                    on: self.matches(&parent.on),
+                });
+            }
         }
     }
 
     /// A scan of the same relation and parents with one condition and no columns.
     pub(super) fn alone(&self, condition: &str) -> Scan {
         Scan {
-            joins: self.joins(),
+            joins: self.scan.joins.clone(),
             conditions: vec![condition.to_owned()],
-            ..Scan::of(self.from.clone(), Vec::new())
+            ..Scan::of(self.scan.from.clone(), Vec::new())
         }
-    }
-
-    fn joins(&self) -> Vec<Join> {
-        let joins = self.joins.iter();
-        joins
-            .map(|join| Join {
-                alias: join.name.clone(),
-                table: join.table.clone(),
-                on: self.matches(&join.on),
-            })
-            .collect()
     }
 
     /// Matches with aliases as places among the joins.
@@ -208,18 +163,23 @@ impl PassBuilder {
     }
 
     fn join(&self, alias: &str) -> Option<usize> {
-        self.joins.iter().position(|join| join.name == alias)
+        self.scan.joins.iter().position(|join| join.alias == alias)
+    }
+
+    /// The alias of the parent whose column a match takes; `None` for the base relation's.
+    fn owner(&self, on: &Match) -> Option<&str> {
+        Some(&self.scan.joins.get(on.join?)?.alias)
     }
 
     /// The places of the row so far, each with the alias of the parent that it is a column of.
     pub(super) fn places(&self) -> impl Iterator<Item = (&ScanColumn, Option<&str>)> {
-        self.columns.iter().map(|column| {
+        self.scan.columns.iter().map(|column| {
             let join = match column {
                 ScanColumn::Column { join, .. } => *join,
                 _ => None,
             };
-            let alias = join.and_then(|join| self.joins.get(join));
-            (column, alias.map(|alias| alias.name.as_str()))
+            let join = join.and_then(|join| self.scan.joins.get(join));
+            (column, join.map(|join| join.alias.as_str()))
         })
     }
 
@@ -246,7 +206,7 @@ impl PassBuilder {
             Some(alias) => Some(self.join(alias)?),
             None => None,
         };
-        let mut columns = self.columns.iter();
+        let mut columns = self.scan.columns.iter();
         columns.position(|column| {
             matches!(column, ScanColumn::Column { join, name: other, .. }
                 if *join == wanted && other == name)
@@ -269,21 +229,21 @@ impl PassBuilder {
     }
 
     fn shared(&mut self, column: ScanColumn) -> usize {
-        let found = self.columns.iter().position(|other| *other == column);
+        let found = self.scan.columns.iter().position(|other| *other == column);
         found.unwrap_or_else(|| self.push(column))
     }
 
     fn push(&mut self, column: ScanColumn) -> usize {
-        self.columns.push(column);
-        self.columns.len() - 1
+        self.scan.columns.push(column);
+        self.scan.columns.len() - 1
     }
 
     /// The number of a condition among the pass's conditions.
     pub(super) fn condition(&mut self, sql: &str) -> usize {
-        let found = self.conditions.iter().position(|other| other == sql);
+        let found = self.scan.conditions.iter().position(|other| other == sql);
         found.unwrap_or_else(|| {
-            self.conditions.push(sql.to_owned());
-            self.conditions.len() - 1
+            self.scan.conditions.push(sql.to_owned());
+            self.scan.conditions.len() - 1
         })
     }
 }

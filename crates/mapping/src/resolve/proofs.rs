@@ -5,7 +5,7 @@ use dynafold_dynamodb::Table;
 use super::reached::PatternFinds;
 use super::{ResolvedItem, ResolvedMapping};
 use crate::claim::{self, Claim, ClaimKind, ClaimVerdict};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::model::AttributeNode;
 use crate::proof::{
     ApartReason, Covered, IndexProof, KeyProofEnd, MOST_PAIRS, Pairs, ProofSubject, Proofs,
@@ -14,19 +14,20 @@ use crate::proof::{
 };
 
 /// Tells of keys that may meet and of sort keys out of order.
-pub(super) fn check(whole: &ResolvedMapping<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
     for item in whole.resolved {
-        keys(whole, item, diagnostics);
-        sort_order(whole, item, diagnostics);
+        keys(whole, item);
+        sort_order(whole, item);
     }
-    same_keys(whole, pairs, diagnostics);
+    same_keys(whole, pairs);
 }
 
 /// Other item types that a diagnostic names.
 const NAMED: usize = 3;
 
 /// Tells of item types that could make one key with those before them: once for each.
-fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diagnostic>) {
+fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
+    let diagnostics = whole.diagnostics;
     let (table, resolved) = (whole.table, whole.resolved);
     let last = table.sort.as_ref().unwrap_or(&table.partition);
     for of_one in pairs.compared.chunk_by(|(a, _), (b, _)| a[1] == b[1]) {
@@ -104,11 +105,7 @@ fn not_compared(left: usize) -> String {
     )
 }
 
-fn keys<'a>(
-    whole: &ResolvedMapping<'a>,
-    item: &'a ResolvedItem,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+fn keys<'a>(whole: &ResolvedMapping<'a>, item: &'a ResolvedItem) {
     // Of these `unproven-join` and `unchecked` tell.
     if matches!(
         item.facts.origin,
@@ -140,7 +137,7 @@ fn keys<'a>(
     let attribute = proof
         .attribute
         .unwrap_or(whole.table.partition.name.clone());
-    diagnostics.push(
+    whole.diagnostics.push(
         Diagnostic::new(code, item.place(&attribute), message)
             .with_label(proof.because)
             .with_help(help),
@@ -161,11 +158,8 @@ fn help(item: &ResolvedItem, shown: KeyProofEnd) -> String {
     }
 }
 
-fn sort_order<'a>(
-    whole: &ResolvedMapping<'a>,
-    item: &'a ResolvedItem,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+fn sort_order<'a>(whole: &ResolvedMapping<'a>, item: &'a ResolvedItem) {
+    let diagnostics = whole.diagnostics;
     for name in sort_keys(whole.table) {
         let Some(template) = item.item.template(name) else {
             continue;
@@ -180,7 +174,8 @@ fn sort_order<'a>(
 
 /// Tells of keys that DynamoDB may refuse. Of a query's columns little is known, and of a `where`
 /// or a `$when` nothing.
-pub(super) fn refusals(whole: &ResolvedMapping<'_>, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn refusals(whole: &ResolvedMapping<'_>) {
+    let diagnostics = whole.diagnostics;
     let is_judged = |item: &&ResolvedItem| {
         item.facts.origin == RelationKind::Table && item.item.condition.is_none()
     };
@@ -244,17 +239,13 @@ pub(super) fn report(
     subjects: &[ProofSubject<'_>],
     pairs: &Pairs,
 ) -> Proofs {
-    let scans = subjects
-        .iter()
-        .map(|each| whole.passes.so_far(each.item.pass));
-    let scans: Vec<_> = scans.collect();
-    let covered = subjects.iter().zip(&scans).filter_map(|(subject, scan)| {
+    let covered = subjects.iter().filter_map(|subject| {
         let mut written = whole.raw.items.iter();
         let written = written.find(|item| *item.name.value == *subject.item.name);
         let omitted = written.into_iter().flat_map(|item| &item.omit);
         Some(Covered {
             subject: *subject,
-            scan: scan.as_ref()?,
+            scan: whole.passes.so_far(subject.item.pass)?,
             omitted: omitted.map(|name| name.value.as_str()).collect(),
         })
     });

@@ -23,11 +23,8 @@ pub(super) struct PatternFinds {
 
 /// Tells of what patterns find besides what they promise, and of what they do not find. Gives what each
 /// finds.
-pub(super) fn check(
-    whole: &ResolvedMapping<'_>,
-    bound: &[BoundPattern],
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<PatternFinds> {
+pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern]) -> Vec<PatternFinds> {
+    let diagnostics = whole.diagnostics;
     let mut all = Vec::new();
     let mut work = ProofBudget::all();
     // What finds a faulty item type seems to find nothing.
@@ -155,7 +152,7 @@ fn condition_text(condition: &YamlNode) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-fn extras(pattern: &RawPattern, extra: &[&str], diagnostics: &mut Vec<Diagnostic>) {
+fn extras(pattern: &RawPattern, extra: &[&str], diagnostics: &Diagnostics) {
     let names: Vec<String> = extra.iter().map(|name| format!("`{name}`")).collect();
     let message = format!("`{}` also finds {}", pattern.name.value, names.join(", "));
     let place = sort_condition(pattern).unwrap_or_else(|| pattern.name.span.clone());

@@ -13,10 +13,8 @@ use crate::proof::fixed;
 const PARTITION_WRITES: u32 = 1_000;
 
 /// Tells of risks. Gives those that nobody need be told of while there are so few rows.
-pub(super) fn check(
-    whole: &ResolvedMapping<'_>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Diagnostic> {
+pub(super) fn check(whole: &ResolvedMapping<'_>) -> Vec<Diagnostic> {
+    let diagnostics = whole.diagnostics;
     for item in whole.resolved.iter().filter(|item| item.is_table) {
         nullable_key(item, whole.table, diagnostics);
     }
@@ -32,7 +30,7 @@ pub(super) fn check(
     untold
 }
 
-fn nullable_key(item: &ResolvedItem, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
+fn nullable_key(item: &ResolvedItem, table: &Table, diagnostics: &Diagnostics) {
     for key in table.key() {
         let template = item.item.template(&key.name);
         for placeholder in template.iter().flat_map(|template| template.mandatory()) {
@@ -50,7 +48,7 @@ fn nullable_key(item: &ResolvedItem, table: &Table, diagnostics: &mut Vec<Diagno
     }
 }
 
-fn empty_indexes(whole: &ResolvedMapping<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn empty_indexes(whole: &ResolvedMapping<'_>, diagnostics: &Diagnostics) {
     if !whole.is_complete() || whole.resolved.is_empty() {
         return;
     }

@@ -11,6 +11,8 @@ use crate::raw::{RawFrom, RawItem, Spanned};
 
 /// The relations that the templates of an item type, or of an embed's children, see.
 pub(super) struct Scope<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) diagnostics: &'a Diagnostics,
     pub(super) from: Relation,
     /// How the mapping calls the relation.
     pub(super) written: String,
@@ -79,15 +81,17 @@ pub(super) struct ExplodedElement {
 impl<'a> Scope<'a> {
     pub(super) fn open(
         raw: &RawItem,
-        catalog: &'a Catalog,
         described: &'a Described,
-        diagnostics: &mut Vec<Diagnostic>,
+        catalog: &'a Catalog,
+        diagnostics: &'a Diagnostics,
     ) -> Option<Self> {
         let mut scope = match &raw.from {
             RawFrom::Table(name) => Self::table(name, catalog, diagnostics)?,
-            RawFrom::Query { sql, key } => Self::query(raw, sql, key, described, diagnostics)?,
+            RawFrom::Query { sql, key } => {
+                Self::query(raw, (sql, key), described, catalog, diagnostics)?
+            }
         };
-        scope.join(&raw.joins, catalog, diagnostics);
+        scope.join(&raw.joins);
         Some(scope)
     }
 
@@ -95,15 +99,18 @@ impl<'a> Scope<'a> {
     pub(super) fn table(
         name: &Spanned<String>,
         catalog: &'a Catalog,
-        diagnostics: &mut Vec<Diagnostic>,
+        diagnostics: &'a Diagnostics,
     ) -> Option<Self> {
         let table = find_table(name, catalog, diagnostics)?;
         if !table.readable {
             let message = format!("the user may not read `{}`", table.name);
             let help = "grant the user SELECT on it";
-            diagnostics.add(Code::UnreadableTable, name.span.clone(), message, help);
+            let span = name.span.clone();
+            diagnostics.add(Code::UnreadableTable, span, message, help);
         }
         Some(Self {
+            catalog,
+            diagnostics,
             from: Relation::Table(table.name.clone()),
             written: name.value.clone(),
             joins: Vec::new(),
@@ -118,10 +125,10 @@ impl<'a> Scope<'a> {
 
     fn query(
         raw: &RawItem,
-        sql: &Spanned<String>,
-        key: &[Spanned<String>],
+        (sql, key): (&Spanned<String>, &[Spanned<String>]),
         described: &'a Described,
-        diagnostics: &mut Vec<Diagnostic>,
+        catalog: &'a Catalog,
+        diagnostics: &'a Diagnostics,
     ) -> Option<Self> {
         let (columns, known): (&[Column], bool) = match described.get(&sql.value) {
             Some(Ok(columns)) => (columns, true),
@@ -145,6 +152,8 @@ impl<'a> Scope<'a> {
             }
         }
         Some(Self {
+            catalog,
+            diagnostics,
             from: Relation::Query(sql.value.clone()),
             written: raw.name.value.clone(),
             table: None,
@@ -199,12 +208,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Whether a name means something already, so that it can be no alias; that is told.
-    pub(super) fn is_taken(
-        &self,
-        alias: &Spanned<String>,
-        code: Code,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> bool {
+    pub(super) fn is_taken(&self, alias: &Spanned<String>, code: Code) -> bool {
         let name = &alias.value;
         let is_taken = self.table.is_some_and(|table| table.name.name == *name)
             || self.base(name).is_some()
@@ -212,7 +216,9 @@ impl<'a> Scope<'a> {
             || self.element(name).is_some();
         if is_taken {
             let message = format!("the alias `{name}` is a name of `{}` already", self.written);
-            diagnostics.add(code, alias.span.clone(), message, "choose another alias");
+            let help = "choose another alias";
+            self.diagnostics
+                .add(code, alias.span.clone(), message, help);
         }
         is_taken
     }
@@ -233,10 +239,11 @@ pub(super) fn unknown_column<'n>(
     Diagnostic::new(Code::UnknownColumn, span, message).with_help(help)
 }
 
+/// A table that the mapping names; of one that is not there is told.
 pub(super) fn find_table<'a>(
     name: &Spanned<String>,
     catalog: &'a Catalog,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &Diagnostics,
 ) -> Option<&'a Table> {
     let found = lookup(&name.value, catalog);
     if found.is_none() {
@@ -257,7 +264,8 @@ pub(super) fn find_table<'a>(
             _ => format!("there are {}", known.join(", ")),
         });
         let message = format!("the source has no table `{}`", name.value);
-        diagnostics.add(Code::UnknownTable, name.span.clone(), message, help);
+        let span = name.span.clone();
+        diagnostics.add(Code::UnknownTable, span, message, help);
     }
     found
 }

@@ -24,7 +24,7 @@ const MAX_PROJECTED: usize = 100;
 /// Bytes of a key attribute's or projected attribute's name (limits.md 22).
 const MAX_NAME: usize = 255;
 
-pub(super) fn resolve(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> (Table, TimeZone) {
+pub(super) fn resolve(raw: &RawTable, diagnostics: &Diagnostics) -> (Table, TimeZone) {
     check_name(&raw.name, "a table's name", diagnostics);
     check_distinct(
         std::iter::once(&raw.partition).chain(&raw.sort),
@@ -109,7 +109,7 @@ fn keys(raw: &[RawKey], types: &HashMap<String, KeyType>) -> Vec<KeyAttribute> {
 }
 
 /// The type of each key attribute: said once, it holds wherever the name stands.
-fn key_types(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> HashMap<String, KeyType> {
+fn key_types(raw: &RawTable, diagnostics: &Diagnostics) -> HashMap<String, KeyType> {
     let mut types: HashMap<String, (KeyType, Range<usize>)> = HashMap::new();
     let indexes = raw.indexes.iter().chain(&raw.local_indexes);
     let index_keys = indexes.flat_map(|index| index.partition.iter().chain(&index.sort));
@@ -143,7 +143,7 @@ fn key_types(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> HashMap<Strin
         .collect()
 }
 
-fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &mut Vec<Diagnostic>) {
+fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &Diagnostics) {
     check_name(&index.name, "an index's name", diagnostics);
     let mut local = table.local_indexes.iter();
     if let Some(local) = local.find(|local| local.name.value == index.name.value) {
@@ -171,7 +171,7 @@ fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &mut Vec<Diagnos
 }
 
 /// An attribute stands once in a key.
-fn check_distinct<'k>(keys: impl Iterator<Item = &'k RawKey>, diagnostics: &mut Vec<Diagnostic>) {
+fn check_distinct<'k>(keys: impl Iterator<Item = &'k RawKey>, diagnostics: &Diagnostics) {
     let mut earlier: Vec<&RawKey> = Vec::new();
     for key in keys {
         let mut same = earlier.iter();
@@ -187,7 +187,7 @@ fn check_distinct<'k>(keys: impl Iterator<Item = &'k RawKey>, diagnostics: &mut 
     }
 }
 
-fn check_projection(index: &RawIndex, diagnostics: &mut Vec<Diagnostic>) {
+fn check_projection(index: &RawIndex, diagnostics: &Diagnostics) {
     if let Projection::Include(names) = &index.projection
         && names.iter().any(|name| name.len() > MAX_NAME)
     {
@@ -197,13 +197,8 @@ fn check_projection(index: &RawIndex, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_counts(
-    raw: &RawTable,
-    global: &[Index],
-    local: &[Index],
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    let mut fault = |at: Option<&RawIndex>, message: String| {
+fn check_counts(raw: &RawTable, global: &[Index], local: &[Index], diagnostics: &Diagnostics) {
+    let fault = |at: Option<&RawIndex>, message: String| {
         let fault =
             |index: &RawIndex| Diagnostic::new(Code::Limit, index.name.span.clone(), message);
         diagnostics.extend(at.map(fault));
@@ -231,7 +226,7 @@ fn check_counts(
     }
 }
 
-fn check_name(name: &Spanned<String>, what: &str, diagnostics: &mut Vec<Diagnostic>) {
+fn check_name(name: &Spanned<String>, what: &str, diagnostics: &Diagnostics) {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     if !(3..=255).contains(&name.value.len()) || !name.value.bytes().all(is_plain) {
         let message = format!("`{}` cannot be {what}", name.value);
@@ -254,7 +249,7 @@ const ON_DEMAND: Throughput = Throughput {
 /// Percent of the capacity that autoscaling can aim at.
 const TARGET: std::ops::RangeInclusive<u64> = 20..=90;
 
-fn settings(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> Settings {
+fn settings(raw: &RawTable, diagnostics: &Diagnostics) -> Settings {
     let mut settings = raw.settings.clone();
     check_tags(raw, diagnostics);
     check_replicas(raw, diagnostics);
@@ -275,7 +270,7 @@ fn settings(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> Settings {
     settings
 }
 
-fn check_tags(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) {
+fn check_tags(raw: &RawTable, diagnostics: &Diagnostics) {
     let tags = named(raw.node.get("tags"));
     for (entry, (key, value)) in tags.iter().zip(&raw.settings.tags) {
         let long = key.chars().count() > MAX_TAG.0 || value.chars().count() > MAX_TAG.1;
@@ -299,7 +294,7 @@ fn check_tags(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_replicas(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) {
+fn check_replicas(raw: &RawTable, diagnostics: &Diagnostics) {
     let replicas = texts(raw.node.get("replicas"));
     let mut earlier: Vec<&Spanned<String>> = Vec::new();
     for region in &replicas {
@@ -342,7 +337,7 @@ fn is_region(text: &str) -> bool {
         && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn check_warm(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) {
+fn check_warm(raw: &RawTable, diagnostics: &Diagnostics) {
     let written = raw.node.get("warm_throughput");
     let Some((warm, written)) = raw.settings.warm_throughput.zip(written) else {
         return;
@@ -361,11 +356,7 @@ fn check_warm(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_autoscale(
-    policy: &Spanned<Autoscale>,
-    units: Throughput,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+fn check_autoscale(policy: &Spanned<Autoscale>, units: Throughput, diagnostics: &Diagnostics) {
     let Autoscale { min, max, target } = policy.value;
     let (least, most) = (units.read.min(units.write), units.read.max(units.write));
     let message = if !TARGET.contains(&target) {

@@ -32,14 +32,15 @@ impl KnownAttributes {
         let attributes = item.item.attributes.iter();
         let columns = item.facts.columns.iter();
         let template = |name: &Arc<str>| item.item.template(name).cloned();
-        let origins = passes.origins(item.item.pass).into_iter().enumerate();
-        let carried = origins.filter_map(|(at, origin)| {
-            let (table, column) = origin?;
+        let scan = passes.so_far(item.item.pass);
+        let columns_read = 0..scan.map_or(0, |scan| scan.columns.len());
+        let carried = columns_read.filter_map(|at| {
+            let (table, column) = scan?.origin(at)?;
             let takes = |node: &AttributeNode| node.places().iter().any(|place| place.column == at);
             let all = item.item.attributes.iter();
             let holding = all.filter(|(_, node)| takes(node));
             let holding: Vec<Arc<str>> = holding.map(|(name, _)| name.clone()).collect();
-            (!holding.is_empty()).then_some((table, column, holding))
+            (!holding.is_empty()).then(|| (table.clone(), column.to_owned(), holding))
         });
         Self {
             carried: carried.collect(),

@@ -30,7 +30,6 @@ pub(super) struct PatternBinder<'a> {
     pub(super) query: Option<SqlQuery>,
     /// The uses of parameters in it.
     pub(super) in_sql: Vec<String>,
-    pub(super) diagnostics: &'a mut Vec<Diagnostic>,
     pub(super) parameters: Parameters,
     /// Where values of parameters come from, as the mapping says it.
     pub(super) origins: Vec<(Arc<str>, ParameterOrigin)>,
@@ -38,7 +37,7 @@ pub(super) struct PatternBinder<'a> {
     /// Values beside those of the items' keys.
     pub(super) pairs: Vec<AskedValue>,
     /// What is told only of patterns without faults.
-    pub(super) warnings: Vec<Diagnostic>,
+    pub(super) warnings: Diagnostics,
     /// Texts that look like parameters, which is told of patterns with faults too.
     pub(super) lookalikes: Vec<Diagnostic>,
     /// Templates that are to be held against their keys when the parameters are all known.
@@ -46,11 +45,7 @@ pub(super) struct PatternBinder<'a> {
 }
 
 impl<'a> PatternBinder<'a> {
-    pub(super) fn new(
-        raw: &'a RawPattern,
-        ground: &'a PatternContext<'a>,
-        diagnostics: &'a mut Vec<Diagnostic>,
-    ) -> Self {
+    pub(super) fn new(raw: &'a RawPattern, ground: &'a PatternContext<'a>) -> Self {
         let dbms = ground.catalog.map(|catalog| catalog.dbms);
         let written = raw.sql.as_ref().map(|sql| sql.value.as_str());
         let sql = written.and_then(|sql| Sql::read(sql, dbms).ok());
@@ -63,12 +58,11 @@ impl<'a> PatternBinder<'a> {
             ground,
             in_sql: in_sql.collect(),
             query: written.and_then(|sql| SqlQuery::read(sql, dbms).ok()),
-            diagnostics,
             parameters: Parameters::default(),
             origins: Vec::new(),
             shards: None,
             pairs: Vec::new(),
-            warnings: Vec::new(),
+            warnings: Diagnostics::default(),
             lookalikes: Vec::new(),
             uses: Vec::new(),
         }
@@ -95,7 +89,7 @@ impl<'a> PatternBinder<'a> {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.diagnostics.add(code, span, message, help);
+        self.ground.diagnostics.add(code, span, message, help);
     }
 
     /// Binds what is asked of one attribute; `key` where it is one.
@@ -123,12 +117,12 @@ impl<'a> PatternBinder<'a> {
     ) -> Option<Template> {
         let text = node.text()?;
         let anchor = TemplateAnchor::new(&node.span, text);
-        let written = anchor.template(text, self.diagnostics)?;
+        let written = anchor.template(text, self.ground.diagnostics)?;
         if let Some(seen) = written.lookalike(&|name| self.is_known(name)) {
             self.lookalikes
                 .push(looks_like(&seen, "parameter", node.span.clone()));
         }
-        let faults = self.diagnostics.len();
+        let faults = self.ground.diagnostics.count();
         let mut parts = Vec::new();
         let mut places = Vec::new();
         for segment in &written.segments {
@@ -147,7 +141,7 @@ impl<'a> PatternBinder<'a> {
                 }
             }
         }
-        if self.diagnostics.len() > faults {
+        if self.ground.diagnostics.count() > faults {
             return None;
         }
         let mut template = Template { parts };
@@ -161,7 +155,7 @@ impl<'a> PatternBinder<'a> {
             span: node.span.clone(),
             places,
         });
-        (self.diagnostics.len() == faults).then_some(template)
+        (self.ground.diagnostics.count() == faults).then_some(template)
     }
 
     /// Whether a name is a parameter of the SQL, or a column in the items' keys.
@@ -180,10 +174,10 @@ impl<'a> PatternBinder<'a> {
         node: &YamlNode,
         in_partition: bool,
     ) -> Placeholder {
-        let faults = self.diagnostics.len();
+        let faults = self.ground.diagnostics.count();
         let filters = written.filters.iter();
         let filters: Vec<Filter> = filters
-            .filter_map(|call| anchor.filter(call, self.diagnostics))
+            .filter_map(|call| anchor.filter(call, self.ground.diagnostics))
             .collect();
         let is_all = written.path.first().is_some_and(|name| name == "*");
         let column = if is_all {
@@ -191,7 +185,7 @@ impl<'a> PatternBinder<'a> {
                 [Filter::Shard(count)] => Some(*count),
                 _ => None,
             };
-            if self.diagnostics.len() == faults
+            if self.ground.diagnostics.count() == faults
                 && (all.is_none() || !in_partition || self.shards.is_some())
             {
                 let help = if self.shards.is_some() {
@@ -310,10 +304,8 @@ impl<'a> PatternBinder<'a> {
             self.warnings
                 .add(Code::ParameterForm, node.span.clone(), message, help);
         }
-        for part in &mut template.parts {
-            if let TemplatePart::Value(placeholder) = part {
-                placeholder.escape.clone_from(escape);
-            }
+        for placeholder in template.placeholders_mut() {
+            placeholder.escape.clone_from(escape);
         }
     }
 }
@@ -490,7 +482,7 @@ impl PatternBinder<'_> {
             if placeholder.place.column == AccessPattern::SHARD {
                 continue;
             }
-            let faults = self.diagnostics.len();
+            let faults = self.ground.diagnostics.count();
             let mut given = family(self.parameters.kind(placeholder.place.column));
             for filter in &placeholder.filters {
                 match filter.family(given) {
@@ -509,7 +501,7 @@ impl PatternBinder<'_> {
                 && !is_number
                 && is_filtered
                 && is_alone
-                && self.diagnostics.len() == faults
+                && self.ground.diagnostics.count() == faults
             {
                 let (name, given) = (&each.key.name, given.name());
                 let message = format!("`{name}` is a number, and this is {given}");

@@ -160,7 +160,7 @@ impl PatternBinder<'_> {
         }
         let (what, names) = (keys.called(), missing.join("`, `"));
         let message = format!("its SQL selects `{names}`, not projected into {what}");
-        self.diagnostics.push(
+        self.ground.diagnostics.push(
             Diagnostic::new(Code::NotProjected, sql.span.clone(), message)
                 .with_other(self.raw.name.span.clone(), "what this pattern answers lacks it")
                 .with_help(format!("project it: add `{names}` to `project` of {what}; or ask the table, or select less")),

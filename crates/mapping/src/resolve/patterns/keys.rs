@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use dynafold_dynamodb::{Index, KeyAttribute, KeyType, Table};
 
+use super::PatternContext;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, nearest};
 use crate::raw::{RawPattern, Spanned};
 use crate::yaml::{YamlContent, YamlEntry, YamlNode};
@@ -33,11 +34,8 @@ impl<'t> AskedKey<'t> {
     }
 
     /// The key that a pattern names.
-    pub(super) fn find(
-        pattern: &RawPattern,
-        table: &'t Table,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Option<Self> {
+    pub(super) fn find(pattern: &RawPattern, ground: &PatternContext<'t>) -> Option<Self> {
+        let table = ground.table;
         let Some(wanted) = &pattern.index else {
             return Some(Self::of(table, None));
         };
@@ -52,7 +50,7 @@ impl<'t> AskedKey<'t> {
         {
             fault.help = Some(serving);
         }
-        diagnostics.push(fault);
+        ground.diagnostics.push(fault);
         None
     }
 
@@ -78,15 +76,11 @@ impl<'t> AskedKey<'t> {
     }
 
     /// Tells of what is wrong with a condition; whether it can be asked.
-    pub(super) fn check(
-        &self,
-        pattern: &RawPattern,
-        table: &Table,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> bool {
-        let faults = diagnostics.len();
+    pub(super) fn check(&self, pattern: &RawPattern, ground: &PatternContext<'_>) -> bool {
+        let diagnostics = ground.diagnostics;
+        let faults = diagnostics.count();
         let what = self.called();
-        let serving = serving(pattern, table);
+        let serving = serving(pattern, ground.table);
         let fault = |span: Range<usize>, message: String, help: &str| {
             let help = serving.clone().unwrap_or_else(|| help.to_owned());
             Diagnostic::new(Code::AccessPattern, span, message).with_help(help)
@@ -128,16 +122,16 @@ impl<'t> AskedKey<'t> {
             });
             let message = format!("`{}` is no key attribute of {what}", entry.key);
             // One fault is enough where the partition key is not said either.
-            if diagnostics.len() == faults {
+            if diagnostics.count() == faults {
                 diagnostics.push(fault(entry.key_span.clone(), message, &help));
             }
         }
         self.sorts(pattern, diagnostics);
-        diagnostics.len() == faults
+        diagnostics.count() == faults
     }
 
     /// The conditions on the sort key: equality on the first attributes, a range on the last.
-    fn sorts(&self, pattern: &RawPattern, diagnostics: &mut Vec<Diagnostic>) {
+    fn sorts(&self, pattern: &RawPattern, diagnostics: &Diagnostics) {
         let mut last: Option<&YamlEntry> = None;
         let mut gap: Option<&KeyAttribute> = None;
         for key in self.sort {
@@ -176,9 +170,9 @@ impl<'t> AskedKey<'t> {
 }
 
 /// What may be wrong with one range.
-fn operator(key: &KeyAttribute, entry: &YamlEntry, diagnostics: &mut Vec<Diagnostic>) {
+fn operator(key: &KeyAttribute, entry: &YamlEntry, diagnostics: &Diagnostics) {
     let operators = entry.value.entries();
-    let mut fault = |span: Range<usize>, message: &str, help: &str| {
+    let fault = |span: Range<usize>, message: &str, help: &str| {
         diagnostics.add(Code::AccessPattern, span, message, help);
     };
     if operators.is_empty() {

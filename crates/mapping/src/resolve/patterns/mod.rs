@@ -37,6 +37,7 @@ pub(super) struct PatternContext<'a> {
     pub(super) is_complete: bool,
     /// The schema, where there is one.
     pub(super) catalog: Option<&'a Catalog>,
+    pub(super) diagnostics: &'a Diagnostics,
 }
 
 /// A pattern with what is to be said of it when it is known what it finds.
@@ -48,23 +49,15 @@ pub(super) struct BoundPattern {
 }
 
 /// Binds every pattern that has no faults of its own.
-pub(super) fn bind(
-    raw: &Raw,
-    ground: &PatternContext<'_>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<BoundPattern> {
+pub(super) fn bind(raw: &Raw, ground: &PatternContext<'_>) -> Vec<BoundPattern> {
     let all = raw.patterns.iter();
-    all.filter_map(|pattern| bind_one(raw, pattern, ground, diagnostics))
+    all.filter_map(|pattern| bind_one(raw, pattern, ground))
         .collect()
 }
 
-fn bind_one(
-    raw: &Raw,
-    pattern: &RawPattern,
-    ground: &PatternContext<'_>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<BoundPattern> {
-    let faults = diagnostics.len();
+fn bind_one(raw: &Raw, pattern: &RawPattern, ground: &PatternContext<'_>) -> Option<BoundPattern> {
+    let diagnostics = ground.diagnostics;
+    let faults = diagnostics.count();
     for item in &pattern.items {
         let names = raw.written.iter().map(String::as_str);
         // Without any item type that one is the fault.
@@ -72,9 +65,9 @@ fn bind_one(
             diagnostics.push(not_there(item, "item type", names));
         }
     }
-    let keys = AskedKey::find(pattern, ground.table, diagnostics);
-    let is_served = keys.is_some_and(|keys| keys.check(pattern, ground.table, diagnostics));
-    let mut binder = PatternBinder::new(pattern, ground, diagnostics);
+    let keys = AskedKey::find(pattern, ground);
+    let is_served = keys.is_some_and(|keys| keys.check(pattern, ground));
+    let mut binder = PatternBinder::new(pattern, ground);
     let mut nodes = Vec::new();
     for entry in &pattern.key {
         let is_it = |key: &&KeyAttribute| *key.name == *entry.key;
@@ -118,7 +111,7 @@ fn bind_one(
         lookalikes,
         ..
     } = binder;
-    let is_faulty = diagnostics.len() > faults;
+    let is_faulty = diagnostics.count() > faults;
     diagnostics.extend(lookalikes);
     if is_faulty {
         return None;
@@ -146,19 +139,16 @@ fn bind_one(
             rate: pattern.rate,
         },
         pairs,
-        warnings,
+        warnings: warnings.take(),
     })
 }
 
 /// Tells of names that indexes project and that no item has.
-pub(super) fn projections(
-    raw: &Raw,
-    ground: &PatternContext<'_>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+pub(super) fn projections(raw: &Raw, ground: &PatternContext<'_>) {
+    let diagnostics = ground.diagnostics;
     // Of what could not be read it is not known what it has.
     let is_unread = |fault: &Diagnostic| fault.code == Code::Unchecked;
-    if !ground.is_complete || diagnostics.iter().any(is_unread) {
+    if !ground.is_complete || diagnostics.any(is_unread) {
         return;
     }
     let table = &raw.table;
@@ -207,14 +197,14 @@ pub(super) fn misfits(
     bound: &BoundPattern,
     raw: &RawPattern,
     item: &str,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &Diagnostics,
 ) {
     let misfits = bound.pairs.iter();
     let misfits = misfits.filter(|pair| &*pair.item == item && !pair.agrees());
     for pair in misfits.filter(|pair| !(pair.is_verbatim() && pair.is_open)) {
         let place = &pair.span;
         let is_it = |told: &Diagnostic| told.code == Code::ParameterForm && told.span == *place;
-        if diagnostics.iter().any(is_it) {
+        if diagnostics.any(is_it) {
             continue;
         }
         let (asked, made) = (pair.asked.to_string(), pair.made.to_string());

@@ -4,7 +4,7 @@ use dynafold_relational::catalog::TypeFamily;
 
 use super::align::kind_of;
 use super::bind::PatternBinder;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::model::{ParameterOrigin, Placeholder, Template};
 use crate::raw::Spanned;
 use crate::resolve::scope::{find_table, unknown_column};
@@ -42,7 +42,8 @@ impl PatternBinder<'_> {
                 continue;
             };
             let table = from.with(table.to_owned());
-            let Some(table) = find_table(&table, catalog, self.diagnostics) else {
+            let diagnostics = self.ground.diagnostics;
+            let Some(table) = find_table(&table, catalog, diagnostics) else {
                 continue;
             };
             let column = column.trim_matches('"');
@@ -60,8 +61,12 @@ impl PatternBinder<'_> {
                 None => {
                     let names = table.columns.iter().map(|column| column.name.as_str());
                     let what = format!("`{}`", table.name);
-                    self.diagnostics
-                        .push(unknown_column(column, from.span.clone(), &what, names));
+                    self.ground.diagnostics.push(unknown_column(
+                        column,
+                        from.span.clone(),
+                        &what,
+                        names,
+                    ));
                 }
             }
         }
@@ -76,20 +81,21 @@ impl PatternBinder<'_> {
         let written = match template::parse(&from.value) {
             Ok(written) => written,
             Err(errors) => {
-                self.diagnostics
+                self.ground
+                    .diagnostics
                     .extend(errors.into_iter().map(|error| fault(error.message)));
                 return None;
             }
         };
         let [Segment::Placeholder(now)] = written.segments.as_slice() else {
-            self.diagnostics.push(fault(
+            self.ground.diagnostics.push(fault(
                 "a moment is one placeholder and nothing around it".to_owned(),
             ));
             return None;
         };
         if now.path != ["now"] {
             let message = format!("`{}` is not `now`", now.written_path());
-            self.diagnostics.push(fault(message));
+            self.ground.diagnostics.push(fault(message));
             return None;
         }
         let mut given = TypeFamily::Time;
@@ -103,7 +109,7 @@ impl PatternBinder<'_> {
             match filter {
                 Ok(filter) => filters.push(filter),
                 Err(message) => {
-                    self.diagnostics.push(fault(message));
+                    self.ground.diagnostics.push(fault(message));
                     return None;
                 }
             }
