@@ -1,5 +1,5 @@
-//! The document as Markdown, for review in a pull request: the same mapping, schema and rows give the
-//! same bytes. Whatever a text holds, it stands there as it is and breaks no table.
+//! The document as Markdown, for review in a pull request. The same mapping, schema and rows give the same bytes. Text is
+//! escaped, so that it shows as it is and breaks no table.
 
 use dynafold_relational::catalog::{Catalog, TableName};
 
@@ -99,12 +99,15 @@ fn erd(out: &mut String, catalog: &Catalog, sources: &[SourceTable]) {
         table.foreign_keys.retain(|key| is_touched(&key.references));
     }
     fenced(out, "mermaid", &mermaid(&shown));
-    let others = sources.iter();
-    let others = others.filter(|source| source.part == TableRole::Unread);
-    let others: Vec<String> = others.map(|source| code(&source.name)).collect();
-    if !others.is_empty() {
-        let others = others.join(", ");
-        out.push_str(&format!("Not read, and not drawn: {others}.\n\n"));
+    let unread = sources
+        .iter()
+        .filter(|source| source.part == TableRole::Unread);
+    let names: Vec<String> = unread.map(|source| code(&source.name)).collect();
+    if !names.is_empty() {
+        out.push_str(&format!(
+            "Not read, and not drawn: {}.\n\n",
+            names.join(", ")
+        ));
     }
 }
 
@@ -125,7 +128,7 @@ fn table(out: &mut String, table: &DocTable) {
     out.push('\n');
 }
 
-/// A row of a table. What escapes a `|` is the table's, also within code.
+/// A row of a table. A `|` is escaped within code too, as tables demand.
 fn cells(out: &mut String, cells: impl Iterator<Item = String>) {
     out.push('|');
     for cell in cells {
@@ -185,7 +188,7 @@ fn code(text: &str) -> String {
     if text.chars().all(plain) && text.trim() == text && !text.contains("\\|") {
         return format!("`{text}`");
     }
-    // A code span cannot hold all of these in a table.
+    // In a table a code span cannot hold a backquote, a newline or an escaped `|`.
     let mut out = String::from("<code>");
     for sign in text.chars() {
         match sign {
@@ -227,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_stands_as_it_is() {
+    fn text_and_code_are_escaped() {
         assert_eq!(
             text("a|b <i>*x*</i>\n_y_"),
             "a|b &lt;i&gt;\\*x\\*&lt;/i&gt; \\_y\\_"
@@ -240,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_ends_where_it_should() {
+    fn a_pipe_within_a_cell_is_escaped() {
         let mut out = String::new();
         let rows = vec![DocRow::new(vec![vec![TextPiece::Code(
             "{a | pad(3)}".to_owned(),

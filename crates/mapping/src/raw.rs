@@ -1,4 +1,4 @@
-//! A mapping as it was written: every leaf with its place, nothing held against a schema yet.
+//! A mapping as it was written: every leaf with its place, nothing checked against a schema yet.
 
 use std::ops::Range;
 use std::str::FromStr;
@@ -9,11 +9,11 @@ use dynafold_dynamodb::{
 
 use super::grammar::{MAPPING, validate};
 use super::model::Expired;
-use super::variables::{PutIn, substitute};
+use super::variables::{Substitutions, substitute};
 use super::yaml::{YamlContent, YamlEntry, YamlNode, parse};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 
-/// Something written, with its place.
+/// A value with its place in the file.
 #[derive(Debug, Clone)]
 pub struct Spanned<T> {
     /// What was written.
@@ -39,7 +39,7 @@ pub struct Raw {
     pub(super) written: Vec<String>,
     pub(super) patterns: Vec<RawPattern>,
     pub(super) acceptances: Vec<RawAcceptance>,
-    put_in: PutIn,
+    substitutions: Substitutions,
 }
 
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub(super) struct RawTable {
     pub(super) time_zone: Option<Spanned<String>>,
     pub(super) key_escape: bool,
     pub(super) settings: Settings,
-    /// All of it, for the places of its settings.
+    /// The whole `table` node, for the places of its settings.
     pub(super) node: YamlNode,
 }
 
@@ -129,27 +129,27 @@ pub(super) struct RawItem {
 }
 
 impl Raw {
-    /// Reads a mapping file. `variables` looks environment variables up, for `${…}` under `table`.
+    /// Reads a mapping file. `variables` looks up environment variables, for `${…}` under `table`.
     ///
-    /// The second part holds every fault that the file shows by itself; the first is there when
-    /// enough of the file is understood to be held against a catalog too.
+    /// The second part holds every fault that needs no catalog; the first is there when enough of the file is understood to
+    /// check it against a catalog too.
     pub fn read(
         text: &str,
         variables: &dyn Fn(&str) -> Option<String>,
     ) -> (Option<Self>, Vec<Diagnostic>) {
-        let (faults, mut put_in) = (Diagnostics::default(), PutIn::new());
+        let (faults, mut substitutions) = (Diagnostics::default(), Substitutions::new());
         let mut root = match parse(text) {
             Ok(root) => root,
             Err(fault) => return (None, vec![*fault]),
         };
         if let YamlContent::Map { entries, .. } = &mut root.content {
             for entry in entries.iter_mut().filter(|entry| entry.key == "table") {
-                substitute(&mut entry.value, variables, &mut put_in, &faults);
+                substitute(&mut entry.value, variables, &mut substitutions, &faults);
             }
         }
         validate(&root, &MAPPING, "the mapping", &faults);
         let mut faults = faults.take();
-        // Where a key is indented too far, the other faults come of it.
+        // A wrong indentation causes all the other faults.
         if let Some(at) = faults.iter().position(|fault| fault.code == Code::Yaml) {
             return (None, vec![faults.swap_remove(at)]);
         }
@@ -161,19 +161,18 @@ impl Raw {
             written: names(items),
             patterns: patterns.iter().filter_map(read_pattern).collect(),
             acceptances: read_acceptances(&root),
-            put_in,
+            substitutions,
         });
         (raw, faults)
     }
 
-    /// The environment variables that the file names, and what was put in their place: one mapping is
-    /// another where they have other values.
+    /// The environment variables that the file names, with their values: they are part of a mapping's identity.
     pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
-        let all = self.put_in.iter();
+        let all = self.substitutions.iter();
         all.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// The queries that item types are made from; their columns are asked of the source.
+    /// The queries of item types, whose columns the source describes.
     pub fn queries(&self) -> impl Iterator<Item = &Spanned<String>> {
         self.items.iter().filter_map(|item| match &item.from {
             RawFrom::Query { sql, .. } => Some(sql),
@@ -198,7 +197,7 @@ impl Raw {
     }
 }
 
-/// The names of item types, those too that are indented into another one.
+/// The names of item types, including those that are indented into another one.
 fn names(items: &[YamlEntry]) -> Vec<String> {
     let inside = |item: &YamlEntry| {
         let entries = item.value.entries().iter();
@@ -373,7 +372,7 @@ pub(super) fn read_pairs(node: Option<&YamlNode>) -> RawMatch {
 /// Warnings that an item type, an index or an access pattern accepts.
 #[derive(Debug)]
 pub(super) struct RawAcceptance {
-    /// Where the whole of it stands.
+    /// The span of the item type, index or access pattern.
     pub within: Range<usize>,
     pub codes: Vec<Spanned<String>>,
 }
@@ -417,7 +416,7 @@ pub(super) struct RawPattern {
 }
 
 impl RawPattern {
-    /// Whether it says that items of this type come back.
+    /// Whether it lists this item type under `items`.
     pub(super) fn promises(&self, item_type: &str) -> bool {
         self.items.iter().any(|item| item.value == item_type)
     }
@@ -482,14 +481,14 @@ pub(super) fn read_autoscale(billing: &YamlNode) -> Option<Spanned<Autoscale>> {
     })
 }
 
-/// The words for what becomes of expired items.
+/// The words of `expired`.
 const EXPIRED: &[(&str, Expired)] = &[
     ("load", Expired::Load),
     ("skip", Expired::Skip),
     ("archive", Expired::Archive),
 ];
 
-/// What a word stands for.
+/// The value that a word stands for.
 pub(super) fn word<T: Copy>(words: &[(&str, T)], node: &YamlNode) -> Option<Spanned<T>> {
     let written = spanned(node)?;
     let (_, value) = words.iter().find(|(word, _)| *word == written.value)?;

@@ -6,19 +6,19 @@ use super::yaml::{YamlContent, YamlNode};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 
 /// Variables, by their names, and what was put in their place.
-pub(super) type PutIn = BTreeSet<(String, String)>;
+pub(super) type Substitutions = BTreeSet<(String, String)>;
 
 /// Replaces `${VAR}` and `${VAR:-default}` in every scalar below a node, and notes what it put in.
 pub(super) fn substitute(
     node: &mut YamlNode,
     variables: &dyn Fn(&str) -> Option<String>,
-    put_in: &mut PutIn,
+    substitutions: &mut Substitutions,
     faults: &Diagnostics,
 ) {
     let span = node.span.clone();
     match &mut node.content {
         YamlContent::Scalar { text, .. } if text.contains("${") => {
-            match expand(text, variables, put_in) {
+            match expand(text, variables, substitutions) {
                 Ok(expanded) => *text = expanded,
                 Err(fault) => {
                     faults.push(Diagnostic { span, ..fault });
@@ -30,12 +30,12 @@ pub(super) fn substitute(
         YamlContent::Scalar { .. } => {}
         YamlContent::List(elements) => {
             for element in elements {
-                substitute(element, variables, put_in, faults);
+                substitute(element, variables, substitutions, faults);
             }
         }
         YamlContent::Map { entries, .. } => {
             for entry in entries {
-                substitute(&mut entry.value, variables, put_in, faults);
+                substitute(&mut entry.value, variables, substitutions, faults);
             }
         }
     }
@@ -44,7 +44,7 @@ pub(super) fn substitute(
 fn expand(
     text: &str,
     variables: &dyn Fn(&str) -> Option<String>,
-    put_in: &mut PutIn,
+    substitutions: &mut Substitutions,
 ) -> Result<String, Diagnostic> {
     let mut out = String::new();
     let mut rest = text;
@@ -70,7 +70,7 @@ fn expand(
             return Err(Diagnostic::new(Code::UnsetVariable, 0..0, message).with_help(help));
         };
         out.push_str(&value);
-        put_in.insert((name.to_owned(), value));
+        substitutions.insert((name.to_owned(), value));
         rest = after;
     }
     out.push_str(rest);
@@ -82,21 +82,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_and_their_defaults_are_put_in() {
+    fn variables_and_their_defaults_are_substitutions() {
         let variables = |name: &str| match name {
             "A" => Some("one".to_owned()),
             "EMPTY" => Some(String::new()),
             _ => None,
         };
-        let expanded = |text| expand(text, &variables, &mut PutIn::new()).ok();
+        let expanded = |text| expand(text, &variables, &mut Substitutions::new()).ok();
         assert_eq!(expanded("x-${A}-${B:-two}").as_deref(), Some("x-one-two"));
         assert_eq!(expanded("${EMPTY:-d}${EMPTY}").as_deref(), Some("d"));
         assert_eq!(expanded("${B}"), None);
         assert_eq!(expanded("${A"), None);
-        let mut put_in = PutIn::new();
-        expand("${A} ${B:-two} ${A}", &variables, &mut put_in).unwrap();
+        let mut substitutions = Substitutions::new();
+        expand("${A} ${B:-two} ${A}", &variables, &mut substitutions).unwrap();
         let noted = [("A", "one"), ("B", "two")];
         let noted = noted.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        assert_eq!(put_in, PutIn::from(noted));
+        assert_eq!(substitutions, Substitutions::from(noted));
     }
 }

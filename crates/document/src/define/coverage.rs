@@ -14,9 +14,8 @@ use crate::tree::{
     code, joined, link, plain,
 };
 
-/// The catalog without schemas that the mapping has nothing to do with. A login may see the tables
-/// of other databases, and another login others: they are nobody's affair who reads the document.
-pub(super) fn own(inputs: &Inputs<'_>) -> Catalog {
+/// The catalog without the schemas that the mapping does not touch: which of them a login can see must not change the document.
+pub(super) fn touched_catalog(inputs: &Inputs<'_>) -> Catalog {
     let catalog = inputs.catalog;
     let passes = || inputs.model.passes.iter();
     let read: BTreeSet<&TableName> = passes().flat_map(|pass| pass.scan.tables()).collect();
@@ -53,20 +52,21 @@ pub(super) fn sources(
     let read: BTreeSet<&TableName> = passes.flat_map(|pass| pass.scan.tables()).collect();
     let mut leading = BTreeSet::new();
     for pass in &inputs.model.passes {
-        follow(&pass.scan, &mut leading);
+        collect_join_columns(&pass.scan, &mut leading);
     }
-    let keys = own.tables.iter().flat_map(|table| {
+    let references = own.tables.iter().flat_map(|table| {
         let keys = table.foreign_keys.iter();
         keys.map(move |key| (&table.name, &key.references))
     });
-    let beside = keys.filter_map(
-        |(from, to)| match (read.contains(from), read.contains(to)) {
-            (true, false) => Some(to),
-            (false, true) => Some(from),
-            _ => None,
-        },
-    );
-    let beside: BTreeSet<&TableName> = beside.collect();
+    let neighbours =
+        references.filter_map(
+            |(from, to)| match (read.contains(from), read.contains(to)) {
+                (true, false) => Some(to),
+                (false, true) => Some(from),
+                _ => None,
+            },
+        );
+    let neighbours: BTreeSet<&TableName> = neighbours.collect();
     let is_queried = |from: &Relation, table: &Table| match from {
         Relation::Query(sql) => names(sql, table),
         Relation::Table(_) => false,
@@ -95,8 +95,12 @@ pub(super) fn sources(
                 || carried.any(|(name, _)| **name == *item.model.name)
         });
         let within: Vec<String> = within.map(|item| item.model.name.to_string()).collect();
-        let finding = inputs.proofs.patterns.iter();
-        let finding = finding.filter(|proof| proof.finds.iter().any(|name| within.contains(name)));
+        let mut patterns = Vec::new();
+        for proof in &inputs.proofs.patterns {
+            if proof.finds.iter().any(|name| within.contains(name)) {
+                patterns.push(proof.pattern.clone());
+            }
+        }
         let mut passes = inputs.model.passes.iter();
         SourceTable {
             id: table.name.clone(),
@@ -107,12 +111,12 @@ pub(super) fn sources(
                 TableRole::Read
             } else if passes.any(|pass| is_queried(&pass.scan.from, table)) {
                 TableRole::Queried
-            } else if beside.contains(&table.name) {
+            } else if neighbours.contains(&table.name) {
                 TableRole::Beside
             } else {
                 TableRole::Unread
             },
-            patterns: finding.map(|proof| proof.pattern.clone()).collect(),
+            patterns,
             item_types: within,
             columns,
         }
@@ -120,7 +124,7 @@ pub(super) fn sources(
     own.tables.iter().map(one).collect()
 }
 
-/// The columns of what is read, and what is not.
+/// The columns of the tables that are read, and the tables that are not.
 pub(super) fn section(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     let of = |parts: &'static [TableRole]| {
         let sources = facts.sources.iter();
@@ -250,8 +254,8 @@ fn holds(sql: &str, name: &str) -> bool {
     })
 }
 
-/// Takes the columns by which a scan finds parents and children.
-fn follow<'g>(scan: &'g Scan, leading: &mut BTreeSet<(&'g TableName, &'g str)>) {
+/// Collects the columns by which a scan finds parents and children.
+fn collect_join_columns<'g>(scan: &'g Scan, leading: &mut BTreeSet<(&'g TableName, &'g str)>) {
     let base = table_of(&scan.from);
     let of = |join: Option<usize>| match join {
         Some(join) => scan.joins.get(join).map(|join| &join.table),
@@ -274,6 +278,6 @@ fn follow<'g>(scan: &'g Scan, leading: &mut BTreeSet<(&'g TableName, &'g str)>) 
         }
     }
     for (_, embed) in scan.embeds() {
-        follow(&embed.rows, leading);
+        collect_join_columns(&embed.rows, leading);
     }
 }

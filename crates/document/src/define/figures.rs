@@ -15,27 +15,27 @@ use crate::tree::{DocBlock, DocRow, DocTable, TextPiece, code, plain, prose, tex
 const OVERHEAD: u64 = 100;
 /// Hot keys of a place that are named.
 const NAMED: usize = 5;
-/// The share of a place's write units from which on a key is named.
-const MUCH: f64 = 0.01;
-/// What is said where there are no rates.
+/// A key is named from this share of a place's write units on.
+const HOT_SHARE: f64 = 0.01;
+/// Shown where the mapping declares no rates.
 const NO_RATES: &str = "The mapping declares no rates. With `rate` on an access pattern \
     (calls a second) and `write_rate` on an item type (writes a second) this shows what a month \
     costs.";
 
-/// What the table comes to.
+/// The sizes, writes and hot keys of the table.
 pub(super) struct Figures {
     pub(super) basis: Basis,
     /// The item types, in the order of the mapping.
     pub(super) item_types: Vec<TypeFigures>,
-    /// What the table and its indexes hold, in the order of [`names`]; empty where not all of it is known.
+    /// The totals of the table and its indexes, in the order of [`names`]; empty where not all of them are known.
     pub(super) places: Vec<StoredTotals>,
     /// The write units a second of the table and its indexes, at the declared rates.
     pub(super) writes: Vec<f64>,
-    /// Partition keys that take more than others: the place, and what is known of them.
+    /// Sentences about hot partition keys, each with the table or index that it is about.
     pub(super) hot: Vec<(String, String)>,
 }
 
-/// What figures are made from.
+/// The basis of the figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Basis {
     /// Every row.
@@ -46,14 +46,14 @@ pub(super) enum Basis {
     Nothing,
 }
 
-/// What an item type comes to.
+/// The figures of an item type.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct TypeFigures {
     pub(super) name: String,
     pub(super) items: Option<u64>,
-    /// Whether there may be fewer: a condition leaves rows out, and how many is not known.
+    /// Whether `items` is an upper bound: a condition leaves out an unknown number of rows.
     pub(super) at_most: bool,
-    /// Whether they are counted by what became of the first rows: some of these became no item.
+    /// Whether `items` is estimated from the first rows, some of which became no item.
     pub(super) about: bool,
     /// Rows that are rejected; known where all rows were read.
     pub(super) rejected: u64,
@@ -65,7 +65,7 @@ pub(super) struct TypeFigures {
     pub(super) write_units: Option<u64>,
 }
 
-/// What the table or an index holds.
+/// What the table or an index holds in all.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct StoredTotals {
     /// Items or entries.
@@ -87,8 +87,8 @@ pub(super) struct SteadyPlace {
 }
 
 impl Figures {
-    /// What all rows come to. `shows`: whether keys may be named.
-    pub(super) fn of_all(totals: Totals<'_>, shows: bool) -> Self {
+    /// The figures of all rows. `names_keys`: whether keys may be named.
+    pub(super) fn of_all(totals: Totals<'_>, names_keys: bool) -> Self {
         let item_types = totals.item_types.iter().map(|each| TypeFigures {
             name: each.item_type.clone(),
             items: Some(each.made),
@@ -102,7 +102,7 @@ impl Figures {
         let places = totals.places.iter();
         let rates = places.clone().map(|place| place.rated.as_ref());
         let hot = places.clone().flat_map(|place| {
-            let lines = hot(place, shows).into_iter();
+            let lines = hot_keys(place, names_keys).into_iter();
             lines.map(|line| (place.name.clone(), line))
         });
         let places = places.clone().map(|place| StoredTotals {
@@ -202,7 +202,7 @@ impl Figures {
         blocks
     }
 
-    /// What the item types, the table and its indexes come to.
+    /// The sizes of the item types, the table and its indexes.
     fn sizes(&self, inputs: &Inputs<'_>) -> Vec<DocBlock> {
         let known = |figure: Option<String>| {
             vec![figure.map_or(
@@ -353,15 +353,15 @@ impl TypeFigures {
     }
 }
 
-/// The heaviest partition keys of a place that holds anything. `shows`: whether keys may be named.
-fn hot(place: &PlaceForecast, shows: bool) -> Vec<String> {
+/// Sentences about the heaviest partition keys of a place that holds anything. `names_keys`: whether keys may be named.
+fn hot_keys(place: &PlaceForecast, names_keys: bool) -> Vec<String> {
     let Some(hottest) = place.hottest.as_ref().filter(|_| place.items > 0) else {
         return Vec::new();
     };
     let heavy = hottest.keys.iter().take(NAMED);
-    let keys = heavy.take_while(|key| key.share >= MUCH).enumerate();
+    let keys = heavy.take_while(|key| key.share >= HOT_SHARE).enumerate();
     let lines = keys.map(|(at, key)| {
-        let name = if shows {
+        let name = if names_keys {
             key.key.clone()
         } else {
             format!("key {}", at + 1)
@@ -387,7 +387,7 @@ fn hot(place: &PlaceForecast, shows: bool) -> Vec<String> {
     } else if lines.is_empty() {
         lines.push(format!(
             "no key takes {:.0} % of the write units",
-            MUCH * 100.0
+            HOT_SHARE * 100.0
         ));
     }
     if let Some(distinct) = hottest.distinct {
@@ -442,8 +442,8 @@ mod tests {
 
     use super::*;
 
-    /// What is said of keys with so many of 1,000 write units, each perhaps with `error` more.
-    fn told(weights: &[u64], error: u64) -> Vec<String> {
+    /// The sentences about keys that have these numbers of 1,000 write units, each perhaps with `error` more.
+    fn sentences(weights: &[u64], error: u64) -> Vec<String> {
         let keys = weights.iter().map(|least| HotKey {
             key: format!("K{least}"),
             least: *least,
@@ -465,27 +465,27 @@ mod tests {
             }),
             rated: None,
         };
-        hot(&place, true)
+        hot_keys(&place, true)
     }
 
     #[test]
-    fn keys_are_hot_that_take_much() {
+    fn keys_from_one_percent_on_are_named() {
         assert_eq!(
-            told(&[160, 9], 0),
+            sentences(&[160, 9], 0),
             [
                 "K160: 16.0 % of the write units (160)",
                 "1 partition key in all"
             ]
         );
         assert_eq!(
-            told(&[160, 9], 5),
+            sentences(&[160, 9], 5),
             [
                 "K160: 16.0 % of the write units (at least 160, at most 165)",
                 "no other key has more than 14 write units"
             ]
         );
         assert_eq!(
-            told(&[9], 0),
+            sentences(&[9], 0),
             [
                 "no key takes 1 % of the write units",
                 "1 partition key in all"

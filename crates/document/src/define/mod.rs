@@ -103,7 +103,7 @@ impl<'g> DocumentFacts<'g> {
             None => Choice::default(),
         };
         let item_types = items::item_types(inputs);
-        let catalog = coverage::own(inputs);
+        let catalog = coverage::touched_catalog(inputs);
         Self {
             inputs,
             choice,

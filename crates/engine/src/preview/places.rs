@@ -12,7 +12,7 @@ use dynafold_mapping::forecast::{HeaviestKeys, HotKey, PlaceForecast, PlaceKind,
 use super::sketch::{HeavyKey, Sketch};
 use crate::load::count;
 
-/// Counters of the sketch of a place: figures are true to 1/4096 of the place's total at worst.
+/// Counters of the sketch of a place: a figure is off by 1/4096 of the place's total at most.
 const COUNTERS: usize = 4096;
 /// Counters of the sketch of one rated item type in a place.
 const RATED_COUNTERS: usize = 512;
@@ -29,7 +29,7 @@ pub(super) struct PlaceSurvey {
     bytes: u64,
     /// Write units of each item type.
     units: Vec<u64>,
-    /// By write units; none for a local index, which lies in the table's partitions.
+    /// Partition keys by write units; `None` for a local index, which shares the table's partitions.
     hot: Option<Sketch>,
     /// The same for each item type that has a write rate.
     rated: Vec<Option<Sketch>>,
@@ -37,7 +37,7 @@ pub(super) struct PlaceSurvey {
 
 impl PlaceSurvey {
     /// The table, its global indexes, its local ones, in this order.
-    pub(super) fn all(table: &Table, rates: &[Option<f64>]) -> Vec<Self> {
+    pub(super) fn of_table(table: &Table, rates: &[Option<f64>]) -> Vec<Self> {
         let place = |name: &str, kind, partition: &[KeyAttribute]| Self {
             name: name.to_owned(),
             kind,
@@ -76,8 +76,8 @@ impl PlaceSurvey {
         }
     }
 
-    /// Counts write units to the item's partition key value.
-    pub(super) fn heat(&mut self, item_type: usize, item: &Item, units: u64) {
+    /// Adds write units to the item's partition key value.
+    pub(super) fn add_units(&mut self, item_type: usize, item: &Item, units: u64) {
         let Some(hot) = &mut self.hot else { return };
         let values = || self.partition.iter().filter_map(|name| item.get(name));
         let fingerprint = partition_fingerprint(values());
@@ -87,7 +87,7 @@ impl PlaceSurvey {
         }
     }
 
-    /// `items` are those that were folded of each type.
+    /// `items`: how many items of each type were folded.
     pub(super) fn forecast(&self, rates: &[Option<f64>], items: &[u64]) -> PlaceForecast {
         PlaceForecast {
             name: self.name.clone(),
@@ -96,13 +96,13 @@ impl PlaceSurvey {
             bytes: self.bytes,
             write_units: self.units.iter().sum(),
             hottest: self.hot.as_ref().map(|hot| heaviness(hot, NAMED)),
-            rated: self.rate(rates, items),
+            rated: self.rated_writes(rates, items),
         }
     }
 
-    /// A write of an item type goes to one of its items at random: so its rate is shared out as
-    /// the items' write units are.
-    fn rate(&self, rates: &[Option<f64>], items: &[u64]) -> Option<RatedWrites> {
+    /// The declared write rates as units a second. A write goes to a random item of its type, so each key gets the share of the
+    /// rate that it has of the type's write units.
+    fn rated_writes(&self, rates: &[Option<f64>], items: &[u64]) -> Option<RatedWrites> {
         let mut rated = RatedWrites {
             units_per_second: 0.0,
             error: 0.0,
@@ -118,31 +118,31 @@ impl PlaceSurvey {
             };
             // Without items there are no units either.
             let items = float((*items).max(1));
-            rated.units_per_second += shared(rate, sketch.total(), items);
-            rated.error += shared(rate, sketch.error(), items);
+            rated.units_per_second += units_at_rate(rate, sketch.total(), items);
+            rated.error += units_at_rate(rate, sketch.error(), items);
             for heavy in sketch.held() {
                 let key = keys.entry(heavy.fingerprint).or_insert((heavy.text, 0.0));
-                key.1 += shared(rate, heavy.least, items);
+                key.1 += units_at_rate(rate, heavy.least, items);
             }
         }
-        let mut keys: Vec<(String, f64)> = keys
+        let mut heaviest: Vec<(String, f64)> = keys
             .into_values()
             .map(|(text, rate)| (text.into(), rate))
             .collect();
-        keys.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        keys.truncate(NAMED);
-        rated.keys = keys;
+        heaviest.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        heaviest.truncate(NAMED);
+        rated.keys = heaviest;
         Some(rated)
     }
 }
 
-/// What a rate comes to in write units a second where the load of so many items takes `units`.
-/// Multiplied first: one unit an item is the rate itself, not a little more.
-fn shared(rate: f64, units: u64, items: f64) -> f64 {
+/// Write units a second at a rate, where `items` items took `units` in all. The multiplication comes first, so that one unit an
+/// item gives exactly the rate.
+fn units_at_rate(rate: f64, units: u64, items: f64) -> f64 {
     rate * float(units) / items
 }
 
-/// The heaviest keys of a sketch, as far as they are known to be that.
+/// The heaviest keys of a sketch, of which it is certain that they are the heaviest.
 pub(super) fn heaviness(sketch: &Sketch, named: usize) -> HeaviestKeys {
     let mut heaviest = sketch.heaviest(named + 1);
     let certain = heaviest.partition_point(|heavy| heavy.least > sketch.error());
@@ -195,8 +195,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_unit_an_item_is_the_rate_itself() {
-        let all = (1..10_000).map(|items| shared(1_000.0, items, float(items)));
+    fn one_unit_an_item_never_gives_more_than_the_rate() {
+        let all = (1..10_000).map(|items| units_at_rate(1_000.0, items, float(items)));
         assert!(all.fold(0.0, f64::max) <= 1_000.0);
     }
 }

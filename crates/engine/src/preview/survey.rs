@@ -190,7 +190,7 @@ impl SurveyTally {
     pub(super) fn new(table: &Table, rates: Vec<Option<f64>>) -> Self {
         let limited = !table.local_indexes.is_empty();
         Self {
-            places: PlaceSurvey::all(table, &rates),
+            places: PlaceSurvey::of_table(table, &rates),
             sizes: SizeHistogram::default(),
             largest: LargestItems::default(),
             collections: limited.then(|| Sketch::new(COUNTERS)),
@@ -229,11 +229,11 @@ impl SurveyTally {
                 partition_units += write_units(held);
                 stored += count(held) + OVERHEAD;
             } else {
-                place.heat(item_type, item, write_units(held));
+                place.add_units(item_type, item, write_units(held));
             }
         }
         own.add(item_type, folded.size);
-        own.heat(item_type, item, partition_units);
+        own.add_units(item_type, item, partition_units);
         if let Some(collections) = &mut self.collections {
             let value = || item.get(&table.partition.name).into_iter();
             let fingerprint = partition_fingerprint(value());

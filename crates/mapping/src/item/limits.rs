@@ -22,16 +22,16 @@ pub(super) struct ItemLimits {
     entries: Vec<IndexLimits>,
 }
 
-/// An attribute that is a key of the table or of an index.
+/// A key attribute of the table or of an index, with its limit.
 #[derive(Debug, Clone)]
 struct KeyLimit {
     attribute: KeyAttribute,
     max_bytes: usize,
-    /// What faults call it.
-    what: String,
+    /// Its name in messages: `the partition key`.
+    label: String,
 }
 
-/// What an index holds of an item.
+/// An index: which items it holds, and which of their attributes.
 #[derive(Debug, Clone)]
 struct IndexLimits {
     local: bool,
@@ -56,7 +56,7 @@ impl IndexLimits {
     }
 }
 
-/// What an item measures.
+/// The size of an item, and the write units that it takes with its index entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ItemMeasure {
     pub(super) size: usize,
@@ -68,7 +68,7 @@ impl ItemLimits {
         let key = |attribute: &KeyAttribute, max_bytes, role| KeyLimit {
             attribute: attribute.clone(),
             max_bytes,
-            what: format!("the {role} key"),
+            label: format!("the {role} key"),
         };
         let partition = key(&table.partition, MAX_PARTITION_BYTES, "partition");
         let sort = table.sort.as_ref();
@@ -101,7 +101,7 @@ impl ItemLimits {
                 .extend(keys.iter().map(|attribute| KeyLimit {
                     attribute: attribute.clone(),
                     max_bytes,
-                    what: format!("the key of index {}", index.name),
+                    label: format!("the key of index {}", index.name),
                 }));
         }
         let keys: Vec<Arc<str>> = partition
@@ -161,7 +161,7 @@ impl ItemLimits {
             let name = &key.attribute.name;
             match item.get(name) {
                 None | Some(Attribute::Null) => {
-                    return Err(Fault::new(KEY_NULL, format!("{} is NULL", key.what))
+                    return Err(Fault::new(KEY_NULL, format!("{} is NULL", key.label))
                         .help("leave such rows out with `where`, or say `| default(x)`")
                         .at(name));
                 }
@@ -221,7 +221,7 @@ impl KeyLimit {
     }
 
     fn check(&self, value: &Attribute) -> Result<(), Fault> {
-        let (what, most) = (&self.what, self.max_bytes);
+        let (what, most) = (&self.label, self.max_bytes);
         let bytes = match (self.attribute.key_type, value) {
             (KeyType::S, Attribute::S(text)) => Some(text.len()),
             (KeyType::B, Attribute::B(bytes)) => Some(bytes.len()),
@@ -292,7 +292,7 @@ fn check_value(value: &Attribute, level: usize) -> Result<(), Fault> {
     }
 }
 
-/// Members are unique by the way sets are made; see [`super::to_attribute`].
+/// [`super::to_attribute`] makes the members unique.
 fn check_set<T>(members: &[T]) -> Result<(), Fault> {
     if members.is_empty() {
         return Err(Fault::new("set-empty", "a set inside a document is empty")

@@ -1,5 +1,4 @@
-//! Evaluates a compiled template on a row. The hottest path of a load: it copies nothing that it
-//! need not.
+//! Evaluates a compiled template on a row. This is the hottest path of a load: values are borrowed until they must change.
 
 use std::borrow::Cow;
 
@@ -8,7 +7,7 @@ use dynafold_relational::value::{Text, Value};
 use crate::model::{Placeholder, Template, TemplatePart, ValuePath};
 use crate::template::{ApplyError, Context, canonical};
 
-/// Why a template gives no value for a row. Holds nothing of the row but where the value stands.
+/// Why a template gives no value for a row. It names the place of the value and holds no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct RenderError {
@@ -139,7 +138,7 @@ fn refused(error: &ApplyError, at: &str) -> RenderError {
     }
 }
 
-/// Goes down to a place. What is missing on the way is NULL; lists have no members.
+/// The value at a path. A missing member is NULL, and so is a member of anything but a map.
 fn find<'r>(place: &ValuePath, row: &'r [Value]) -> Result<Cow<'r, Value>, ApplyError> {
     let mut value = row.get(place.column).unwrap_or(&Value::Null);
     for name in &place.path {

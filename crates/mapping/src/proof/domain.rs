@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use dynafold_relational::catalog::{DataType, Dbms};
 use dynafold_relational::value::TimeKind;
 
-use super::text::{Letters, TextForm, exactly, letters, like, literal, many, one, some};
+use super::text::{CharSet, TextForm, exactly, letters, like, literal, many, one, some};
 
 /// What is known of a value on its way through filters.
 #[derive(Debug, Clone)]
@@ -134,13 +134,13 @@ impl Domain {
         let figures = |bytes| {
             Self::new(
                 ValueKind::Number,
-                vec![some(Letters::figures())],
+                vec![some(CharSet::figures())],
                 Some(bytes),
             )
         };
         match data_type {
             DataType::Integer { unsigned, .. } => {
-                let digits = some(Letters::digits());
+                let digits = some(CharSet::digits());
                 let negative = [literal("-"), digits.clone()].concat();
                 let forms = if *unsigned {
                     vec![digits]
@@ -184,7 +184,7 @@ impl Domain {
                 let (kind, forms) = if *zone {
                     (
                         TimeKind::TimeOfDayWithOffset,
-                        vec![some(Letters::figures())],
+                        vec![some(CharSet::figures())],
                     )
                 } else if dbms == Dbms::Postgres {
                     (TimeKind::TimeOfDay, vec![clock("", *digits, "")])
@@ -262,7 +262,7 @@ impl Domain {
             (TimeKind::Timestamp | TimeKind::Instant, Some(digits)) => {
                 (clock(&format!("{DATE}T"), digits, end), 30)
             }
-            _ => (some(Letters::figures()), 40),
+            _ => (some(CharSet::figures()), 40),
         };
         let domain = self.of_kind(ValueKind::Time(kind, digits));
         domain.in_forms(vec![form]).with_bytes(Some(bytes))
@@ -281,14 +281,14 @@ impl Domain {
     }
 
     /// The same value as text of any number of these letters, with so many bytes at most.
-    pub(super) fn into_any_of(self, letters: Letters, bytes: Option<usize>) -> Self {
+    pub(super) fn into_any_of(self, letters: CharSet, bytes: Option<usize>) -> Self {
         self.into_text(vec![vec![many(letters)]]).with_bytes(bytes)
     }
 
     /// The same, where a number is written as one: SQLite keeps text in columns of numbers too.
     pub(super) fn in_figures(mut self) -> Self {
         if self.kind == ValueKind::Number {
-            let figures = Letters::of("0123456789-.");
+            let figures = CharSet::of("0123456789-.");
             let all = self.forms.iter_mut().flatten();
             all.for_each(|stretch| stretch.letters = stretch.letters.and(figures));
         }
@@ -309,10 +309,10 @@ impl Domain {
 
     /// `pad`, `desc`: digits of one width.
     pub(super) fn into_digits(self, digits: usize, scale: usize) -> Self {
-        let mut form = exactly(Letters::digits(), digits);
+        let mut form = exactly(CharSet::digits(), digits);
         if scale > 0 {
-            form.push(one(Letters::one('.')));
-            form.extend(exactly(Letters::digits(), scale));
+            form.push(one(CharSet::one('.')));
+            form.extend(exactly(CharSet::digits(), scale));
         }
         self.into_text(vec![form])
     }
@@ -325,7 +325,7 @@ impl Domain {
 
 /// Any text.
 pub(super) fn anything() -> Vec<TextForm> {
-    vec![vec![many(Letters::ANY)]]
+    vec![vec![many(CharSet::ANY)]]
 }
 
 /// The form of a time of day, with what stands around it.

@@ -1,4 +1,4 @@
-//! What a proof goes by: what the schema tells of one item type's rows.
+//! What a proof relies on: what the schema says about the rows of one item type.
 
 use std::sync::Arc;
 
@@ -10,27 +10,27 @@ use super::domain::Domain;
 use super::forms::KnownTemplate;
 use crate::model::{AttributeNode, ItemType, Placeholder, Template};
 
-/// What the schema tells of an item type's rows.
+/// What the schema says about an item type's rows.
 #[derive(Debug, Clone)]
 pub(crate) struct RowFacts {
-    /// How the mapping calls what the rows are read from.
+    /// The table, view or query as the mapping names it.
     pub relation: String,
     /// The row's columns.
     pub columns: Vec<ColumnFact>,
     /// The sets of columns that are unique.
     pub unique: Vec<UniqueColumns>,
-    /// Where all of these columns are known, so are those: a parent's unique key tells the foreign
-    /// key that leads to it.
+    /// Functional dependencies: the first columns determine the second. A parent's unique key determines the foreign key
+    /// that leads to it.
     pub determined: Vec<(Vec<usize>, Vec<usize>)>,
-    /// What a parent's key would tell that the database may not have enforced at all times.
-    pub supposed: Vec<usize>,
+    /// Columns that a parent's key would determine, had the database enforced that key at all times.
+    pub unenforced: Vec<usize>,
     /// What the rows are read from.
     pub origin: RelationKind,
     /// Whether a `where` leaves rows out.
     pub filtered: bool,
 }
 
-/// What the schema tells of one column.
+/// What the schema says about one column.
 #[derive(Debug, Clone)]
 pub(crate) struct ColumnFact {
     /// How the mapping writes it: `id`, `s.service`.
@@ -41,16 +41,16 @@ pub(crate) struct ColumnFact {
     pub domain: Domain,
     /// Most bytes of an attribute that carries it as it is.
     pub bytes: Option<usize>,
-    /// Whether only the database knows which texts it has.
+    /// Whether the schema does not say which texts it can hold.
     pub unclear: bool,
     /// Whether it is SQLite's rowid, which holds whole numbers alone.
     pub rowid: bool,
-    /// Who keeps its values within the bounds of its type; `None` where nobody does, as in SQLite, or it is not known,
-    /// as of a view.
+    /// The database that enforces the bounds of its type; `None` where none does, as in SQLite, or where it is not known,
+    /// as for a view.
     pub bounds: Option<TypeBounds>,
 }
 
-/// Who keeps values within the bounds of a column's type.
+/// How the bounds of a column's type are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TypeBounds {
     pub dbms: Dbms,
@@ -61,11 +61,11 @@ pub(crate) struct TypeBounds {
 /// Columns that are unique together.
 #[derive(Debug, Clone)]
 pub(crate) struct UniqueColumns {
-    /// How people call it: `the primary key`.
+    /// Its name in messages: `the primary key`.
     pub called: String,
     /// Indices into the row.
     pub columns: Vec<usize>,
-    /// Why two rows may be equal in it all the same: the database does not enforce it at all times.
+    /// Why two rows may be equal in it all the same, where the database does not always enforce it.
     pub doubt: Option<&'static str>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) enum RelationKind {
     Unknown,
 }
 
-/// An item type with what the schema tells of its rows, and the table that it is for.
+/// An item type with what the schema says about its rows, and the table that it is for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProofSubject<'a> {
     pub item: &'a ItemType,
@@ -119,7 +119,7 @@ impl<'a> ProofSubject<'a> {
         }
     }
 
-    /// How people call a column of the row.
+    /// A column of the row as messages name it.
     pub(super) fn column(self, index: usize) -> &'a str {
         let column = self.facts.columns.get(index);
         column.map_or("?", |column| column.written.as_str())

@@ -4,7 +4,7 @@ use dynafold_dynamodb::Attribute;
 use jiff::tz::TimeZone;
 
 use super::domain::Domain;
-use super::text::{Letters, TextForm, literal};
+use super::text::{CharSet, TextForm, literal};
 use crate::model::{AttributeNode, Placeholder, Template, TemplatePart};
 
 /// A template's texts of one shape: which optional segments are there, and which of several texts
@@ -19,9 +19,9 @@ pub(super) struct TextShape {
 /// A piece of a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ShapePiece {
-    One(Letters, Option<usize>),
+    One(CharSet, Option<usize>),
     /// Any number of letters.
-    Many(Letters, Option<usize>),
+    Many(CharSet, Option<usize>),
     /// The beginning of the value of this number.
     Begin(usize),
     End(usize),
@@ -107,12 +107,12 @@ impl<'t> KnownTemplate<'t> {
     /// With `key_escape` a value holds what is escaped only in the digits that stand for it.
     fn escape(&mut self) {
         let foreign = !format!("{:#}", self.template).is_ascii();
-        let codes = Letters::of("%0123456789ABCDEF");
+        let codes = CharSet::of("%0123456789ABCDEF");
         for each in &mut self.uses {
             let Some(escape) = &each.placeholder.escape else {
                 continue;
             };
-            let ascii = Letters::ANY.ascii();
+            let ascii = CharSet::ANY.ascii();
             let escaped: Vec<char> = ascii.filter(|letter| escape.has(*letter)).collect();
             for stretch in each.domain.forms.iter_mut().flatten() {
                 let letters = stretch.letters;
@@ -254,7 +254,7 @@ impl TextShape {
 
     /// Texts of this shape with anything behind them.
     pub(super) fn open(mut self) -> Self {
-        self.pieces.push(ShapePiece::Many(Letters::ANY, None));
+        self.pieces.push(ShapePiece::Many(CharSet::ANY, None));
         self
     }
 

@@ -22,7 +22,7 @@ pub(crate) fn index(index: &Index, subjects: &[ProofSubject<'_>]) -> IndexProof 
     }
 }
 
-/// The one value that a partition key has in every item: all of its attributes have one.
+/// The value of a partition key, where every item has the same.
 pub(crate) fn fixed(item: &ItemType, partition: &[KeyAttribute]) -> Option<String> {
     let one = |key: &KeyAttribute| match item.node(&key.name)?.inner() {
         AttributeNode::Template(template) => match template.prefix() {
@@ -55,15 +55,13 @@ pub(crate) fn key_attributes(table: &Table) -> Vec<(&KeyAttribute, bool)> {
     found
 }
 
-// What an item must have to be in an index.
-
-/// What an item must have to be in an index; `None` where its item type lacks an attribute. What the
-/// table's own key needs every item has.
+/// What an item must have to be in an index, beyond what the table's own key demands of every item; `None` where its item
+/// type lacks a key attribute of the index.
 pub(super) fn conditions(subject: ProofSubject<'_>, index: &Index) -> Option<Vec<String>> {
     let mut found: Vec<MembershipNeed> = Vec::new();
     let keys = subject.table.key();
-    let own = keys.filter_map(|key| subject.item.node(&key.name));
-    let has: Vec<MembershipNeed> = own.flat_map(|node| needs(subject, node)).collect();
+    let key_nodes = keys.filter_map(|key| subject.item.node(&key.name));
+    let given: Vec<MembershipNeed> = key_nodes.flat_map(|node| needs(subject, node)).collect();
     for key in index.key() {
         let new = match subject.item.node(&key.name) {
             Some(node) => needs(subject, node),
@@ -71,7 +69,7 @@ pub(super) fn conditions(subject: ProofSubject<'_>, index: &Index) -> Option<Vec
             None => vec![MembershipNeed::Member(key.name.to_string())],
         };
         for need in new {
-            if !found.contains(&need) && !has.contains(&need) {
+            if !found.contains(&need) && !given.contains(&need) {
                 found.push(need);
             }
         }
@@ -81,14 +79,14 @@ pub(super) fn conditions(subject: ProofSubject<'_>, index: &Index) -> Option<Vec
     Some(words)
 }
 
-/// What an attribute needs to be there.
+/// What an attribute depends on to be there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum MembershipNeed {
-    /// That its `$when` holds, which is this value of the row.
+    /// Its `$when` holds; the index of the condition in the row.
     When(usize),
-    /// That what is written so is not NULL.
+    /// The value that is written so is not NULL.
     Value(String),
-    /// That a document has this member.
+    /// A document has this member.
     Member(String),
 }
 
@@ -102,8 +100,7 @@ impl MembershipNeed {
     }
 }
 
-/// What a key attribute needs: the empty text, or a value of another type, rejects the row, so that it
-/// leaves nothing out of an index.
+/// What a key attribute depends on. An empty text or a value of another type is no such need: it rejects the row.
 fn needs(subject: ProofSubject<'_>, node: &AttributeNode) -> Vec<MembershipNeed> {
     match node {
         AttributeNode::When { flag, value } => {

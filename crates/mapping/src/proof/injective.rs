@@ -90,12 +90,12 @@ fn closure(facts: &RowFacts, readings: &[ValueReading<'_>], gap: Gap) -> Vec<usi
     }
 }
 
-/// The value that is to blame: that of the column itself, or of a parent's key that tells it.
+/// The value that is to blame: that of the column itself, or of a parent's key that determines it.
 fn responsible(column: usize, facts: &RowFacts, readings: &[ValueReading<'_>], gap: Gap) -> Blamed {
-    let telling = facts.determined.iter();
-    let telling = telling.filter(|(_, ours)| ours.contains(&column));
+    let dependencies = facts.determined.iter();
+    let keys = dependencies.filter(|(_, ours)| ours.contains(&column));
     let columns: Vec<usize> = std::iter::once(column)
-        .chain(telling.flat_map(|(theirs, _)| theirs.iter().copied()))
+        .chain(keys.flat_map(|(theirs, _)| theirs.iter().copied()))
         .collect();
     let has_gap = |reading: &ValueReading<'_>| reading.gap() == gap;
     let found = readings
@@ -377,11 +377,11 @@ fn absent(subject: ProofSubject<'_>, key: &UniqueColumns, gaps: &[Blamed]) -> In
         .iter()
         .map(|column| format!("`{}`", subject.column(*column)));
     let missing = missing.collect::<Vec<_>>().join(" and ");
-    let supposed = |column: &usize| subject.facts.supposed.contains(column);
+    let is_unenforced = |column: &usize| subject.facts.unenforced.contains(column);
     let (shown, left_out) = if subject.facts.filtered {
         let unknown = "out, and whether `where` leaves one row of each is not known";
         (KeyProofEnd::Open, unknown.to_owned())
-    } else if columns.iter().all(supposed) {
+    } else if columns.iter().all(is_unenforced) {
         let unenforced = "out, which a key of its parent tells that nothing enforces at all times";
         (KeyProofEnd::Open, unenforced.to_owned())
     } else {

@@ -1,15 +1,15 @@
 //! Whether two shapes have a text in common, and whether one text can be read in two ways.
 //!
-//! Both shapes are gone through at once, as two automata that read the same letters. A value can be
-//! read back from a text if both automata, wherever they read the same text, begin and end the value
-//! at the same letters.
+//! Both shapes are walked at once, as two automata that read the same characters. A value can be read
+//! back from a text if both automata, wherever they read the same text, begin and end the value at the
+//! same characters.
 
 use std::collections::{HashMap, VecDeque, hash_map::Entry};
 
 use super::forms::{ShapePiece, TextShape};
-use super::text::Letters;
+use super::text::CharSet;
 
-/// A text that fits two shapes, with the values that it has in each.
+/// A text that fits two shapes, with the values that each shape reads in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SharedText {
     pub text: String,
@@ -23,18 +23,18 @@ pub(super) enum CommonText {
     /// There is none.
     Nothing,
     Text(SharedText),
-    /// It is not known: the search was given up, or too little is known of the shapes.
+    /// Not known: the search ran out of its budget, or a shape is not known well enough.
     Unknown,
 }
 
-/// States of automata that may yet be looked at: what bounds the time of a proof, the same on every machine.
+/// The states that a search may still visit. It bounds the time of a proof in the same way on every machine.
 #[derive(Debug)]
 pub(crate) struct ProofBudget(usize);
 
 impl ProofBudget {
     /// For the templates of one item type: less than a second.
     const ONE: usize = 1 << 20;
-    /// For all that is asked of pairs of item types, or of access patterns and item types: seconds.
+    /// For all pairs of item types, or of access patterns and item types: seconds.
     const ALL: usize = 1 << 23;
 
     pub(crate) fn one() -> Self {
@@ -49,7 +49,7 @@ impl ProofBudget {
         self.0 == 0
     }
 
-    /// A part of it, for one question. What of it is left comes back by [`ProofBudget::give_back`].
+    /// A part of the budget, for one question. [`ProofBudget::give_back`] returns what is left of it.
     pub(super) fn part(&mut self) -> Self {
         let part = self.0.min(Self::ONE);
         self.0 -= part;
@@ -115,16 +115,16 @@ fn readable(shapes: &[TextShape]) -> impl Iterator<Item = TextShape> {
     shapes.iter().map(TextShape::without_empty_values)
 }
 
-/// Where both automata are, and whether the value has begun or ended at different letters.
+/// The positions of both automata, and whether the value has begun or ended at different characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct AutomataState {
     a: usize,
     b: usize,
-    differs: bool,
+    diverged: bool,
 }
 
-/// How a state was reached: from which one, and by which letters.
-type SearchStep = (AutomataState, Letters);
+/// The state that a state was reached from, and the characters of that step.
+type SearchStep = (AutomataState, CharSet);
 
 struct TextSearch<'s> {
     a: &'s [ShapePiece],
@@ -159,13 +159,13 @@ fn search(
     let start = AutomataState {
         a: 0,
         b: 0,
-        differs: number.is_none(),
+        diverged: number.is_none(),
     };
-    search.reach(start, (start, Letters::of("")));
+    search.reach(start, (start, CharSet::of("")));
     let end = AutomataState {
         a: a.pieces.len(),
         b: b.pieces.len(),
-        differs: true,
+        diverged: true,
     };
     while let Some(state) = search.open.pop_front() {
         if state == end {
@@ -178,7 +178,7 @@ fn search(
         if work.take().is_none() {
             return CommonText::Unknown;
         }
-        search.go_on(state);
+        search.expand(state);
     }
     CommonText::Nothing
 }
@@ -188,7 +188,7 @@ impl TextSearch<'_> {
         if let Entry::Vacant(slot) = self.reached.entry(state) {
             slot.insert(from);
             if from.1.is_empty() {
-                // A step without a letter comes first: so the shortest text is found.
+                // Steps without a character come first, so that the shortest text is found.
                 self.open.push_front(state);
             } else {
                 self.open.push_back(state);
@@ -196,9 +196,9 @@ impl TextSearch<'_> {
         }
     }
 
-    fn go_on(&mut self, state: AutomataState) {
+    fn expand(&mut self, state: AutomataState) {
         let (x, y) = (self.a.get(state.a), self.b.get(state.b));
-        let nothing = Letters::of("");
+        let nothing = CharSet::of("");
         let passes = |piece| !matches!(piece, None | Some(&ShapePiece::One(..)));
         let (a, b) = (state.a + 1, state.b + 1);
         for (piece, next) in [
@@ -219,7 +219,7 @@ impl TextSearch<'_> {
         let next = AutomataState {
             a: state.a + usize::from(!stay_a),
             b: state.b + usize::from(!stay_b),
-            differs: state.differs || self.is_at_different_letters(state),
+            diverged: state.diverged || self.is_at_different_letters(state),
         };
         self.reach(next, (state, both));
     }
@@ -269,7 +269,7 @@ impl TextSearch<'_> {
     }
 }
 
-fn letter(piece: Option<&ShapePiece>) -> Option<(Letters, bool)> {
+fn letter(piece: Option<&ShapePiece>) -> Option<(CharSet, bool)> {
     match piece {
         Some(ShapePiece::One(letters, _)) => Some((*letters, false)),
         Some(ShapePiece::Many(letters, _)) => Some((*letters, true)),

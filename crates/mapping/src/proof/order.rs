@@ -16,7 +16,7 @@ use dynafold_relational::value::{TimeKind, Value, compare};
 use super::domain::{Domain, ValueKind};
 use super::facts::ProofSubject;
 use super::indexes::key_attributes;
-use super::text::{Letters, letters};
+use super::text::{CharSet, letters};
 use crate::claim::{self, Claim, ClaimKind, ClaimVerdict};
 use crate::diagnostic::Code;
 use crate::model::{Placeholder, Template, TemplatePart};
@@ -301,7 +301,7 @@ fn joint_disorders(subject: ProofSubject<'_>, template: &Template) -> Vec<Disord
                 "`{name}` varies in length, and another value follows"
             ))),
             Some(mark) => {
-                let below = Letters::up_to(mark).and(all);
+                let below = CharSet::up_to(mark).and(all);
                 (!below.is_empty()).then(|| {
                     let example = below.sample(0).zip(all.sample(0)).map(|(low, first)| {
                         format!(
@@ -326,7 +326,7 @@ enum Piece<'t> {
 
 /// Whether no text of a value is the beginning of another.
 fn is_prefix_free(domain: &Domain) -> bool {
-    let exact = |form: &Vec<super::text::Stretch>| -> Option<String> {
+    let exact = |form: &Vec<super::text::CharRun>| -> Option<String> {
         let letters = form
             .iter()
             .map(|s| s.letters.only().filter(|_| !s.repeated));

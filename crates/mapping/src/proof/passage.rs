@@ -4,7 +4,7 @@ use dynafold_relational::value::{TimeKind, Value};
 use jiff::tz::TimeZone;
 
 use super::domain::{Domain, NUMBER_BYTES, ValueKind, anything};
-use super::text::{Letters, Stretch, TextForm, exactly, letters, like, literal, many, one, some};
+use super::text::{CharRun, CharSet, TextForm, exactly, letters, like, literal, many, one, some};
 use crate::template::{Filter, canonical};
 
 impl Domain {
@@ -67,12 +67,12 @@ impl Domain {
             }
             Filter::Hex => {
                 let bytes = self.bytes.map(|bytes| bytes * 2);
-                self.into_any_of(Letters::hex(), bytes)
+                self.into_any_of(CharSet::hex(), bytes)
             }
             Filter::Base64 => {
                 let bytes = self.bytes.map(|bytes| bytes.div_ceil(3) * 4);
                 let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/=";
-                let alphabet = Letters::of(alphabet).or(Letters::digits());
+                let alphabet = CharSet::of(alphabet).or(CharSet::digits());
                 self.into_any_of(alphabet, bytes)
             }
             Filter::Uuid { .. } => match self.kind {
@@ -130,7 +130,7 @@ impl Domain {
         if !fits {
             domain = domain.losing(format!("`{filter}` leaves fractional digits out"));
         }
-        let digits = some(Letters::digits());
+        let digits = some(CharSet::digits());
         let forms = vec![digits.clone(), [literal("-"), digits].concat()];
         let domain = domain.of_kind(ValueKind::Number).in_forms(forms);
         domain.with_bytes(Some(16)).settled()
@@ -192,7 +192,7 @@ impl Domain {
             ValueKind::Number if !letters(&self.forms).allows('x') => self,
             _ => {
                 let domain = self.losing("`number` reads 1 and 1.0 as one");
-                let domain = domain.in_forms(vec![some(Letters::figures())]);
+                let domain = domain.in_forms(vec![some(CharSet::figures())]);
                 let domain = domain.of_kind(ValueKind::Number).settled();
                 domain.with_bytes(Some(NUMBER_BYTES))
             }
@@ -216,12 +216,12 @@ impl Domain {
         match kind {
             // A permutation of the whole numbers; others are refused.
             ValueKind::Number if !letters(&self.forms).allows('x') => {
-                let form = [vec![many(Letters::of("-"))], some(Letters::digits())].concat();
+                let form = [vec![many(CharSet::of("-"))], some(CharSet::digits())].concat();
                 self.in_forms(vec![form]).with_bytes(Some(40)).settled()
             }
             ValueKind::Uuid => self.into_uuid(),
             _ => {
-                let alphabet = Letters::of("abcdefghijklmnopqrstuvwxyz-").or(Letters::digits());
+                let alphabet = CharSet::of("abcdefghijklmnopqrstuvwxyz-").or(CharSet::digits());
                 // Of a value that may be a number too, as many as that has.
                 let most = if kind == ValueKind::Other { 40 } else { 36 };
                 self.losing("`pseudonym` treats UUIDs in upper and in lower case as one")
@@ -233,17 +233,17 @@ impl Domain {
 
 /// A constant that a filter puts.
 fn constant(value: &Value) -> TextForm {
-    canonical(value).map_or_else(|| vec![many(Letters::ANY)], literal)
+    canonical(value).map_or_else(|| vec![many(CharSet::ANY)], literal)
 }
 
 /// `ordered` ends its text itself, in three ways.
 fn ordered(domain: Domain) -> Domain {
     let with = |first: &str, last: &str| {
-        let exponent = exactly(Letters::digits(), 3);
+        let exponent = exactly(CharSet::digits(), 3);
         [
             literal(first),
             exponent,
-            some(Letters::digits()),
+            some(CharSet::digits()),
             literal(last),
         ]
         .concat()
@@ -258,7 +258,7 @@ fn written_by(pattern: &str) -> TextForm {
     let mut rest = pattern.chars();
     while let Some(letter) = rest.next() {
         if letter != '%' {
-            form.push(one(Letters::one(letter)));
+            form.push(one(CharSet::one(letter)));
             continue;
         }
         match rest.next() {
@@ -270,8 +270,8 @@ fn written_by(pattern: &str) -> TextForm {
             Some('F') => form.extend(like("0000-00-00")),
             Some('T') => form.extend(like("00:00:00")),
             Some('R') => form.extend(like("00:00")),
-            Some('%') => form.push(one(Letters::one('%'))),
-            _ => return vec![many(Letters::ANY)],
+            Some('%') => form.push(one(CharSet::one('%'))),
+            _ => return vec![many(CharSet::ANY)],
         }
     }
     form
@@ -283,14 +283,14 @@ impl Domain {
     pub(super) fn in_case(self, filter: &'static str, change: impl Fn(&char) -> char) -> Self {
         // A form with one case of each letter alone, as UUIDs and hexadecimal digits have it, only
         // changes its letters.
-        let both = |letters: Letters| {
+        let both = |letters: CharSet| {
             ('a'..='z').any(|c| letters.allows(c) && letters.allows(c.to_ascii_uppercase()))
         };
         let all = letters(&self.forms);
         if all.is_ascii() && self.forms.len() == 1 && !both(all) {
-            let form = self.forms.iter().flatten().map(|stretch| Stretch {
+            let form = self.forms.iter().flatten().map(|stretch| CharRun {
                 letters: (stretch.letters.ascii().map(|letter| change(&letter)))
-                    .fold(Letters::of(""), |all, letter| all.or(Letters::one(letter))),
+                    .fold(CharSet::of(""), |all, letter| all.or(CharSet::one(letter))),
                 repeated: stretch.repeated,
             });
             let forms = vec![form.collect()];
@@ -306,7 +306,7 @@ impl Domain {
             }
         });
         self.losing(format!("`{filter}` makes one of texts that differ in case"))
-            .into_any_of(Letters::ANY, bytes)
+            .into_any_of(CharSet::ANY, bytes)
     }
 
     pub(super) fn trimmed(self) -> Self {
@@ -355,9 +355,9 @@ impl Domain {
                 return self.into_text(forms);
             }
         }
-        let mut all = letters(&self.forms).or(Letters::of(to));
+        let mut all = letters(&self.forms).or(CharSet::of(to));
         if !to.is_ascii() {
-            all = all.or(Letters::BEYOND_ASCII);
+            all = all.or(CharSet::BEYOND_ASCII);
         }
         if let Some(letter) = single
             && !to.contains(letter)

@@ -1,76 +1,76 @@
-//! The texts that a value or a template can make, as rows of pieces; and sets of letters.
+//! The texts that a value or a template can make, as sequences of character runs; and the sets of characters in them.
 
-/// A stretch of a text: one letter of a set, or any number of them.
+/// A part of a text: one character of a set, or any number of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stretch {
-    pub(super) letters: Letters,
+pub(super) struct CharRun {
+    pub(super) letters: CharSet,
     pub(super) repeated: bool,
 }
 
-/// Texts of one form.
-pub(super) type TextForm = Vec<Stretch>;
+/// The parts of a text in their order, such as four digits, a hyphen and two digits.
+pub(super) type TextForm = Vec<CharRun>;
 
-pub(super) fn one(letters: Letters) -> Stretch {
-    Stretch {
+pub(super) fn one(letters: CharSet) -> CharRun {
+    CharRun {
         letters,
         repeated: false,
     }
 }
 
-pub(super) fn many(letters: Letters) -> Stretch {
-    Stretch {
+pub(super) fn many(letters: CharSet) -> CharRun {
+    CharRun {
         letters,
         repeated: true,
     }
 }
 
 /// At least one letter.
-pub(super) fn some(letters: Letters) -> TextForm {
+pub(super) fn some(letters: CharSet) -> TextForm {
     vec![one(letters), many(letters)]
 }
 
-/// Just so many letters.
-pub(super) fn exactly(letters: Letters, count: usize) -> TextForm {
+/// Exactly `count` characters of a set.
+pub(super) fn exactly(letters: CharSet, count: usize) -> TextForm {
     vec![one(letters); count]
 }
 
 pub(super) fn literal(text: &str) -> TextForm {
-    text.chars().map(|c| one(Letters::one(c))).collect()
+    text.chars().map(|c| one(CharSet::one(c))).collect()
 }
 
-/// Texts like this one, in which `0` stands for a digit and `f` for a hexadecimal one.
+/// Texts of the form of a sample, in which `0` stands for any digit and `f` for any hexadecimal digit.
 pub(super) fn like(sample: &str) -> TextForm {
     let letters = sample.chars().map(|c| match c {
-        '0' => Letters::digits(),
-        'f' => Letters::hex(),
-        other => Letters::one(other),
+        '0' => CharSet::digits(),
+        'f' => CharSet::hex(),
+        other => CharSet::one(other),
     });
     letters.map(one).collect()
 }
 
-/// How many letters a text of this form has, if that is always the same.
-pub(super) fn width(form: &[Stretch]) -> Option<usize> {
+/// How many characters a text of this form has, if that is always the same.
+pub(super) fn width(form: &[CharRun]) -> Option<usize> {
     let fixed = form.iter().all(|stretch| !stretch.repeated);
     fixed.then_some(form.len())
 }
 
-/// Every letter that texts of these forms can have.
-pub(super) fn letters(forms: &[TextForm]) -> Letters {
+/// Every character that texts of these forms can have.
+pub(super) fn letters(forms: &[TextForm]) -> CharSet {
     let all = forms.iter().flatten().map(|stretch| stretch.letters);
-    all.fold(Letters::of(""), Letters::or)
+    all.fold(CharSet::of(""), CharSet::or)
 }
 
-// Sets of letters. A set may hold more than it says, never less: what is proved of it holds for every text.
+// Sets of characters. A set may hold more than a text can have, never less: what is proved for it holds for every text.
 
-/// A set of letters (Unicode scalar values).
+/// A set of characters (Unicode scalar values).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Letters {
-    /// A bit for each ASCII letter.
+pub(super) struct CharSet {
+    /// A bit for each ASCII character.
     ascii: u128,
     beyond: NonAscii,
 }
 
-/// The letters that are not ASCII.
+/// The characters of a set that are not ASCII.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum NonAscii {
     None,
@@ -78,17 +78,17 @@ enum NonAscii {
     All,
 }
 
-/// Letters for examples, the plainest first.
+/// Characters for examples, the plainest first.
 const PLAIN: &str = "xyzwvutsrq";
 const FIGURES: &str = "123456789";
 
-impl Letters {
-    /// Every letter there is.
+impl CharSet {
+    /// Every character there is.
     pub(super) const ANY: Self = Self {
         ascii: u128::MAX,
         beyond: NonAscii::All,
     };
-    /// Every letter that is not ASCII.
+    /// Every character that is not ASCII.
     pub(super) const BEYOND_ASCII: Self = Self {
         ascii: 0,
         beyond: NonAscii::All,
@@ -129,12 +129,12 @@ impl Letters {
         Self::of("0123456789abcdef")
     }
 
-    /// All but these ASCII letters; of others nothing is left out.
+    /// All but these ASCII characters. Characters that are not ASCII stay.
     pub(super) fn without(self, letters: impl IntoIterator<Item = char>) -> Self {
-        let out = letters.into_iter().filter(char::is_ascii).map(Self::one);
-        let out = out.fold(Self::NONE, Self::or);
+        let ascii = letters.into_iter().filter(char::is_ascii).map(Self::one);
+        let removed = ascii.fold(Self::NONE, Self::or);
         Self {
-            ascii: self.ascii & !out.ascii,
+            ascii: self.ascii & !removed.ascii,
             ..self
         }
     }
@@ -165,12 +165,13 @@ impl Letters {
 
     /// The ASCII letters and digits of the set; all of it where it has none.
     pub(super) fn plain(self) -> Self {
-        let plain = ('0'..='z').filter(char::is_ascii_alphanumeric);
-        let plain = plain.map(Self::one).fold(Self::NONE, Self::or).and(self);
+        let alphanumeric = ('0'..='z').filter(char::is_ascii_alphanumeric);
+        let all = alphanumeric.map(Self::one).fold(Self::NONE, Self::or);
+        let plain = all.and(self);
         if plain.is_empty() { self } else { plain }
     }
 
-    /// This letter and all whose bytes come before its own.
+    /// The characters whose UTF-8 bytes sort up to those of `last`; all of them where `last` is not ASCII.
     pub(super) fn up_to(last: char) -> Self {
         if last.is_ascii() {
             let all = ('\0'..=last).map(Self::one);
@@ -198,7 +199,7 @@ impl Letters {
         !self.and(Self::one(letter)).is_empty()
     }
 
-    /// The letter, if there is only one.
+    /// The character, if there is only one.
     pub(super) fn only(self) -> Option<char> {
         match (self.ascii.count_ones(), self.beyond) {
             (1, NonAscii::None) => u8::try_from(self.ascii.trailing_zeros())
@@ -209,7 +210,7 @@ impl Letters {
         }
     }
 
-    /// A letter of the set for an example; `turn` makes neighbours differ where they can.
+    /// A character of the set for an example; a different `turn` gives a different one where the set allows it.
     pub(super) fn sample(self, turn: usize) -> Option<char> {
         let pick = |letters: &str| {
             let allowed: Vec<char> = letters.chars().filter(|c| self.allows(*c)).collect();

@@ -15,7 +15,7 @@ use super::domain::Domain;
 use super::facts::{ColumnFact, ProofSubject};
 use super::forms::{ShapePiece, TextShape, shapes};
 use super::meet::{CommonText, ProofBudget, meeting};
-use super::text::{Letters, letters};
+use super::text::{CharSet, letters};
 use crate::model::{AttributeNode, Placeholder, Template};
 use crate::template::{Escape, Filter};
 
@@ -136,7 +136,7 @@ impl ShapeReading<'_> {
             return false;
         }
         let letter = self.text.get(at..).and_then(|rest| rest.chars().next());
-        let behind = |letters: &Letters| {
+        let behind = |letters: &CharSet| {
             let letter = letter.filter(|letter| letters.allows(*letter));
             letter.map(|letter| at + letter.len_utf8())
         };

@@ -29,12 +29,12 @@ impl ItemBinder<'_> {
     /// What a proof goes by.
     pub(super) fn facts(&mut self, filtered: bool) -> RowFacts {
         let unique = self.unique_keys();
-        let (determined, supposed) = self.determined();
+        let (determined, unenforced) = self.determined();
         RowFacts {
             relation: self.scope.written.clone(),
             unique,
             determined,
-            supposed,
+            unenforced,
             origin: self.origin(),
             filtered,
             columns: self.column_facts(),
@@ -167,14 +167,13 @@ impl ItemBinder<'_> {
         }
     }
 
-    /// What a parent's unique keys tell of the row: where all of these columns are known, so are
-    /// those, because the join leads to one parent. Text is left out: two texts may be equal to
-    /// the join, in a collation without case, and different in the key. Behind them, the columns that a
-    /// parent's key would tell which the database may not have enforced.
+    /// Which columns determine which: a parent's unique key determines the columns that are joined to it, because the join
+    /// finds one parent. Text is left out: two texts may be equal to the join, in a collation without case, and different
+    /// in the key. The second part are the columns that only a key determines which the database may not have enforced.
     fn determined(&mut self) -> (DeterminedColumns, Vec<usize>) {
         let scope = self.scope;
-        let (mut determined, mut supposed) = (Vec::new(), Vec::new());
-        // A parent of a parent tells that parent's columns first, and these tell ours.
+        let (mut determined, mut unenforced) = (Vec::new(), Vec::new());
+        // A parent of a parent comes first: it determines the parent's columns, and these determine ours.
         for parent in scope.joins.iter().rev() {
             for (_, key, doubt) in keys(parent.table, self.scope.catalog.dbms) {
                 if key.is_empty() {
@@ -193,11 +192,11 @@ impl ItemBinder<'_> {
                 let ours: Vec<usize> = ours.collect();
                 match doubt {
                     None => determined.push((theirs, ours)),
-                    Some(_) => supposed.extend(ours),
+                    Some(_) => unenforced.extend(ours),
                 }
             }
         }
-        (determined, supposed)
+        (determined, unenforced)
     }
 
     /// Whether values of a join's column that are equal to the join are one value.

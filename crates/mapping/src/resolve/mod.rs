@@ -1,5 +1,5 @@
-//! Holds a mapping against a catalog: names become indices, templates are compiled, and what
-//! comes out is a model that cannot be invalid. Every fault is reported, not the first alone.
+//! Checks a mapping against a catalog: names become indices, templates are compiled, and the result is a model that cannot be
+//! invalid. Every fault is reported, not only the first.
 
 mod accept;
 mod anchor;
@@ -47,7 +47,7 @@ use scope::Scope;
 /// What `from: { sql }` queries give, by their text: their columns, or why the source refuses.
 pub type Described = HashMap<String, Result<Vec<Column>, String>>;
 
-/// A mapping held against a catalog.
+/// The result of checking a mapping against a catalog.
 #[derive(Debug)]
 pub struct Resolution {
     /// The model; there only if no diagnostic is an error.
@@ -56,10 +56,10 @@ pub struct Resolution {
     pub diagnostics: Vec<Diagnostic>,
     /// The risks that the mapping accepts, in the order of the file.
     pub accepted: Vec<Diagnostic>,
-    /// What was shown of the mapping; there only if no diagnostic is an error.
+    /// What was proved of the mapping; there only if no diagnostic is an error.
     pub proofs: Option<Proofs>,
-    /// The conditions, each as a scan of its own, for the source to look at. They are there even
-    /// where there is no model, so that their faults are told with all others.
+    /// The conditions, each as a scan of its own, for the source to check. They are there without a model too, so that their
+    /// faults are reported with all others.
     pub conditions: Vec<Spanned<Scan>>,
     /// For each of the model's passes, where its first item type stands.
     pub passes: Vec<Range<usize>>,
@@ -74,7 +74,7 @@ struct ResolvedItem {
     conditions: Vec<Spanned<Scan>>,
     /// Where each attribute was written.
     spans: HashMap<Arc<str>, Range<usize>>,
-    /// What the schema tells of the rows.
+    /// What the schema says about the rows.
     facts: RowFacts,
     /// Columns of the row that may be NULL.
     nullable: Vec<usize>,
@@ -92,7 +92,7 @@ impl ResolvedItem {
     }
 }
 
-/// A mapping with its item types resolved: what is checked and proved of it as a whole.
+/// A mapping with its item types resolved, for the checks and proofs that need all of them.
 struct ResolvedMapping<'a> {
     raw: &'a Raw,
     catalog: &'a Catalog,
@@ -104,7 +104,7 @@ struct ResolvedMapping<'a> {
 }
 
 impl<'a> ResolvedMapping<'a> {
-    /// Whether every item type is resolved: of a faulty one nothing can be said.
+    /// Whether every item type is resolved; a faulty one is not.
     fn is_complete(&self) -> bool {
         self.resolved.len() == self.raw.written.len()
     }
@@ -142,7 +142,7 @@ fn resolve_items(
     (resolved.collect(), passes)
 }
 
-/// Resolves a mapping. `faults` is what [`Raw::read`] found; it is among the diagnostics.
+/// Resolves a mapping. `faults`: what [`Raw::read`] found, which becomes part of the diagnostics.
 #[must_use]
 pub fn resolve(
     raw: &Raw,
@@ -164,7 +164,7 @@ pub fn resolve(
     };
     accept::check(&whole);
     keys::check(&whole);
-    let untold = risks::check(&whole);
+    let suppressed = risks::check(&whole);
     let subjects: Vec<_> = resolved.iter().map(|item| whole.subject(item)).collect();
     let pairs = pairs(&subjects);
     proofs::check(&whole, &pairs);
@@ -182,7 +182,7 @@ pub fn resolve(
     let bound = patterns::bind(raw, &ground);
     patterns::projections(raw, &ground);
     insensitive::check(&whole, &bound);
-    // A faulty key seems to be found by nothing, and to hold anything.
+    // These checks read the keys. A faulty key would give further, false diagnostics.
     let mut finds = Vec::new();
     let is_error = |diagnostic: &Diagnostic| diagnostic.severity() == Severity::Error;
     if !diagnostics.any(is_error) {
@@ -195,15 +195,15 @@ pub fn resolve(
         diagnostics.add(Code::MissingKey, 0..0, message, help);
     }
     let mut diagnostics = diagnostics.take();
-    let accepted = accept::take(&raw.acceptances, &untold, &mut diagnostics);
+    let accepted = accept::take(&raw.acceptances, &suppressed, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
-    let broken = diagnostics.iter().any(is_error);
+    let is_faulty = diagnostics.iter().any(is_error);
     let conditions = resolved.iter().flat_map(|item| &item.conditions);
     let conditions = conditions.cloned().collect();
-    let first = |pass| resolved.iter().find(|each| each.item.pass == pass);
-    let firsts = (0..).map_while(first);
-    let places = firsts.map(|first| first.name_span.clone()).collect();
-    let proofs = (!broken).then(|| {
+    let first_of_pass = |pass| resolved.iter().find(|each| each.item.pass == pass);
+    let first_items = (0..).map_while(first_of_pass);
+    let pass_spans = first_items.map(|item| item.name_span.clone()).collect();
+    let proofs = (!is_faulty).then(|| {
         let mut proofs = proofs::report(&whole, &subjects, &pairs);
         for (bound, finds) in bound.iter().zip(finds) {
             let found = proofs::found(&bound.pattern.name, &finds);
@@ -214,7 +214,7 @@ pub fn resolve(
         proofs
     });
     let texts: Vec<_> = subjects.into_iter().map(key_texts).collect();
-    let model = (!broken).then(|| {
+    let model = (!is_faulty).then(|| {
         let with_texts = |(each, key_texts): (ResolvedItem, _)| ItemType {
             key_texts,
             ..each.item
@@ -236,6 +236,6 @@ pub fn resolve(
         accepted,
         proofs,
         conditions,
-        passes: places,
+        passes: pass_spans,
     }
 }

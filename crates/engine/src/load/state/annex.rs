@@ -1,8 +1,7 @@
-//! A file that grows with a run and is cut back to what counts: rejects, archive.
+//! A file of lines that a run appends to and a later run can go on with: rejects, archive.
 //!
-//! Lines are appended and synced before the state counts the chunk that they belong to. What a
-//! killed run wrote beyond is cut off when it goes on; a file that somebody has changed meanwhile
-//! is refused.
+//! Lines are appended and synced before the state commits the chunk that they belong to. A resumed run truncates the file to
+//! its committed length; a file that has changed since is refused.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek as _, SeekFrom, Write as _};
@@ -15,12 +14,12 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::hex;
 use super::paths::sync_folder;
 
-/// Bytes at the end that are told by their hash.
+/// How many of the last committed bytes are hashed, in bytes.
 const TAIL: u64 = 4096;
-/// Bytes that are written at a time.
+/// How much is written at a time, in bytes.
 const PIECE: usize = 64 << 10;
 
-/// How far a file counts.
+/// The committed part of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CommittedExtent {
     /// Its bytes.
@@ -34,9 +33,9 @@ pub struct CommittedExtent {
 pub(in crate::load) struct ResumableFile {
     file: File,
     path: PathBuf,
-    /// How far it counts; its tail is that of the last committed lines.
+    /// The part that is written; the tail is that of the last commit.
     extent: CommittedExtent,
-    /// A pipe or a device: nothing to cut off, nothing to be synced.
+    /// Whether it is a pipe or a device, which is neither truncated nor synced.
     special: bool,
 }
 
@@ -86,7 +85,7 @@ impl ResumableFileError {
 }
 
 impl ResumableFile {
-    /// Begins the file anew; what was in it is gone.
+    /// Creates the file, or empties it.
     ///
     /// # Errors
     ///
@@ -102,7 +101,7 @@ impl ResumableFile {
         made.map_err(|cause| ResumableFileError::unwritable(path, cause))
     }
 
-    /// Goes on after an extent that counts, and cuts off what is beyond.
+    /// Opens the file at the end of its committed extent, and truncates it there.
     ///
     /// # Errors
     ///
@@ -133,12 +132,11 @@ impl ResumableFile {
                 return Err(changed("its end is another"));
             }
         }
-        annex.cut().map_err(failed)?;
+        annex.truncate().map_err(failed)?;
         Ok(annex)
     }
 
-    /// Appends lines, piece by piece, and gives the extent that counts when they do. They are on
-    /// disk when this returns. Without lines it only syncs.
+    /// Appends lines and syncs them, and gives the extent that the state is to commit. Without lines it only syncs.
     ///
     /// # Errors
     ///
@@ -157,14 +155,14 @@ impl ResumableFile {
         match committed {
             Ok(tail) => self.extent.tail = tail,
             Err(error) => {
-                self.go_back(before);
+                self.roll_back(before);
                 return Err(error);
             }
         }
         Ok(self.extent.clone())
     }
 
-    /// Appends lines that [`ResumableFile::commit`] is to bring to disk.
+    /// Appends lines without a sync; [`ResumableFile::commit`] syncs them.
     ///
     /// # Errors
     ///
@@ -176,15 +174,15 @@ impl ResumableFile {
         let before = self.extent.clone();
         let written = self.write(lines);
         if written.is_err() {
-            self.go_back(before);
+            self.roll_back(before);
         }
         written
     }
 
-    fn go_back(&mut self, before: CommittedExtent) {
+    fn roll_back(&mut self, before: CommittedExtent) {
         self.extent = before;
-        // What is left beyond is cut off by the run that goes on.
-        let _cut = self.cut();
+        // Whatever cannot be truncated now, the resumed run truncates.
+        let _truncated = self.truncate();
     }
 
     fn write(&mut self, mut lines: impl Read) -> Result<(), ResumableFileError> {
@@ -203,7 +201,7 @@ impl ResumableFile {
         }
     }
 
-    /// Brings all lines to disk.
+    /// Syncs all lines to disk.
     ///
     /// # Errors
     ///
@@ -216,7 +214,7 @@ impl ResumableFile {
         synced.map_err(|cause| ResumableFileError::unwritable(&self.path, cause))
     }
 
-    /// How far it counts: with the last committed lines.
+    /// The extent up to the last commit.
     pub(in crate::load) fn extent(&self) -> CommittedExtent {
         self.extent.clone()
     }
@@ -225,13 +223,13 @@ impl ResumableFile {
         &self.path
     }
 
-    fn open(path: &Path, anew: bool) -> io::Result<Self> {
+    fn open(path: &Path, is_new: bool) -> io::Result<Self> {
         let special =
             std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
         let mut options = private::options();
         options.write(true);
         if !special {
-            options.read(true).create(anew).truncate(anew);
+            options.read(true).create(is_new).truncate(is_new);
         }
         Ok(Self {
             file: options.open(path)?,
@@ -244,8 +242,8 @@ impl ResumableFile {
         })
     }
 
-    /// Cuts off what is beyond the length and goes there.
-    fn cut(&mut self) -> io::Result<()> {
+    /// Truncates the file to the extent's length and seeks to its end.
+    fn truncate(&mut self) -> io::Result<()> {
         if self.special {
             return Ok(());
         }
@@ -254,7 +252,7 @@ impl ResumableFile {
         self.file.sync_all()
     }
 
-    /// A hash of the last bytes that count. The file is at their end afterwards.
+    /// A hash of the last bytes of the extent. The file is positioned at their end afterwards.
     fn tail(&mut self) -> io::Result<String> {
         let mut bytes = Vec::new();
         if !self.special {

@@ -105,9 +105,9 @@ impl State {
         mode: ResumeMode,
     ) -> Result<Opened, StateError> {
         let path = place::prepare(path)?;
-        let before = place::look(&path)?;
+        let before = place::is_present(&path)?;
         let lock = StateLock::take(&path)?;
-        if !place::look_again(&path, before)? {
+        if !place::is_present_under_lock(&path, before)? {
             return Self::begin(path, lock, identity, Vec::new(), None).map(Opened::New);
         }
         let log = match StateLog::open(&path) {

@@ -1,7 +1,7 @@
-//! Where a state is, and how one takes another's place.
+//! Where the state of a run is on disk, how a new one replaces it, and the lock beside it.
 //!
-//! A state is begun under another name and renamed when it is whole and on disk: no crash leaves a
-//! half-made one, and none brings back what an earlier run had done.
+//! A state is written under another name and renamed when it is complete and synced: a crash leaves either the old one or the
+//! new one.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
@@ -29,8 +29,7 @@ pub fn default_path(mapping: &Path) -> PathBuf {
         .join(with(Path::new(stem), ".state"))
 }
 
-/// Makes the folder, where it is ours to make, and gives the path without links, so that there is
-/// one lock for each state.
+/// Creates `.dynafold` where the state is to be in it, and resolves symbolic links, so that there is one lock for each state.
 pub(super) fn prepare(path: &Path) -> Result<PathBuf, StateError> {
     let Some(name) = path.file_name() else {
         return Err(StateError::io(path, ErrorKind::IsADirectory.into()));
@@ -49,7 +48,7 @@ pub(super) fn prepare(path: &Path) -> Result<PathBuf, StateError> {
     Ok(folder.join(name))
 }
 
-/// The folder, with a note that nothing in it belongs into a repository.
+/// Creates the folder, with a `.gitignore` for all of it.
 fn make_folder(folder: &Path) -> io::Result<()> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
@@ -63,39 +62,39 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a state is at a path, whole or damaged, or nothing, be it an empty file that nobody has used. Asked
-/// before anything is written there, the lock included. What is no state of ours is refused: a mistyped `--state` must not cost the mapping, or a SQLite source.
-pub(super) fn look(path: &Path) -> Result<bool, StateError> {
-    let known = is_there(path)?;
+/// Whether a state is at a path, complete or damaged; an empty file is none. Called before anything is written there, the lock
+/// included. Any other file is refused: a mistyped `--state` must not overwrite the mapping, or a SQLite source.
+pub(super) fn is_present(path: &Path) -> Result<bool, StateError> {
+    let has_lock = has_lock_file(path)?;
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(StateError::io(path, error)),
         Ok(found) if found.is_dir() => Err(StateError::io(path, ErrorKind::IsADirectory.into())),
-        Ok(found) if found.is_file() && known => Ok(true),
+        Ok(found) if found.is_file() && has_lock => Ok(true),
         Ok(found) if found.is_file() && found.len() == 0 => Ok(false),
-        Ok(found) if found.is_file() && ours(path)? => Ok(true),
+        Ok(found) if found.is_file() && begins_as_state(path)? => Ok(true),
         Ok(_) => Err(StateError::Foreign {
             path: path.to_owned(),
         }),
     }
 }
 
-/// Looks again under the lock, which is there now: an empty file that had none is still nothing.
-pub(super) fn look_again(path: &Path, before: bool) -> Result<bool, StateError> {
+/// The same once the lock is held, whose file is there now: an empty file that had no lock before is still no state.
+pub(super) fn is_present_under_lock(path: &Path, before: bool) -> Result<bool, StateError> {
     let empty = || fs::metadata(path).is_ok_and(|found| found.len() == 0);
     if !before && empty() {
         return Ok(false);
     }
-    look(path)
+    is_present(path)
 }
 
 /// Whether a file begins as a state does.
-fn ours(path: &Path) -> Result<bool, StateError> {
+fn begins_as_state(path: &Path) -> Result<bool, StateError> {
     let head = head(path, STATE.len()).map_err(|cause| StateError::io(path, cause))?;
     Ok(head == STATE.as_bytes())
 }
 
-/// Begins a state in the place of what is there, if anything is.
+/// Writes the first entry of a new state and replaces the old one, if there is one.
 pub(super) fn begin(path: &Path, begun: LogEntry) -> Result<StateLog, StateError> {
     let new = with(path, ".new");
     let log = StateLog::create(&new, path, begun)?;
@@ -105,7 +104,7 @@ pub(super) fn begin(path: &Path, begun: LogEntry) -> Result<StateLog, StateError
     Ok(log)
 }
 
-/// Gives a damaged state another name besides its own, which nothing has yet.
+/// Links or copies a damaged state to a new name, `.damaged-1` and so on.
 pub(super) fn set_aside(path: &Path) -> Result<(), StateError> {
     let mut number = 1_u32;
     let mut aside = with(path, ".damaged-1");
@@ -126,9 +125,9 @@ pub(super) fn set_aside(path: &Path) -> Result<(), StateError> {
 // stays: a lock on a file that was deleted would keep nobody out. What it says about the holder is
 // only for the message.
 
-/// How every lock file of ours begins.
+/// How every lock file begins.
 const BEGINNING: &str = "{\"dynafold\":\"lock\"";
-/// What a holder takes to say who it is.
+/// How long a process may take to write its name after it has the lock.
 const INTRODUCTION: Duration = Duration::from_millis(30);
 
 /// The lock; dropping it frees it.
@@ -146,9 +145,9 @@ struct LockHolder {
 }
 
 impl StateLock {
-    /// Takes the lock of a state, or says who has it.
+    /// Takes the lock of a state, or fails with the process that holds it.
     pub(super) fn take(state: &Path) -> Result<Self, StateError> {
-        let path = path(state);
+        let path = lock_path(state);
         let failed = |cause| StateError::io(&path, cause);
         let mut file = private::options()
             .read(true)
@@ -159,30 +158,29 @@ impl StateLock {
             .map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(held(state, file)),
+            Err(TryLockError::WouldBlock) => return Err(held_by_another(state, file)),
             Err(TryLockError::Error(cause)) => return Err(failed(cause)),
         }
-        introduce(&mut file).map_err(failed)?;
+        write_holder(&mut file).map_err(failed)?;
         Ok(Self { file })
     }
 }
 
 impl Drop for StateLock {
-    /// At once, and not when a process that is being started has closed what it inherits.
+    /// Unlocks at once: a child process may have inherited the file and keep it open.
     fn drop(&mut self) {
         let _freed = self.file.unlock();
     }
 }
 
-/// Where the lock of a state is.
-pub(super) fn path(state: &Path) -> PathBuf {
+/// The path of a state's lock file.
+pub(super) fn lock_path(state: &Path) -> PathBuf {
     with(state, ".lock")
 }
 
-/// Whether a state of ours has been at a path before: its lock is there, and is one. `Err`: a file
-/// has the lock's name that is none.
-pub(super) fn is_there(state: &Path) -> Result<bool, StateError> {
-    let path = path(state);
+/// Whether the state has a lock file, which shows that a state has been here before. `Err` where another file has that name.
+pub(super) fn has_lock_file(state: &Path) -> Result<bool, StateError> {
+    let path = lock_path(state);
     match fs::metadata(&path) {
         Ok(metadata) if metadata.len() == 0 => return Ok(metadata.is_file()),
         Ok(_) => {}
@@ -190,14 +188,14 @@ pub(super) fn is_there(state: &Path) -> Result<bool, StateError> {
     }
     match head(&path, BEGINNING.len()) {
         Ok(head) if head == BEGINNING.as_bytes() => Ok(true),
-        // A power cut leaves zeros where the name of the holder was to be.
+        // After a power cut the file may hold zeros instead of the holder's name.
         Ok(head) if head.iter().all(|byte| *byte == 0) => Ok(true),
         Ok(_) => Err(StateError::Foreign { path }),
         Err(cause) => Err(StateError::io(&path, cause)),
     }
 }
 
-fn introduce(file: &mut File) -> std::io::Result<()> {
+fn write_holder(file: &mut File) -> std::io::Result<()> {
     let holder = LockHolder {
         dynafold: String::from("lock"),
         pid: Some(std::process::id()),
@@ -214,8 +212,8 @@ fn introduce(file: &mut File) -> std::io::Result<()> {
     file.write_all(line.as_bytes())
 }
 
-fn held(state: &Path, mut file: File) -> StateError {
-    // It may have taken the lock in this very moment.
+fn held_by_another(state: &Path, mut file: File) -> StateError {
+    // The holder may have taken the lock just now, and not have written its name yet.
     sleep(INTRODUCTION);
     let mut text = String::new();
     let holder: LockHolder = match file.read_to_string(&mut text) {
