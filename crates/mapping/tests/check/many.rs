@@ -181,7 +181,7 @@ fn templates_of_hundreds_of_optional_segments_are_not_proved_and_cost_little() {
 }
 
 #[test]
-fn what_init_writes_for_three_thousand_tables_is_proved() {
+fn what_init_writes_for_many_tables_is_proved() {
     let catalog = tables(usize::try_from(part_of(3_000)).unwrap());
     let (resolution, _) = checked(&starter(&catalog).text, &catalog);
     assert!(proofs(&resolution).keys_differ());
