@@ -303,7 +303,7 @@ async fn no_secret_is_in_what_is_printed_of_credentials() {
     assert!(request.send().await.is_err());
     let printed = format!("{held:?} {mirror:?}");
     assert!(
-        printed.contains("Held") && printed.contains("Dressed"),
+        printed.contains("HeldCredentials") && printed.contains("SignedRequest"),
         "{printed}"
     );
     let key = format!("{key:?}");
