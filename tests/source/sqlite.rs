@@ -372,6 +372,7 @@ async fn joins_conditions_and_limits_are_the_databases_work() {
                 ours: "parent_code".into(),
                 theirs: "Code".into(),
             }],
+            is_single: true,
         }],
         conditions: vec![
             "n = 6 -- six".into(),

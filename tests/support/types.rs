@@ -179,6 +179,7 @@ fn families_of(table: &Table) -> Scan {
         alias: "again".into(),
         table: table.name.clone(),
         on: vec![on(None)],
+        is_single: true,
     });
     child.columns.push(ScanColumn::Column {
         join: Some(0),

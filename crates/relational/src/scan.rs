@@ -43,6 +43,8 @@ pub struct Join {
     pub table: TableName,
     /// What must be equal. Our side is the base relation or an earlier join.
     pub on: Vec<Match>,
+    /// Whether the database keeps a row to one parent at most. Else the join may give a row several times.
+    pub is_single: bool,
 }
 
 /// Two columns that must be equal.

@@ -519,6 +519,7 @@ mod union_tests {
                     ours: "product_id".into(),
                     theirs: "id".into(),
                 }],
+                is_single: true,
             }],
             conditions: conditions.iter().map(|&c| c.to_owned()).collect(),
             keep_unmatched: false,

@@ -289,6 +289,7 @@ async fn nobody_swaps_what_a_run_is_going_to_read() {
                 ours: "p".into(),
                 theirs: "id".into(),
             }],
+            is_single: true,
         });
         scan.conditions = vec!["t.id > (SELECT MIN(id) - 1 FROM w)".to_owned()];
         let view = scan_of(table(&catalog, "v"));

@@ -81,6 +81,33 @@ async fn collations_are_in_the_catalog_where_they_do_not_sort_by_bytes() {
     assert_eq!(collation("v", "c"), None);
 }
 
+/// A session may switch off the trigger that keeps a deferrable key, and an operator class may find no two values equal.
+#[tokio::test]
+async fn keys_that_may_hold_equal_rows_are_lax() {
+    let database = Database::with(
+        "CREATE EXTENSION citext;
+         CREATE TABLE t (id int PRIMARY KEY DEFERRABLE, a int UNIQUE, b int UNIQUE DEFERRABLE INITIALLY DEFERRED, c citext UNIQUE, d text);
+         CREATE FUNCTION never(text, text) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT CASE WHEN $1 <= $2 THEN -1 ELSE 1 END $$;
+         CREATE OPERATOR CLASS fine FOR TYPE text USING btree AS
+            OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 never(text, text);
+         CREATE UNIQUE INDEX t_d_key ON t (d fine);
+         CREATE TABLE plain (id int PRIMARY KEY)",
+    )
+    .await;
+    let catalog = catalog(&database).await;
+    let t = table(&catalog, "t");
+    assert!(t.lax_primary_key && !table(&catalog, "plain").lax_primary_key);
+    let keys = t.unique_keys.iter();
+    let keys: Vec<(&str, bool)> = keys.map(|key| (key.name.as_str(), key.lax)).collect();
+    let expected = [
+        ("t_a_key", false),
+        ("t_b_key", true),
+        ("t_c_key", false),
+        ("t_d_key", true),
+    ];
+    assert_eq!(keys, expected);
+}
+
 #[tokio::test]
 async fn keys_and_foreign_keys_of_every_shape_are_in_the_catalog() {
     let database = Database::with(KEYS).await;
@@ -103,11 +130,13 @@ async fn keys_and_foreign_keys_of_every_shape_are_in_the_catalog() {
         [
             UniqueKey {
                 name: "employee_email".into(),
-                columns: strings(&["email"])
+                columns: strings(&["email"]),
+                lax: false
             },
             UniqueKey {
                 name: "employee_names".into(),
-                columns: strings(&["first_name", "region_code"])
+                columns: strings(&["first_name", "region_code"]),
+                lax: false
             },
         ]
     );

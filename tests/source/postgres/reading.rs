@@ -65,6 +65,7 @@ async fn a_scan_joins_and_tells_its_conditions_and_prepare_finds_bad_ones() {
             ours: "a_id".into(),
             theirs: "id".into(),
         }],
+        is_single: true,
     });
     scan.columns.push(ScanColumn::Column {
         join: Some(0),

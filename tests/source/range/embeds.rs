@@ -107,6 +107,7 @@ async fn parents_come_with_their_children_and_the_others_are_told_apart() {
             alias: "c".into(),
             table: table(&catalog, "customer").name.clone(),
             on: vec![on("customer_id", "id")],
+            is_single: true,
         });
         lines.columns.push(ScanColumn::Column {
             join: Some(0),
@@ -131,6 +132,7 @@ async fn parents_come_with_their_children_and_the_others_are_told_apart() {
             alias: "owner".into(),
             table: table(&catalog, "customer").name.clone(),
             on: vec![on("customer_id", "id")],
+            is_single: true,
         });
         for conditions in [
             &[][..],

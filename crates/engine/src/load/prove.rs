@@ -311,7 +311,9 @@ fn thin(scan: &mut Scan, used: &HashSet<usize>) {
         ScanColumn::Flag(_) => true,
         ScanColumn::Embed(_) | ScanColumn::Slot => false,
     });
-    if !needs_joins && !embeds && scan.conditions.is_empty() {
+    // Those that may give a row several times give its key several times.
+    let are_single = scan.joins.iter().all(|join| join.is_single);
+    if !needs_joins && !embeds && scan.conditions.is_empty() && are_single {
         scan.joins.clear();
     }
 }

@@ -354,8 +354,11 @@ pub(super) async fn prune(
     let mut left = RemainingStale::default();
     let selects = |item_type: usize| {
         let item_type = model.item_types.get(item_type);
-        let pass = item_type.and_then(|item_type| model.passes.get(item_type.pass));
-        pass.is_none_or(|pass| pass.selects)
+        match item_type.and_then(|item_type| model.passes.get(item_type.pass)) {
+            Some(pass) => pass.selects,
+            // Of no item type that is told apart, and so of any of them.
+            None => model.passes.iter().any(|pass| pass.selects),
+        }
     };
     let compared = compare(keys, spool, &forgotten, async |stray| {
         let deletes = match pruning.prune {

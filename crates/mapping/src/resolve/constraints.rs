@@ -126,7 +126,7 @@ impl ItemBinder<'_> {
             data_type,
             domain,
             bytes,
-            unclear: is_unclear(column, dbms),
+            unclear: is_unclear(column, dbms, is_stored),
             rowid: column.rowid && is_stored,
             bounds: (is_stored && dbms != Dbms::Sqlite).then(|| TypeBounds {
                 dbms,
@@ -213,7 +213,8 @@ impl ItemBinder<'_> {
         let exact = |column: &Column| exact(&column.data_type) && !column.insensitive;
         let dbms = self.scope.catalog.dbms;
         both.is_some_and(|(ours, theirs)| {
-            exact(ours) && exact(theirs) && compares_as_key(theirs, ours, dbms)
+            let is_own = self.scope.catalog.own_operators;
+            !is_own && exact(ours) && exact(theirs) && compares_as_key(theirs, ours, dbms)
         })
     }
 
@@ -286,14 +287,20 @@ fn keys(table: &Table, dbms: Dbms) -> Vec<KeyOf<'_>> {
     let unchecked = is_mysql.then_some(
         "a session that turns `unique_checks` off may put equal rows into all but the primary key",
     );
+    let lax = |is_lax: bool| {
+        is_lax.then_some(
+            "a deferrable key, or one by an operator class that somebody made, may hold equal rows",
+        )
+    };
     let primary = (
         "the primary key".to_owned(),
         table.primary_key.as_slice(),
-        exchanged,
+        exchanged.or(lax(table.lax_primary_key)),
     );
     let unique = table.unique_keys.iter().map(|key| {
         let called = format!("the unique key {}", key.name);
-        (called, key.columns.as_slice(), exchanged.or(unchecked))
+        let doubt = exchanged.or(unchecked).or(lax(key.lax));
+        (called, key.columns.as_slice(), doubt)
     });
     std::iter::once(primary).chain(unique).collect()
 }
@@ -318,8 +325,12 @@ pub(super) fn has_one_parent(
     }
     let keys = keys(table, dbms).into_iter();
     let matched = keys.filter(|(_, key, _)| !key.is_empty() && key.iter().all(matched));
-    // The primary key comes first, and is enforced where any key is.
-    match matched.map(|(_, _, doubt)| doubt).next() {
+    let own = scope
+        .catalog
+        .own_operators
+        .then_some("an operator that somebody made may compare the columns of the join");
+    // One that is enforced is enough: it has no doubt, and is the least.
+    match matched.map(|(_, _, doubt)| doubt.or(own)).min() {
         Some(None) => JoinUniqueness::Enforced,
         Some(Some(doubt)) => JoinUniqueness::Supposed(doubt),
         None => JoinUniqueness::Unknown,
@@ -378,14 +389,16 @@ fn type_name(column: &Column) -> String {
 
 /// Whether only the database knows which texts a column has: those of another type than text, numbers, dates, moments,
 /// labels and bytes, or of a number's bounds that are not looked at.
-fn is_unclear(column: &Column, dbms: Dbms) -> bool {
+fn is_unclear(column: &Column, dbms: Dbms, is_stored: bool) -> bool {
     let declared = column.declared.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| declared.contains(word));
     match &column.data_type {
-        // SQLite keeps any text in any column. What an integer's text would be is known all the same.
-        other if dbms == Dbms::Sqlite => {
-            !matches!(other, DataType::Text { .. } | DataType::Integer { .. })
-        }
+        // SQLite keeps any text in any column. What the text of a table's integer would be is known all the same.
+        other if dbms == Dbms::Sqlite => match other {
+            DataType::Text { .. } => false,
+            DataType::Integer { .. } => !is_stored,
+            _ => true,
+        },
         DataType::Text { .. } => {
             let is_known = column.is_plain_text(dbms)
                 || declared.starts_with("character(")
@@ -468,12 +481,12 @@ mod tests {
             (Dbms::Sqlite, "INT", int, true),
         ] {
             let mut column = Column::new("c".to_owned(), declared.to_owned(), data_type);
-            assert_eq!(is_unclear(&column, dbms), !is_clear, "{declared}");
+            assert_eq!(is_unclear(&column, dbms, true), !is_clear, "{declared}");
             // One character of such a text may be several of UTF-8.
             column.ambiguous_charset = Some("EUC_JIS_2004".to_owned());
             let is_text = matches!(column.data_type, DataType::Text { .. });
             assert_eq!(
-                is_unclear(&column, dbms),
+                is_unclear(&column, dbms, true),
                 !is_clear || is_text,
                 "{declared}"
             );

@@ -6,7 +6,7 @@ use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableKind, Ta
 use dynafold_relational::scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 use dynafold_sql::{ColumnRef, ReadTable, SqlQuery, reads_more, table};
 
-use super::scope::{ColumnPair, Scope};
+use super::scope::{ColumnPair, JoinUniqueness, Scope};
 use crate::model::{ItemType, Pass};
 
 /// The passes of a mapping, while its item types are resolved.
@@ -137,6 +137,7 @@ impl PassBuilder {
                     alias: parent.alias.clone(),
                     table: parent.table.name.clone(),
                     on: self.matches(&parent.on),
+                    is_single: parent.one == JoinUniqueness::Enforced,
                 });
             }
         }

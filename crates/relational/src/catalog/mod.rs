@@ -140,6 +140,9 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The primary key's columns, in key order; empty without one.
     pub primary_key: Vec<String>,
+    /// Whether rows with equal values may be let into the primary key: see [`UniqueKey::lax`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lax_primary_key: bool,
     /// Unique keys and unique indexes over plain columns without a condition, the primary key left out.
     /// Rows with a NULL in one are not kept apart by it.
     pub unique_keys: Vec<UniqueKey>,
@@ -209,6 +212,10 @@ pub struct UniqueKey {
     pub name: String,
     /// Its columns, in key order.
     pub columns: Vec<String>,
+    /// Whether rows with equal values may be let into it (PostgreSQL): it is deferrable, so that a trigger keeps it, which a
+    /// session may switch off, or it compares by an operator class that somebody made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lax: bool,
 }
 
 /// An index that is not a unique key over plain columns.
@@ -330,10 +337,10 @@ impl Table {
     }
 
     /// Adds an index, among the unique keys where it is one: `is_plain`, over columns alone and over all rows.
-    pub fn add_index(&mut self, index: Index, is_plain: bool) {
+    pub fn add_index(&mut self, index: Index, is_plain: bool, lax: bool) {
         if index.unique && is_plain {
             let Index { name, columns, .. } = index;
-            self.unique_keys.push(UniqueKey { name, columns });
+            self.unique_keys.push(UniqueKey { name, columns, lax });
         } else {
             self.indexes.push(index);
         }
@@ -349,7 +356,10 @@ impl Table {
             ..column.clone()
         };
         let columns = |table: &Self| -> Vec<Column> { table.columns.iter().map(bare).collect() };
-        let keys = |table: &Self| (table.primary_key.clone(), table.unique_keys.clone());
+        let keys = |table: &Self| {
+            let (primary, unique) = (table.primary_key.clone(), table.unique_keys.clone());
+            (primary, table.lax_primary_key, unique)
+        };
         let facts = [
             ("kind", self.kind != now.kind || self.live != now.live),
             ("permissions", self.readable != now.readable),

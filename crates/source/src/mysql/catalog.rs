@@ -322,7 +322,7 @@ fn sort_out_unique_keys(table: &mut Table) {
         index.unique &= enforced;
         let plain = |part: &String| table.column(part).is_some();
         let is_plain = index.columns.iter().all(plain);
-        table.add_index(index, is_plain);
+        table.add_index(index, is_plain, false);
     }
 }
 

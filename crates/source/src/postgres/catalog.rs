@@ -82,6 +82,8 @@ struct IndexEntry {
     is_primary: bool,
     /// Over columns alone, and over all rows.
     plain: bool,
+    /// Whether equal values may be in it.
+    lax: bool,
     #[serde(flatten)]
     index: Index,
 }
@@ -231,8 +233,9 @@ fn table(
     for entry in indexes.filter(|entry| usable(&entry.index.columns)) {
         if entry.is_primary {
             table.primary_key = entry.index.columns;
+            table.lax_primary_key = entry.lax;
         } else {
-            table.add_index(entry.index, entry.plain);
+            table.add_index(entry.index, entry.plain, entry.lax);
         }
     }
     table

@@ -94,7 +94,8 @@ pub(super) fn query(cause: sqlx::Error, subject: &ReadSubject<'_>, user: &str) -
             if server(&cause).and_then(PgDatabaseError::routine) == Some(ROW_SECURITY) =>
         {
             SourceError::moved(format!(
-                "row security came to hide rows of what {object} reads after the snapshot was taken"
+                "row security hides rows of what {object} reads: it was turned on after the snapshot was taken, or a \
+                 function that a view calls reads such a table"
             ))
         }
         Some("42501") => SourceError::Permission {

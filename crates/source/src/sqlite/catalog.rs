@@ -284,7 +284,7 @@ async fn read_indexes(connection: &mut SqliteConnection, table: &mut Table) -> s
         });
     }
     for (index, plain) in indexes {
-        table.add_index(index, plain);
+        table.add_index(index, plain, false);
     }
     Ok(())
 }

@@ -168,6 +168,7 @@ pub(super) fn any_catalog() -> impl Strategy<Value = Catalog> {
                 table.unique_keys.push(UniqueKey {
                     name: String::new(),
                     columns,
+                    lax: false,
                 });
             }
         }

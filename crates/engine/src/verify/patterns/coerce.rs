@@ -15,11 +15,8 @@ pub(super) fn coerce(value: Value, data_type: &DataType) -> Value {
             .map(Value::Time)
     };
     let better = match (&value, data_type) {
-        // An expression is of doubles.
-        (Value::Number(number), DataType::Float { bits: 32 }) => {
-            let single = number.as_str().parse().map(Number::from_f32);
-            single.ok().and_then(Result::ok).map(Value::Number)
-        }
+        // An expression is of doubles: a single's has more digits, and is the same number.
+        (Value::Number(number), DataType::Float { bits: 32 }) => single(number).map(Value::Number),
         (Value::Number(number), DataType::Boolean) => match number.as_str() {
             "0" => Some(Value::Bool(false)),
             "1" => Some(Value::Bool(true)),
@@ -33,7 +30,7 @@ pub(super) fn coerce(value: Value, data_type: &DataType) -> Value {
         (Value::Number(number), _) if data_type.family() == TypeFamily::Text => {
             Some(Value::Text(number.as_str().into()))
         }
-        (Value::Text(text), _) if data_type.family() == TypeFamily::Number => {
+        (Value::Text(text), _) if data_type.family() == TypeFamily::Number && is_decimal(text) => {
             Number::parse(text).ok().map(Value::Number)
         }
         (Value::Text(text), DataType::Json) => parse_document(text).ok(),
@@ -49,6 +46,22 @@ pub(super) fn coerce(value: Value, data_type: &DataType) -> Value {
         _ => None,
     };
     better.unwrap_or(value)
+}
+
+/// The number as a single prints, where the double is one.
+fn single(number: &Number) -> Option<Number> {
+    let double: f64 = number.as_str().parse().ok()?;
+    let single: f32 = number.as_str().parse().ok()?;
+    let is_one = f64::from(single).total_cmp(&double).is_eq();
+    Number::from_f32(single).ok().filter(|_| is_one)
+}
+
+/// Whether a text is a number as databases print it: `007`, `+7` and `7e0` are other texts.
+fn is_decimal(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_digits(whole) && is_digits(fraction) && (whole == "0" || !whole.starts_with('0'))
 }
 
 /// Whether an attribute says what a value of a query says, where the two may be of another kind: a
@@ -137,6 +150,25 @@ mod tests {
         assert!(loosely_same(None, &Value::Null));
         assert!(!loosely_same(None, &Value::Text("".into())));
         assert!(loosely_same(Some(&Attribute::Null), &Value::Null));
+    }
+
+    #[test]
+    fn another_spelling_of_a_number_stays_a_text() {
+        let read = |value: &str, data_type: &DataType| coerce(Value::Text(value.into()), data_type);
+        let integer = DataType::Integer {
+            bits: 64,
+            unsigned: false,
+        };
+        for other in ["0012", "+12", "12e0", " 12", "12.", ".5", "-012", ""] {
+            assert_eq!(read(other, &integer), Value::Text(other.into()));
+        }
+        for same in ["12", "-12", "12.00", "0.5", "0"] {
+            assert!(matches!(read(same, &integer), Value::Number(_)), "{same}");
+        }
+        let number = |digits: &str| Value::Number(Number::parse(digits).unwrap());
+        let read = |digits: &str| coerce(number(digits), &DataType::Float { bits: 32 });
+        assert_eq!(read("1.25000001"), number("1.25000001"));
+        assert_eq!(read("0.10000000149011612"), number("0.1"));
     }
 
     #[test]

@@ -198,8 +198,10 @@ impl<'a> QueryShape<'a> {
                 || relation.on.iter().any(is_used)
                     && self.equal_to((at, column)).any(|(of, _)| of < at)
         };
-        let unique = table.unique_keys.iter().map(|key| &key.columns);
-        let mut keys = std::iter::once(&table.primary_key).chain(unique);
+        let unique = table.unique_keys.iter().filter(|key| !key.lax);
+        let unique = unique.map(|key| &key.columns);
+        let primary = Some(&table.primary_key).filter(|_| !table.lax_primary_key);
+        let mut keys = primary.into_iter().chain(unique);
         !table.inherited && keys.any(|key| !key.is_empty() && key.iter().all(held))
     }
 

@@ -64,6 +64,7 @@ fn table(name: &str, columns: Vec<Column>, primary_key: Vec<String>, also: Optio
     let also = also.into_iter().map(|column| UniqueKey {
         name: "also".to_owned(),
         columns: vec![column.to_owned()],
+        lax: false,
     });
     Table {
         columns,

@@ -40,7 +40,12 @@ LEFT JOIN LATERAL (
     GROUP BY i.indexrelid, i.indisprimary
     HAVING pg_catalog.bool_and(
         a.attnotnull
-        AND o.opcdefault
+        AND o.opcdefault AND o.oid < 16384
+        -- An operator that somebody made for the type would be called instead of the index's.
+        AND NOT EXISTS (
+            SELECT FROM pg_catalog.pg_operator AS own
+            WHERE own.oid >= 16384 AND t.oid IN (own.oprleft, own.oprright)
+        )
         -- Others may not compare with a literal, and what they print may change. `regclass` and its like compare as
         -- numbers, and are read as the names of what they number.
         AND (
