@@ -4,10 +4,12 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use crate::diagnostic::did_you_mean;
+use crate::format::causes;
 use crate::load::{self, TableError};
 use crate::source::SourceError;
 use crate::target::TargetError;
@@ -157,16 +159,7 @@ impl Failure {
     }
 
     pub(super) fn with_cause(mut self, error: &dyn Error) -> Self {
-        let mut next = Some(error);
-        while let Some(error) = next {
-            let text = plain(error.to_string());
-            // Drivers repeat their causes in their own text.
-            let mut told = std::iter::once(&self.message).chain(&self.causes);
-            if !told.any(|told| told.contains(&text)) {
-                self.causes.push(text);
-            }
-            next = error.source();
-        }
+        self.causes = causes(&self.message, Some(error));
         self
     }
 }
@@ -178,7 +171,7 @@ impl From<SourceError> for Failure {
             ..Self::of(&error)
         };
         match error {
-            SourceError::Url(_) | SourceError::Parameter(_) => failure.into_usage(),
+            SourceError::Url(_) => failure.into_usage(),
             _ => failure.with_code("source"),
         }
     }
@@ -196,10 +189,15 @@ impl From<TargetError> for Failure {
 
 impl From<load::Failure> for Failure {
     fn from(failure: load::Failure) -> Self {
+        Arc::new(failure).into()
+    }
+}
+
+impl From<Arc<load::Failure>> for Failure {
+    fn from(failure: Arc<load::Failure>) -> Self {
         Self {
-            causes: failure.causes,
-            help: failure.help,
-            ..Self::failed(failure.message).with_code(failure.code)
+            help: failure.help().map(str::to_owned),
+            ..Self::of(&*failure).with_code(failure.code())
         }
     }
 }
@@ -214,14 +212,5 @@ impl From<TableError> for Failure {
                 ..Self::of(&error).with_code("table")
             },
         }
-    }
-}
-
-/// A driver's words without its preamble: what it says of a missing file or a refused connection
-/// is the operating system's, and the message above says what was tried.
-fn plain(text: String) -> String {
-    match text.strip_prefix("error communicating with database: ") {
-        Some(rest) => rest.to_owned(),
-        None => text,
     }
 }

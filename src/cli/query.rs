@@ -19,7 +19,7 @@ use crate::diagnostic::did_you_mean;
 use crate::dynamodb::{CallPlan, item_value, write_item};
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
 use crate::mapping::template::Context;
-use crate::target::{CallResult, TargetError, answer};
+use crate::target::{CallResult, TargetError, TargetErrorKind, answer};
 use crate::value::Value;
 use patterns::QueryContext;
 
@@ -71,11 +71,11 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
 
 /// A table that is not there may not have been loaded yet, and one that is there may be of another mapping.
 pub(super) fn refused(error: TargetError) -> Failure {
-    let help = match error.code.as_str() {
-        "ResourceNotFoundException" => {
+    let help = match error.kind {
+        TargetErrorKind::TableMissing => {
             "`dynafold migrate` makes and fills the table; is the target the right one, and the index there?"
         }
-        "ValidationException" => "does the table have the keys and indexes of this mapping?",
+        TargetErrorKind::Refused => "does the table have the keys and indexes of this mapping?",
         _ => return error.into(),
     };
     Failure::from(error).with_help(help)

@@ -75,7 +75,7 @@ async fn compare(
     output.warnings(&report.warnings);
     let total = &report.total;
     if let Some(nothing) = nothing
-        && report.outcome == VerifyOutcome::Equal
+        && matches!(report.outcome, VerifyOutcome::Equal)
         && total.expected + total.rejected == 0
     {
         output.warning(&nothing);

@@ -98,6 +98,6 @@ async fn a_full_disk_ends_the_run_and_the_books_are_true() {
     let Outcome::Failed(failure) = &report.outcome else {
         panic!("{report:?}");
     };
-    assert_eq!(failure.code, "archive-file");
+    assert_eq!(failure.code(), "archive-file");
     assert_eq!(report.archive_file, None, "it holds no line");
 }

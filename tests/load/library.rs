@@ -1,5 +1,8 @@
 //! A program that uses the library: `examples/load.rs`.
 
+use std::error::Error;
+use std::io::{self, ErrorKind};
+
 use dynafold::source::sqlite;
 use serde_json::Value;
 
@@ -49,4 +52,25 @@ async fn a_program_checks_previews_and_loads_and_gets_no_model_that_the_source_r
         (&report["outcome"]["state"], &report["total"]["written"]),
         (&"complete".into(), &1.into())
     );
+}
+
+#[tokio::test]
+async fn a_program_reads_from_an_error_whether_to_try_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mapping = folder.path().join("shop.yaml");
+    std::fs::write(&mapping, MAPPING).unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://me:geheim@{}/app", free.local_addr().unwrap());
+    drop(free);
+    let mapping = mapping.display().to_string();
+    let ended = example::load(&mapping, &url, "shop.ddb", &mut Vec::new()).await;
+    let error = ended.unwrap_err();
+    assert_eq!(example::exit_code(error.as_ref()), example::TRY_LATER);
+    let first: &(dyn Error + 'static) = error.as_ref();
+    let chain = std::iter::successors(Some(first), |&error| error.source());
+    let kinds: Vec<ErrorKind> = chain
+        .filter_map(|error| Some(error.downcast_ref::<io::Error>()?.kind()))
+        .collect();
+    assert_eq!(kinds, [ErrorKind::ConnectionRefused]);
+    assert!(!format!("{error:?}").contains("geheim"));
 }

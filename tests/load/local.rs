@@ -112,7 +112,10 @@ async fn what_was_loaded_is_found_equal() {
         .collect();
     assert_eq!(counts, [(1234, 0, 1234), (1234, 988, 246)]);
     let report = compare(&database, &target, Cancel::default()).await;
-    assert_eq!(report.outcome, VerifyOutcome::Equal, "{report:#?}");
+    assert!(
+        matches!(report.outcome, VerifyOutcome::Equal),
+        "{report:#?}"
+    );
     assert_eq!((report.total.equal, report.unexpected), (1480, Some(0)));
 }
 
@@ -131,7 +134,7 @@ async fn what_differs_is_counted_and_named_without_its_values() {
         )
         .await;
     let report = compare(&database, &target, Cancel::default()).await;
-    assert_eq!(report.outcome, VerifyOutcome::Different);
+    assert!(matches!(report.outcome, VerifyOutcome::Different));
     let total = &report.total;
     assert_eq!(
         (total.different, total.missing, report.unexpected),
@@ -192,7 +195,7 @@ async fn a_cancelled_comparison_says_so() {
     let cancel = Cancel::default();
     cancel.cancel();
     let report = compare(&database, &target, cancel).await;
-    assert_eq!(report.outcome, VerifyOutcome::Interrupted);
+    assert!(matches!(report.outcome, VerifyOutcome::Interrupted));
     assert_eq!(report.unexpected, None);
 }
 

@@ -85,7 +85,7 @@ async fn a_source_that_says_nothing_more_does_not_hold_a_cancelled_comparison_up
         let report = tokio::time::timeout(Duration::from_secs(20), run)
             .await
             .unwrap();
-        assert_eq!(report.outcome, VerifyOutcome::Interrupted);
+        assert!(matches!(report.outcome, VerifyOutcome::Interrupted));
         assert_eq!(report.unexpected, None);
         let compared = if proves { 0 } else { 30 };
         assert_eq!(report.total.missing, compared, "{report:#?}");
@@ -102,7 +102,7 @@ async fn a_source_that_is_lost_fails_the_comparison() {
     let VerifyOutcome::Failed(failure) = &report.outcome else {
         panic!("{report:#?}")
     };
-    assert_eq!(failure.code, "source");
+    assert_eq!(failure.code(), "source");
     assert_eq!(report.unexpected, None);
 }
 
@@ -119,13 +119,11 @@ async fn every_item_that_is_missing_is_counted_and_the_first_are_named_in_order(
         let rows: Vec<&str> = rows.map(|f| f.row.as_ref().unwrap().get()).collect();
         let first: Vec<String> = (0..10).map(|n| format!("{{\"id\":{n}}}")).collect();
         assert_eq!(rows, first);
-        let repaired = VerifyOutcome::Repaired;
-        let ended = if repair {
-            repaired
-        } else {
-            VerifyOutcome::Different
-        };
-        assert_eq!(report.outcome, ended);
+        match report.outcome {
+            VerifyOutcome::Repaired => assert!(repair),
+            VerifyOutcome::Different => assert!(!repair),
+            other => panic!("{other:?}"),
+        }
         assert_eq!(report.total.repaired, if repair { 100 } else { 0 });
     }
 }

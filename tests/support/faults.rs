@@ -11,7 +11,7 @@ use dynafold::scan::{Range, Relation, Scan};
 use dynafold::source::{Canceller, Chunk, LeftBehind, Row, Source, SourceError, SourceIdentity};
 use dynafold::target::{
     Action, Batch, BatchLimit, BatchOutcome, Consumed, Difference, ErrorClass, ItemKey, Page,
-    ScanRequest, TableDescription, Target, TargetError, Throttle,
+    ScanRequest, TableDescription, Target, TargetError, TargetErrorKind, Throttle,
 };
 use dynafold::value::Value;
 use futures_util::stream::BoxStream;
@@ -228,13 +228,9 @@ impl FakeTarget {
 }
 
 fn error(class: ErrorClass) -> TargetError {
-    TargetError {
-        class,
-        code: format!("{class:?}Exception"),
-        message: "as scripted".to_owned(),
-        help: None,
-        throttles: Vec::new(),
-    }
+    let code = format!("{class:?}Exception");
+    let message = "as scripted".to_owned();
+    TargetError::new(TargetErrorKind::Other, class, &code, message)
 }
 
 #[async_trait]
@@ -289,10 +285,9 @@ impl Target for FakeTarget {
             reason: "TableWriteProvisionedThroughputExceeded".to_owned(),
             resource: "arn:app".to_owned(),
         };
-        Err(TargetError {
-            throttles: vec![throttle],
-            ..error(ErrorClass::Throttle)
-        })
+        let mut error = error(ErrorClass::Throttle);
+        error.throttles.push(throttle);
+        Err(error)
     }
     async fn scan(
         &self,

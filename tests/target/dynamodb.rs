@@ -1,10 +1,11 @@
 //! The SDK path against a scripted endpoint: what is sent, and what each answer is taken for.
 
+use std::error::Error as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dynafold::dynamodb::Item;
-use dynafold::target::{ErrorClass, Target, TargetError, TargetSpec, connect};
+use dynafold::target::{ErrorClass, Target, TargetError, TargetErrorKind, TargetSpec, connect};
 use serde_json::{Value, json};
 
 use super::sample::{batch, delete, full, item, number, table, text};
@@ -130,8 +131,11 @@ async fn errors_of_the_service_have_their_class() {
 #[tokio::test]
 async fn help_comes_with_what_the_user_can_mend() {
     let denied = failed(Step::Error(400, "AccessDeniedException", "not authorized")).await;
+    assert_eq!(denied.kind, TargetErrorKind::AccessDenied);
+    assert_eq!(denied.source().unwrap().to_string(), "not authorized");
     assert!(denied.help.unwrap().contains("dynamodb:BatchWriteItem"));
     let expired = failed(Step::Error(400, "ExpiredTokenException", "token AQoGEHEIM")).await;
+    assert!(expired.source().is_none());
     assert!(expired.help.unwrap().contains("aws sso login"));
     assert!(!expired.message.contains("GEHEIM"));
     let gone = failed(Step::Error(400, "ResourceNotFoundException", "not found")).await;
@@ -251,7 +255,9 @@ async fn an_endpoint_that_is_down_is_named_at_once() {
     let error = target.describe("app").await.unwrap_err();
     assert_eq!(error.code, "Connection");
     assert!(error.message.contains(&url), "{error}");
-    assert!(error.message.contains("refused"), "{error}");
+    assert_eq!(error.kind, TargetErrorKind::Connection);
+    let cause = error.source().unwrap().downcast_ref::<std::io::Error>();
+    assert_eq!(cause.unwrap().kind(), std::io::ErrorKind::ConnectionRefused);
     assert!(begun.elapsed() < Duration::from_secs(10));
 }
 

@@ -4,7 +4,35 @@
 pub mod address;
 
 use std::borrow::Cow;
+use std::error::Error;
 use std::time::Duration;
+
+/// What an error and its sources say, the nearest first, below what was said already. What repeats is left out, as drivers
+/// repeat their sources in their own text.
+#[must_use]
+pub fn causes(message: &str, error: Option<&dyn Error>) -> Vec<String> {
+    let mut said = vec![message.to_owned()];
+    let mut next = error;
+    while let Some(error) = next {
+        let text = error.to_string();
+        // sqlx's preamble to what the operating system says.
+        let preamble = "error communicating with database: ";
+        let text = text.strip_prefix(preamble).unwrap_or(&text);
+        if !said.iter().any(|before| before.contains(text)) {
+            said.push(text.to_owned());
+        }
+        next = error.source();
+    }
+    said.split_off(1)
+}
+
+/// An error and its sources in one line, where there is room for no more.
+#[must_use]
+pub fn with_causes(error: &dyn Error) -> String {
+    let message = error.to_string();
+    let causes = causes(&message, error.source());
+    [vec![message], causes].concat().join(": ")
+}
 
 /// Whether a character steers a terminal or a page instead of standing in it: control characters (C0, DEL, C1), what
 /// begins another line, and what turns the direction of the text around it.

@@ -16,7 +16,7 @@ use url::Url;
 
 use super::layout::ScanLayout;
 use super::select::Union;
-use super::{Dialect, LeftBehind, Result, SourceError};
+use super::{Dialect, LeftBehind, Result, UrlError};
 
 /// Which database a source is, and what tells its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -311,12 +311,12 @@ impl Tls {
     /// Refuses modes that there are not, and files that hold nothing of their kind: the driver passes
     /// over these, or blames something else.
     pub(super) fn check(&self, url: &Url) -> Result<()> {
-        let refuse = |why: String| Err(SourceError::Parameter(why));
         let (modes, words) = self.mode;
         for (name, value) in url.query_pairs() {
             let word = value.to_ascii_lowercase();
             if modes.contains(&&*name) && !words.contains(&word.as_str()) {
-                return refuse(format!("its `{name}` is none of {}", words.join(", ")));
+                let name = name.into_owned();
+                return Err(UrlError::Value { name, words }.into());
             }
             let Some(kind) = self.files.iter().position(|names| names.contains(&&*name)) else {
                 continue;
@@ -328,12 +328,11 @@ impl Tls {
                 2 => ("PRIVATE KEY-----", "key"),
                 _ => ("-----BEGIN CERTIFICATE-----", "certificate"),
             };
+            let name = name.into_owned();
             match std::fs::read(&*value) {
-                Err(why) => {
-                    return refuse(format!("the file of its `{name}` cannot be read: {why}"));
-                }
+                Err(cause) => return Err(UrlError::File { name, cause }.into()),
                 Ok(file) if !String::from_utf8_lossy(&file).contains(mark) => {
-                    return refuse(format!("the file of its `{name}` holds no {what} in PEM"));
+                    return Err(UrlError::NotPem { name, what }.into());
                 }
                 Ok(_) => {}
             }
@@ -342,7 +341,7 @@ impl Tls {
         let said = |names: &[&str]| url.query_pairs().any(|(name, _)| names.contains(&&*name));
         if said(certificate) != said(key) {
             let [certificate, key] = [first(certificate), first(key)];
-            return refuse(format!("`{certificate}` and `{key}` go together"));
+            return Err(UrlError::Together(certificate, key).into());
         }
         Ok(())
     }

@@ -78,12 +78,9 @@ pub type Result<T, E = SourceError> = std::result::Result<T, E>;
 /// How a source failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// When the URL is not one of a database that Dynafold reads. The text holds no password.
-    #[error("the source URL is not usable: {0}")]
-    Url(String),
-    /// When what stands behind the URL's `?` cannot be used. The text holds no password.
-    #[error("the source URL is not usable: {0}")]
-    Parameter(String),
+    /// When the URL is not one of a database that Dynafold reads.
+    #[error("the source URL is not usable")]
+    Url(#[source] UrlError),
     /// When no connection could be made or the login was refused.
     #[error("cannot connect to {place}")]
     Connect {
@@ -138,6 +135,88 @@ pub enum SourceError {
     },
 }
 
+/// Why a source's URL is not usable. No text holds a password.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UrlError {
+    /// When it is no URL.
+    #[error("it cannot be read (special characters in user and password are written as %XX)")]
+    Unread(#[from] url::ParseError),
+    /// When the driver does not take it.
+    #[error(
+        "the driver cannot read it (special characters in user and password are written as %XX)"
+    )]
+    Driver(#[source] sqlx::Error),
+    /// When a part of its password would be shown.
+    #[error(transparent)]
+    Unsafe(#[from] Unsafe),
+    /// When it is of no database that is known. The scheme, where it is short enough to be one.
+    #[error("its scheme is none of postgres, mysql, mariadb, sqlite{}", .0.as_ref().map_or_else(String::new, |scheme| format!(" (it is `{scheme}`)")))]
+    Scheme(Option<String>),
+    /// When it names a SQLite database in memory.
+    #[error("it names no file, and a database in memory would be empty")]
+    InMemory,
+    /// When it has a parameter that the driver would pass over in silence.
+    #[error("it has an unknown parameter `{name}`; {mend}")]
+    UnknownParameter {
+        /// The parameter.
+        name: String,
+        /// The nearest name, or all of them.
+        mend: String,
+    },
+    /// When a parameter has a value that is none of its words.
+    #[error("its `{name}` is none of {}", words.join(", "))]
+    Value {
+        /// The parameter.
+        name: String,
+        /// Its words.
+        words: &'static [&'static str],
+    },
+    /// When the file that a parameter names cannot be read.
+    #[error("the file of its `{name}` cannot be read")]
+    File {
+        /// The parameter.
+        name: String,
+        /// What the system says.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// When the file that a parameter names holds something else.
+    #[error("the file of its `{name}` holds no {what} in PEM")]
+    NotPem {
+        /// The parameter.
+        name: String,
+        /// What it should hold.
+        what: &'static str,
+    },
+    /// When one of two parameters that need each other is missing.
+    #[error("`{0}` and `{1}` go together")]
+    Together(&'static str, &'static str),
+}
+
+impl UrlError {
+    /// Whether it is about what stands behind the URL's `?`.
+    fn is_of_parameter(&self) -> bool {
+        matches!(
+            self,
+            Self::UnknownParameter { .. }
+                | Self::Value { .. }
+                | Self::File { .. }
+                | Self::NotPem { .. }
+                | Self::Together(..)
+        )
+    }
+}
+
+impl<E> From<E> for SourceError
+where
+    UrlError: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self::Url(error.into())
+    }
+}
+
 impl SourceError {
     fn moved(what: impl Into<String>) -> Self {
         Self::Moved { what: what.into() }
@@ -155,10 +234,11 @@ impl SourceError {
             Self::Live { .. } => Some(
                 "put a number in its place, or read it from a table; no run can claim anything beside it",
             ),
+            Self::Url(error) if error.is_of_parameter() => None,
             Self::Url(_) => {
                 Some("say postgres://user@host/database, mysql://user@host/database or sqlite:FILE")
             }
-            Self::Parameter(_) | Self::Query { .. } => None,
+            Self::Query { .. } => None,
         }
     }
 
@@ -323,11 +403,7 @@ fn has_word(text: &str, name: &str) -> bool {
 /// parameters that the driver would pass over in silence: a mistyped `sslmode` must not leave a
 /// connection without TLS. Values may be secrets and are not shown.
 fn server_url(text: &str, tls: &Tls, others: &[&'static str]) -> Result<Url> {
-    let url = Url::parse(text).map_err(|error| {
-        SourceError::Url(format!(
-            "{error} (special characters in user and password are written as %XX)"
-        ))
-    })?;
+    let url = Url::parse(text)?;
     address::check_server(text, &url)?;
     let known: Vec<&str> = tls.names().chain(others.iter().copied()).collect();
     // Behind a bare `?` in a password the rest of it may look like a parameter.
@@ -344,18 +420,11 @@ fn server_url(text: &str, tls: &Tls, others: &[&'static str]) -> Result<Url> {
             || format!("parameters are {}", known.join(", ")),
             |near| format!("did you mean `{near}`?"),
         );
-        return Err(SourceError::Parameter(format!(
-            "it has an unknown parameter `{name}`; {mend}"
-        )));
+        let name = name.into_owned();
+        return Err(UrlError::UnknownParameter { name, mend }.into());
     }
     tls.check(&url)?;
     Ok(url)
-}
-
-impl From<Unsafe> for SourceError {
-    fn from(why: Unsafe) -> Self {
-        Self::Url(why.to_string())
-    }
 }
 
 /// Opens a source.
@@ -370,13 +439,9 @@ pub async fn connect(url: &str) -> Result<Box<dyn Source>> {
         "postgres" | "postgresql" => Ok(Box::new(postgres::Postgres::connect(url).await?)),
         "mysql" | "mariadb" => Ok(Box::new(mysql::Mysql::connect(url).await?)),
         "sqlite" => Ok(Box::new(sqlite::Sqlite::connect(url).await?)),
-        _ => Err(SourceError::Url(format!(
-            "its scheme is none of postgres, mysql, mariadb, sqlite{}",
-            if scheme.len() <= 12 && url.contains(':') {
-                format!(" (it is `{scheme}`)")
-            } else {
-                String::new()
-            }
-        ))),
+        _ => {
+            let is_scheme = scheme.len() <= 12 && url.contains(':');
+            Err(UrlError::Scheme(is_scheme.then(|| scheme.to_owned())).into())
+        }
     }
 }

@@ -23,6 +23,7 @@ mod batcher;
 mod compare;
 mod connect;
 mod dynamodb;
+mod error;
 mod local;
 pub mod private;
 pub mod retry;
@@ -34,9 +35,9 @@ pub use batch::{Action, Batch, BatchEntry};
 pub use batcher::Batcher;
 pub use compare::{Difference, DifferenceWeight, compare};
 pub use connect::connect;
+pub use error::{ErrorClass, TargetError, TargetErrorKind, Throttle};
 pub use spec::{SpecError, TargetSpec};
 
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -91,51 +92,8 @@ pub struct Consumed {
     pub named: usize,
 }
 
-/// What to do about an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErrorClass {
-    /// Throttled: send again, later and slower.
-    Throttle,
-    /// The server or the network failed: send again.
-    Transient,
-    /// The batch as a whole was refused because of one of its items: split it to find it.
-    Invalid,
-    /// Nothing that is sent will be taken: stop.
-    Fatal,
-}
-
 /// What asking a target gives.
 pub type Result<T, E = TargetError> = std::result::Result<T, E>;
-
-/// How a target failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct TargetError {
-    /// What to do about it.
-    pub class: ErrorClass,
-    /// The service's error code, or one of ours: `Connection`, `Credentials`, `Region`, `File`.
-    pub code: String,
-    /// One line: what happened. No secrets.
-    pub message: String,
-    /// What the user can do about it.
-    pub help: Option<String>,
-    /// Why the service throttled, where it says so.
-    pub throttles: Vec<Throttle>,
-}
-
-/// One of the service's reasons for throttling.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Throttle {
-    /// Such as `TableWriteKeyRangeThroughputExceeded`.
-    pub reason: String,
-    /// The ARN of the table or index; may be empty.
-    pub resource: String,
-}
-
-impl fmt::Display for TargetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
 
 /// A table that exists, as far as a mapping says anything about it.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,7 +8,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::ErrorClass;
+use dynafold_format::with_causes;
+
+use crate::{ErrorClass, TargetError};
 
 /// Failures in a row after which it is told why: some seconds, by the policies that there are.
 const LONG: u32 = 14;
@@ -19,9 +21,9 @@ pub struct RetryWarning(AtomicBool);
 
 impl RetryWarning {
     /// Warns if that was the failure after which it is time to.
-    pub fn ends(&self, retry: &Retry, why: &str) {
+    pub fn ends(&self, retry: &Retry, why: &TargetError) {
         if retry.failures == LONG && !self.0.swap(true, Ordering::Relaxed) {
-            tracing::warn!("{why}; it is tried again for some minutes");
+            tracing::warn!("{}; it is tried again for some minutes", with_causes(why));
         }
     }
 }

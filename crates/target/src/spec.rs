@@ -48,7 +48,7 @@ pub enum SpecError {
     )]
     Secret,
     /// When something else than a file's name follows `local:`.
-    #[error("the target is not usable: {0}")]
+    #[error("the target is not usable")]
     File(#[from] Unsafe),
 }
 

@@ -4,6 +4,7 @@ use crate::cli::failure::Failure;
 use crate::cli::output::OutputStreams;
 use crate::cli::{Outcome, report};
 use crate::load;
+use crate::target::TargetErrorKind;
 
 /// The outcome of a report, with what there is to say about it.
 pub(super) fn ended(
@@ -39,16 +40,18 @@ pub(super) fn ended(
                 "correct the mapping or the rows, and start the same command {how}; --max-rejects N continues past N rejected rows"
             )))
         }
-        load::Outcome::Failed(mut failure) => {
+        load::Outcome::Failed(failure) => {
             // Nothing of a table that is gone is done.
-            if resumable && failure.code != "ResourceNotFoundException" {
+            let is_gone = matches!(&*failure, load::Failure::Target(error) if error.kind == TargetErrorKind::TableMissing);
+            let mut failure = Failure::from(failure);
+            if resumable && !is_gone {
                 output.note(AGAIN);
                 // A source that knows of no state says it otherwise.
                 failure.help = failure
                     .help
                     .filter(|help| !help.starts_with("start the same"));
             }
-            Err(failure.into())
+            Err(failure)
         }
     }
 }

@@ -10,7 +10,8 @@ use super::job::{MigrateJob, StateFile};
 use super::keys::KeyTemplateTexts;
 use crate::cli::failure::Failure;
 use crate::cli::output::OutputStreams;
-use crate::load::state::{self, Opened, ResumeMode, State, StateError};
+use crate::load;
+use crate::load::state::{self, Opened, ResumeMode, State};
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::source;
@@ -31,13 +32,7 @@ pub(super) fn open(
     }
     let identity = identity(job, mapping, source, target, model, context)?;
     let opened = State::open(&job.state.path, &identity, job.state.mode);
-    opened.map(Some).map_err(|error| state_failure(&error))
-}
-
-fn state_failure(error: &StateError) -> Failure {
-    Failure::of(error)
-        .with_code("state")
-        .with_help(error.help())
+    Ok(Some(opened.map_err(load::Failure::from)?))
 }
 
 fn identity(
@@ -103,9 +98,7 @@ pub(super) async fn of_this_table(
     Ok(Some(if same {
         Opened::Again(state, earlier)
     } else {
-        state
-            .forget_attempts()
-            .map_err(|error| state_failure(&error))?;
+        state.forget_attempts().map_err(load::Failure::from)?;
         Opened::New(state)
     }))
 }

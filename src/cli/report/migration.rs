@@ -269,6 +269,6 @@ pub(in crate::cli) fn migration_outcome(report: &Report) -> String {
             counted(report.total.unwritten, "item")
         ),
         Outcome::Interrupted => "interrupted: what was in flight is written".to_owned(),
-        Outcome::Failed(failure) => failure.message.clone(),
+        Outcome::Failed(failure) => failure.to_string(),
     }
 }

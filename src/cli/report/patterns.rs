@@ -113,6 +113,6 @@ fn ending(report: &PatternsReport) -> String {
         PatternsOutcome::Interrupted => {
             "interrupted before every access pattern was asked".to_owned()
         }
-        PatternsOutcome::Failed(failure) => failure.message.clone(),
+        PatternsOutcome::Failed(failure) => failure.to_string(),
     }
 }

@@ -132,7 +132,7 @@ async fn whatever_is_wrong_with_parameters_is_said() {
     let elsewhere = ["notesOfGroup", "--grp", "b", "--target", &elsewhere];
     says(
         &alone(&elsewhere).exits(1),
-        "not found",
+        "there is no such table",
         "`dynafold migrate` makes and fills",
     );
 }

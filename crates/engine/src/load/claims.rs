@@ -131,7 +131,7 @@ fn keys(load: &Load, report: &Report) -> (ClaimVerdict, String) {
         KeyCheck::First | KeyCheck::Late => (
             ClaimVerdict::NotProved,
             match &report.outcome {
-                Outcome::Failed(failure) => failure.message.clone(),
+                Outcome::Failed(failure) => failure.to_string(),
                 _ => "the keys were not compared to the end".to_owned(),
             },
         ),

@@ -9,7 +9,8 @@ use dynafold_mapping::item::{Expiry, Folded, Folder, same_unpacked};
 use dynafold_target::{ItemKey, Target};
 use tokio::task::JoinSet;
 
-use super::ending::{Failure, RunHalt};
+use super::ending::RunHalt;
+use super::failure::Failure;
 
 /// Keys that one request may ask for.
 const KEYS: usize = 100;
@@ -124,7 +125,7 @@ impl<O: Send + 'static, K: Send + 'static> DifferenceReader<O, K> {
             Ok(looked) => Some(looked),
             Err(_) => Some(Err((
                 Vec::new(),
-                Some(Failure::internal("a request's task died")),
+                Some(Failure::Internal("a request's task died")),
             ))),
         }
     }
@@ -144,7 +145,7 @@ async fn look<O, K>(
     let keys: Vec<ItemKey> = keys.collect();
     let read = tokio::select! {
         biased;
-        read = target.read(table, &keys) => read.map_err(|error| Some(Failure::from(&error))),
+        read = target.read(table, &keys) => read.map_err(|error| Some(Failure::from(error))),
         () = halt.closed() => Err(None),
     };
     let read = match read {

@@ -3,14 +3,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use dynafold_source::SourceError;
-use dynafold_target::TargetError;
-use serde::Serialize;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Duration, sleep};
 
-use crate::proof::ProofError;
+use super::failure::Failure;
 
 // Why a run ends early, told to all its tasks. The first reason stays, save that a failure
 // overrides the gentler ones.
@@ -41,36 +38,23 @@ impl Cancel {
 }
 
 /// Why a run ends early.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum EndReason {
     /// The caller wished it.
     Cancelled,
     /// There were more rejects than allowed.
     TooManyRejects,
     /// Something failed: nothing more is sent.
-    Failed(Failure),
+    Failed(Arc<Failure>),
 }
 
-impl From<Failure> for EndReason {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
-/// Every error that is a failure in the words of a report ends the run.
+/// Every error that is a failure of a run ends it.
 impl<E> From<E> for EndReason
 where
-    for<'e> Failure: From<&'e E>,
+    Failure: From<E>,
 {
     fn from(error: E) -> Self {
-        Self::Failed(Failure::from(&error))
-    }
-}
-
-/// A file without a name, for what does not fit into the memory, could not be written.
-impl From<std::io::Error> for EndReason {
-    fn from(error: std::io::Error) -> Self {
-        Self::Failed(Failure::scratch(&error))
+        Self::Failed(Arc::new(Failure::from(error)))
     }
 }
 
@@ -157,10 +141,10 @@ impl RunHalt {
     }
 
     /// Waits until all of the run's tasks have ended; the run has failed where one died.
-    pub(crate) async fn join(&self, mut tasks: JoinSet<()>, died: &str) {
+    pub(crate) async fn join(&self, mut tasks: JoinSet<()>, died: &'static str) {
         while let Some(ended) = tasks.join_next().await {
             if ended.is_err() {
-                self.set(Failure::internal(died));
+                self.set(Failure::Internal(died));
             }
         }
     }
@@ -184,81 +168,5 @@ impl RunHalt {
     async fn leaving(&self, least: ShutdownStage) {
         let mut leaving = self.0.leaving.subscribe();
         let _ = leaving.wait_for(|leaving| *leaving >= least).await;
-    }
-}
-
-// What ends a run before its time, in the words of a report: every error that gets that far becomes
-// one of these, with its causes and its mend.
-
-/// What ended a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Failure {
-    /// Stable code: `source`, `rejects-file`, `internal`, or the target's error code.
-    pub code: String,
-    /// One line: what happened.
-    pub message: String,
-    /// What caused it, the nearest cause first.
-    pub causes: Vec<String>,
-    /// What to do about it.
-    pub help: Option<String>,
-}
-
-impl Failure {
-    /// Takes an error with its causes.
-    pub(crate) fn new(code: &str, error: &dyn std::error::Error, help: Option<&str>) -> Self {
-        let mut causes = Vec::new();
-        let mut next = error.source();
-        while let Some(cause) = next {
-            let text = cause.to_string();
-            // Drivers repeat their causes in their own text.
-            if !causes.iter().any(|told: &String| told.contains(&text)) {
-                causes.push(text);
-            }
-            next = cause.source();
-        }
-        Self {
-            code: code.to_owned(),
-            message: error.to_string(),
-            causes,
-            help: help.map(str::to_owned),
-        }
-    }
-
-    /// A file without a name, for what does not fit into the memory, could not be written.
-    pub(super) fn scratch(error: &std::io::Error) -> Self {
-        Self {
-            code: "scratch".to_owned(),
-            message: format!("cannot write to the temporary folder: {error}"),
-            causes: Vec::new(),
-            help: Some("free some disk space there, or name another folder in TMPDIR".to_owned()),
-        }
-    }
-
-    /// Something that cannot happen did: a task of ours died.
-    pub(crate) fn internal(message: &str) -> Self {
-        Self {
-            code: "internal".to_owned(),
-            message: message.to_owned(),
-            causes: Vec::new(),
-            help: Some("this is a fault in dynafold; please report it".to_owned()),
-        }
-    }
-}
-
-impl From<&SourceError> for Failure {
-    fn from(error: &SourceError) -> Self {
-        Self::new("source", error, error.help())
-    }
-}
-
-impl From<&ProofError> for Failure {
-    fn from(error: &ProofError) -> Self {
-        Self::new("keys", error, Some(error.help()))
-    }
-}
-
-impl From<&TargetError> for Failure {
-    fn from(error: &TargetError) -> Self {
-        Self::new(&error.code, error, error.help.as_deref())
     }
 }

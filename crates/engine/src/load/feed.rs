@@ -8,7 +8,8 @@ use dynafold_mapping::model::{Expired, ItemType, Model};
 use dynafold_relational::value::Value;
 use dynafold_source::{Chunk, LeftBehind, Row, Source};
 
-use super::ending::{Cancel, EndReason, Failure};
+use super::ending::{Cancel, EndReason};
+use super::failure::Failure;
 use super::lanes::{ChunkEnd, LaneMessage, Lanes};
 use super::plan::{ChunkId, ChunkPlan};
 use super::report::Counts;
@@ -221,7 +222,7 @@ impl RowFeed<'_> {
     ) -> Result<bool, EndReason> {
         let Some(lent) = source.take() else {
             let failure = "the source did not come back from an earlier reading";
-            return Err(Failure::internal(failure).into());
+            return Err(Failure::Internal(failure).into());
         };
         let chunks = self.plan.chunks().map(|(id, part)| (id, part.clone()));
         let issue = Arc::new(|id: ChunkId| id);

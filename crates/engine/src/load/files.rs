@@ -11,41 +11,9 @@ use std::path::{Path, PathBuf};
 use dynafold_dynamodb::Table;
 use dynafold_relational::value::quote;
 
-use super::ending::Failure;
+use super::failure::{Failure, OutputFile};
 use super::rejects::{self, RejectLines};
 use super::state::{CommittedExtent, ResumableFile, ResumableFileError, head, sync_folder, with};
-
-/// Which of the files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OutputFile {
-    Rejects,
-    Archive,
-}
-
-impl OutputFile {
-    /// Its name in the state.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Rejects => "rejects",
-            Self::Archive => "archive",
-        }
-    }
-
-    fn code(self) -> String {
-        format!("{}-file", self.name())
-    }
-
-    fn help(self) -> &'static str {
-        match self {
-            Self::Rejects => {
-                "free some disk space or name another file with --rejects; without it a rejected row would be lost"
-            }
-            Self::Archive => {
-                "free some disk space or name another file with --archive; without it an item would be lost"
-            }
-        }
-    }
-}
 
 /// One of the files.
 #[derive(Debug)]
@@ -106,7 +74,7 @@ impl LineFile {
         } else {
             ResumableFile::resume(&place, extent).map(Some)
         };
-        self.open = resumed.map_err(|error| self.failure(&error))?;
+        self.open = resumed.map_err(|error| self.failure(error))?;
         Ok(())
     }
 
@@ -122,7 +90,7 @@ impl LineFile {
 
     /// Appends the lines of a chunk; they are on disk afterwards. After a failure there are no more.
     pub(super) fn append(&mut self, lines: &mut RejectLines) -> Result<(), Failure> {
-        let lines = lines.take().map_err(|error| Failure::scratch(&error))?;
+        let lines = lines.take()?;
         let Some(lines) = lines else { return Ok(()) };
         self.write(|annex| annex.append_committed(lines).map(drop))
     }
@@ -146,7 +114,7 @@ impl LineFile {
         };
         let appended = annex.and_then(|annex| {
             let annex = self.open.insert(annex);
-            append(annex).map_err(|error| failure(self.which, &error))
+            append(annex).map_err(|error| failure(self.which, error))
         });
         self.broken = appended.is_err();
         appended
@@ -163,16 +131,14 @@ impl LineFile {
             return Ok(None);
         };
         let place = annex.path().to_owned();
-        annex.commit().map_err(|error| self.failure(&error))?;
+        annex.commit().map_err(|error| self.failure(error))?;
         drop(annex);
         if finished && place != self.path {
             // The state says that the run is complete only when the archive is in its place for
             // good.
             std::fs::rename(&place, &self.path)
                 .and_then(|()| sync_folder(&self.path))
-                .map_err(|cause| {
-                    self.failure(&ResumableFileError::unwritable(&self.path, cause))
-                })?;
+                .map_err(|cause| self.failure(ResumableFileError::unwritable(&self.path, cause)))?;
             return Ok(Some(self.path.clone()));
         }
         Ok(Some(place))
@@ -184,7 +150,7 @@ impl LineFile {
         refuse_unless(&self.beginning, why, &place)
             .map_err(|cause| ResumableFileError::unwritable(&place, cause))
             .and_then(|()| ResumableFile::create(&place))
-            .map_err(|error| self.failure(&error))
+            .map_err(|error| self.failure(error))
     }
 
     /// The file that is written: the archive's own only where that is a pipe or a device.
@@ -196,22 +162,16 @@ impl LineFile {
         }
     }
 
-    fn failure(&self, error: &ResumableFileError) -> Failure {
+    fn failure(&self, error: ResumableFileError) -> Failure {
         failure(self.which, error)
     }
 }
 
-fn failure(which: OutputFile, error: &ResumableFileError) -> Failure {
+fn failure(which: OutputFile, error: ResumableFileError) -> Failure {
     match error {
-        ResumableFileError::Unread { cause } => Failure::scratch(cause),
-        ResumableFileError::Unwritable { path, .. } => {
-            let mut failure = Failure::new(&which.code(), error, Some(which.help()));
-            failure.message = format!("cannot write the {} file {}", which.name(), path.display());
-            failure
-        }
-        ResumableFileError::Changed { .. } => {
-            Failure::new(&which.code(), error, Some(error.help()))
-        }
+        ResumableFileError::Unread { cause } => Failure::Scratch(cause),
+        ResumableFileError::Unwritable { path, cause } => Failure::File { which, path, cause },
+        ResumableFileError::Changed { path, what } => Failure::FileChanged { which, path, what },
     }
 }
 
@@ -242,7 +202,7 @@ pub fn check_archive(path: &Path, table: &Table) -> Result<(), Failure> {
         refuse_unless(&beginning, why, path).map_err(|cause| {
             failure(
                 OutputFile::Archive,
-                &ResumableFileError::unwritable(path, cause),
+                ResumableFileError::unwritable(path, cause),
             )
         })
     })
@@ -267,7 +227,7 @@ pub fn clear_rejects(path: &Path) -> Result<(), Failure> {
     cleared.map_err(|error| {
         failure(
             OutputFile::Rejects,
-            &ResumableFileError::unwritable(path, error),
+            ResumableFileError::unwritable(path, error),
         )
     })
 }

@@ -16,7 +16,7 @@ use dynafold_dynamodb::DigestKey;
 use dynafold_target::{Action, Batch, private};
 use parking_lot::Mutex;
 
-use super::ending::Failure;
+use super::failure::Failure;
 use super::scope::SENT;
 use super::state::{StateError, head, with};
 use crate::proof::Proof;
@@ -100,7 +100,7 @@ impl Journal {
                 Err(error) => return Err(read(error)),
             }
             let pushed = digests.push(u128::from_le_bytes(digest), SENT);
-            pushed.map_err(|error| Failure::from(&error))?;
+            pushed?;
         }
     }
 
@@ -144,7 +144,7 @@ fn find(path: &Path) -> Result<ExistingJournal, Failure> {
         return Ok(ExistingJournal::Useless);
     }
     let path = path.to_owned();
-    Err(Failure::from(&StateError::Foreign { path }))
+    Err(Failure::from(StateError::Foreign { path }))
 }
 
 fn path(state: &Path) -> PathBuf {
@@ -152,7 +152,7 @@ fn path(state: &Path) -> PathBuf {
 }
 
 fn failed(path: &Path, cause: Error) -> Failure {
-    Failure::from(&StateError::io(path, cause))
+    Failure::from(StateError::io(path, cause))
 }
 
 #[cfg(test)]

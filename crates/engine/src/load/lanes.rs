@@ -18,7 +18,8 @@ use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
 use super::count;
-use super::ending::{Cancel, EndReason, Failure, RunHalt};
+use super::ending::{Cancel, EndReason, RunHalt};
+use super::failure::Failure;
 use super::plan::{ChunkId, ChunkPart, ChunkPlan, scan_of};
 use super::report::Progress;
 
@@ -376,7 +377,7 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
             enter(&read);
             let failure = match read {
                 LaneMessage::End { .. } | LaneMessage::Again { .. } => continue,
-                LaneMessage::Failed(error) => Failure::from(&error),
+                LaneMessage::Failed(error) => Failure::from(error),
                 LaneMessage::Rows(block) => {
                     tokio::select! {
                         biased;
@@ -385,7 +386,7 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
                             Ok(()) => continue,
                             // Workers end early only where the run is to end.
                             Err(_) if self.halt.is_set() => return waited,
-                            Err(_) => Failure::internal("the workers ended early"),
+                            Err(_) => Failure::Internal("the workers ended early"),
                         }
                     }
                 }

@@ -16,7 +16,8 @@ use dynafold_mapping::model::Model;
 use dynafold_target::{Action, Throttle};
 use parking_lot::{Mutex, MutexGuard};
 
-use super::ending::{EndReason, Failure, RunHalt};
+use super::ending::{EndReason, RunHalt};
+use super::failure::Failure;
 use super::files::LineFile;
 use super::plan::ChunkId;
 use super::rejects::{NOTED, RefusalRejects, RejectLines, Rejected, line, note};
@@ -234,7 +235,7 @@ impl Ledger {
         }
         page.note(std::iter::once(note(model, reject)));
         if let Err(error) = page.rejects.append(&text) {
-            halt.set(EndReason::Failed(Failure::scratch(&error)));
+            halt.set(error);
         }
     }
 
@@ -323,7 +324,7 @@ fn enter(inner: &Mutex<Entries>, tickets: &[Arc<Ticket>]) -> Result<(), Failure>
         let extents =
             files.filter_map(|file| Some((file.which().name().to_owned(), file.extent()?)));
         let entered = state.chunks_done(done, extents.collect());
-        entered.map_err(|error| Failure::from(&error))?;
+        entered?;
     }
     for ticket in tickets {
         inner.live.remove(&ticket.id);

@@ -23,6 +23,7 @@
 mod claims;
 mod differ;
 mod ending;
+mod failure;
 mod feed;
 mod files;
 mod journal;
@@ -44,7 +45,8 @@ mod table;
 mod worker;
 mod writer;
 
-pub use ending::{Cancel, Failure};
+pub use ending::Cancel;
+pub use failure::{Failure, Indistinguishable, OutputFile};
 pub use files::{check_archive, clear_rejects};
 pub use report::{Books, LargestItem, UNCLEAR_WHY};
 pub use report::{
@@ -59,6 +61,7 @@ pub use table::{EnsuredTable, TableError, ensure_table};
 pub(crate) use claims::subject;
 pub(crate) use differ::{DifferenceReader, LookupResult, is_same};
 pub(crate) use ending::{EndReason, RunHalt};
+pub(crate) use failure::shared;
 pub(crate) use feed::{RowFeed, RowOutcome, RowOutcomes};
 pub(crate) use files::LineFile;
 pub(crate) use lanes::{IssueTicket, LaneMessage, Lanes, Reader, RowBlock, spread};
@@ -67,7 +70,7 @@ pub(crate) use outbox::{Outbox, RepairWriter};
 pub(crate) use plan::{ChunkId, ChunkPart, ChunkPlan, selected};
 pub(crate) use prove::{ContestedKeys, KeyPass, narrow, shares_key};
 pub(crate) use prune::{
-    Indistinguishable, ItemTypeMarks, STRANGER, StaleCause, StrayItem, TableScan, UNCLEAR, compare,
+    ItemTypeMarks, STRANGER, StaleCause, StrayItem, TableScan, UNCLEAR, compare,
 };
 pub(crate) use rejects::{NOTED, Rejected, line, note};
 pub(crate) use report::{Counts, rate};

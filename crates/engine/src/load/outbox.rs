@@ -12,7 +12,8 @@ use dynafold_target::throttle::Settings;
 use dynafold_target::{Batch, BatchEntry, Batcher, Target, TargetError};
 use tokio::task::JoinSet;
 
-use super::ending::{Failure, RunHalt};
+use super::ending::RunHalt;
+use super::failure::Failure;
 use super::files::LineFile;
 use super::ledger::{ClosedLedger, Entries, Ledger, Ticket};
 use super::pace::WritePace;
@@ -104,7 +105,7 @@ impl Outbox {
             return false;
         };
         if ended.is_err() {
-            let failure = Failure::internal("a task that delivers items died");
+            let failure = Failure::Internal("a task that delivers items died");
             self.delivery.halt.set(failure);
         }
         true

@@ -23,7 +23,8 @@ use dynafold_source::{Row, Source};
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::ending::{Cancel, EndReason, Failure};
+use super::ending::{Cancel, EndReason};
+use super::failure::Failure;
 use super::feed::{RowFeed, RowOutcome};
 use super::plan::{ChunkId, ChunkPlan};
 use super::rejects::{RefusalRejects, Rejected};
@@ -137,7 +138,7 @@ impl KeyPass<'_> {
             proved.keys.compared = proof.keys();
             let mut groups = tokio::task::spawn_blocking(|| proof.finish())
                 .await
-                .map_err(|_| Failure::internal("the comparison of keys died"))??;
+                .map_err(|_| Failure::Internal("the comparison of keys died"))??;
             proved.take(&mut groups, self.max_rejects)?;
             return Ok(proved);
         }

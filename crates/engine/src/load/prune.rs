@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::ending::{Cancel, EndReason, Failure};
+use super::ending::{Cancel, EndReason};
+use super::failure::{Failure, Indistinguishable};
 use super::journal::Journal;
 use super::ledger::Ticket;
 use super::outbox::Outbox;
@@ -260,7 +261,7 @@ pub(crate) async fn compare(
     forgotten: &HashSet<u64>,
     mut each: impl AsyncFnMut(StrayItem) -> Result<bool, EndReason>,
 ) -> Result<u64, EndReason> {
-    let died = |_| Failure::internal("the comparison of keys died");
+    let died = |_| Failure::Internal("the comparison of keys died");
     let mut groups = tokio::task::spawn_blocking(|| keys.finish())
         .await
         .map_err(died)??;
@@ -505,27 +506,6 @@ struct ItemTypeMark {
     constants: Vec<(Arc<str>, String)>,
     /// Of each key attribute: the texts that it can have.
     texts: Vec<KeyTexts>,
-}
-
-/// Why items cannot be told apart.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Indistinguishable {
-    /// When nothing is common to the items of a type.
-    #[error(
-        "items of {0} cannot be told from others: they have no type attribute, and their keys do not begin with a text of their own"
-    )]
-    Anything(Arc<str>),
-    /// When two item types have everything in common.
-    #[error("items of {0} and {1} cannot be told apart by their attributes or by their keys")]
-    Alike(Arc<str>, Arc<str>),
-}
-
-/// Items of the table cannot be told apart, so that none of them can be deleted.
-impl From<&Indistinguishable> for Failure {
-    fn from(error: &Indistinguishable) -> Self {
-        let help = "give the table a `type_attribute`, or the keys texts to begin with";
-        Self::new("unowned", error, Some(help))
-    }
 }
 
 impl ItemTypeMarks {

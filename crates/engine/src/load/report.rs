@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use dynafold_target::Consumed;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::ending::Failure;
+use super::failure::{Failure, shared};
 use super::{ItemAction, KeyCheck};
 
 /// How a run ended.
@@ -34,7 +35,7 @@ pub enum Outcome {
     /// The run was cancelled; what was in flight is written.
     Interrupted,
     /// The source, the target or the rejects file failed.
-    Failed(Failure),
+    Failed(#[serde(serialize_with = "shared")] Arc<Failure>),
 }
 
 impl Outcome {

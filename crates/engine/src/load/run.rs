@@ -11,7 +11,8 @@ use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
 use super::claims::claims;
-use super::ending::{EndReason, Failure};
+use super::ending::EndReason;
+use super::failure::Failure;
 use super::lanes::{ChunkEnd, IssueTicket, LaneMessage, Lanes, Reader, spread};
 use super::ledger::{ClosedLedger, Ledger, Ticket};
 use super::pace::WritePace;
@@ -321,7 +322,7 @@ impl Run {
                 &self.load,
             );
             if let Err(error) = ended {
-                closed.failure.get_or_insert_with(|| Failure::from(&error));
+                closed.failure.get_or_insert_with(|| Failure::from(error));
             }
         }
         if finished
@@ -334,7 +335,7 @@ impl Run {
     }
 
     fn report(self, closed: ClosedLedger, elapsed: Duration) -> Report {
-        let why = match (self.delivery.halt.why(), closed.failure) {
+        let why = match (self.delivery.halt.why(), closed.failure.map(Arc::new)) {
             (Some(EndReason::Failed(failure)), _) | (_, Some(failure)) => {
                 Some(EndReason::Failed(failure))
             }

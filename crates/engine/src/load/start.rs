@@ -10,7 +10,8 @@ use dynafold_source::Source;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::ending::{EndReason, Failure, RunHalt};
+use super::ending::{EndReason, RunHalt};
+use super::failure::Failure;
 use super::files::LineFile;
 use super::journal::Journal;
 use super::ledger::Entries;
@@ -200,7 +201,7 @@ pub async fn begin(mut load: Load) -> BegunLoad {
         at,
     };
     match source {
-        None => begun.halt.set(Failure::internal("a load has no source")),
+        None => begun.halt.set(Failure::Internal("a load has no source")),
         Some(source) => match Box::pin(begun.set(source, done)).await {
             Ok(setting) => begun.setting = Some(setting),
             Err(why) => begun.halt.set(why),
@@ -244,7 +245,7 @@ impl BegunLoad {
             self.refused = Some(proved.told);
             return Err(EndReason::TooManyRejects);
         }
-        let lost = || Failure::internal("the source did not come back from the proof of keys");
+        let lost = || Failure::Internal("the source did not come back from the proof of keys");
         let source = slot.ok_or_else(lost)?;
         // Rows that are gone since an earlier attempt have left their items behind, where the source
         // has changed. Among items that were there before they would not be known.
@@ -335,7 +336,7 @@ impl Entries {
         if anew && let Some(state) = &mut self.state {
             // The state first: a file that is shorter than it says was changed by somebody else.
             let forgotten = state.forget_annexes();
-            forgotten.map_err(|error| Failure::from(&error))?;
+            forgotten?;
         }
         for file in [&mut self.rejects, &mut self.archive] {
             let extent = done.extents.get(file.which().name());

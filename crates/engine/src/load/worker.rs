@@ -21,7 +21,7 @@ use tokio::time::{Duration, Instant, timeout};
 
 use super::count;
 use super::differ::{DifferenceReader, KnownItem, LookupResult, REQUESTS, known};
-use super::ending::Failure;
+use super::failure::Failure;
 use super::feed::{RowOutcome, RowOutcomes};
 use super::ledger::Ticket;
 use super::plan::selected;
@@ -357,12 +357,10 @@ impl LoadWorker {
                 .iter()
                 .map(|reject| note(&delivery.model, reject)),
         );
-        page.rejects
-            .put(number, lines)
-            .map_err(|error| Failure::scratch(&error))?;
+        page.rejects.put(number, lines)?;
         page.archive
             .put(number, tally.archive)
-            .map_err(|error| Failure::scratch(&error))
+            .map_err(Failure::Scratch)
     }
 }
 
@@ -443,7 +441,7 @@ impl LoadWorker {
         };
         if let Err(refused) = self.parcels.send(parcel).await {
             self.delivery.abandon(refused.0);
-            let failure = Failure::internal("the writers ended before the last item");
+            let failure = Failure::Internal("the writers ended before the last item");
             self.delivery.halt.set(failure);
         }
         self.times.target.add(from.elapsed());
@@ -501,7 +499,7 @@ pub(crate) fn take_keys(proof: &Mutex<Proof>, keys: &[(u128, u64)]) -> Result<()
     let mut proof = proof.lock();
     for (fingerprint, locator) in keys {
         let pushed = proof.push(*fingerprint, *locator);
-        pushed.map_err(|error| Failure::from(&error))?;
+        pushed?;
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dynafold_format::float;
+use dynafold_format::with_causes;
 use dynafold_mapping::item::Folded;
 use dynafold_mapping::model::Model;
 use dynafold_target::retry::{Decision, Policy, Retry, RetryWarning};
@@ -25,7 +26,8 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Duration, Instant, sleep, timeout};
 
 use super::count;
-use super::ending::{Failure, RunHalt};
+use super::ending::RunHalt;
+use super::failure::Failure;
 use super::journal::Journal;
 use super::ledger::{Ledger, Ticket};
 use super::pace::{WritePace, units};
@@ -224,16 +226,18 @@ impl Delivery {
                     let progress = progress || alone;
                     let first = if progress { Instant::now() } else { first };
                     begun = Some(first);
-                    let failure = still_unprocessed(parcel.len());
+                    let failure = Failure::Throttled {
+                        items: parcel.len(),
+                    };
                     (retry.unprocessed(progress, first.elapsed()), failure)
                 }
                 Err(error) => {
                     self.note(&error, parcel.batch.entries(), estimated, latency);
                     let decision = retry.failed(error.class, first.elapsed());
-                    self.patience.ends(&retry, &error.message);
+                    self.patience.ends(&retry, &error);
                     match decision {
                         Decision::Split => return SendResult::Refused(parcel, error),
-                        decision => (decision, Failure::from(&error)),
+                        decision => (decision, Failure::from(error)),
                     }
                 }
             };
@@ -354,18 +358,6 @@ impl Delivery {
     }
 }
 
-fn still_unprocessed(items: usize) -> Failure {
-    Failure {
-        code: "Throttled".to_owned(),
-        message: format!("{items} items of a batch were left unprocessed until the deadline"),
-        causes: Vec::new(),
-        help: Some(
-            "the table takes too few writes: raise its write capacity, or use fewer writers"
-                .to_owned(),
-        ),
-    }
-}
-
 // What became of items, entered into the books of their chunks: written, refused, or not sent. Each
 // is entered once, and lets go of its ticket then.
 
@@ -436,8 +428,8 @@ impl Delivery {
             .enumerate()
         {
             let message = match entry.action {
-                Action::Put => error.message.clone(),
-                Action::Delete => format!("the item was not deleted: {}", error.message),
+                Action::Put => with_causes(error),
+                Action::Delete => format!("the item was not deleted: {}", with_causes(error)),
             };
             let reject = Rejected {
                 item_type: entry.item_type,
@@ -688,7 +680,7 @@ impl Park {
 /// A task that died has left items behind that nobody counts.
 fn ended_well(ended: &Result<(), JoinError>, halt: &RunHalt) {
     if ended.is_err() {
-        let failure = Failure::internal("a task that writes a hot partition's items died");
+        let failure = Failure::Internal("a task that writes a hot partition's items died");
         halt.set(failure);
     }
 }

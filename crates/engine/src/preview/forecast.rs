@@ -1,13 +1,14 @@
 //! What all rows come to: the report of a survey.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use dynafold_mapping::claim::Claim;
 use dynafold_mapping::forecast::{HeaviestKeys, HotKey, ItemTypeForecast, PlaceForecast};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::load::{Failure, RejectNote};
+use crate::load::{Failure, RejectNote, shared};
 
 /// What all rows come to.
 #[derive(Debug, Clone, Serialize)]
@@ -54,7 +55,7 @@ pub enum ForecastOutcome {
     /// The caller ended it.
     Interrupted,
     /// The source, a file or the proof of the keys failed.
-    Failed(Failure),
+    Failed(#[serde(serialize_with = "shared")] Arc<Failure>),
 }
 
 /// Items of one class of sizes.

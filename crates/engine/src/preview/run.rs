@@ -11,9 +11,7 @@ use dynafold_source::{Chunk, Source};
 use tokio::time::Instant;
 
 use super::forecast::{Collision, Collisions, Forecast, ForecastOutcome, SourceRow};
-use super::survey::{
-    ItemSink, Survey, SurveyTally, SurveyedItem, proof_failure, sink_failure, unless_unwanted,
-};
+use super::survey::{ItemSink, Survey, SurveyTally, SurveyedItem, unless_unwanted};
 use crate::load::{
     Cancel, ChunkId, ChunkPlan, Counts, EndReason, Failure, LaneMessage, LineFile, Progress,
     RejectNote, Rejected, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, count, key_json, line,
@@ -122,10 +120,10 @@ impl SurveyRun {
         self.source = source;
         if !read? {
             // A single lane has no other connection to begin again with.
-            return Err(Failure::internal("the reader ended without an answer").into());
+            return Err(Failure::Internal("the reader ended without an answer").into());
         }
         if let Some(sink) = &mut self.sink {
-            unless_unwanted(sink.finish()).map_err(sink_failure)?;
+            unless_unwanted(sink.finish()).map_err(Failure::Items)?;
         }
         Ok(())
     }
@@ -219,9 +217,7 @@ impl SurveyRun {
             .add(table, folder, index, folded, || row_json(item_type, row));
         if let Some(proof) = &mut self.proof {
             let locator = locator(self.met, index);
-            proof
-                .push(folded.fingerprint, locator)
-                .map_err(|error| proof_failure(&error))?;
+            proof.push(folded.fingerprint, locator)?;
         }
         self.met += 1;
         if let Some(sink) = &mut self.sink {
@@ -236,7 +232,7 @@ impl SurveyRun {
             match unless_unwanted(sink.item(&surveyed)) {
                 Ok(true) => {}
                 Ok(false) => self.sink = None,
-                Err(error) => return Err(sink_failure(error)),
+                Err(error) => return Err(Failure::Items(error)),
             }
         }
         Ok(())
@@ -275,7 +271,7 @@ impl SurveyRun {
     async fn prove(&mut self, named: usize) -> Result<FoundCollisions, EndReason> {
         self.progress.step(RunStep::ComparingKeys);
         let Some(proof) = self.proof.take() else {
-            return Err(Failure::internal("the keys were compared twice").into());
+            return Err(Failure::Internal("the keys were compared twice").into());
         };
         let types = self.books.len();
         // Sorting and merging files takes a while, and must hold up neither signals nor progress.
@@ -285,9 +281,7 @@ impl SurveyRun {
             () = self.cancel.cancelled() => return Err(EndReason::Cancelled),
             proved = task => proved,
         };
-        let found = proved
-            .map_err(|_| Failure::internal("the comparison of the keys died"))?
-            .map_err(|error| proof_failure(&error))?;
+        let found = proved.map_err(|_| Failure::Internal("the comparison of the keys died"))??;
         for (books, items) in self.books.iter_mut().zip(&found.by_type) {
             if *items > 0 {
                 books.made = books.made.saturating_sub(*items);
@@ -360,9 +354,7 @@ fn claim(model: &Model, outcome: &ForecastOutcome, collisions: Option<&Collision
             ClaimVerdict::Proved,
             "all keys were compared: no two items share one".to_owned(),
         ),
-        (None, ForecastOutcome::Failed(failure)) => {
-            (ClaimVerdict::NotProved, failure.message.clone())
-        }
+        (None, ForecastOutcome::Failed(failure)) => (ClaimVerdict::NotProved, failure.to_string()),
         (None, _) => (
             ClaimVerdict::NotProved,
             "not compared: the reading was interrupted".to_owned(),

@@ -18,9 +18,8 @@ use dynafold_source::Source;
 use super::forecast::{Collections, Forecast, LargeItem, SizeClass};
 use super::places::{NAMED, PlaceSurvey, heaviness, hot, text};
 use super::sketch::Sketch;
-use crate::load::{Cancel, Failure, Progress, RowKey, count, raw, row_json};
+use crate::load::{Cancel, Progress, RowKey, count, raw, row_json};
 use crate::proof;
-use crate::proof::ProofError;
 
 /// A survey to be made.
 pub struct Survey {
@@ -95,19 +94,6 @@ pub(super) fn unless_unwanted(written: io::Result<()>) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
         Err(error) => Err(error),
     }
-}
-
-/// The items could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write the items")]
-struct SinkError(#[source] io::Error);
-
-pub(super) fn sink_failure(error: io::Error) -> Failure {
-    Failure::new("items", &SinkError(error), None)
-}
-
-pub(super) fn proof_failure(error: &ProofError) -> Failure {
-    Failure::new("proof", error, Some(error.help()))
 }
 
 // The largest items that were met.

@@ -1,10 +1,12 @@
 //! What a comparison found.
 
+use std::sync::Arc;
+
 use dynafold_mapping::claim::Claim;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::load::{Counts, Failure, RejectNote, Traffic};
+use crate::load::{Counts, Failure, RejectNote, Traffic, shared};
 
 /// The books of one item type.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -100,7 +102,7 @@ impl ComparedBooks {
 }
 
 /// How a comparison ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum VerifyOutcome {
     /// The table holds what the source makes, but for what has expired. Of a sample: the items
@@ -113,7 +115,7 @@ pub enum VerifyOutcome {
     /// The run was cancelled before everything was compared.
     Interrupted,
     /// The source or the target failed.
-    Failed(Failure),
+    Failed(#[serde(serialize_with = "shared")] Arc<Failure>),
 }
 
 /// An item that is not as it should be.

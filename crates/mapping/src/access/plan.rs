@@ -8,7 +8,7 @@ use dynafold_dynamodb::{
 };
 use dynafold_relational::value::{Number, Text, Value};
 
-use crate::item::{evaluate, text_of, to_attribute};
+use crate::item::{RenderError, evaluate, text_of, to_attribute};
 use crate::model::{AccessPattern, Operand, SortCondition, Template, TemplatePart};
 use crate::template::{Context, Filter};
 
@@ -16,14 +16,13 @@ use crate::template::{Context, Filter};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// When a value does not pass its filters.
-    #[error("`{attribute}` cannot be made: {message}")]
+    #[error("`{attribute}` cannot be made")]
     Render {
         /// The key attribute.
         attribute: Arc<str>,
         /// Why.
-        message: String,
-        /// How to mend it.
-        help: &'static str,
+        #[source]
+        cause: RenderError,
     },
     /// When a key would be empty, which no item's key is.
     #[error("`{0}` would be the empty string, which no key can be")]
@@ -67,7 +66,7 @@ impl PlanError {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Render { help, .. } => help,
+            Self::Render { cause, .. } => cause.help,
             Self::Empty(_) => "give the parameter a value",
             Self::Long { .. } => "no item has such a key: give a shorter value",
             Self::Type { .. } => "give a value of the key's type",
@@ -192,10 +191,9 @@ impl RequestMaker<'_> {
     ) -> Result<Attribute, PlanError> {
         let template = self.of_shard(template);
         let made =
-            evaluate(&template, self.values, self.context).map_err(|error| PlanError::Render {
+            evaluate(&template, self.values, self.context).map_err(|cause| PlanError::Render {
                 attribute: key.name.clone(),
-                message: error.message,
-                help: error.help,
+                cause,
             })?;
         let refused = |wanted| PlanError::Type {
             attribute: key.name.clone(),

@@ -28,8 +28,8 @@ use self::error::{Session, UNKNOWN_TYPE, help, is_unknown_type, place, timed_out
 use self::scan::object;
 use super::identity::{PATIENCE, Tls, Watch};
 use super::{
-    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, server_url,
-    statement,
+    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError,
+    server_url, statement,
 };
 use crate::mysql::dialect::MysqlDialect;
 use crate::mysql::statement::{STATEMENTS, optional, prepare, rows, text};
@@ -97,7 +97,7 @@ impl Mysql {
         let rest = url.split_once(':').map_or("", |(_, rest)| rest);
         let url = server_url(&format!("mysql:{rest}"), &TLS, &["socket"])?;
         let options = MySqlConnectOptions::from_url(&url)
-            .map_err(|error| SourceError::Url(error.to_string()))?
+            .map_err(UrlError::Driver)?
             .charset("utf8mb4")
             .timezone(Some("+00:00".to_owned()))
             .pipes_as_concat(false)

@@ -127,17 +127,6 @@ fn state(cause: &sqlx::Error) -> Option<&str> {
     server(cause).map(PgDatabaseError::code)
 }
 
-/// An error about a URL that the driver could not read.
-pub(super) fn url(cause: &sqlx::Error) -> SourceError {
-    let why = match cause {
-        sqlx::Error::Configuration(why) => why.to_string(),
-        other => other.to_string(),
-    };
-    SourceError::Url(format!(
-        "{why} (special characters in user and password are written as %XX)"
-    ))
-}
-
 /// Sorts an error that came while connecting.
 pub(super) fn connect(cause: sqlx::Error, options: &PgConnectOptions) -> SourceError {
     SourceError::Connect {

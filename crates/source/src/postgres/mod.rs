@@ -47,7 +47,8 @@ use self::lookup::LookupReach;
 use self::session::Backend;
 use super::identity::{PATIENCE, Tls};
 use super::{
-    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, server_url,
+    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError,
+    server_url,
 };
 use dynafold_relational::catalog::Table;
 
@@ -182,7 +183,7 @@ impl Postgres {
     /// cannot be reached or refuses the login.
     pub async fn connect(url: &str) -> Result<Self> {
         let url = server_url(url, &TLS, PARAMETERS)?;
-        let options = PgConnectOptions::from_url(&url).map_err(|cause| error::url(&cause))?;
+        let options = PgConnectOptions::from_url(&url).map_err(UrlError::Driver)?;
         // A pooler refuses settings that it does not know in the start-up message.
         let options = options
             .application_name("dynafold")

@@ -29,7 +29,8 @@ use dynafold_relational::scan::{Range, Scan};
 
 use self::state::{FileId, FileStamp, FileState};
 use super::{
-    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, statement,
+    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError,
+    statement,
 };
 
 /// How long a reader waits for a writer that holds the whole file.
@@ -83,16 +84,12 @@ impl Sqlite {
     /// [`SourceError::Connect`] when the file is not there or is no SQLite database.
     pub async fn connect(url: &str) -> Result<Self> {
         address::check_file(url.strip_prefix("sqlite:").unwrap_or(url))?;
-        let options: SqliteConnectOptions = url
-            .parse()
-            .map_err(|error: sqlx::Error| SourceError::Url(error.to_string()))?;
+        let options: SqliteConnectOptions = url.parse().map_err(UrlError::Driver)?;
         let named = options.get_filename().to_owned();
         if named.as_os_str().is_empty()
             || named.to_string_lossy().starts_with("file:sqlx-in-memory")
         {
-            return Err(SourceError::Url(
-                "it names no file, and a database in memory would be empty".to_owned(),
-            ));
+            return Err(UrlError::InMemory.into());
         }
         let options = options
             .in_memory(false)

@@ -6,7 +6,7 @@
 use std::error::Error;
 
 use aws_credential_types::provider::error::CredentialsError;
-use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{BoxError, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::batch_write_item::BatchWriteItemError;
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use http_body_util::LengthLimitError;
@@ -15,9 +15,12 @@ use super::ServiceLocation;
 use super::answers::TOO_LONG;
 use super::wording::{throttling_reasons, without_values};
 use crate::ErrorClass::{Fatal, Invalid, Throttle, Transient};
-use crate::{ErrorClass, TargetError};
-
-const CONNECTION: &str = "Connection";
+use crate::TargetErrorKind::{
+    AccessDenied, Connection, Credentials, EncryptionKey, Other, Quota, Refused, TableInUse,
+    TableMissing, Throttled, Unavailable,
+};
+use crate::error::ServiceText;
+use crate::{ErrorClass, TargetError, TargetErrorKind};
 
 /// What was being done when it failed.
 #[derive(Debug, Clone, Copy)]
@@ -29,90 +32,77 @@ pub(super) struct Attempt<'a> {
     pub(super) held: bool,
 }
 
-/// What the user can do about an error.
-enum Help {
-    None,
-    Policy,
-    Login,
-    Clock,
-    Gone,
-    Quota,
-    Key,
-}
-
 impl Attempt<'_> {
     /// Classifies an error of the SDK.
-    pub(super) fn classify<E>(&self, error: &SdkError<E>) -> TargetError
+    pub(super) fn classify<E>(&self, error: SdkError<E>) -> TargetError
     where
         E: ProvideErrorMetadata + Error + Send + Sync + 'static,
     {
-        if let Some(ours) = find::<TargetError>(error) {
-            return ours.clone();
-        }
-        if let Some(credentials) = find::<CredentialsError>(error) {
-            return self.credentials(credentials);
-        }
-        if find::<LengthLimitError>(error).is_some() {
-            return self.too_long();
-        }
-        match error {
+        let failed = match &error {
             SdkError::TimeoutError(_) => self.late(),
             SdkError::DispatchFailure(failure) if failure.is_timeout() => self.late(),
-            SdkError::DispatchFailure(failure) if failure.is_user() => {
-                self.error(Fatal, CONNECTION, &chain(error), None)
-            }
-            SdkError::DispatchFailure(_) => self.error(
-                Transient,
-                CONNECTION,
-                &format!("cannot reach {}: {}", self.place.name, innermost(error)),
-                Some(
-                    "is the region right, or the endpoint's address (http or https), is it running, is the network up?",
-                ),
-            ),
+            SdkError::DispatchFailure(failure) if !failure.is_user() => self
+                .connection(Transient, &format!("cannot reach {}", self.place.name))
+                .with_help("is the region right, or the endpoint's address (http or https), is it running, is the network up?"),
             SdkError::ResponseError(_) => self.cut_off(),
+            // The service's own error holds texts that may quote values of rows: it is not kept.
             SdkError::ServiceError(service) => {
                 let raw = service.raw();
-                self.service(
+                return self.service(
                     service.err().code(),
                     service.err().message().unwrap_or_default(),
                     raw.status().as_u16(),
                     raw.body().bytes().unwrap_or_default(),
-                )
+                );
             }
-            _ => self.error(Fatal, CONNECTION, &chain(error), None),
+            _ => self.connection(Fatal, "the request cannot be made"),
+        };
+        let cause = error.into_source().unwrap_or_else(BoxError::from);
+        if let Some((_, ours)) = find::<TargetError>(cause.as_ref()) {
+            return ours.clone();
         }
+        if find::<LengthLimitError>(cause.as_ref()).is_some() {
+            return self.too_long();
+        }
+        if let Some((layers, credentials)) = find(cause.as_ref()) {
+            return self.no_credentials(credentials).with_cause(cause, layers);
+        }
+        // The layers in between say no more than their names: `dispatch failure`, `client error (Connect)`.
+        let layers = causes(cause.as_ref()).count().saturating_sub(1);
+        failed.with_cause(cause, layers)
     }
 
     /// Classifies a failure to send a request that the SDK did not make.
     pub(super) fn unsent(&self, error: ConnectorError) -> TargetError {
-        self.classify(&SdkError::<BatchWriteItemError>::dispatch_failure(error))
+        self.classify(SdkError::<BatchWriteItemError>::dispatch_failure(error))
     }
 
     /// An answer that did not arrive as it was sent.
     pub(super) fn cut_off(&self) -> TargetError {
         let message = format!("the answer of {} was cut off or garbled", self.place.name);
-        self.error(Transient, CONNECTION, &message, None)
+        self.connection(Transient, &message)
     }
 
     /// An answer that could not be read to its end.
-    pub(super) fn unread(&self, error: &(dyn Error + 'static)) -> TargetError {
-        match find::<LengthLimitError>(error) {
+    pub(super) fn unread(&self, error: BoxError) -> TargetError {
+        match find::<LengthLimitError>(error.as_ref()) {
             Some(_) => self.too_long(),
-            None => self.cut_off(),
+            None => self.cut_off().with_cause(error, 0),
         }
     }
 
     fn too_long(&self) -> TargetError {
-        let message = format!("{}: {TOO_LONG}", self.place.name);
-        let help = "is the endpoint DynamoDB, and nothing between it and here?";
-        self.error(Fatal, CONNECTION, &message, Some(help))
+        self.connection(Fatal, &format!("{}: {TOO_LONG}", self.place.name))
+            .with_help("is the endpoint DynamoDB, and nothing between it and here?")
     }
 
     /// An answer that did not arrive in time.
     pub(super) fn late(&self) -> TargetError {
-        let message = format!("{} did not answer in time", self.place.name);
-        let help = "is the endpoint's address right, and is the network up?";
-        self.error(Transient, CONNECTION, &message, Some(help))
+        self.connection(
+            Transient,
+            &format!("{} did not answer in time", self.place.name),
+        )
+        .with_help("is the endpoint's address right, and is the network up?")
     }
 
     pub(super) fn service(
@@ -125,16 +115,20 @@ impl Attempt<'_> {
         let Some(code) = code else {
             return self.stranger(status);
         };
-        let (class, help) = self.decide(code, status);
-        let mut message = match help {
-            // Their texts may quote what was signed.
-            Help::Login if code.contains("Expired") => {
-                format!("the credentials have expired ({code})")
-            }
-            Help::Login | Help::Clock => format!("the credentials were refused ({code})"),
-            _ if text.is_empty() => code.to_owned(),
-            _ => format!("{} ({code})", without_values(text)),
+        let (class, kind) = self.decide(code, status);
+        let what = match kind {
+            Throttled => "throttled",
+            Quota => "a quota is exceeded",
+            AccessDenied => "access denied",
+            Credentials if code.contains("Expired") => "the credentials have expired",
+            Credentials => "the credentials were refused",
+            Unavailable => "the service failed",
+            TableMissing => "there is no such table or index",
+            TableInUse => "the table is in use",
+            EncryptionKey => "the table's KMS key cannot be used",
+            _ => "refused",
         };
+        let mut message = format!("{what} ({code})");
         let throttles = throttling_reasons(body);
         for throttle in &throttles {
             message.push_str("; ");
@@ -143,10 +137,14 @@ impl Attempt<'_> {
                 message.push_str(&format!(" ({})", throttle.resource));
             }
         }
-        TargetError {
-            throttles,
-            ..self.error(class, code, &message, self.help(&help).as_deref())
+        let mut error = self.error(kind, class, code, &message);
+        error.help = self.help(kind, code);
+        error.throttles = throttles;
+        // What is said of credentials may quote what was signed.
+        if kind == Credentials || text.is_empty() {
+            return error;
         }
+        error.with_cause(ServiceText(without_values(text)), 0)
     }
 
     /// An answer that is no answer of DynamoDB's: a proxy's page, or another server.
@@ -158,24 +156,20 @@ impl Attempt<'_> {
                 "{place} answered with HTTP status {status}, but without an error of DynamoDB"
             ),
         };
-        let help = Some("is the endpoint DynamoDB?");
-        self.error(by_status(status), CONNECTION, &message, help)
+        self.connection(by_status(status).0, &message)
+            .with_help("is the endpoint DynamoDB?")
     }
 
     /// The one table of error codes.
-    fn decide(&self, code: &str, status: u16) -> (ErrorClass, Help) {
-        let invalid = match self.operation {
-            "BatchWriteItem" | "PutItem" | "DeleteItem" => Invalid,
-            _ => Fatal,
-        };
+    fn decide(&self, code: &str, status: u16) -> (ErrorClass, TargetErrorKind) {
         match code {
             "ProvisionedThroughputExceededException"
             | "ProvisionedThroughputExceeded"
             | "ThrottlingException"
             | "Throttling"
             | "RequestLimitExceeded"
-            | "TooManyRequestsException" => (Throttle, Help::None),
-            "LimitExceededException" => (Throttle, Help::Quota),
+            | "TooManyRequestsException" => (Throttle, Throttled),
+            "LimitExceededException" => (Throttle, Quota),
             "InternalServerError"
             | "InternalServerErrorException"
             | "InternalServerException"
@@ -186,74 +180,75 @@ impl Attempt<'_> {
             | "RequestTimeoutException"
             | "ReplicatedWriteConflictException"
             | "TransactionConflictException"
-            | "TransactionInProgressException" => (Transient, Help::None),
-            "ValidationException" | "SerializationException" => (invalid, Help::None),
-            "RequestEntityTooLarge" | "ItemCollectionSizeLimitExceededException" => {
-                (invalid, Help::None)
-            }
-            "ResourceNotFoundException" => (Fatal, Help::Gone),
-            "ResourceInUseException" | "TableNotFoundException" => (Fatal, Help::None),
+            | "TransactionInProgressException" => (Transient, Unavailable),
+            "ValidationException"
+            | "SerializationException"
+            | "RequestEntityTooLarge"
+            | "ItemCollectionSizeLimitExceededException" => match self.operation {
+                "BatchWriteItem" | "PutItem" | "DeleteItem" => (Invalid, Refused),
+                _ => (Fatal, Refused),
+            },
+            "ResourceNotFoundException" | "TableNotFoundException" => (Fatal, TableMissing),
+            "ResourceInUseException" => (Fatal, TableInUse),
             "AccessDeniedException" | "AccessDenied" | "NotAuthorized" | "OptInRequired" => {
-                (Fatal, Help::Policy)
+                (Fatal, AccessDenied)
             }
             "ExpiredTokenException"
             | "ExpiredToken"
             | "UnrecognizedClientException"
             | "InvalidClientTokenId"
             | "MissingAuthenticationToken"
-            | "MissingAuthenticationTokenException" => (Fatal, Help::Login),
-            "InvalidSignatureException"
-            | "SignatureDoesNotMatch"
-            | "IncompleteSignature"
-            | "RequestExpired"
-            | "RequestTimeTooSkewed" => (Fatal, Help::Clock),
+            | "MissingAuthenticationTokenException" => (Fatal, Credentials),
+            code if is_of_clock(code) => (Fatal, Credentials),
             "KMSAccessDeniedException"
             | "KMSDisabledException"
             | "KMSInvalidStateException"
-            | "KMSNotFoundException" => (Fatal, Help::Key),
-            _ => (by_status(status), Help::None),
+            | "KMSNotFoundException" => (Fatal, EncryptionKey),
+            _ => by_status(status),
         }
     }
 
-    fn help(&self, help: &Help) -> Option<String> {
-        let profile = self.place.profile.as_deref();
-        let login = match profile {
+    /// What the user can do about an error of the service.
+    fn help(&self, kind: TargetErrorKind, code: &str) -> Option<String> {
+        let login = match self.place.profile.as_deref() {
             Some(profile) => format!("`aws sso login --profile {profile}`"),
             None => "`aws sso login`, or new keys in the environment".to_owned(),
         };
-        Some(match help {
-            Help::None => return None,
-            Help::Policy => format!(
+        Some(match kind {
+            AccessDenied => format!(
                 "allow dynamodb:{} on the table; docs/aws.md has the smallest policy that suffices",
                 self.operation
             ),
-            Help::Login => format!("log in again: {login}"),
-            Help::Clock => {
+            Credentials if is_of_clock(code) => {
                 format!("is the computer's clock right? Otherwise log in again: {login}")
             }
-            Help::Gone => {
+            Credentials => format!("log in again: {login}"),
+            TableMissing => {
                 "was the table deleted meanwhile, or is it in another region or account?".to_owned()
             }
-            Help::Quota => {
-                "wait for other changes of tables to end, or ask AWS for more".to_owned()
+            Quota => "wait for other changes of tables to end, or ask AWS for more".to_owned(),
+            EncryptionKey => {
+                "look at the KMS key of the table: its state and its policy".to_owned()
             }
-            Help::Key => "look at the KMS key of the table: its state and its policy".to_owned(),
+            _ => return None,
         })
     }
 
-    pub(super) fn credentials(&self, error: &CredentialsError) -> TargetError {
+    pub(super) fn credentials(&self, error: CredentialsError) -> TargetError {
+        self.no_credentials(&error).with_cause(error, 0)
+    }
+
+    fn no_credentials(&self, error: &CredentialsError) -> TargetError {
         let help = match &self.place.profile {
             Some(profile) => format!("is there a profile `{profile}` (`aws configure list-profiles`), and is it complete? `aws sso login --profile {profile}` renews its login"),
             None => "say `--profile NAME`, log in with `aws sso login`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".to_owned(),
         };
         let message = match error {
             CredentialsError::CredentialsNotLoaded(_) => {
-                "there are no AWS credentials: none in the environment, the profile, or the machine's role".to_owned()
+                "there are no AWS credentials: none in the environment, the profile, or the machine's role"
             }
-            CredentialsError::ProviderTimedOut(_) => {
-                "the AWS credentials did not come in time".to_owned()
-            }
-            other => format!("the AWS credentials cannot be had: {}", chain(other)),
+            CredentialsError::ProviderTimedOut(_) => "the AWS credentials did not come in time",
+            _ => "the AWS credentials cannot be had",
         };
         // The network may be cut just when credentials that expire are renewed.
         let class = match error {
@@ -261,74 +256,68 @@ impl Attempt<'_> {
             CredentialsError::ProviderError(_) if self.held => Transient,
             _ => Fatal,
         };
-        self.error(class, "Credentials", &message, Some(&help))
+        self.error(Credentials, class, "Credentials", message)
+            .with_help(help)
     }
 
     /// An error of this action in our own words.
     pub(super) fn error(
         &self,
+        kind: TargetErrorKind,
         class: ErrorClass,
         code: &str,
         message: &str,
-        help: Option<&str>,
     ) -> TargetError {
-        TargetError {
-            class,
-            code: code.to_owned(),
-            message: format!("{} on table {}: {message}", self.operation, self.table),
-            help: help.map(str::to_owned),
-            throttles: Vec::new(),
-        }
+        let message = format!("{} on table {}: {message}", self.operation, self.table);
+        TargetError::new(kind, class, code, message)
+    }
+
+    fn connection(&self, class: ErrorClass, message: &str) -> TargetError {
+        self.error(Connection, class, "Connection", message)
     }
 
     /// An answer that lacks what every answer of DynamoDB's has.
     pub(super) fn incomplete(&self, member: &str) -> TargetError {
         let message = format!("the answer of {} lacks {member}", self.place.name);
-        self.error(
-            Transient,
-            CONNECTION,
-            &message,
-            Some("is the endpoint DynamoDB?"),
-        )
+        self.connection(Transient, &message)
+            .with_help("is the endpoint DynamoDB?")
     }
 
     /// A request or an answer that makes no sense.
-    pub(super) fn garbled(&self, error: &dyn Error) -> TargetError {
-        self.error(Fatal, CONNECTION, &error.to_string(), None)
+    pub(super) fn garbled(&self, error: impl Into<BoxError>) -> TargetError {
+        self.connection(Fatal, "the request or its answer makes no sense")
+            .with_cause(error, 0)
     }
 }
 
-fn by_status(status: u16) -> ErrorClass {
+/// Whether a code may mean that the computer's clock is wrong.
+fn is_of_clock(code: &str) -> bool {
+    matches!(
+        code,
+        "InvalidSignatureException"
+            | "SignatureDoesNotMatch"
+            | "IncompleteSignature"
+            | "RequestExpired"
+            | "RequestTimeTooSkewed"
+    )
+}
+
+fn by_status(status: u16) -> (ErrorClass, TargetErrorKind) {
     match status {
-        429 => Throttle,
-        200..=299 | 408 | 500..=599 => Transient,
-        _ => Fatal,
+        429 => (Throttle, Throttled),
+        200..=299 | 408 | 500..=599 => (Transient, Unavailable),
+        _ => (Fatal, Other),
     }
 }
 
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    let mut next = Some(error);
-    std::iter::from_fn(move || {
-        let error = next?;
-        next = error.source();
-        Some(error)
-    })
+    std::iter::successors(Some(error), |&error| error.source())
 }
 
-fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
-    causes(error).find_map(|cause| cause.downcast_ref())
-}
-
-fn innermost(error: &(dyn Error + 'static)) -> String {
-    causes(error)
-        .last()
-        .map(ToString::to_string)
-        .unwrap_or_default()
-}
-
-fn chain(error: &(dyn Error + 'static)) -> String {
-    let texts: Vec<String> = causes(error).map(ToString::to_string).collect();
-    texts.join(": ")
+/// The first error of this type, and how many stand above it.
+fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<(usize, &'a T)> {
+    let mut errors = causes(error).enumerate();
+    errors.find_map(|(at, cause)| Some((at, cause.downcast_ref()?)))
 }
 
 #[cfg(test)]

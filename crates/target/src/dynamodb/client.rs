@@ -34,7 +34,7 @@ use aws_types::service_config::ServiceConfigKey;
 use super::answers::ending;
 use super::{Clock, Dynamodb, ServiceLocation, Vault};
 use crate::spec::check_endpoint;
-use crate::{ErrorClass, Result, TargetError};
+use crate::{ErrorClass, Result, TargetError, TargetErrorKind};
 
 const CONNECT: Duration = Duration::from_secs(5);
 /// From the request's first byte to the answer's first.
@@ -100,7 +100,11 @@ pub(crate) async fn open(
         .or_else(|| configured_endpoint(&shared))
     {
         Some(text) => {
-            Some(check_endpoint(&text).map_err(|error| failure("Connection", &error, None))?)
+            let unusable = |error| {
+                let message = "the endpoint's address is not usable".to_owned();
+                failure(TargetErrorKind::Connection, "Connection", message).with_cause(error, 0)
+            };
+            Some(check_endpoint(&text).map_err(unusable)?)
         }
         None => None,
     };
@@ -268,21 +272,13 @@ fn no_region(profile: Option<&str>) -> TargetError {
         Some(name) => format!("neither from the environment nor in the profile `{name}`"),
         None => "neither from the environment nor from the AWS configuration".to_owned(),
     };
-    failure(
-        "Region",
-        &format!("no AWS region is known, {place}"),
-        Some("say `--region eu-west-1`, or set AWS_REGION".to_owned()),
-    )
+    let message = format!("no AWS region is known, {place}");
+    failure(TargetErrorKind::Region, "Region", message)
+        .with_help("say `--region eu-west-1`, or set AWS_REGION")
 }
 
-fn failure(code: &str, message: &impl ToString, help: Option<String>) -> TargetError {
-    TargetError {
-        class: ErrorClass::Fatal,
-        code: code.to_owned(),
-        message: message.to_string(),
-        help,
-        throttles: Vec::new(),
-    }
+fn failure(kind: TargetErrorKind, code: &str, message: String) -> TargetError {
+    TargetError::new(kind, ErrorClass::Fatal, code, message)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use dynafold_dynamodb::{
 };
 use tokio::time::{Instant, sleep};
 
-use super::super::{Difference, ErrorClass, Result, compare};
+use super::super::{Difference, ErrorClass, Result, TargetError, TargetErrorKind, compare};
 use super::{Dynamodb, describe};
 
 /// Between two looks at a table that is being made: at first, and at most.
@@ -29,7 +29,7 @@ impl Dynamodb {
         let action = self.action("CreateTable", &table.name);
         let request = with_keys(self.control.create_table(), table)
             .and_then(|request| with_settings(request, &table.settings))
-            .map_err(|error| action.garbled(&error))?;
+            .map_err(|error| action.garbled(error))?;
         match request.send().await {
             Ok(_) => self.wait(&table.name).await?,
             // Another run was quicker, or the answer to our first attempt was lost.
@@ -37,7 +37,7 @@ impl Dynamodb {
                 self.wait(&table.name).await?;
                 self.same_or_refuse(table).await?;
             }
-            Err(error) => return Err(action.classify(&error)),
+            Err(error) => return Err(action.classify(error)),
         }
         self.set_ttl(table).await?;
         Ok(self.complete(table).await)
@@ -55,12 +55,11 @@ impl Dynamodb {
                 _ if begun.elapsed() < PATIENCE => {}
                 _ => {
                     let status = found.as_ref().map_or_else(String::new, describe::status);
-                    return Err(self.action("DescribeTable", name).error(
-                        ErrorClass::Fatal,
-                        "ResourceInUseException",
-                        &format!("the table did not become ACTIVE; its status is `{status}`"),
-                        Some("look at it in the console, and run again once it is ACTIVE"),
-                    ));
+                    let message =
+                        format!("the table did not become ACTIVE; its status is `{status}`");
+                    return Err(self
+                        .in_use("DescribeTable", name, &message)
+                        .with_help("look at it in the console, and run again once it is ACTIVE"));
                 }
             }
             sleep(pause).await;
@@ -79,15 +78,20 @@ impl Dynamodb {
         if differences.is_empty() {
             return Ok(());
         }
-        Err(self.action("CreateTable", &table.name).error(
+        let message = format!(
+            "a table of this name was created in the meantime, and it differs: {}",
+            differences.join("; ")
+        );
+        Err(self.in_use("CreateTable", &table.name, &message))
+    }
+
+    fn in_use(&self, operation: &'static str, name: &str, message: &str) -> TargetError {
+        self.action(operation, name).error(
+            TargetErrorKind::TableInUse,
             ErrorClass::Fatal,
             "ResourceInUseException",
-            &format!(
-                "a table of this name was created in the meantime, and it differs: {}",
-                differences.join("; ")
-            ),
-            None,
-        ))
+            message,
+        )
     }
 
     async fn set_ttl(&self, table: &Table) -> Result<()> {
@@ -103,7 +107,7 @@ impl Dynamodb {
             .enabled(true)
             .attribute_name(attribute)
             .build()
-            .map_err(|error| action.garbled(&error))?;
+            .map_err(|error| action.garbled(error))?;
         let updated = self
             .control
             .update_time_to_live()
@@ -116,7 +120,7 @@ impl Dynamodb {
             // Another run that made the same table may have enabled it in between.
             Err(error) => match self.has_ttl(&table.name, attribute).await {
                 Ok(true) => Ok(()),
-                _ => Err(action.classify(&error)),
+                _ => Err(action.classify(error)),
             },
         }
     }
@@ -241,7 +245,7 @@ impl Dynamodb {
                         Some("ResourceNotFoundException") => return Ok(()),
                         // It is being made or changed, or is being deleted already.
                         Some("ResourceInUseException") if begun.elapsed() < PATIENCE => {}
-                        _ => return Err(self.action("DeleteTable", name).classify(&error)),
+                        _ => return Err(self.action("DeleteTable", name).classify(error)),
                     },
                 }
             }
@@ -250,12 +254,10 @@ impl Dynamodb {
             };
             if begun.elapsed() >= PATIENCE {
                 let status = describe::status(&found);
-                return Err(self.action("DescribeTable", name).error(
-                    ErrorClass::Fatal,
-                    "ResourceInUseException",
-                    &format!("the table was not deleted; its status is `{status}`"),
-                    Some("look at it in the console, and run again once it is gone"),
-                ));
+                let message = format!("the table was not deleted; its status is `{status}`");
+                return Err(self
+                    .in_use("DescribeTable", name, &message)
+                    .with_help("look at it in the console, and run again once it is gone"));
             }
             sleep(pause).await;
             pause = (pause * 2).min(LOOK.1);
@@ -439,7 +441,7 @@ impl Dynamodb {
                 }
                 Err(error) => {
                     let action = self.action("UpdateContinuousBackups", name);
-                    return Err(action.classify(&error).code);
+                    return Err(action.classify(error).code);
                 }
             }
         }
@@ -449,7 +451,7 @@ impl Dynamodb {
         let request = self.control.describe_continuous_backups().table_name(name);
         let answer = request.send().await.map_err(|error| {
             let action = self.action("DescribeContinuousBackups", name);
-            action.classify(&error).code
+            action.classify(error).code
         })?;
         let status = answer
             .continuous_backups_description
@@ -471,7 +473,7 @@ impl Dynamodb {
             .replica_updates(ReplicationGroupUpdate::builder().create(create).build());
         match request.send().await {
             Ok(_) => self.wait(name).await.map_err(|error| error.code),
-            Err(error) => Err(self.action("UpdateTable", name).classify(&error).code),
+            Err(error) => Err(self.action("UpdateTable", name).classify(error).code),
         }
     }
 
@@ -486,7 +488,7 @@ impl Dynamodb {
                 .set_next_token(from);
             let answer = request.send().await.map_err(|error| {
                 let action = self.action("ListTagsOfResource", name);
-                action.classify(&error).code
+                action.classify(error).code
             })?;
             let page = answer.tags.unwrap_or_default().into_iter();
             tags.extend(page.map(|tag| (tag.key, tag.value)));

@@ -36,7 +36,7 @@ impl Dynamodb {
             return Ok(None);
         };
         let mut table = translate(name, &found)
-            .map_err(|error| self.action("DescribeTable", name).garbled(&error))?;
+            .map_err(|error| self.action("DescribeTable", name).garbled(error))?;
         let ttl = self.describe_ttl(name).await?;
         table.ttl = ttl.clone().flatten();
         Ok(Some(TableDescription {
@@ -58,7 +58,7 @@ impl Dynamodb {
                     .map(Some)
                     .ok_or_else(|| action.incomplete("Table")),
                 Err(error) if error.code() == Some("ResourceNotFoundException") => Ok(None),
-                Err(error) => Err(action.classify(&error)),
+                Err(error) => Err(action.classify(error)),
             }
         };
         self.wire.renewing(&action, ask).await
@@ -94,7 +94,7 @@ impl Dynamodb {
                 tracing::warn!(table = name, "the TTL of the table cannot be read");
                 Ok(None)
             }
-            Err(error) => Err(self.action("DescribeTimeToLive", name).classify(&error)),
+            Err(error) => Err(self.action("DescribeTimeToLive", name).classify(error)),
         }
     }
 }

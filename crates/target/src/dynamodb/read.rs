@@ -13,7 +13,7 @@ use dynafold_dynamodb::{Attribute, Item, Position, Query, Request, Table};
 use dynafold_relational::value::{Number, Text};
 use tokio::time::{Instant, sleep};
 
-use super::super::{ErrorClass, ItemKey, Page, Result, TargetError};
+use super::super::{ErrorClass, ItemKey, Page, Result, TargetError, TargetErrorKind};
 use super::Dynamodb;
 use super::classify::Attempt;
 use crate::retry::{Decision, Policy, Retry};
@@ -30,7 +30,7 @@ const POLICY: Policy = Policy {
 
 impl Dynamodb {
     pub(super) async fn read_items(&self, table: &Table, keys: &[ItemKey]) -> Result<Vec<Item>> {
-        let garbled = |error: NotAValue| self.action("BatchGetItem", &table.name).garbled(&error);
+        let garbled = |error: NotAValue| self.action("BatchGetItem", &table.name).garbled(error);
         let mut items = Vec::with_capacity(keys.len());
         for keys in keys.chunks(MOST_KEYS) {
             let fields = keys.iter().map(|key| key_fields(table, key));
@@ -74,7 +74,7 @@ impl Dynamodb {
                     )
                 }
             };
-            self.patience.ends(&retry, &failure.message);
+            self.patience.ends(&retry, &failure);
             match decision {
                 Decision::Retry(delay) => sleep(delay).await,
                 Decision::Split | Decision::Fail => return Err(failure),
@@ -83,12 +83,16 @@ impl Dynamodb {
     }
 
     fn still_unprocessed(&self, table: &Table) -> TargetError {
-        self.action("BatchGetItem", &table.name).error(
-            ErrorClass::Throttle,
-            "ProvisionedThroughputExceededException",
-            "keys stay unprocessed, which means that reading is throttled",
-            Some("the table takes too few reads: raise its read capacity, or run again later"),
-        )
+        let action = self.action("BatchGetItem", &table.name);
+        let message = "keys stay unprocessed, which means that reading is throttled";
+        action
+            .error(
+                TargetErrorKind::Throttled,
+                ErrorClass::Throttle,
+                "ProvisionedThroughputExceededException",
+                message,
+            )
+            .with_help("the table takes too few reads: raise its read capacity, or run again later")
     }
 
     async fn read_once(
@@ -101,11 +105,11 @@ impl Dynamodb {
             .set_keys(Some(keys.to_vec()))
             .consistent_read(true)
             .build()
-            .map_err(|error| action.garbled(&error))?;
+            .map_err(|error| action.garbled(error))?;
         let ask = || async {
             let asked = self.data.batch_get_item();
             let asked = asked.request_items(&table.name, wanted.clone());
-            asked.send().await.map_err(|error| action.classify(&error))
+            asked.send().await.map_err(|error| action.classify(error))
         };
         let answer = self.wire.renewing(&action, ask).await?;
         let items = answer
@@ -135,7 +139,7 @@ impl Dynamodb {
                 Err(error) => error,
             };
             let decision = retry.failed(error.class, begun.elapsed());
-            self.patience.ends(&retry, &error.message);
+            self.patience.ends(&retry, &error);
             match decision {
                 Decision::Retry(delay) => sleep(delay).await,
                 Decision::Split | Decision::Fail => return Err(error),
@@ -156,7 +160,7 @@ impl Dynamodb {
         match request {
             Request::Get { key, consistent } => {
                 let action = self.action("GetItem", &table.name);
-                let key = fields(key).map_err(|error| action.garbled(&error))?;
+                let key = fields(key).map_err(|error| action.garbled(error))?;
                 let request = self
                     .data
                     .get_item()
@@ -166,7 +170,7 @@ impl Dynamodb {
                     .return_consumed_capacity(ReturnConsumedCapacity::Total);
                 let call = || async {
                     let answer = request.clone().send().await;
-                    let answer = answer.map_err(|error| action.classify(&error))?;
+                    let answer = answer.map_err(|error| action.classify(error))?;
                     let items = Some(answer.item.into_iter().collect());
                     page(table, &action, items, None, answer.consumed_capacity)
                 };
@@ -185,7 +189,7 @@ impl Dynamodb {
         from: Option<Position>,
     ) -> Result<Page> {
         let action = self.action("Query", &table.name);
-        let garbled = |error: NotAValue| action.garbled(&error);
+        let garbled = |error: NotAValue| action.garbled(error);
         let from = from.as_ref().map(fields).transpose().map_err(garbled)?;
         let values = query.values.iter();
         let values = values.map(|(place, given)| Ok((place.clone(), value(given)?)));
@@ -210,7 +214,7 @@ impl Dynamodb {
             .set_exclusive_start_key(from);
         let call = || async {
             let answer = request.clone().send().await;
-            let answer = answer.map_err(|error| action.classify(&error))?;
+            let answer = answer.map_err(|error| action.classify(error))?;
             let (items, next) = (answer.items, answer.last_evaluated_key);
             page(table, &action, items, next, answer.consumed_capacity)
         };
@@ -226,7 +230,7 @@ pub(super) fn page(
     next: Option<Fields>,
     consumed: Option<ConsumedCapacity>,
 ) -> Result<Page> {
-    let garbled = |error: NotAValue| action.garbled(&error);
+    let garbled = |error: NotAValue| action.garbled(error);
     let items = items.ok_or_else(|| action.incomplete("Items"))?;
     let items = items.into_iter().map(|fields| item(table, fields));
     let next = next.filter(|fields| !fields.is_empty()).map(members);

@@ -47,7 +47,7 @@ impl Dynamodb {
     ) -> Result<Page> {
         let action = self.action("Scan", &table.name);
         let from = from.as_ref().map(read::fields).transpose();
-        let from = from.map_err(|error| action.garbled(&error))?;
+        let from = from.map_err(|error| action.garbled(error))?;
         let mut request = self
             .data
             .scan()
@@ -69,7 +69,7 @@ impl Dynamodb {
         }
         let call = || async {
             let answer = request.clone().send().await;
-            let answer = answer.map_err(|error| action.classify(&error))?;
+            let answer = answer.map_err(|error| action.classify(error))?;
             let (items, next) = (answer.items, answer.last_evaluated_key);
             read::page(table, &action, items, next, answer.consumed_capacity)
         };

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::Dynamodb;
 use super::classify::Attempt;
 use super::wire::Body;
-use crate::{Action, Batch, BatchOutcome, Consumed, ErrorClass, ItemKey, Result};
+use crate::{Action, Batch, BatchOutcome, Consumed, ErrorClass, ItemKey, Result, TargetErrorKind};
 
 #[derive(Deserialize)]
 struct BatchWriteResponse<'a> {
@@ -148,10 +148,10 @@ fn find(
     }
     let stranger = || {
         action.error(
+            TargetErrorKind::Connection,
             ErrorClass::Transient,
             "UnprocessedItems",
             "the answer lists an unprocessed item that was not sent",
-            None,
         )
     };
     let sent: Vec<Option<ItemKey>> = (0..batch.len())

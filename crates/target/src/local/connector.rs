@@ -63,7 +63,7 @@ fn serve(opener: &Opener, operation: &str, body: &[u8]) -> Result<JsonResponse> 
     match result {
         Ok(json) => Ok((200, json)),
         // Only SQLite fails like this, never a request.
-        Err(error) if error.status_code() == 500 => Err(opener.error(&error)),
+        Err(error) if error.status_code() == 500 => Err(opener.error(error)),
         Err(error) => {
             let body = serde_json::json!({
                 "__type": error.error_type(),

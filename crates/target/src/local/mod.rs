@@ -26,10 +26,15 @@ use dynoxide::{Database, DynoxideError, ImportOptions};
 use parking_lot::Mutex;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode, OpenFlags};
 
+use super::TargetErrorKind::{DiskFull, File, Locked, Refused, TableMissing};
 use super::dynamodb::{
     Clients, Dynamodb, ServiceLocation, Vault, made_up_credentials, without_values,
 };
-use super::{Action, Batch, BatchEntry, BatchLimit, BatchOutcome, ErrorClass, Result, TargetError};
+use super::error::ServiceText;
+use super::{
+    Action, Batch, BatchEntry, BatchLimit, BatchOutcome, ErrorClass, Result, TargetError,
+    TargetErrorKind,
+};
 use crate::private;
 use connector::{Connector, unreadable};
 
@@ -132,7 +137,9 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
-        Err(_) => Err(failure("the embedded engine stopped unexpectedly", None)),
+        Err(error) => {
+            Err(failure(File, "the embedded engine stopped unexpectedly").with_cause(error, 0))
+        }
     }
 }
 
@@ -160,7 +167,7 @@ fn import(opener: &Opener, table: &str, batch: &Batch) -> Result<BatchOutcome> {
     parsed
         .and_then(|items| database.import_items(table, items, ImportOptions::default()))
         .map(|_| BatchOutcome::default())
-        .map_err(|error| refused(opener, table, &error))
+        .map_err(|error| refused(opener, table, error))
 }
 
 fn parse(entry: &BatchEntry, json: &str) -> Result<EngineItem, DynoxideError> {
@@ -172,25 +179,21 @@ fn parse(entry: &BatchEntry, json: &str) -> Result<EngineItem, DynoxideError> {
     serde_json::from_str(json).map_err(|error| unreadable(&error))
 }
 
-fn refused(opener: &Opener, table: &str, error: &DynoxideError) -> TargetError {
+fn refused(opener: &Opener, table: &str, error: DynoxideError) -> TargetError {
     if error.status_code() == 500 {
         return opener.error(error);
     }
-    let kind = error.error_type();
-    let code = kind.rsplit_once('#').map_or(kind, |(_, code)| code);
-    TargetError {
-        class: match error {
-            DynoxideError::ResourceNotFoundException(_) => ErrorClass::Fatal,
-            _ => ErrorClass::Invalid,
-        },
-        code: code.to_owned(),
-        message: format!(
-            "import into table {table}: {} ({code})",
-            without_values(&error.to_string())
-        ),
-        help: None,
-        throttles: Vec::new(),
-    }
+    let code = error.error_type();
+    let code = code.rsplit_once('#').map_or(code, |(_, code)| code);
+    let (kind, class, what) = match error {
+        DynoxideError::ResourceNotFoundException(_) => {
+            (TableMissing, ErrorClass::Fatal, "there is no such table")
+        }
+        _ => (Refused, ErrorClass::Invalid, "refused"),
+    };
+    let message = format!("import into table {table}: {what} ({code})");
+    TargetError::new(kind, class, code, message)
+        .with_cause(ServiceText(without_values(&error.to_string())), 0)
 }
 
 // The file under the embedded engine: looked at before it is opened, made only by a table's
@@ -223,7 +226,7 @@ impl Opener {
         let file = file
             .map(std::path::absolute)
             .transpose()
-            .map_err(|error| failure(&format!("the file's name is not usable: {error}"), None))?;
+            .map_err(|error| failure(File, "the file's name is not usable").with_cause(error, 0))?;
         Ok(Self {
             file,
             open: Mutex::default(),
@@ -245,14 +248,14 @@ impl Opener {
             return Ok(database.clone());
         }
         let opened = match &self.file {
-            None => Database::memory().map_err(|error| translate(None, &error))?,
+            None => Database::memory().map_err(|error| translate(None, error))?,
             Some(file) => {
                 inspect(file)?;
-                let name = file
-                    .to_str()
-                    .ok_or_else(|| failure("the file's name is not UTF-8", Some(OTHER_FILE)))?;
+                let name = file.to_str().ok_or_else(|| {
+                    failure(File, "the file's name is not UTF-8").with_help(OTHER_FILE)
+                })?;
                 private::make(file);
-                Database::new(name).map_err(|error| translate(Some(file), &error))?
+                Database::new(name).map_err(|error| translate(Some(file), error))?
             }
         };
         *open = Some(opened.clone());
@@ -287,11 +290,11 @@ impl Opener {
             connection.busy_timeout(PATIENCE)?;
             work(&connection)
         };
-        done().map_err(|error| sqlite(file, &error))
+        done().map_err(|error| sqlite(file, error))
     }
 
     /// What an error of the running engine means for its file.
-    fn error(&self, error: &DynoxideError) -> TargetError {
+    fn error(&self, error: DynoxideError) -> TargetError {
         translate(self.file.as_deref(), error)
     }
 }
@@ -300,7 +303,7 @@ impl Opener {
 fn inspect(file: &Path) -> Result<()> {
     let shown = file.display();
     if file.is_dir() {
-        return Err(failure(&format!("{shown} is a folder"), Some(OTHER_FILE)));
+        return Err(failure(File, format!("{shown} is a folder")).with_help(OTHER_FILE));
     }
     let length = match fs::metadata(file) {
         Ok(metadata) => metadata.len(),
@@ -308,10 +311,10 @@ fn inspect(file: &Path) -> Result<()> {
     };
     if length == 0 {
         return match file.parent() {
-            Some(folder) if !folder.is_dir() => Err(failure(
-                &format!("there is no folder {}", folder.display()),
-                Some("make the folder first"),
-            )),
+            Some(folder) if !folder.is_dir() => {
+                let message = format!("there is no folder {}", folder.display());
+                Err(failure(File, message).with_help("make the folder first"))
+            }
             _ => Ok(()),
         };
     }
@@ -336,15 +339,16 @@ fn inspect(file: &Path) -> Result<()> {
     }
     match counted {
         Ok((0, _) | (_, 2)) => Ok(()),
-        Ok(_) => Err(failure(
-            &format!("{shown} is a SQLite database, but not one that holds DynamoDB tables"),
-            Some(OTHER_FILE),
-        )),
-        Err(error) => Err(sqlite(file, &error)),
+        Ok(_) => {
+            let message =
+                format!("{shown} is a SQLite database, but not one that holds DynamoDB tables");
+            Err(failure(File, message).with_help(OTHER_FILE))
+        }
+        Err(error) => Err(sqlite(file, error)),
     }
 }
 
-fn translate(file: Option<&Path>, error: &DynoxideError) -> TargetError {
+fn translate(file: Option<&Path>, error: DynoxideError) -> TargetError {
     let file = file.unwrap_or(Path::new("the table in memory"));
     if let DynoxideError::SqliteError(error) = error {
         return sqlite(file, error);
@@ -357,48 +361,50 @@ fn translate(file: Option<&Path>, error: &DynoxideError) -> TargetError {
         ("readonly database", ErrorCode::ReadOnly),
     ];
     let code = codes.into_iter().find(|(words, _)| text.contains(words));
-    of_code(file, code.map(|(_, code)| code), &text)
+    of_code(file, code.map(|(_, code)| code)).with_cause(error, 0)
 }
 
-fn sqlite(file: &Path, error: &SqliteError) -> TargetError {
-    of_code(file, error.sqlite_error_code(), &error.to_string())
+fn sqlite(file: &Path, error: SqliteError) -> TargetError {
+    of_code(file, error.sqlite_error_code()).with_cause(error, 0)
 }
 
-/// What SQLite's code means for a file. `text`: what it says itself.
-fn of_code(file: &Path, code: Option<ErrorCode>, text: &str) -> TargetError {
+/// What SQLite's code means for a file.
+fn of_code(file: &Path, code: Option<ErrorCode>) -> TargetError {
     let shown = file.display();
-    let (message, help) = match code {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            let message = format!("{shown} is locked by another process");
-            return TargetError {
-                class: ErrorClass::Transient,
-                ..failure(&message, Some("wait for the other process to end"))
-            };
+    let (kind, message, help) = match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
+            Locked,
+            format!("{shown} is locked by another process"),
+            "wait for the other process to end",
+        ),
+        Some(ErrorCode::NotADatabase) => {
+            (File, format!("{shown} is not a database file"), OTHER_FILE)
         }
-        Some(ErrorCode::NotADatabase) => (format!("{shown} is not a database file"), OTHER_FILE),
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => (
+            File,
             format!("{shown} cannot be opened for writing"),
             "look at the permissions of the file and of its folder, which must be writable too",
         ),
         Some(ErrorCode::DiskFull) => (
+            DiskFull,
             format!("the disk under {shown} is full"),
             "free some space and run again",
         ),
-        Some(ErrorCode::DatabaseCorrupt) => {
-            (format!("{shown} is damaged"), "delete it and load again")
-        }
-        _ => return failure(&format!("{shown}: {text}"), None),
+        Some(ErrorCode::DatabaseCorrupt) => (
+            File,
+            format!("{shown} is damaged"),
+            "delete it and load again",
+        ),
+        _ => return failure(File, format!("{shown} cannot be read or written")),
     };
-    failure(&message, Some(help))
+    failure(kind, message).with_help(help)
 }
 
 /// An error about the file, or about the engine itself.
-fn failure(message: &str, help: Option<&str>) -> TargetError {
-    TargetError {
-        class: ErrorClass::Fatal,
-        code: "File".to_owned(),
-        message: message.to_owned(),
-        help: help.map(str::to_owned),
-        throttles: Vec::new(),
-    }
+fn failure(kind: TargetErrorKind, message: impl Into<String>) -> TargetError {
+    let class = match kind {
+        Locked => ErrorClass::Transient,
+        _ => ErrorClass::Fatal,
+    };
+    TargetError::new(kind, class, "File", message.into())
 }

@@ -48,7 +48,7 @@ pub(in crate::load) enum ResumableFileError {
         /// The file.
         path: PathBuf,
         /// How that shows.
-        what: String,
+        what: &'static str,
     },
     /// What is to be appended cannot be read.
     #[error("cannot read back what is to be appended")]
@@ -72,15 +72,6 @@ impl ResumableFileError {
     pub(in crate::load) fn unwritable(path: &Path, cause: io::Error) -> Self {
         let path = path.to_owned();
         Self::Unwritable { path, cause }
-    }
-
-    /// What to do about it.
-    pub(in crate::load) fn help(&self) -> &'static str {
-        match self {
-            Self::Changed { .. } => "put the file back as it was, or start over with --fresh",
-            Self::Unread { .. } => "free some disk space for temporary files",
-            Self::Unwritable { .. } => "free some disk space or name another file",
-        }
     }
 }
 
@@ -111,9 +102,9 @@ impl ResumableFile {
         extent: &CommittedExtent,
     ) -> Result<Self, ResumableFileError> {
         let failed = |cause| ResumableFileError::unwritable(path, cause);
-        let changed = |what: &str| ResumableFileError::Changed {
+        let changed = |what| ResumableFileError::Changed {
             path: path.to_owned(),
-            what: what.to_owned(),
+            what,
         };
         let mut annex = match Self::open(path, false) {
             Err(cause) if cause.kind() == ErrorKind::NotFound && extent.length > 0 => {

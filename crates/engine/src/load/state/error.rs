@@ -4,7 +4,6 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::ChangedFact;
-use crate::load::ending::Failure;
 
 /// A state cannot be opened or written.
 #[derive(Debug, thiserror::Error)]
@@ -127,11 +126,4 @@ fn holder(pid: Option<u32>, host: Option<&str>, since: Option<&str>) -> String {
 fn listed(differences: &[ChangedFact]) -> String {
     let lines: Vec<String> = differences.iter().map(ChangedFact::to_string).collect();
     lines.join("; ")
-}
-
-/// The state of the run cannot be kept.
-impl From<&StateError> for Failure {
-    fn from(error: &StateError) -> Self {
-        Self::new("state", error, Some(error.help()))
-    }
 }

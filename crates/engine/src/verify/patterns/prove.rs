@@ -1,6 +1,7 @@
 //! Asks both sides: for each access pattern, calls are drawn, its SQL is run on the source and the
 //! pattern on the table, and the answers are compared.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use dynafold_format::counted;
@@ -44,7 +45,7 @@ pub async fn prove(
     let without_sql = patterns.len().saturating_sub(claims.len());
     let outcome = match ended {
         None => PatternsOutcome::Interrupted,
-        Some(Err(failure)) => PatternsOutcome::Failed(failure),
+        Some(Err(failure)) => PatternsOutcome::Failed(Arc::new(failure)),
         Some(Ok(())) if different > 0 => PatternsOutcome::Different,
         // Who names a pattern wants to know of it; and with no proof at all nothing is proved.
         Some(Ok(())) if not_proved > 0 || claims.is_empty() => PatternsOutcome::NotProved,
@@ -89,7 +90,7 @@ async fn all(
     let asked = tables_of_patterns(ground.catalog, &wanted);
     let scans: Vec<&Scan> = ground.model.scans().into_iter().chain(&asked).collect();
     let begun = source.begin(&scans).await;
-    begun.map_err(|error| Failure::from(&error))?;
+    begun?;
     let mut reaches: Vec<(usize, ClaimVerdict, AskedKeys)> = Vec::new();
     for (number, pattern) in wanted.iter().enumerate() {
         let mut work = PatternProver {
@@ -143,13 +144,13 @@ async fn all(
         reports.push(work.report);
     }
     let confirmed = source.confirm().await;
-    confirmed.map_err(|error| Failure::from(&error))?;
+    confirmed?;
     if reaches.is_empty() {
         return Ok(());
     }
     let mut seen: Vec<&mut AskedKeys> = reaches.iter_mut().map(|(.., reach)| reach).collect();
     let survey = survey(&proving.ground.model.table, target, &mut seen).await;
-    survey.map_err(|error| Failure::from(&error))?;
+    survey?;
     for (at, agrees, reach) in reaches {
         let Some(claim) = claims.get_mut(at) else {
             continue;

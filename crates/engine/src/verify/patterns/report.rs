@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use dynafold_mapping::claim::Claim;
 use serde::Serialize;
 
 use super::call::DrawReason;
-use crate::load::Failure;
+use crate::load::{Failure, shared};
 
 /// The proof of a mapping's access patterns.
 #[derive(Debug, Clone, Serialize)]
@@ -40,7 +41,7 @@ pub struct PatternsReport {
 }
 
 /// How the proof ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum PatternsOutcome {
     /// Every pattern that was asked about and has SQL is proved.
@@ -54,7 +55,7 @@ pub enum PatternsOutcome {
     /// It was stopped.
     Interrupted,
     /// It failed.
-    Failed(Failure),
+    Failed(#[serde(serialize_with = "shared")] Arc<Failure>),
 }
 
 /// The proof of one access pattern.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use dynafold_format::with_causes;
 use dynafold_mapping::access::plan;
 use dynafold_mapping::claim::{Claim, ClaimVerdict};
 use dynafold_mapping::item::Folder;
@@ -89,7 +90,7 @@ impl<'a> PatternProver<'_, 'a> {
         let drawn = match draw(source, &ground, pattern, &query, self.proving.values).await {
             Ok(drawn) => drawn,
             Err(DrawError::Source(error)) => {
-                return Err(refused("the source refuses to draw values", &error));
+                return Err(refused("the source refuses to draw values", error));
             }
             Err(other) => return Err(ProofStop::Unproved(other.to_string())),
         };
@@ -324,7 +325,7 @@ impl<'a> PatternProver<'_, 'a> {
         filled: &str,
     ) -> Result<QueryShape<'a>, ProofStop> {
         let columns = source.describe_answer(filled).await;
-        let columns = columns.map_err(|error| refused("the source refuses its `sql`", &error))?;
+        let columns = columns.map_err(|error| refused("the source refuses its `sql`", error))?;
         Ok(QueryShape::new(query, self.proving.ground.catalog, columns))
     }
 
@@ -448,17 +449,17 @@ impl<'a> PatternProver<'_, 'a> {
             {
                 return Ok(());
             }
-            Err(error) => return Err(refused("the source refuses its `sql`", &error)),
+            Err(error) => return Err(refused("the source refuses its `sql`", error)),
         };
         let may = kinds(source, ground.model, judge.projections, &rows).await;
-        let may = may.map_err(|error| ProofStop::Failed(Failure::from(&error)))?;
+        let may = may.map_err(|error| ProofStop::Failed(error.into()))?;
         let plan = plan(pattern, &call.values, ground.context)
-            .map_err(|error| ProofStop::Unproved(error.to_string()))?;
+            .map_err(|error| ProofStop::Unproved(with_causes(&error)))?;
         if let Ok(reach) = reach {
             reach.ask(&plan);
         }
         let answer = answer(target, &ground.model.table, &plan, true).await;
-        let answer = answer.map_err(|error| ProofStop::Failed(Failure::from(&error)))?;
+        let answer = answer.map_err(|error| ProofStop::Failed(error.into()))?;
         let report = &mut self.report;
         report.calls += 1;
         *report.drawn.entry(call.why).or_default() += 1;
@@ -499,10 +500,10 @@ impl<'a> PatternProver<'_, 'a> {
 }
 
 /// A source that refuses a pattern's SQL says why; one that goes away ends the run.
-fn refused(what: &str, error: &SourceError) -> ProofStop {
+fn refused(what: &str, error: SourceError) -> ProofStop {
     match error {
         SourceError::Query { cause, .. } | SourceError::Permission { cause, .. } => {
-            ProofStop::Unproved(format!("{what}: {}", database_message(cause)))
+            ProofStop::Unproved(format!("{what}: {}", database_message(&cause)))
         }
         error => ProofStop::Failed(Failure::from(error)),
     }

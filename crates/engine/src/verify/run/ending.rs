@@ -109,7 +109,7 @@ fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
     let total = &report.total;
     let not_proved = |because: String| (ClaimVerdict::NotProved, because);
     match &report.outcome {
-        VerifyOutcome::Failed(failure) => return not_proved(failure.message.clone()),
+        VerifyOutcome::Failed(failure) => return not_proved(failure.to_string()),
         VerifyOutcome::Interrupted => {
             return not_proved("interrupted before everything was compared".to_owned());
         }
@@ -206,15 +206,14 @@ fn outcome(
     total: &ComparedBooks,
     unexpected: &UnexpectedItems,
 ) -> VerifyOutcome {
+    let internal = |what| VerifyOutcome::Failed(Arc::new(Failure::Internal(what)));
     match why {
         Some(EndReason::Cancelled | EndReason::TooManyRejects) => VerifyOutcome::Interrupted,
         Some(EndReason::Failed(failure)) => VerifyOutcome::Failed(failure),
         None if unexpected.items.is_none() && unexpected.why_not.is_none() => {
-            VerifyOutcome::Failed(Failure::internal("the table was not scanned to its end"))
+            internal("the table was not scanned to its end")
         }
-        None if total.uncompared > 0 => {
-            VerifyOutcome::Failed(Failure::internal("not every item was compared"))
-        }
+        None if total.uncompared > 0 => internal("not every item was compared"),
         None if total.amiss() > 0 || unexpected.items.is_some_and(|items| items > 0) => {
             VerifyOutcome::Different
         }

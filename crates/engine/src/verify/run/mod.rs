@@ -42,7 +42,7 @@ pub async fn verify(mut verify: Verify) -> VerifyReport {
     let halt = RunHalt::default();
     let mut setting = None;
     match verify.source.take() {
-        None => halt.set(Failure::internal("a comparison has no source")),
+        None => halt.set(Failure::Internal("a comparison has no source")),
         Some(source) => match set(&verify, source).await {
             Ok(set) => setting = Some(set),
             Err(why) => halt.set(why),
@@ -154,7 +154,7 @@ impl VerifyRun {
         // Workers end when no block can come.
         self.halt.join(workers, "a worker died").await;
         if let Some(mender) = mender {
-            let lost = || Failure::internal("what was repaired cannot be added up");
+            let lost = || Failure::Internal("what was repaired cannot be added up");
             self.mended = Arc::into_inner(mender).ok_or_else(lost)?.finish().await;
         }
         let keys = Arc::into_inner(shared).and_then(|shared| shared.keys);
@@ -360,7 +360,7 @@ async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<VerifySetup
         plan = thin(plan, sample, &verify.model);
         last = Some(draw(verify, &plan, &selection, sample, &mut slot).await?);
     }
-    let lost = || Failure::internal("the source did not come back from an earlier reading");
+    let lost = || Failure::Internal("the source did not come back from an earlier reading");
     let source = slot.ok_or_else(lost)?;
     Ok(VerifySetup {
         whole: plan.chunks().count() == chunks,

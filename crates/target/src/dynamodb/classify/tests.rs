@@ -53,7 +53,7 @@ fn credentials_that_come_late_may_come_yet() {
         place: &place,
         held: false,
     };
-    let class = |error: CredentialsError| action.credentials(&error).class;
+    let class = |error: CredentialsError| action.credentials(error).class;
     let late = CredentialsError::provider_timed_out(std::time::Duration::from_secs(5));
     assert_eq!(class(late), Transient);
     assert_eq!(class(CredentialsError::not_loaded("none")), Fatal);
@@ -63,7 +63,7 @@ fn credentials_that_come_late_may_come_yet() {
         held: true,
         ..action
     };
-    let cut = later.credentials(&CredentialsError::provider_error("cut"));
+    let cut = later.credentials(CredentialsError::provider_error("cut"));
     assert_eq!(cut.class, Transient);
 }
 
@@ -72,8 +72,10 @@ fn messages_name_the_way_out() {
     let denied = classified("BatchWriteItem", "AccessDeniedException");
     assert_eq!(
         denied.message,
-        "BatchWriteItem on table app: what it says (AccessDeniedException)"
+        "BatchWriteItem on table app: access denied (AccessDeniedException)"
     );
+    assert_eq!(denied.kind, AccessDenied);
+    assert_eq!(denied.source().unwrap().to_string(), "what it says");
     assert_eq!(
         denied.help.as_deref(),
         Some(
@@ -85,6 +87,7 @@ fn messages_name_the_way_out() {
         expired.message,
         "Scan on table app: the credentials have expired (ExpiredTokenException)"
     );
+    assert!(expired.source().is_none());
     assert_eq!(
         expired.help.as_deref(),
         Some("log in again: `aws sso login --profile dev`")

@@ -67,7 +67,7 @@ impl Wire {
 
     async fn send_once(&self, attempt: &Attempt<'_>, body: &Body) -> Result<Bytes> {
         let held = self.vault.valid_at(self.clock.now()).await;
-        let held = held.map_err(|error| attempt.credentials(&error))?;
+        let held = held.map_err(|error| attempt.credentials(error))?;
         let template = self.templates.of(attempt, &held).await?;
         let request = self.request(attempt, &template, &held, body)?;
         let answer = exchange(attempt, &template, request).await?;
@@ -119,7 +119,7 @@ impl Wire {
         };
         match self.vault.renew(refused, self.clock.now()).await {
             Ok(found) => Ok(found),
-            Err(error) => match attempt.credentials(&error) {
+            Err(error) => match attempt.credentials(error) {
                 error if error.class == ErrorClass::Transient => Err(error),
                 // Their expiry says more than that there are no others.
                 _ => Ok(false),
@@ -169,7 +169,7 @@ impl Wire {
                 Some(token) => set("x-amz-security-token", token.to_owned()),
                 None => Ok(()),
             })
-            .map_err(|error| attempt.garbled(&error))?;
+            .map_err(|error| attempt.garbled(error))?;
         Ok(request)
     }
 }
@@ -184,7 +184,7 @@ async fn exchange(
         let response = template.connector.call(request).await;
         let response = response.map_err(|error| attempt.unsent(error))?;
         let answer = WireResponse::read(response).await;
-        answer.map_err(|error| attempt.unread(error.as_ref()))
+        answer.map_err(|error| attempt.unread(error))
     };
     let patience = template.patience.unwrap_or(Duration::MAX);
     match tokio::time::timeout(patience, whole).await {

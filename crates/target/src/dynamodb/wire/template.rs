@@ -107,7 +107,7 @@ impl Templates {
         let seen = mirror.seen.lock().take();
         match (seen, stopped) {
             (Some(dressed), _) => Ok(dressed),
-            (None, Err(error)) => Err(attempt.classify(&error)),
+            (None, Err(error)) => Err(attempt.classify(error)),
             (None, Ok(_)) => Err(attempt.incomplete("a request")),
         }
     }

@@ -1,0 +1,184 @@
+//! What ends a run before its time.
+
+use std::error::Error as _;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dynafold_format::causes;
+use dynafold_source::SourceError;
+use dynafold_target::TargetError;
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
+
+use super::state::StateError;
+use crate::proof::ProofError;
+
+/// What ended a run before its time, for programs to match on. Its causes are its sources.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// When the source cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// When the target cannot be written or read; its kind tells how.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// When a table that is throttled left items unprocessed for too long.
+    #[error("{items} items of a batch were left unprocessed until the deadline")]
+    Throttled {
+        /// How many.
+        items: usize,
+    },
+    /// When the keys can be neither proved nor refuted.
+    #[error(transparent)]
+    Keys(#[from] ProofError),
+    /// When the state cannot be kept.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// When the rejects or the archive cannot be written.
+    #[error("cannot write the {} file {}", which.name(), path.display())]
+    File {
+        /// Which of them.
+        which: OutputFile,
+        /// Where it is.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        cause: io::Error,
+    },
+    /// When somebody has changed the rejects or the archive since the run wrote them.
+    #[error("the file {} was changed since the run wrote it: {what}", path.display())]
+    FileChanged {
+        /// Which of them.
+        which: OutputFile,
+        /// Where it is.
+        path: PathBuf,
+        /// How that shows.
+        what: &'static str,
+    },
+    /// When a file in the temporary folder cannot be written or read back: what does not fit into the memory is there.
+    #[error("cannot write to the temporary folder")]
+    Scratch(#[from] io::Error),
+    /// When a preview's items cannot be written where its caller wants them.
+    #[error("cannot write the items")]
+    Items(#[source] io::Error),
+    /// When items cannot be told apart, so that none of them may be deleted.
+    #[error(transparent)]
+    Unowned(#[from] Indistinguishable),
+    /// When something happens that cannot: a task of ours died.
+    #[error("{0}")]
+    Internal(&'static str),
+}
+
+impl Failure {
+    /// A stable code, as reports have it: `source`, `rejects-file`, `internal`, or the target's error code.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Source(_) => "source",
+            Self::Target(error) => &error.code,
+            Self::Throttled { .. } => "Throttled",
+            Self::Keys(_) => "proof",
+            Self::State(_) => "state",
+            Self::File { which, .. } | Self::FileChanged { which, .. } => which.code(),
+            Self::Scratch(_) => "scratch",
+            Self::Items(_) => "items",
+            Self::Unowned(_) => "unowned",
+            Self::Internal(_) => "internal",
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> Option<&str> {
+        Some(match self {
+            Self::Source(error) => return error.help(),
+            Self::Target(error) => return error.help.as_deref(),
+            Self::Throttled { .. } => {
+                "the table takes too few writes: raise its write capacity, or use fewer writers"
+            }
+            Self::Keys(error) => error.help(),
+            Self::State(error) => error.help(),
+            Self::File { which, .. } => which.help(),
+            Self::FileChanged { .. } => "put the file back as it was, or start over with --fresh",
+            Self::Scratch(_) => "free some disk space there, or name another folder in TMPDIR",
+            Self::Items(_) => return None,
+            Self::Unowned(_) => {
+                "give the table a `type_attribute`, or the keys texts to begin with"
+            }
+            Self::Internal(_) => "this is a fault in dynafold; please report it",
+        })
+    }
+}
+
+/// As reports have it: `code`, `message`, `causes`, the nearest first, and `help`.
+impl Serialize for Failure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let message = self.to_string();
+        let mut report = serializer.serialize_struct("Failure", 4)?;
+        report.serialize_field("code", self.code())?;
+        report.serialize_field("message", &message)?;
+        report.serialize_field("causes", &causes(&message, self.source()))?;
+        report.serialize_field("help", &self.help())?;
+        report.end()
+    }
+}
+
+/// serde writes no `Arc` unless every crate that uses it is built so.
+pub(crate) fn shared<S: Serializer>(
+    failure: &Arc<Failure>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    failure.serialize(serializer)
+}
+
+/// A file that a run writes beside the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputFile {
+    /// Rows that make no item.
+    Rejects,
+    /// Items that have expired already.
+    Archive,
+}
+
+impl OutputFile {
+    /// Its name in the state.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Rejects => "rejects",
+            Self::Archive => "archive",
+        }
+    }
+
+    pub(super) fn code(self) -> &'static str {
+        match self {
+            Self::Rejects => "rejects-file",
+            Self::Archive => "archive-file",
+        }
+    }
+
+    pub(super) fn help(self) -> &'static str {
+        match self {
+            Self::Rejects => {
+                "free some disk space or name another file with --rejects; without it a rejected row would be lost"
+            }
+            Self::Archive => {
+                "free some disk space or name another file with --archive; without it an item would be lost"
+            }
+        }
+    }
+}
+
+/// Why items cannot be told apart.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Indistinguishable {
+    /// When nothing is common to the items of a type.
+    #[error(
+        "items of {0} cannot be told from others: they have no type attribute, and their keys do not begin with a text of their own"
+    )]
+    Anything(Arc<str>),
+    /// When two item types have everything in common.
+    #[error("items of {0} and {1} cannot be told apart by their attributes or by their keys")]
+    Alike(Arc<str>, Arc<str>),
+}
