@@ -227,7 +227,7 @@ impl OutputStreams {
         if !yes && !Self::can_ask() {
             let message = format!("{why}, and there is no terminal to ask at");
             return Err(
-                Failure::usage(message).with_help("say --yes to go on without the question")
+                Failure::usage(message).with_help("use --yes to confirm in advance")
             );
         }
         if yes || Self::ask(question) {

@@ -134,7 +134,7 @@ async fn prepare(paths: &Paths, output: &OutputStreams) -> Result<(), Failure> {
         init::write(&paths.mapping, MAPPING)?;
     }
     if paths.table.exists() {
-        output.note(&format!("{} is made anew", paths.table.display()));
+        output.note(&format!("{} is created again", paths.table.display()));
     }
     for suffix in ["", "-wal", "-shm", "-journal"] {
         let mut name = paths.table.clone().into_os_string();

@@ -116,7 +116,7 @@ pub(super) fn context(
 ) -> Context {
     match opened {
         Some(Opened::Again(_, earlier)) if earlier.now().is_none() => output.note(
-            "beginning anew; what was written before is taken over: it is written again where it differs, and deleted where no row makes it and the load was into an empty table",
+            "starting over; what was written before is kept: items that differ are written again, and if the table was empty at first, items that no row makes are deleted",
         ),
         Some(Opened::Again(_, earlier)) => {
             if let Some(now) = earlier.now().and_then(|now| now.parse::<Timestamp>().ok()) {

@@ -45,7 +45,7 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
     out.push(String::new());
     out.extend(plan(report));
     if report.resumed {
-        out.push("this went on with a load that had not ended; the figures above are those of all of it, those below of this attempt".to_owned());
+        out.push("this attempt resumed an unfinished load: the figures above are for all attempts, those below for this one".to_owned());
     }
     let done = match report.doing {
         ItemAction::Plan => {
