@@ -226,9 +226,7 @@ impl OutputStreams {
     ) -> Result<(), Failure> {
         if !yes && !Self::can_ask() {
             let message = format!("{why}, and there is no terminal to ask at");
-            return Err(
-                Failure::usage(message).with_help("use --yes to confirm in advance")
-            );
+            return Err(Failure::usage(message).with_help("use --yes to confirm in advance"));
         }
         if yes || Self::ask(question) {
             Ok(())
