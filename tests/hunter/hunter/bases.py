@@ -63,11 +63,12 @@ class Base:
                 line += " NOT NULL"
             lines.append(line)
         names = {column["name"] for column in table["columns"]}
+        deferrable = " DEFERRABLE" if table.get("deferrable") else ""
         if table.get("primary_key") and not inline and set(table["primary_key"]) <= names:
-            lines.append(f"PRIMARY KEY ({self.names(table['primary_key'])})")
+            lines.append(f"PRIMARY KEY ({self.names(table['primary_key'])}){deferrable}")
         for unique in table.get("unique", []):
             if set(unique) <= names:
-                lines.append(f"UNIQUE ({self.names(unique)})")
+                lines.append(f"UNIQUE ({self.names(unique)}){deferrable}")
         for key in table.get("foreign_keys", []):
             if set(key["columns"]) <= names and not key.get("after"):
                 lines.append(f"FOREIGN KEY ({self.names(key['columns'])}) REFERENCES {self.quote(key['table'])} "
