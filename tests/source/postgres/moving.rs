@@ -378,7 +378,7 @@ async fn row_security_that_comes_to_hide_rows_ends_the_run() {
         let chunks: Result<Vec<_>, _> = source.scan(&scan).try_collect().await;
         let refused = chunks.expect_err("hidden rows").to_string();
         assert!(
-            refused.starts_with("row security came to hide rows of"),
+            refused.starts_with("row security hides rows of"),
             "{refused}"
         );
     }
