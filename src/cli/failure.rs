@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::diagnostic::did_you_mean;
+use crate::format::address::without_logins;
 use crate::format::causes;
 use crate::load::{self, TableError};
 use crate::source::SourceError;
@@ -66,7 +67,7 @@ impl Failure {
         Self {
             exit: FAILED,
             code: "failed".to_owned(),
-            message: message.into(),
+            message: without_logins(&message.into()),
             causes: Vec::new(),
             help: None,
             diagnostics: None,

@@ -10,6 +10,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::format::printable;
 use super::output::write_to_stderr;
 use crate::diagnostic::nearest;
+use crate::format::address::without_logins;
 
 /// How a missing argument's name begins, and the tip for it.
 const TIPS: &[(&str, &str)] = &[
@@ -75,10 +76,12 @@ pub(super) fn explained(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Prints what clap has to say. Its words may hold an argument as it was given: then they go without colours.
+/// Prints what clap has to say. Its words may hold an argument as it was given: one that steers the terminal, or a URL with a
+/// password. Then they go without colours, and without either.
 pub(super) fn print_usage(error: &clap::Error) -> ExitCode {
-    let text = error.render().to_string();
-    if error.use_stderr() && printable(&text) != text {
+    let words = error.render().to_string();
+    let text = without_logins(&words);
+    if error.use_stderr() && printable(&text) != words {
         write_to_stderr(text.trim_end());
     } else {
         // Where nobody listens any more, it is lost.

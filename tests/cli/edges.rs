@@ -320,3 +320,29 @@ async fn every_unfit_column_of_a_row_is_told_at_once() {
         "{said}"
     );
 }
+
+/// A URL is easily given where none belongs, and its password then stands in what clap and we say of it.
+#[test]
+fn a_url_in_the_wrong_place_is_not_shown_with_its_password() {
+    let url = "postgres://me:SeKrEt@db.example/shop";
+    let format = ["inspect", "--format", url];
+    let catalog = ["check", "mappings/orders.yaml", "--catalog", url];
+    let json = ["inspect", "--format", "json", url];
+    let all: [&[&str]; 6] = [
+        &[url],
+        &["inspect", url],
+        &["check", url],
+        &format,
+        &catalog,
+        &json,
+    ];
+    for arguments in all {
+        let output = command(arguments).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8(text).unwrap();
+        assert!(
+            !output.status.success() && !text.contains("SeKrEt"),
+            "{arguments:?}: {text}"
+        );
+    }
+}

@@ -108,6 +108,22 @@ pub fn shown(text: &str) -> String {
     text.split(['?', '#']).next().unwrap_or_default().to_owned()
 }
 
+/// A text without the user and the password of each URL in it: an address may stand anywhere on a command line by mistake.
+#[must_use]
+pub fn without_logins(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("://") {
+        let word = behind.split(char::is_whitespace).next().unwrap_or_default();
+        let login = word.rfind('@').unwrap_or(0);
+        out.push_str(before);
+        out.push_str(if login > 0 { "://…" } else { "://" });
+        rest = behind.get(login..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,6 +188,15 @@ mod tests {
         ] {
             assert_eq!(check_file(name), Ok(()), "{name}");
         }
+    }
+
+    #[test]
+    fn no_login_is_left_in_a_text() {
+        assert_eq!(
+            without_logins("'postgres://me:s3://cret@pw@host/db' and http://host:8000 for me@host"),
+            "'postgres://…@host/db' and http://host:8000 for me@host"
+        );
+        assert_eq!(without_logins("no address, a@b"), "no address, a@b");
     }
 
     #[test]

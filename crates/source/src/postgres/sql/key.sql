@@ -44,7 +44,8 @@ LEFT JOIN LATERAL (
         -- An operator that somebody made for the type would be called instead of the index's.
         AND NOT EXISTS (
             SELECT FROM pg_catalog.pg_operator AS own
-            WHERE own.oid >= 16384 AND t.oid IN (own.oprleft, own.oprright)
+            WHERE own.oid >= 16384 AND own.oprname IN ('<', '<=', '=', '>=', '>')
+              AND (own.oprleft IN (t.oid, base.oid) OR own.oprright IN (t.oid, base.oid))
         )
         -- Others may not compare with a literal, and what they print may change. `regclass` and its like compare as
         -- numbers, and are read as the names of what they number.
