@@ -152,7 +152,7 @@ async fn a_join_that_compares_more_loosely_than_the_parents_key_may_give_a_row_t
         !catalog
             .find("loose")
             .unwrap()
-            .is_unique(&["code".to_owned()])
+            .is_declared_unique(&["code".to_owned()], catalog.dbms)
     );
 }
 
@@ -320,7 +320,8 @@ async fn a_join_leads_to_one_parent_only_where_it_compares_as_the_parents_key_do
         ("alike", "k", true),
         ("alike", "d", true),
     ] {
-        let found = catalog.find(table).unwrap().is_unique(&[column.to_owned()]);
+        let in_catalog = catalog.find(table).unwrap();
+        let found = in_catalog.is_unique(&[column.to_owned()], catalog.dbms);
         assert_eq!(found, unique, "{table} {column}");
     }
     // PK 3, SK 3, _type 6, v 1; and -99900000 behind `n`.

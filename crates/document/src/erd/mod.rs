@@ -20,7 +20,7 @@ mod svg;
 #[cfg(test)]
 mod tests;
 
-use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
+use dynafold_relational::catalog::{Catalog, Dbms, ForeignKey, Table};
 
 use card::Card;
 use layout::{BoxLink, BoxShape, ErdLayout, READABLE, lay_out};
@@ -100,7 +100,7 @@ impl<'a> Drawing<'a> {
         let cards: Vec<Card> = (tables.iter())
             .map(|(table, shown)| Card::new(catalog, table, *shown == TableDetail::Dimmed, bound))
             .collect();
-        let edges = edges(&cards);
+        let edges = edges(&cards, catalog.dbms);
         let shapes: Vec<BoxShape> = (cards.iter())
             .map(|card| BoxShape {
                 width: card.width,
@@ -127,7 +127,7 @@ impl<'a> Drawing<'a> {
     }
 }
 
-fn edges<'a>(cards: &[Card<'a>]) -> Vec<Edge<'a>> {
+fn edges<'a>(cards: &[Card<'a>], dbms: Dbms) -> Vec<Edge<'a>> {
     let mut edges = Vec::new();
     for (child, card) in cards.iter().enumerate() {
         let table = card.table;
@@ -143,7 +143,7 @@ fn edges<'a>(cards: &[Card<'a>]) -> Vec<Edge<'a>> {
                 key,
                 label: card::fit(&key.columns.join(", "), card::SMALL, svg::LABEL_ROOM),
                 optional: key.columns.iter().any(nullable),
-                unique: table.is_unique(&key.columns),
+                unique: table.is_declared_unique(&key.columns, dbms),
             });
         }
     }

@@ -58,7 +58,7 @@ fn relationship(out: &mut String, catalog: &Catalog, table: &Table, key: &Foreig
     } else {
         "||"
     };
-    let child = if table.is_unique(&key.columns) {
+    let child = if table.is_declared_unique(&key.columns, catalog.dbms) {
         "o|"
     } else {
         "o{"

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, DynamoType};
 use dynafold_format::counted;
-use dynafold_relational::catalog::{Column, DataType, TypeFamily};
+use dynafold_relational::catalog::{Column, DataType, Table, TypeFamily};
 use dynafold_relational::scan::{Scan, ScanColumn};
 use dynafold_relational::value::{Number, NumberError};
 
@@ -279,16 +279,24 @@ impl ItemBinder<'_> {
             data_type,
             DataType::Integer { .. } | DataType::Decimal { scale: Some(0), .. }
         );
-        let known = table.and_then(|table| Some((table, table.estimated_rows?)));
-        Some(match known {
-            Some((table, rows)) if is_whole && table.is_distinct(name) => {
-                let called = self.scope.catalog.display_name(&table.name);
-                let about = counted(rows, "row");
-                let because = format!("`{called}` has about {about}, each with another `{name}`");
-                trial.counting(rows, because)
-            }
-            _ => trial,
-        })
+        let dbms = self.scope.catalog.dbms;
+        let is_distinct = |table: &&Table| {
+            let not_null = table.column(name).is_some_and(|column| !column.nullable);
+            is_whole && not_null && table.is_unique(&[name.to_owned()], dbms)
+        };
+        let table = table.filter(is_distinct);
+        Some(
+            match table.and_then(|table| Some((table, table.estimated_rows?))) {
+                Some((table, rows)) => {
+                    let called = self.scope.catalog.display_name(&table.name);
+                    let about = counted(rows, "row");
+                    let because =
+                        format!("`{called}` has about {about}, each with another `{name}`");
+                    trial.counting(rows, because)
+                }
+                _ => trial,
+            },
+        )
     }
 
     /// A composite template takes scalars alone.

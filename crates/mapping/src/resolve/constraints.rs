@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use dynafold_relational::catalog::{Column, DataType, Dbms, Table, TableKind};
+use dynafold_relational::catalog::{Column, DataType, Dbms, Table};
 use dynafold_relational::scan::ScanColumn;
 
 use super::bind::{ItemBinder, unknown};
@@ -51,30 +51,32 @@ impl ItemBinder<'_> {
         ) {
             return Vec::new();
         }
-        let dbms = self.scope.catalog.dbms;
-        let mut keys = match scope.table {
-            Some(table) => keys(table, dbms),
-            None => vec![(
-                "the `key` that the mapping names".to_owned(),
-                scope.key.as_slice(),
-                Some("nothing enforces the `key` that the mapping names"),
-            )],
-        };
-        keys.retain(|(_, columns, _)| !columns.is_empty());
         let positions = scope.elements.iter().map(|element| element.index);
         let positions: Vec<usize> = positions.collect();
         let of_joins = scope.joins.iter().find_map(|parent| match parent.one {
             JoinUniqueness::Supposed(doubt) => Some(doubt),
             JoinUniqueness::Enforced | JoinUniqueness::Unknown => None,
         });
-        let unique = keys
-            .into_iter()
-            .map(|(called, columns, doubt)| UniqueColumns {
+        let mut unique =
+            |called: String, columns: &[String], doubt: Option<&'static str>| UniqueColumns {
                 called,
                 doubt: doubt.or(of_joins),
                 columns: [self.indices(columns), positions.clone()].concat(),
+            };
+        if let Some(table) = scope.table {
+            let keys = table.keys(scope.catalog.dbms).map(|key| {
+                let called = match key.name {
+                    Some(name) => format!("the unique key {name}"),
+                    None => "the primary key".to_owned(),
+                };
+                unique(called, key.columns, key.doubt)
             });
-        unique.collect()
+            return keys.collect();
+        }
+        let called = "the `key` that the mapping names".to_owned();
+        let doubt = Some("nothing enforces the `key` that the mapping names");
+        let named = (!scope.key.is_empty()).then(|| unique(called, &scope.key, doubt));
+        Vec::from_iter(named)
     }
 
     /// What is known of each column of the row so far.
@@ -175,12 +177,9 @@ impl ItemBinder<'_> {
         let (mut determined, mut unenforced) = (Vec::new(), Vec::new());
         // A parent of a parent comes first: it determines the parent's columns, and these determine ours.
         for parent in scope.joins.iter().rev() {
-            for (_, key, doubt) in keys(parent.table, self.scope.catalog.dbms) {
-                if key.is_empty() {
-                    continue;
-                }
+            for key in parent.table.keys(scope.catalog.dbms) {
                 let alias = Some(parent.alias.as_str());
-                let theirs = key.iter().map(|name| self.pass.find(alias, name));
+                let theirs = key.columns.iter().map(|name| self.pass.find(alias, name));
                 let Some(theirs) = theirs.collect::<Option<Vec<usize>>>() else {
                     continue;
                 };
@@ -190,7 +189,7 @@ impl ItemBinder<'_> {
                 let ours = parent.on.iter();
                 let ours = ours.map(|on| self.index(on.owner.as_deref(), &on.ours));
                 let ours: Vec<usize> = ours.collect();
-                match doubt {
+                match key.doubt {
                     None => determined.push((theirs, ours)),
                     Some(_) => unenforced.extend(ours),
                 }
@@ -276,35 +275,6 @@ impl ItemBinder<'_> {
 /// Where all of the first columns are known, so are the second.
 type DeterminedColumns = Vec<(Vec<usize>, Vec<usize>)>;
 
-/// A key's name for people, its columns, and why the database may not have enforced it.
-type KeyOf<'t> = (String, &'t [String], Option<&'static str>);
-
-/// The keys of a table, the primary key first.
-fn keys(table: &Table, dbms: Dbms) -> Vec<KeyOf<'_>> {
-    let is_mysql = matches!(dbms, Dbms::Mysql | Dbms::Mariadb);
-    let exchanged = (is_mysql && table.kind == TableKind::Partitioned)
-        .then_some("a partition may have been exchanged without validation");
-    let unchecked = is_mysql.then_some(
-        "a session that turns `unique_checks` off may put equal rows into all but the primary key",
-    );
-    let lax = |is_lax: bool| {
-        is_lax.then_some(
-            "a deferrable key, or one by an operator class that somebody made, may hold equal rows",
-        )
-    };
-    let primary = (
-        "the primary key".to_owned(),
-        table.primary_key.as_slice(),
-        exchanged.or(lax(table.lax_primary_key)),
-    );
-    let unique = table.unique_keys.iter().map(|key| {
-        let called = format!("the unique key {}", key.name);
-        let doubt = exchanged.or(unchecked).or(lax(key.lax));
-        (called, key.columns.as_slice(), doubt)
-    });
-    std::iter::once(primary).chain(unique).collect()
-}
-
 /// Whether a row has one parent at most: what the join matches holds a key of the parent, and no two
 /// values of that key are equal to the join.
 pub(super) fn has_one_parent(
@@ -320,17 +290,15 @@ pub(super) fn has_one_parent(
             on.theirs == *name && both.is_some_and(|(a, b)| compares_as_key(a, b, dbms))
         })
     };
-    if table.inherited {
-        return JoinUniqueness::Unknown;
-    }
-    let keys = keys(table, dbms).into_iter();
-    let matched = keys.filter(|(_, key, _)| !key.is_empty() && key.iter().all(matched));
+    let matched = table
+        .keys(dbms)
+        .filter(|key| key.columns.iter().all(matched));
     let own = scope
         .catalog
         .own_operators
         .then_some("an operator that somebody made may compare the columns of the join");
     // One that is enforced is enough: it has no doubt, and is the least.
-    match matched.map(|(_, _, doubt)| doubt.or(own)).min() {
+    match matched.map(|key| key.doubt.or(own)).min() {
         Some(None) => JoinUniqueness::Enforced,
         Some(Some(doubt)) => JoinUniqueness::Supposed(doubt),
         None => JoinUniqueness::Unknown,

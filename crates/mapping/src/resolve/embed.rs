@@ -357,7 +357,11 @@ impl ItemBinder<'_> {
         }
         let theirs = on.iter().map(|on| on.theirs.clone());
         let known: Vec<String> = names.into_iter().chain(theirs).collect();
-        if scope.table.is_some_and(|table| !table.is_unique(&known)) {
+        let dbms = scope.catalog.dbms;
+        if scope
+            .table
+            .is_some_and(|table| !table.is_unique(&known, dbms))
+        {
             let message = format!(
                 "two children of one parent may have one value here, and {what} differ: then the parent is rejected"
             );

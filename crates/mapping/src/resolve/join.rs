@@ -35,7 +35,7 @@ fn find_parent<'a>(raw: &RawJoin, scope: &Scope<'a>) -> Option<JoinedParent<'a>>
         }
     };
     let theirs: Vec<String> = on.iter().map(|on| on.theirs.clone()).collect();
-    if !table.is_unique(&theirs) && table.is_stored() {
+    if !table.is_declared_unique(&theirs, scope.catalog.dbms) && table.is_stored() {
         diagnostics.push(not_unique(raw, table, &theirs));
         return None;
     }

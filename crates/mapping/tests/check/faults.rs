@@ -435,6 +435,29 @@ fn a_ttl_column_that_is_too_narrow_for_seconds_is_told() {
 }
 
 #[test]
+fn a_key_that_may_hold_equal_rows_says_nothing_of_their_number_or_their_difference() {
+    let text = item(
+        "from: users, key: { PK: \"U#{id | pad(3)}\", SK: \"U#\" }, attributes: { x: { $embed: personal_settings, $each: \"{setting_type}\", $as: map, $key: \"{service}#{setting_type}\" } }",
+    );
+    let codes = |lax: &[&str]| {
+        let mut catalog = catalog();
+        for table in &mut catalog.tables {
+            table.lax_primary_key = lax.contains(&table.name.name.as_str());
+            let is_users = table.name.name == "users";
+            table.estimated_rows = is_users.then_some(60_000);
+        }
+        let (_, diagnostics) = check_with(&text, &catalog);
+        let codes = diagnostics.iter().map(|d| d.code);
+        let codes = codes.filter(|code| [Code::RefusedValues, Code::KeyNotUnique].contains(code));
+        codes.collect::<Vec<Code>>()
+    };
+    assert_eq!(codes(&[]), [Code::RefusedValues]);
+    assert_eq!(codes(&["users"]), []);
+    let both = codes(&["users", "personal_settings"]);
+    assert_eq!(both, [Code::KeyNotUnique]);
+}
+
+#[test]
 fn no_code_is_without_a_case() {
     let cases: Vec<_> = cases().into_iter().chain(pattern_cases()).collect();
     for code in Code::ALL {

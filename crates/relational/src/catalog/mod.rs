@@ -10,7 +10,7 @@ pub mod sample;
 
 pub use data_type::{DataType, TypeFamily};
 
-use std::fmt;
+use std::{fmt, iter};
 
 use serde::{Deserialize, Serialize};
 
@@ -393,20 +393,60 @@ impl Table {
             .map_or(&[], |key| &key.columns)
     }
 
-    /// Whether every row has a value in this column, and each another one.
-    #[must_use]
-    pub fn is_distinct(&self, name: &str) -> bool {
-        let not_null = self.column(name).is_some_and(|column| !column.nullable);
-        not_null && self.is_unique(&[name.to_owned()])
+    /// Its keys, the primary key first. None where tables inherit from it: keys do not reach their rows.
+    pub fn keys(&self, dbms: Dbms) -> impl Iterator<Item = Key<'_>> {
+        let is_mysql = matches!(dbms, Dbms::Mysql | Dbms::Mariadb);
+        let exchanged = (is_mysql && self.kind == TableKind::Partitioned)
+            .then_some("a partition may have been exchanged without validation");
+        let unchecked = is_mysql.then_some(
+            "a session that turns `unique_checks` off may put equal rows into all but the primary key",
+        );
+        let lax = |is_lax: bool| {
+            is_lax.then_some(
+                "a deferrable key, or one by an operator class that somebody made, may hold equal rows",
+            )
+        };
+        let primary = Key {
+            name: None,
+            columns: &self.primary_key,
+            doubt: exchanged.or(lax(self.lax_primary_key)),
+        };
+        let unique = self.unique_keys.iter().map(move |key| Key {
+            name: Some(&key.name),
+            columns: &key.columns,
+            doubt: exchanged.or(unchecked).or(lax(key.lax)),
+        });
+        let keys = iter::once(primary).chain(unique);
+        keys.filter(|key| !key.columns.is_empty() && !self.inherited)
     }
 
-    /// Whether these columns together are unique: they hold the primary key or a unique key.
+    /// Whether no two rows have equal values in these columns: they hold a key that the database enforces at all times.
     #[must_use]
-    pub fn is_unique(&self, columns: &[String]) -> bool {
-        let covers = |key: &[String]| !key.is_empty() && key.iter().all(|c| columns.contains(c));
-        if self.inherited {
-            return false;
-        }
-        covers(&self.primary_key) || self.unique_keys.iter().any(|key| covers(&key.columns))
+    pub fn is_unique(&self, columns: &[String], dbms: Dbms) -> bool {
+        let mut keys = self.keys(dbms).filter(|key| key.doubt.is_none());
+        keys.any(|key| key.is_within(columns))
+    }
+
+    /// Whether these columns are declared unique: they hold a key. Equal rows may be in it all the same, see [`Key::doubt`].
+    #[must_use]
+    pub fn is_declared_unique(&self, columns: &[String], dbms: Dbms) -> bool {
+        self.keys(dbms).any(|key| key.is_within(columns))
+    }
+}
+
+/// The primary key or a unique key of a table.
+#[derive(Debug, Clone, Copy)]
+pub struct Key<'t> {
+    /// A unique key's name; the primary key has none.
+    pub name: Option<&'t str>,
+    /// Its columns, in key order; one at least.
+    pub columns: &'t [String],
+    /// Why equal rows may be in it; nothing where the database enforces it at all times.
+    pub doubt: Option<&'static str>,
+}
+
+impl Key<'_> {
+    fn is_within(&self, columns: &[String]) -> bool {
+        self.columns.iter().all(|name| columns.contains(name))
     }
 }

@@ -198,11 +198,8 @@ impl<'a> QueryShape<'a> {
                 || relation.on.iter().any(is_used)
                     && self.equal_to((at, column)).any(|(of, _)| of < at)
         };
-        let unique = table.unique_keys.iter().filter(|key| !key.lax);
-        let unique = unique.map(|key| &key.columns);
-        let primary = Some(&table.primary_key).filter(|_| !table.lax_primary_key);
-        let mut keys = primary.into_iter().chain(unique);
-        !table.inherited && keys.any(|key| !key.is_empty() && key.iter().all(held))
+        let mut keys = table.keys(self.catalog.dbms);
+        keys.any(|key| key.doubt.is_none() && key.columns.iter().all(held))
     }
 
     /// Whether each row of the result has a column of a relation that is there: NULL is not let into it, or the SQL leaves
