@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
-use super::options::SourceArguments;
 use super::output::OutputStreams;
 use crate::catalog::Catalog;
 use crate::source::{self, Source};
@@ -19,8 +18,8 @@ pub(super) enum CatalogOrigin {
 
 impl CatalogOrigin {
     /// What `--catalog` names, or else the source.
-    pub(super) fn of(source: SourceArguments, catalog: Option<PathBuf>) -> Result<Self, Failure> {
-        match (catalog, source.source) {
+    pub(super) fn of(source: Option<String>, catalog: Option<PathBuf>) -> Result<Self, Failure> {
+        match (catalog, source) {
             (Some(file), _) => Ok(Self::File(file)),
             (None, Some(url)) => Ok(Self::Source(url)),
             (None, None) => Err(Failure::usage("no source is named").with_help(

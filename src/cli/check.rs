@@ -45,7 +45,7 @@ pub(super) async fn run(arguments: Check, output: &OutputStreams) -> Result<Outc
             found.tell(&arguments.mapping, output);
         }
     }
-    let origin = CatalogOrigin::of(arguments.source, arguments.catalog)?;
+    let origin = CatalogOrigin::of(arguments.source.source, arguments.catalog)?;
     let (mut source, catalog, mut file) = mapping::open_any(&origin, &arguments.mapping).await?;
     if let Some(source) = &mut source {
         let foreseen = file.checked.foresee_answers(&catalog, source.as_mut());

@@ -23,10 +23,11 @@ pub(super) async fn run(arguments: Docs, output: &OutputStreams) -> Result<Outco
         (material, Some(definition))
     };
     // All of them are made before the first is written.
+    let options = job.said.export_options();
     let mut texts = Vec::new();
     for (format, place) in &job.places {
         let text = match (format.export(), &definition) {
-            (Some(format), _) => exports::written(format, &job.export, &material, output)?,
+            (Some(format), _) => exports::written(format, &options, &material, output)?,
             (None, Some(definition)) => written(*format, definition),
             (None, None) => continue,
         };

@@ -38,7 +38,7 @@ pub(super) async fn run(arguments: Init, output: &OutputStreams) -> Result<Outco
                 .with_help("say --force to overwrite it, or --output FILE for another"),
         );
     }
-    let mut catalog = catalog::show(&arguments.source.url()?, output).await?;
+    let mut catalog = catalog::show(arguments.source.url()?, output).await?;
     inspect::narrow(&mut catalog, &arguments.tables, &[], output)?;
     let Starter { text, left_out } = starter(&catalog);
     if to_stdout {

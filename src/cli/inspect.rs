@@ -40,7 +40,7 @@ pub(in crate::cli) struct Inspect {
 }
 
 pub(super) async fn run(arguments: Inspect, output: &OutputStreams) -> Result<Outcome, Failure> {
-    let all = catalog::show(&arguments.source.url()?, output).await?;
+    let all = catalog::show(arguments.source.url()?, output).await?;
     let mut catalog = all.clone();
     narrow(&mut catalog, &arguments.tables, &arguments.schemas, output)?;
     match arguments.format {

@@ -30,14 +30,14 @@ use crate::target::{Target, connect};
 pub(super) async fn run(arguments: Migrate, output: &OutputStreams) -> Result<Outcome, Failure> {
     let job = arguments.job()?;
     let ready = PreparedLoad::of(&job, output).await?;
-    let partition = job.partition.as_deref();
+    let partition = job.said.partition.as_deref();
     let nothing = partition.map(|value| selection::nothing_under(value, &ready.model));
     let (mut report, resumable) = Box::pin(ready.load(&job, output)).await?;
-    if !job.items.is_empty() {
+    if !job.said.items.is_empty() {
         // The others were not looked at, and have no books.
-        (report.item_types).retain(|books| job.items.contains(&books.item_type));
+        (report.item_types).retain(|books| job.said.items.contains(&books.item_type));
     }
-    match job.format {
+    match job.said.format {
         Format::Text => output.text(&report::migration(&report))?,
         Format::Json => output.json(&report)?,
     }
@@ -72,22 +72,22 @@ struct PreparedLoad {
 
 impl PreparedLoad {
     async fn of(job: &MigrateJob, output: &OutputStreams) -> Result<Self, Failure> {
-        let (mut source, _, file) = mapping::open(&job.source, &job.mapping).await?;
+        let (mut source, _, file) = mapping::open(&job.source, &job.said.mapping).await?;
         let keys = file.checked.key_check(job.options.keys);
         let mapping = LoadedMapping {
             text: file.text.clone(),
             variables: file.checked.variables.clone(),
         };
         let whole = file.into_model(output)?;
-        let model = Arc::new(selection::item_types(whole, &job.items)?);
-        let context = target::context(&model, job.now)?;
+        let model = Arc::new(selection::item_types(whole, &job.said.items)?);
+        let context = target::context(&model, job.said.now)?;
         let mut item_types = model.item_types.iter();
         if item_types.any(|item| item.expired == Expired::Archive) {
             load::check_archive(&job.options.archive_file, &model.table)?;
         }
         let selection = rows::of(job, &model)?;
         let target = connect(&job.target).await?;
-        let usage = if job.is_plan() {
+        let usage = if job.said.plan {
             BilledUse::Reads
         } else {
             BilledUse::Writes
@@ -98,7 +98,7 @@ impl PreparedLoad {
             &model,
             &context,
             usage,
-            job.yes,
+            job.said.yes,
             output,
         )
         .await?;
@@ -107,7 +107,7 @@ impl PreparedLoad {
             options: Options {
                 keys,
                 selection,
-                ceiling: target::ceiling(job.max_wcu, target.as_ref(), &model.table),
+                ceiling: target::ceiling(job.said.max_wcu, target.as_ref(), &model.table),
                 ..job.options.clone()
             },
             source,
@@ -136,18 +136,19 @@ impl PreparedLoad {
             &model,
             &self.context,
         )?;
-        let state = state::of_this_table(state, job.state.mode, target.as_ref(), &model).await?;
+        let state =
+            state::of_this_table(state, job.said.resume_mode(), target.as_ref(), &model).await?;
         let context = state::context(self.context, state.as_ref(), output);
         let place = state::place(&model, target.as_ref());
         let keys = KeyTemplateTexts::of(&model);
-        if job.retry_rejects.is_some() {
-            keys.are_those_of(state::last(&job.state, state.as_ref(), &place), output)?;
+        if job.said.retry_rejects.is_some() {
+            keys.are_those_of(state::last(&job.state_file, state.as_ref(), &place), output)?;
         }
         let ground = TableState::look(job, &target, &model, state.as_ref()).await?;
-        if !job.is_plan() && !state::goes_on(state.as_ref()) {
+        if !job.said.plan && !state::goes_on(state.as_ref()) {
             load::clear_rejects(&self.options.rejects_file)?;
         }
-        let remember = job.is_full().then(|| PruneSelection {
+        let remember = job.said.is_full().then(|| PruneSelection {
             place,
             json: keys.json(),
         });

@@ -15,8 +15,8 @@ pub(super) struct SourceArguments {
 }
 
 impl SourceArguments {
-    pub(super) fn url(self) -> Result<String, Failure> {
-        self.source.ok_or_else(|| {
+    pub(super) fn url(&self) -> Result<&str, Failure> {
+        self.source.as_deref().ok_or_else(|| {
             Failure::usage("no source is named").with_help(
                 "say --source postgres://user@host/database (or mysql://…, sqlite:FILE), or set DATABASE_URL",
             )

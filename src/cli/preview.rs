@@ -1,12 +1,12 @@
 //! `dynafold preview`: the items that the first rows would become, or what all rows come to.
 
 mod all;
+mod arguments;
 mod collections;
 mod cost;
 mod forecast;
 mod heat;
 mod items;
-mod job;
 mod money;
 
 use std::io::Write as _;
@@ -16,8 +16,8 @@ use comfy_table::Table;
 use serde::Serialize;
 use serde_json::json;
 
-pub(super) use self::job::Preview;
-use self::job::{PreviewFormat, PreviewJob, PreviewRows};
+pub(super) use self::arguments::Preview;
+use self::arguments::PreviewFormat;
 use super::failure::Failure;
 use super::output::{OutputStreams, shown};
 use super::report::attribute;
@@ -32,23 +32,24 @@ const COLUMNS: u16 = 100;
 const NAMED: usize = 20;
 
 pub(super) async fn run(arguments: Preview, output: &OutputStreams) -> Result<Outcome, Failure> {
-    let job = arguments.job()?;
-    match &job.rows {
-        PreviewRows::First(limit) => first(&job, *limit, output).await,
-        PreviewRows::All(rows) => Box::pin(all::run(&job, rows, output)).await,
+    if arguments.all {
+        Box::pin(all::run(&arguments, output)).await
+    } else {
+        first(&arguments, output).await
     }
 }
 
 /// Shows what the first rows become.
-async fn first(job: &PreviewJob, limit: u64, output: &OutputStreams) -> Result<Outcome, Failure> {
-    let (mut source, _, file) = mapping::open(&job.source, &job.mapping).await?;
+async fn first(arguments: &Preview, output: &OutputStreams) -> Result<Outcome, Failure> {
+    let (url, items) = (arguments.source.url()?, &arguments.items);
+    let (mut source, _, file) = mapping::open(url, &arguments.mapping).await?;
     let model = file.into_model(output)?;
-    selection::check(&job.items, &model)?;
-    let wanted = |name: &str| job.items.is_empty() || job.items.iter().any(|item| item == name);
-    let context = target::context(&model, job.now)?;
-    let samples = sample(source.as_mut(), &model, context, limit, &wanted).await?;
-    let file = job.output.as_deref();
-    match job.format {
+    selection::check(items, &model)?;
+    let wanted = |name: &str| items.is_empty() || items.iter().any(|item| item == name);
+    let context = target::context(&model, arguments.now)?;
+    let samples = sample(source.as_mut(), &model, context, arguments.limit, &wanted).await?;
+    let file = arguments.output.as_deref();
+    match arguments.format {
         PreviewFormat::Table => {
             let table = collections::table(&samples, &model.table, width(file), output);
             put(file, &table, output)?;
@@ -57,7 +58,7 @@ async fn first(job: &PreviewJob, limit: u64, output: &OutputStreams) -> Result<O
             let mut lines = String::new();
             for sample in &samples {
                 for item in &sample.items {
-                    match job.format {
+                    match arguments.format {
                         PreviewFormat::Ndjson => items::sampled(&mut lines, sample, item),
                         _ => write_item(&mut lines, &item.item),
                     }

@@ -1,6 +1,6 @@
 //! `dynafold query`: asks the table as one of the mapping's access patterns does.
 
-mod job;
+mod arguments;
 pub(super) mod patterns;
 mod table;
 
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-pub(super) use self::job::Query;
-use self::job::{QueryCall, QueryFormat, Sending};
+pub(super) use self::arguments::Query;
+use self::arguments::QueryFormat;
 use super::failure::Failure;
 use super::format::{counted, whole};
 use super::output::OutputStreams;
@@ -27,41 +27,44 @@ use patterns::QueryContext;
 const COLUMNS: u16 = 100;
 
 pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outcome, Failure> {
-    let job = arguments.job()?;
-    let ground = patterns::read(&job, output).await?;
-    let Some(call) = &job.call else {
-        listed(&ground, job.format, output)?;
+    let (given, target) = (arguments.parameters()?, arguments.target()?);
+    let schema = arguments.schema()?;
+    let ground = patterns::read(&arguments.mapping, schema.as_ref(), output).await?;
+    let Some(name) = &arguments.pattern else {
+        listed(&ground, arguments.format, output)?;
         return Ok(Outcome::Well);
     };
-    let pattern = ground.find(&call.pattern)?;
-    let context = ground.context(pattern, call.now)?;
-    let values = values(call, pattern, &context, output)?;
+    let pattern = ground.find(name)?;
+    let context = ground.context(pattern, arguments.now)?;
+    let values = values(&given, pattern, &context, output)?;
     let plan = plan(pattern, &values, &context)
         .map_err(|error| Failure::of(&error).into_usage().with_help(error.help()))?;
-    let Some(sending) = &call.sending else {
-        explain(&plan, &ground, pattern, job.format, output)?;
+    if arguments.explain {
+        explain(&plan, &ground, pattern, arguments.format, output)?;
         return Ok(Outcome::Well);
-    };
-    let Some(target) = &sending.target else {
+    }
+    let Some(target) = target else {
         return Err(Failure::usage("no target is named").with_help(
             "say --target dynamodb or --target local:FILE; --explain shows the request and sends nothing",
         ));
     };
-    let target = target::open_loaded(target).await?;
+    let target = target::open_loaded(&target).await?;
     let mut times = Vec::new();
     let answer = loop {
-        let answer = answer(target.as_ref(), &ground.table, &plan, sending.all).await;
+        let answer = answer(target.as_ref(), &ground.table, &plan, arguments.all).await;
         let answer = answer.map_err(refused)?;
         times.push(answer.elapsed);
-        if times.len() >= usize::try_from(sending.repeat).unwrap_or(usize::MAX) {
+        if times.len() >= usize::try_from(arguments.repeat).unwrap_or(usize::MAX) {
             break answer;
         }
     };
     times.sort_unstable();
     let place = target.place();
-    show(&answer, &times, &ground, pattern, &place, sending, output)?;
+    show(
+        &answer, &times, &ground, pattern, &place, &arguments, output,
+    )?;
     let is_text = |parameter: &Parameter| parameter.kind == ParameterKind::Text;
-    if answer.items.is_empty() && job.schema.is_none() && pattern.parameters.iter().any(is_text) {
+    if answer.items.is_empty() && schema.is_none() && pattern.parameters.iter().any(is_text) {
         output.note(
             "without the schema, texts were taken as they are: --catalog FILE or --source URL reads them as their columns",
         );
@@ -83,12 +86,11 @@ pub(super) fn refused(error: TargetError) -> Failure {
 
 /// The values of a pattern's parameters, in their order.
 fn values(
-    call: &QueryCall,
+    given: &[(String, String)],
     pattern: &AccessPattern,
     context: &Context,
     output: &OutputStreams,
 ) -> Result<Vec<Value>, Failure> {
-    let given = &call.given;
     let names = || pattern.parameters.iter().map(|parameter| &*parameter.name);
     for (at, (name, _)) in given.iter().enumerate() {
         if names().all(|known| known != name) {
@@ -246,16 +248,16 @@ fn show(
     ground: &QueryContext,
     pattern: &AccessPattern,
     place: &str,
-    sending: &Sending,
+    arguments: &Query,
     output: &OutputStreams,
 ) -> Result<(), Failure> {
     let [p50, p90, p99, max] = [50, 90, 99, 100].map(|part| milliseconds(percentile(times, part)));
-    match sending.format {
+    match arguments.format {
         QueryFormat::Table => {
             if !answer.items.is_empty() {
                 let width = comfy_table::Table::new().width().unwrap_or(COLUMNS);
-                let room = (!sending.wide).then(|| usize::from(width));
-                let table = table::table(&answer.items, &ground.table, sending.keys, room);
+                let room = (!arguments.wide).then(|| usize::from(width));
+                let table = table::table(&answer.items, &ground.table, arguments.keys, room);
                 output.text(&table)?;
             }
         }

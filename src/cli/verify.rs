@@ -1,16 +1,16 @@
 //! `dynafold verify`: the table against the source, item by item.
 
-mod job;
+mod arguments;
 mod patterns;
 
 use std::sync::Arc;
 
-pub(super) use self::job::Verify;
-use self::job::{ComparisonJob, ItemsJob, VerifyJob};
+pub(super) use self::arguments::Verify;
 use super::failure::Failure;
 use super::options::Format;
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
+use super::target::BilledUse;
 use super::{Outcome, mapping, progress, report, selection, target};
 use crate::load::KeyCheck;
 use crate::verify::{self, VerifyOutcome, VerifyReport};
@@ -19,35 +19,36 @@ use crate::verify::{self, VerifyOutcome, VerifyReport};
 const EXAMPLES: usize = 20;
 
 pub(super) async fn run(arguments: Verify, output: &OutputStreams) -> Result<Outcome, Failure> {
-    let job = arguments.job()?;
-    match &job.comparison {
-        ComparisonJob::Items(items) => Box::pin(compare(&job, items, output)).await,
-        ComparisonJob::Answers(answers) => Box::pin(patterns::run(&job, answers, output)).await,
+    if arguments.answers.are_asked_for() {
+        Box::pin(patterns::run(&arguments, output)).await
+    } else {
+        Box::pin(compare(&arguments, output)).await
     }
 }
 
-async fn compare(
-    job: &VerifyJob,
-    which: &ItemsJob,
-    output: &OutputStreams,
-) -> Result<Outcome, Failure> {
-    let (source, _, file) = mapping::open(&job.source, &job.mapping).await?;
+async fn compare(arguments: &Verify, output: &OutputStreams) -> Result<Outcome, Failure> {
+    let (spec, url) = (arguments.target.spec()?, arguments.source.url()?);
+    let (source, _, file) = mapping::open(url, &arguments.mapping).await?;
     let keys = file.checked.key_check(KeyCheck::First);
-    let model = selection::item_types(file.into_model(output)?, &which.items)?;
+    let model = selection::item_types(file.into_model(output)?, &arguments.items)?;
     let model = Arc::new(model);
-    let partition = which.partition.as_deref();
+    let partition = arguments.partition.as_deref();
     let nothing = partition.map(|value| selection::nothing_under(value, &model));
     let partition = selection::partition(partition, &model)?;
-    let target = target::open_loaded(&job.target).await?;
+    let target = target::open_loaded(&spec).await?;
     target::filled(target.as_ref(), &model.table).await?;
-    let context = target::context(&model, job.now)?;
+    let context = target::context(&model, arguments.now)?;
     target::confirm(
         target.as_ref(),
-        &job.source,
+        url,
         &model,
         &context,
-        which.usage,
-        job.yes,
+        match arguments.sample {
+            _ if arguments.repair => BilledUse::Repairs,
+            Some(sample) => BilledUse::Samples(sample),
+            None => BilledUse::Reads,
+        },
+        arguments.yes,
         output,
     )
     .await?;
@@ -58,8 +59,11 @@ async fn compare(
         options: verify::Options {
             keys,
             partition,
-            ceiling: target::ceiling(which.max_wcu, target.as_ref(), &model.table),
-            ..which.options.clone()
+            ceiling: target::ceiling(arguments.max_wcu, target.as_ref(), &model.table),
+            sample: arguments.sample,
+            repair: arguments.repair,
+            readers: arguments.readers.map(usize::from),
+            ..verify::Options::default()
         },
         target,
         examples: EXAMPLES,
@@ -68,7 +72,7 @@ async fn compare(
         model,
     })
     .await;
-    match job.format {
+    match arguments.format {
         Format::Text => output.text(&report::verification(&report))?,
         Format::Json => output.json(&report)?,
     }
@@ -80,7 +84,7 @@ async fn compare(
     {
         output.warning(&nothing);
     }
-    ended(report, which.allow_unexpected)
+    ended(report, arguments.allow_unexpected)
 }
 
 /// The outcome of a report.

@@ -7,20 +7,21 @@ use super::job::DocsJob;
 use super::material::Material;
 use crate::cli::failure::Failure;
 use crate::cli::output::OutputStreams;
-use crate::cli::{format, mapping, target};
+use crate::cli::{mapping, target};
 use crate::document::export::{ExportFormat, ExportOptions, export};
 use crate::preview::sample;
 
 /// Checks the mapping, and reads example items where one of these exports holds any.
 pub(super) async fn gather(job: &DocsJob, output: &OutputStreams) -> Result<Material, Failure> {
     let mut formats = job.places.iter().map(|(format, _)| *format);
-    let holds_items = job.examples && formats.any(|format| format == DocsFormat::Workbench);
-    let (mut source, _, file) = mapping::open_any(&job.origin, &job.mapping).await?;
+    let holds_items =
+        !job.said.no_examples && formats.any(|format| format == DocsFormat::Workbench);
+    let (mut source, _, file) = mapping::open_any(&job.origin, &job.said.mapping).await?;
     let model = file.into_model(output)?;
     let mut samples = Vec::new();
     if let Some(source) = source.as_mut().filter(|_| holds_items) {
-        let context = target::context(&model, job.now)?;
-        let rows = format::whole(job.limit);
+        let context = target::context(&model, job.said.now)?;
+        let rows = u64::from(job.said.limit);
         samples = sample(source.as_mut(), &model, context, rows, &|_| true).await?;
     }
     Ok(Material {

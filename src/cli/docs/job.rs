@@ -1,4 +1,4 @@
-//! What `docs` was told, and the job that it comes to.
+//! What `docs` is told, and the job that it comes to.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ Examples:
 )]
 pub(in crate::cli) struct Docs {
     /// The mapping file
-    mapping: PathBuf,
+    pub(super) mapping: PathBuf,
     #[command(flatten)]
     source: SourceArguments,
     /// A schema that `inspect --format json` wrote, instead of a source; there are no examples then
@@ -51,13 +51,13 @@ pub(in crate::cli) struct Docs {
     /// Example items of each item type
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u16).range(1..=100))]
-    limit: u16,
+    pub(super) limit: u16,
     /// Show no value of any row: no example items, answers or partition keys
     #[arg(long)]
-    no_examples: bool,
+    pub(super) no_examples: bool,
     /// Read every row: exact sizes, write units and hot partitions, instead of estimates
     #[arg(long)]
-    all: bool,
+    pub(super) all: bool,
     /// Ask the access patterns' example answers of this table, `dynamodb` or `local:FILE`, instead
     /// of one that is made from the first rows
     #[arg(long, value_name = "TARGET")]
@@ -76,10 +76,10 @@ pub(in crate::cli) struct Docs {
     tenant: Option<String>,
     /// A file of prices, instead of the built-in ones
     #[arg(long, value_name = "FILE")]
-    prices: Option<PathBuf>,
+    pub(super) prices: Option<PathBuf>,
     /// The time that decides what has expired, in RFC 3339 [default: the clock at the start]
     #[arg(long, value_name = "TIME", value_parser = moment)]
-    now: Option<Timestamp>,
+    pub(super) now: Option<Timestamp>,
 }
 
 fn account(text: &str) -> Result<String, &'static str> {
@@ -90,65 +90,61 @@ fn account(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// What is to be written, and from what.
+/// What is to be written, and from what: what was said, and what it comes to.
 pub(super) struct DocsJob {
-    pub(super) mapping: PathBuf,
+    pub(super) said: Docs,
     pub(super) origin: CatalogOrigin,
     /// Each format, with where it goes.
     pub(super) places: Vec<(DocsFormat, FormatDestination)>,
-    /// Example items of each item type.
-    pub(super) limit: usize,
-    /// Whether values of rows are shown.
-    pub(super) examples: bool,
-    /// Whether every row is read.
-    pub(super) all: bool,
     /// The loaded table that is asked, instead of one made from the first rows.
     pub(super) target: Option<TargetSpec>,
-    /// How `query` is told that table, without secrets.
-    pub(super) target_options: Vec<(&'static str, String)>,
-    pub(super) prices: Option<PathBuf>,
-    pub(super) price_region: Option<String>,
-    pub(super) now: Option<Timestamp>,
-    pub(super) export: ExportOptions,
 }
 
 impl Docs {
     /// Reads the arguments as a whole. Says so now if one of the files must not be written.
     pub(super) fn job(self) -> Result<DocsJob, Failure> {
-        let formats = self.formats();
-        let places = files::places(&formats, &self.mapping, self.output.as_deref(), self.force)?;
+        let (formats, output) = (self.formats(), self.output.as_deref());
+        let places = files::places(&formats, &self.mapping, output, self.force)?;
+        let target = self.target.as_ref();
+        let target = target.map(|target| self.service.spec(target)).transpose()?;
+        Ok(DocsJob {
+            origin: CatalogOrigin::of(self.source.source.clone(), self.catalog.clone())?,
+            places,
+            target,
+            said: self,
+        })
+    }
+
+    /// How `query` is told the table that is asked, without secrets.
+    pub(super) fn target_options(&self) -> Vec<(&'static str, String)> {
         let service = &self.service;
-        let target = self.target.as_ref().map(|target| service.spec(target));
         let options = [
             ("target", &self.target),
             ("endpoint-url", &service.endpoint_url),
             ("region", &service.region),
         ];
-        let given = options.into_iter().filter(|_| target.is_some());
+        let given = options.into_iter().filter(|_| self.target.is_some());
         let given = given.filter_map(|(name, value)| Some((name, address::shown(value.as_ref()?))));
-        Ok(DocsJob {
-            places,
-            limit: usize::from(self.limit),
-            examples: !self.no_examples,
-            all: self.all,
-            target_options: given.collect(),
-            target: target.transpose()?,
-            origin: CatalogOrigin::of(self.source, self.catalog)?,
-            mapping: self.mapping,
-            prices: self.prices,
-            price_region: self.price_region.or_else(|| self.service.region.clone()),
-            now: self.now,
-            export: ExportOptions {
-                region: self.service.region,
-                account: self.account,
-                tenant: match self.tenant.as_deref() {
-                    None => Tenant::Inferred,
-                    Some("none") => Tenant::Nobody,
-                    Some(name) => Tenant::Parameter(name.to_owned()),
-                },
-                now: self.now,
+        given.collect()
+    }
+
+    /// The region whose prices are shown.
+    pub(super) fn price_region(&self) -> Option<&str> {
+        let region = self.price_region.as_deref();
+        region.or(self.service.region.as_deref())
+    }
+
+    pub(super) fn export_options(&self) -> ExportOptions {
+        ExportOptions {
+            region: self.service.region.clone(),
+            account: self.account.clone(),
+            tenant: match self.tenant.as_deref() {
+                None => Tenant::Inferred,
+                Some("none") => Tenant::Nobody,
+                Some(name) => Tenant::Parameter(name.to_owned()),
             },
-        })
+            now: self.now,
+        }
     }
 
     /// What is to be written, each format once.

@@ -43,14 +43,15 @@ pub(super) async fn gather(
     job: &DocsJob,
     output: &OutputStreams,
 ) -> Result<(Material, Definition), Failure> {
-    let prices = prices::read(job.prices.as_deref(), job.price_region.as_deref())?;
-    let (mut source, catalog, file) = mapping::open_any(&job.origin, &job.mapping).await?;
+    let said = &job.said;
+    let prices = prices::read(said.prices.as_deref(), said.price_region())?;
+    let (mut source, catalog, file) = mapping::open_any(&job.origin, &said.mapping).await?;
     let warnings = document_warnings(&file, &file.checked.diagnostics);
     let accepted = document_warnings(&file, &file.checked.accepted);
     let proofs = file.checked.proofs.clone();
     let model = Arc::new(file.into_model(output)?);
     let proofs = proofs.ok_or_else(Failure::silent)?;
-    let context = target::context(&model, job.now)?;
+    let context = target::context(&model, said.now)?;
     let share = ALL_ROWS / model.item_types.len().max(1);
     let rows = ROWS.max(u64::try_from(share).unwrap_or(ROWS));
     let mut samples = Vec::new();
@@ -68,7 +69,7 @@ pub(super) async fn gather(
     drop(source);
     let mut examples = None;
     let mut found = Vec::new();
-    if !samples.is_empty() && job.examples {
+    if !samples.is_empty() && !said.no_examples {
         output.note("asking the access patterns");
         let asked = answers::ask(job.target.as_ref(), &model, &proofs, &samples, &context).await?;
         found = asked.answers;
@@ -79,12 +80,12 @@ pub(super) async fn gather(
         });
     }
     let forecast = match &job.origin {
-        CatalogOrigin::Source(url) if job.all => {
+        CatalogOrigin::Source(url) if said.all => {
             Some(all_rows(url, &model, context.clone()).await?)
         }
         _ => None,
     };
-    let name = job
+    let name = said
         .mapping
         .file_name()
         .unwrap_or_default()
@@ -98,22 +99,22 @@ pub(super) async fn gather(
         samples: &samples,
         rows,
         examples,
-        shown: job.limit,
+        shown: usize::from(said.limit),
         answers: found,
         forecast: forecast.as_ref().map(|forecast| Totals {
             item_types: &forecast.item_types,
             places: &forecast.places,
         }),
-        target: &job.target_options,
+        target: &said.target_options(),
         prices: &prices,
         warnings,
         accepted,
     });
-    if !job.examples {
+    if said.no_examples {
         samples.clear();
     }
     for sample in &mut samples {
-        sample.items.truncate(job.limit);
+        sample.items.truncate(usize::from(said.limit));
     }
     Ok((Material { model, samples }, definition))
 }

@@ -49,9 +49,9 @@ impl TableState {
             held: TableAtStart::Empty,
             target: target.clone(),
             model: model.clone(),
-            create: job.table.create,
+            create: !job.said.no_create && !job.said.plan,
             replace: false,
-            may_hold_items: job.table.may_hold_items || state::goes_on(opened),
+            may_hold_items: job.said.may_hold_items() || state::goes_on(opened),
             then: again.and_then(|earlier| earlier.table_id().map(str::to_owned)),
         };
         let table = &model.table;
@@ -60,8 +60,8 @@ impl TableState {
             None if ground.then.is_some() => return Err(ground.deleted()),
             // What was deleted to be replaced is made again.
             None if ground.create => {}
-            Some(found) if job.table.replace && again.is_none() => {
-                ground.agree(job.yes, found.item_count)?;
+            Some(found) if job.said.replace && again.is_none() => {
+                ground.agree(job.said.yes, found.item_count)?;
                 ground.replace = true;
             }
             _ => {

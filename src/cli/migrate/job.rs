@@ -1,4 +1,4 @@
-//! What `migrate` was told, and the job that it comes to.
+//! What `migrate` is told, and the job that it comes to.
 
 use std::path::{Path, PathBuf};
 
@@ -38,14 +38,14 @@ Examples:
 A load that was interrupted, by Ctrl-C or a crash, resumes when the same command is started again.")]
 pub(in crate::cli) struct Migrate {
     /// The mapping file
-    mapping: PathBuf,
+    pub(super) mapping: PathBuf,
     #[command(flatten)]
     source: SourceArguments,
     #[command(flatten)]
     target: TargetArguments,
     /// Never create the table, for example because Terraform manages it
     #[arg(long)]
-    no_create: bool,
+    pub(super) no_create: bool,
     /// Continue until more than N rows are rejected
     #[arg(
         long,
@@ -59,13 +59,13 @@ pub(in crate::cli) struct Migrate {
     rejects: Option<PathBuf>,
     /// The time that decides what has expired, in RFC 3339 [default: the clock at the start]
     #[arg(long, value_name = "TIME", value_parser = moment)]
-    now: Option<Timestamp>,
+    pub(super) now: Option<Timestamp>,
     /// Where `expired: archive` writes items, one JSON line each [default: beside the mapping]
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
     /// Maximum write capacity units a second, indexes included [default: as the table takes]
     #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    max_wcu: Option<u32>,
+    pub(super) max_wcu: Option<u32>,
     /// Maximum number of batches in flight [default: as the target can take]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: Option<u16>,
@@ -88,121 +88,59 @@ pub(in crate::cli) struct Migrate {
     prune: Option<StaleRows>,
     /// Delete the table first and create it again
     #[arg(long, conflicts_with_all = ["changes_only", "prune", "append", "plan", "no_create"])]
-    replace: bool,
+    pub(super) replace: bool,
     /// Load into a table that holds items already; those with the same keys are replaced
     #[arg(long)]
     append: bool,
     /// Say what would be added, changed and, with --prune, deleted; write nothing
     #[arg(long, visible_alias = "dry-run")]
-    plan: bool,
+    pub(super) plan: bool,
     /// Only this item type; may be repeated
     #[arg(long = "items", value_name = "NAME")]
-    items: Vec<String>,
+    pub(super) items: Vec<String>,
     /// Only items with this value of the table's partition key, for example one tenant
     #[arg(long, value_name = "VALUE")]
-    partition: Option<String>,
+    pub(super) partition: Option<String>,
     /// Load only the rows of a rejects file, after the mapping was corrected
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prune", "replace"])]
-    retry_rejects: Option<PathBuf>,
+    pub(super) retry_rejects: Option<PathBuf>,
     /// Where the state of the load is kept [default: .dynafold/ beside the mapping]
     #[arg(long, value_name = "FILE")]
-    state: Option<PathBuf>,
+    pub(super) state: Option<PathBuf>,
     /// Start over instead of resuming an interrupted load
     #[arg(long)]
     fresh: bool,
     /// Answer yes to the questions before anything that costs money or deletes the table
     #[arg(short, long)]
-    yes: bool,
+    pub(super) yes: bool,
     /// Text for people or JSON for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    pub(super) format: Format,
 }
 
-/// What a load is to do, as far as the command line says it.
+/// What a load is to do: what was said, and what it comes to.
 pub(super) struct MigrateJob {
-    pub(super) mapping: PathBuf,
+    pub(super) said: Migrate,
     /// The URL of the source.
     pub(super) source: String,
     pub(super) target: TargetSpec,
-    pub(super) now: Option<Timestamp>,
-    /// The item types that are loaded; all without any.
-    pub(super) items: Vec<String>,
-    /// The partition key value whose items are loaded.
-    pub(super) partition: Option<String>,
-    /// The rejects file whose rows alone are loaded.
-    pub(super) retry_rejects: Option<PathBuf>,
-    pub(super) state: StateFile,
-    pub(super) table: TableRules,
+    /// The file of the load's state.
+    pub(super) state_file: PathBuf,
     /// How the rows are read and written.
     pub(super) options: Options,
-    /// Most write units a second.
-    pub(super) max_wcu: Option<u32>,
-    /// Whether questions are answered with yes.
-    pub(super) yes: bool,
-    pub(super) format: Format,
-    /// The options by which one run is told from another, with what they say.
-    pub(super) identity: Vec<(&'static str, String)>,
-}
-
-/// Where the state of a load is kept.
-pub(super) struct StateFile {
-    pub(super) path: PathBuf,
-    /// Whether the user has named it: then it is kept for a table in memory too.
-    pub(super) is_named: bool,
-    /// What becomes of a load that did not end.
-    pub(super) mode: ResumeMode,
-}
-
-/// What may become of the table before the load.
-pub(super) struct TableRules {
-    /// It may be made.
-    pub(super) create: bool,
-    /// It is emptied.
-    pub(super) replace: bool,
-    /// It may hold items.
-    pub(super) may_hold_items: bool,
-}
-
-impl MigrateJob {
-    /// Whether everything that the mapping says is loaded, so that a later load may go by its keys.
-    pub(super) fn is_full(&self) -> bool {
-        self.items.is_empty() && self.partition.is_none() && self.retry_rejects.is_none()
-    }
-
-    /// Whether nothing is written.
-    pub(super) fn is_plan(&self) -> bool {
-        self.options.doing == ItemAction::Plan
-    }
 }
 
 impl Migrate {
     /// Reads the arguments as a whole: their defaults, and whether they go with each other.
     pub(super) fn job(self) -> Result<MigrateJob, Failure> {
-        let state = StateFile {
-            is_named: self.state.is_some(),
-            path: (self.state.clone()).unwrap_or_else(|| state::default_path(&self.mapping)),
-            mode: match (self.fresh, self.replace) {
-                (true, true) => ResumeMode::Replace,
-                (true, false) => ResumeMode::Fresh,
-                (false, _) => ResumeMode::Resume,
-            },
-        };
+        let default_state = || state::default_path(&self.mapping);
+        let state_file = self.state.clone().unwrap_or_else(default_state);
         let target = self.target.spec()?;
         let rejects_file = self.rejects_file()?;
         let beside = || self.mapping.with_extension("archive.ndjson");
         let archive_file = self.archive.clone().unwrap_or_else(beside);
-        apart::files(&target, &state.path, &rejects_file, &archive_file)?;
+        apart::files(&target, &state_file, &rejects_file, &archive_file)?;
         Ok(MigrateJob {
-            identity: self.identity(),
-            table: TableRules {
-                create: !self.no_create && !self.plan,
-                replace: self.replace,
-                may_hold_items: self.append
-                    || self.changes_only
-                    || self.prune.is_some()
-                    || self.plan
-                    || self.retry_rejects.is_some(),
-            },
             options: Options {
                 max_rejects: Some(self.max_rejects),
                 rejects_file,
@@ -225,18 +163,31 @@ impl Migrate {
                 }),
                 ..Options::default()
             },
-            source: self.source.url()?,
-            mapping: self.mapping,
+            source: self.source.url()?.to_owned(),
             target,
-            now: self.now,
-            items: self.items,
-            partition: self.partition,
-            retry_rejects: self.retry_rejects,
-            state,
-            max_wcu: self.max_wcu,
-            yes: self.yes,
-            format: self.format,
+            state_file,
+            said: self,
         })
+    }
+
+    /// What becomes of a load that did not end.
+    pub(super) fn resume_mode(&self) -> ResumeMode {
+        match (self.fresh, self.replace) {
+            (true, true) => ResumeMode::Replace,
+            (true, false) => ResumeMode::Fresh,
+            (false, _) => ResumeMode::Resume,
+        }
+    }
+
+    /// Whether everything that the mapping says is loaded, so that a later load may go by its keys.
+    pub(super) fn is_full(&self) -> bool {
+        self.items.is_empty() && self.partition.is_none() && self.retry_rejects.is_none()
+    }
+
+    /// Whether the table may hold items before the load.
+    pub(super) fn may_hold_items(&self) -> bool {
+        let keeps = self.append || self.changes_only || self.prune.is_some() || self.plan;
+        keeps || self.retry_rejects.is_some()
     }
 
     /// Beside the mapping, under its name, unless `--rejects` says otherwise. Never the file whose rows
@@ -264,7 +215,7 @@ impl Migrate {
 
     /// The options by which one run is told from another; the file of `--retry-rejects` is told by what it
     /// holds.
-    fn identity(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn identity(&self) -> Vec<(&'static str, String)> {
         let said = |is_said: bool| is_said.then(|| "said".to_owned());
         let stale = self.prune.and_then(|rows| rows.to_possible_value());
         let options = [

@@ -1,12 +1,13 @@
 //! The state of a load: where it is, what makes two runs the same run, and what is said of it.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use jiff::Timestamp;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::LoadedMapping;
-use super::job::{MigrateJob, StateFile};
+use super::job::MigrateJob;
 use super::keys::KeyTemplateTexts;
 use crate::cli::failure::Failure;
 use crate::cli::output::OutputStreams;
@@ -27,11 +28,11 @@ pub(super) fn open(
     model: &Model,
     context: &Context,
 ) -> Result<Option<Opened>, Failure> {
-    if job.is_plan() || (!job.state.is_named && target.is_passing()) {
+    if job.said.plan || (job.said.state.is_none() && target.is_passing()) {
         return Ok(None);
     }
     let identity = identity(job, mapping, source, target, model, context)?;
-    let opened = State::open(&job.state.path, &identity, job.state.mode);
+    let opened = State::open(&job.state_file, &identity, job.said.resume_mode());
     Ok(Some(opened.map_err(load::Failure::from)?))
 }
 
@@ -48,7 +49,7 @@ fn identity(
         .with(
             "the mapping",
             hash(mapping.text.as_bytes()),
-            job.mapping.display().to_string(),
+            job.said.mapping.display().to_string(),
         )
         .plain("the source", &source.name)
         .plain("the target", target.place())
@@ -60,10 +61,10 @@ fn identity(
         let values = hash(format!("{:?}", mapping.variables).as_bytes());
         identity = identity.with("the environment of the mapping", values, shown);
     }
-    for (option, value) in &job.identity {
-        identity = identity.plain(*option, value);
+    for (option, value) in job.said.identity() {
+        identity = identity.plain(option, value);
     }
-    if let Some(path) = &job.retry_rejects {
+    if let Some(path) = &job.said.retry_rejects {
         let bytes = std::fs::read(path).map_err(|error| {
             let shown = path.display();
             Failure::usage(format!("cannot read the rejects file {shown}")).with_cause(&error)
@@ -142,14 +143,10 @@ pub(super) fn place(model: &Model, target: &dyn Target) -> String {
 }
 
 /// How the last full load of a table made its keys, where it is known.
-pub(super) fn last(
-    file: &StateFile,
-    opened: Option<&Opened>,
-    place: &str,
-) -> Option<KeyTemplateTexts> {
+pub(super) fn last(file: &Path, opened: Option<&Opened>, place: &str) -> Option<KeyTemplateTexts> {
     let json = match opened {
         Some(opened) => opened.state().selection(place).map(str::to_owned),
-        None => state::selection(&file.path, place),
+        None => state::selection(file, place),
     };
     serde_json::from_str(&json?).ok()
 }

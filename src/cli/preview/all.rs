@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::arguments::{Preview, PreviewFormat};
 use super::cost::{Cost, cost};
 use super::items::ItemLines;
-use super::job::{AllRows, PreviewFormat, PreviewJob};
 use super::{NAMED, forecast, put, put_json};
 use crate::cli::failure::Failure;
 use crate::cli::output::OutputStreams;
@@ -27,29 +27,23 @@ struct Document<'r> {
     cost: &'r Cost,
 }
 
-pub(super) async fn run(
-    job: &PreviewJob,
-    rows: &AllRows,
-    output: &OutputStreams,
-) -> Result<Outcome, Failure> {
-    let (mut source, catalog) = catalog::read(&job.source).await?;
+pub(super) async fn run(arguments: &Preview, output: &OutputStreams) -> Result<Outcome, Failure> {
+    let (rows, format) = (&arguments.rows, arguments.format);
+    let (mut source, catalog) = catalog::read(arguments.source.url()?).await?;
     // Signals are heard before the database is asked about any SQL: that may take long, too.
     let cancel = stop_on_signals();
-    let file = mapping::check(&job.mapping, &catalog, Some(source.as_mut())).await?;
-    let mut model = selection::item_types(file.into_model(output)?, &job.items)?;
+    let file = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
+    let mut model = selection::item_types(file.into_model(output)?, &arguments.items)?;
     let prices = prices::read(rows.prices.as_deref(), rows.price_region.as_deref())?;
-    let context = target::context(&model, job.now)?;
+    let context = target::context(&model, arguments.now)?;
     model.passes.retain(|pass| !pass.item_types.is_empty());
     let model = Arc::new(model);
-    let streams = matches!(
-        job.format,
-        PreviewFormat::DynamodbJson | PreviewFormat::Ndjson
-    );
-    let file = job.output.as_deref();
-    let items: Option<Box<dyn ItemSink>> = if streams {
-        Some(Box::new(ItemLines::new(file, job.format)?))
-    } else {
-        None
+    let file = arguments.output.as_deref();
+    let items: Option<Box<dyn ItemSink>> = match format {
+        PreviewFormat::DynamodbJson | PreviewFormat::Ndjson => {
+            Some(Box::new(ItemLines::new(file, format)?))
+        }
+        PreviewFormat::Table | PreviewFormat::Json => None,
     };
     if let Some(rejects) = &rows.rejects {
         load::clear_rejects(rejects)?;
@@ -57,7 +51,7 @@ pub(super) async fn run(
     let forecast = survey(Survey {
         source,
         context,
-        proof: proof::Options::of(rows.key_memory),
+        proof: proof::Options::of(usize::from(rows.key_memory) << 20),
         rejects_file: rows.rejects.clone(),
         named: if rows.rejects.is_some() {
             NAMED_IN_FILE
@@ -72,18 +66,14 @@ pub(super) async fn run(
     .await;
     // Figures of a part of the rows, and a price of them, would be taken for those of all. The
     // JSON document says that it failed, and why.
-    let failed = match &forecast.outcome {
-        ForecastOutcome::Failed(failure) if job.format != PreviewFormat::Json => {
-            Some(failure.clone())
-        }
-        _ => None,
-    };
-    if let Some(failure) = failed {
-        return Err(failure.into());
+    if let ForecastOutcome::Failed(failure) = &forecast.outcome
+        && format != PreviewFormat::Json
+    {
+        return Err(failure.clone().into());
     }
     let cost = cost(&forecast, &model, prices);
     let text = || forecast::text(&forecast, &cost, output);
-    match (job.format, file) {
+    match (format, file) {
         (PreviewFormat::Json, _) => {
             let (forecast, cost) = (&forecast, &cost);
             put_json(file, &Document { forecast, cost }, output)?;

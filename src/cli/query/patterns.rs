@@ -4,8 +4,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::job::QueryJob;
 use crate::access::given;
+use crate::cli::catalog::CatalogOrigin;
 use crate::cli::failure::Failure;
 use crate::cli::mapping::Outlined;
 use crate::cli::output::OutputStreams;
@@ -46,11 +46,15 @@ impl QueryContext {
 }
 
 /// Reads the patterns of a mapping, with the schema if one is named.
-pub(super) async fn read(job: &QueryJob, output: &OutputStreams) -> Result<QueryContext, Failure> {
-    let Some(schema) = &job.schema else {
-        return outlined(&job.mapping, Some(output));
+pub(super) async fn read(
+    path: &Path,
+    schema: Option<&CatalogOrigin>,
+    output: &OutputStreams,
+) -> Result<QueryContext, Failure> {
+    let Some(schema) = schema else {
+        return outlined(path, Some(output));
     };
-    let (_, _, file) = mapping::open_any(schema, &job.mapping).await?;
+    let (_, _, file) = mapping::open_any(schema, path).await?;
     let model = file.into_model(output)?;
     Ok(QueryContext {
         table: model.table,

@@ -1,6 +1,6 @@
 //! `dynafold verify --patterns`: the answers of access patterns against those of their SQL.
 
-use super::job::{AnswersJob, VerifyJob};
+use super::arguments::Verify;
 use crate::cli::failure::Failure;
 use crate::cli::format::whole;
 use crate::cli::options::Format;
@@ -17,23 +17,21 @@ const EXAMPLES: usize = 5;
 /// Calls of a pattern besides those with values that occur: absent ones, bounds beyond all values, variants.
 const BESIDES: u64 = 10;
 
-pub(super) async fn run(
-    job: &VerifyJob,
-    answers: &AnswersJob,
-    output: &OutputStreams,
-) -> Result<Outcome, Failure> {
-    let (mut source, catalog, file) = mapping::open(&job.source, &job.mapping).await?;
+pub(super) async fn run(arguments: &Verify, output: &OutputStreams) -> Result<Outcome, Failure> {
+    let answers = &arguments.answers;
+    let (spec, url) = (arguments.target.spec()?, arguments.source.url()?);
+    let (mut source, catalog, file) = mapping::open(url, &arguments.mapping).await?;
     let finds = file.checked.finds();
     let proofs = file.checked.proofs.as_ref();
     let proofs = proofs.map_or(Vec::new(), |proofs| proofs.patterns.clone());
     let model = file.into_model(output)?;
     let known = model.patterns.iter().map(|pattern| &*pattern.name);
-    Failure::unless_known("access pattern", &answers.patterns, known)?;
-    let target = connect(&job.target).await?;
+    Failure::unless_known("access pattern", &answers.pattern, known)?;
+    let target = connect(&spec).await?;
     target::filled(target.as_ref(), &model.table).await?;
-    let context = target::context(&model, job.now)?;
+    let context = target::context(&model, arguments.now)?;
     let calls = u64::from(answers.values) + BESIDES;
-    let named = &answers.patterns;
+    let named = &answers.pattern;
     let is_asked = |pattern: &&AccessPattern| {
         let is_named = named.is_empty() || named.iter().any(|name| **name == *pattern.name);
         pattern.sql.is_some() && is_named
@@ -49,7 +47,7 @@ pub(super) async fn run(
         &model.table,
         calls.saturating_mul(whole(asked.len())),
         least * count,
-        job.yes,
+        arguments.yes,
         output,
     )
     .await?;
@@ -64,14 +62,14 @@ pub(super) async fn run(
             context: &context,
         },
         finds,
-        names: &answers.patterns,
+        names: &answers.pattern,
         values: usize::from(answers.values),
         examples: EXAMPLES,
         cancel: &cancel,
         progress: &progress,
     };
     let report = prove(&proving, source.as_mut(), target.as_ref()).await;
-    match job.format {
+    match arguments.format {
         Format::Text => output.text(&report::patterns(&report))?,
         Format::Json => output.json(&report)?,
     }

@@ -1,4 +1,4 @@
-//! What `query` was told, and the job that it comes to. The parameters of an access pattern become options of their
+//! What `query` is told. The parameters of an access pattern become options of their
 //! own (`cli/flags.rs`).
 
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::cli::catalog::CatalogOrigin;
 use crate::cli::failure::Failure;
-use crate::cli::options::{Service, SourceArguments, moment};
+use crate::cli::options::{Service, moment};
 use crate::target::TargetSpec;
 
 /// How an answer is shown.
@@ -36,9 +36,9 @@ Examples:
 )]
 pub(in crate::cli) struct Query {
     /// The mapping file
-    mapping: PathBuf,
+    pub(super) mapping: PathBuf,
     /// The access pattern; without it all are listed
-    pattern: Option<String>,
+    pub(super) pattern: Option<String>,
     /// A parameter's value; each parameter is an option of its own too, unless one has its name
     #[arg(short, long = "param", value_name = "NAME=VALUE")]
     params: Vec<String>,
@@ -52,14 +52,14 @@ pub(in crate::cli) struct Query {
     service: Service,
     /// Show the requests as the AWS CLI takes them, and send nothing
     #[arg(long)]
-    explain: bool,
+    pub(super) explain: bool,
     /// Read every page; without it one is read, of each shard
     #[arg(long)]
-    all: bool,
+    pub(super) all: bool,
     /// Ask N times, and say how long it took
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "explain",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    repeat: u32,
+    pub(super) repeat: u32,
     /// A schema that `inspect --format json` wrote, for the types of parameters
     #[arg(long, value_name = "FILE", conflicts_with = "source")]
     catalog: Option<PathBuf>,
@@ -68,97 +68,44 @@ pub(in crate::cli) struct Query {
     source: Option<String>,
     /// The moment from which `params` count, in RFC 3339 [default: the clock]
     #[arg(long, value_name = "TIME", value_parser = moment)]
-    now: Option<Timestamp>,
+    pub(super) now: Option<Timestamp>,
     /// Show the table's keys too
     #[arg(long)]
-    keys: bool,
+    pub(super) keys: bool,
     /// Show every column, and whole values, however wide the table gets
     #[arg(long)]
-    wide: bool,
+    pub(super) wide: bool,
     /// How to show the answer
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    format: QueryFormat,
-}
-
-/// What is to be asked.
-pub(super) struct QueryJob {
-    pub(super) mapping: PathBuf,
-    /// Where the types of parameters are read; the mapping alone without it.
-    pub(super) schema: Option<CatalogOrigin>,
-    /// What is called; without it the access patterns are listed.
-    pub(super) call: Option<QueryCall>,
-    pub(super) format: QueryFormat,
-}
-
-/// The call of an access pattern.
-pub(super) struct QueryCall {
-    pub(super) pattern: String,
-    /// The parameters with their values, as texts.
-    pub(super) given: Vec<(String, String)>,
-    pub(super) now: Option<Timestamp>,
-    /// How it is sent; without it the requests are shown.
-    pub(super) sending: Option<Sending>,
-}
-
-/// How a call is sent, and its answer shown.
-pub(super) struct Sending {
-    pub(super) target: Option<TargetSpec>,
-    /// Whether every page is read.
-    pub(super) all: bool,
-    pub(super) repeat: u32,
-    /// Whether the table's keys are shown.
-    pub(super) keys: bool,
-    /// Whether every column is shown, however wide.
-    pub(super) wide: bool,
     pub(super) format: QueryFormat,
 }
 
 impl Query {
-    /// Reads the arguments as a whole.
-    pub(super) fn job(mut self) -> Result<QueryJob, Failure> {
-        let call = match self.pattern.take() {
-            Some(pattern) => Some(self.call(pattern)?),
-            None => None,
-        };
-        let (source, catalog) = (self.source, self.catalog);
-        let is_named = source.is_some() || catalog.is_some();
-        let schema = is_named.then(|| CatalogOrigin::of(SourceArguments { source }, catalog));
-        Ok(QueryJob {
-            mapping: self.mapping,
-            schema: schema.transpose()?,
-            call,
-            format: self.format,
-        })
-    }
-
-    fn call(&mut self, pattern: String) -> Result<QueryCall, Failure> {
-        let mut given = Vec::new();
+    /// The parameters with their values, as texts.
+    pub(super) fn parameters(&self) -> Result<Vec<(String, String)>, Failure> {
+        let mut parameters = Vec::new();
         for param in &self.params {
             let (name, value) = param.split_once('=').ok_or_else(|| {
                 Failure::usage(format!("--param {param}: there is no `=`"))
                     .with_help("write --param NAME=VALUE")
             })?;
-            given.push((name.to_owned(), value.to_owned()));
+            parameters.push((name.to_owned(), value.to_owned()));
         }
-        given.append(&mut self.given);
-        let target = || self.target.as_ref().map(|target| self.service.spec(target));
-        let sending = if self.explain {
-            None
-        } else {
-            Some(Sending {
-                target: target().transpose()?,
-                all: self.all,
-                repeat: self.repeat,
-                keys: self.keys,
-                wide: self.wide,
-                format: self.format,
-            })
-        };
-        Ok(QueryCall {
-            pattern,
-            given,
-            now: self.now,
-            sending,
-        })
+        parameters.extend(self.given.iter().cloned());
+        Ok(parameters)
+    }
+
+    /// The table that is asked, where one is named and anything is sent.
+    pub(super) fn target(&self) -> Result<Option<TargetSpec>, Failure> {
+        let target = self.target.as_ref().filter(|_| !self.explain);
+        target.map(|target| self.service.spec(target)).transpose()
+    }
+
+    /// Where the types of parameters are read; `None`: in the mapping alone.
+    pub(super) fn schema(&self) -> Result<Option<CatalogOrigin>, Failure> {
+        let (source, catalog) = (self.source.clone(), self.catalog.clone());
+        let is_named = source.is_some() || catalog.is_some();
+        let schema = is_named.then(|| CatalogOrigin::of(source, catalog));
+        schema.transpose()
     }
 }
