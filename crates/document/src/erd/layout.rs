@@ -16,7 +16,7 @@
 
 mod layers;
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use layers::layerings;
@@ -27,8 +27,6 @@ const PAGE: (i32, i32) = (960, 740);
 pub(super) const READABLE: i32 = 760;
 /// How many layerings are tried.
 const TRIALS: usize = 12;
-/// And of how many of them links within a layer are turned round.
-const FINALISTS: usize = 3;
 /// Above so many boxes only the layering that looks best beforehand is.
 const MANY: usize = 40;
 
@@ -96,35 +94,34 @@ fn scale(width: i32, height: i32) -> i32 {
 
 /// Lays out any graph by the best of several layerings.
 pub(super) fn lay_out(shapes: &[BoxShape], links: &[BoxLink]) -> ErdLayout {
-    let (trials, finalists) = if shapes.len() > MANY {
-        (1, 0)
-    } else {
-        (TRIALS, FINALISTS)
-    };
+    let trials = if shapes.len() > MANY { 1 } else { TRIALS };
+    let mut sides = vec![Side::Right; links.len()];
     let layerings = layerings(shapes, links).into_iter().take(trials);
-    let right = vec![Side::Right; links.len()];
-    let drawn = layerings.map(|layers| (draw(shapes, links, &layers, &right), layers));
-    let mut drawn: Vec<(ErdLayout, Vec<usize>)> = drawn.collect();
-    // A stable sort: of equals the more promising one.
-    drawn.sort_by_key(|(layout, _)| Reverse(layout.merit()));
-    for (best, layers) in drawn.iter_mut().take(finalists) {
-        // Links within a layer go round its left side, each where that is better.
-        let mut sides = right.clone();
-        for (number, link) in links.iter().enumerate() {
-            if layers[link.child] == layers[link.parent] {
-                sides[number] = Side::Left;
-                let turned = draw(shapes, links, layers, &sides);
-                if turned.merit() > best.merit() {
-                    *best = turned;
-                } else {
-                    sides[number] = Side::Right;
-                }
+    let drawn = layerings.map(|layers| (draw(shapes, links, &layers, &sides), layers));
+    // Of equals the more promising one.
+    let better = |best: (ErdLayout, _), next: (ErdLayout, _)| {
+        if next.0.merit() > best.0.merit() {
+            next
+        } else {
+            best
+        }
+    };
+    let Some((mut best, layers)) = drawn.reduce(better) else {
+        return ErdLayout::default();
+    };
+    // Links within a layer go round its left side, each where that is better.
+    for (number, link) in links.iter().enumerate().filter(|_| trials > 1) {
+        if layers[link.child] == layers[link.parent] {
+            sides[number] = Side::Left;
+            let turned = draw(shapes, links, &layers, &sides);
+            if turned.merit() > best.merit() {
+                best = turned;
+            } else {
+                sides[number] = Side::Right;
             }
         }
     }
-    // Of equals the first.
-    let layouts = drawn.into_iter().rev().map(|(layout, _)| layout);
-    layouts.max_by_key(ErdLayout::merit).unwrap_or_default()
+    best
 }
 
 /// Draws boxes whose layers are given, and the sides of links within a layer.
