@@ -43,19 +43,19 @@ async fn a_tenant_is_inferred_only_where_its_tag_tells_the_partition() {
             "V#{user_id | shard(20)}",
             &["V#{voterId | shard(20)}"][..],
             &["V#??"][..],
-            "`first` tells none, since a filter makes one text of several values",
+            "`first`: its partition key has a shard's number made from `voterId`",
         ),
         (
             "D#{body | lower}",
             &["D#{email | lower}"],
             &["D#*"],
-            "`first` tells none, since a filter makes one text of several values",
+            "`first`: a filter makes one text of several values of `email`",
         ),
         (
             "U#{user_id}",
             &["U#{userId}", "{email}"],
             &[],
-            "`second` tells none, since it finds its partition otherwise",
+            "access patterns find their partitions by `email`, `userId`",
         ),
         (
             "U#{user_id | pad(8)}",

@@ -298,6 +298,11 @@ impl LeadingKeys {
         matches!(self, Self::Shaped(pieces) if pieces.iter().any(|piece| matches!(piece, KeyValuePiece::Tag(_))))
     }
 
+    /// Whether nothing stands behind the tag, so that no part of one tag can be taken for another's.
+    fn end_with_the_tag(&self) -> bool {
+        matches!(self, Self::Shaped(pieces) if matches!(pieces.last(), Some(KeyValuePiece::Tag(_))))
+    }
+
     /// Whether a wildcard stands straight beside the tag, so that one tenant's are like another's.
     fn run_into_the_tag(&self) -> bool {
         let Self::Shaped(pieces) = self else {
@@ -398,94 +403,63 @@ fn push_literal(out: &mut String, text: &str) {
 
 /// The tenant's parameter, if there is one, and what has to be known of it.
 fn tenant(model: &Model, wanted: &Tenant) -> Result<(Option<String>, Vec<String>), ExportError> {
-    match wanted {
-        Tenant::Nobody => Ok((None, Vec::new())),
-        Tenant::Inferred => Ok(inferred(model)),
-        Tenant::Parameter(name) => {
-            let notes = named(model, name)?;
-            Ok((Some(name.clone()), notes))
-        }
-    }
-}
-
-/// The one parameter by which all patterns find their partition, with the same text before it and
-/// nothing behind: then the partition is a tenant's.
-fn inferred(model: &Model) -> (Option<String>, Vec<String>) {
-    let mut found: Option<(&str, &str)> = None;
-    for pattern in &model.patterns {
-        let reason = match (prefix_and_parameter(pattern), found) {
-            (Ok(this), None) => {
-                found = Some(this);
-                continue;
-            }
-            (Ok(this), Some(other)) if this == other => continue,
-            (Ok(_), Some(_)) => "since it finds its partition otherwise than those before it",
-            (Err(reason), _) => reason,
-        };
-        let by_parameters = model.patterns.iter().any(|p| !finders(p).is_empty());
-        let note = format!(
-            "the policy binds no caller to a tenant: the access pattern `{}` tells none, {reason}",
-            pattern.name
-        );
-        return (None, by_parameters.then_some(note).into_iter().collect());
-    }
-    let Some((_, name)) = found else {
-        return (None, Vec::new());
-    };
-    let mut notes = vec![format!(
-        "every access pattern finds its partition by `{name}`, so the policy binds a caller to the partition of its tag `{name}`; where the partition is nobody's own, say --tenant none"
-    )];
-    notes.extend(tag_requirement(model, name));
-    (Some(name.to_owned()), notes)
-}
-
-/// What a pattern's partition key begins with, and the parameter that is all the rest of it.
-fn prefix_and_parameter(pattern: &AccessPattern) -> Result<(&str, &str), &'static str> {
-    let template = single_text_key(pattern)
-        .ok_or("since `dynamodb:LeadingKeys` does not tell its partition key")?;
-    let (prefix, value) = match template.parts.as_slice() {
-        [TemplatePart::Text(text), TemplatePart::Value(value)] => (text.as_str(), value),
-        [TemplatePart::Value(value)] => ("", value),
-        _ => return Err("since its partition key is not one parameter behind a text"),
-    };
-    if !keep_apart(&value.filters) {
-        return Err("since a filter makes one text of several values in its partition key");
-    }
-    match parameter(pattern, value).filter(|name| is_tag(name)) {
-        Some(name) => Ok((prefix, name)),
-        None => Err("since no tag can be called like its parameter"),
-    }
-}
-
-/// Fails unless the parameter binds; tells what has to be known.
-fn named(model: &Model, name: &str) -> Result<Vec<String>, ExportError> {
-    let mut known: Vec<String> = model.patterns.iter().flat_map(finders).collect();
+    let mut known: Vec<&str> = model.patterns.iter().flat_map(finders).collect();
     known.sort_unstable();
     known.dedup();
-    if !known.iter().any(|known| known == name) {
-        let name = name.to_owned();
-        return Err(ExportError::UnknownTenant { name, known });
-    }
-    let unbound = |pattern: &AccessPattern, reason: String| ExportError::Unbound {
-        name: name.to_owned(),
-        pattern: pattern.name.to_string(),
-        reason,
+    let none = |why: String| {
+        let note = format!("the policy binds no caller to a tenant: {why}");
+        Ok((None, vec![note]))
+    };
+    let is_inferred = *wanted == Tenant::Inferred;
+    let name = match (wanted, known.as_slice()) {
+        (Tenant::Nobody, _) | (Tenant::Inferred, []) => return Ok((None, Vec::new())),
+        (Tenant::Inferred, [only]) => *only,
+        (Tenant::Inferred, several) => {
+            let several = several.join("`, `");
+            return none(format!(
+                "access patterns find their partitions by `{several}`"
+            ));
+        }
+        (Tenant::Parameter(name), known) if known.contains(&name.as_str()) => name,
+        (Tenant::Parameter(name), known) => {
+            let (name, known) = (name.clone(), known.iter().map(ToString::to_string));
+            let known = known.collect();
+            return Err(ExportError::UnknownTenant { name, known });
+        }
     };
     let mut notes = Vec::new();
     for pattern in &model.patterns {
         let keys = LeadingKeys::of(pattern, Some(name));
-        if let Some(reason) = fault(model, pattern, &keys, name) {
-            return Err(unbound(pattern, reason));
-        }
-        if !keys.are_bound() {
-            notes.push(format!(
-                "the access pattern `{}` is not bound to a tenant: its partitions are everybody's",
-                pattern.name
-            ));
+        let of = &pattern.name;
+        match fault(model, pattern, &keys, name) {
+            Some(reason) if is_inferred => {
+                return none(format!("the access pattern `{of}`: {reason}"));
+            }
+            Some(reason) => {
+                return Err(ExportError::Unbound {
+                    name: name.to_owned(),
+                    pattern: of.to_string(),
+                    reason,
+                });
+            }
+            None if is_inferred && !keys.end_with_the_tag() => {
+                let more =
+                    format!("the access pattern `{of}` finds its partition not by `{name}` alone");
+                return none(more);
+            }
+            None if keys.are_bound() => {}
+            None => notes.push(format!(
+                "the access pattern `{of}` is not bound to a tenant: its partitions are everybody's"
+            )),
         }
     }
+    if is_inferred {
+        notes.push(format!(
+            "every access pattern finds its partition by `{name}`, so the policy binds a caller to the partition of its tag `{name}`; where the partition is nobody's own, say --tenant none"
+        ));
+    }
     notes.extend(tag_requirement(model, name));
-    Ok(notes)
+    Ok((Some(name.to_owned()), notes))
 }
 
 /// Why a pattern would let a caller reach the partitions of others.
@@ -555,10 +529,9 @@ fn values<'m>(pattern: &'m AccessPattern, name: &str) -> impl Iterator<Item = &'
 }
 
 /// The parameters by which a pattern finds its partition.
-fn finders(pattern: &AccessPattern) -> Vec<String> {
+fn finders(pattern: &AccessPattern) -> impl Iterator<Item = &str> {
     let names = partition(pattern).filter_map(|value| parameter(pattern, value));
-    let names = names.filter(|name| is_tag(name));
-    names.map(str::to_owned).collect()
+    names.filter(|name| is_tag(name))
 }
 
 /// The values that a pattern's partition key takes.
