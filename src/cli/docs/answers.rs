@@ -63,7 +63,9 @@ pub(super) async fn ask(
     for (pattern, proof) in model.patterns.iter().zip(&proofs.patterns) {
         let items = promised(pattern, proof, samples);
         let proposed = proposed(pattern, &items, context);
-        let mut found = best(made.as_ref(), table, pattern, &proposed, context).await?;
+        let enough = if pattern.is_whole_key() { 1 } else { SHOWN };
+        let found = best(made.as_ref(), table, pattern, &proposed, context, enough).await?;
+        let mut found = found.filter(|found| !found.answer.items.is_empty());
         if let Some(target) = &elsewhere {
             let values = found.map(|found| found.values);
             if let Some(values) = values.or_else(|| proposed.into_iter().next()) {
@@ -122,15 +124,15 @@ fn promised<'s>(
     items.map(|item| &item.item).collect()
 }
 
-/// Of the collections that hold the pattern's items, asks some, and keeps what brought most: as many
-/// as are shown are enough.
+/// Asks a pattern with values after values until an answer has enough items, and keeps what brought most.
 async fn best(
     target: &dyn Target,
     table: &Table,
     pattern: &AccessPattern,
     proposed: &[Vec<Value>],
     context: &Context,
-) -> Result<Option<AskedCall>, Failure> {
+    enough: usize,
+) -> Result<Option<AskedCall>, TargetError> {
     let mut best: Option<AskedCall> = None;
     for values in proposed.iter().cloned() {
         let Ok(plan) = plan(pattern, &values, context) else {
@@ -138,15 +140,14 @@ async fn best(
         };
         let answer = answer(target, table, &plan, false).await?;
         let found = answer.items.len();
-        let so_far = best.as_ref().map_or(0, |best| best.answer.items.len());
-        if found > so_far {
+        if (best.as_ref()).is_none_or(|best| found > best.answer.items.len()) {
             best = Some(AskedCall {
                 values,
                 plan,
                 answer,
             });
         }
-        if found >= SHOWN || (found > 0 && pattern.is_whole_key()) {
+        if found >= enough {
             break;
         }
     }
@@ -207,23 +208,7 @@ async fn measured(
         .zip(wide.clone())
         .map(|(now, value)| now.unwrap_or(value))
         .collect();
-    let mut asked = None;
-    for values in [usual, wide] {
-        let Ok(plan) = plan(pattern, &values, context) else {
-            continue;
-        };
-        let answer = answer(target, table, &plan, false).await?;
-        let is_found = !answer.items.is_empty();
-        asked = Some(AskedCall {
-            values,
-            plan,
-            answer,
-        });
-        if is_found {
-            break;
-        }
-    }
-    Ok(asked)
+    best(target, table, pattern, &[usual, wide], context, 1).await
 }
 
 /// The first and the last item of each part of the index that the pattern could be asked for.
