@@ -436,12 +436,17 @@ class Judge:
         table = next((table for table in self.world["tables"] if table["name"] == source), {})
         return table.get("primary_key") or list(self.kinds(name))
 
+    def selected(self, name):
+        """The columns of a pattern's SQL."""
+        about = self.world["patterns"][name]
+        is_all = "o.*" in self.mapping["access_patterns"][name]["sql"]
+        return list(self.kinds(about["item_type"])) if is_all else about["columns"]
+
     def held(self, name):
-        """The columns of a pattern's SQL that its items have, and its index holds."""
+        """Those of them that its items have, and its index holds."""
         pattern, about = self.mapping["access_patterns"][name], self.world["patterns"][name]
-        columns = about["columns"] if "o.*" not in pattern["sql"] else list(self.kinds(about["item_type"]))
         listed = self.mapping["items"][about["item_type"]].get("columns", "*")
-        return [column for column in columns if (listed == "*" or column in listed) and self.projected(pattern, column)]
+        return [column for column in self.selected(name) if (listed == "*" or column in listed) and self.projected(pattern, column)]
 
     def judge_answers(self, claim, report):
         """The claim that a pattern answers what its SQL answers."""
@@ -486,6 +491,9 @@ class Judge:
             if any(isinstance(made.row[column], bytes) for made in self.made(about["item_type"])):
                 raise Unjudged("bytes as a parameter")
         examples = entry.get("examples") or []
+        item = self.mapping["items"][about["item_type"]]
+        if "$spread" in item.get("attributes", {}) and set(self.selected(name)) - set(self.held(name)):
+            raise Unjudged("columns that a document may give")
         if not about.get("parts") and not set(self.identity(about["item_type"])) <= set(self.held(name)):
             raise Unjudged("answers without the columns that tell rows apart")
         for example in examples:
