@@ -14,9 +14,9 @@ use super::failure::Failure;
 use super::format::{counted, whole};
 use super::output::OutputStreams;
 use super::{Outcome, target};
-use crate::access::{has_option, moment, plan, read, to_json};
+use crate::access::{has_option, moment, plan, read};
 use crate::diagnostic::did_you_mean;
-use crate::dynamodb::{CallPlan, item_value, write_item};
+use crate::dynamodb::{CallPlan, item_value, request_value, write_item};
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
 use crate::mapping::template::Context;
 use crate::target::{CallResult, TargetError, TargetErrorKind, answer};
@@ -206,7 +206,7 @@ fn explain(
 ) -> Result<(), Failure> {
     let requests = plan.requests.iter();
     let requests: Vec<(&str, Json)> = requests
-        .map(|request| to_json(request, &ground.table.name))
+        .map(|request| request_value(request, &ground.table.name))
         .collect();
     let of =
         |(operation, request): &(&str, Json)| json!({ "operation": operation, "request": request });

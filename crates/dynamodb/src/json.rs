@@ -1,13 +1,13 @@
-//! DynamoDB JSON: the one writer that feeds requests, previews and reject files alike.
+//! DynamoDB JSON: the one writer that feeds requests, previews and reject files alike, and the one reader.
 
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dynafold_relational::value::quote;
-use serde_json::Value;
+use dynafold_relational::value::{Number, Text, quote};
+use serde_json::{Value, json};
 
-use super::{Attribute, Item};
+use super::{Attribute, Item, Request};
 
 /// Writes an item as DynamoDB JSON: `{"PK":{"S":"USER#001"},…}`.
 pub fn write_item(out: &mut String, item: &Item) {
@@ -17,9 +17,114 @@ pub fn write_item(out: &mut String, item: &Item) {
 /// An item as a value of JSON.
 #[must_use]
 pub fn item_value(item: &Item) -> Value {
-    let mut text = String::new();
-    write_item(&mut text, item);
-    serde_json::from_str(&text).unwrap_or(Value::Null)
+    let members = item.attributes.iter();
+    attributes_value(members.map(|(name, value)| (&**name, value)))
+}
+
+/// Attributes by their names as a value of JSON.
+#[must_use]
+pub fn attributes_value<'a>(members: impl Iterator<Item = (&'a str, &'a Attribute)>) -> Value {
+    let members = members.map(|(name, value)| {
+        let mut text = String::new();
+        write_attribute(&mut text, value);
+        let value = serde_json::from_str(&text).unwrap_or(Value::Null);
+        (name.to_owned(), value)
+    });
+    Value::Object(members.collect())
+}
+
+/// Reads the attributes of an item or of a key, in the order of their names; `None` where it is neither.
+#[must_use]
+pub fn read_attributes(json: Value) -> Option<Vec<(Arc<str>, Attribute)>> {
+    let Value::Object(members) = json else {
+        return None;
+    };
+    let members = members.into_iter();
+    let read = members.map(|(name, value)| Some((name.into(), read_attribute(value)?)));
+    let mut attributes: Vec<(Arc<str>, Attribute)> = read.collect::<Option<_>>()?;
+    attributes.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Some(attributes)
+}
+
+/// Reads an attribute value; `None` where it is none that DynamoDB can hold.
+#[must_use]
+pub fn read_attribute(json: Value) -> Option<Attribute> {
+    let Value::Object(members) = json else {
+        return None;
+    };
+    let number = |text: String| Number::parse(&text).ok();
+    let bytes = |text: String| STANDARD.decode(text).ok();
+    let (kind, value) = members.into_iter().next()?;
+    Some(match (kind.as_str(), value) {
+        ("S", Value::String(text)) => Attribute::S(text.into()),
+        ("N", Value::String(text)) => Attribute::N(number(text)?),
+        ("B", Value::String(text)) => Attribute::B(bytes(text)?),
+        ("BOOL", Value::Bool(truth)) => Attribute::Bool(truth),
+        ("NULL", Value::Bool(_)) => Attribute::Null,
+        ("L", Value::Array(all)) => {
+            Attribute::L(all.into_iter().map(read_attribute).collect::<Option<_>>()?)
+        }
+        ("M", members) => Attribute::M(read_attributes(members)?),
+        ("SS", Value::Array(all)) => Attribute::Ss(each(all, |text| Some(Text::from(text)))?),
+        ("NS", Value::Array(all)) => Attribute::Ns(each(all, number)?),
+        ("BS", Value::Array(all)) => Attribute::Bs(each(all, bytes)?),
+        _ => return None,
+    })
+}
+
+/// The elements of a set, which are texts in JSON.
+fn each<T>(all: Vec<Value>, read: impl Fn(String) -> Option<T>) -> Option<Vec<T>> {
+    let read = all.into_iter().map(|element| match element {
+        Value::String(text) => read(text),
+        _ => None,
+    });
+    read.collect()
+}
+
+/// A request as JSON, with the name of its operation: what is sent, and what the AWS CLI takes
+/// (`aws dynamodb query --cli-input-json`).
+#[must_use]
+pub fn request_value(request: &Request, table: &str) -> (&'static str, Value) {
+    match request {
+        Request::Get { key, consistent } => {
+            let key = key.iter().map(|(name, value)| (&**name, value));
+            let members = [
+                ("TableName", Some(json!(table))),
+                ("Key", Some(attributes_value(key))),
+                ("ConsistentRead", consistent.then_some(json!(true))),
+            ];
+            ("GetItem", object(members))
+        }
+        Request::Query(query) => {
+            let names = query.names.iter();
+            let names = names.map(|(place, name)| (place.clone(), json!(&**name)));
+            let values = query.values.iter();
+            let values = values.map(|(place, value)| (place.as_str(), value));
+            let members = [
+                ("TableName", Some(json!(table))),
+                ("IndexName", query.index.as_deref().map(Value::from)),
+                ("KeyConditionExpression", Some(json!(query.condition))),
+                ("FilterExpression", query.filter.as_deref().map(Value::from)),
+                (
+                    "ExpressionAttributeNames",
+                    Some(Value::Object(names.collect())),
+                ),
+                ("ExpressionAttributeValues", Some(attributes_value(values))),
+                ("ScanIndexForward", query.descending.then_some(json!(false))),
+                ("Limit", query.limit.map(|limit| json!(limit))),
+                ("ConsistentRead", query.consistent.then_some(json!(true))),
+            ];
+            ("Query", object(members))
+        }
+    }
+}
+
+/// An object of the members that there are.
+#[must_use]
+pub fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
+    let there = members.into_iter();
+    let there = there.filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(there.collect())
 }
 
 /// Writes an attribute value as DynamoDB JSON: `{"S":"USER#001"}`.

@@ -15,7 +15,10 @@ mod types;
 pub use attribute::{Attribute, Item, sort_order};
 pub use digest::DigestKey;
 pub use fingerprint::{BuildFingerprintHasher, fingerprint, fingerprints, partition_fingerprint};
-pub use json::{item_value, readable, write_attribute, write_item, write_plain};
+pub use json::{
+    attributes_value, item_value, object, read_attribute, read_attributes, readable, request_value,
+    write_attribute, write_item, write_plain,
+};
 pub use limits::{
     MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES, write_units,
 };

@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::access::{end_of_range, moment, plan, recover, to_json};
+use crate::access::{end_of_range, moment, plan, recover};
 use crate::cli::failure::Failure;
 use crate::cli::query;
 use crate::document::{self, cells};
-use crate::dynamodb::{CallPlan, Item, Table, partition_fingerprint, sort_order, write_item};
+use crate::dynamodb::{
+    CallPlan, Item, Table, partition_fingerprint, request_value, sort_order, write_item,
+};
 use crate::item::text_of;
 use crate::mapping::model::{AccessPattern, Model, SortCondition};
 use crate::mapping::template::Context;
@@ -279,7 +281,7 @@ fn example_answer(
     let requests = &plan.requests;
     let first = requests
         .first()
-        .map(|request| to_json(request, &table.name));
+        .map(|request| request_value(request, &table.name));
     let (operation, mut request) = first.unwrap_or(("Query", Json::Null));
     let mut is_cut = shorten(&mut request);
     let request = document::ExampleRequest {

@@ -1,9 +1,9 @@
 //! Access patterns: what they take, where that is from, what they cost and what they answer.
 
 use dynafold_dynamodb::price::{Prices, Rates, monthly};
-use dynafold_dynamodb::{Attribute, KeyAttribute, KeyType};
+use dynafold_dynamodb::{Attribute, KeyAttribute, KeyType, request_value};
 use dynafold_format::{counted, shell_word};
-use dynafold_mapping::access::{given, plan, to_json};
+use dynafold_mapping::access::{given, plan};
 use dynafold_mapping::model::{AccessPattern, Operand, ParameterKind, Template, TemplatePart};
 use dynafold_mapping::template::Filter;
 use dynafold_mapping::{PatternProof, aligned};
@@ -529,7 +529,7 @@ fn outline(inputs: &Inputs<'_>, pattern: &AccessPattern) -> Option<ExampleReques
         empty(key, condition.templates_mut());
     }
     let plan = plan(&blank, &[], inputs.context).ok()?;
-    let (operation, mut json) = to_json(plan.requests.first()?, &inputs.model.table.name);
+    let (operation, mut json) = request_value(plan.requests.first()?, &inputs.model.table.name);
     let mut put = |pointer: String, value: Json| {
         if let Some(place) = json.pointer_mut(&pointer) {
             *place = value;

@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 
-use dynafold_dynamodb::{Attribute, Billing, Index, KeyAttribute, Table, Throughput, item_value};
-use dynafold_mapping::access::object;
+use dynafold_dynamodb::{
+    Attribute, Billing, Index, KeyAttribute, Table, Throughput, item_value, object,
+};
 use dynafold_mapping::model::{ItemType, Model};
 use dynafold_mapping::sample::ItemTypeSample;
 use dynafold_relational::catalog::TypeFamily;

@@ -5,14 +5,11 @@
 //! shards of a partition key is a `Query` for each, whose answers [`merge`](dynafold_dynamodb::merge) puts in the order of the
 //! sort key.
 
-mod json;
 mod option;
 mod parameter;
 mod plan;
 mod recover;
 
-pub use json::object;
-pub use json::to_json;
 pub use option::{OPTIONS, given, has_option};
 pub use parameter::{ParameterError, moment, read};
 pub use plan::{PlanError, plan};

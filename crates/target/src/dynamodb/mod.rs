@@ -1,8 +1,8 @@
-//! A table behind DynamoDB's protocol, spoken by the AWS SDK and, for writes, below it (`wire`).
+//! A table behind DynamoDB's protocol, spoken by the AWS SDK and, for items, below it (`wire`).
 //!
 //! Two clients share one HTTP client and one chain of credentials: the one for the control plane
-//! retries by itself, the one for reading items never does, because the retries of writes and reads
-//! are ours. The embedded engine answers behind the same clients (see `target::local`).
+//! retries by itself, the one whose requests `wire` wears never does, because the retries of writes and
+//! reads are ours. The embedded engine answers behind the same clients (see `target::local`).
 
 mod answers;
 mod classify;
@@ -11,7 +11,6 @@ mod create;
 mod describe;
 mod read;
 mod read_limiter;
-mod scan;
 mod wire;
 mod wording;
 mod write;
@@ -40,7 +39,6 @@ const IN_FLIGHT: usize = 32;
 #[derive(Debug)]
 pub(super) struct Dynamodb {
     control: Client,
-    data: Client,
     wire: Wire,
     read_limiter: ReadLimiter,
     patience: RetryWarning,
@@ -65,8 +63,7 @@ impl Dynamodb {
     pub(super) fn new(clients: Clients, place: ServiceLocation, engine: Option<Engine>) -> Self {
         Self {
             control: clients.control,
-            wire: Wire::new(clients.data.clone(), clients.vault, clients.clock),
-            data: clients.data,
+            wire: Wire::new(clients.data, clients.vault, clients.clock),
             read_limiter: ReadLimiter::default(),
             patience: RetryWarning::default(),
             place,

@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use dynafold_dynamodb::{Attribute, KeyAttribute, Table};
-use dynafold_relational::value::{Number, quote};
+use dynafold_dynamodb::{KeyAttribute, Table, read_attribute};
+use dynafold_relational::value::quote;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -16,46 +16,46 @@ use super::wire::Body;
 use crate::{Action, Batch, BatchOutcome, Consumed, ErrorClass, ItemKey, Result, TargetErrorKind};
 
 #[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
 struct BatchWriteResponse<'a> {
-    #[serde(rename = "UnprocessedItems", borrow)]
-    left: Option<HashMap<String, Vec<UnprocessedRequest<'a>>>>,
-    #[serde(rename = "ConsumedCapacity")]
-    consumed: Option<Vec<ConsumedCapacity>>,
+    #[serde(borrow)]
+    unprocessed_items: Option<HashMap<String, Vec<UnprocessedRequest<'a>>>>,
+    consumed_capacity: Option<Vec<ConsumedCapacity>>,
 }
 
 /// What `PutItem` and `DeleteItem` answer.
 #[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
 struct SingleWriteResponse {
-    #[serde(rename = "ConsumedCapacity")]
-    consumed: Option<ConsumedCapacity>,
+    consumed_capacity: Option<ConsumedCapacity>,
 }
 
 /// With the table and its indexes apart, which DynamoDB tells where it is asked to; others may not.
 #[derive(Deserialize)]
-struct ConsumedCapacity {
-    #[serde(rename = "CapacityUnits")]
-    units: Option<f64>,
-    #[serde(rename = "Table")]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct ConsumedCapacity {
+    pub(super) capacity_units: Option<f64>,
     table: Option<CapacityUnits>,
-    #[serde(rename = "GlobalSecondaryIndexes")]
-    global: Option<HashMap<String, CapacityUnits>>,
-    #[serde(rename = "LocalSecondaryIndexes")]
-    local: Option<HashMap<String, CapacityUnits>>,
+    global_secondary_indexes: Option<HashMap<String, CapacityUnits>>,
+    local_secondary_indexes: Option<HashMap<String, CapacityUnits>>,
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
 struct CapacityUnits {
-    #[serde(rename = "CapacityUnits")]
-    units: Option<f64>,
+    capacity_units: Option<f64>,
 }
 
 impl ConsumedCapacity {
     fn consumed(self) -> Option<Consumed> {
-        let indexes = [self.global, self.local].into_iter().flatten().flatten();
-        let units: Vec<f64> = indexes.filter_map(|(_, index)| index.units).collect();
+        let indexes = [self.global_secondary_indexes, self.local_secondary_indexes];
+        let indexes = indexes.into_iter().flatten().flatten();
+        let units: Vec<f64> = indexes
+            .filter_map(|(_, index)| index.capacity_units)
+            .collect();
         Some(Consumed {
-            total: self.units?,
-            table: self.table.and_then(|table| table.units),
+            total: self.capacity_units?,
+            table: self.table.and_then(|table| table.capacity_units),
             indexes: units.iter().sum(),
             named: units.len(),
         })
@@ -95,13 +95,13 @@ impl Dynamodb {
         let answer: BatchWriteResponse<'_> = serde_json::from_slice(&bytes).map_err(garbled)?;
         // An answer without this member is not DynamoDB's; a proxy's empty page would be one.
         let left = answer
-            .left
+            .unprocessed_items
             .ok_or_else(|| action.incomplete("UnprocessedItems"))?;
         Ok(BatchOutcome {
             unprocessed: find(table, batch, left, &action)?,
             // A batch is of one table.
             consumed: answer
-                .consumed
+                .consumed_capacity
                 .into_iter()
                 .flatten()
                 .find_map(ConsumedCapacity::consumed),
@@ -126,12 +126,12 @@ impl Dynamodb {
         before.push_str(member);
         let after = ",\"ReturnConsumedCapacity\":\"INDEXES\"}";
         let body = Body::new(before, batch.wire_json(index), after);
-        let bytes = self.wire.send(&action, body).await?;
-        let garbled = |_| action.service(None, "", 200, &bytes);
-        let answer: SingleWriteResponse = serde_json::from_slice(&bytes).map_err(garbled)?;
+        let answer: SingleWriteResponse = self.call(&action, body).await?;
         Ok(BatchOutcome {
             unprocessed: Vec::new(),
-            consumed: answer.consumed.and_then(ConsumedCapacity::consumed),
+            consumed: answer
+                .consumed_capacity
+                .and_then(ConsumedCapacity::consumed),
         })
     }
 }
@@ -173,29 +173,13 @@ fn find(
 /// The key in an item's JSON.
 fn key_in(table: &Table, json: &str) -> Option<ItemKey> {
     let members: HashMap<String, &RawValue> = serde_json::from_str(json).ok()?;
-    let read = |key: &KeyAttribute| members.get(&*key.name).and_then(|raw| scalar(raw));
+    let read = |key: &KeyAttribute| {
+        let raw = members.get(&*key.name)?.get();
+        read_attribute(serde_json::from_str(raw).ok()?)
+    };
     let partition = read(&table.partition)?;
     match &table.sort {
         None => Some((partition, None)),
         Some(sort) => Some((partition, Some(read(sort)?))),
     }
-}
-
-fn scalar(raw: &RawValue) -> Option<Attribute> {
-    #[derive(Deserialize)]
-    enum Scalar {
-        S(String),
-        N(String),
-        B(String),
-    }
-    match serde_json::from_str(raw.get()).ok()? {
-        Scalar::S(text) => Some(Attribute::S(text.into())),
-        Scalar::N(text) => Number::parse(&text).ok().map(Attribute::N),
-        Scalar::B(text) => decode(&text).map(Attribute::B),
-    }
-}
-
-fn decode(text: &str) -> Option<Vec<u8>> {
-    use base64::Engine as _;
-    base64::engine::general_purpose::STANDARD.decode(text).ok()
 }

@@ -283,6 +283,11 @@ impl Body {
         }
     }
 
+    /// A body of JSON.
+    pub(in crate::dynamodb) fn of(json: &Value) -> Self {
+        Self::new(json.to_string(), Bytes::new(), "")
+    }
+
     /// Its hash as hexadecimal digits; computed once, before anything is sent.
     fn hash(&self) -> &str {
         let hash = || hex(&sha256(self.parts.iter().map(AsRef::as_ref)));
