@@ -2,18 +2,18 @@
 
 mod apart;
 mod ending;
-mod ground;
 mod job;
 mod keys;
 mod rows;
 mod state;
+mod table_state;
 
 use std::sync::Arc;
 
-use self::ground::TableState;
 pub(super) use self::job::Migrate;
 use self::job::MigrateJob;
 use self::keys::KeyTemplateTexts;
+use self::table_state::TableState;
 use super::failure::Failure;
 use super::options::Format;
 use super::output::OutputStreams;
@@ -144,7 +144,7 @@ impl PreparedLoad {
         if job.said.retry_rejects.is_some() {
             keys.are_those_of(state::last(&job.state_file, state.as_ref(), &place), output)?;
         }
-        let ground = TableState::look(job, &target, &model, state.as_ref()).await?;
+        let table_state = TableState::look(job, &target, &model, state.as_ref()).await?;
         if !job.said.plan && !state::goes_on(state.as_ref()) {
             load::clear_rejects(&self.options.rejects_file)?;
         }
@@ -171,7 +171,7 @@ impl PreparedLoad {
         .await;
         let ready = if begun.goes_on() {
             tokio::select! {
-                ready = ground.prepare(output) => ready?,
+                ready = table_state.prepare(output) => ready?,
                 () = cancel.cancelled() => load::ReadyTable::default(),
             }
         } else {

@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{files, root};
 
 /// Circles that stay.
-const KNOWN: [&str; 3] = [
-    // A report says which failure ended the run, the state's among them; the state keeps the books that a report shows.
-    "engine/load: failure, report, state",
+const KNOWN: [&str; 2] = [
     // An item type holds the texts that its keys can be, which the proof makes of its templates.
     "mapping: model, proof",
     // The embedded engine answers the client that it stands behind, which asks it for its limits.

@@ -6,8 +6,9 @@ use dynafold_mapping::claim::{Claim, ClaimKind, ClaimSubject, ClaimVerdict};
 use dynafold_mapping::item::DUPLICATE_KEY;
 use dynafold_mapping::model::Model;
 
+use super::books::Books;
 use super::plan::selected;
-use super::report::{Books, Outcome, Report};
+use super::report::{Outcome, Report};
 use super::{KeyCheck, Load};
 
 /// The claims of a load, from its report.

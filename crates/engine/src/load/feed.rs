@@ -8,11 +8,11 @@ use dynafold_mapping::model::{Expired, ItemType, Model};
 use dynafold_relational::value::Value;
 use dynafold_source::{Chunk, LeftBehind, Row, Source};
 
+use super::books::Counts;
 use super::ending::{Cancel, EndReason};
 use super::failure::Failure;
 use super::lanes::{ChunkEnd, LaneMessage, Lanes};
 use super::plan::{ChunkId, ChunkPlan};
-use super::report::Counts;
 use super::row::{RowKey, meets, row_key, take_row_key};
 use super::scope::RunSelection;
 

@@ -92,13 +92,13 @@ impl LineFile {
     pub(super) fn append(&mut self, lines: &mut RejectLines) -> Result<(), Failure> {
         let lines = lines.take()?;
         let Some(lines) = lines else { return Ok(()) };
-        self.write(|annex| annex.append_committed(lines).map(drop))
+        self.write(|file| file.append_committed(lines).map(drop))
     }
 
     /// Appends one line as it comes, which is on disk when the file is closed. After a failure there are no
     /// more.
     pub(crate) fn append_line(&mut self, line: &str) -> Result<(), Failure> {
-        self.write(|annex| annex.append_uncommitted(line.as_bytes()))
+        self.write(|file| file.append_uncommitted(line.as_bytes()))
     }
 
     fn write(
@@ -108,13 +108,13 @@ impl LineFile {
         if self.path.as_os_str().is_empty() || self.broken {
             return Ok(());
         }
-        let annex = match self.open.take() {
-            Some(annex) => Ok(annex),
+        let file = match self.open.take() {
+            Some(file) => Ok(file),
             None => self.make(),
         };
-        let appended = annex.and_then(|annex| {
-            let annex = self.open.insert(annex);
-            append(annex).map_err(|error| failure(self.which, error))
+        let appended = file.and_then(|file| {
+            let file = self.open.insert(file);
+            append(file).map_err(|error| failure(self.which, error))
         });
         self.broken = appended.is_err();
         appended
@@ -127,12 +127,12 @@ impl LineFile {
 
     /// Ends it. `finished`: everything was read. Gives its path, where it has lines, and all of them.
     pub(crate) fn close(&mut self, finished: bool) -> Result<Option<PathBuf>, Failure> {
-        let Some(annex) = self.open.take().filter(|_| !self.broken) else {
+        let Some(file) = self.open.take().filter(|_| !self.broken) else {
             return Ok(None);
         };
-        let place = annex.path().to_owned();
-        annex.commit().map_err(|error| self.failure(error))?;
-        drop(annex);
+        let place = file.path().to_owned();
+        file.commit().map_err(|error| self.failure(error))?;
+        drop(file);
         if finished && place != self.path {
             // The state says that the run is complete only when the archive is in its place for
             // good.

@@ -16,12 +16,13 @@ use dynafold_mapping::model::Model;
 use dynafold_target::{Action, Throttle};
 use parking_lot::{Mutex, MutexGuard};
 
+use super::books::Books;
 use super::ending::{EndReason, RunHalt};
 use super::failure::Failure;
 use super::files::LineFile;
 use super::plan::ChunkId;
 use super::rejects::{NOTED, RefusalRejects, RejectLines, Rejected, line, note};
-use super::report::{Books, RejectNote, Traffic};
+use super::report::{RejectNote, Traffic};
 use super::state::State;
 
 /// The ledger of a run.

@@ -20,6 +20,7 @@
 //! target's load is finished, the rejects are on disk and the books are true. A run with a state
 //! goes on where it ended, or was killed.
 
+mod books;
 mod claims;
 mod differ;
 mod ending;
@@ -45,12 +46,13 @@ mod table;
 mod worker;
 mod writer;
 
+pub use books::{Books, LargestItem};
 pub use ending::Cancel;
 pub use failure::{Failure, Indistinguishable, OutputFile};
 pub use files::{check_archive, clear_rejects};
-pub use report::{Books, LargestItem, UNCLEAR_WHY};
 pub use report::{
-    KeysReport, LimitedBy, Outcome, RejectNote, RemainingStale, Report, Traffic, WaitTimes,
+    KeysReport, LimitedBy, Outcome, RejectNote, RemainingStale, Report, Traffic, UNCLEAR_WHY,
+    WaitTimes,
 };
 pub use report::{NoProgress, Progress, RunStep};
 pub use run::run;
@@ -58,6 +60,7 @@ pub use scope::{ItemAction, RunSelection};
 pub use start::{BegunLoad, ReadyTable, begin};
 pub use table::{EnsuredTable, TableError, ensure_table};
 
+pub(crate) use books::Counts;
 pub(crate) use claims::subject;
 pub(crate) use differ::{DifferenceReader, LookupResult, is_same};
 pub(crate) use ending::{EndReason, RunHalt};
@@ -73,7 +76,7 @@ pub(crate) use prune::{
     ItemTypeMarks, STRANGER, StaleCause, StrayItem, TableScan, UNCLEAR, compare,
 };
 pub(crate) use rejects::{NOTED, Rejected, line, note};
-pub(crate) use report::{Counts, rate};
+pub(crate) use report::rate;
 pub(crate) use row::{RowKey, key_json, raw, row_json, row_key};
 pub(crate) use scope::{EXPIRED, REJECTED};
 pub(crate) use worker::{BlockFolder, crew, take_keys};

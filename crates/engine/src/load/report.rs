@@ -10,12 +10,11 @@ use std::time::Duration;
 
 use dynafold_format::{counted_as, float};
 use dynafold_mapping::claim::Claim;
-use dynafold_mapping::item::{Expiry, Folded};
-use dynafold_mapping::model::Model;
 use dynafold_target::Consumed;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::books::Books;
 use super::failure::{Failure, shared};
 use super::{ItemAction, KeyCheck};
 
@@ -291,191 +290,6 @@ pub(crate) fn rate(count: u64, elapsed: Duration) -> f64 {
     }
 }
 
-// The books: what became of every row and every item. They must add up.
-
-/// What became of the rows of an item type before they are items.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Counts {
-    pub(crate) rows_read: u64,
-    pub(crate) filtered: u64,
-    /// Rows without an element.
-    pub(crate) empty: u64,
-    /// Elements beyond the first of their rows.
-    pub(crate) expanded: u64,
-    /// Children of embeds that have no parent, and those beyond their limit.
-    pub(crate) orphans: u64,
-    pub(crate) cut: u64,
-}
-
-/// The books of one item type.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Books {
-    /// The item type's name.
-    pub item_type: String,
-    /// What its rows are read from, as the mapping writes it.
-    pub from: String,
-    /// Rows of that relation.
-    pub rows_read: u64,
-    /// Rows left out by the item type's `where`.
-    pub filtered: u64,
-    /// Rows and elements left out because their items have expired.
-    pub expired: u64,
-    /// Rows and elements whose items went to the archive file because they have expired.
-    pub archived: u64,
-    /// Rows of which no element became an item, because the arrays to explode are empty or NULL.
-    pub empty: u64,
-    /// Elements beyond the first of their rows, where rows are exploded.
-    pub expanded: u64,
-    /// Children of embeds that have no parent.
-    pub orphans: u64,
-    /// Children of embeds beyond their `$limit`.
-    pub cut: u64,
-    /// Rows and elements that became no item, and items that the service refused to take or to
-    /// delete.
-    pub rejected: u64,
-    /// Of those, the items that the service refused to take.
-    pub rejected_by_service: u64,
-    /// The rejects by their codes.
-    pub rejects_by_code: BTreeMap<String, u64>,
-    /// Items made.
-    pub made: u64,
-    /// Items of which the target has said that they are written.
-    pub written: u64,
-    /// Items that the table held already as they should be; nothing was written.
-    pub unchanged: u64,
-    /// Items that a plan would write.
-    pub planned: u64,
-    /// Of the items written or planned, those of which the table held another version, as far as
-    /// it was looked at.
-    pub changed: u64,
-    /// Items deleted, because no row makes them any more; those that a plan would delete.
-    pub deleted: u64,
-    /// Items that were to be deleted and that the service refused to delete; they are among the
-    /// rejected.
-    pub undeleted: u64,
-    /// Items made and not known to be written, because the run ended before.
-    pub unwritten: u64,
-    /// Bytes of the items made, as DynamoDB counts them.
-    pub bytes: u64,
-    /// Write capacity units of the items made, index entries included, by their sizes.
-    pub write_units: u64,
-    /// Of the items made, those with attributes that were compressed.
-    pub compressed: u64,
-    /// Of the items made, those that have expired already: DynamoDB deletes them again.
-    pub made_expired: u64,
-    /// Of the items made, those that expired more than five years ago: DynamoDB never deletes
-    /// them.
-    pub made_too_old: u64,
-    /// Of the items made, those whose TTL is in milliseconds: DynamoDB never deletes them.
-    pub made_in_milliseconds: u64,
-    /// The largest item made.
-    pub largest: Option<LargestItem>,
-}
-
-/// The largest item of an item type.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct LargestItem {
-    /// Its bytes, as DynamoDB counts them.
-    pub bytes: u64,
-    /// The row it was made from: row key columns and their values.
-    pub row: Box<RawValue>,
-}
-
-impl Books {
-    /// Whether every row and every item is accounted for.
-    #[must_use]
-    pub fn balances(&self) -> bool {
-        let refused = self.rejected_by_service + self.undeleted;
-        let rejected_at_fold = self.rejected.checked_sub(refused);
-        let by_code: u64 = self.rejects_by_code.values().sum();
-        rejected_at_fold.is_some_and(|at_fold| {
-            self.rows_read + self.expanded
-                == self.filtered + self.empty + self.expired + self.archived + at_fold + self.made
-                && self.made
-                    == self.written
-                        + self.unchanged
-                        + self.planned
-                        + self.rejected_by_service
-                        + self.unwritten
-                && self.rejected == by_code
-        })
-    }
-
-    /// Empty books of an item type.
-    pub(super) fn of(model: &Model, index: usize) -> Self {
-        let item_type = model.item_types.get(index);
-        let pass = item_type.and_then(|item_type| model.passes.get(item_type.pass));
-        Self {
-            item_type: item_type.map(|t| t.name.to_string()).unwrap_or_default(),
-            from: pass.map(|pass| pass.name.clone()).unwrap_or_default(),
-            ..Self::default()
-        }
-    }
-
-    /// Adds what became of rows before they were items.
-    pub(super) fn count(&mut self, counts: &Counts) {
-        self.rows_read += counts.rows_read;
-        self.filtered += counts.filtered;
-        self.empty += counts.empty;
-        self.expanded += counts.expanded;
-        self.orphans += counts.orphans;
-        self.cut += counts.cut;
-    }
-
-    pub(super) fn reject(&mut self, code: &str) {
-        self.rejected += 1;
-        *self.rejects_by_code.entry(code.to_owned()).or_default() += 1;
-    }
-
-    /// Adds books of the same item type, the largest item too.
-    pub(super) fn take(&mut self, other: Self) {
-        self.add(&other);
-        let larger =
-            |mine: &LargestItem| other.largest.as_ref().is_some_and(|l| l.bytes > mine.bytes);
-        if self.largest.as_ref().is_none_or(larger) && other.largest.is_some() {
-            self.largest = other.largest;
-        }
-    }
-
-    /// Mean bytes of an item; 0 without items.
-    #[must_use]
-    pub fn mean_bytes(&self) -> u64 {
-        self.bytes.checked_div(self.made).unwrap_or(0)
-    }
-
-    /// Adds another item type's books; names and largest item are left aside.
-    pub fn add(&mut self, other: &Self) {
-        self.rows_read += other.rows_read;
-        self.filtered += other.filtered;
-        self.expired += other.expired;
-        self.archived += other.archived;
-        self.empty += other.empty;
-        self.expanded += other.expanded;
-        self.orphans += other.orphans;
-        self.cut += other.cut;
-        self.rejected += other.rejected;
-        self.rejected_by_service += other.rejected_by_service;
-        for (code, count) in &other.rejects_by_code {
-            *self.rejects_by_code.entry(code.clone()).or_default() += count;
-        }
-        self.made += other.made;
-        self.written += other.written;
-        self.unchanged += other.unchanged;
-        self.planned += other.planned;
-        self.changed += other.changed;
-        self.deleted += other.deleted;
-        self.undeleted += other.undeleted;
-        self.unwritten += other.unwritten;
-        self.bytes += other.bytes;
-        self.write_units += other.write_units;
-        self.compressed += other.compressed;
-        self.made_expired += other.made_expired;
-        self.made_too_old += other.made_too_old;
-        self.made_in_milliseconds += other.made_in_milliseconds;
-    }
-}
-
 // Where the time of a run goes, over all its tasks.
 
 /// Where the time of a run goes.
@@ -502,45 +316,6 @@ impl Timer {
     pub(super) fn total(&self) -> Duration {
         Duration::from_micros(self.0.load(Ordering::Relaxed))
     }
-}
-
-// What is odd about the TTL of items.
-
-/// Enters what is to be said of an item's TTL, and whether it was compressed.
-pub(super) fn enter(books: &mut Books, folded: &Folded) {
-    books.compressed += u64::from(!folded.compressed.is_empty());
-    match folded.expiry {
-        Expiry::Ahead => {}
-        Expiry::Past => books.made_expired += 1,
-        Expiry::TooOld => books.made_too_old += 1,
-        Expiry::Milliseconds => books.made_in_milliseconds += 1,
-    }
-}
-
-/// What is odd about the TTL of items that were made, a sentence for each kind and item type.
-pub(super) fn ttl_remarks(books: &[Books]) -> Vec<String> {
-    let mut all = Vec::new();
-    for books in books {
-        let mut say = |items: u64, text: &str| {
-            let plural = if items == 1 { "" } else { "s" };
-            if items > 0 {
-                all.push(format!("{}: {items} item{plural} {text}", books.item_type));
-            }
-        };
-        say(
-            books.made_expired,
-            "had already expired; DynamoDB deletes such items again, and `expired: skip` leaves them out",
-        );
-        say(
-            books.made_too_old,
-            "expired more than five years ago; DynamoDB never deletes such items, and `expired: skip` leaves them out",
-        );
-        say(
-            books.made_in_milliseconds,
-            "with a TTL in milliseconds; DynamoDB reads seconds, as `epoch` gives them, and never deletes such items",
-        );
-    }
-    all
 }
 
 // What a run tells while it goes on. The command line draws bars from it; nothing is drawn here.

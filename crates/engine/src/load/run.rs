@@ -10,6 +10,7 @@ use tokio::sync::{Mutex as Turn, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
+use super::books::{Books, Counts, ttl_remarks};
 use super::claims::claims;
 use super::ending::EndReason;
 use super::failure::Failure;
@@ -19,8 +20,7 @@ use super::pace::WritePace;
 use super::plan::ChunkId;
 use super::prune::{ItemTypeMarks, Pruning, TableScan, overwritten};
 use super::report::{
-    Books, Counts, KeysReport, LimitedBy, Outcome, RemainingStale, Report, RunStep, RunTimes,
-    WaitTimes, rate, ttl_remarks,
+    KeysReport, LimitedBy, Outcome, RemainingStale, Report, RunStep, RunTimes, WaitTimes, rate,
 };
 use super::start::{BegunLoad, ReadyTable, RunSetup, begin, finish};
 use super::worker::{Block, KIB_IN_FLIGHT, LoadRules, LoadWorker, crew};

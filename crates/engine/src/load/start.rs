@@ -93,14 +93,17 @@ impl RunSetup {
     /// Opens the journal, where the load can be gone on with and may have to tell then which items of
     /// the table are its own: all others were there before it, or are deleted with `--prune`.
     pub(super) fn keep_journal(&mut self, load: &Load, state: &State) -> Result<(), Failure> {
-        let ground = self.done.ground.unwrap_or(self.ready.ground);
-        if ground == TableAtStart::Empty && load.options.prune.is_none() {
+        let table_at_start = self
+            .done
+            .table_at_start
+            .unwrap_or(self.ready.table_at_start);
+        if table_at_start == TableAtStart::Empty && load.options.prune.is_none() {
             let path = state.path();
-            self.journal = Some(match self.done.ground {
+            self.journal = Some(match self.done.table_at_start {
                 None => Journal::begin(path),
                 Some(_) => Journal::go_on(path),
             }?);
-        } else if self.done.ground.is_none() {
+        } else if self.done.table_at_start.is_none() {
             journal::forget(state.path());
         }
         Ok(())
@@ -114,7 +117,10 @@ impl RunSetup {
         state.begin_attempt(RunAttempt {
             stamp: self.stamp.clone(),
             now: load.context.now.to_string(),
-            ground: self.done.ground.unwrap_or(self.ready.ground),
+            table_at_start: self
+                .done
+                .table_at_start
+                .unwrap_or(self.ready.table_at_start),
             table_id: self.ready.table_id.clone(),
         })
     }
@@ -162,7 +168,7 @@ pub struct BegunLoad {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadyTable {
     /// What it held before the run.
-    pub ground: TableAtStart,
+    pub table_at_start: TableAtStart,
     /// What tells it from another of its name.
     pub table_id: Option<String>,
     /// Write units a second to begin with, where it takes no more at first.
@@ -249,7 +255,7 @@ impl BegunLoad {
         let source = slot.ok_or_else(lost)?;
         // Rows that are gone since an earlier attempt have left their items behind, where the source
         // has changed. Among items that were there before they would not be known.
-        let stale = done.changed && done.ground == Some(TableAtStart::Empty);
+        let stale = done.changed && done.table_at_start == Some(TableAtStart::Empty);
         let asked = load.options.prune.is_some() || load.options.doing != ItemAction::Put;
         let setting = RunSetup {
             overlooked: done.changed && !stale && !asked,
@@ -319,7 +325,7 @@ pub(super) struct EarlierProgress {
     /// Whether rows may have changed since an earlier attempt wrote their items.
     changed: bool,
     /// What the table held before the first attempt; `None` where this is the first.
-    ground: Option<TableAtStart>,
+    table_at_start: Option<TableAtStart>,
     stamps: Vec<Option<String>>,
     /// How far the files beside the table count, by their names.
     extents: BTreeMap<String, CommittedExtent>,
@@ -335,7 +341,7 @@ impl Entries {
         let anew = done.skip.is_empty();
         if anew && let Some(state) = &mut self.state {
             // The state first: a file that is shorter than it says was changed by somebody else.
-            let forgotten = state.forget_annexes();
+            let forgotten = state.forget_extents();
             forgotten?;
         }
         for file in [&mut self.rejects, &mut self.archive] {
@@ -355,7 +361,7 @@ impl EarlierProgress {
             Opened::Damaged(state, _) => {
                 let done = Self {
                     everything_again: true,
-                    ground: Some(TableAtStart::Held),
+                    table_at_start: Some(TableAtStart::Held),
                     ..Self::default()
                 };
                 return (state, done);
@@ -364,16 +370,16 @@ impl EarlierProgress {
         };
         let plan = state.planned();
         let planned = plan.chunks().next().is_some();
-        let ground = earlier.ground();
+        let table_at_start = earlier.table_at_start();
         let stamps = earlier.attempts.into_iter();
         let done = Self {
             everything_again: !planned,
             plan: planned.then(|| plan.clone()),
             skip: state.done().clone(),
             again: HashSet::new(),
-            ground: Some(ground),
+            table_at_start: Some(table_at_start),
             changed: false,
-            extents: earlier.annexes,
+            extents: earlier.extents,
             stamps: stamps.map(|attempt| attempt.stamp).collect(),
         };
         (state, done)
@@ -381,12 +387,16 @@ impl EarlierProgress {
 
     /// Whether there was an earlier attempt.
     fn is_there(&self) -> bool {
-        self.ground.is_some()
+        self.table_at_start.is_some()
     }
 
     /// What of it counts under the snapshot of now.
     fn under(mut self, stamp: Option<&str>, dbms: Dbms, model: &Model) -> Self {
-        let unchanged = stamp.is_some() && self.stamps.iter().all(|then| then.as_deref() == stamp);
+        let unchanged = stamp.is_some()
+            && self
+                .stamps
+                .iter()
+                .all(|earlier| earlier.as_deref() == stamp);
         if self.stamps.is_empty() || unchanged {
             return self;
         }

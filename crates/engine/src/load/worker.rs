@@ -19,6 +19,7 @@ use tokio::sync::{Mutex as Turn, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout};
 
+use super::books::{Books, LargestItem, enter};
 use super::count;
 use super::differ::{DifferenceReader, KnownItem, LookupResult, REQUESTS, known};
 use super::failure::Failure;
@@ -27,7 +28,7 @@ use super::ledger::Ticket;
 use super::plan::selected;
 use super::prove::ContestedKeys;
 use super::rejects::{Rejected, line, note};
-use super::report::{Books, LargestItem, RunTimes, enter};
+use super::report::RunTimes;
 use super::row::{raw, row_json};
 use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, RunSelection};
 use super::writer::{Delivery, ItemOrigin, TicketedBatch, put};

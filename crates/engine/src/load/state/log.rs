@@ -43,10 +43,12 @@ pub(super) enum LogEntry {
     /// Chunks are done, and so far the files beside the table count with them.
     Done {
         chunks: Vec<(ChunkId, ChunkBooks)>,
-        annexes: Vec<(String, CommittedExtent)>,
+        #[serde(rename = "annexes")]
+        extents: Vec<(String, CommittedExtent)>,
     },
     AttemptsForgotten,
-    AnnexesForgotten,
+    #[serde(rename = "annexes_forgotten")]
+    ExtentsForgotten,
     /// The run is complete; what it selected, where that was everything.
     Complete(Option<PruneSelection>),
 }
@@ -59,7 +61,7 @@ pub(super) struct LogContents {
     pub(super) attempts: Vec<RunAttempt>,
     pub(super) plan: ChunkPlan,
     pub(super) done: BTreeMap<ChunkId, ChunkBooks>,
-    pub(super) annexes: BTreeMap<String, CommittedExtent>,
+    pub(super) extents: BTreeMap<String, CommittedExtent>,
     pub(super) complete: bool,
 }
 
@@ -80,12 +82,12 @@ impl LogContents {
                 self.done.clear();
             }
             LogEntry::AttemptBegun(attempt) => self.attempts.push(attempt),
-            LogEntry::Done { chunks, annexes } => {
+            LogEntry::Done { chunks, extents } => {
                 self.done.extend(chunks);
-                self.annexes.extend(annexes);
+                self.extents.extend(extents);
             }
             LogEntry::AttemptsForgotten => self.attempts.clear(),
-            LogEntry::AnnexesForgotten => self.annexes.clear(),
+            LogEntry::ExtentsForgotten => self.extents.clear(),
             LogEntry::Complete(selection) => {
                 self.complete = true;
                 if let Some(new) = selection {

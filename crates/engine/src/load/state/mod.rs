@@ -8,32 +8,32 @@
 //!
 //! Synchronous: the caller runs it where blocking is allowed. Nothing here knows an item or a secret.
 
-mod annex;
 mod error;
 mod log;
 mod model;
 mod paths;
-mod place;
+mod resumable_file;
+mod state_file;
 #[cfg(test)]
 mod tests;
 
-pub use annex::CommittedExtent;
-pub(super) use annex::{ResumableFile, ResumableFileError};
 pub use error::StateError;
 pub use model::{
     ChangedFact, EarlierRun, IdentityFact, PruneSelection, ResumeMode, RunAttempt, RunIdentity,
     TableAtStart,
 };
 pub(super) use paths::{head, sync_folder, with};
-pub use place::default_path;
+pub use resumable_file::CommittedExtent;
+pub(super) use resumable_file::{ResumableFile, ResumableFileError};
+pub use state_file::default_path;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::books::Books;
 use super::plan::{ChunkId, ChunkPlan};
-use super::report::Books;
 use log::{LogContents, LogEntry, StateLog, UnreadableLog};
-use place::StateLock;
+use state_file::StateLock;
 
 /// The facts of a run that say to which part of which table it writes.
 const PART: [&str; 5] = [
@@ -104,10 +104,10 @@ impl State {
         identity: &RunIdentity,
         mode: ResumeMode,
     ) -> Result<Opened, StateError> {
-        let path = place::prepare(path)?;
-        let before = place::is_present(&path)?;
+        let path = state_file::prepare(path)?;
+        let before = state_file::is_present(&path)?;
         let lock = StateLock::take(&path)?;
-        if !place::is_present_under_lock(&path, before)? {
+        if !state_file::is_present_under_lock(&path, before)? {
             return Self::begin(path, lock, identity, Vec::new(), None).map(Opened::New);
         }
         let log = match StateLog::open(&path) {
@@ -116,7 +116,7 @@ impl State {
             Err(UnreadableLog::Damaged(what)) => {
                 // Under its own name until the new one takes its place: a run that is killed in between
                 // finds it again.
-                place::set_aside(&path)?;
+                state_file::set_aside(&path)?;
                 let unknown = RunAttempt::taken_over(TableAtStart::Held);
                 let state = Self::begin(path, lock, identity, Vec::new(), Some(unknown))?;
                 return Ok(Opened::Damaged(state, what));
@@ -176,7 +176,7 @@ impl State {
     }
 
     /// Reports that chunks are done, all of them or none: on disk when this returns. One that was
-    /// done before is done again, with new books. `annexes`: how far the files beside the table count with
+    /// done before is done again, with new books. `extents`: how far the files beside the table count with
     /// them, by their names; they are on disk that far already.
     ///
     /// # Errors
@@ -186,7 +186,7 @@ impl State {
     pub(super) fn chunks_done(
         &mut self,
         chunks: Vec<(ChunkId, ChunkBooks)>,
-        annexes: Vec<(String, CommittedExtent)>,
+        extents: Vec<(String, CommittedExtent)>,
     ) -> Result<(), StateError> {
         let plan = &self.log.contents.plan;
         let unplanned = chunks.iter().find(|(id, _)| !plan.holds(*id));
@@ -194,7 +194,7 @@ impl State {
             let (pass, chunk) = (id.pass, id.chunk);
             return Err(StateError::Unplanned { pass, chunk });
         }
-        self.log.enter(LogEntry::Done { chunks, annexes })
+        self.log.enter(LogEntry::Done { chunks, extents })
     }
 
     /// Takes nothing over from an earlier run: what it wrote to is gone.
@@ -206,13 +206,13 @@ impl State {
         self.log.enter(LogEntry::AttemptsForgotten)
     }
 
-    /// Forgets how far the annexes count: everything that is in them will be appended again.
+    /// Forgets how far the files beside the table count: everything that is in them will be appended again.
     ///
     /// # Errors
     ///
     /// [`StateError::Unwritable`].
-    pub fn forget_annexes(&mut self) -> Result<(), StateError> {
-        self.log.enter(LogEntry::AnnexesForgotten)
+    pub fn forget_extents(&mut self) -> Result<(), StateError> {
+        self.log.enter(LogEntry::ExtentsForgotten)
     }
 
     /// Says that everything is done: the next run begins anew. `selection` is that of a full run, kept
@@ -259,7 +259,7 @@ impl State {
             taken_over,
         };
         Ok(Self {
-            log: place::begin(&path, begun)?,
+            log: state_file::begin(&path, begun)?,
             path,
             _lock: lock,
         })
@@ -270,7 +270,7 @@ impl EarlierRun {
     fn of(contents: &LogContents) -> Self {
         Self {
             attempts: contents.attempts.clone(),
-            annexes: contents.annexes.clone(),
+            extents: contents.extents.clone(),
         }
     }
 }

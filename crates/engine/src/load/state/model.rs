@@ -1,4 +1,4 @@
-//! What a state tells: attempts, annexes, and whose it is.
+//! What a state tells: attempts, committed extents of files, and whose it is.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -48,18 +48,19 @@ pub struct RunAttempt {
     /// The time that the items were made for.
     pub now: String,
     /// What the table held.
-    pub ground: TableAtStart,
+    #[serde(rename = "ground")]
+    pub table_at_start: TableAtStart,
     /// What tells the table that it wrote to from others of its name.
     pub table_id: Option<String>,
 }
 
 impl RunAttempt {
     /// Stands for the attempts of a run whose items are taken over, by what the table held before it.
-    pub(super) fn taken_over(ground: TableAtStart) -> Self {
+    pub(super) fn taken_over(table_at_start: TableAtStart) -> Self {
         Self {
             stamp: None,
             now: String::new(),
-            ground,
+            table_at_start,
             table_id: None,
         }
     }
@@ -70,8 +71,8 @@ impl RunAttempt {
 pub struct EarlierRun {
     /// Its attempts, at least one.
     pub attempts: Vec<RunAttempt>,
-    /// How far its annexes count, by their names.
-    pub annexes: BTreeMap<String, CommittedExtent>,
+    /// How far the files beside the table count, by their names.
+    pub extents: BTreeMap<String, CommittedExtent>,
 }
 
 impl EarlierRun {
@@ -87,7 +88,7 @@ impl EarlierRun {
     pub(super) fn taken_over(&self) -> RunAttempt {
         RunAttempt {
             table_id: self.table_id().map(str::to_owned),
-            ..RunAttempt::taken_over(self.ground())
+            ..RunAttempt::taken_over(self.table_at_start())
         }
     }
 
@@ -100,10 +101,10 @@ impl EarlierRun {
 
     /// What the table held before the run.
     #[must_use]
-    pub fn ground(&self) -> TableAtStart {
+    pub fn table_at_start(&self) -> TableAtStart {
         self.attempts
             .first()
-            .map_or(TableAtStart::Held, |first| first.ground)
+            .map_or(TableAtStart::Held, |first| first.table_at_start)
     }
 }
 
@@ -132,7 +133,7 @@ pub struct ChangedFact {
     /// What differs.
     pub what: String,
     /// As it was in the unfinished run; `None`: it was not there.
-    pub then: Option<String>,
+    pub earlier: Option<String>,
     /// As it is now; `None`: it is not there any more.
     pub now: Option<String>,
 }
@@ -170,21 +171,21 @@ impl RunIdentity {
 
     /// How this, the identity of now, differs from an earlier one.
     #[must_use]
-    pub fn differences(&self, then: &Self) -> Vec<ChangedFact> {
-        let gone = then
+    pub fn differences(&self, earlier: &Self) -> Vec<ChangedFact> {
+        let gone = earlier
             .facts
             .iter()
             .filter(|fact| self.fact(&fact.name).is_none());
         let gone = gone.map(|fact| ChangedFact {
             what: fact.name.clone(),
-            then: Some(fact.shown.clone()),
+            earlier: Some(fact.shown.clone()),
             now: None,
         });
         let changed = self.facts.iter().filter_map(|fact| {
-            let earlier = then.fact(&fact.name);
-            (earlier.map(|earlier| &earlier.value) != Some(&fact.value)).then(|| ChangedFact {
+            let before = earlier.fact(&fact.name);
+            (before.map(|before| &before.value) != Some(&fact.value)).then(|| ChangedFact {
                 what: fact.name.clone(),
-                then: earlier.map(|earlier| earlier.shown.clone()),
+                earlier: before.map(|before| before.shown.clone()),
                 now: Some(fact.shown.clone()),
             })
         });
@@ -199,12 +200,12 @@ impl RunIdentity {
 impl fmt::Display for ChangedFact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = &self.what;
-        match (&self.then, &self.now) {
-            (Some(then), Some(now)) if then == now => {
+        match (&self.earlier, &self.now) {
+            (Some(earlier), Some(now)) if earlier == now => {
                 write!(f, "{what} ({now}) is not as it was")
             }
-            (Some(then), Some(now)) => write!(f, "{what} was {then} and is {now}"),
-            (Some(then), None) => write!(f, "{what} was {then} and is not given"),
+            (Some(earlier), Some(now)) => write!(f, "{what} was {earlier} and is {now}"),
+            (Some(earlier), None) => write!(f, "{what} was {earlier} and is not given"),
             (None, Some(now)) => write!(f, "{what} was not given and is {now}"),
             (None, None) => write!(f, "{what} differs"),
         }

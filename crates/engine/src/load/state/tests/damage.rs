@@ -50,7 +50,7 @@ fn a_run_that_is_killed_while_a_damaged_state_is_set_aside_finds_it_again() {
     drop(planned(&path));
     fs::write(&path, vec![7; 4096]).unwrap();
     // Killed behind each step: the names are there, the new state is not.
-    place::set_aside(&path).unwrap();
+    state_file::set_aside(&path).unwrap();
     let Opened::Damaged(state, _) = open(&path).unwrap() else {
         panic!("it is forgotten that there was a run");
     };
@@ -59,7 +59,7 @@ fn a_run_that_is_killed_while_a_damaged_state_is_set_aside_finds_it_again() {
     let (state, earlier) = again(&path);
     assert_eq!(finished(&state), []);
     assert_eq!(
-        (earlier.ground(), earlier.now()),
+        (earlier.table_at_start(), earlier.now()),
         (TableAtStart::Held, None)
     );
     assert!(with(&path, ".damaged-1").exists());
@@ -219,7 +219,7 @@ fn a_last_line_that_is_not_whole_never_counted() {
         let (mut state, _) = again(&path);
         assert_eq!(finished(&state), [(0, 0)], "{end}");
         // The next line takes its place, be it shorter or longer.
-        state.forget_annexes().unwrap();
+        state.forget_extents().unwrap();
         state.chunk_done(0, 2).unwrap();
         drop(state);
         assert_eq!(finished(&again(&path).0), [(0, 0), (0, 2)], "{end}");

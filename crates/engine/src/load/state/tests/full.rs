@@ -83,7 +83,7 @@ fn nothing_that_was_reported_on_a_full_disk_is_counted() {
     fs::remove_file(annex.path()).unwrap();
     let (mut state, _) = again(&path);
     assert_eq!(finished(&state).len(), reported);
-    state.forget_annexes().unwrap();
+    state.forget_extents().unwrap();
 }
 
 #[test]

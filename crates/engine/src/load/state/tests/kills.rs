@@ -31,7 +31,7 @@ fn child() {
             (state, 0)
         }
         Ok(Opened::Again(state, earlier)) => {
-            if let Some((_, found)) = earlier.annexes.into_iter().next() {
+            if let Some((_, found)) = earlier.extents.into_iter().next() {
                 extent = found;
             }
             let from = finished(&state).len();
@@ -51,9 +51,9 @@ fn child() {
         let extent = rejects
             .append_committed(b"{\"reject\":1}\n".as_slice())
             .unwrap();
-        let annexes = vec![(String::from("rejects"), extent)];
+        let extents = vec![(String::from("rejects"), extent)];
         state
-            .chunks_done(vec![(chunk(0, at), books(5))], annexes)
+            .chunks_done(vec![(chunk(0, at), books(5))], extents)
             .unwrap();
         say(&format!("DONE {at}"));
     }

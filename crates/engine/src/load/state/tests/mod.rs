@@ -1,11 +1,11 @@
 //! The state as a load uses it.
 
-mod annexes;
 mod damage;
 mod full;
 mod kills;
-mod places;
+mod resumable_files;
 mod runs;
+mod state_files;
 
 use std::path::{Path, PathBuf};
 
@@ -52,11 +52,11 @@ fn plan(chunks: &[usize]) -> ChunkPlan {
     }
 }
 
-fn attempt(now: &str, ground: TableAtStart) -> RunAttempt {
+fn attempt(now: &str, table_at_start: TableAtStart) -> RunAttempt {
     RunAttempt {
         stamp: None,
         now: now.to_owned(),
-        ground,
+        table_at_start,
         table_id: None,
     }
 }

@@ -11,11 +11,11 @@ fn what_was_done_is_told_to_the_run_that_goes_on() {
         length: 77,
         tail: String::from("abc"),
     };
-    let annexes = vec![(String::from("rejects"), rejects.clone())];
+    let extents = vec![(String::from("rejects"), rejects.clone())];
     state
         .chunks_done(
             vec![(chunk(0, 1), books(4)), (chunk(1, 0), books(5))],
-            annexes,
+            extents,
         )
         .unwrap();
     drop(state);
@@ -25,9 +25,9 @@ fn what_was_done_is_told_to_the_run_that_goes_on() {
     assert_eq!(*state.planned(), plan(&[3, 1]));
     let made = state.done().values().map(|books| books[0].1.made);
     assert_eq!(made.collect::<Vec<_>>(), [4, 5]);
-    assert_eq!(earlier.annexes["rejects"], rejects);
+    assert_eq!(earlier.extents["rejects"], rejects);
     assert_eq!(earlier.now(), Some("2026-01-01T00:00:00Z"));
-    assert_eq!(earlier.ground(), TableAtStart::Empty);
+    assert_eq!(earlier.table_at_start(), TableAtStart::Empty);
     assert_eq!(earlier.table_id(), Some("an id"));
     assert_eq!(earlier.attempts[0].stamp.as_deref(), Some("lsn 7"));
 }
@@ -45,7 +45,7 @@ fn each_attempt_is_counted_and_the_first_ones_time_is_kept() {
     let (state, earlier) = again(&path);
     assert_eq!(earlier.attempts.len(), 2);
     assert_eq!(earlier.now(), Some("2026-01-01T00:00:00Z"));
-    assert_eq!(earlier.ground(), TableAtStart::Empty);
+    assert_eq!(earlier.table_at_start(), TableAtStart::Empty);
     assert_eq!(finished(&state), [(0, 0), (0, 2)]);
 }
 
@@ -131,7 +131,7 @@ fn fresh_forgets_what_is_done_and_keeps_what_was_written() {
         };
         assert_eq!(finished(&state), []);
         assert_eq!(
-            (earlier.ground(), earlier.now()),
+            (earlier.table_at_start(), earlier.now()),
             (TableAtStart::Empty, None)
         );
         assert_eq!(state.selection("shop"), Some("{}"));
@@ -151,7 +151,7 @@ fn fresh_forgets_what_is_done_and_keeps_what_was_written() {
         panic!("not gone on with");
     };
     assert_eq!(
-        (earlier.ground(), earlier.now()),
+        (earlier.table_at_start(), earlier.now()),
         (TableAtStart::Empty, Some(now))
     );
     state.forget_attempts().unwrap();
@@ -247,7 +247,7 @@ fn a_state_that_was_written_before_is_read() {
     std::fs::write(&path, WRITTEN).unwrap();
     let (state, earlier) = again(&path);
     assert_eq!(finished(&state), [(0, 0)]);
-    assert_eq!((earlier.attempts.len(), earlier.annexes.len()), (1, 1));
+    assert_eq!((earlier.attempts.len(), earlier.extents.len()), (1, 1));
     assert_eq!(state.selection("shop"), Some("{}"));
     for line in WRITTEN.lines().skip(1) {
         let (_, json) = line.split_once(' ').unwrap();

@@ -6,12 +6,12 @@ use std::io::{Read, Write as _};
 use super::*;
 
 fn appended(path: &Path, lines: &[&str]) -> CommittedExtent {
-    let mut annex = ResumableFile::create(path).unwrap();
-    let mut extent = annex.extent();
+    let mut file = ResumableFile::create(path).unwrap();
+    let mut extent = file.extent();
     for line in lines {
-        extent = annex.append_committed(line.as_bytes()).unwrap();
+        extent = file.append_committed(line.as_bytes()).unwrap();
     }
-    assert_eq!(annex.extent(), extent);
+    assert_eq!(file.extent(), extent);
     extent
 }
 
@@ -23,11 +23,11 @@ fn what_a_killed_run_wrote_beyond_is_cut_off() {
     assert_eq!(extent.length, 4);
     let mut beyond = fs::OpenOptions::new().append(true).open(&path).unwrap();
     beyond.write_all(b"c\n{\"half").unwrap();
-    let mut annex = ResumableFile::resume(&path, &extent).unwrap();
+    let mut file = ResumableFile::resume(&path, &extent).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "a\nb\n");
-    annex.append_committed(b"d\n".as_slice()).unwrap();
+    file.append_committed(b"d\n".as_slice()).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "a\nb\nd\n");
-    drop(annex);
+    drop(file);
     ResumableFile::resume(&path, &CommittedExtent::default()).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "");
 }
@@ -116,17 +116,17 @@ impl Read for Broken {
 fn lines_that_cannot_be_read_back_leave_the_file_as_it_was() {
     let folder = folder();
     let path = folder.path().join("rejects.ndjson");
-    let mut annex = ResumableFile::create(&path).unwrap();
-    let extent = annex.append_committed(b"a\n".as_slice()).unwrap();
-    let error = annex.append_committed(b"b\n".chain(Broken)).unwrap_err();
+    let mut file = ResumableFile::create(&path).unwrap();
+    let extent = file.append_committed(b"a\n".as_slice()).unwrap();
+    let error = file.append_committed(b"b\n".chain(Broken)).unwrap_err();
     assert!(
         matches!(error, ResumableFileError::Unread { .. }),
         "{error}"
     );
-    assert_eq!(annex.extent(), extent);
+    assert_eq!(file.extent(), extent);
     assert_eq!(fs::read_to_string(&path).unwrap(), "a\n");
-    let extent = annex.append_committed(b"c\n".as_slice()).unwrap();
+    let extent = file.append_committed(b"c\n".as_slice()).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "a\nc\n");
-    drop(annex);
+    drop(file);
     ResumableFile::resume(&path, &extent).unwrap();
 }

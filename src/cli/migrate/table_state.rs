@@ -29,7 +29,7 @@ pub(super) struct TableState {
     /// Whether the table may hold items.
     may_hold_items: bool,
     /// The table of the attempts that are gone on with, where it is known.
-    then: Option<String>,
+    earlier_table_id: Option<String>,
 }
 
 impl TableState {
@@ -45,31 +45,31 @@ impl TableState {
             Some(Opened::Again(_, earlier)) => Some(earlier),
             _ => None,
         };
-        let mut ground = Self {
+        let mut table_state = Self {
             held: TableAtStart::Empty,
             target: target.clone(),
             model: model.clone(),
             create: !job.said.no_create && !job.said.plan,
             replace: false,
             may_hold_items: job.said.may_hold_items() || state::goes_on(opened),
-            then: again.and_then(|earlier| earlier.table_id().map(str::to_owned)),
+            earlier_table_id: again.and_then(|earlier| earlier.table_id().map(str::to_owned)),
         };
         let table = &model.table;
         let there = target.describe(&table.name).await?;
         match there {
-            None if ground.then.is_some() => return Err(ground.deleted()),
+            None if table_state.earlier_table_id.is_some() => return Err(table_state.deleted()),
             // What was deleted to be replaced is made again.
-            None if ground.create => {}
+            None if table_state.create => {}
             Some(found) if job.said.replace && again.is_none() => {
-                ground.agree(job.said.yes, found.item_count)?;
-                ground.replace = true;
+                table_state.agree(job.said.yes, found.item_count)?;
+                table_state.replace = true;
             }
             _ => {
                 let ensured = load::ensure_table(target.as_ref(), table, false).await?;
-                ground.held = ground.holds(&ensured).await?;
+                table_state.held = table_state.holds(&ensured).await?;
             }
         }
-        Ok(ground)
+        Ok(table_state)
     }
 
     /// Makes the table if it is missing, and empties it if that was agreed to. What was refused before
@@ -80,7 +80,7 @@ impl TableState {
             target.delete_table(&table.name).await?;
             output.note(&format!("deleted the table `{}`", table.name));
         }
-        if self.then.is_some() && target.describe(&table.name).await?.is_none() {
+        if self.earlier_table_id.is_some() && target.describe(&table.name).await?.is_none() {
             return Err(self.deleted());
         }
         let ensured = load::ensure_table(target, table, self.create).await?;
@@ -97,7 +97,7 @@ impl TableState {
         }
         let made = ensured.made && target.is_billed();
         Ok(load::ReadyTable {
-            ground: self.holds(&ensured).await?,
+            table_at_start: self.holds(&ensured).await?,
             table_id: ensured.id,
             start: (made && matches!(table.billing, Billing::OnDemand)).then_some(NEW_TABLE),
         })
@@ -106,8 +106,8 @@ impl TableState {
     /// What a table holds; refuses it where that must not be.
     async fn holds(&self, ensured: &EnsuredTable) -> Result<TableAtStart, Failure> {
         let (target, table) = (self.target.as_ref(), &self.model.table);
-        if let (Some(then), Some(now)) = (&self.then, &ensured.id)
-            && then != now
+        if let (Some(earlier), Some(now)) = (&self.earlier_table_id, &ensured.id)
+            && earlier != now
         {
             let name = &table.name;
             let message = format!("the table `{name}` was created again since the unfinished load");

@@ -39,7 +39,7 @@ pub(in crate::load) struct ResumableFile {
     special: bool,
 }
 
-/// An annex cannot go on.
+/// Why a file of lines cannot be gone on with.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::load) enum ResumableFileError {
     /// It does not hold what the run wrote.
@@ -82,12 +82,12 @@ impl ResumableFile {
     ///
     /// [`ResumableFileError::Unwritable`].
     pub(in crate::load) fn create(path: &Path) -> Result<Self, ResumableFileError> {
-        let made = Self::open(path, true).and_then(|annex| {
+        let made = Self::open(path, true).and_then(|file| {
             // Lines that are on disk are lost where the file's name is not.
-            if !annex.special {
+            if !file.special {
                 sync_folder(path)?;
             }
-            Ok(annex)
+            Ok(file)
         });
         made.map_err(|cause| ResumableFileError::unwritable(path, cause))
     }
@@ -106,25 +106,25 @@ impl ResumableFile {
             path: path.to_owned(),
             what,
         };
-        let mut annex = match Self::open(path, false) {
+        let mut file = match Self::open(path, false) {
             Err(cause) if cause.kind() == ErrorKind::NotFound && extent.length > 0 => {
                 return Err(changed("it is gone"));
             }
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Self::create(path),
             opened => opened.map_err(failed)?,
         };
-        annex.extent = extent.clone();
-        if !annex.special && extent.length > 0 {
-            let found = annex.file.metadata().map_err(failed)?.len();
+        file.extent = extent.clone();
+        if !file.special && extent.length > 0 {
+            let found = file.file.metadata().map_err(failed)?.len();
             if found < extent.length {
                 return Err(changed("it is shorter"));
             }
-            if annex.tail().map_err(failed)? != extent.tail {
+            if file.tail().map_err(failed)? != extent.tail {
                 return Err(changed("its end is another"));
             }
         }
-        annex.truncate().map_err(failed)?;
-        Ok(annex)
+        file.truncate().map_err(failed)?;
+        Ok(file)
     }
 
     /// Appends lines and syncs them, and gives the extent that the state is to commit. Without lines it only syncs.
