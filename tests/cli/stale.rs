@@ -328,9 +328,9 @@ async fn a_key_beyond_what_its_column_holds_is_somebody_elses() {
     let database = postgres::Database::with(
         "CREATE TYPE state AS ENUM ('a', 'b', 'c', 'd', 'e', 'f', 'g', 'set', 'tings');
         CREATE TABLE t (id int PRIMARY KEY, c varchar(3), n numeric(6,2), d date, ts timestamp, f real,
-            fixed char(3), state state, address inet, span interval, hundreds numeric(3,-2), tiny numeric(2,5));
+            u uuid, b boolean, fixed char(3), state state, address inet, span interval, hundreds numeric(3,-2), tiny numeric(2,5));
         INSERT INTO t VALUES (1, 'abc', 1.5, '2020-01-01', '2020-01-01', 1.5,
-            'abc', 'a', '10.0.0.1', '1 day', 12300, 0.00012);
+            '00000000-0000-0000-0000-000000000001', true, 'abc', 'a', '10.0.0.1', '1 day', 12300, 0.00012);
         CREATE VIEW v AS SELECT * FROM t",
     )
     .await;
@@ -370,6 +370,15 @@ async fn a_key_beyond_what_its_column_holds_is_somebody_elses() {
         ("t", "f", "16777216", "16777217 0.123456789"),
         ("t", "fixed", "xyz äöü", "a abcd"),
         ("t", "state", "b tings", "settings ab"),
+        ("t", "b", "false", "FALSE settings"),
+        ("t", "b | map('true': yes, 'false': no)", "no", "settings"),
+        ("t", "id | shard(20)", "07 19", "20 7"),
+        (
+            "t",
+            "u | string",
+            "00000000-0000-0000-0000-00000000000a",
+            "00000000-0000-0000-0000-00000000000A settings",
+        ),
         // A view holds what its query gives.
         ("v", "c", "abcd", ""),
     ] {
@@ -394,6 +403,14 @@ async fn a_key_beyond_what_its_column_holds_is_somebody_elses() {
         ("span", "settings"),
         ("hundreds", "12345"),
         ("tiny", "0.99999"),
+        ("id | string", "007"),
+        ("d | string", "settings"),
+        ("d | format('%Y%m%d')", "20209999"),
+        ("c | lower", "settings"),
+        ("b | string", "settings"),
+        ("state | upper", "SETTINGS"),
+        ("id | default(0)", "007"),
+        ("id | ordered", "p9991."),
     ] {
         load("t", column);
         plant(&case, &format!("X#{key}"), "-").await;

@@ -54,6 +54,16 @@ pub(super) fn width(form: &[CharRun]) -> Option<usize> {
     fixed.then_some(form.len())
 }
 
+/// Whether there is one text of this form.
+pub(super) fn is_literal(form: &[CharRun]) -> bool {
+    let is_one = |letters: CharSet| match letters.beyond {
+        NonAscii::None => letters.ascii.is_power_of_two(),
+        NonAscii::One(_) => letters.ascii == 0,
+        NonAscii::All => false,
+    };
+    form.iter().all(|run| !run.repeated && is_one(run.letters))
+}
+
 /// Every character that texts of these forms can have.
 pub(super) fn letters(forms: &[TextForm]) -> CharSet {
     let all = forms.iter().flatten().map(|stretch| stretch.letters);

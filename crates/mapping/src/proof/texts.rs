@@ -15,7 +15,7 @@ use super::domain::Domain;
 use super::facts::{ColumnFact, ProofSubject};
 use super::forms::{ShapePiece, TextShape, shapes};
 use super::meet::{CommonText, ProofBudget, meeting};
-use super::text::{CharSet, letters};
+use super::text::{CharSet, is_literal, letters};
 use crate::model::{AttributeNode, Placeholder, Template};
 use crate::template::{Escape, Filter};
 
@@ -26,7 +26,7 @@ pub struct KeyTexts {
     narrow: Known,
     /// With all that a column of numbers may hold: SQLite keeps text in it too.
     wide: Known,
-    /// Whether more is known of it than its form.
+    /// Whether a text that fits is one that it can have.
     is_clear: bool,
 }
 
@@ -59,7 +59,11 @@ impl KeyTexts {
                 template.placeholders().map(exact).collect()
             }),
         };
-        let is_unclear = |one: &Placeholder| of(one).1.is_some_and(|column| column.unclear);
+        let is_unclear = |one: &Placeholder| {
+            let (domain, column) = of(one);
+            column.is_some_and(|column| column.unclear)
+                || !is_known(&one.filters, domain.in_figures(), column, zone)
+        };
         let mut values = node.template().into_iter().flat_map(Template::placeholders);
         Self {
             narrow: known(&|placeholder| of(placeholder).0.in_figures()),
@@ -68,7 +72,8 @@ impl KeyTexts {
         }
     }
 
-    /// Whether no value of it is of a type whose texts only the database knows.
+    /// Whether it is known to the letter which texts it can have: no value is of a type whose texts only the database knows,
+    /// or goes through filters that make fewer texts than its forms say.
     #[must_use]
     pub fn is_clear(&self) -> bool {
         self.is_clear
@@ -247,6 +252,36 @@ impl Exact {
     }
 }
 
+/// Whether it is known to the letter which texts a value can have. Its forms alone are wider. `domain`: of the column.
+fn is_known(
+    filters: &[Filter],
+    domain: Domain,
+    column: Option<&ColumnFact>,
+    zone: &TimeZone,
+) -> bool {
+    if Kind::of(filters, &domain, column) != Kind::Any {
+        return true;
+    }
+    let forms = domain.through_all(filters, zone).forms;
+    if forms.iter().all(|form| is_literal(form)) {
+        return true;
+    }
+    match column.and_then(|column| column.data_type.as_ref()) {
+        None | Some(DataType::Text { .. }) => filters.is_empty(),
+        Some(DataType::Binary { .. }) => matches!(filters, [] | [Filter::Uuid { .. }]),
+        Some(DataType::Uuid) => {
+            let keeps = |filter: &Filter| {
+                matches!(
+                    filter,
+                    Filter::Upper | Filter::Lower | Filter::String | Filter::Uuid { .. }
+                )
+            };
+            filters.iter().all(keeps)
+        }
+        _ => false,
+    }
+}
+
 fn fits(length: usize, most: u64, fixed: bool) -> bool {
     let length = u64::try_from(length).unwrap_or(u64::MAX);
     length == most || length < most && !fixed
@@ -280,6 +315,13 @@ impl Kind {
                 }
                 _ => {}
             }
+        }
+        if let [Filter::Shard(shards)] = filters {
+            return Self::Whole {
+                least: 0,
+                most: i128::from(*shards) - 1,
+                padded: true,
+            };
         }
         // SQLite's columns of numbers hold text too.
         if letters(&domain.forms).allows('x') {
