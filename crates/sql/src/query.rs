@@ -64,6 +64,8 @@ pub struct SqlQuery {
     pub functions: Vec<String>,
     /// What it names as columns of a table that it says: in PostgreSQL `t.f` may call a function too.
     pub qualified: Vec<ColumnRef>,
+    /// The columns that it does something with, in lower case: not those that it only gives as they are.
+    pub used: Vec<String>,
     /// Whether anything is made otherwise than by operators from columns and literals: by a function, a cast.
     pub calls: bool,
 }
@@ -214,6 +216,15 @@ fn parsed(sql: Sql) -> Result<SqlQuery, UnreadableSql> {
     read.tables
         .retain(|read| read.schema.is_some() || !hides(&read.name));
     read.outermost(query);
+    for output in read.selects.iter().flat_map(|select| &select.outputs) {
+        let SelectOutput::One { value, .. } = output else {
+            continue;
+        };
+        let name = value.column().map(|column| column.name.text.to_lowercase());
+        if let Some(at) = name.and_then(|name| read.used.iter().position(|used| *used == name)) {
+            read.used.swap_remove(at);
+        }
+    }
     if has_only {
         read.strange.push("ONLY");
     }
@@ -367,6 +378,27 @@ fn is_of_the_session(word: &str) -> bool {
     words.contains(&word) || begins.iter().any(|begin| word.starts_with(begin))
 }
 
+/// Whether a cast gives the same at any time. The text `today` is another date each day, MySQL adds the date of the day to
+/// a time of the day, and the types of names are looked up. A literal is looked at on its own.
+fn keeps_still(operand: &Expr, data_type: &ast::DataType) -> bool {
+    use ast::DataType as Type;
+    let is_literal = matches!(operand, Expr::Value(_));
+    let is_looked_up = matches!(
+        data_type,
+        Type::Custom(..) | Type::Regclass | Type::Unspecified | Type::Array(_)
+    );
+    let is_time = matches!(
+        data_type,
+        Type::Date
+            | Type::Date32
+            | Type::Time(..)
+            | Type::Datetime(_)
+            | Type::Timestamp(..)
+            | Type::TimestampNtz(_)
+    );
+    !is_looked_up && (is_literal || !is_time)
+}
+
 /// Whether the database itself makes the value, of the parts of the expression: what a function, a cast or an operator of
 /// somebody's makes is as its author likes. PostgreSQL calls a function also as if it were a column, `t.f`.
 fn is_plain(expression: &Expr, dbms: Option<Dbms>) -> bool {
@@ -471,10 +503,17 @@ impl Visitor for QueryFacts {
                 self.read.functions.push(name.clone());
                 (!STEADY.contains(&name.as_str())).then(|| format!("{name}()"))
             }
-            Expr::Identifier(name) if name.quote_style.is_none() => {
-                Some(name.value.to_lowercase()).filter(|name| is_of_the_session(name))
+            Expr::Identifier(name) => {
+                let word = name.value.to_lowercase();
+                self.read.used.push(word.clone());
+                (name.quote_style.is_none() && is_of_the_session(&word)).then_some(word)
             }
+            Expr::Cast {
+                expr, data_type, ..
+            } if !keeps_still(expr, data_type) => Some(expression.to_string()),
             Expr::CompoundIdentifier(parts) => {
+                let last = parts.last().map(|part| part.value.to_lowercase());
+                self.read.used.extend(last);
                 // `@@global.x` of MySQL is a variable.
                 let is_variable = parts
                     .first()

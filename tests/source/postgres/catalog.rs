@@ -91,12 +91,17 @@ async fn keys_that_may_hold_equal_rows_are_lax() {
          CREATE OPERATOR CLASS fine FOR TYPE text USING btree AS
             OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 never(text, text);
          CREATE UNIQUE INDEX t_d_key ON t (d fine);
-         CREATE TABLE plain (id int PRIMARY KEY)",
+         CREATE TABLE plain (id int PRIMARY KEY) PARTITION BY RANGE (id);
+         CREATE TABLE plain_1 PARTITION OF plain FOR VALUES FROM (0) TO (9);
+         CREATE TABLE parted (id int PRIMARY KEY) PARTITION BY RANGE (id);
+         CREATE TABLE parted_1 (id int PRIMARY KEY DEFERRABLE);
+         ALTER TABLE parted ATTACH PARTITION parted_1 FOR VALUES FROM (0) TO (9)",
     )
     .await;
     let catalog = catalog(&database).await;
     let t = table(&catalog, "t");
     assert!(t.lax_primary_key && !table(&catalog, "plain").lax_primary_key);
+    assert!(table(&catalog, "parted").lax_primary_key);
     let keys = t.unique_keys.iter();
     let keys: Vec<(&str, bool)> = keys.map(|key| (key.name.as_str(), key.lax)).collect();
     let expected = [

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableKind, TableName};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table, TableKind, TableName};
 use dynafold_relational::scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 use dynafold_sql::{ColumnRef, ReadTable, SqlQuery, reads_more, table};
 
@@ -322,24 +322,22 @@ fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
     });
     let mut conditions = scan.conditions.iter().chain(flags).peekable();
     let is_conditional = conditions.peek().is_some();
+    let is_matched = |name: &str| {
+        let embeds = scan.embeds().map(|(_, embed)| &embed.on);
+        let joins = scan.joins.iter().map(|join| &join.on);
+        let mut matches = joins.chain(embeds).flatten();
+        // Which columns a condition names is not looked for.
+        is_conditional || matches.any(|Match { ours, theirs, .. }| ours == name || theirs == name)
+    };
     let is_read = |name: &str| {
         let is_it = |column: &ScanColumn| matches!(column, ScanColumn::Column { name: own, .. } if own == name);
-        let embeds = scan.embeds().map(|(_, embed)| &embed.on);
-        let mut matches = scan
-            .joins
-            .iter()
-            .map(|join| &join.on)
-            .chain(embeds)
-            .flatten();
-        // Which columns a condition names is not looked for.
-        is_conditional
-            || scan.columns.iter().any(is_it)
-            || matches.any(|Match { ours, theirs, .. }| ours == name || theirs == name)
+        is_matched(name) || scan.columns.iter().any(is_it)
     };
     let is_steady = |table: &&Table| {
         let mut columns = table.columns.iter();
         let is_made = columns.any(|column| {
             (column.generated.is_some() || column.prints_names) && is_read(&column.name)
+                || takes_the_date(column, catalog.dbms) && is_matched(&column.name)
         });
         stores(table) && !table.row_security && !is_made
     };
@@ -348,6 +346,15 @@ fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
         || scan
             .embeds()
             .any(|(_, embed)| is_fickle(&embed.rows, catalog))
+}
+
+/// Whether a comparison with a column may take the date of the day: of MySQL's times of the day with points in time, of
+/// PostgreSQL's times of the day with an offset with those without one.
+fn takes_the_date(column: &Column, dbms: Dbms) -> bool {
+    match column.data_type {
+        DataType::Time { zone, .. } => zone || matches!(dbms, Dbms::Mysql | Dbms::Mariadb),
+        _ => false,
+    }
 }
 
 fn stores(table: &Table) -> bool {
@@ -373,8 +380,15 @@ pub fn is_fickle_query(query: &SqlQuery, catalog: &Catalog) -> bool {
         };
         tables.clone().next().is_some() && !tables.any(has)
     };
+    let takes_the_date = |read: &ReadTable| {
+        let table = table(catalog, read.schema.as_ref(), &read.name);
+        let columns = table.into_iter().flat_map(|table| &table.columns);
+        let mut clocks = columns.filter(|column| takes_the_date(column, catalog.dbms));
+        clocks.any(|column| query.used.contains(&column.name.to_lowercase()))
+    };
     !query.unsteady.is_empty()
         || catalog.own_operators
+        || query.tables.iter().any(takes_the_date)
         || !query.tables.iter().all(is_stored)
         || query.functions.iter().any(is_own)
         || catalog.dbms == Dbms::Postgres && query.qualified.iter().any(calls)
@@ -460,6 +474,68 @@ mod tests {
             .iter_mut()
             .for_each(|table| table.row_security = true);
         assert!(of(&["id"], None, &hidden));
+    }
+
+    #[test]
+    fn a_time_of_the_day_that_is_compared_may_take_the_date_of_the_day() {
+        let mut catalog = shop();
+        let orders = catalog
+            .tables
+            .iter_mut()
+            .find(|table| table.name.name == "orders");
+        let orders = orders.unwrap();
+        orders.columns[1].name = "opens".to_owned();
+        let clock = |zone| DataType::Time { digits: 0, zone };
+        orders.columns[1].data_type = clock(false);
+        let scan = Scan {
+            conditions: vec!["placed_at < opens".to_owned()],
+            ..Scan::of(Relation::Table(orders.name.clone()), Vec::new())
+        };
+        let is_fickle_sql = |sql: &str, catalog: &Catalog| {
+            is_fickle_query(&SqlQuery::read(sql, Some(catalog.dbms)).unwrap(), catalog)
+        };
+        let used = "SELECT opens FROM orders WHERE placed_at < opens";
+        for (dbms, zone, fickle) in [
+            (Dbms::Mysql, false, true),
+            (Dbms::Mariadb, false, true),
+            (Dbms::Postgres, false, false),
+            (Dbms::Postgres, true, true),
+        ] {
+            catalog.dbms = dbms;
+            let mut columns = catalog
+                .tables
+                .iter_mut()
+                .flat_map(|table| &mut table.columns);
+            columns
+                .find(|column| column.name == "opens")
+                .unwrap()
+                .data_type = clock(zone);
+            assert_eq!(is_fickle_sql(used, &catalog), fickle, "{dbms:?}");
+            assert_eq!(is_fickle(&scan, &catalog), fickle, "{dbms:?}");
+            let given = "SELECT opens FROM orders WHERE id = 7";
+            assert!(!is_fickle_sql(given, &catalog), "{dbms:?}");
+        }
+    }
+
+    #[test]
+    fn a_cast_to_a_time_may_read_today() {
+        let is_fickle = |sql: &str| {
+            let query = SqlQuery::read(sql, Some(Dbms::Postgres)).unwrap();
+            is_fickle_query(&query, &shop())
+        };
+        for (condition, fickle) in [
+            ("placed_at <= status::date", true),
+            ("placed_at <= CAST(status AS timestamp)", true),
+            ("placed_at <= ('to' || 'day')::date", true),
+            ("placed_at <= '2026-01-01'::date", false),
+            ("placed_at <= 'today'::date", true),
+            ("id = status::int", false),
+            ("id::text = '7'", false),
+            ("status::regclass = 'orders'::regclass", true),
+        ] {
+            let sql = format!("SELECT id FROM orders WHERE {condition}");
+            assert_eq!(is_fickle(&sql), fickle, "{condition}");
+        }
     }
 
     #[test]

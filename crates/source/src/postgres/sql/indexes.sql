@@ -19,14 +19,20 @@
 -- One row for each index, keys among them. A constraint and its index share a name. An index that
 -- is still being built, or whose building failed, proves nothing and is left out. One that tells apart
 -- what its column takes for equal is no unique key of that column. A deferrable key is kept by a trigger, which a session
--- may switch off, and an operator class that somebody made compares as they like.
+-- may switch off, and an operator class that somebody made compares as they like. The index of a partition may be deferrable
+-- where that of its table is not.
 SELECT
     i.indrelid::bigint AS relation,
     c.relname AS name,
     i.indisprimary AS is_primary,
     i.indisunique AS unique,
     i.indpred IS NULL AND i.indexprs IS NULL AND NOT part.finer AS plain,
-    NOT i.indimmediate OR part.own_class AS lax,
+    NOT i.indimmediate OR part.own_class OR EXISTS (
+        SELECT
+        FROM pg_catalog.pg_partition_tree(i.indexrelid) AS tree
+        JOIN pg_catalog.pg_index AS of_partition ON of_partition.indexrelid = tree.relid
+        WHERE NOT of_partition.indimmediate
+    ) AS lax,
     part.parts AS columns
 FROM relation
 JOIN pg_catalog.pg_index AS i ON i.indrelid = relation.oid
