@@ -2,6 +2,7 @@
 //! one item, a table's description, requests that read it, and what it all costs ([`price`]). It speaks to no service and knows no database.
 
 mod attribute;
+mod definition;
 mod digest;
 mod fingerprint;
 mod json;
@@ -13,6 +14,7 @@ mod table;
 mod types;
 
 pub use attribute::{Attribute, Item, sort_order};
+pub use definition::{definition, index_definition, without_empty};
 pub use digest::DigestKey;
 pub use fingerprint::{BuildFingerprintHasher, fingerprint, fingerprints, partition_fingerprint};
 pub use json::{

@@ -3,10 +3,10 @@
 //! stands in the files of `cloudformation/`, as the template has it; what does is written as JSON, which
 //! YAML takes as it is.
 
-use dynafold_dynamodb::{Index, KeyAttribute, TableClass, Throughput};
+use dynafold_dynamodb::{Index, Throughput, definition, index_definition, without_empty};
 use serde_json::{Value, json};
 
-use super::infrastructure::{Capacity, Infrastructure, ScalingBounds, key_schema, policy};
+use super::infrastructure::{Capacity, Infrastructure, ScalingBounds, policy};
 use super::names::UniqueNames;
 use super::{ARCHIVE_FUNCTION, Export, ExportError, filled, indented};
 
@@ -31,7 +31,7 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
     let (kind, table) = if is_global {
         ("GlobalTable", global_table(wanted))
     } else {
-        ("Table", regional_table(wanted))
+        ("Table", merged([common(wanted), guards(wanted)]))
     };
     let table = [
         ("kind", kind.to_owned()),
@@ -93,61 +93,26 @@ fn refuse_resolved(wanted: &Infrastructure<'_>) -> Result<(), ExportError> {
     }
 }
 
-/// What a table and a global table have alike: keys, expiry.
+/// What a table and a global table have alike: keys and indexes, as `CreateTable` has them too, and expiry.
 fn common(wanted: &Infrastructure<'_>) -> Value {
-    let table = wanted.table;
-    let own = std::slice::from_ref(&table.partition);
-    let definitions = wanted
-        .attributes
-        .iter()
-        .map(|key| json!({ "AttributeName": &*key.name, "AttributeType": key.key_type.word() }));
-    let ttl = table.ttl.as_ref();
-    let local = table.local_indexes.iter();
-    let local = local.map(|index| index_of(index, own, Value::Null));
-    let warm = table.settings.warm_throughput;
-    json!({
-        "AttributeDefinitions": definitions.collect::<Value>(),
-        "KeySchema": schema(own, table.sort.as_slice()),
-        "BillingMode": table.billing.service_word(),
+    let ttl = wanted.table.ttl.as_ref();
+    let further = json!({
         "TimeToLiveSpecification": ttl.map(|name| json!({ "AttributeName": name, "Enabled": true })),
         "StreamSpecification": wanted.stream.map(|view| json!({ "StreamViewType": view.service_word() })),
-        "LocalSecondaryIndexes": local.collect::<Value>(),
-        "WarmThroughput": warm.map(|units| json!({
-            "ReadUnitsPerSecond": units.read,
-            "WriteUnitsPerSecond": units.write,
-        })),
-    })
-}
-
-/// An index of either kind, with what it has besides.
-fn index_of(index: &Index, partition: &[KeyAttribute], further: Value) -> Value {
-    let (kind, names) = index.projection.service_words();
-    let index = json!({
-        "IndexName": index.name,
-        "KeySchema": schema(partition, &index.sort),
-        "Projection": { "ProjectionType": kind, "NonKeyAttributes": names },
     });
-    merged([index, further])
-}
-
-fn schema(partition: &[KeyAttribute], sort: &[KeyAttribute]) -> Value {
-    let elements = key_schema(partition, sort);
-    elements
-        .map(|(name, role)| json!({ "AttributeName": name, "KeyType": role }))
-        .collect()
+    merged([definition(wanted.table), further])
 }
 
 /// The tags, the class and the guards of a table, or of each replica.
 fn guards(wanted: &Infrastructure<'_>) -> Value {
-    let settings = &wanted.table.settings;
-    let tags = settings.tags.iter();
-    let recovery = settings.point_in_time_recovery;
+    let recovery = wanted.table.settings.point_in_time_recovery;
+    let own = definition(wanted.table);
     json!({
         "PointInTimeRecoverySpecification":
             recovery.map(|on| json!({ "PointInTimeRecoveryEnabled": on })),
-        "DeletionProtectionEnabled": settings.deletion_protection,
-        "TableClass": settings.class.map(TableClass::service_word),
-        "Tags": tags.map(|(key, value)| json!({ "Key": key, "Value": value })).collect::<Value>(),
+        "DeletionProtectionEnabled": own.get("DeletionProtectionEnabled"),
+        "TableClass": own.get("TableClass"),
+        "Tags": own.get("Tags"),
     })
 }
 
@@ -198,21 +163,6 @@ fn inline(value: &Value) -> String {
     out
 }
 
-/// The value without what is null or an empty list.
-fn without_empty(value: &Value) -> Value {
-    match value {
-        Value::Object(map) => {
-            let said = map
-                .iter()
-                .map(|(name, value)| (name.clone(), without_empty(value)));
-            let is_said = |value: &Value| !value.is_null() && *value != json!([]);
-            Value::Object(said.filter(|(_, value)| is_said(value)).collect())
-        }
-        Value::Array(all) => all.iter().map(without_empty).collect(),
-        value => value.clone(),
-    }
-}
-
 /// One map of several.
 fn merged(maps: impl IntoIterator<Item = Value>) -> Value {
     let maps = maps.into_iter().filter_map(|map| match map {
@@ -220,24 +170,6 @@ fn merged(maps: impl IntoIterator<Item = Value>) -> Value {
         _ => None,
     });
     Value::Object(maps.flatten().collect())
-}
-
-/// A table in one region.
-fn regional_table(wanted: &Infrastructure<'_>) -> Value {
-    let units = |units: Throughput| json!({ "ReadCapacityUnits": units.read, "WriteCapacityUnits": units.write });
-    let indexes = wanted.table.indexes.iter().map(|index| {
-        let own = wanted.provisioned_of(index).map(units);
-        index_of(
-            index,
-            &index.partition,
-            json!({ "ProvisionedThroughput": own }),
-        )
-    });
-    let capacity = json!({
-        "ProvisionedThroughput": wanted.table.billing.provisioned().map(units),
-        "GlobalSecondaryIndexes": indexes.collect::<Value>(),
-    });
-    merged([common(wanted), capacity, guards(wanted)])
 }
 
 /// The targets and policies that scale the capacity of a table in one region.
@@ -256,26 +188,24 @@ fn push_scaling(text: &mut String, wanted: &Infrastructure<'_>) {
 
 /// A table with replicas: writes are provisioned for all of them, reads for each.
 fn global_table(wanted: &Infrastructure<'_>) -> Value {
+    let name = "WriteProvisionedThroughputSettings";
     let indexes = wanted.table.indexes.iter().map(|index| {
-        let writes = wanted
-            .provisioned_of(index)
-            .map(|units| writes(wanted, Some(index), units));
-        let further = json!({ "WriteProvisionedThroughputSettings": writes });
-        index_of(index, &index.partition, further)
+        let units = wanted.provisioned_of(index);
+        let writes = units.map(|units| writes(wanted, Some(index), units));
+        index_definition(index, &index.partition, name, writes.as_ref())
     });
     let own = std::iter::once(json!({ "Ref": "AWS::Region" }));
-    let others = wanted
-        .table
-        .settings
-        .replicas
-        .iter()
-        .map(|region| json!(region));
-    let replicas = own.chain(others).map(|region| replica(wanted, &region));
+    let others = wanted.table.settings.replicas.iter();
+    let regions = own.chain(others.map(|region| json!(region)));
     let further = json!({
-        "WriteProvisionedThroughputSettings":
-            wanted.table.billing.provisioned().map(|units| writes(wanted, None, units)),
+        // What each replica has.
+        "ProvisionedThroughput": null,
+        "DeletionProtectionEnabled": null,
+        "TableClass": null,
+        "Tags": null,
+        name: wanted.table.billing.provisioned().map(|units| writes(wanted, None, units)),
         "GlobalSecondaryIndexes": indexes.collect::<Value>(),
-        "Replicas": replicas.collect::<Value>(),
+        "Replicas": regions.map(|region| replica(wanted, &region)).collect::<Value>(),
     });
     merged([common(wanted), further])
 }

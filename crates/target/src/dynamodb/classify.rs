@@ -6,7 +6,7 @@
 use std::error::Error;
 
 use aws_credential_types::provider::error::CredentialsError;
-use aws_sdk_dynamodb::error::{BoxError, ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{BoxError, SdkError};
 use aws_sdk_dynamodb::operation::batch_write_item::BatchWriteItemError;
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use http_body_util::LengthLimitError;
@@ -33,28 +33,14 @@ pub(super) struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Classifies an error of the SDK.
-    pub(super) fn classify<E>(&self, error: SdkError<E>) -> TargetError
-    where
-        E: ProvideErrorMetadata + Error + Send + Sync + 'static,
-    {
+    /// Classifies an error of the SDK, which sends nothing by itself: no answer of the service is in it.
+    pub(super) fn classify(&self, error: SdkError<BatchWriteItemError>) -> TargetError {
         let failed = match &error {
             SdkError::TimeoutError(_) => self.late(),
             SdkError::DispatchFailure(failure) if failure.is_timeout() => self.late(),
             SdkError::DispatchFailure(failure) if !failure.is_user() => self
                 .connection(Transient, &format!("cannot reach {}", self.place.name))
                 .with_help("is the region right, or the endpoint's address (http or https), is it running, is the network up?"),
-            SdkError::ResponseError(_) => self.cut_off(),
-            // The service's own error holds texts that may quote values of rows: it is not kept.
-            SdkError::ServiceError(service) => {
-                let raw = service.raw();
-                return self.service(
-                    service.err().code(),
-                    service.err().message().unwrap_or_default(),
-                    raw.status().as_u16(),
-                    raw.body().bytes().unwrap_or_default(),
-                );
-            }
             _ => self.connection(Fatal, "the request cannot be made"),
         };
         let cause = error.into_source().unwrap_or_else(BoxError::from);
@@ -74,7 +60,7 @@ impl Attempt<'_> {
 
     /// Classifies a failure to send a request that the SDK did not make.
     pub(super) fn unsent(&self, error: ConnectorError) -> TargetError {
-        self.classify(SdkError::<BatchWriteItemError>::dispatch_failure(error))
+        self.classify(SdkError::dispatch_failure(error))
     }
 
     /// An answer that did not arrive as it was sent.

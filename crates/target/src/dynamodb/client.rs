@@ -32,7 +32,7 @@ use aws_smithy_http_client::{Builder as HttpBuilder, Connector};
 use aws_types::service_config::ServiceConfigKey;
 
 use super::answers::ending;
-use super::{Clock, Dynamodb, ServiceLocation, Vault};
+use super::{Clock, Dynamodb, ServiceLocation, Vault, Wire};
 use crate::spec::check_endpoint;
 use crate::{ErrorClass, Result, TargetError, TargetErrorKind};
 
@@ -44,45 +44,22 @@ const FIRST_BYTE: Duration = Duration::from_secs(30);
 const ATTEMPT: Duration = Duration::from_mins(1);
 /// All attempts that the SDK makes by itself: nobody waits longer without a word.
 const OPERATION: Duration = Duration::from_secs(90);
-const CONTROL_ATTEMPTS: u32 = 4;
 /// An instance's metadata service answers in milliseconds or not at all.
 const METADATA: Duration = Duration::from_secs(1);
 /// What signs requests where nobody checks the signature.
 const ANY_REGION: &str = "us-east-1";
 
-/// The two clients of one endpoint.
-pub(crate) struct Clients {
-    pub(super) control: Client,
-    pub(super) data: Client,
-    pub(super) vault: Vault,
-    pub(super) clock: Clock,
-}
-
-impl Clients {
-    /// Makes both from what they have in common. The vault keeps the credentials, so that the SDK
-    /// need not.
-    pub(crate) fn new(config: &ConfigBuilder, vault: Vault) -> Self {
-        let clock = Clock::default();
-        let config = config
-            .clone()
-            .time_source(clock.clone())
-            .interceptor(clock.clone())
-            .credentials_provider(vault.clone())
-            .identity_cache(IdentityCache::no_cache());
-        let client = |retries: RetryConfig| {
-            let config = config
-                .clone()
-                .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
-                .retry_config(retries);
-            Client::from_conf(config.build())
-        };
-        Self {
-            control: client(RetryConfig::standard().with_max_attempts(CONTROL_ATTEMPTS)),
-            data: client(RetryConfig::disabled()),
-            vault,
-            clock,
-        }
-    }
+/// Makes what sends requests to an endpoint. The vault keeps the credentials, so that the SDK need not.
+pub(crate) fn service(config: &ConfigBuilder, vault: Vault) -> Wire {
+    let clock = Clock::default();
+    let config = config
+        .clone()
+        .time_source(clock.clone())
+        .credentials_provider(vault.clone())
+        .identity_cache(IdentityCache::no_cache())
+        .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
+        .retry_config(RetryConfig::disabled());
+    Wire::new(Client::from_conf(config.build()), vault, clock)
 }
 
 /// Opens DynamoDB, or what speaks its protocol at an endpoint. Sends nothing yet.
@@ -143,8 +120,8 @@ pub(crate) async fn open(
         billed_in,
         profile: profile.map(str::to_owned),
     };
-    let clients = Clients::new(&config, Vault::new(credentials));
-    Ok(Dynamodb::new(clients, place, None))
+    let wire = service(&config, Vault::new(credentials));
+    Ok(Dynamodb::new(wire, place, None))
 }
 
 async fn find_region(profile: Option<&str>, region: Option<&str>) -> Option<Region> {

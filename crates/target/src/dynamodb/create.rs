@@ -2,22 +2,17 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata};
-use aws_sdk_dynamodb::operation::create_table::builders::CreateTableFluentBuilder;
-use aws_sdk_dynamodb::types::{
-    AttributeDefinition, CreateReplicationGroupMemberAction, GlobalSecondaryIndex, IndexStatus,
-    KeySchemaElement, KeyType as Role, LocalSecondaryIndex, PointInTimeRecoverySpecification,
-    PointInTimeRecoveryStatus, Projection as SdkProjection, ProvisionedThroughput,
-    ReplicationGroupUpdate, StreamSpecification, TableClass as SdkClass,
-    TableDescription as SdkTable, TableStatus, Tag, TimeToLiveSpecification, WarmThroughput,
-};
 use dynafold_dynamodb::{
-    Autoscale, Index, KeyAttribute, Projection, Settings, StreamView, Table, TableClass, Throughput,
+    Autoscale, Settings, StreamView, Table, TableClass, Throughput, definition,
 };
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::super::{Difference, ErrorClass, Result, TargetError, TargetErrorKind, compare};
-use super::{Dynamodb, describe};
+use super::Dynamodb;
+use super::describe::ServiceTable;
 
 /// Between two looks at a table that is being made: at first, and at most.
 const LOOK: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
@@ -27,17 +22,18 @@ const PATIENCE: Duration = Duration::from_mins(15);
 impl Dynamodb {
     pub(super) async fn create_table(&self, table: &Table) -> Result<Vec<Difference>> {
         let action = self.action("CreateTable", &table.name);
-        let request = with_keys(self.control.create_table(), table)
-            .and_then(|request| with_settings(request, &table.settings))
-            .map_err(|error| action.garbled(error))?;
-        match request.send().await {
+        let mut request = definition(table);
+        if let Some(members) = request.as_object_mut() {
+            members.insert("TableName".to_owned(), json!(table.name));
+        }
+        match self.control::<IgnoredAny>(&action, &request).await {
             Ok(_) => self.wait(&table.name).await?,
             // Another run was quicker, or the answer to our first attempt was lost.
-            Err(error) if error.code() == Some("ResourceInUseException") => {
+            Err(error) if error.code == "ResourceInUseException" => {
                 self.wait(&table.name).await?;
                 self.same_or_refuse(table).await?;
             }
-            Err(error) => return Err(action.classify(error)),
+            Err(error) => return Err(error),
         }
         self.set_ttl(table).await?;
         Ok(self.complete(table).await)
@@ -50,11 +46,11 @@ impl Dynamodb {
         loop {
             let found = self.describe_raw(name).await?;
             match &found {
-                Some(found) if is_active(found) => return Ok(()),
+                Some(found) if found.is_active() => return Ok(()),
                 // Just made, it may not be visible yet.
                 _ if begun.elapsed() < PATIENCE => {}
                 _ => {
-                    let status = found.as_ref().map_or_else(String::new, describe::status);
+                    let status = found.map_or_else(String::new, |found| found.table_status);
                     let message =
                         format!("the table did not become ACTIVE; its status is `{status}`");
                     return Err(self
@@ -103,24 +99,16 @@ impl Dynamodb {
         if self.has_ttl(&table.name, attribute).await? {
             return Ok(());
         }
-        let ttl = TimeToLiveSpecification::builder()
-            .enabled(true)
-            .attribute_name(attribute)
-            .build()
-            .map_err(|error| action.garbled(error))?;
-        let updated = self
-            .control
-            .update_time_to_live()
-            .table_name(&table.name)
-            .time_to_live_specification(ttl)
-            .send()
-            .await;
-        match updated {
+        let request = json!({
+            "TableName": table.name,
+            "TimeToLiveSpecification": { "Enabled": true, "AttributeName": attribute },
+        });
+        match self.control::<IgnoredAny>(&action, &request).await {
             Ok(_) => Ok(()),
             // Another run that made the same table may have enabled it in between.
             Err(error) => match self.has_ttl(&table.name, attribute).await {
                 Ok(true) => Ok(()),
-                _ => Err(action.classify(error)),
+                _ => Err(error),
             },
         }
     }
@@ -131,105 +119,6 @@ impl Dynamodb {
     }
 }
 
-/// A part of a request.
-type Built<T> = Result<T, BuildError>;
-
-/// Puts the table, its indexes and its billing into the request that makes it.
-fn with_keys(request: CreateTableFluentBuilder, table: &Table) -> Built<CreateTableFluentBuilder> {
-    let provisioned = table.billing.provisioned();
-    Ok(request
-        .table_name(&table.name)
-        .set_key_schema(Some(schema([&table.partition], table.sort.as_slice())?))
-        .set_attribute_definitions(Some(definitions(table)?))
-        .set_global_secondary_indexes(some(&table.indexes, |index| global(index, provisioned))?)
-        .set_local_secondary_indexes(some(&table.local_indexes, |index| local(table, index))?)
-        .billing_mode(table.billing.service_word().into())
-        .set_provisioned_throughput(provisioned.map(throughput).transpose()?))
-}
-
-fn is_active(found: &SdkTable) -> bool {
-    found.table_status == Some(TableStatus::Active)
-        && found
-            .global_secondary_indexes()
-            .iter()
-            // DynamoDB Local and the embedded engine have been seen to leave it out.
-            .all(|index| {
-                index
-                    .index_status
-                    .as_ref()
-                    .is_none_or(|status| *status == IndexStatus::Active)
-            })
-}
-
-/// `None` for an empty list, which the service refuses.
-fn some<T, U>(all: &[T], make: impl Fn(&T) -> Built<U>) -> Built<Option<Vec<U>>> {
-    let list: Vec<U> = all.iter().map(make).collect::<Result<_, _>>()?;
-    Ok((!list.is_empty()).then_some(list))
-}
-
-/// Exactly the key attributes of the table and its indexes, each once.
-fn definitions(table: &Table) -> Built<Vec<AttributeDefinition>> {
-    let definition = |key: &KeyAttribute| {
-        AttributeDefinition::builder()
-            .attribute_name(&*key.name)
-            .attribute_type(key.key_type.word().into())
-            .build()
-    };
-    table.key_attributes().into_iter().map(definition).collect()
-}
-
-/// A key schema: attributes of one role stand in their order.
-fn schema<'a>(
-    partition: impl IntoIterator<Item = &'a KeyAttribute>,
-    sort: impl IntoIterator<Item = &'a KeyAttribute>,
-) -> Built<Vec<KeySchemaElement>> {
-    let element = |role: Role, key: &KeyAttribute| {
-        KeySchemaElement::builder()
-            .attribute_name(&*key.name)
-            .key_type(role)
-            .build()
-    };
-    let partition = partition.into_iter().map(|key| element(Role::Hash, key));
-    let sort = sort.into_iter().map(|key| element(Role::Range, key));
-    partition.chain(sort).collect()
-}
-
-fn global(index: &Index, provisioned: Option<Throughput>) -> Built<GlobalSecondaryIndex> {
-    GlobalSecondaryIndex::builder()
-        .index_name(&index.name)
-        .set_key_schema(Some(schema(&index.partition, &index.sort)?))
-        .projection(projection(&index.projection))
-        .set_provisioned_throughput(
-            provisioned
-                .map(|whole| throughput(index.throughput.unwrap_or(whole)))
-                .transpose()?,
-        )
-        .build()
-}
-
-fn local(table: &Table, index: &Index) -> Built<LocalSecondaryIndex> {
-    LocalSecondaryIndex::builder()
-        .index_name(&index.name)
-        .set_key_schema(Some(schema([&table.partition], &index.sort)?))
-        .projection(projection(&index.projection))
-        .build()
-}
-
-fn projection(projection: &Projection) -> SdkProjection {
-    let (kind, names) = projection.service_words();
-    SdkProjection::builder()
-        .projection_type(kind.into())
-        .set_non_key_attributes((!names.is_empty()).then(|| names.to_vec()))
-        .build()
-}
-
-fn throughput(units: Throughput) -> Built<ProvisionedThroughput> {
-    ProvisionedThroughput::builder()
-        .read_capacity_units(units_of(units.read))
-        .write_capacity_units(units_of(units.write))
-        .build()
-}
-
 // Deleting a table, and waiting until it is gone. Safe to repeat.
 
 impl Dynamodb {
@@ -238,14 +127,15 @@ impl Dynamodb {
         let (mut pause, mut asked) = (LOOK.0, false);
         loop {
             if !asked {
-                let request = self.control.delete_table().table_name(name);
-                match request.send().await {
+                let action = self.action("DeleteTable", name);
+                let request = json!({ "TableName": name });
+                match self.control::<IgnoredAny>(&action, &request).await {
                     Ok(_) => asked = true,
-                    Err(error) => match error.code() {
-                        Some("ResourceNotFoundException") => return Ok(()),
+                    Err(error) => match error.code.as_str() {
+                        "ResourceNotFoundException" => return Ok(()),
                         // It is being made or changed, or is being deleted already.
-                        Some("ResourceInUseException") if begun.elapsed() < PATIENCE => {}
-                        _ => return Err(self.action("DeleteTable", name).classify(error)),
+                        "ResourceInUseException" if begun.elapsed() < PATIENCE => {}
+                        _ => return Err(error),
                     },
                 }
             }
@@ -253,7 +143,7 @@ impl Dynamodb {
                 return Ok(());
             };
             if begun.elapsed() >= PATIENCE {
-                let status = describe::status(&found);
+                let status = found.table_status;
                 let message = format!("the table was not deleted; its status is `{status}`");
                 return Err(self
                     .in_use("DescribeTable", name, &message)
@@ -277,34 +167,19 @@ const BACKUPS: (u32, Duration) = (12, Duration::from_secs(5));
 /// Why an endpoint did not do or tell something: its error code.
 type Code = String;
 
-/// Puts what `CreateTable` takes of the settings into its request.
-fn with_settings(
-    request: CreateTableFluentBuilder,
-    settings: &Settings,
-) -> Built<CreateTableFluentBuilder> {
-    let tags = settings
-        .tags
-        .iter()
-        .map(|(key, value)| Tag::builder().key(key).value(value).build())
-        .collect::<Result<Vec<_>, _>>()?;
-    let stream = settings.stream.map(|view| {
-        StreamSpecification::builder()
-            .stream_enabled(true)
-            .stream_view_type(view.service_word().into())
-            .build()
-    });
-    let warm = settings.warm_throughput.map(|units| {
-        WarmThroughput::builder()
-            .read_units_per_second(units_of(units.read))
-            .write_units_per_second(units_of(units.write))
-            .build()
-    });
-    Ok(request
-        .set_stream_specification(stream.transpose()?)
-        .set_deletion_protection_enabled(settings.deletion_protection)
-        .set_table_class(settings.class.map(|class| class.service_word().into()))
-        .set_tags((!tags.is_empty()).then_some(tags))
-        .set_warm_throughput(warm))
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct TagsResponse {
+    #[serde(default)]
+    tags: Vec<Tag>,
+    next_token: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Tag {
+    key: String,
+    value: String,
 }
 
 impl Dynamodb {
@@ -371,7 +246,7 @@ impl Dynamodb {
             tell("stream", view.word().to_owned(), Ok(stream(&found)));
         }
         if let Some(on) = wanted.deletion_protection {
-            let found = found.deletion_protection_enabled.unwrap_or(false);
+            let found = found.deletion_protection_enabled;
             tell("deletion_protection", on.to_string(), Ok(found.to_string()));
         }
         if let Some(class) = wanted.class {
@@ -386,7 +261,7 @@ impl Dynamodb {
             tell("warm_throughput", warmed(units), Ok(found));
         }
         if !wanted.replicas.is_empty() {
-            let there = found.replicas().iter();
+            let there = found.replicas.iter();
             let there: Vec<&str> = there.filter_map(|r| r.region_name.as_deref()).collect();
             let mut lacking = wanted.replicas.clone();
             lacking.retain(|region| !there.contains(&region.as_str()));
@@ -405,7 +280,7 @@ impl Dynamodb {
             tell("point_in_time_recovery", on.to_string(), found);
         }
         if !wanted.tags.is_empty() {
-            let found = self.tags(&found).await;
+            let found = self.tags(&found, &table.name).await;
             let found = found.map(|found| {
                 let mut there = wanted.tags.clone();
                 there.retain(|tag| found.contains(tag));
@@ -417,83 +292,56 @@ impl Dynamodb {
     }
 
     async fn recover(&self, name: &str) -> Result<(), Code> {
+        let action = self.action("UpdateContinuousBackups", name);
+        let request = json!({
+            "TableName": name,
+            "PointInTimeRecoverySpecification": { "PointInTimeRecoveryEnabled": true },
+        });
         let (mut tries, pause) = BACKUPS;
         loop {
-            let on = PointInTimeRecoverySpecification::builder()
-                .point_in_time_recovery_enabled(true)
-                .build()
-                .map_err(|_| "Request".to_owned())?;
-            let updated = self
-                .control
-                .update_continuous_backups()
-                .table_name(name)
-                .point_in_time_recovery_specification(on)
-                .send()
-                .await;
-            match updated {
+            match self.control::<IgnoredAny>(&action, &request).await {
                 Ok(_) => return Ok(()),
                 Err(error)
-                    if error.code() == Some("ContinuousBackupsUnavailableException")
-                        && tries > 0 =>
+                    if error.code == "ContinuousBackupsUnavailableException" && tries > 0 =>
                 {
                     tries -= 1;
                     sleep(pause).await;
                 }
-                Err(error) => {
-                    let action = self.action("UpdateContinuousBackups", name);
-                    return Err(action.classify(error).code);
-                }
+                Err(error) => return Err(error.code),
             }
         }
     }
 
     async fn recovers(&self, name: &str) -> Result<bool, Code> {
-        let request = self.control.describe_continuous_backups().table_name(name);
-        let answer = request.send().await.map_err(|error| {
-            let action = self.action("DescribeContinuousBackups", name);
-            action.classify(error).code
-        })?;
-        let status = answer
-            .continuous_backups_description
-            .and_then(|backups| backups.point_in_time_recovery_description)
-            .and_then(|recovery| recovery.point_in_time_recovery_status);
-        Ok(status == Some(PointInTimeRecoveryStatus::Enabled))
+        let action = self.action("DescribeContinuousBackups", name);
+        let request = json!({ "TableName": name });
+        let answer: Result<Value> = self.control(&action, &request).await;
+        let status = "/ContinuousBackupsDescription/PointInTimeRecoveryDescription/PointInTimeRecoveryStatus";
+        let answer = answer.map_err(|error| error.code)?;
+        Ok(answer.pointer(status) == Some(&json!("ENABLED")))
     }
 
     /// Asks for a replica and waits until the table can be changed again.
     async fn replicate(&self, name: &str, region: &str) -> Result<(), Code> {
-        let create = CreateReplicationGroupMemberAction::builder()
-            .region_name(region)
-            .build()
-            .map_err(|_| "Request".to_owned())?;
-        let request = self
-            .control
-            .update_table()
-            .table_name(name)
-            .replica_updates(ReplicationGroupUpdate::builder().create(create).build());
-        match request.send().await {
-            Ok(_) => self.wait(name).await.map_err(|error| error.code),
-            Err(error) => Err(self.action("UpdateTable", name).classify(error).code),
-        }
+        let action = self.action("UpdateTable", name);
+        let create = json!({ "Create": { "RegionName": region } });
+        let request = json!({ "TableName": name, "ReplicaUpdates": [create] });
+        let asked: Result<IgnoredAny> = self.control(&action, &request).await;
+        asked.map_err(|error| error.code)?;
+        self.wait(name).await.map_err(|error| error.code)
     }
 
-    async fn tags(&self, found: &SdkTable) -> Result<Vec<(String, String)>, Code> {
-        let name = found.table_name.as_deref().unwrap_or_default();
-        let (mut tags, mut from) = (Vec::new(), None);
+    async fn tags(&self, found: &ServiceTable, name: &str) -> Result<Vec<(String, String)>, Code> {
+        let action = self.action("ListTagsOfResource", name);
+        let (mut tags, mut request) = (Vec::new(), json!({ "ResourceArn": found.table_arn }));
         loop {
-            let request = self
-                .control
-                .list_tags_of_resource()
-                .resource_arn(found.table_arn.as_deref().unwrap_or_default())
-                .set_next_token(from);
-            let answer = request.send().await.map_err(|error| {
-                let action = self.action("ListTagsOfResource", name);
-                action.classify(error).code
-            })?;
-            let page = answer.tags.unwrap_or_default().into_iter();
-            tags.extend(page.map(|tag| (tag.key, tag.value)));
+            let answer: Result<TagsResponse> = self.control(&action, &request).await;
+            let answer = answer.map_err(|error| error.code)?;
+            tags.extend(answer.tags.into_iter().map(|tag| (tag.key, tag.value)));
             match answer.next_token {
-                Some(next) => from = Some(next),
+                Some(next) => {
+                    request = json!({ "ResourceArn": found.table_arn, "NextToken": next })
+                }
                 None => return Ok(tags),
             }
         }
@@ -504,37 +352,32 @@ fn none() -> String {
     "none".to_owned()
 }
 
-fn units_of(units: u64) -> i64 {
-    i64::try_from(units).unwrap_or(i64::MAX)
-}
-
 /// The stream in the mapping's word.
-fn stream(found: &SdkTable) -> String {
+fn stream(found: &ServiceTable) -> String {
     let stream = found.stream_specification.as_ref();
-    let view = stream
-        .filter(|stream| stream.stream_enabled)
-        .and_then(|stream| stream.stream_view_type());
-    let is_it = |known: StreamView| view.is_some_and(|view| view.as_str() == known.service_word());
+    let stream = stream.filter(|stream| stream.stream_enabled);
+    let view = stream.map(|stream| stream.stream_view_type.as_str());
     let mut known = StreamView::WORDS.iter();
-    let found = known.find(|(_, known)| is_it(*known));
+    let found = known.find(|(_, known)| view == Some(known.service_word()));
     found.map_or_else(none, |(word, _)| (*word).to_owned())
 }
 
 /// A table without a summary is of the standard class.
-fn class_of(found: &SdkTable) -> TableClass {
+fn class_of(found: &ServiceTable) -> TableClass {
     let summary = found.table_class_summary.as_ref();
-    match summary.and_then(|summary| summary.table_class.as_ref()) {
-        Some(SdkClass::StandardInfrequentAccess) => TableClass::InfrequentAccess,
-        _ => TableClass::Standard,
+    let class = summary.and_then(|summary| summary.table_class.as_deref());
+    if class == Some(TableClass::InfrequentAccess.service_word()) {
+        TableClass::InfrequentAccess
+    } else {
+        TableClass::Standard
     }
 }
 
-fn warm(found: &SdkTable) -> Option<Throughput> {
+fn warm(found: &ServiceTable) -> Option<Throughput> {
     let warm = found.warm_throughput.as_ref()?;
-    let count = |units: Option<i64>| u64::try_from(units?).ok();
     Some(Throughput {
-        read: count(warm.read_units_per_second)?,
-        write: count(warm.write_units_per_second)?,
+        read: warm.read_units_per_second?,
+        write: warm.write_units_per_second?,
     })
 }
 

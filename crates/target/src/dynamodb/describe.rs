@@ -1,23 +1,15 @@
 //! A table as the service describes it, in the model's words.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use aws_sdk_dynamodb::error::ProvideErrorMetadata;
-use aws_sdk_dynamodb::types::{
-    BillingMode, GlobalSecondaryIndexDescription, KeySchemaElement, KeyType as Role,
-    LocalSecondaryIndexDescription, Projection as SdkProjection, ProjectionType,
-    ProvisionedThroughputDescription, ScalarAttributeType, TableDescription as SdkTable,
-    TimeToLiveStatus,
-};
 use dynafold_dynamodb::{
     Billing, Index, KeyAttribute, KeyType, Projection, Settings, Table, Throughput,
 };
+use serde::Deserialize;
+use serde_json::{Number, json};
 
 use super::Dynamodb;
 use crate::{Result, TableDescription};
-
-type KeyTypes = HashMap<String, KeyType>;
 
 /// What a description can lack.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +22,120 @@ enum Incomplete {
     Type,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct DescribeTableResponse {
+    table: Option<ServiceTable>,
+}
+
+/// The service's own description of a table.
+#[derive(Debug, Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct ServiceTable {
+    table_name: Option<String>,
+    pub(super) table_arn: String,
+    table_id: Option<String>,
+    /// As the service spells it.
+    pub(super) table_status: String,
+    creation_date_time: Option<Number>,
+    item_count: Option<u64>,
+    attribute_definitions: Vec<AttributeDefinition>,
+    key_schema: Vec<KeySchemaElement>,
+    global_secondary_indexes: Vec<ServiceIndex>,
+    local_secondary_indexes: Vec<ServiceIndex>,
+    billing_mode_summary: Option<BillingModeSummary>,
+    provisioned_throughput: Option<ProvisionedThroughput>,
+    pub(super) stream_specification: Option<StreamSpecification>,
+    pub(super) deletion_protection_enabled: bool,
+    pub(super) table_class_summary: Option<TableClassSummary>,
+    pub(super) warm_throughput: Option<WarmThroughput>,
+    pub(super) replicas: Vec<Replica>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct AttributeDefinition {
+    attribute_name: String,
+    attribute_type: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct KeySchemaElement {
+    attribute_name: String,
+    key_type: String,
+}
+
+#[derive(Debug, Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+struct ServiceIndex {
+    index_name: String,
+    /// DynamoDB Local and the embedded engine have been seen to leave it out.
+    index_status: Option<String>,
+    key_schema: Vec<KeySchemaElement>,
+    projection: ServiceProjection,
+    provisioned_throughput: Option<ProvisionedThroughput>,
+}
+
+#[derive(Debug, Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+struct ServiceProjection {
+    projection_type: String,
+    non_key_attributes: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct BillingModeSummary {
+    billing_mode: Option<String>,
+}
+
+#[derive(Debug, Deserialize, Default, Clone, Copy)]
+#[serde(rename_all = "PascalCase", default)]
+struct ProvisionedThroughput {
+    read_capacity_units: u64,
+    write_capacity_units: u64,
+}
+
+#[derive(Debug, Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct StreamSpecification {
+    pub(super) stream_enabled: bool,
+    pub(super) stream_view_type: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct TableClassSummary {
+    pub(super) table_class: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct WarmThroughput {
+    pub(super) read_units_per_second: Option<u64>,
+    pub(super) write_units_per_second: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct Replica {
+    pub(super) region_name: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct DescribeTimeToLiveResponse {
+    time_to_live_description: Option<TimeToLive>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct TimeToLive {
+    time_to_live_status: Option<String>,
+    attribute_name: Option<String>,
+}
+
 impl Dynamodb {
     pub(super) async fn describe_table(&self, name: &str) -> Result<Option<TableDescription>> {
         let Some(found) = self.describe_raw(name).await? else {
@@ -39,201 +145,142 @@ impl Dynamodb {
             .map_err(|error| self.action("DescribeTable", name).garbled(error))?;
         let ttl = self.describe_ttl(name).await?;
         table.ttl = ttl.clone().flatten();
+        // The table's own id, or else when it was made.
+        let made = found.creation_date_time.map(|time| time.to_string());
         Ok(Some(TableDescription {
-            status: status(&found),
+            status: found.table_status,
             ttl_known: ttl.is_some(),
-            id: identity(&found),
-            item_count: found.item_count.and_then(|count| u64::try_from(count).ok()),
+            id: found.table_id.or(made),
+            item_count: found.item_count,
             table,
         }))
     }
 
     /// The service's own description; `None` where there is no such table.
-    pub(super) async fn describe_raw(&self, name: &str) -> Result<Option<SdkTable>> {
+    pub(super) async fn describe_raw(&self, name: &str) -> Result<Option<ServiceTable>> {
         let action = self.action("DescribeTable", name);
-        let ask = || async {
-            match self.control.describe_table().table_name(name).send().await {
-                Ok(answer) => answer
-                    .table
-                    .map(Some)
-                    .ok_or_else(|| action.incomplete("Table")),
-                Err(error) if error.code() == Some("ResourceNotFoundException") => Ok(None),
-                Err(error) => Err(action.classify(error)),
-            }
-        };
-        self.wire.renewing(&action, ask).await
+        let asked = self.control(&action, &json!({ "TableName": name })).await;
+        let answer: Result<DescribeTableResponse> = asked;
+        match answer {
+            Ok(answer) => answer
+                .table
+                .map(Some)
+                .ok_or_else(|| action.incomplete("Table")),
+            Err(error) if error.code == "ResourceNotFoundException" => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The TTL attribute; `None` where it cannot be known, because its permission is missing or
     /// the endpoint does not know the operation.
     pub(super) async fn describe_ttl(&self, name: &str) -> Result<Option<Option<String>>> {
-        let answer = self
-            .control
-            .describe_time_to_live()
-            .table_name(name)
-            .send()
-            .await;
+        let action = self.action("DescribeTimeToLive", name);
+        let asked = self.control(&action, &json!({ "TableName": name })).await;
+        let answer: Result<DescribeTimeToLiveResponse> = asked;
         match answer {
-            Ok(answer) => Ok(Some(
-                answer
-                    .time_to_live_description
-                    .filter(|ttl| {
-                        matches!(
-                            ttl.time_to_live_status,
-                            Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)
-                        )
-                    })
-                    .and_then(|ttl| ttl.attribute_name),
-            )),
+            Ok(answer) => {
+                let ttl = answer.time_to_live_description.filter(|ttl| {
+                    let status = ttl.time_to_live_status.as_deref();
+                    matches!(status, Some("ENABLED" | "ENABLING"))
+                });
+                Ok(Some(ttl.and_then(|ttl| ttl.attribute_name)))
+            }
             Err(error)
-                if matches!(
-                    error.code(),
-                    Some("AccessDeniedException" | "UnknownOperationException")
-                ) =>
+                if ["AccessDeniedException", "UnknownOperationException"]
+                    .contains(&error.code.as_str()) =>
             {
                 tracing::warn!(table = name, "the TTL of the table cannot be read");
                 Ok(None)
             }
-            Err(error) => Err(self.action("DescribeTimeToLive", name).classify(error)),
+            Err(error) => Err(error),
         }
     }
 }
 
-/// The table's own id, or else when it was made.
-fn identity(found: &SdkTable) -> Option<String> {
-    let made = || {
-        found
-            .creation_date_time
-            .map(|time| time.as_nanos().to_string())
-    };
-    found.table_id.clone().or_else(made)
-}
+impl ServiceTable {
+    /// Whether the table and all its indexes can be used.
+    pub(super) fn is_active(&self) -> bool {
+        let mut indexes = self.global_secondary_indexes.iter();
+        let is = |status: &str| status == "ACTIVE";
+        is(&self.table_status) && indexes.all(|index| index.index_status.as_deref().is_none_or(is))
+    }
 
-/// The table's status as the service spells it.
-pub(super) fn status(found: &SdkTable) -> String {
-    found
-        .table_status
-        .as_ref()
-        .map_or_else(String::new, |status| status.as_str().to_owned())
-}
-
-fn translate(name: &str, found: &SdkTable) -> Result<Table, Incomplete> {
-    let types: KeyTypes = found
-        .attribute_definitions()
-        .iter()
-        .filter_map(|definition| {
-            let key_type = match definition.attribute_type {
-                ScalarAttributeType::S => KeyType::S,
-                ScalarAttributeType::N => KeyType::N,
-                ScalarAttributeType::B => KeyType::B,
-                _ => return None,
+    /// The key attributes of one role, in their order.
+    fn keys(
+        &self,
+        schema: &[KeySchemaElement],
+        role: &str,
+    ) -> Result<Vec<KeyAttribute>, Incomplete> {
+        let elements = schema.iter().filter(|element| element.key_type == role);
+        let keys = elements.map(|KeySchemaElement { attribute_name, .. }| {
+            let mut definitions = self.attribute_definitions.iter();
+            let definition = definitions.find(|known| known.attribute_name == *attribute_name);
+            let key_type = match definition.map(|known| known.attribute_type.as_str()) {
+                Some("S") => KeyType::S,
+                Some("N") => KeyType::N,
+                Some("B") => KeyType::B,
+                _ => return Err(Incomplete::Type),
             };
-            Some((definition.attribute_name.clone(), key_type))
-        })
-        .collect();
-    let (partition, sort) = keys(found.key_schema(), &types)?;
-    let billing = billing(found);
-    let whole = billing.provisioned();
-    let global = |found: &GlobalSecondaryIndexDescription| {
-        let own = whole.and(found.provisioned_throughput.as_ref());
-        let own = own.map(throughput).filter(|own| Some(*own) != whole);
-        let (schema, held) = (found.key_schema(), found.projection());
+            Ok(KeyAttribute {
+                name: Arc::from(attribute_name.as_str()),
+                key_type,
+            })
+        });
+        keys.collect()
+    }
+
+    fn index(&self, found: &ServiceIndex, whole: Option<Throughput>) -> Result<Index, Incomplete> {
+        let own = whole
+            .and(found.provisioned_throughput)
+            .map(Throughput::from);
+        let names = &found.projection.non_key_attributes;
         Ok(Index {
-            throughput: own,
-            ..index(found.index_name(), schema, held, &types)?
+            name: found.index_name.clone(),
+            partition: self.keys(&found.key_schema, "HASH")?,
+            sort: self.keys(&found.key_schema, "RANGE")?,
+            projection: match found.projection.projection_type.as_str() {
+                "KEYS_ONLY" => Projection::Keys,
+                "INCLUDE" => Projection::Include(names.clone()),
+                _ => Projection::All,
+            },
+            throughput: own.filter(|own| Some(*own) != whole),
+            autoscale: None,
         })
+    }
+}
+
+impl From<ProvisionedThroughput> for Throughput {
+    fn from(units: ProvisionedThroughput) -> Self {
+        Self {
+            read: units.read_capacity_units,
+            write: units.write_capacity_units,
+        }
+    }
+}
+
+fn translate(name: &str, found: &ServiceTable) -> Result<Table, Incomplete> {
+    let partition = found.keys(&found.key_schema, "HASH")?;
+    // A table that was made provisioned has no summary of its billing.
+    let summary = found.billing_mode_summary.as_ref();
+    let mode = summary.and_then(|summary| summary.billing_mode.as_deref());
+    let billing = match (mode, found.provisioned_throughput) {
+        (Some("PAY_PER_REQUEST"), _) | (_, None) => Billing::OnDemand,
+        (_, Some(units)) => Billing::Provisioned(units.into()),
     };
-    let local = |found: &LocalSecondaryIndexDescription| {
-        let (schema, held) = (found.key_schema(), found.projection());
-        index(found.index_name(), schema, held, &types)
-    };
+    let global = found.global_secondary_indexes.iter();
+    let local = found.local_secondary_indexes.iter();
     Ok(Table {
         name: found.table_name.clone().unwrap_or_else(|| name.to_owned()),
         partition: partition.into_iter().next().ok_or(Incomplete::Key)?,
-        sort: sort.into_iter().next(),
-        indexes: found
-            .global_secondary_indexes()
-            .iter()
-            .map(global)
+        sort: found.keys(&found.key_schema, "RANGE")?.into_iter().next(),
+        indexes: global
+            .map(|index| found.index(index, billing.provisioned()))
             .collect::<Result<_, _>>()?,
-        local_indexes: found
-            .local_secondary_indexes()
-            .iter()
-            .map(local)
+        local_indexes: local
+            .map(|index| found.index(index, None))
             .collect::<Result<_, _>>()?,
         ttl: None,
         billing,
         settings: Settings::default(),
     })
-}
-
-fn index(
-    name: Option<&str>,
-    schema: &[KeySchemaElement],
-    held: Option<&SdkProjection>,
-    types: &KeyTypes,
-) -> Result<Index, Incomplete> {
-    let (partition, sort) = keys(schema, types)?;
-    Ok(Index {
-        name: name.unwrap_or_default().to_owned(),
-        partition,
-        sort,
-        projection: projection(held),
-        throughput: None,
-        autoscale: None,
-    })
-}
-
-/// Partition and sort key attributes, each in their order.
-fn keys(
-    schema: &[KeySchemaElement],
-    types: &KeyTypes,
-) -> Result<(Vec<KeyAttribute>, Vec<KeyAttribute>), Incomplete> {
-    let of = |role: &Role| {
-        schema
-            .iter()
-            .filter(|element| element.key_type == *role)
-            .map(|element| {
-                let key_type = types.get(&element.attribute_name).ok_or(Incomplete::Type)?;
-                Ok(KeyAttribute {
-                    name: Arc::from(element.attribute_name.as_str()),
-                    key_type: *key_type,
-                })
-            })
-            .collect::<Result<Vec<_>, Incomplete>>()
-    };
-    Ok((of(&Role::Hash)?, of(&Role::Range)?))
-}
-
-fn projection(found: Option<&SdkProjection>) -> Projection {
-    let kind = found.and_then(|projection| projection.projection_type.as_ref());
-    match kind {
-        Some(ProjectionType::KeysOnly) => Projection::Keys,
-        Some(ProjectionType::Include) => Projection::Include(
-            found
-                .map(|projection| projection.non_key_attributes().to_vec())
-                .unwrap_or_default(),
-        ),
-        _ => Projection::All,
-    }
-}
-
-/// A table that was made provisioned has no summary of its billing.
-fn billing(found: &SdkTable) -> Billing {
-    let mode = found
-        .billing_mode_summary
-        .as_ref()
-        .and_then(|summary| summary.billing_mode.as_ref());
-    match (mode, &found.provisioned_throughput) {
-        (Some(BillingMode::PayPerRequest), _) | (_, None) => Billing::OnDemand,
-        (_, Some(units)) => Billing::Provisioned(throughput(units)),
-    }
-}
-
-fn throughput(units: &ProvisionedThroughputDescription) -> Throughput {
-    let count = |units: Option<i64>| units.and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
-    Throughput {
-        read: count(units.read_capacity_units),
-        write: count(units.write_capacity_units),
-    }
 }

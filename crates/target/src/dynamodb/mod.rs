@@ -1,8 +1,5 @@
-//! A table behind DynamoDB's protocol, spoken by the AWS SDK and, for items, below it (`wire`).
-//!
-//! Two clients share one HTTP client and one chain of credentials: the one for the control plane
-//! retries by itself, the one whose requests `wire` wears never does, because the retries of writes and
-//! reads are ours. The embedded engine answers behind the same clients (see `target::local`).
+//! A table behind DynamoDB's protocol: JSON of our own, sent below the AWS SDK (`wire`), which knows the endpoint, the
+//! credentials and the way there. The SDK repeats nothing: all retries are ours. The embedded engine answers behind the same clients (see `target::local`).
 
 mod answers;
 mod classify;
@@ -15,11 +12,10 @@ mod wire;
 mod wording;
 mod write;
 
-pub(super) use client::{Clients, made_up_credentials, open};
+pub(super) use client::{made_up_credentials, open, service};
 pub(super) use wording::without_values;
 
 use async_trait::async_trait;
-use aws_sdk_dynamodb::Client;
 use dynafold_dynamodb::{Item, Position, Request, Table};
 
 use super::{
@@ -38,7 +34,6 @@ const IN_FLIGHT: usize = 32;
 
 #[derive(Debug)]
 pub(super) struct Dynamodb {
-    control: Client,
     wire: Wire,
     read_limiter: ReadLimiter,
     patience: RetryWarning,
@@ -59,11 +54,10 @@ pub(super) struct ServiceLocation {
 }
 
 impl Dynamodb {
-    /// Puts the clients of an endpoint behind the trait.
-    pub(super) fn new(clients: Clients, place: ServiceLocation, engine: Option<Engine>) -> Self {
+    /// Puts an endpoint behind the trait.
+    pub(super) fn new(wire: Wire, place: ServiceLocation, engine: Option<Engine>) -> Self {
         Self {
-            control: clients.control,
-            wire: Wire::new(clients.data, clients.vault, clients.clock),
+            wire,
             read_limiter: ReadLimiter::default(),
             patience: RetryWarning::default(),
             place,

@@ -32,6 +32,12 @@ const POLICY: Policy = Policy {
     deadline: Duration::from_mins(2),
 };
 
+/// Nobody waits longer for an answer about a table.
+const CONTROL: Policy = Policy {
+    deadline: Duration::from_secs(5),
+    ..POLICY
+};
+
 /// When an answer holds a value that DynamoDB cannot have stored.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer holds a value that is no DynamoDB value")]
@@ -227,11 +233,27 @@ impl Dynamodb {
             }
             members.insert("ReturnConsumedCapacity".to_owned(), json!("TOTAL"));
         }
+        let answer = self.persist(action, &body, POLICY).await?;
+        page(table, action, answer)
+    }
+
+    /// Sends a request about tables, again for some seconds while the failure is one that passes.
+    pub(super) async fn control<T>(&self, action: &Attempt<'_>, body: &Value) -> Result<T>
+    where
+        T: DeserializeOwned,
+    {
+        self.persist(action, body, CONTROL).await
+    }
+
+    async fn persist<T>(&self, action: &Attempt<'_>, body: &Value, policy: Policy) -> Result<T>
+    where
+        T: DeserializeOwned,
+    {
         let begun = Instant::now();
-        let mut retry = Retry::new(POLICY, fastrand::u64(..));
+        let mut retry = Retry::new(policy, fastrand::u64(..));
         loop {
-            let error = match self.call(action, Body::of(&body)).await {
-                Ok(answer) => return page(table, action, answer),
+            let error = match self.call(action, Body::of(body)).await {
+                Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
             let decision = retry.failed(error.class, begun.elapsed());

@@ -28,7 +28,7 @@ use rusqlite::{Connection, Error as SqliteError, ErrorCode, OpenFlags};
 
 use super::TargetErrorKind::{DiskFull, File, Locked, Refused, TableMissing};
 use super::dynamodb::{
-    Clients, Dynamodb, ServiceLocation, Vault, made_up_credentials, without_values,
+    Dynamodb, ServiceLocation, Vault, made_up_credentials, service, without_values,
 };
 use super::error::ServiceText;
 use super::{
@@ -57,7 +57,7 @@ pub(super) async fn open(file: Option<&Path>) -> Result<Dynamodb> {
         .endpoint_url("http://local.invalid")
         .timeout_config(TimeoutConfig::disabled())
         .http_client(http_client_fn(move |_, _| connector.clone()));
-    let clients = Clients::new(&config, Vault::new(made_up_credentials()));
+    let wire = service(&config, Vault::new(made_up_credentials()));
     let place = ServiceLocation {
         name: match file {
             Some(file) => format!("local:{}", file.display()),
@@ -67,7 +67,7 @@ pub(super) async fn open(file: Option<&Path>) -> Result<Dynamodb> {
         profile: None,
     };
     let bulk = AtomicBool::new(false);
-    Ok(Dynamodb::new(clients, place, Some(Engine { opener, bulk })))
+    Ok(Dynamodb::new(wire, place, Some(Engine { opener, bulk })))
 }
 
 impl Engine {

@@ -1,4 +1,4 @@
-//! Requests for items, sent below the SDK's orchestrator.
+//! Requests, sent below the SDK's orchestrator.
 //!
 //! What the SDK knows stays the SDK's: it dresses one request for a table (`template`), with its
 //! endpoint, headers, signing scope, timeouts and HTTP connector, and every request of ours wears
@@ -17,7 +17,6 @@ mod tests;
 mod vault;
 
 use std::convert::Infallible;
-use std::future::Future;
 use std::pin::Pin;
 use std::sync::OnceLock;
 use std::task::{Context, Poll};
@@ -43,7 +42,7 @@ use super::classify::Attempt;
 
 /// Sends requests for items.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(crate) struct Wire {
     templates: Templates,
     vault: Vault,
     clock: Clock,
@@ -59,10 +58,25 @@ impl Wire {
         }
     }
 
-    /// Sends a request and gives the body of an answer that is no error.
+    /// Sends a request and gives the body of an answer that is no error. It is sent once more where the clock was off,
+    /// or the credentials had expired and others have come.
     pub(super) async fn send(&self, attempt: &Attempt<'_>, body: Body) -> Result<Bytes> {
-        self.renewing(attempt, || self.send_once(attempt, &body))
-            .await
+        let (worn, offset) = (self.vault.last(), self.clock.offset());
+        let mut answer = self.send_once(attempt, &body).await;
+        if let Err(error) = &answer
+            && sign::is_skew(&error.code)
+            && self.clock.correct(offset)
+        {
+            answer = self.send_once(attempt, &body).await;
+        }
+        if let Err(error) = &answer
+            && vault::is_expiry(&error.code)
+            && let Some(worn) = worn.or_else(|| self.vault.last())
+            && self.renew(attempt, &worn).await?
+        {
+            answer = self.send_once(attempt, &body).await;
+        }
+        answer
     }
 
     async fn send_once(&self, attempt: &Attempt<'_>, body: &Body) -> Result<Bytes> {
@@ -80,34 +94,6 @@ impl Wire {
     /// Whether there have been credentials.
     pub(super) fn has_credentials(&self) -> bool {
         self.vault.last().is_some()
-    }
-
-    /// Calls, and once more where the clock was off, or the credentials had expired and others have come. The SDK's
-    /// requests wear the same credentials and are signed by the same clock.
-    pub(super) async fn renewing<T, F>(
-        &self,
-        attempt: &Attempt<'_>,
-        call: impl Fn() -> F,
-    ) -> Result<T>
-    where
-        F: Future<Output = Result<T>>,
-    {
-        let (worn, offset) = (self.vault.last(), self.clock.offset());
-        let mut answer = call().await;
-        if let Err(error) = &answer
-            && sign::is_skew(&error.code)
-            && self.clock.correct(offset)
-        {
-            answer = call().await;
-        }
-        if let Err(error) = &answer
-            && vault::is_expiry(&error.code)
-            && let Some(worn) = worn.or_else(|| self.vault.last())
-            && self.renew(attempt, &worn).await?
-        {
-            answer = call().await;
-        }
-        answer
     }
 
     /// Whether there are others than these credentials, which were refused as expired. Fails where

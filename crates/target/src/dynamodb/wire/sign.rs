@@ -6,11 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::SystemTime;
 
-use aws_smithy_runtime_api::box_error::BoxError;
-use aws_smithy_runtime_api::client::interceptors::context::BeforeDeserializationInterceptorContextRef;
-use aws_smithy_runtime_api::client::interceptors::{Intercept, dyn_dispatch_hint};
-use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
-use aws_smithy_types::config_bag::ConfigBag;
 use aws_types::sdk_config::TimeSource;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
@@ -87,7 +82,7 @@ fn encoded(path: &str) -> String {
 /// Below this a refused signature is what it says, as in the SDK.
 const SKEW: SignedDuration = SignedDuration::from_mins(4);
 
-/// A clock with what is known of its error. Clones share that; the SDK's clients sign by one.
+/// A clock with what is known of its error. Clones share that; the SDK signs by one.
 #[derive(Debug, Clone, Default)]
 pub(in crate::dynamodb) struct Clock {
     inner: Arc<ClockCorrection>,
@@ -104,26 +99,6 @@ struct ClockCorrection {
 impl TimeSource for Clock {
     fn now(&self) -> SystemTime {
         Clock::now(self)
-    }
-}
-
-#[dyn_dispatch_hint]
-impl Intercept for Clock {
-    fn name(&self) -> &'static str {
-        "Clock"
-    }
-
-    fn read_before_deserialization(
-        &self,
-        context: &BeforeDeserializationInterceptorContextRef<'_>,
-        _: &RuntimeComponents,
-        _: &mut ConfigBag,
-    ) -> Result<(), BoxError> {
-        let response = context.response();
-        if !response.status().is_success() {
-            self.refused(response.headers().get("date").map(str::to_owned));
-        }
-        Ok(())
     }
 }
 

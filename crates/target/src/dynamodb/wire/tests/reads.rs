@@ -12,7 +12,7 @@ use tokio::time::{Duration, Instant};
 
 use super::scripted::{Scripted, ScriptedResponse, config, credentials, provider};
 use super::{EXPIRED, SKEWED, ServiceLocation, refused, sign};
-use crate::dynamodb::{Clients, Dynamodb, Vault};
+use crate::dynamodb::{Dynamodb, Vault, service};
 use crate::{ErrorClass, ItemKey, ScanRequest};
 
 const SLOWER: &str = r#"{"__type":"x#ProvisionedThroughputExceededException","message":"x"}"#;
@@ -40,13 +40,13 @@ fn target(
     let http = Scripted::default();
     http.answers.lock().unwrap().extend(answers);
     let vault = Vault::new(provider);
-    let clients = Clients::new(&config(&http), vault);
+    let wire = service(&config(&http), vault);
     let place = ServiceLocation {
         name: "dynamodb in eu-west-1".to_owned(),
         billed_in: Some("eu-west-1".to_owned()),
         profile: None,
     };
-    (http, Dynamodb::new(clients, place, None))
+    (http, Dynamodb::new(wire, place, None))
 }
 
 fn good(body: String) -> ScriptedResponse {
