@@ -168,7 +168,7 @@ fn evaluates(template: &Template, given: &str) {
                 );
             }
             Ok(_) => {}
-            Err(error) => assert!(!error.message.is_empty() && !error.help.is_empty()),
+            Err(error) => assert!(!error.place.is_empty() && !error.cause.help().is_empty()),
         }
     }
 }

@@ -116,7 +116,7 @@ fn values(
             ));
         }
         let refused = |error: crate::access::ParameterError| {
-            Failure::of(&error).into_usage().with_help(error.help)
+            Failure::of(&error).into_usage().with_help(error.help())
         };
         match given.iter().find(|(name, _)| **name == *parameter.name) {
             Some((_, text)) => {

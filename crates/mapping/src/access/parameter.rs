@@ -1,23 +1,55 @@
 //! The values that a caller gives, read from text.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::value::{Number, Time, TimeKind, Value};
 use jiff::Timestamp;
 
-use crate::item::{evaluate, text_of};
-use crate::model::{Parameter, ParameterKind};
+use crate::item::{RenderError, evaluate, text_of};
+use crate::model::{Parameter, ParameterKind, Template};
 use crate::template::{Context, Filter};
 
-/// When a text is no value of a parameter.
+/// Why a parameter gets no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct ParameterError {
-    /// What is wrong, naming the parameter.
-    pub message: String,
+pub enum ParameterError {
+    /// When a text is none of the parameter's kind.
+    #[error("`{text}` is not {}, which `{name}` takes", wanted(*kind).0)]
+    Kind {
+        /// The parameter.
+        name: Arc<str>,
+        /// What was given.
+        text: String,
+        /// What it takes.
+        kind: ParameterKind,
+    },
+    /// When the mapping does not say how a moment is written.
+    #[error("`{0}`: how the moment is written is not known")]
+    Form(Arc<str>),
+    /// When a moment cannot be counted from the clock.
+    #[error("`{name}` cannot be counted from the clock")]
+    Moment {
+        /// The parameter.
+        name: Arc<str>,
+        /// Why.
+        #[source]
+        cause: RenderError,
+    },
+}
+
+impl ParameterError {
     /// What to give.
-    pub help: &'static str,
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Kind { kind, .. } => wanted(*kind).1,
+            Self::Form(_) | Self::Moment { .. } => {
+                "give it on the command line, say --catalog or --source, or say its form under `params`: {now | plus(-7d) | iso}"
+            }
+        }
+    }
 }
 
 /// Reads the text that a caller gives for a parameter.
@@ -34,10 +66,16 @@ pub fn read(parameter: &Parameter, text: &str) -> Result<Value, ParameterError> 
         ParameterKind::Hex => bytes(text).map(Value::Bytes),
         ParameterKind::Time(kind) => time(text, kind).map(Value::Time),
     };
-    if let Some(value) = value {
-        return Ok(value);
-    }
-    let (wanted, help) = match parameter.kind {
+    value.ok_or_else(|| ParameterError::Kind {
+        name: parameter.name.clone(),
+        text: text.to_owned(),
+        kind: parameter.kind,
+    })
+}
+
+/// What a parameter takes, and how it is given.
+fn wanted(kind: ParameterKind) -> (&'static str, &'static str) {
+    match kind {
         ParameterKind::Text => ("text", "give any text"),
         ParameterKind::Number => ("a number", "give digits: 7, or -1.5"),
         ParameterKind::Boolean => ("a boolean", "give true or false"),
@@ -65,11 +103,7 @@ pub fn read(parameter: &Parameter, text: &str) -> Result<Value, ParameterError> 
             "a date or time",
             "give it as 2026-01-31 or 2026-01-31T14:05:00Z",
         ),
-    };
-    Err(ParameterError {
-        message: format!("`{text}` is not {wanted}, which `{}` takes", parameter.name),
-        help,
-    })
+    }
 }
 
 /// The bytes that hexadecimal digits stand for.
@@ -108,23 +142,37 @@ fn time(text: &str, kind: Option<(TimeKind, u8)>) -> Option<Time> {
 ///
 /// [`ParameterError`] when that moment is none of the parameter's kind.
 pub fn moment(parameter: &Parameter, context: &Context) -> Result<Option<Value>, ParameterError> {
-    let Some(template) = &parameter.from_clock else {
-        return Ok(None);
-    };
-    let refused = |message: String| ParameterError {
-        message: format!("`{}`: {message}", parameter.name),
-        help: "give it on the command line, say --catalog or --source, or say its form under `params`: {now | plus(-7d) | iso}",
-    };
+    let template = parameter.from_clock.as_ref();
+    let counted = template.map(|template| counted(parameter, template, context));
+    counted.transpose()
+}
+
+/// A moment as a parameter takes it, counted from the clock by a template.
+///
+/// # Errors
+///
+/// [`ParameterError`] when that moment is none of the parameter's kind.
+pub fn counted(
+    parameter: &Parameter,
+    template: &Template,
+    context: &Context,
+) -> Result<Value, ParameterError> {
     // A day is written in one way.
     let last = template.placeholders().last();
     let is_day = last.is_some_and(|last| last.filters.last() == Some(&Filter::Date));
     if parameter.kind == ParameterKind::Text && template.family() == TypeFamily::Time && !is_day {
-        return Err(refused("how the moment is written is not known".to_owned()));
+        return Err(ParameterError::Form(parameter.name.clone()));
     }
     let clock = Time::canonical(context.now.to_string().into(), TimeKind::Instant);
-    let counted = evaluate(template, &[Value::Time(clock)], context);
-    let counted = counted.map_err(|error| refused(error.message))?;
-    let text = text_of(&counted).map_err(|error| refused(error.to_string()))?;
+    let refused = |cause| ParameterError::Moment {
+        name: parameter.name.clone(),
+        cause,
+    };
+    let moment = evaluate(template, &[Value::Time(clock)], context).map_err(refused)?;
+    let text = text_of(&moment).map_err(|cause| {
+        let place = template.to_string();
+        refused(RenderError { place, cause })
+    })?;
     let text = match parameter.kind {
         // Columns without a zone hold what the mapping's zone is taken for.
         ParameterKind::Time(Some((TimeKind::Timestamp, _))) => local(text, context),
@@ -135,7 +183,7 @@ pub fn moment(parameter: &Parameter, context: &Context) -> Result<Option<Value>,
             .to_owned(),
         _ => text.to_owned(),
     };
-    read(parameter, &text).map(Some)
+    read(parameter, &text)
 }
 
 /// A point in time as a clock of the mapping's zone shows it.

@@ -66,7 +66,7 @@ impl PlanError {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Render { cause, .. } => cause.help,
+            Self::Render { cause, .. } => cause.cause.help(),
             Self::Empty(_) => "give the parameter a value",
             Self::Long { .. } => "no item has such a key: give a shorter value",
             Self::Type { .. } => "give a value of the key's type",

@@ -118,6 +118,7 @@ impl From<ApplyError> for Fault {
 
 impl From<RenderError> for Fault {
     fn from(error: RenderError) -> Self {
-        Self::new(error.code, error.message).help(error.help)
+        let RenderError { place, cause } = error;
+        Self::new(cause.code(), format!("`{place}`: {cause}")).help(cause.help())
     }
 }

@@ -9,14 +9,13 @@ use crate::template::{ApplyError, Context, canonical};
 
 /// Why a template gives no value for a row. It names the place of the value and holds no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+#[error("`{place}` gives no value")]
 pub struct RenderError {
-    /// The stable code, such as `pad-overflow`.
-    pub code: &'static str,
-    /// What is wrong, naming the place and the filter.
-    pub message: String,
-    /// How to mend it.
-    pub help: &'static str,
+    /// The value's place, with the filter that it does not pass, as the template writes them.
+    pub place: String,
+    /// What is wrong with the value.
+    #[source]
+    pub cause: ApplyError,
 }
 
 /// The canonical text of a scalar, as it stands inside a composite template: numbers as DynamoDB
@@ -103,7 +102,7 @@ fn push(
                 return Ok(false);
             }
             let written =
-                text_of(&value).map_err(|error| refused(&error, &placeholder.place.written))?;
+                text_of(&value).map_err(|cause| refused(cause, &placeholder.place.written))?;
             match &placeholder.escape {
                 None => text.push_str(written),
                 Some(escape) => escape.push(text, written),
@@ -121,20 +120,19 @@ fn value_of<'r>(
     context: &Context,
 ) -> Result<Cow<'r, Value>, RenderError> {
     let written = &placeholder.place.written;
-    let mut value = find(&placeholder.place, row).map_err(|error| refused(&error, written))?;
+    let mut value = find(&placeholder.place, row).map_err(|cause| refused(cause, written))?;
     for filter in &placeholder.filters {
         value = filter
             .apply_to(value, context)
-            .map_err(|error| refused(&error, &format!("{written} | {}", filter.name())))?;
+            .map_err(|cause| refused(cause, &format!("{written} | {}", filter.name())))?;
     }
     Ok(value)
 }
 
-fn refused(error: &ApplyError, at: &str) -> RenderError {
+fn refused(cause: ApplyError, at: &str) -> RenderError {
     RenderError {
-        code: error.code(),
-        message: format!("`{at}`: {error}"),
-        help: error.help(),
+        place: at.to_owned(),
+        cause,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dynafold_mapping::access::ParameterError;
 use dynafold_mapping::model::Model;
 use dynafold_mapping::template::Context;
 use dynafold_relational::catalog::{Catalog, TableName};
@@ -128,8 +129,8 @@ pub(crate) enum DrawError {
     )]
     Unknown(Arc<str>),
     /// When a moment cannot be counted.
-    #[error("the moment `{0}` cannot be counted: {1}")]
-    Moment(Arc<str>, String),
+    #[error("the moment `{0}` cannot be counted")]
+    Moment(Arc<str>, #[source] ParameterError),
     /// When the source fails.
     #[error(transparent)]
     Source(#[from] SourceError),

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use dynafold_mapping::access::{self, moment, plan};
+use dynafold_mapping::access::{self, counted, plan};
 use dynafold_mapping::item::text_of;
 use dynafold_mapping::model::{AccessPattern, Parameter, ParameterKind, Template};
 use dynafold_mapping::template::Filter;
@@ -196,13 +196,11 @@ impl<'a> Drawing<'_, 'a> {
         let parameter = Parameter {
             name: given.name.clone(),
             kind: kind.unwrap_or(ParameterKind::Time(None)),
-            from_clock: Some(template.clone()),
+            from_clock: None,
             needs_schema: false,
         };
-        let refused = |text: String| DrawError::Moment(given.name.clone(), text);
-        let value = moment(&parameter, self.ground.context);
-        let value = value.map_err(|error| refused(error.to_string()))?;
-        value.ok_or_else(|| refused("it has none".to_owned()))
+        counted(&parameter, template, self.ground.context)
+            .map_err(|cause| DrawError::Moment(given.name.clone(), cause))
     }
 
     /// Tuples of columns as tuples of parameters: a column with two of them gives bounds.

@@ -92,7 +92,7 @@ impl<'a> PatternProver<'_, 'a> {
             Err(DrawError::Source(error)) => {
                 return Err(refused("the source refuses to draw values", error));
             }
-            Err(other) => return Err(ProofStop::Unproved(other.to_string())),
+            Err(other) => return Err(ProofStop::Unproved(with_causes(&other))),
         };
         self.report.notes.extend(drawn.notes.iter().cloned());
         told(drawn.calls.len());

@@ -116,7 +116,7 @@ fn show(result: Result<Value, RenderError>) -> String {
             format!("`0x{}`", digits.concat())
         }
         Ok(value) => format!("`{}`", write_document(&value)),
-        Err(error) => format!("*{}*", error.code),
+        Err(error) => format!("*{}*", error.cause.code()),
     }
 }
 
@@ -182,13 +182,15 @@ fn a_borrowed_value_is_read_in_place() {
 fn errors_name_the_place_and_the_filter_and_no_value() {
     let row = given(&[("s.likes", read("`987654321`")), ("b", read("`0xdead`"))]);
     let error = run("x{s.likes | pad(8)}", &row).expect_err("too wide");
+    assert_eq!(error.place, "s.likes | pad");
     assert_eq!(
-        error.message,
-        "`s.likes | pad`: the number has more than the 8 digits of `pad(8)`"
+        error.cause.to_string(),
+        "the number has more than the 8 digits of `pad(8)`"
     );
     let error = run("x{b}", &row).expect_err("binary");
-    assert_eq!(error.message, "`b`: binary has no text of its own");
-    assert_eq!(error.help, "say `| hex`, `| base64` or `| uuid`");
+    assert_eq!(error.to_string(), "`b` gives no value");
+    assert_eq!(error.cause.to_string(), "binary has no text of its own");
+    assert_eq!(error.cause.help(), "say `| hex`, `| base64` or `| uuid`");
 }
 
 #[test]
