@@ -23,7 +23,7 @@ pub(super) async fn run(arguments: Docs, output: &OutputStreams) -> Result<Outco
         (material, Some(definition))
     };
     // All of them are made before the first is written.
-    let options = job.said.export_options();
+    let options = job.arguments.export_options();
     let mut texts = Vec::new();
     for (format, place) in &job.places {
         let text = match (format.export(), &definition) {

@@ -37,8 +37,8 @@ impl FailureFormat {
     pub(super) fn form_of_arguments(words: &[OsString]) -> Option<Self> {
         let mut words = words.iter().filter_map(|word| word.to_str());
         let format = words.find(|word| *word == "--format" || word.starts_with("--format="))?;
-        let said = format.strip_prefix("--format=");
-        match said.or_else(|| words.next())? {
+        let value = format.strip_prefix("--format=");
+        match value.or_else(|| words.next())? {
             "json" => Some(Self::Document),
             "ndjson" => Some(Self::Line),
             _ => None,

@@ -30,14 +30,14 @@ use crate::target::{Target, connect};
 pub(super) async fn run(arguments: Migrate, output: &OutputStreams) -> Result<Outcome, Failure> {
     let job = arguments.job()?;
     let ready = PreparedLoad::of(&job, output).await?;
-    let partition = job.said.partition.as_deref();
+    let partition = job.arguments.partition.as_deref();
     let nothing = partition.map(|value| selection::nothing_under(value, &ready.model));
     let (mut report, resumable) = Box::pin(ready.load(&job, output)).await?;
-    if !job.said.items.is_empty() {
+    if !job.arguments.items.is_empty() {
         // The others were not looked at, and have no books.
-        (report.item_types).retain(|books| job.said.items.contains(&books.item_type));
+        (report.item_types).retain(|books| job.arguments.items.contains(&books.item_type));
     }
-    match job.said.format {
+    match job.arguments.format {
         Format::Text => output.text(&report::migration(&report))?,
         Format::Json => output.json(&report)?,
     }
@@ -72,22 +72,22 @@ struct PreparedLoad {
 
 impl PreparedLoad {
     async fn of(job: &MigrateJob, output: &OutputStreams) -> Result<Self, Failure> {
-        let (mut source, _, file) = mapping::open(&job.source, &job.said.mapping).await?;
+        let (mut source, _, file) = mapping::open(&job.source, &job.arguments.mapping).await?;
         let keys = file.checked.key_check(job.options.keys);
         let mapping = LoadedMapping {
             text: file.text.clone(),
             variables: file.checked.variables.clone(),
         };
         let whole = file.into_model(output)?;
-        let model = Arc::new(selection::item_types(whole, &job.said.items)?);
-        let context = target::context(&model, job.said.now)?;
+        let model = Arc::new(selection::item_types(whole, &job.arguments.items)?);
+        let context = target::context(&model, job.arguments.now)?;
         let mut item_types = model.item_types.iter();
         if item_types.any(|item| item.expired == Expired::Archive) {
             load::check_archive(&job.options.archive_file, &model.table)?;
         }
         let selection = rows::of(job, &model)?;
         let target = connect(&job.target).await?;
-        let usage = if job.said.plan {
+        let usage = if job.arguments.plan {
             BilledUse::Reads
         } else {
             BilledUse::Writes
@@ -98,7 +98,7 @@ impl PreparedLoad {
             &model,
             &context,
             usage,
-            job.said.yes,
+            job.arguments.yes,
             output,
         )
         .await?;
@@ -107,7 +107,7 @@ impl PreparedLoad {
             options: Options {
                 keys,
                 selection,
-                ceiling: target::ceiling(job.said.max_wcu, target.as_ref(), &model.table),
+                ceiling: target::ceiling(job.arguments.max_wcu, target.as_ref(), &model.table),
                 ..job.options.clone()
             },
             source,
@@ -137,18 +137,19 @@ impl PreparedLoad {
             &self.context,
         )?;
         let state =
-            state::of_this_table(state, job.said.resume_mode(), target.as_ref(), &model).await?;
+            state::of_this_table(state, job.arguments.resume_mode(), target.as_ref(), &model)
+                .await?;
         let context = state::context(self.context, state.as_ref(), output);
         let place = state::place(&model, target.as_ref());
         let keys = KeyTemplateTexts::of(&model);
-        if job.said.retry_rejects.is_some() {
+        if job.arguments.retry_rejects.is_some() {
             keys.are_those_of(state::last(&job.state_file, state.as_ref(), &place), output)?;
         }
         let table_state = TableState::look(job, &target, &model, state.as_ref()).await?;
-        if !job.said.plan && !state::goes_on(state.as_ref()) {
+        if !job.arguments.plan && !state::goes_on(state.as_ref()) {
             load::clear_rejects(&self.options.rejects_file)?;
         }
-        let remember = job.said.is_full().then(|| PruneSelection {
+        let remember = job.arguments.is_full().then(|| PruneSelection {
             place,
             json: keys.json(),
         });

@@ -180,8 +180,8 @@ fn coverage(coverage: &Coverage, detailed: bool) -> ProofLine {
 fn indexes(proofs: &Proofs, detailed: bool) -> Vec<ProofLine> {
     // A mapping without access patterns says nothing of what is asked.
     let is_unasked = |index: &IndexProof| {
-        let mut asked = proofs.patterns.iter().map(|pattern| &pattern.index);
-        !proofs.patterns.is_empty() && asked.all(|name| name.as_ref() != Some(&index.index))
+        let mut queried = proofs.patterns.iter().map(|pattern| &pattern.index);
+        !proofs.patterns.is_empty() && queried.all(|name| name.as_ref() != Some(&index.index))
     };
     let lines = proofs.indexes.iter().enumerate().map(|(at, index)| {
         let of = |always: bool| {

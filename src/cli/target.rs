@@ -59,9 +59,9 @@ pub(super) async fn open_loaded(spec: &TargetSpec) -> Result<Arc<dyn Target>, Fa
 
 /// The rate at which a table is written to: what `--max-wcu` says, or a share of what a provisioned
 /// one has; `None`: as fast as it takes.
-pub(super) fn ceiling(said: Option<u32>, target: &dyn Target, table: &Table) -> Option<f64> {
+pub(super) fn ceiling(max_wcu: Option<u32>, target: &dyn Target, table: &Table) -> Option<f64> {
     match table.billing {
-        _ if said.is_some() => said.map(f64::from),
+        _ if max_wcu.is_some() => max_wcu.map(f64::from),
         Billing::Provisioned(capacity) if target.is_billed() => {
             let units = u32::try_from(capacity.write).map_or(f64::from(u32::MAX), f64::from);
             Some(units * SHARE)

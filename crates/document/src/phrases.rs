@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn prices_have_the_digits_that_tell_something() {
         let all = [0.0, 0.00001, 0.0625, 0.125, 1.62, 8.1, 648.0, 32_400.0];
-        let told = all.map(dollars);
+        let shown = all.map(dollars);
         let wanted = [
             "$0.00",
             "< $0.0001",
@@ -111,12 +111,12 @@ mod tests {
             "$648.00",
             "$32,400.00",
         ];
-        assert_eq!(told.each_ref().map(String::as_str), wanted);
+        assert_eq!(shown.each_ref().map(String::as_str), wanted);
     }
 
     #[test]
     fn units_have_no_empty_digits() {
-        let told = [0.5, 10.0, 2_410.0, 0.001].map(units);
-        assert_eq!(told, ["0.5", "10", "2,410", "< 0.01"]);
+        let shown = [0.5, 10.0, 2_410.0, 0.001].map(units);
+        assert_eq!(shown, ["0.5", "10", "2,410", "< 0.01"]);
     }
 }

@@ -99,8 +99,8 @@ impl Checked {
                 self.diagnostics.push(warning);
             }
         }
-        for told in [&mut self.diagnostics, &mut self.accepted] {
-            told.sort_by_key(|diagnostic| diagnostic.span.start);
+        for list in [&mut self.diagnostics, &mut self.accepted] {
+            list.sort_by_key(|diagnostic| diagnostic.span.start);
         }
         Ok(())
     }

@@ -11,19 +11,19 @@ use std::time::Duration;
 /// repeat their sources in their own text.
 #[must_use]
 pub fn causes(message: &str, error: Option<&dyn Error>) -> Vec<String> {
-    let mut said = vec![message.to_owned()];
+    let mut texts = vec![message.to_owned()];
     let mut next = error;
     while let Some(error) = next {
         let text = error.to_string();
         // sqlx's preamble to what the operating system says.
         let preamble = "error communicating with database: ";
         let text = text.strip_prefix(preamble).unwrap_or(&text);
-        if !said.iter().any(|before| before.contains(text)) {
-            said.push(text.to_owned());
+        if !texts.iter().any(|before| before.contains(text)) {
+            texts.push(text.to_owned());
         }
         next = error.source();
     }
-    said.split_off(1)
+    texts.split_off(1)
 }
 
 /// An error and its sources in one line, where there is room for no more.
@@ -184,13 +184,16 @@ mod tests {
 
     #[test]
     fn what_steers_a_terminal_is_written_as_json_writes_it() {
-        let odd = "a\u{1b}[31m\r\u{7}\u{7f}\u{9b}\u{202e}b\u{2066}\u{2028}";
-        let said = "a\\u001b[31m\\u000d\\u0007\\u007f\\u009b\\u202eb\\u2066\\u2028";
-        assert_eq!(printable(odd), said);
-        assert_eq!(one_line(&format!("{odd}\n\t")), format!("{said}\\n\\t"));
+        let steering = "a\u{1b}[31m\r\u{7}\u{7f}\u{9b}\u{202e}b\u{2066}\u{2028}";
+        let escaped = "a\\u001b[31m\\u000d\\u0007\\u007f\\u009b\\u202eb\\u2066\\u2028";
+        assert_eq!(printable(steering), escaped);
+        assert_eq!(
+            one_line(&format!("{steering}\n\t")),
+            format!("{escaped}\\n\\t")
+        );
         assert_eq!(printable("a\tb\nç 한 שלום"), "a\tb\nç 한 שלום");
-        let read: String = serde_json::from_str(&format!("\"{said}\"")).expect("JSON");
-        assert_eq!(read, odd);
+        let read: String = serde_json::from_str(&format!("\"{escaped}\"")).expect("JSON");
+        assert_eq!(read, steering);
     }
 
     #[test]

@@ -274,18 +274,18 @@ fn shown(error: &dyn DatabaseError) -> String {
     without_values(error.message(), code.as_deref().unwrap_or_default())
 }
 
-fn without_values(said: &str, code: &str) -> String {
+fn without_values(message: &str, code: &str) -> String {
     let is_of_data = code.len() == 5 && code.starts_with("22");
-    if !is_of_data && !said.contains("JSON path") {
-        return said.to_owned();
+    if !is_of_data && !message.contains("JSON path") {
+        return message.to_owned();
     }
     let is_quote = |c: char| matches!(c, '"' | '\'');
-    match (said.find(is_quote), said.rfind(is_quote)) {
+    match (message.find(is_quote), message.rfind(is_quote)) {
         (Some(first), Some(last)) => {
-            let before = said.get(..first).unwrap_or_default();
-            format!("{before}…{}", said.get(last + 1..).unwrap_or_default())
+            let before = message.get(..first).unwrap_or_default();
+            format!("{before}…{}", message.get(last + 1..).unwrap_or_default())
         }
-        _ => said.to_owned(),
+        _ => message.to_owned(),
     }
 }
 
@@ -338,8 +338,8 @@ impl Tls {
             }
         }
         let [_, certificate, key] = self.files;
-        let said = |names: &[&str]| url.query_pairs().any(|(name, _)| names.contains(&&*name));
-        if said(certificate) != said(key) {
+        let is_given = |names: &[&str]| url.query_pairs().any(|(name, _)| names.contains(&&*name));
+        if is_given(certificate) != is_given(key) {
             let [certificate, key] = [first(certificate), first(key)];
             return Err(UrlError::Together(certificate, key).into());
         }
@@ -348,14 +348,14 @@ impl Tls {
 
     /// What to do about a connection that could not be secured.
     pub(super) fn help(&self, cause: &Error) -> Option<String> {
-        let said = match cause {
+        let message = match cause {
             Error::Tls(why) => why.to_string(),
             Error::Io(why) => why.to_string(),
             _ => return None,
         };
         let [authority, certificate, key] = self.files.map(first);
         let mode = first(self.mode.0);
-        let is = |words: &str| said.contains(words);
+        let is = |words: &str| message.contains(words);
         Some(if is("UnknownIssuer") {
             format!(
                 "the server's certificate is of an authority that this machine does not know: \

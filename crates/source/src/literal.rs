@@ -94,8 +94,8 @@ mod tests {
     #[test]
     fn what_a_range_says_of_a_text_is_read_back() {
         for text in ["", "'", "''", "it's", "x'00'", "42", "\\'", "'; --"] {
-            let said = Literal::text(text);
-            assert_eq!(Literal::parse(&said), Literal::Text(text.to_owned()));
+            let written = Literal::text(text);
+            assert_eq!(Literal::parse(&written), Literal::Text(text.to_owned()));
         }
     }
 }

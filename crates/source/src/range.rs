@@ -153,7 +153,7 @@ impl Cutter<'_> {
         }
         let mut places: Vec<i128> = (0..PROBES).map(|nth| first + place(nth, span)).collect();
         places.dedup();
-        let asked = i128::try_from(places.len()).unwrap_or(PROBES);
+        let probes = i128::try_from(places.len()).unwrap_or(PROBES);
         let places: Vec<String> = places.iter().map(i128::to_string).collect();
         let sql = format!(
             "SELECT count(*) FROM {} AS t WHERE {} IN ({})",
@@ -162,10 +162,10 @@ impl Cutter<'_> {
             places.join(", ")
         );
         let found = number(probe.row(sql, &[KeyColumnKind::Integer]).await?);
-        let Some(found) = found.filter(|found| found * PROBES >= FOUND * asked) else {
+        let Some(found) = found.filter(|found| found * PROBES >= FOUND * probes) else {
             return Ok(None);
         };
-        let step = (rows * asked / found).max(1);
+        let step = (rows * probes / found).max(1);
         let mut bounds = Vec::new();
         let mut bound = first + step - 1;
         while bound < last {
@@ -248,7 +248,7 @@ mod cut_tests {
             assert!(places.is_sorted(), "{span}");
             assert!(places.iter().all(|place| (0..span).contains(place)));
         }
-        let odd = (0..PROBES).filter(|nth| place(*nth, 1 << 40) % 2 == 1);
-        assert!((16..48).contains(&odd.count()));
+        let odd_places = (0..PROBES).filter(|nth| place(*nth, 1 << 40) % 2 == 1);
+        assert!((16..48).contains(&odd_places.count()));
     }
 }

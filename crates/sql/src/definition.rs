@@ -38,11 +38,11 @@ pub fn terms(sql: &str) -> Vec<String> {
 
 fn read<T: Send + 'static>(sql: &str, tell: fn(&Statement) -> Vec<T>) -> Vec<T> {
     let sql = sql.to_owned();
-    let told = on_large_stack(move || {
+    let read = on_large_stack(move || {
         let statements = Parser::parse_sql(&SQLiteDialect {}, &sql).unwrap_or_default();
         statements.first().map(tell).unwrap_or_default()
     });
-    told.unwrap_or_default()
+    read.unwrap_or_default()
 }
 
 #[cfg(test)]

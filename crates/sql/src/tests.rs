@@ -146,7 +146,7 @@ fn relation(relation: &FromRelation) -> String {
 }
 
 /// A query as it was understood: `outputs from relations where conditions`, and what is beside these.
-fn told(query: &SqlQuery) -> String {
+fn shown(query: &SqlQuery) -> String {
     let selects = query.selects.iter().map(|select| {
         let list = |all: Vec<String>, between| all.join(between);
         let distinct = if select.distinct { "distinct " } else { "" };
@@ -159,22 +159,22 @@ fn told(query: &SqlQuery) -> String {
         let having = if select.having { " having" } else { "" };
         format!("{distinct}{outputs} from {relations} where {conditions}{groups}{having}{strange}")
     });
-    let mut told = selects.collect::<Vec<_>>().join(" + ");
+    let mut shown = selects.collect::<Vec<_>>().join(" + ");
     if query.set == SetOperation::Other {
-        told += " !set";
+        shown += " !set";
     }
     for strange in &query.strange {
-        told += &format!(" !{strange}");
+        shown += &format!(" !{strange}");
     }
     for (word, limit) in [("limit", &query.limit), ("offset", &query.offset)] {
         match limit {
             RowLimit::None => {}
-            RowLimit::Rows(rows) => told += &format!(" {word} {rows}"),
-            RowLimit::Parameter(name) => told += &format!(" {word} :{name}"),
-            RowLimit::Unknown => told += &format!(" {word} ?"),
+            RowLimit::Rows(rows) => shown += &format!(" {word} {rows}"),
+            RowLimit::Parameter(name) => shown += &format!(" {word} :{name}"),
+            RowLimit::Unknown => shown += &format!(" {word} ?"),
         }
     }
-    told
+    shown
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn queries_are_understood_as_what_they_are() {
             "a from t where  limit ?",
         ),
     ] {
-        assert_eq!(told(&read(sql, dbms)), expected, "{sql}");
+        assert_eq!(shown(&read(sql, dbms)), expected, "{sql}");
     }
 }
 
@@ -408,7 +408,7 @@ fn what_is_no_single_query_that_reads_is_refused() {
         ),
         (Postgres, "SELECT 'a FROM t", "cannot be read: Unterminated"),
     ] {
-        let refused = SqlQuery::read(sql, Some(dbms)).map(|query| told(&query));
+        let refused = SqlQuery::read(sql, Some(dbms)).map(|query| shown(&query));
         let refused = refused.expect_err(sql).to_string();
         assert!(refused.contains(expected), "{sql}: {refused}");
     }

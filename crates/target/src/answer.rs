@@ -84,13 +84,13 @@ async fn part(
 ) -> Result<RequestResult> {
     let mut part = RequestResult::default();
     loop {
-        let asked = target.ask(table, request, part.shard.next.take()).await?;
+        let page = target.ask(table, request, part.shard.next.take()).await?;
         part.pages += 1;
-        if let Some(units) = asked.units {
+        if let Some(units) = page.units {
             *part.units.get_or_insert(0.0) += units;
         }
-        part.shard.items.extend(asked.items);
-        part.shard.next = asked.next;
+        part.shard.items.extend(page.items);
+        part.shard.next = page.next;
         let is_enough = match most {
             Some(most) => part.shard.items.len() >= most,
             None => !all,

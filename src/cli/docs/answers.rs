@@ -71,8 +71,8 @@ pub(super) async fn ask(
         if let Some(target) = &elsewhere {
             let values = found.map(|found| found.values);
             if let Some(values) = values.or_else(|| proposed.into_iter().next()) {
-                let asked = measured(target.as_ref(), table, pattern, values, context).await;
-                found = asked.map_err(query::refused)?;
+                let answered = measured(target.as_ref(), table, pattern, values, context).await;
+                found = answered.map_err(query::refused)?;
             } else {
                 found = None;
             }

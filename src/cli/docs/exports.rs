@@ -15,13 +15,13 @@ use crate::preview::sample;
 pub(super) async fn gather(job: &DocsJob, output: &OutputStreams) -> Result<Material, Failure> {
     let mut formats = job.places.iter().map(|(format, _)| *format);
     let holds_items =
-        !job.said.no_examples && formats.any(|format| format == DocsFormat::Workbench);
-    let (mut source, _, file) = mapping::open_any(&job.origin, &job.said.mapping).await?;
+        !job.arguments.no_examples && formats.any(|format| format == DocsFormat::Workbench);
+    let (mut source, _, file) = mapping::open_any(&job.origin, &job.arguments.mapping).await?;
     let model = file.into_model(output)?;
     let mut samples = Vec::new();
     if let Some(source) = source.as_mut().filter(|_| holds_items) {
-        let context = target::context(&model, job.said.now)?;
-        let rows = u64::from(job.said.limit);
+        let context = target::context(&model, job.arguments.now)?;
+        let rows = u64::from(job.arguments.limit);
         samples = sample(source.as_mut(), &model, context, rows, &|_| true).await?;
     }
     Ok(Material {

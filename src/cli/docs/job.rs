@@ -90,9 +90,9 @@ fn account(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// What is to be written, and from what: what was said, and what it comes to.
+/// What is to be written, and from what: the arguments, and what they come to.
 pub(super) struct DocsJob {
-    pub(super) said: Docs,
+    pub(super) arguments: Docs,
     pub(super) origin: CatalogOrigin,
     /// Each format, with where it goes.
     pub(super) places: Vec<(DocsFormat, FormatDestination)>,
@@ -111,7 +111,7 @@ impl Docs {
             origin: CatalogOrigin::of(self.source.source.clone(), self.catalog.clone())?,
             places,
             target,
-            said: self,
+            arguments: self,
         })
     }
 
@@ -150,11 +150,11 @@ impl Docs {
     /// What is to be written, each format once.
     fn formats(&self) -> Vec<DocsFormat> {
         let mut formats = Vec::new();
-        let said = match self.formats.as_slice() {
+        let formats_given = match self.formats.as_slice() {
             [] => &DocsFormat::USUAL,
-            said => said,
+            formats_given => formats_given,
         };
-        for format in said {
+        for format in formats_given {
             if !formats.contains(format) {
                 formats.push(*format);
             }

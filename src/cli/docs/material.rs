@@ -43,15 +43,15 @@ pub(super) async fn gather(
     job: &DocsJob,
     output: &OutputStreams,
 ) -> Result<(Material, Definition), Failure> {
-    let said = &job.said;
-    let prices = prices::read(said.prices.as_deref(), said.price_region())?;
-    let (mut source, catalog, file) = mapping::open_any(&job.origin, &said.mapping).await?;
+    let arguments = &job.arguments;
+    let prices = prices::read(arguments.prices.as_deref(), arguments.price_region())?;
+    let (mut source, catalog, file) = mapping::open_any(&job.origin, &arguments.mapping).await?;
     let warnings = document_warnings(&file, &file.checked.diagnostics);
     let accepted = document_warnings(&file, &file.checked.accepted);
     let proofs = file.checked.proofs.clone();
     let model = Arc::new(file.into_model(output)?);
     let proofs = proofs.ok_or_else(Failure::silent)?;
-    let context = target::context(&model, said.now)?;
+    let context = target::context(&model, arguments.now)?;
     let share = ALL_ROWS / model.item_types.len().max(1);
     let rows = ROWS.max(u64::try_from(share).unwrap_or(ROWS));
     let mut samples = Vec::new();
@@ -69,7 +69,7 @@ pub(super) async fn gather(
     drop(source);
     let mut examples = None;
     let mut found = Vec::new();
-    if !samples.is_empty() && !said.no_examples {
+    if !samples.is_empty() && !arguments.no_examples {
         output.note("asking the access patterns");
         let asked = answers::ask(job.target.as_ref(), &model, &proofs, &samples, &context).await?;
         found = asked.answers;
@@ -80,12 +80,12 @@ pub(super) async fn gather(
         });
     }
     let forecast = match &job.origin {
-        CatalogOrigin::Source(url) if said.all => {
+        CatalogOrigin::Source(url) if arguments.all => {
             Some(all_rows(url, &model, context.clone()).await?)
         }
         _ => None,
     };
-    let name = said
+    let name = arguments
         .mapping
         .file_name()
         .unwrap_or_default()
@@ -99,22 +99,22 @@ pub(super) async fn gather(
         samples: &samples,
         rows,
         examples,
-        shown: usize::from(said.limit),
+        shown: usize::from(arguments.limit),
         answers: found,
         forecast: forecast.as_ref().map(|forecast| Totals {
             item_types: &forecast.item_types,
             places: &forecast.places,
         }),
-        target: &said.target_options(),
+        target: &arguments.target_options(),
         prices: &prices,
         warnings,
         accepted,
     });
-    if said.no_examples {
+    if arguments.no_examples {
         samples.clear();
     }
     for sample in &mut samples {
-        sample.items.truncate(usize::from(said.limit));
+        sample.items.truncate(usize::from(arguments.limit));
     }
     Ok((Material { model, samples }, definition))
 }

@@ -118,9 +118,9 @@ pub(in crate::cli) struct Migrate {
     pub(super) format: Format,
 }
 
-/// What a load is to do: what was said, and what it comes to.
+/// What a load is to do: the arguments, and what they come to.
 pub(super) struct MigrateJob {
-    pub(super) said: Migrate,
+    pub(super) arguments: Migrate,
     /// The URL of the source.
     pub(super) source: String,
     pub(super) target: TargetSpec,
@@ -166,7 +166,7 @@ impl Migrate {
             source: self.source.url()?.to_owned(),
             target,
             state_file,
-            said: self,
+            arguments: self,
         })
     }
 
@@ -216,7 +216,7 @@ impl Migrate {
     /// The options by which one run is told from another; the file of `--retry-rejects` is told by what it
     /// holds.
     pub(super) fn identity(&self) -> Vec<(&'static str, String)> {
-        let said = |is_said: bool| is_said.then(|| "said".to_owned());
+        let flag = |is_given: bool| is_given.then(|| "said".to_owned());
         let stale = self.prune.and_then(|rows| rows.to_possible_value());
         let options = [
             (
@@ -225,12 +225,13 @@ impl Migrate {
             ),
             ("--partition", self.partition.clone()),
             ("--now", self.now.map(|now| now.to_string())),
-            ("--changes-only", said(self.changes_only)),
+            ("--changes-only", flag(self.changes_only)),
             ("--prune", stale.map(|rows| rows.get_name().to_owned())),
-            ("--replace", said(self.replace)),
+            ("--replace", flag(self.replace)),
         ];
-        let options = options.into_iter();
-        let said = options.filter_map(|(name, value)| Some((name, value?)));
-        said.collect()
+        options
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
     }
 }

@@ -41,8 +41,8 @@ impl KeyTemplateTexts {
             return Ok(());
         };
         let keys = self.keys.iter();
-        let changed =
-            keys.filter(|(name, keys)| last.keys.get(*name).is_some_and(|then| then != *keys));
+        let changed = keys
+            .filter(|(name, keys)| last.keys.get(*name).is_some_and(|earlier| earlier != *keys));
         let changed: Vec<&str> = changed.map(|(name, _)| name.as_str()).collect();
         if changed.is_empty() {
             return Ok(());

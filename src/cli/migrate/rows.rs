@@ -18,8 +18,8 @@ use crate::value::quote;
 /// The rows and items that a run is about.
 pub(super) fn of(job: &MigrateJob, model: &Model) -> Result<RunSelection, Failure> {
     Ok(RunSelection {
-        partition: selection::partition(job.said.partition.as_deref(), model)?,
-        rows: (job.said.retry_rejects.as_deref())
+        partition: selection::partition(job.arguments.partition.as_deref(), model)?,
+        rows: (job.arguments.retry_rejects.as_deref())
             .map(|path| rows(path, model))
             .transpose()?,
     })

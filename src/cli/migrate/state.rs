@@ -28,11 +28,11 @@ pub(super) fn open(
     model: &Model,
     context: &Context,
 ) -> Result<Option<Opened>, Failure> {
-    if job.said.plan || (job.said.state.is_none() && target.is_passing()) {
+    if job.arguments.plan || (job.arguments.state.is_none() && target.is_passing()) {
         return Ok(None);
     }
     let identity = identity(job, mapping, source, target, model, context)?;
-    let opened = State::open(&job.state_file, &identity, job.said.resume_mode());
+    let opened = State::open(&job.state_file, &identity, job.arguments.resume_mode());
     Ok(Some(opened.map_err(load::Failure::from)?))
 }
 
@@ -49,7 +49,7 @@ fn identity(
         .with(
             "the mapping",
             hash(mapping.text.as_bytes()),
-            job.said.mapping.display().to_string(),
+            job.arguments.mapping.display().to_string(),
         )
         .plain("the source", &source.name)
         .plain("the target", target.place())
@@ -61,10 +61,10 @@ fn identity(
         let values = hash(format!("{:?}", mapping.variables).as_bytes());
         identity = identity.with("the environment of the mapping", values, shown);
     }
-    for (option, value) in job.said.identity() {
+    for (option, value) in job.arguments.identity() {
         identity = identity.plain(option, value);
     }
-    if let Some(path) = &job.said.retry_rejects {
+    if let Some(path) = &job.arguments.retry_rejects {
         let bytes = std::fs::read(path).map_err(|error| {
             let shown = path.display();
             Failure::usage(format!("cannot read the rejects file {shown}")).with_cause(&error)

@@ -49,9 +49,9 @@ impl TableState {
             held: TableAtStart::Empty,
             target: target.clone(),
             model: model.clone(),
-            create: !job.said.no_create && !job.said.plan,
+            create: !job.arguments.no_create && !job.arguments.plan,
             replace: false,
-            may_hold_items: job.said.may_hold_items() || state::goes_on(opened),
+            may_hold_items: job.arguments.may_hold_items() || state::goes_on(opened),
             earlier_table_id: again.and_then(|earlier| earlier.table_id().map(str::to_owned)),
         };
         let table = &model.table;
@@ -60,8 +60,8 @@ impl TableState {
             None if table_state.earlier_table_id.is_some() => return Err(table_state.deleted()),
             // What was deleted to be replaced is made again.
             None if table_state.create => {}
-            Some(found) if job.said.replace && again.is_none() => {
-                table_state.agree(job.said.yes, found.item_count)?;
+            Some(found) if job.arguments.replace && again.is_none() => {
+                table_state.agree(job.arguments.yes, found.item_count)?;
                 table_state.replace = true;
             }
             _ => {

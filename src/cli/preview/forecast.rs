@@ -193,13 +193,13 @@ fn rejects(forecast: &Forecast) -> String {
     for (code, rows) in &forecast.total.rejects_by_code {
         out.push(format!(" {code}: {}", counted(*rows, "row")));
         let notes = || forecast.rejects.iter().filter(|note| note.code == *code);
-        let mut told = None;
+        let mut last_help = None;
         for note in notes() {
             let attribute = attribute(note.attribute.as_deref());
             out.push(format!("   {}:{attribute} {}", whose(note), note.message));
         }
         for help in notes().filter_map(|note| note.help.as_ref()) {
-            if told.replace(help) != Some(help) {
+            if last_help.replace(help) != Some(help) {
                 out.push(format!("   help: {help}"));
             }
         }

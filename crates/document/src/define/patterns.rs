@@ -151,35 +151,35 @@ pub(super) fn reads(facts: &DocumentFacts<'_>) -> Option<String> {
     let mut bounds = patterns.iter().filter(|each| each.units.at_least);
     let goes_on = bounds.clone().any(|each| each.answer.is_some());
     let is_blank = bounds.any(|each| each.answer.is_none());
-    let mut told = Vec::new();
+    let mut notes = Vec::new();
     if patterns.iter().any(|each| each.units.example.is_some()) {
         let usual = "Read units are those of the examples' answers; other parameters may find more or less.";
-        told.push(usual.to_owned());
+        notes.push(usual.to_owned());
     }
     let target = "With `--target` the loaded table is asked, and its answers tell all units.";
     match examples {
         Some(examples) if goes_on && examples.asked.is_none() && !examples.whole => {
             let rows = counted(examples.rows, "row");
-            told.push(format!(
+            notes.push(format!(
                 "≥ is a lower bound: the example was asked of the first {rows} of each item type, \
                  and further rows may add to what it finds. {target}"
             ));
         }
         Some(_) if goes_on => {
             let pages = "≥ is a lower bound: the answer has more pages than were read.";
-            told.push(pages.to_owned());
+            notes.push(pages.to_owned());
         }
         _ => {}
     }
     if is_blank {
         let least =
             "Where there is no example, ≥ stands before what a call takes that finds nothing.";
-        told.push(least.to_owned());
+        notes.push(least.to_owned());
         if examples.is_none() {
-            told.push(target.to_owned());
+            notes.push(target.to_owned());
         }
     }
-    (!told.is_empty()).then(|| told.join(" "))
+    (!notes.is_empty()).then(|| notes.join(" "))
 }
 
 /// All of each access pattern.
@@ -332,10 +332,13 @@ impl Pattern<'_> {
             facts.push(("Partitions", vec![plain(merged)]));
         }
         facts.push(("Read units a call", vec![plain(self.units.words())]));
-        let told = |amount| bounded(self.units.at_least, &cost(amount));
-        let mut costs = format!("{} a million calls", told(self.usd_per_million(prices)));
+        let bounded_cost = |amount| bounded(self.units.at_least, &cost(amount));
+        let mut costs = format!(
+            "{} a million calls",
+            bounded_cost(self.usd_per_million(prices))
+        );
         if let Some(rate) = model.rate {
-            let month = told(self.usd_per_month(prices));
+            let month = bounded_cost(self.usd_per_month(prices));
             costs.push_str(&format!("; {month} a month at {rate} a second"));
         }
         facts.push(("Cost", vec![plain(costs)]));
@@ -513,10 +516,10 @@ fn filter(pattern: &AccessPattern) -> Option<String> {
 /// where none can be planned.
 fn outline(inputs: &Inputs<'_>, pattern: &AccessPattern) -> Option<ExampleRequest> {
     let mut blank = pattern.clone();
-    let mut asked: Vec<(KeyAttribute, String)> = Vec::new();
+    let mut key_texts: Vec<(KeyAttribute, String)> = Vec::new();
     let mut empty = |key: &mut KeyAttribute, templates: Vec<&mut Template>| {
         for template in templates {
-            asked.push((key.clone(), template.to_string()));
+            key_texts.push((key.clone(), template.to_string()));
             // Any text is a key of this type: the values are put in below.
             template.parts = vec![TemplatePart::Text("-".to_owned())];
         }
@@ -535,7 +538,7 @@ fn outline(inputs: &Inputs<'_>, pattern: &AccessPattern) -> Option<ExampleReques
             *place = value;
         }
     };
-    for (at, (key, text)) in asked.into_iter().enumerate() {
+    for (at, (key, text)) in key_texts.into_iter().enumerate() {
         let value = json!({ key.key_type.word(): text });
         if operation == "GetItem" {
             let name = key.name.replace('~', "~0").replace('/', "~1");

@@ -278,7 +278,7 @@ fn settings(table: &Table) -> DocBlock {
         let (read, write) = (count(warm.read), count(warm.write));
         format!("{read} reads, {write} writes a second")
     });
-    let said = [
+    let lines = [
         ("Billing", Some(billing(table.billing, settings.autoscale))),
         (
             "TTL",
@@ -302,8 +302,8 @@ fn settings(table: &Table) -> DocBlock {
         ("Replicas", listed(&settings.replicas)),
         ("Tags", listed(&tags)),
     ];
-    let said = said.into_iter();
-    texts(said.filter_map(|(name, value)| Some((name, value?))))
+    let lines = lines.into_iter();
+    texts(lines.filter_map(|(name, value)| Some((name, value?))))
 }
 
 /// The values of a key; `None` where one is missing and the item is not in the index.

@@ -304,8 +304,8 @@ mod tests {
     #[test]
     fn what_is_not_there_is_not_said() {
         let map = json!({ "A": null, "B": [], "C": [{ "D": 1, "E": null }], "F": { "Ref": "G" } });
-        let said = "C: [ { \"D\": 1 } ]\nF: { \"Ref\": \"G\" }\n";
-        assert_eq!(block(&super::without_empty(&map), ""), said);
+        let expected = "C: [ { \"D\": 1 } ]\nF: { \"Ref\": \"G\" }\n";
+        assert_eq!(block(&super::without_empty(&map), ""), expected);
     }
 
     #[test]

@@ -61,16 +61,15 @@ pub(super) fn application(model: &Model, options: &ExportOptions) -> Result<Expo
         return Err(ExportError::NoPatterns);
     }
     let (tenant, notes) = tenant(model, &options.tenant)?;
-    let mut asked: Vec<AskedAction> = Vec::new();
+    let mut actions: Vec<AskedAction> = Vec::new();
     for pattern in &model.patterns {
         let (action, keys) = (action(pattern), LeadingKeys::of(pattern, tenant.as_deref()));
         let index = pattern.index.as_deref();
-        let found = asked
-            .iter_mut()
-            .find(|asked| asked.action == action && asked.index == index);
+        let mut known = actions.iter_mut();
+        let found = known.find(|known| known.action == action && known.index == index);
         match found {
-            Some(asked) => asked.keys.push(keys),
-            None => asked.push(AskedAction {
+            Some(known) => known.keys.push(keys),
+            None => actions.push(AskedAction {
                 action,
                 index,
                 keys: vec![keys],
@@ -78,13 +77,13 @@ pub(super) fn application(model: &Model, options: &ExportOptions) -> Result<Expo
         }
     }
     let (mut names, mut statements) = (UniqueNames::default(), Vec::new());
-    for asked in &asked {
-        let arn = arn(&model.table.name, options, None, asked.index);
-        asked.allow(&[arn], &mut names, &mut statements);
+    for action in &actions {
+        let arn = arn(&model.table.name, options, None, action.index);
+        action.allow(&[arn], &mut names, &mut statements);
     }
     let mut export = policy(&statements);
     export.warnings.extend(notes);
-    export.warnings.extend(uncovered_partitions(&asked));
+    export.warnings.extend(uncovered_partitions(&actions));
     Ok(export)
 }
 
@@ -111,16 +110,16 @@ impl AskedAction<'_> {
             let sid = names.camel(&format!("Dynafold-application-{}-on-{whole}", self.action));
             statements.push(statement(&sid, &[self.action], resources, condition));
         };
-        let told: Option<Vec<(String, bool)>> =
+        let keys: Option<Vec<(String, bool)>> =
             self.keys.iter().map(LeadingKeys::condition).collect();
-        let Some(mut told) = told else {
+        let Some(mut keys) = keys else {
             add(None);
             return;
         };
-        told.sort_unstable();
-        told.dedup();
+        keys.sort_unstable();
+        keys.dedup();
         for (operator, wanted) in [("StringEquals", false), ("StringLike", true)] {
-            let texts = told.iter().filter(|(_, is_like)| *is_like == wanted);
+            let texts = keys.iter().filter(|(_, is_like)| *is_like == wanted);
             let texts: Vec<&str> = texts.map(|(text, _)| text.as_str()).collect();
             if !texts.is_empty() {
                 let operator = format!("ForAllValues:{operator}");
@@ -131,12 +130,12 @@ impl AskedAction<'_> {
 }
 
 /// Where the condition key tells nothing.
-fn uncovered_partitions(asked: &[AskedAction<'_>]) -> impl Iterator<Item = String> {
-    let untold = asked
+fn uncovered_partitions(actions: &[AskedAction<'_>]) -> impl Iterator<Item = String> {
+    let untold = actions
         .iter()
-        .filter(|asked| asked.keys.contains(&LeadingKeys::Untold));
-    untold.map(|asked| {
-        let whole = asked
+        .filter(|action| action.keys.contains(&LeadingKeys::Untold));
+    untold.map(|action| {
+        let whole = action
             .index
             .map_or_else(|| "the table".to_owned(), |index| format!("index {index}"));
         format!(
@@ -195,11 +194,11 @@ pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
     }
     load.sort_unstable();
     make.sort_unstable();
-    let mut asked: Vec<String> = Vec::new();
+    let mut resources: Vec<String> = Vec::new();
     for pattern in &model.patterns {
         let resource = arn(&table.name, options, None, pattern.index.as_deref());
-        if !asked.contains(&resource) {
-            asked.push(resource);
+        if !resources.contains(&resource) {
+            resources.push(resource);
         }
     }
     let own = [arn(&table.name, options, None, None)];
@@ -208,8 +207,12 @@ pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
         statement("MakeTheTable", &make, &own),
         statement("ReplaceTheTable", &["DeleteTable"], &own),
     ];
-    if !asked.is_empty() {
-        statements.push(statement("AskThePatterns", &["GetItem", "Query"], &asked));
+    if !resources.is_empty() {
+        statements.push(statement(
+            "AskThePatterns",
+            &["GetItem", "Query"],
+            &resources,
+        ));
     }
     if !settings.replicas.is_empty() {
         let others = settings.replicas.iter();

@@ -168,20 +168,20 @@ fn scaling(table: &Table) -> Vec<Scaling<'_>> {
 
 /// The stream, and whether an archive is fed from it.
 fn archive(model: &Model, warnings: &mut Vec<String>) -> (Option<StreamView>, bool) {
-    let said = model.table.settings.stream;
+    let declared = model.table.settings.stream;
     let wanted = model
         .item_types
         .iter()
         .any(|item| item.expired == Expired::Archive);
     if !wanted {
-        return (said, false);
+        return (declared, false);
     }
-    if let Some(view @ (StreamView::KeysOnly | StreamView::NewImage)) = said {
+    if let Some(view @ (StreamView::KeysOnly | StreamView::NewImage)) = declared {
         warnings.push(format!(
             "there is no archive of what expires: the table's stream (`{}`) does not hold what was deleted; say `stream: old-image` or `new-and-old-images`",
             view.word()
         ));
-        return (said, false);
+        return (declared, false);
     }
     if !model.table.settings.replicas.is_empty() {
         warnings.push(
@@ -189,7 +189,7 @@ fn archive(model: &Model, warnings: &mut Vec<String>) -> (Option<StreamView>, bo
                 .to_owned(),
         );
     }
-    (Some(said.unwrap_or(StreamView::OldImage)), true)
+    (Some(declared.unwrap_or(StreamView::OldImage)), true)
 }
 
 /// The attributes of a key in order, each with DynamoDB's word for its role.

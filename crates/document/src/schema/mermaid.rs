@@ -76,8 +76,8 @@ fn relationship(out: &mut String, catalog: &Catalog, table: &Table, key: &Foreig
 
 /// An entity's name; the characters that Mermaid's quoted names cannot hold are replaced.
 fn quoted(name: &str) -> String {
-    let odd = |c: char| matches!(c, '"' | '%' | '\\') || c.is_control();
-    let name = name.replace(odd, "_");
+    let is_unsafe = |c: char| matches!(c, '"' | '%' | '\\') || c.is_control();
+    let name = name.replace(is_unsafe, "_");
     format!("\"{}\"", if name.is_empty() { "_" } else { &name })
 }
 

@@ -354,7 +354,7 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
         lanes: &mut Lanes<T>,
         mut enter: impl FnMut(&LaneMessage<T>),
     ) -> Duration {
-        let mut told = vec![false; self.model.passes.len()];
+        let mut announced = vec![false; self.model.passes.len()];
         let mut waited = Duration::ZERO;
         loop {
             let from = Instant::now();
@@ -372,7 +372,7 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
             if let LaneMessage::Rows(RowBlock { ticket, .. }) | LaneMessage::End { ticket, .. } =
                 &read
             {
-                self.announce_pass((self.pass)(ticket), &mut told);
+                self.announce_pass((self.pass)(ticket), &mut announced);
             }
             enter(&read);
             let failure = match read {
@@ -397,11 +397,11 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
     }
 
     /// Tells that a pass begins, once.
-    fn announce_pass(&self, pass: usize, told: &mut [bool]) {
-        let Some(told) = told.get_mut(pass).filter(|told| !**told) else {
+    fn announce_pass(&self, pass: usize, announced: &mut [bool]) {
+        let Some(announced) = announced.get_mut(pass).filter(|announced| !**announced) else {
             return;
         };
-        *told = true;
+        *announced = true;
         if let Some(this) = self.model.passes.get(pass) {
             let progress = self.progress;
             progress.pass(pass, &this.name, &this.item_types, this.estimated_rows);

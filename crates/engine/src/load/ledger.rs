@@ -202,8 +202,8 @@ impl Ledger {
     }
 
     /// Writes and notes the rejects of a run that does not begin; the books know nothing of them.
-    pub(super) fn record_refusal(&self, halt: &RunHalt, told: RefusalRejects) {
-        let RefusalRejects { notes, mut lines } = told;
+    pub(super) fn record_refusal(&self, halt: &RunHalt, rejects: RefusalRejects) {
+        let RefusalRejects { notes, mut lines } = rejects;
         let mut inner = self.inner.lock();
         inner.notes.extend(notes);
         if let Err(failure) = inner.rejects.append(&mut lines) {

@@ -67,25 +67,29 @@ fn of_table(entries: &[BatchEntry]) -> f64 {
 /// The units that a request used: what the table takes at least, or more where the answer says so;
 /// and those of its indexes as the answer tells them, where it names them all. Those that it does not
 /// name may be untouched, or it may not tell of them: they are thought to be written.
-fn used(accepted: &[BatchEntry], indexes: usize, told: Option<Consumed>) -> f64 {
+fn used(accepted: &[BatchEntry], indexes: usize, consumed: Option<Consumed>) -> f64 {
     let least = of_table(accepted);
     let reckoned = (units(accepted) - least).max(0.0);
-    let told = told.unwrap_or_default();
-    let of_indexes = if told.named >= indexes {
-        told.indexes
+    let consumed = consumed.unwrap_or_default();
+    let of_indexes = if consumed.named >= indexes {
+        consumed.indexes
     } else {
-        told.indexes.max(reckoned)
+        consumed.indexes.max(reckoned)
     };
-    let of_table = told.table.unwrap_or(0.0).max(least);
-    (of_table + of_indexes).max(told.total)
+    let of_table = consumed.table.unwrap_or(0.0).max(least);
+    (of_table + of_indexes).max(consumed.total)
 }
 
 impl WritePaceState {
     /// What an answer tells, as long as none has told what cannot be.
-    fn believed(&mut self, accepted: &[BatchEntry], told: Option<Consumed>) -> Option<Consumed> {
-        let told = told?;
-        self.is_believed &= told.total >= of_table(accepted);
-        self.is_believed.then_some(told)
+    fn believed(
+        &mut self,
+        accepted: &[BatchEntry],
+        consumed: Option<Consumed>,
+    ) -> Option<Consumed> {
+        let consumed = consumed?;
+        self.is_believed &= consumed.total >= of_table(accepted);
+        self.is_believed.then_some(consumed)
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) struct Proved {
     pub(crate) contest: ContestedKeys,
     /// What is known of the rejected rows: those without an item, and where keys are shared those of
     /// the first keys.
-    pub(super) told: RefusalRejects,
+    pub(super) rejects: RefusalRejects,
 }
 
 impl Proved {
@@ -168,7 +168,7 @@ impl KeyPass<'_> {
                 // A reading that rejects as many as it likes says so when it loads.
                 if self.max_rejects.is_some() {
                     let reject = Rejected::new(index, row_key(item_type, row), *reject);
-                    proved.told.write_reject(self.model, &reject)?;
+                    proved.rejects.write_reject(self.model, &reject)?;
                 }
             }
             RowOutcome::Filtered | RowOutcome::Rejected(_) | RowOutcome::Expired(_) => {}
@@ -185,7 +185,9 @@ impl KeyPass<'_> {
     ) -> Result<(), EndReason> {
         let tells = !proved.begins(self.max_rejects);
         let mut losers: Vec<(usize, RowKey, Folded)> = Vec::new();
-        let Proved { contest, told, .. } = proved;
+        let Proved {
+            contest, rejects, ..
+        } = proved;
         let read = self
             .walk(model)
             .each(source, |index, item_type, row, fate| {
@@ -203,7 +205,7 @@ impl KeyPass<'_> {
                 }
                 if contest.is_named(folded.fingerprint) {
                     let reject = contest.reject(model, index, key, &folded);
-                    told.write_reject(model, &reject)?;
+                    rejects.write_reject(model, &reject)?;
                 } else if losers.len() < NAMED {
                     losers.push((index, key, folded));
                 }
@@ -213,7 +215,7 @@ impl KeyPass<'_> {
         read.await?;
         for (index, key, folded) in losers {
             let reject = contest.reject(model, index, key, &folded);
-            told.write_reject(model, &reject)?;
+            rejects.write_reject(model, &reject)?;
         }
         Ok(())
     }

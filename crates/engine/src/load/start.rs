@@ -248,7 +248,7 @@ impl BegunLoad {
             ..proved.keys
         };
         if !begins {
-            self.refused = Some(proved.told);
+            self.refused = Some(proved.rejects);
             return Err(EndReason::TooManyRejects);
         }
         let lost = || Failure::Internal("the source did not come back from the proof of keys");
@@ -256,9 +256,9 @@ impl BegunLoad {
         // Rows that are gone since an earlier attempt have left their items behind, where the source
         // has changed. Among items that were there before they would not be known.
         let stale = done.changed && done.table_at_start == Some(TableAtStart::Empty);
-        let asked = load.options.prune.is_some() || load.options.doing != ItemAction::Put;
+        let replaces_rows = load.options.prune.is_some() || load.options.doing != ItemAction::Put;
         let setting = RunSetup {
-            overlooked: done.changed && !stale && !asked,
+            overlooked: done.changed && !stale && !replaces_rows,
             source,
             plan,
             done,

@@ -480,18 +480,18 @@ impl LoadRules {
     /// that impossible.
     pub(super) fn prunable(&self, model: &Model) -> (Vec<bool>, Vec<String>) {
         let mut prunable = selected(model);
-        let mut said = Vec::new();
+        let mut notes = Vec::new();
         let all = prunable.iter_mut().zip(&self.spared).zip(&model.item_types);
         for ((prunable, spared), item_type) in all {
             if *prunable && spared.load(Ordering::Relaxed) {
                 *prunable = false;
-                said.push(format!(
+                notes.push(format!(
                     "{}: no items were deleted, because rows were rejected before their keys were made, and which items are theirs cannot be told",
                     item_type.name
                 ));
             }
         }
-        (prunable, said)
+        (prunable, notes)
     }
 }
 

@@ -105,9 +105,9 @@ impl SurveyRun {
             lanes: 1,
             cancel: &cancel,
         };
-        let mut told = None;
+        let mut announced = None;
         let read = walk.read(&mut source, |pass, read| {
-            if told.replace(pass) != Some(pass) {
+            if announced.replace(pass) != Some(pass) {
                 self.announce_pass(pass);
             }
             self.take(pass, read)?;

@@ -252,8 +252,8 @@ mod tests {
         );
         assert!(text(ParameterKind::Boolean, "yes").is_err());
         assert!(text(ParameterKind::Binary, "?").is_err());
-        for odd in ["0", "0g", "+1", "é"] {
-            assert!(text(ParameterKind::Hex, odd).is_err(), "{odd}");
+        for malformed in ["0", "0g", "+1", "é"] {
+            assert!(text(ParameterKind::Hex, malformed).is_err(), "{malformed}");
         }
         assert_eq!(text(ParameterKind::Text, "").as_deref(), Ok(""));
     }

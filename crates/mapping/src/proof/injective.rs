@@ -261,17 +261,17 @@ fn proved(
     key: &UniqueColumns,
     readings: &[ValueReading<'_>],
 ) -> Injectivity {
-    let mut said: Vec<usize> = Vec::new();
+    let mut explained: Vec<usize> = Vec::new();
     let mut reasons = Vec::new();
     for reading in readings.iter().filter(|reading| reading.gap() == Gap::None) {
         let column = reading.each.placeholder.place.column;
-        let told = subject
+        let is_determined = subject
             .facts
             .determined
             .iter()
             .any(|(theirs, ours)| theirs.contains(&column) && overlap(ours, &key.columns));
-        if !said.contains(&column) && (key.columns.contains(&column) || told) {
-            said.push(column);
+        if !explained.contains(&column) && (key.columns.contains(&column) || is_determined) {
+            explained.push(column);
             reasons.push(reading.because());
         }
     }

@@ -426,15 +426,15 @@ pub(crate) fn proofs(subject: ProofSubject<'_>) -> Vec<Claim> {
 
 /// What puts the values of a sort key into order, in words.
 fn in_order(subject: ProofSubject<'_>, template: &Template) -> String {
-    let mut said: Vec<String> = Vec::new();
+    let mut reasons: Vec<String> = Vec::new();
     for placeholder in template.placeholders() {
         let words = value(subject, placeholder).unwrap_or_default();
-        if !said.contains(&words) {
-            said.push(words);
+        if !reasons.contains(&words) {
+            reasons.push(words);
         }
     }
-    if said.is_empty() {
-        said.push("it is one text".to_owned());
+    if reasons.is_empty() {
+        reasons.push("it is one text".to_owned());
     }
-    said.join(", ")
+    reasons.join(", ")
 }

@@ -19,20 +19,20 @@ pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern]) {
         let mut patterns = bound.iter().map(|bound| &bound.pattern);
         patterns.any(|pattern| pattern.index.as_deref() == Some(name))
     };
-    let asked = table.indexes.iter().filter(|index| is_asked(&index.name));
-    let keys = std::iter::once(&table.partition).chain(asked.flat_map(|index| &index.partition));
+    let queried = table.indexes.iter().filter(|index| is_asked(&index.name));
+    let keys = std::iter::once(&table.partition).chain(queried.flat_map(|index| &index.partition));
     for key in keys {
         for item in whole.resolved {
             let template = item.item.template(&key.name);
             for placeholder in template.iter().flat_map(|template| template.placeholders()) {
-                let told = parent_spelling(item, placeholder, whole).map(|help| {
+                let warning = parent_spelling(item, placeholder, whole).map(|help| {
                     let message = format!(
                         "`{{{}}}` is a foreign key that the database compares without regard to case, accents or blanks at the end: spelled otherwise than its parent, the item stands apart from it",
                         placeholder.place.written
                     );
                     Diagnostic::new(Code::InsensitiveKey, item.place(&key.name), message).with_help(help)
                 });
-                whole.diagnostics.extend(told);
+                whole.diagnostics.extend(warning);
             }
         }
     }

@@ -25,7 +25,7 @@ fn find_parent<'a>(raw: &RawJoin, scope: &Scope<'a>) -> Option<JoinedParent<'a>>
     if scope.is_taken(&raw.alias, Code::Join) {
         return None;
     }
-    let told = diagnostics.count();
+    let faults_before = diagnostics.count();
     let (table, on, optional) = match &raw.to {
         RawJoinTo::Key(columns) => by_key(raw, columns, scope)?,
         RawJoinTo::Match { table, on } => {
@@ -46,7 +46,8 @@ fn find_parent<'a>(raw: &RawJoin, scope: &Scope<'a>) -> Option<JoinedParent<'a>>
         on,
         optional,
     };
-    if parent.one == JoinUniqueness::Unknown && scope.known && diagnostics.count() == told {
+    if parent.one == JoinUniqueness::Unknown && scope.known && diagnostics.count() == faults_before
+    {
         diagnostics.push(several(raw, &parent));
     }
     Some(parent)

@@ -45,12 +45,15 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
                 .collect()
         };
         let tell = |code, others: &[(&ResolvedItem, &ApartReason)], message, label, help: &str| {
-            let told = Diagnostic::new(code, item.place(&last.name), message)
+            let diagnostic = Diagnostic::new(code, item.place(&last.name), message)
                 .with_label(label)
                 .with_help(help);
-            others.iter().take(NAMED).fold(told, |told, (other, _)| {
-                told.with_other(other.place(&last.name), "the other key")
-            })
+            others
+                .iter()
+                .take(NAMED)
+                .fold(diagnostic, |diagnostic, (other, _)| {
+                    diagnostic.with_other(other.place(&last.name), "the other key")
+                })
         };
         let name = &item.item.name;
         let meet = others(|apart| matches!(apart, ApartReason::Not(_)));
@@ -335,7 +338,7 @@ fn sized(size: &SizeProof) -> Claim {
 pub(super) fn found(pattern: &str, finds: &PatternFinds) -> Claim {
     let PatternFinds {
         item_types,
-        odd,
+        barely,
         unknown,
     } = finds;
     let types: Vec<&str> = item_types.iter().map(String::as_str).collect();
@@ -345,13 +348,13 @@ pub(super) fn found(pattern: &str, finds: &PatternFinds) -> Claim {
             unknown.join(", ")
         );
         (ClaimVerdict::NotProved, because)
-    } else if odd.is_empty() {
+    } else if barely.is_empty() {
         let because = "the keys of no other item type fit its condition".to_owned();
         (ClaimVerdict::Proved, because)
     } else {
         let because = format!(
             "odd values, that hold what keys set between them, would make it find {} too",
-            odd.join(", ")
+            barely.join(", ")
         );
         (ClaimVerdict::NotProved, because)
     };

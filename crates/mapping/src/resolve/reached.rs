@@ -16,7 +16,7 @@ pub(super) struct PatternFinds {
     /// Item types that it finds.
     pub(super) item_types: Vec<String>,
     /// Item types that it finds with odd values alone.
-    pub(super) odd: Vec<String>,
+    pub(super) barely: Vec<String>,
     /// Those of `item_types` of which that is not known.
     pub(super) unknown: Vec<String>,
 }
@@ -82,7 +82,7 @@ pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern]) -> Vec<
                     || (promised && reach == Reachability::Barely)
             }),
             unknown: named(&|_, reach| reach == Reachability::Unknown),
-            odd: named(&|promised, reach| !promised && reach == Reachability::Barely),
+            barely: named(&|promised, reach| !promised && reach == Reachability::Barely),
         });
     }
     all
@@ -108,7 +108,7 @@ fn never<'a>(
     let mut culprits = conditions.chunks(1).filter(is_culprit).flatten();
     let culprit = culprits.next().or_else(|| conditions.first());
     let name = culprit.map_or("", |(key, _)| &key.name);
-    let asked = keys(name).map_or_else(
+    let wanted = keys(name).map_or_else(
         || "anything".to_owned(),
         |entry| condition_text(&entry.value),
     );
@@ -121,7 +121,7 @@ fn never<'a>(
     });
     let has: Vec<String> = has.collect();
     let message = format!(
-        "`{}` can never find {}: it asks for {name} {asked}, and {}",
+        "`{}` can never find {}: it asks for {name} {wanted}, and {}",
         pattern.name.value,
         what.value,
         has.join(", ")
@@ -178,11 +178,12 @@ fn conditions(pattern: &AccessPattern) -> Vec<KeyCondition<'_>> {
     let partition = pattern.partition.iter();
     let partition = partition.map(|(key, template)| (key, Some(Is(template.clone()))));
     let sort = pattern.order.iter().map(|key| {
-        let mut asked = pattern.sort.iter().filter(|(other, _)| other == key);
-        let asked = asked.next().map(|(_, asked)| asked);
-        let is_known =
-            |asked: &&SortCondition| matches!(asked, Is(_) | BeginsWith(_) | Between(..));
-        (key, asked.filter(is_known).cloned())
+        let mut sort = pattern.sort.iter();
+        let found = sort.find(|(other, _)| other == key);
+        let condition = found
+            .map(|(_, condition)| condition)
+            .filter(|condition| matches!(condition, Is(_) | BeginsWith(_) | Between(..)));
+        (key, condition.cloned())
     });
     partition.chain(sort).collect()
 }

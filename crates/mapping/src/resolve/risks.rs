@@ -92,8 +92,8 @@ fn single_partitions(whole: &ResolvedMapping<'_>) -> Vec<(Diagnostic, bool)> {
             "one value takes about {PARTITION_WRITES} write units a second, and an index that is throttled throttles the table: spread it with `shard(n)`, or leave the attribute out where no access pattern asks for it"
         );
         let span = written.name.span.clone();
-        let told = Diagnostic::new(Code::SinglePartition, span, message);
-        found.push((told.with_help(help), is_crowded));
+        let risk = Diagnostic::new(Code::SinglePartition, span, message);
+        found.push((risk.with_help(help), is_crowded));
     }
     let own = std::slice::from_ref(&table.partition);
     for (item, value, is_crowded) in single(whole.resolved.iter(), own) {
@@ -105,8 +105,8 @@ fn single_partitions(whole: &ResolvedMapping<'_>) -> Vec<(Diagnostic, bool)> {
             "one value takes about {PARTITION_WRITES} write units a second: put a column into it, or spread it with `shard(n)`"
         );
         let span = item.place(&table.partition.name);
-        let told = Diagnostic::new(Code::SinglePartition, span, message);
-        found.push((told.with_help(help), is_crowded));
+        let risk = Diagnostic::new(Code::SinglePartition, span, message);
+        found.push((risk.with_help(help), is_crowded));
     }
     found
 }

@@ -242,10 +242,10 @@ fn commented(
     catalog: &Catalog,
     table: &Table,
     names: &StarterNames,
-    asked: (String, String, String, Vec<String>),
+    parts: (String, String, String, Vec<String>),
 ) -> String {
     let name = names.item_type(&table.name);
-    let (pattern, partition, sort, by) = asked;
+    let (pattern, partition, sort, by) = parts;
     let sql = sql(catalog, table, &by).map(|sql| format!("#     sql: {}\n", quoted(&sql)));
     format!(
         "#   {}:\n#     items: [{}]\n#     key: {{ {}: {partition}, {}: {sort} }}\n{}",

@@ -466,18 +466,18 @@ async fn find_text(
     columns: &mut [Column],
 ) -> sqlx::Result<()> {
     let unsure = |column: &Column| column.declared.eq_ignore_ascii_case("blob");
-    let asked: Vec<String> = columns
+    let charsets: Vec<String> = columns
         .iter()
         .filter(|column| unsure(column))
         .map(|column| format!("CHARSET(q.{})", MysqlDialect.quote(&column.name)))
         .collect();
-    if asked.is_empty() {
+    if charsets.is_empty() {
         return Ok(());
     }
     // The join yields one row and reads none.
     let sql = format!(
         "SELECT {} FROM (SELECT 1) AS one LEFT JOIN ({sql}\n) AS q ON FALSE",
-        asked.join(", ")
+        charsets.join(", ")
     );
     let rows = rows(connection, sql).await?;
     let unsure = columns.iter_mut().filter(|column| unsure(column));

@@ -292,8 +292,8 @@ impl Source for Mysql {
 
     async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>> {
         self.check_live(sql)?;
-        let asked = scan::ask(&mut self.connection, sql, columns).await;
-        asked.map_err(|cause| self.server.fault("the mapping's query".to_owned(), cause))
+        let rows = scan::ask(&mut self.connection, sql, columns).await;
+        rows.map_err(|cause| self.server.fault("the mapping's query".to_owned(), cause))
     }
 
     async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>> {
@@ -331,13 +331,13 @@ async fn open(options: &MySqlConnectOptions) -> sqlx::Result<(MySqlConnection, S
 /// Ends, with what to say, where PostgreSQL answers: it waits for its client to speak, and MySQL's client for its
 /// server. A server that speaks first is left alone.
 async fn finds_postgres(options: &MySqlConnectOptions) -> sqlx::Error {
-    let asked = async {
+    let first_byte = async {
         tokio::time::sleep(FIRST_WORD).await;
         let mut stream = TcpStream::connect((options.get_host(), options.get_port())).await?;
         stream.write_all(&SSL_REQUEST).await?;
         stream.read_u8().await
     };
-    match asked.await {
+    match first_byte.await {
         Ok(b'S' | b'N') => sqlx::Error::Protocol("PostgreSQL answers there".to_owned()),
         _ => std::future::pending().await,
     }

@@ -114,9 +114,9 @@ impl Postgres {
         if server(self) != server(&now) {
             return Err(unknown("a second connection leads to another server"));
         }
-        let changed = |then: &&SessionSetting| {
+        let changed = |earlier: &&SessionSetting| {
             let mut since = now.meaning.iter();
-            since.any(|now| now.name == then.name && now.value != then.value)
+            since.any(|now| now.name == earlier.name && now.value != earlier.value)
         };
         if let Some(SessionSetting { name, .. }) = self.meaning.iter().find(changed) {
             return Err(SourceError::moved(format!(

@@ -154,10 +154,11 @@ async fn collations(connection: &mut SqliteConnection, table: &Table) -> Vec<Str
         names.extend(match compared(connection, &table.name, &[column]).await {
             Ok(names) => names,
             Err(error) => {
-                let said = error
+                let message = error
                     .as_database_error()
                     .map(sqlx::error::DatabaseError::message);
-                let own = said.and_then(|said| said.split_once("no such collation sequence: "));
+                let own =
+                    message.and_then(|message| message.split_once("no such collation sequence: "));
                 vec![own.map_or(UNKNOWN, |(_, name)| name).to_owned()]
             }
         });

@@ -282,8 +282,8 @@ impl Source for Sqlite {
     }
 
     async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>> {
-        let asked = scan::ask(&mut self.connection, sql, columns).await;
-        asked.map_err(|cause| fault("the mapping's query".to_owned(), cause))
+        let rows = scan::ask(&mut self.connection, sql, columns).await;
+        rows.map_err(|cause| fault("the mapping's query".to_owned(), cause))
     }
 
     async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>> {

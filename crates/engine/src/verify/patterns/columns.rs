@@ -302,12 +302,12 @@ impl RowSlots {
             let attributes = carried.iter().filter(|(_, other)| is_same(other, place));
             let attributes: Vec<&str> = attributes.map(|(path, _)| path.as_str()).collect();
             // An attribute that is a column and nothing else says what that column is called.
-            let said = attributes.iter().find_map(|path| names.named_column(path));
+            let named = attributes.iter().find_map(|path| names.named_column(path));
             let found = || match slots.find(place) {
                 Some(_) => None,
                 None => names.of_place(place, &attributes, &is_own),
             };
-            if let Some(from) = said.or_else(found) {
+            if let Some(from) = named.or_else(found) {
                 slots.all.push(RowSlot {
                     place: place.clone(),
                     from,

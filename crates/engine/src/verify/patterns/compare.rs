@@ -89,13 +89,13 @@ impl AnswerComparer<'_> {
     ) -> ComparedCall {
         let mut judged = ComparedCall::default();
         let types = self.projections.iter().zip(may);
-        let mut said: Vec<ExpectedAnswer<'_>> = types
-            .map(|(projection, may)| self.said(projection, rows, may))
+        let mut answers: Vec<ExpectedAnswer<'_>> = types
+            .map(|(projection, may)| self.expected(projection, rows, may))
             .collect();
         for item in items {
-            let owner = self.owner(item, &said);
-            let is_undecided = owner.is_none() && said.iter().any(|said| said.may_be(item));
-            match owner.and_then(|owner| said.get_mut(owner)) {
+            let owner = self.owner(item, &answers);
+            let is_undecided = owner.is_none() && answers.iter().any(|answer| answer.may_be(item));
+            match owner.and_then(|owner| answers.get_mut(owner)) {
                 Some(own) => own.found.push(item),
                 None if is_undecided => judged.unheld.undecided += 1,
                 None => {
@@ -104,13 +104,13 @@ impl AnswerComparer<'_> {
                 }
             }
         }
-        for said in &said {
-            self.compare(said, &mut judged);
+        for answer in &answers {
+            self.compare(answer, &mut judged);
         }
-        self.repetitions(rows, &said, &mut judged);
-        let entries = said.iter().flat_map(|said| &said.entries);
+        self.repetitions(rows, &answers, &mut judged);
+        let entries = answers.iter().flat_map(|answer| &answer.entries);
         let has_item: HashSet<usize> = entries.flat_map(|one| one.rows.iter().copied()).collect();
-        let unsure = said.iter().flat_map(|said| &said.unsure);
+        let unsure = answers.iter().flat_map(|answer| &answer.unsure);
         let untold = unsure.filter(|(_, expected)| expected.certainty != Certainty::Perhaps);
         let untold: HashSet<usize> = untold.map(|(number, _)| *number).collect();
         for number in 0..rows.len() {
@@ -131,18 +131,18 @@ impl AnswerComparer<'_> {
     /// Answers are bags: a row that the SQL gives twice, and the table once, is a difference. Of a join that
     /// answers with several item types each row says something that no other says. Rows that are alike but for keys
     /// that hold NULL may be of several source rows.
-    fn repetitions(&self, rows: &[Row], said: &[ExpectedAnswer<'_>], judged: &mut ComparedCall) {
+    fn repetitions(&self, rows: &[Row], answers: &[ExpectedAnswer<'_>], judged: &mut ComparedCall) {
         let mut shared: HashMap<usize, (&Projection<'_>, &ExpectedEntry<'_>)> = HashMap::new();
         let mut own = HashSet::new();
         let mut unsure = HashSet::new();
-        for said in said {
-            unsure.extend(said.unsure.iter().map(|(number, _)| *number));
-            for entry in &said.entries {
+        for answer in answers {
+            unsure.extend(answer.unsure.iter().map(|(number, _)| *number));
+            for entry in &answer.entries {
                 if let [only] = entry.rows.as_slice() {
                     own.insert(*only);
                 }
                 for row in entry.rows.iter().skip(1) {
-                    shared.entry(*row).or_insert((said.projection, entry));
+                    shared.entry(*row).or_insert((answer.projection, entry));
                 }
             }
         }
@@ -165,7 +165,7 @@ impl AnswerComparer<'_> {
     }
 
     /// What the rows say of the items of a type.
-    fn said<'r>(
+    fn expected<'r>(
         &self,
         projection: &'r Projection<'r>,
         rows: &'r [Row],
@@ -212,7 +212,7 @@ impl AnswerComparer<'_> {
     }
 
     /// The type of an item: the only one, the one whose mark it bears, or the one whose key it has.
-    fn owner(&self, item: &Item, said: &[ExpectedAnswer<'_>]) -> Option<usize> {
+    fn owner(&self, item: &Item, answers: &[ExpectedAnswer<'_>]) -> Option<usize> {
         if self.projections.len() == 1 {
             return Some(0);
         }
@@ -220,21 +220,23 @@ impl AnswerComparer<'_> {
         if marked.is_some() {
             return marked;
         }
-        let mut types = said.iter();
-        types.position(|said| {
-            let identity = said.projection.identity(item);
+        let mut types = answers.iter();
+        types.position(|answer| {
+            let identity = answer.projection.identity(item);
             let is_it = |entry: &ExpectedEntry<'_>| entry.expected.identity == identity;
-            identity.is_some() && said.projection.may_own(item) && said.entries.iter().any(is_it)
+            identity.is_some()
+                && answer.projection.may_own(item)
+                && answer.entries.iter().any(is_it)
         })
     }
 
-    fn compare(&self, said: &ExpectedAnswer<'_>, judged: &mut ComparedCall) {
+    fn compare(&self, answer: &ExpectedAnswer<'_>, judged: &mut ComparedCall) {
         let ExpectedAnswer {
             projection,
             entries,
             found,
             ..
-        } = said;
+        } = answer;
         let mut examples = Vec::new();
         let mut by_identity: HashMap<String, usize> = HashMap::new();
         for (at, item) in found.iter().enumerate() {
@@ -265,7 +267,7 @@ impl AnswerComparer<'_> {
             .enumerate()
             .filter(|(at, _)| !matched.contains(at))
         {
-            if said.may_be(item) {
+            if answer.may_be(item) {
                 judged.unheld.undecided += 1;
             } else {
                 examples.push(self.of_item(ExampleKind::Extra, Some(&projection.item.name), item));

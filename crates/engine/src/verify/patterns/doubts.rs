@@ -402,11 +402,11 @@ fn own_column<'m>(pass: &'m Pass, value: &Placeholder) -> Option<&'m str> {
 }
 
 /// Whether a key condition finds every item whose values in the places of its parameters are theirs.
-fn finds_all(asked: &Template, made: &Template, is_open: bool) -> bool {
+fn finds_all(queried: &Template, made: &Template, is_open: bool) -> bool {
     let is_firm = |part: &&TemplatePart| !matches!(part, TemplatePart::Optional(_));
     let firm: Vec<TemplatePart> = made.parts.iter().take_while(is_firm).cloned().collect();
     let is_all = firm.len() == made.parts.len();
-    aligned(asked, &Template { parts: firm }).is_whole(is_open) && (is_open || is_all)
+    aligned(queried, &Template { parts: firm }).is_whole(is_open) && (is_open || is_all)
 }
 
 /// The column that a condition holds against parameters, as a key condition may too.

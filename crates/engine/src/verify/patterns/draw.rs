@@ -437,20 +437,20 @@ mod tests {
             .collect()
     }
 
-    fn told(lists: &[Vec<(DrawReason, Cells)>], most: usize) -> Vec<String> {
-        let told = combined(lists, most).into_iter().map(|(_, cells)| {
+    fn drawn(lists: &[Vec<(DrawReason, Cells)>], most: usize) -> Vec<String> {
+        let drawn = combined(lists, most).into_iter().map(|(_, cells)| {
             let literals = cells.iter().map(|(_, cell)| cell.literal.clone());
             literals.collect::<String>()
         });
-        told.collect()
+        drawn.collect()
     }
 
     #[test]
     fn all_tuples_are_combined_or_each_has_its_turn() {
-        assert_eq!(told(&[], 20), [""]);
+        assert_eq!(drawn(&[], 20), [""]);
         let lists = [list(0, 2), list(1, 3)];
-        assert_eq!(told(&lists, 6), ["00", "10", "01", "11", "02", "12"]);
-        assert_eq!(told(&lists, 4), ["00", "11", "02", "10"]);
-        assert_eq!(told(&[list(0, 0), list(1, 3)], 6), Vec::<String>::new());
+        assert_eq!(drawn(&lists, 6), ["00", "10", "01", "11", "02", "12"]);
+        assert_eq!(drawn(&lists, 4), ["00", "11", "02", "10"]);
+        assert_eq!(drawn(&[list(0, 0), list(1, 3)], 6), Vec::<String>::new());
     }
 }

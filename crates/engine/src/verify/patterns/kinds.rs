@@ -82,12 +82,12 @@ async fn met(
     for some in wanted.chunks(ROWS) {
         let mut outputs: Vec<ScanColumn> = columns.iter().map(|column| (*column).clone()).collect();
         outputs.push(ScanColumn::Flag(condition.to_owned()));
-        let asked = Scan {
+        let lookup = Scan {
             joins: scan.joins.clone(),
             conditions: vec![some.join(" OR ")],
             ..Scan::of(scan.from.clone(), outputs)
         };
-        let mut chunks = source.scan(&asked);
+        let mut chunks = source.scan(&lookup);
         while let Some(chunk) = chunks.try_next().await? {
             for row in chunk.rows {
                 if row.get(columns.len()) == Some(&Value::Bool(true)) {

@@ -60,8 +60,8 @@ pub(super) fn origins<'a>(
         let comparison = equal.or_else(|| all.next());
         let in_sql = comparison.and_then(|one| resolved(&one.column, query, catalog));
         let parameter = pattern.parameters.iter().find(|one| one.name == name);
-        let said = pattern.origins.iter().find(|(other, _)| *other == name);
-        let origin = match said.map(|(_, origin)| origin) {
+        let declared = pattern.origins.iter().find(|(other, _)| *other == name);
+        let origin = match declared.map(|(_, origin)| origin) {
             Some(ParameterOrigin::Clock(template)) => Some(ValueSource::Clock(template, in_sql)),
             Some(ParameterOrigin::Column { table, column }) => {
                 let found = catalog.table(table).and_then(|table| table.column(column));

@@ -87,8 +87,13 @@ async fn all(
         .filter(wanted)
         .collect();
     let ground = &proving.ground;
-    let asked = tables_of_patterns(ground.catalog, &wanted);
-    let scans: Vec<&Scan> = ground.model.scans().into_iter().chain(&asked).collect();
+    let pattern_scans = tables_of_patterns(ground.catalog, &wanted);
+    let scans: Vec<&Scan> = ground
+        .model
+        .scans()
+        .into_iter()
+        .chain(&pattern_scans)
+        .collect();
     let begun = source.begin(&scans).await;
     begun?;
     let mut reaches: Vec<(usize, ClaimVerdict, AskedKeys)> = Vec::new();
@@ -101,9 +106,12 @@ async fn all(
                 ..PatternReport::default()
             },
         };
-        let told =
+        let report_calls =
             |calls: usize| (proving.progress)(number + 1, wanted.len(), &pattern.name, calls);
-        let found = match (&pattern.sql, work.prove(source, target, &told).await) {
+        let found = match (
+            &pattern.sql,
+            work.prove(source, target, &report_calls).await,
+        ) {
             (None, _) => None,
             (_, Ok(found)) => Some(found),
             (_, Err(ProofStop::Unproved(because))) => Some(PatternFindings {

@@ -240,8 +240,11 @@ impl<'a> QueryShape<'a> {
         let is_said = |part: &Condition| {
             let mut selects = self.query.selects.iter();
             selects.all(|select| match own {
-                Some(own) => said_of(select, own).any(|said| said.text == part.text),
-                None => select.conditions.iter().any(|said| said.text == part.text),
+                Some(own) => said_of(select, own).any(|condition| condition.text == part.text),
+                None => select
+                    .conditions
+                    .iter()
+                    .any(|condition| condition.text == part.text),
             })
         };
         // That a column is there needs no words where it always is.

@@ -78,12 +78,12 @@ pub(super) enum ProofStop {
 }
 
 impl<'a> PatternProver<'_, 'a> {
-    /// Proves it. `told`: how many calls it takes.
+    /// Proves it. `report_calls`: how many calls it takes.
     pub(super) async fn prove(
         &mut self,
         source: &mut dyn Source,
         target: &dyn Target,
-        told: &(dyn Fn(usize) + Send + Sync),
+        report_calls: &(dyn Fn(usize) + Send + Sync),
     ) -> Result<PatternFindings, ProofStop> {
         let (ground, pattern) = (self.proving.ground, self.pattern);
         let query = self.query(source)?;
@@ -95,7 +95,7 @@ impl<'a> PatternProver<'_, 'a> {
             Err(other) => return Err(ProofStop::Unproved(with_causes(&other))),
         };
         self.report.notes.extend(drawn.notes.iter().cloned());
-        told(drawn.calls.len());
+        report_calls(drawn.calls.len());
         let Some(first) = drawn.calls.first() else {
             return Err(ProofStop::Unproved(
                 "no call of it could be drawn".to_owned(),
@@ -399,7 +399,7 @@ impl<'a> PatternProver<'_, 'a> {
             RowLimit::None | RowLimit::Rows(_)
                 if self.report.in_order || query.limit == RowLimit::None =>
             {
-                let told =
+                let limit_text =
                     |limit: Option<u64>| limit.map_or("none".to_owned(), |rows| rows.to_string());
                 let sql = match query.limit {
                     RowLimit::Rows(rows) => Some(rows),
@@ -407,8 +407,8 @@ impl<'a> PatternProver<'_, 'a> {
                 };
                 format!(
                     "its limit is {}, and that of its SQL {}",
-                    told(own),
-                    told(sql)
+                    limit_text(own),
+                    limit_text(sql)
                 )
             }
             _ if !self.report.in_order => {

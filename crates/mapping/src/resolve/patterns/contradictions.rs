@@ -128,8 +128,8 @@ impl PatternBinder<'_> {
                     name: Some(name),
                     value,
                 } => {
-                    let mut said = self.raw.answer.iter().map(|(_, said)| &said.value);
-                    let column = value.column().filter(|_| said.any(|said| name.is(said)))?;
+                    let mut answers = self.raw.answer.iter().map(|(_, column)| &column.value);
+                    let column = value.column().filter(|_| answers.any(|own| name.is(own)))?;
                     Some(column.name.text.clone())
                 }
                 _ => None,
@@ -149,9 +149,9 @@ impl PatternBinder<'_> {
                 })
             };
             let held: Vec<bool> = self.promised().filter_map(of).collect();
-            let said = answered.contains(&column);
+            let is_answered = answered.contains(&column);
             let known = missing.contains(&column);
-            if !held.is_empty() && !held.contains(&true) && !said && !known {
+            if !held.is_empty() && !held.contains(&true) && !is_answered && !known {
                 missing.push(column);
             }
         }

@@ -222,10 +222,10 @@ pub(in crate::resolve) fn is_range(node: &YamlNode) -> bool {
 fn serving(pattern: &RawPattern, table: &Table) -> Option<String> {
     let serves = |keys: &AskedKey<'_>| {
         let equal = |key: &KeyAttribute| entry(pattern, key).is_some_and(|e| !is_range(&e.value));
-        let asked = |key: &KeyAttribute| entry(pattern, key).is_some();
+        let is_asked = |key: &KeyAttribute| entry(pattern, key).is_some();
         let equalities = keys.sort.iter().take_while(|key| equal(key)).count();
-        let sorts = keys.sort.iter().filter(|key| asked(key)).count();
-        let after = keys.sort.get(equalities).is_some_and(asked);
+        let sorts = keys.sort.iter().filter(|key| is_asked(key)).count();
+        let after = keys.sort.get(equalities).is_some_and(is_asked);
         keys.partition.iter().all(equal)
             && pattern.key.iter().all(|entry| keys.has(&entry.key))
             && sorts == equalities + usize::from(after)

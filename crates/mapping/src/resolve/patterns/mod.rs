@@ -203,7 +203,9 @@ pub(super) fn misfits(
     let misfits = misfits.filter(|pair| &*pair.item == item && !pair.agrees());
     for pair in misfits.filter(|pair| !(pair.is_verbatim() && pair.is_open)) {
         let place = &pair.span;
-        let is_it = |told: &Diagnostic| told.code == Code::ParameterForm && told.span == *place;
+        let is_it = |diagnostic: &Diagnostic| {
+            diagnostic.code == Code::ParameterForm && diagnostic.span == *place
+        };
         if diagnostics.any(is_it) {
             continue;
         }

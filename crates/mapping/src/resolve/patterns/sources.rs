@@ -147,13 +147,13 @@ impl PatternBinder<'_> {
             self.warnings
                 .add(Code::UnusedParameter, span, message, help);
         }
-        let mut told: Vec<String> = Vec::new();
+        let mut reported: Vec<String> = Vec::new();
         for name in std::mem::take(&mut self.in_sql) {
-            if names.contains(&name) || counted(&name) || told.contains(&name) {
+            if names.contains(&name) || counted(&name) || reported.contains(&name) {
                 continue;
             }
             self.unknown(&sql.with(name.clone()), "the key condition", &names);
-            told.push(name);
+            reported.push(name);
         }
     }
 

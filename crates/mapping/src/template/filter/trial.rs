@@ -112,7 +112,7 @@ impl FilterTrial {
         }
         if let Some((_, error)) = refused.first() {
             let written = filter.written();
-            let told = match &self.reach {
+            let fault = match &self.reach {
                 Reach::Some(because) => {
                     let message = format!("`{written}` refuses rows: {because}, and {error}");
                     Some((Code::RefusedValues, message))
@@ -130,7 +130,7 @@ impl FilterTrial {
                 }
                 Reach::Kind => None,
             };
-            refusals.extend(told.map(|(code, message)| (code, message, error.help().to_owned())));
+            refusals.extend(fault.map(|(code, message)| (code, message, error.help().to_owned())));
         }
         self.samples = passed;
         self.settle(filter);

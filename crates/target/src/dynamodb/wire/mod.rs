@@ -210,10 +210,10 @@ impl WireResponse {
             message: String::new(),
         };
         if status != 200 && answer.is_as_sent() {
-            let said: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+            let document: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
             let text = |names: &[&str]| {
-                let said = names.iter().find_map(|name| said.get(name)?.as_str());
-                said.map(str::to_owned)
+                let found = names.iter().find_map(|name| document.get(name)?.as_str());
+                found.map(str::to_owned)
             };
             let kind = kind.or_else(|| text(&["__type", "code"]));
             answer.code = kind.map(|kind| plain(&kind).to_owned());

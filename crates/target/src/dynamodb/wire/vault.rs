@@ -121,8 +121,8 @@ impl Vault {
         if let Some(held) = self.inner.current().filter(|held| now < held.renew) {
             return Ok(held);
         }
-        let asked = self.inner.ask().await;
-        let held = match (asked, usable) {
+        let provided = self.inner.ask().await;
+        let held = match (provided, usable) {
             (Ok(credentials), _) => HeldCredentials::new(credentials, now),
             (Err(error), Some(old)) => {
                 tracing::warn!(%error, "the credentials could not be renewed yet");
@@ -156,8 +156,8 @@ impl Vault {
         {
             return Ok(true);
         }
-        let asked = self.inner.ask().await;
-        let found = asked.map(|credentials| {
+        let provided = self.inner.ask().await;
+        let found = provided.map(|credentials| {
             let found = other(&credentials);
             if found {
                 self.inner.keep(HeldCredentials::new(credentials, now));
@@ -183,9 +183,9 @@ impl VaultState {
     }
 
     async fn ask(&self) -> Provided {
-        let asked = tokio::time::timeout(PATIENCE, self.provider.provide_credentials());
+        let provided = tokio::time::timeout(PATIENCE, self.provider.provide_credentials());
         let late = |_| Err(CredentialsError::provider_timed_out(PATIENCE));
-        asked.await.unwrap_or_else(late)
+        provided.await.unwrap_or_else(late)
     }
 }
 

@@ -103,8 +103,11 @@ fn of_processes_that_start_together_one_runs_and_the_others_are_told_which() {
         let folder = folder();
         let path = path(&folder);
         let mut children: Vec<Child> = (0..4).map(|_| start(&path)).collect();
-        let mut said: Vec<_> = children.iter_mut().map(said).collect();
-        let words: Vec<_> = said.iter_mut().map(|lines| lines.next().unwrap()).collect();
+        let mut output: Vec<_> = children.iter_mut().map(said).collect();
+        let words: Vec<_> = output
+            .iter_mut()
+            .map(|lines| lines.next().unwrap())
+            .collect();
         let winner = words
             .iter()
             .position(|(word, _)| word == "OPEN")

@@ -229,10 +229,10 @@ fn no_message_holds_a_value_of_the_row() {
         ("json", Value::unfit("s3cret", UnfitReason::NotJson)),
     ] {
         let error = try_apply(filter, given, &Context::default()).expect_err(filter);
-        let said = format!("{error} {error:?} {}", error.help());
+        let shown = format!("{error} {error:?} {}", error.help());
         assert!(
-            !said.contains("s3cret") && !said.contains("987654"),
-            "{said}"
+            !shown.contains("s3cret") && !shown.contains("987654"),
+            "{shown}"
         );
     }
 }
