@@ -8,6 +8,7 @@ use crate::relations::{load_everywhere, mapping};
 use crate::support::cli::dynafold;
 use crate::support::dynamodb_local::{delete_table, endpoint};
 use crate::support::source::Source;
+use crate::support::sqlite;
 
 #[tokio::test]
 async fn a_cycle_of_foreign_keys_gets_a_starter_mapping_that_loads() {
@@ -187,4 +188,36 @@ async fn an_index_key_that_is_null_or_empty_loses_no_item() {
     let loaded = load_into_both(script, &items("omit", "S#{state | default(none)}")).await;
     assert_eq!(loaded.item("2")["state"]["S"], "S#none");
     assert_eq!(loaded.item("3")["state"]["S"], "S#");
+}
+
+/// SQLite lets NULL into a primary key of text as often as it comes.
+#[tokio::test]
+async fn a_parent_is_rejected_where_its_childrens_own_children_cannot_be_told_apart() {
+    let script = "CREATE TABLE p (id INTEGER PRIMARY KEY);
+        CREATE TABLE c (code TEXT PRIMARY KEY, pid INTEGER, w TEXT);
+        CREATE TABLE g (id INTEGER PRIMARY KEY, w TEXT, q TEXT);
+        INSERT INTO p VALUES (1), (2);
+        INSERT INTO c VALUES (NULL, 1, 'x'), (NULL, 1, 'y'), ('k', 2, 'x'), ('l', 2, 'y');
+        INSERT INTO g VALUES (1, 'x', 'g1'), (2, 'y', 'g2');";
+    let source = Source::Sqlite(sqlite::Database::new(script).await);
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let file = path("mapping.yaml");
+    let text = mapping(
+        "  P:
+    from: p
+    key: { PK: \"P#{id}\", SK: P }
+    attributes:
+      all: { $embed: c, $match: { pid: id }, $each: { w: \"{w}\", g: { $embed: g, $match: { w: w }, $each: \"{q}\" } } }
+",
+    );
+    std::fs::write(&file, text).unwrap();
+    let target = format!("local:{}", path("table.ddb"));
+    let mut arguments = vec!["migrate", &file, "--target", &target, "--max-rejects", "9"];
+    let url = source.url();
+    arguments.extend(["--source", &url, "--format", "json"]);
+    let report = dynafold(&arguments).exits(3).json();
+    assert_eq!(report["total"]["written"], 1, "{report:#}");
+    assert_eq!(report["total"]["rejected"], 1, "{report:#}");
+    source.drop().await;
 }

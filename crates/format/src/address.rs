@@ -108,17 +108,30 @@ pub fn shown(text: &str) -> String {
     text.split(['?', '#']).next().unwrap_or_default().to_owned()
 }
 
-/// A text without the user and the password of each URL in it: an address may stand anywhere on a command line by mistake.
+/// A text without the user, the password and the parameters of each URL in it: an address may stand anywhere on a command
+/// line by mistake. A URL in quotes ends with them, any other with a blank.
 #[must_use]
 pub fn without_logins(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once("://") {
-        let word = behind.split(char::is_whitespace).next().unwrap_or_default();
-        let login = word.rfind('@').unwrap_or(0);
+        let is_scheme = |c: char| c.is_ascii_alphanumeric() || c == '+';
+        let quote = before.trim_end_matches(is_scheme).chars().next_back();
+        let quote = quote.filter(|quote| matches!(quote, '\'' | '"' | '`'));
+        // A password may hold the quote: the last one ends the URL.
+        let line = behind.lines().next().unwrap_or_default();
+        let quoted = quote.and_then(|quote| line.rsplit_once(quote));
+        let word = line.split(char::is_whitespace).next();
+        let url = quoted.map_or(word.unwrap_or_default(), |(url, _)| url);
         out.push_str(before);
-        out.push_str(if login > 0 { "://…" } else { "://" });
-        rest = behind.get(login..).unwrap_or_default();
+        out.push_str("://");
+        let login = url.rfind('@').unwrap_or(0);
+        let host = url.get(login..).unwrap_or_default();
+        let parameters = host.find('?').map_or(host.len(), |at| at + 1);
+        out.push_str(if login > 0 { "…" } else { "" });
+        out.push_str(host.get(..parameters).unwrap_or_default());
+        out.push_str(if parameters < host.len() { "…" } else { "" });
+        rest = behind.get(url.len()..).unwrap_or_default();
     }
     out.push_str(rest);
     out
@@ -197,6 +210,14 @@ mod tests {
             "'postgres://…@host/db' and http://host:8000 for me@host"
         );
         assert_eq!(without_logins("no address, a@b"), "no address, a@b");
+        for secret in [
+            "'postgres://me:s3 cret@host/db'",
+            "`postgres://host/db?user=me&password=s3cret`",
+            "'postgres://me:s3'cret@host/db'",
+            "postgres://host/db?password=s3cret and more",
+        ] {
+            assert!(!without_logins(secret).contains("cret"), "{secret}");
+        }
     }
 
     #[test]

@@ -329,21 +329,32 @@ fn group(node: &LayoutNode<'_>, mut children: Vec<Child>) -> (Vec<ChildGroup>, u
     (groups, cut)
 }
 
-/// Puts groups into the rows that they belong to.
+/// Puts groups into the rows that they belong to. Where several rows have one key, it is not known which.
 fn hand_out(
     mut groups: Vec<ChildGroup>,
     above: &LayoutNode<'_>,
     slot: usize,
     parents: &mut [Child],
 ) {
-    for parent in parents {
+    let parents = parents.iter_mut();
+    let keyed = parents.filter_map(|parent| {
         let key = key_of(above, &parent.row);
-        let found = groups.binary_search_by(|(other, _)| compare_all(other, &key));
-        if let Ok(found) = found
-            && let Some((_, rows)) = groups.get_mut(found)
-            && let Some(place) = parent.row.get_mut(slot)
-        {
-            *place = Value::List(std::mem::take(rows));
+        Some((key, parent.row.get_mut(slot)?))
+    });
+    let mut places: Vec<(Vec<Value>, &mut Value)> = keyed.collect();
+    places.sort_by(|(a, _), (b, _)| compare_all(a, b));
+    for places in places.chunk_by_mut(|(a, _), (b, _)| a == b) {
+        let key = places.first().map_or(&[][..], |(key, _)| key);
+        let found = groups.binary_search_by(|(other, _)| compare_all(other, key));
+        let Some((_, rows)) = found.ok().and_then(|found| groups.get_mut(found)) else {
+            continue;
+        };
+        if let [(_, place)] = places {
+            **place = Value::List(std::mem::take(rows));
+        } else {
+            for (_, place) in places {
+                **place = Value::unfit("", UnfitReason::SharedKey);
+            }
         }
     }
 }
