@@ -67,7 +67,8 @@ pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
 
 fn unexpected(report: &VerifyReport) -> String {
     match (report.unexpected, &report.unexpected_why_not) {
-        (Some(0), _) => "no unexpected items in the table".to_owned(),
+        (Some(0), _) if report.unclear == 0 => "no unexpected items in the table".to_owned(),
+        (Some(0), _) => "no item of which it is known that the source does not make it".to_owned(),
         (Some(items), _) => format!(
             "{} in the table that the source does not make",
             counted(items, "item")

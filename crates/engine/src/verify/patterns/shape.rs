@@ -347,7 +347,15 @@ fn are_exact(one: ColumnOrigin<'_>, other: ColumnOrigin<'_>, dbms: Dbms) -> bool
 /// Whether two columns are equal to the database where their values are the same, and only there.
 fn same_equality(one: ColumnOrigin<'_>, other: ColumnOrigin<'_>, dbms: Dbms) -> bool {
     let are_exact = are_exact(one, other, dbms);
-    let plain =
-        |column: &Column| !column.insensitive && !matches!(column.data_type, DataType::Text { .. });
+    // MySQL's keys compare the numbers of labels, and its joins their texts, of which two may be equal.
+    let is_label = |column: &Column| {
+        dbms != Dbms::Postgres
+            && matches!(
+                column.data_type,
+                DataType::Enum { .. } | DataType::Set { .. }
+            )
+    };
+    let is_text = |column: &Column| matches!(column.data_type, DataType::Text { .. });
+    let plain = |column: &Column| !column.insensitive && !is_text(column) && !is_label(column);
     are_exact || one.2.data_type == other.2.data_type && plain(one.2) && plain(other.2)
 }

@@ -19,19 +19,28 @@
 -- One row for each index, keys among them. A constraint and its index share a name. An index that
 -- is still being built, or whose building failed, proves nothing and is left out. One that tells apart
 -- what its column takes for equal is no unique key of that column. A deferrable key is kept by a trigger, which a session
--- may switch off, and an operator class that somebody made compares as they like. The index of a partition may be deferrable
--- where that of its table is not.
+-- may switch off, and an operator class that somebody made compares as they like: both may be so of a partition alone.
 SELECT
     i.indrelid::bigint AS relation,
     c.relname AS name,
     i.indisprimary AS is_primary,
     i.indisunique AS unique,
     i.indpred IS NULL AND i.indexprs IS NULL AND NOT part.finer AS plain,
-    NOT i.indimmediate OR part.own_class OR EXISTS (
+    EXISTS (
         SELECT
-        FROM pg_catalog.pg_partition_tree(i.indexrelid) AS tree
-        JOIN pg_catalog.pg_index AS of_partition ON of_partition.indexrelid = tree.relid
-        WHERE NOT of_partition.indimmediate
+        FROM (
+            SELECT i.indexrelid AS relid
+            UNION ALL
+            SELECT relid FROM pg_catalog.pg_partition_tree(i.indexrelid)
+        ) AS tree
+        JOIN pg_catalog.pg_index AS own ON own.indexrelid = tree.relid
+        CROSS JOIN LATERAL pg_catalog.unnest(own.indclass::oid[]) AS class (id)
+        WHERE NOT own.indimmediate OR class.id >= 16384 AND NOT EXISTS (
+            SELECT
+            FROM pg_catalog.pg_depend AS d
+            WHERE d.classid = 'pg_catalog.pg_opclass'::pg_catalog.regclass
+              AND d.objid = class.id AND d.deptype = 'e'
+        )
     ) AS lax,
     part.parts AS columns
 FROM relation
@@ -45,13 +54,7 @@ CROSS JOIN LATERAL (
     pg_catalog.bool_or(
         own.collisdeterministic IS FALSE AND i.indcollation[key.position - 1] <> a.attcollation
         OR class.operator IS DISTINCT FROM coalesce(of_column.operator, of_class.operator)
-    ) AS finer,
-    pg_catalog.bool_or(i.indclass[key.position - 1] >= 16384 AND NOT EXISTS (
-        SELECT
-        FROM pg_catalog.pg_depend AS d
-        WHERE d.classid = 'pg_catalog.pg_opclass'::pg_catalog.regclass
-          AND d.objid = i.indclass[key.position - 1] AND d.deptype = 'e'
-    )) AS own_class
+    ) AS finer
     FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY AS key (number, position)
     LEFT JOIN pg_catalog.pg_attribute AS a
         ON a.attrelid = i.indrelid AND a.attnum = key.number AND key.number <> 0
