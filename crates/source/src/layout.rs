@@ -6,11 +6,13 @@
 use dynafold_relational::catalog::DataType;
 use dynafold_relational::scan::{Embed, Scan, ScanColumn};
 
-/// The type of the tag.
-pub(super) const TAG: DataType = DataType::Integer {
-    bits: 32,
+/// The type of a whole number that is ours, such as the tag.
+pub(super) static NUMBER: DataType = DataType::Integer {
+    bits: 64,
     unsigned: false,
 };
+/// The type of a condition: 1 or 0.
+static FLAG: DataType = DataType::Boolean;
 
 /// The outputs of a scan's statement, by node.
 pub(super) struct ScanLayout<'a> {
@@ -23,23 +25,19 @@ pub(super) struct ScanLayout<'a> {
 }
 
 /// What stands in an output column.
-#[derive(Clone, Copy)]
-pub(super) enum OutputColumn<'a> {
-    /// A column of a scan: whose, and of what type.
-    Column {
-        /// The scan that asks for it.
-        scan: &'a Scan,
-        /// Index into the scan's joins.
-        join: Option<usize>,
-        /// The column's name.
-        name: &'a str,
-        /// Its type.
-        data_type: &'a DataType,
-    },
-    /// A condition: 1 or 0.
-    Flag,
-    /// The tag: a small whole number.
-    Tag,
+pub(super) struct OutputColumn<'a> {
+    pub(super) data_type: &'a DataType,
+    /// The scan, the index into its joins and the name of a column; `None` for a condition and the tag.
+    pub(super) column: Option<(&'a Scan, Option<usize>, &'a str)>,
+}
+
+impl<'a> OutputColumn<'a> {
+    fn of_ours(data_type: &'a DataType) -> Self {
+        Self {
+            data_type,
+            column: None,
+        }
+    }
 }
 
 /// The rows of a scan or of an embed.
@@ -88,13 +86,11 @@ impl<'a> ScanLayout<'a> {
                     join,
                     name,
                     data_type,
-                } => OutputColumn::Column {
-                    scan,
-                    join: *join,
-                    name,
+                } => OutputColumn {
                     data_type,
+                    column: Some((scan, *join, name)),
                 },
-                ScanColumn::Flag(_) => OutputColumn::Flag,
+                ScanColumn::Flag(_) => OutputColumn::of_ours(&FLAG),
                 ScanColumn::Embed(_) | ScanColumn::Slot => continue,
             };
             cells.push((self.outputs.len(), place));
@@ -108,12 +104,12 @@ impl<'a> ScanLayout<'a> {
         if embed.is_none() {
             for _ in &scan.conditions {
                 cells.push((self.outputs.len(), width));
-                self.outputs.push(OutputColumn::Flag);
+                self.outputs.push(OutputColumn::of_ours(&FLAG));
                 width += 1;
             }
             if scan.embeds().next().is_some() {
                 self.tag = Some(self.outputs.len());
-                self.outputs.push(OutputColumn::Tag);
+                self.outputs.push(OutputColumn::of_ours(&NUMBER));
             }
         }
         self.nodes.push(LayoutNode {

@@ -29,6 +29,7 @@ mod family;
 mod identity;
 mod layout;
 mod literal;
+mod printed;
 mod range;
 mod select;
 

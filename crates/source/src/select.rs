@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use dynafold_relational::scan::{Join, Match, Relation, Scan, ScanColumn};
 
 use super::dialect::Dialect;
-use super::layout::{OutputColumn, ScanLayout};
+use super::layout::ScanLayout;
 use super::range;
 
 /// One relation of a scan with its parents, from which columns can be asked.
@@ -386,7 +386,7 @@ impl<'a> Union<'a> {
     /// What a part has in an output column.
     fn output(&self, output: usize, chain: &[usize]) -> String {
         let own = chain.first().copied().unwrap_or_default();
-        if matches!(self.layout.outputs.get(output), Some(OutputColumn::Tag)) {
+        if self.layout.tag == Some(output) {
             return match own {
                 0 => "0".to_owned(),
                 own => format!("CASE WHEN e0.wanted IS NULL THEN -{own} ELSE {own} END"),

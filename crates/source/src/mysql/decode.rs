@@ -3,7 +3,9 @@
 use std::str;
 
 use dynafold_relational::catalog::DataType;
-use dynafold_relational::value::{Number, NumberError, Time, UnfitReason, Value, parse_document};
+use dynafold_relational::value::{Number, NumberError, UnfitReason, Value};
+
+use crate::printed::printed;
 
 /// What a column type means, as `information_schema` writes it: `decimal(10,2) unsigned`.
 pub(super) fn data_type(column_type: &str) -> DataType {
@@ -125,7 +127,6 @@ pub(super) fn decode(bytes: Option<&[u8]>, data_type: &DataType) -> Value {
 
 fn from_text(text: &str, data_type: &DataType) -> Value {
     match data_type {
-        DataType::Integer { .. } | DataType::Decimal { .. } => number(text, Number::parse(text)),
         // A single comes as the double of the same value, so its text reads back to the same single.
         DataType::Float { bits: 32 } => float(text, text.parse().map(Number::from_f32)),
         DataType::Float { .. } => float(text, text.parse().map(Number::from_f64)),
@@ -133,20 +134,13 @@ fn from_text(text: &str, data_type: &DataType) -> Value {
         // A TIME that is a span of time, which the server prints as `-838:59:59`: no clock shows it, and no other type
         // of ours keeps its sign and order.
         DataType::Time { .. } if !is_clock(text) => Value::Text(text.into()),
-        DataType::Json => {
-            parse_document(text).unwrap_or_else(|error| Value::unfit(text, error.reason()))
-        }
         DataType::Set { .. } if text.is_empty() => Value::Set(Vec::new()),
         DataType::Set { .. } => Value::Set(
             text.split(',')
                 .map(|member| Value::Text(member.into()))
                 .collect(),
         ),
-        other => match other.time() {
-            Some((kind, digits)) => Time::from_sql(text, kind, usize::from(digits))
-                .map_or_else(|error| Value::unfit(text, error.into()), Value::Time),
-            None => Value::Text(text.into()),
-        },
+        other => printed(text, other),
     }
 }
 

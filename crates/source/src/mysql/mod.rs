@@ -274,7 +274,7 @@ impl Source for Mysql {
     }
 
     async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>> {
-        let numbers = scan::numbers(&mut self.connection, sql).await;
+        let numbers = scan::read_numbers(&mut self.connection, sql).await;
         numbers.map_err(|cause| self.server.fault(object(&scan.from), cause))
     }
 

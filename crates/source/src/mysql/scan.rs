@@ -1,20 +1,19 @@
 //! Asks MySQL and MariaDB for rows, in the text protocol: what the server prints is exact for every
 //! type but FLOAT, and the same in both products.
 
-use dynafold_relational::catalog::Column;
+use dynafold_relational::catalog::{Column, DataType};
 use dynafold_relational::scan::{Relation, Scan};
 use dynafold_relational::value::Value;
 use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
+use sqlx::AssertSqlSafe;
 use sqlx::mysql::{MySqlConnection, MySqlRow};
-use sqlx::{AssertSqlSafe, Row as _};
 
 use super::decode::decode;
 use super::dialect::MysqlDialect;
-use super::statement::{bytes, prepare, rows, text};
-use crate::chunk::chunks;
+use super::statement::{bytes, prepare, rows};
+use crate::chunk::{answer, chunks, numbers};
 use crate::dialect::alone;
 use crate::identity::Watch;
-use crate::layout::{OutputColumn, ScanLayout, TAG};
 use crate::{Chunk, Result, Row, SourceError, statement};
 
 /// The words for a relation in messages.
@@ -42,15 +41,8 @@ pub(super) fn scan<'a>(
         Ok::<_, sqlx::Error>(rows)
     };
     let rows = stream::once(opened).try_flatten().boxed();
-    let layout = ScanLayout::new(scan);
-    let outputs = layout.outputs.clone();
-    chunks(
-        rows,
-        Some(watch),
-        layout,
-        move |row, output| read(row, output, &outputs),
-        move |cause| fault(object(&scan.from), cause),
-    )
+    let fault = move |cause| fault(object(&scan.from), cause);
+    chunks(rows, Some(watch), scan, cell, fault)
 }
 
 /// Runs one query and reads all of its rows.
@@ -59,47 +51,25 @@ pub(super) async fn ask(
     sql: &str,
     columns: &[Column],
 ) -> sqlx::Result<Vec<Row>> {
-    let sql = alone(sql).to_owned();
+    let sql = alone(sql);
     // SQL from outside: preparing takes one statement only. Without the sign there is but one.
     if sql.contains(';') {
-        prepare(connection, &sql).await?;
+        prepare(connection, sql).await?;
     }
-    let rows = sqlx::raw_sql(AssertSqlSafe(sql))
-        .fetch_all(connection)
-        .await?;
-    let row = |row: &MySqlRow| {
-        let columns = columns.iter().enumerate();
-        let values = columns.map(|(at, column)| Ok(decode(bytes(row, at)?, &column.data_type)));
-        values.collect::<sqlx::Result<Row>>()
-    };
-    rows.iter().map(row).collect()
+    answer(&rows(connection, sql).await?, columns, cell)
 }
 
 /// The numbers that a query of ours gives.
-pub(super) async fn numbers(
+pub(super) async fn read_numbers(
     connection: &mut MySqlConnection,
     sql: &str,
 ) -> sqlx::Result<Vec<Vec<u64>>> {
     // SQL from outside may be in it: preparing takes one statement only.
     prepare(connection, sql).await?;
-    let number = |row: &MySqlRow, index: usize| {
-        let number = text(row, index)?.parse();
-        number.map_err(|error| sqlx::Error::Decode(Box::new(error)))
-    };
-    let read = |row: &MySqlRow| (0..row.len()).map(|index| number(row, index)).collect();
-    rows(connection, sql).await?.iter().map(read).collect()
+    numbers(&rows(connection, sql).await?, cell)
 }
 
-fn read(
-    row: &MySqlRow,
-    output: usize,
-    outputs: &[OutputColumn<'_>],
-) -> sqlx::Result<(Value, usize)> {
-    let bytes = bytes(row, output)?;
-    let value = match outputs.get(output) {
-        Some(OutputColumn::Column { data_type, .. }) => decode(bytes, data_type),
-        Some(OutputColumn::Tag) => decode(bytes, &TAG),
-        _ => Value::Bool(bytes == Some(b"1")),
-    };
-    Ok((value, 8 + bytes.map_or(0, <[u8]>::len)))
+fn cell(row: &MySqlRow, at: usize, data_type: &DataType) -> sqlx::Result<(Value, usize)> {
+    let bytes = bytes(row, at)?;
+    Ok((decode(bytes, data_type), 8 + bytes.map_or(0, <[u8]>::len)))
 }

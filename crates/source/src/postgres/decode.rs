@@ -7,86 +7,51 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use dynafold_relational::catalog::DataType;
-use dynafold_relational::value::{Number, Time, TimeKind, UnfitReason, Value, parse_document};
+use dynafold_relational::value::{UnfitReason, Value};
+
+use crate::printed::printed;
 
 /// How the values of one type are read.
 #[derive(Debug)]
 pub(super) enum Decoder {
-    /// Integers, decimals and floats alike.
-    Number,
-    /// `t`, `f`, and `1`, `0` of `bit(1)` and of a scan's conditions.
-    Boolean,
-    /// Anything that is text already.
-    Text,
-    /// A date or time and its fractional digits.
-    Time(TimeKind, usize),
-    /// ISO 8601 as it is, but for infinity.
-    Interval,
-    /// `\x…` of bytea, or the digits of a bit string.
-    Binary,
-    Json,
+    /// A value that holds no others but text.
+    Scalar(DataType),
     /// `{…}` of this element.
     Array(Box<Decoder>),
     /// `(…)` of these fields.
     Composite(Vec<(Arc<str>, Decoder)>),
-    /// `"key"=>"value", …`
-    Hstore,
-    /// `[…,…)` of this bound.
-    Range(Box<RangeWords>),
-    /// `{[…,…), …}` of this bound.
-    Multirange(Box<RangeWords>),
+    /// `[…,…)` of this bound, or `{[…,…), …}` for a multirange.
+    Range(Box<RangeDecoder>),
 }
 
 /// How ranges are read, with the names of what they become.
 #[derive(Debug)]
-pub(super) struct RangeWords {
-    pub(super) bound: Decoder,
-    pub(super) empty: Arc<str>,
-    pub(super) lower: Arc<str>,
-    pub(super) upper: Arc<str>,
-    pub(super) lower_inclusive: Arc<str>,
-    pub(super) upper_inclusive: Arc<str>,
+pub(super) struct RangeDecoder {
+    bound: Decoder,
+    multi: bool,
+    empty: Arc<str>,
+    /// Lower, upper, and whether each belongs to the range.
+    ends: [Arc<str>; 4],
 }
 
 impl Decoder {
     /// Makes the decoder of a type.
     pub(super) fn new(data_type: &DataType) -> Self {
-        let boxed = |data_type: &DataType| Box::new(Self::new(data_type));
         match data_type {
-            DataType::Integer { .. } | DataType::Decimal { .. } | DataType::Float { .. } => {
-                Self::Number
-            }
-            DataType::Boolean => Self::Boolean,
-            DataType::Interval => Self::Interval,
-            DataType::Binary { .. } => Self::Binary,
-            DataType::Json => Self::Json,
-            DataType::Array { element } => Self::Array(boxed(element)),
+            DataType::Array { element } => Self::Array(Box::new(Self::new(element))),
             DataType::Composite { fields } => {
                 let field = |(name, data_type): &(String, DataType)| {
                     (Arc::from(name.as_str()), Self::new(data_type))
                 };
                 Self::Composite(fields.iter().map(field).collect())
             }
-            DataType::Hstore => Self::Hstore,
-            DataType::Range { bound, multi } => {
-                let bounds = Box::new(RangeWords {
-                    bound: Self::new(bound),
-                    empty: Arc::from("empty"),
-                    lower: Arc::from("lower"),
-                    upper: Arc::from("upper"),
-                    lower_inclusive: Arc::from("lower_inclusive"),
-                    upper_inclusive: Arc::from("upper_inclusive"),
-                });
-                if *multi {
-                    Self::Multirange(bounds)
-                } else {
-                    Self::Range(bounds)
-                }
-            }
-            other => match other.time() {
-                Some((kind, digits)) => Self::Time(kind, usize::from(digits)),
-                None => Self::Text,
-            },
+            DataType::Range { bound, multi } => Self::Range(Box::new(RangeDecoder {
+                bound: Self::new(bound),
+                multi: *multi,
+                empty: Arc::from("empty"),
+                ends: ["lower", "upper", "lower_inclusive", "upper_inclusive"].map(Arc::from),
+            })),
+            other => Self::Scalar(other.clone()),
         }
     }
 
@@ -99,44 +64,28 @@ impl Decoder {
     }
 
     /// Reads a value's text.
-    pub(super) fn decode(&self, text: &str) -> Value {
+    fn decode(&self, text: &str) -> Value {
         let read = match self {
-            Self::Interval if text.ends_with("infinity") => {
+            Self::Scalar(DataType::Interval) if text.ends_with("infinity") => {
                 return Value::unfit(text, UnfitReason::NotFinite);
             }
-            Self::Text | Self::Interval => return Value::Text(text.into()),
-            Self::Number => return number(text),
-            Self::Time(kind, digits) => {
-                return Time::from_sql(text, *kind, *digits)
-                    .map_or_else(|error| Value::unfit(text, error.into()), Value::Time);
-            }
-            Self::Json => {
-                return parse_document(text)
-                    .unwrap_or_else(|error| Value::unfit(text, error.reason()));
-            }
-            Self::Boolean => match text {
+            // `t`, `f`, and `1`, `0` of `bit(1)` and of a scan's conditions.
+            Self::Scalar(DataType::Boolean) => match text {
                 "t" | "1" => Some(Value::Bool(true)),
                 "f" | "0" => Some(Value::Bool(false)),
                 _ => None,
             },
-            Self::Binary => binary(text).map(Value::Bytes),
+            Self::Scalar(DataType::Binary { .. }) => binary(text).map(Value::Bytes),
+            Self::Scalar(DataType::Hstore) => whole(text, hstore),
+            Self::Scalar(other) => return printed(text, other),
             Self::Array(element) => array(text, element),
-            Self::Composite(fields) => composite(text, fields),
-            Self::Hstore => hstore(text),
-            Self::Range(bounds) => range(text, bounds),
-            Self::Multirange(bounds) => multirange(text, bounds),
+            Self::Composite(fields) => whole(text, |cursor| composite(cursor, fields)),
+            Self::Range(decoder) if decoder.multi => {
+                whole(text, |cursor| multirange(cursor, decoder))
+            }
+            Self::Range(decoder) => whole(text, |cursor| range(cursor, decoder)),
         };
         read.unwrap_or_else(|| Value::unfit(text, UnfitReason::Unreadable))
-    }
-}
-
-fn number(text: &str) -> Value {
-    match Number::parse(text) {
-        Ok(number) => Value::Number(number),
-        Err(_) if matches!(text, "NaN" | "Infinity" | "-Infinity") => {
-            Value::unfit(text, UnfitReason::NotFinite)
-        }
-        Err(error) => Value::unfit(text, error.into()),
     }
 }
 
@@ -181,15 +130,24 @@ fn nibble(digit: u8) -> Option<u8> {
 /// Dimensions that an array can have.
 const MAX_DIMENSIONS: usize = 6;
 
+/// Reads a text to its end.
+fn whole<'t>(
+    text: &'t str,
+    read: impl FnOnce(&mut TextCursor<'t>) -> Option<Value>,
+) -> Option<Value> {
+    let mut cursor = TextCursor(text);
+    let value = read(&mut cursor)?;
+    cursor.0.is_empty().then_some(value)
+}
+
 /// Reads an array: `{1,NULL,"a \"b\""}`, nested for more dimensions, with lower bounds
 /// (`[0:1]={…}`) where they are not 1.
-pub(super) fn array(text: &str, element: &Decoder) -> Option<Value> {
-    let mut cursor = TextCursor(text);
-    if text.starts_with('[') {
-        cursor = TextCursor(text.split_once('=')?.1);
-    }
-    let list = dimension(&mut cursor, element, 1)?;
-    cursor.end(list)
+fn array(text: &str, element: &Decoder) -> Option<Value> {
+    let list = match text.strip_prefix('[') {
+        Some(bounds) => bounds.split_once('=')?.1,
+        None => text,
+    };
+    whole(list, |cursor| dimension(cursor, element, 1))
 }
 
 fn dimension(cursor: &mut TextCursor<'_>, element: &Decoder, depth: usize) -> Option<Value> {
@@ -214,8 +172,7 @@ fn dimension(cursor: &mut TextCursor<'_>, element: &Decoder, depth: usize) -> Op
 }
 
 /// Reads a composite value: `(1,"b ""q""",)`, in which nothing at all is NULL.
-pub(super) fn composite(text: &str, fields: &[(Arc<str>, Decoder)]) -> Option<Value> {
-    let mut cursor = TextCursor(text);
+fn composite(cursor: &mut TextCursor<'_>, fields: &[(Arc<str>, Decoder)]) -> Option<Value> {
     let mut members = Vec::with_capacity(fields.len());
     cursor.expect(b'(')?;
     for (index, (name, decoder)) in fields.iter().enumerate() {
@@ -226,71 +183,58 @@ pub(super) fn composite(text: &str, fields: &[(Arc<str>, Decoder)]) -> Option<Va
         members.push((name.clone(), value));
     }
     cursor.expect(b')')?;
-    cursor.end(Value::Map(members))
-}
-
-/// Reads a range: `[1,10)`, `(,"2020-01-01 00:00:00"]`, `empty`.
-pub(super) fn range(text: &str, bounds: &RangeWords) -> Option<Value> {
-    let mut cursor = TextCursor(text);
-    let range = one_range(&mut cursor, bounds)?;
-    cursor.end(range)
+    Some(Value::Map(members))
 }
 
 /// Reads a multirange: `{[1,3),[5,7)}`.
-pub(super) fn multirange(text: &str, bounds: &RangeWords) -> Option<Value> {
-    let mut cursor = TextCursor(text);
+fn multirange(cursor: &mut TextCursor<'_>, decoder: &RangeDecoder) -> Option<Value> {
     let mut ranges = Vec::new();
     cursor.expect(b'{')?;
     while cursor.peek()? != b'}' {
         if !ranges.is_empty() {
             cursor.expect(b',')?;
         }
-        ranges.push(one_range(&mut cursor, bounds)?);
+        ranges.push(range(cursor, decoder)?);
     }
     cursor.expect(b'}')?;
-    cursor.end(Value::List(ranges))
+    Some(Value::List(ranges))
 }
 
-/// Reads a range, of which an end that is nothing at all is open.
-fn one_range(cursor: &mut TextCursor<'_>, bounds: &RangeWords) -> Option<Value> {
-    if let Some(rest) = cursor.0.strip_prefix("empty") {
-        cursor.0 = rest;
-        return Some(Value::Map(vec![(bounds.empty.clone(), Value::Bool(true))]));
+/// Reads a range, of which an end that is nothing at all is open: `[1,10)`, `(,"2020-01-01 00:00:00"]`, `empty`.
+fn range(cursor: &mut TextCursor<'_>, decoder: &RangeDecoder) -> Option<Value> {
+    if cursor.skip("empty").is_some() {
+        return Some(Value::Map(vec![(decoder.empty.clone(), Value::Bool(true))]));
     }
     let lower_inclusive = cursor.eat(b'[');
     if !lower_inclusive {
         cursor.expect(b'(')?;
     }
-    let lower = cursor.value(&bounds.bound, b",", "")?;
+    let lower = cursor.value(&decoder.bound, b",", "")?;
     cursor.expect(b',')?;
-    let upper = cursor.value(&bounds.bound, b")]", "")?;
+    let upper = cursor.value(&decoder.bound, b")]", "")?;
     let upper_inclusive = cursor.eat(b']');
     if !upper_inclusive {
         cursor.expect(b')')?;
     }
-    Some(Value::Map(vec![
-        (bounds.lower.clone(), lower),
-        (bounds.upper.clone(), upper),
-        (bounds.lower_inclusive.clone(), Value::Bool(lower_inclusive)),
-        (bounds.upper_inclusive.clone(), Value::Bool(upper_inclusive)),
-    ]))
+    let inclusive = [lower_inclusive, upper_inclusive].map(Value::Bool);
+    let values = [lower, upper].into_iter().chain(inclusive);
+    Some(Value::Map(
+        decoder.ends.iter().cloned().zip(values).collect(),
+    ))
 }
 
 /// Reads an hstore: `"a"=>"1", "b"=>NULL`.
-pub(super) fn hstore(text: &str) -> Option<Value> {
-    let mut cursor = TextCursor(text);
+fn hstore(cursor: &mut TextCursor<'_>) -> Option<Value> {
     let mut members: Vec<(Arc<str>, Value)> = Vec::new();
     while !cursor.0.is_empty() {
         if !members.is_empty() {
-            cursor.0 = cursor.0.strip_prefix(", ")?;
+            cursor.skip(", ")?;
         }
         let key = Arc::from(cursor.quoted()?);
-        cursor.0 = cursor.0.strip_prefix("=>")?;
-        let value = if let Some(rest) = cursor.0.strip_prefix("NULL") {
-            cursor.0 = rest;
-            Value::Null
-        } else {
-            Value::Text(cursor.quoted()?.into())
+        cursor.skip("=>")?;
+        let value = match cursor.skip("NULL") {
+            Some(()) => Value::Null,
+            None => Value::Text(cursor.quoted()?.into()),
         };
         members.push((key, value));
     }
@@ -314,9 +258,9 @@ impl<'t> TextCursor<'t> {
         Some(())
     }
 
-    /// Gives the value if nothing is left.
-    fn end(&self, value: Value) -> Option<Value> {
-        self.0.is_empty().then_some(value)
+    fn skip(&mut self, text: &str) -> Option<()> {
+        self.0 = self.0.strip_prefix(text)?;
+        Some(())
     }
 
     /// Reads a value in quotes, or up to one of the stops, which stays. `null` without quotes is NULL.
@@ -390,22 +334,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_says_why() {
-        let why = |text: &str| match number(text) {
-            Value::Unfit(unfit) => Some(unfit.why),
-            _ => None,
-        };
-        assert_eq!(why("1.5"), None);
-        assert_eq!(why("NaN"), Some(UnfitReason::NotFinite));
-        assert_eq!(why("-Infinity"), Some(UnfitReason::NotFinite));
-        assert_eq!(why("1e-200"), Some(UnfitReason::Magnitude));
-        assert_eq!(why(&"1".repeat(39)), Some(UnfitReason::TooManyDigits));
-        assert_eq!(why("abc"), Some(UnfitReason::NotANumber));
-    }
-
-    #[test]
     fn bytes_that_are_not_utf_8_are_unfit() {
-        let read = Decoder::Text.read(&[b'a', 0xff]);
+        let text = DataType::Text { max_chars: None };
+        let read = Decoder::new(&text).read(&[b'a', 0xff]);
         assert_eq!(read, Value::unfit("a\u{fffd}", UnfitReason::NotUtf8));
     }
 }

@@ -1,6 +1,6 @@
 //! Reads rows: one SELECT streamed as text, decoded column by column into chunks.
 
-use dynafold_relational::catalog::Column;
+use dynafold_relational::catalog::{Column, DataType};
 use dynafold_relational::scan::Scan;
 use dynafold_relational::value::Value;
 use futures_util::stream::BoxStream;
@@ -11,10 +11,10 @@ use super::cut::{BY_ANY_WAY, BY_INDEX};
 use super::decode::Decoder;
 use super::error::ReadSubject;
 use super::{Postgres, PostgresSql, error};
-use crate::chunk::chunks;
+use crate::chunk::{answer, chunks};
 use crate::dialect::alone;
 use crate::identity::Watch;
-use crate::layout::{OutputColumn, ScanLayout};
+use crate::layout::ScanLayout;
 use crate::{Chunk, Result, Row, Source as _, statement};
 
 /// Sends a scan's SELECT and hands out its rows.
@@ -36,15 +36,8 @@ pub(super) async fn open<'a>(
     };
     let sql = format!("{setting}{}", statement(&PostgresSql, scan));
     let layout = ScanLayout::new(scan);
-    let decoders: Vec<Decoder> = layout
-        .outputs
-        .iter()
-        .map(|output| match output {
-            OutputColumn::Column { data_type, .. } => Decoder::new(data_type),
-            OutputColumn::Flag => Decoder::Boolean,
-            OutputColumn::Tag => Decoder::Number,
-        })
-        .collect();
+    let types = layout.outputs.iter().map(|output| output.data_type);
+    let decoders: Vec<Decoder> = types.map(Decoder::new).collect();
     let backend = source.backend.clone();
     let watch = |backend| Watch::of(source.patience, source.options.clone(), backend);
     let watch = backend.map(watch);
@@ -55,19 +48,24 @@ pub(super) async fn open<'a>(
     Ok(chunks(
         rows,
         watch,
-        layout,
-        move |row, output| read(row, output, &decoders),
+        scan,
+        move |row, at, _| read(row, at, decoders.get(at)),
         move |cause| error::query(cause, &ReadSubject::Scan(scan), user),
     ))
 }
 
-fn read(row: &PgRow, output: usize, decoders: &[Decoder]) -> sqlx::Result<(Value, usize)> {
-    let raw = row.try_get_raw(output)?;
-    let Some(decoder) = decoders.get(output).filter(|_| !raw.is_null()) else {
+fn read(row: &PgRow, at: usize, decoder: Option<&Decoder>) -> sqlx::Result<(Value, usize)> {
+    let raw = row.try_get_raw(at)?;
+    let Some(decoder) = decoder.filter(|_| !raw.is_null()) else {
         return Ok((Value::Null, 0));
     };
     let raw = raw.as_bytes().map_err(sqlx::Error::Decode)?;
     Ok((decoder.read(raw), raw.len()))
+}
+
+/// Reads a value of which there are too few for a decoder of their own.
+pub(super) fn cell(row: &PgRow, at: usize, data_type: &DataType) -> sqlx::Result<(Value, usize)> {
+    read(row, at, Some(&Decoder::new(data_type)))
 }
 
 /// Runs one query and reads all of its rows.
@@ -78,14 +76,9 @@ pub(super) async fn ask(source: &mut Postgres, sql: &str, columns: &[Column]) ->
     source.explain(alone, &subject).await?;
     let rows = sqlx::raw_sql(AssertSqlSafe(alone.to_owned()));
     let rows = rows.fetch_all(&mut source.connection).await;
-    let decoders = columns.iter();
-    let decoders: Vec<Decoder> = decoders
-        .map(|column| Decoder::new(&column.data_type))
-        .collect();
-    let decode = |row: &PgRow| {
-        let values = (0..decoders.len()).map(|output| Ok(read(row, output, &decoders)?.0));
-        values.collect::<sqlx::Result<Row>>()
-    };
-    let rows = rows.and_then(|rows| rows.iter().map(decode).collect());
+    let decoders = columns.iter().map(|column| Decoder::new(&column.data_type));
+    let decoders: Vec<Decoder> = decoders.collect();
+    let rows =
+        rows.and_then(|rows| answer(&rows, columns, |row, at, _| read(row, at, decoders.get(at))));
     rows.map_err(|cause| error::query(cause, &subject, &source.user))
 }

@@ -5,13 +5,15 @@ use async_trait::async_trait;
 use dynafold_relational::scan::Scan;
 use futures_util::TryStreamExt as _;
 use serde::Deserialize;
-use sqlx::postgres::{PgConnection, PgRow};
-use sqlx::{AssertSqlSafe, Row as _};
+use sqlx::AssertSqlSafe;
+use sqlx::postgres::PgConnection;
 
 use super::super::identity::ServerSession;
 use super::super::{Dialect as _, Result, SourceIdentity};
 use super::error::ReadSubject;
+use super::scan::cell;
 use super::{BEGIN, Postgres, PostgresSql, SETTINGS, UNFILTERED, error};
+use crate::chunk::numbers;
 
 #[derive(Deserialize)]
 struct SessionState {
@@ -106,8 +108,7 @@ impl Postgres {
             Ok(_) => {
                 let sql = format!("SET LOCAL max_parallel_workers_per_gather TO DEFAULT; {sql}");
                 let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(&mut self.connection);
-                let read = |row: &PgRow| (0..row.len()).map(|index| number(row, index)).collect();
-                let rows = rows.await.and_then(|rows| rows.iter().map(read).collect());
+                let rows = rows.await.and_then(|rows| numbers(&rows, cell));
                 rows.map_err(|cause| error::query(cause, &subject, &self.user))
             }
             Err(refused) => Err(refused),
@@ -115,12 +116,6 @@ impl Postgres {
         // Going back to the savepoint also takes the setting back.
         self.step_back(rows).await
     }
-}
-
-fn number(row: &PgRow, index: usize) -> sqlx::Result<u64> {
-    let raw = row.try_get_raw(index)?;
-    let text = raw.as_str().map_err(sqlx::Error::Decode)?;
-    text.parse().map_err(|e| sqlx::Error::Decode(Box::new(e)))
 }
 
 // What is said to the server about a connection over another one: that it cancel what it is at, and

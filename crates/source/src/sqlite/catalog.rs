@@ -18,7 +18,7 @@ use sqlx::{AssertSqlSafe, Column as _, Executor as _, Row as _, SqlSafeStr as _,
 
 use super::super::Dialect as _;
 use super::decode::data_type;
-use super::scan::SqliteDialect;
+use super::scan::UTF8;
 use crate::dialect::alone;
 
 /// The one schema: attached databases are none of ours.
@@ -174,13 +174,10 @@ async fn compared(
     columns: &[&str],
 ) -> sqlx::Result<Vec<String>> {
     let mut names = vec![UNKNOWN.to_owned(); columns.len()];
-    let quoted: Vec<String> = columns
-        .iter()
-        .map(|name| SqliteDialect.quote(name))
-        .collect();
+    let quoted: Vec<String> = columns.iter().map(|name| UTF8.quote(name)).collect();
     let sql = format!(
         "EXPLAIN SELECT 1 FROM {} GROUP BY {}",
-        SqliteDialect.table(table),
+        UTF8.table(table),
         quoted.join(", ")
     );
     let program = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(connection);
@@ -233,7 +230,7 @@ async fn complete(
     read_indexes(connection, table).await?;
     read_foreign_keys(connection, table).await?;
     if table.kind == TableKind::Table {
-        let count = format!("SELECT count(*) FROM {}", SqliteDialect.table(&table.name));
+        let count = format!("SELECT count(*) FROM {}", UTF8.table(&table.name));
         let row = sqlx::raw_sql(AssertSqlSafe(count))
             .fetch_one(connection)
             .await?;

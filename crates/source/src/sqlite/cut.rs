@@ -7,7 +7,7 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Row as _};
 
 use super::decode::{Stored, stored};
-use super::scan::{SqliteDialect, object};
+use super::scan::{UTF8, object};
 use super::{Sqlite, fault};
 use crate::literal::{Literal, is_number};
 use crate::range::{Cutter, KeyColumnKind, RangeProbe};
@@ -27,7 +27,7 @@ pub(super) async fn cut(source: &mut Sqlite, scan: &Scan, rows: u64) -> Result<V
         return Ok(Vec::new());
     };
     let cutter = Cutter {
-        dialect: &SqliteDialect,
+        dialect: &UTF8,
         table,
         by,
         kinds,
@@ -106,7 +106,7 @@ async fn finds_children(
     if !scan.embedded_tables(&mut children) {
         return Ok(false);
     }
-    let plan = plan(connection, &statement(&SqliteDialect, &part)).await?;
+    let plan = plan(connection, &statement(&UTF8, &part)).await?;
     Ok(plan.iter().all(|line| {
         let whole = line
             .strip_prefix("SCAN ")

@@ -21,7 +21,7 @@ use futures_util::stream::BoxStream;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, SqlSafeStr as _};
 
-use self::scan::{Disagreements, SqliteDialect, Utf16Dialect, object};
+use self::scan::{Disagreements, SqliteDialect, UTF8, object};
 pub use self::state::create;
 use dynafold_format::address;
 use dynafold_relational::catalog::{Catalog, Column, Dbms};
@@ -55,7 +55,7 @@ pub struct Sqlite {
     seen: Option<FileStamp>,
     /// Whether it is read as a file that nobody changes.
     immutable: bool,
-    dialect: &'static dyn Dialect,
+    dialect: &'static SqliteDialect,
     disagreements: Disagreements,
     /// Interrupts whatever runs, once it is true.
     stop: Arc<AtomicBool>,
@@ -122,9 +122,9 @@ impl Sqlite {
         let mut connection = opened_as.map_err(|cause| refused(&file, cause))?;
         let encoding = sqlx::query_scalar("PRAGMA encoding").fetch_one(&mut connection);
         let encoding: String = encoding.await.map_err(|cause| refused(&file, cause))?;
-        let dialect: &dyn Dialect = match encoding.as_str() {
-            "UTF-8" => &SqliteDialect,
-            _ => &Utf16Dialect,
+        let dialect = match encoding.as_str() {
+            "UTF-8" => &UTF8,
+            _ => &SqliteDialect { is_utf16: true },
         };
         Ok(Self {
             connection,
@@ -236,7 +236,7 @@ impl Source for Sqlite {
     }
 
     async fn prepare(&mut self, scan: &Scan) -> Result<()> {
-        let sql = AssertSqlSafe(statement(&SqliteDialect, scan)).into_sql_str();
+        let sql = AssertSqlSafe(statement(&UTF8, scan)).into_sql_str();
         let prepared = self.connection.prepare(sql).await;
         prepared
             .map(drop)
@@ -264,7 +264,7 @@ impl Source for Sqlite {
     }
 
     async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>> {
-        let numbers = scan::numbers(&mut self.connection, sql).await;
+        let numbers = scan::read_numbers(&mut self.connection, sql).await;
         numbers.map_err(|cause| fault(object(&scan.from), cause))
     }
 

@@ -5,16 +5,23 @@ use dynafold_relational::scan::{Range, Relation, Scan};
 use dynafold_relational::value::Value;
 use futures_util::stream::BoxStream;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{AssertSqlSafe, Decode, Row as _, Sqlite};
+use sqlx::{AssertSqlSafe, Row as _};
 
 use super::decode::{decode, stored};
 use super::fault;
-use crate::chunk::chunks;
-use crate::layout::{OutputColumn, ScanLayout, TAG};
+use crate::chunk::{answer, chunks, numbers};
+use crate::layout::{OutputColumn, ScanLayout};
 use crate::{Chunk, Dialect, Result, Row, statement};
 
+/// SQLite's SQL, for a file in UTF-8 or in UTF-16. On the way from UTF-16 to UTF-8 half a surrogate pair would
+/// become another character together with what follows; alone at the end it becomes what is no UTF-8.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SqliteDialect;
+pub(super) struct SqliteDialect {
+    pub(super) is_utf16: bool,
+}
+
+/// What counts where no value is read.
+pub(super) const UTF8: SqliteDialect = SqliteDialect { is_utf16: false };
 
 impl Dialect for SqliteDialect {
     fn quote(&self, identifier: &str) -> String {
@@ -22,7 +29,7 @@ impl Dialect for SqliteDialect {
     }
 
     fn expression(&self, column: &str, data_type: &DataType) -> String {
-        match data_type {
+        let read = match data_type {
             // A document may be stored in SQLite's binary form, which only SQLite reads. What is
             // neither text nor that form comes as it is stored.
             DataType::Json => format!(
@@ -30,25 +37,13 @@ impl Dialect for SqliteDialect {
                  THEN json({column}) ELSE {column} END"
             ),
             _ => column.to_owned(),
+        };
+        if !self.is_utf16 {
+            return read;
         }
-    }
-}
-
-/// SQLite's SQL for a file in UTF-16. On the way to UTF-8 half a surrogate pair would become another
-/// character together with what follows; alone at the end it becomes what is no UTF-8.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Utf16Dialect;
-
-impl Dialect for Utf16Dialect {
-    fn quote(&self, identifier: &str) -> String {
-        SqliteDialect.quote(identifier)
-    }
-
-    fn expression(&self, column: &str, data_type: &DataType) -> String {
         format!(
             "CASE WHEN typeof({column}) = 'text' AND replace({column}, 'x', 'x') <> {column} COLLATE BINARY \
-             THEN CAST(x'D8D8' AS TEXT) ELSE {} END",
-            SqliteDialect.expression(column, data_type)
+             THEN CAST(x'D8D8' AS TEXT) ELSE {read} END"
         )
     }
 }
@@ -82,20 +77,14 @@ impl Disagreements {
     /// the first column's counter.
     fn start(&mut self, outputs: &[OutputColumn<'_>], range: Option<&Range>) -> usize {
         let counter = |output: &OutputColumn<'_>| {
-            let OutputColumn::Column {
-                scan,
-                join,
-                name,
-                data_type,
-            } = output
-            else {
+            let Some((scan, join, name)) = output.column else {
                 return Disagreement::default();
             };
             let parent = join.and_then(|join| scan.joins.get(join));
             Disagreement {
                 object: parent.map_or_else(|| object(&scan.from), |join| join.table.name.clone()),
-                column: (*name).to_owned(),
-                kind: data_type.family().name(),
+                column: name.to_owned(),
+                kind: output.data_type.family().name(),
                 range: range.cloned(),
                 count: 0,
             }
@@ -149,22 +138,23 @@ pub(super) fn object(from: &Relation) -> String {
 
 pub(super) fn scan<'a>(
     connection: &'a mut SqliteConnection,
-    dialect: &'static dyn Dialect,
+    dialect: &SqliteDialect,
     disagreements: &'a mut Disagreements,
     scan: &'a Scan,
 ) -> BoxStream<'a, Result<Chunk>> {
-    let layout = ScanLayout::new(scan);
-    let outputs = layout.outputs.clone();
+    let outputs = ScanLayout::new(scan).outputs;
     let first = disagreements.start(&outputs, scan.range.as_ref());
     let sql = statement(dialect, scan);
     let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(connection);
-    chunks(
-        rows,
-        None,
-        layout,
-        move |row, output| read(row, output, &outputs, disagreements, first),
-        move |cause| fault(object(&scan.from), cause),
-    )
+    let cell = move |row: &SqliteRow, at: usize, data_type: &DataType| {
+        let (value, bytes, agrees) = read(row, at, data_type)?;
+        if !agrees && let Some(counter) = disagreements.0.get_mut(first + at) {
+            counter.count += 1;
+        }
+        Ok((value, bytes))
+    };
+    let fault = move |cause| fault(object(&scan.from), cause);
+    chunks(rows, None, scan, cell, fault)
 }
 
 /// Runs one query and reads all of its rows.
@@ -173,55 +163,26 @@ pub(super) async fn ask(
     sql: &str,
     columns: &[Column],
 ) -> sqlx::Result<Vec<Row>> {
-    let rows = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
-    let rows = rows.fetch_all(connection).await?;
-    let value = |row: &SqliteRow, at: usize, column: &Column| {
-        let stored = stored(row.try_get_raw(at)?).map_err(sqlx::Error::Decode)?;
-        Ok(decode(stored, &column.data_type).0)
-    };
-    let decoded = rows.iter().map(|row| {
-        let columns = columns.iter().enumerate();
-        let values = columns.map(|(at, column)| value(row, at, column));
-        values.collect::<sqlx::Result<Row>>()
-    });
-    decoded.collect()
+    let rows = sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).fetch_all(connection);
+    answer(&rows.await?, columns, cell)
 }
 
 /// The numbers that a query of ours gives.
-pub(super) async fn numbers(
+pub(super) async fn read_numbers(
     connection: &mut SqliteConnection,
     sql: &str,
 ) -> sqlx::Result<Vec<Vec<u64>>> {
-    let number = |row: &SqliteRow, index: usize| {
-        let number = row.try_get::<i64, _>(index)?;
-        Ok::<_, sqlx::Error>(u64::try_from(number).unwrap_or_default())
-    };
-    let read = |row: &SqliteRow| (0..row.len()).map(|index| number(row, index)).collect();
     let rows = sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).fetch_all(connection);
-    rows.await?.iter().map(read).collect()
+    numbers(&rows.await?, cell)
 }
 
-fn read(
-    row: &SqliteRow,
-    output: usize,
-    outputs: &[OutputColumn<'_>],
-    disagreements: &mut Disagreements,
-    first: usize,
-) -> sqlx::Result<(Value, usize)> {
-    let raw = row.try_get_raw(output)?;
-    let data_type = match outputs.get(output) {
-        Some(OutputColumn::Column { data_type, .. }) => data_type,
-        Some(OutputColumn::Tag) => &TAG,
-        _ => {
-            let flag = <i64 as Decode<Sqlite>>::decode(raw).map_err(sqlx::Error::Decode)?;
-            return Ok((Value::Bool(flag != 0), 0));
-        }
-    };
-    let stored = stored(raw).map_err(sqlx::Error::Decode)?;
-    let bytes = stored.size();
+fn cell(row: &SqliteRow, at: usize, data_type: &DataType) -> sqlx::Result<(Value, usize)> {
+    read(row, at, data_type).map(|(value, bytes, _)| (value, bytes))
+}
+
+/// Reads a value, says its bytes, and whether it is as its type says.
+fn read(row: &SqliteRow, at: usize, data_type: &DataType) -> sqlx::Result<(Value, usize, bool)> {
+    let stored = stored(row.try_get_raw(at)?).map_err(sqlx::Error::Decode)?;
     let (value, agrees) = decode(stored, data_type);
-    if !agrees && let Some(counter) = disagreements.0.get_mut(first + output) {
-        counter.count += 1;
-    }
-    Ok((value, bytes))
+    Ok((value, stored.size(), agrees))
 }
