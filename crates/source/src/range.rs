@@ -6,9 +6,9 @@
 
 use async_trait::async_trait;
 use dynafold_relational::catalog::TableName;
-use dynafold_relational::scan::{Range, RangeKey};
+use dynafold_relational::scan::{Range, RangeKey, Relation, Scan};
 
-use super::{Dialect, Result};
+use super::{Dialect, Result, Source};
 
 /// The condition that leaves out the rows outside of a range, on the relation of this (quoted) name.
 pub(super) fn condition(range: &Range, dialect: &dyn Dialect, base: &str) -> Option<String> {
@@ -111,15 +111,46 @@ pub(super) enum KeyColumnKind {
 
 /// What cutting asks of a database.
 #[async_trait]
-pub(super) trait RangeProbe: Send {
+pub(super) trait RangeProbe: Source + Sized {
+    /// Cuts a table into ranges of about `rows` rows; empty where it has no usable key.
+    async fn ranges(&mut self, table: &TableName, rows: u64) -> Result<Vec<Range>>;
+
     /// The first row of a query of ours, its values as a [`Range`] says them. `None`: there is no
     /// row, or something in it cannot be said.
     async fn row(&mut self, sql: String, kinds: &[KeyColumnKind]) -> Result<Option<Vec<String>>>;
+
+    /// Whether the rows of a scan with a range and their children are looked up along an index.
+    async fn is_indexed(&mut self, part: &Scan) -> Result<bool>;
+}
+
+/// Cuts a scan's table.
+pub(super) async fn cut(
+    source: &mut impl RangeProbe,
+    scan: &Scan,
+    rows: u64,
+) -> Result<Vec<Range>> {
+    let Relation::Table(table) = &scan.from else {
+        return Ok(Vec::new());
+    };
+    if scan.limit.is_some() {
+        return Ok(Vec::new());
+    }
+    let ranges = source.ranges(table, rows).await?;
+    let middle = ranges.get(ranges.len() / 2).filter(|_| ranges.len() > 1);
+    let Some(middle) = middle else {
+        return Ok(ranges);
+    };
+    let part = Scan {
+        range: Some(middle.clone()),
+        ..scan.clone()
+    };
+    let is_indexed = source.is_indexed(&part).await?;
+    Ok(if is_indexed { ranges } else { Vec::new() })
 }
 
 /// A table and what it is cut by.
 pub(super) struct Cutter<'a> {
-    pub(super) dialect: &'a (dyn Dialect + Sync),
+    pub(super) dialect: &'a dyn Dialect,
     pub(super) table: &'a TableName,
     pub(super) by: RangeKey,
     /// What the columns of the key hold.
@@ -128,7 +159,7 @@ pub(super) struct Cutter<'a> {
 
 impl Cutter<'_> {
     /// Ranges of about `rows` rows; empty where the key turns out not to be usable.
-    pub(super) async fn cut(&self, probe: &mut dyn RangeProbe, rows: u64) -> Result<Vec<Range>> {
+    pub(super) async fn cut(&self, probe: &mut impl RangeProbe, rows: u64) -> Result<Vec<Range>> {
         let rows = rows.clamp(1, 1 << 40);
         if self.kinds == [KeyColumnKind::Integer]
             && let Some(ranges) = self.steps(probe, rows).await?
@@ -139,7 +170,7 @@ impl Cutter<'_> {
     }
 
     /// Even steps, where the key is dense.
-    async fn steps(&self, probe: &mut dyn RangeProbe, rows: u64) -> Result<Option<Vec<Range>>> {
+    async fn steps(&self, probe: &mut impl RangeProbe, rows: u64) -> Result<Option<Vec<Range>>> {
         let first = self.end(probe, "").await?;
         let last = self.end(probe, " DESC").await?;
         let (Some(first), Some(last)) = (first, last) else {
@@ -176,7 +207,7 @@ impl Cutter<'_> {
     }
 
     /// The least or the greatest key.
-    async fn end(&self, probe: &mut dyn RangeProbe, order: &str) -> Result<Option<i128>> {
+    async fn end(&self, probe: &mut impl RangeProbe, order: &str) -> Result<Option<i128>> {
         let column = self.columns().concat();
         let table = self.dialect.table(self.table);
         let sql = format!("SELECT {column} FROM {table} AS t ORDER BY {column}{order} LIMIT 1");
@@ -184,7 +215,7 @@ impl Cutter<'_> {
     }
 
     /// The key of every so many rows, along the index.
-    async fn walk(&self, probe: &mut dyn RangeProbe, rows: u64) -> Result<Vec<Range>> {
+    async fn walk(&self, probe: &mut impl RangeProbe, rows: u64) -> Result<Vec<Range>> {
         let mut bounds: Vec<Vec<String>> = Vec::new();
         loop {
             let sql = self.step(bounds.last(), rows);

@@ -5,7 +5,7 @@ use dynafold_relational::catalog::{DataType, Dbms, TableName};
 use dynafold_relational::scan::{Range, RangeKey, Relation, Scan};
 use dynafold_relational::value::{Time, TimeError, TimeKind};
 use sqlx::Row as _;
-use sqlx::mysql::MySqlRow;
+use sqlx::mysql::{MySqlConnection, MySqlRow};
 
 use super::Mysql;
 use super::decode::data_type;
@@ -19,71 +19,64 @@ use crate::{Dialect as _, Result, statement};
 /// Children that may be read for every range, where the server would rather do that.
 const FEW: u64 = 1000;
 
-/// The columns of a key, and what they hold.
-type CutKey = (Vec<String>, Vec<KeyColumnKind>);
-
-/// Cuts a scan's table.
-pub(super) async fn cut(source: &mut Mysql, scan: &Scan, wanted: u64) -> Result<Vec<Range>> {
-    let Relation::Table(table) = &scan.from else {
-        return Ok(Vec::new());
-    };
-    let found = source.catalog.as_ref().and_then(|catalog| {
-        let mut tables = catalog.tables.iter();
-        tables.find(|found| found.name == *table)
-    });
-    // One statement sees one state of a table without snapshots. Of several a row that moves would be in two.
-    if scan.limit.is_some() || found.is_some_and(|found| found.live) {
-        return Ok(Vec::new());
+#[async_trait]
+impl RangeProbe for Mysql {
+    async fn ranges(&mut self, table: &TableName, rows: u64) -> Result<Vec<Range>> {
+        let catalog = self.catalog.as_ref();
+        // One statement sees one state of a table without snapshots. Of several a row that moves would be in two.
+        if (catalog.and_then(|catalog| catalog.table(table))).is_some_and(|table| table.live) {
+            return Ok(Vec::new());
+        }
+        let cutter = cutter(&mut self.connection, table).await;
+        match cutter.map_err(|cause| self.server.fault(table.to_string(), cause))? {
+            Some(cutter) => cutter.cut(self, rows).await,
+            None => Ok(Vec::new()),
+        }
     }
-    let key = key(source, table).await;
-    let key = key.map_err(|cause| source.server.fault(object(&scan.from), cause))?;
-    let Some((columns, kinds)) = key else {
-        return Ok(Vec::new());
-    };
-    let cutter = Cutter {
-        dialect: &MysqlDialect,
-        table,
-        by: RangeKey::Key(columns),
-        kinds,
-    };
-    let ranges = cutter.cut(source, wanted).await?;
-    let middle = ranges.get(ranges.len() / 2).filter(|_| ranges.len() > 1);
-    let Some(middle) = middle else {
-        return Ok(ranges);
-    };
-    let found = finds(source, scan, table, middle).await;
-    let found = found.map_err(|cause| source.server.fault(object(&scan.from), cause))?;
-    Ok(if found { ranges } else { Vec::new() })
+
+    async fn row(&mut self, sql: String, kinds: &[KeyColumnKind]) -> Result<Option<Vec<String>>> {
+        let rows = rows(&mut self.connection, sql).await;
+        let row = rows.and_then(|rows| match rows.first() {
+            Some(row) => range_values(row, kinds),
+            None => Ok(None),
+        });
+        row.map_err(|cause| self.server.fault("the keys".to_owned(), cause))
+    }
+
+    async fn is_indexed(&mut self, part: &Scan) -> Result<bool> {
+        let found = finds(self, part).await;
+        found.map_err(|cause| self.server.fault(object(&part.from), cause))
+    }
 }
 
-/// The first key that is in the order of what its columns print.
-async fn key(source: &mut Mysql, table: &TableName) -> sqlx::Result<Option<CutKey>> {
+/// Cuts by the first key that is in the order of what its columns print.
+async fn cutter<'t>(
+    connection: &mut MySqlConnection,
+    table: &'t TableName,
+) -> sqlx::Result<Option<Cutter<'t>>> {
     let literal = |text: &str| MysqlDialect.literal(&Literal::text(text));
     let sql = include_str!("sql/key.sql")
         .replace("{schema}", &literal(&table.schema))
         .replace("{name}", &literal(&table.name));
-    let parts = rows(&mut source.connection, sql).await?;
-    let mut keys: Vec<(String, Option<CutKey>)> = Vec::new();
-    for part in &parts {
-        let name = text(part, 0)?;
-        if keys.last().is_none_or(|(last, _)| *last != name) {
-            keys.push((name, Some((Vec::new(), Vec::new()))));
+    let parts = rows(connection, sql).await?;
+    for parts in parts.chunk_by(|a, b| text(a, 0).ok() == text(b, 0).ok()) {
+        let mut columns = Vec::new();
+        let mut kinds = Vec::new();
+        for part in parts {
+            let is_usable = text(part, 3)? == "1";
+            columns.extend(optional(part, 1)?.filter(|_| is_usable));
+            kinds.extend(optional(part, 2)?.and_then(|declared| kind(&declared)));
         }
-        let Some((_, key)) = keys.last_mut() else {
-            continue;
-        };
-        let usable = text(part, 3)? == "1";
-        let column = optional(part, 1)?.filter(|_| usable);
-        let kind = optional(part, 2)?.and_then(|declared| kind(&declared));
-        match (key.as_mut(), column, kind) {
-            (Some((columns, kinds)), Some(column), Some(kind)) => {
-                columns.push(column);
-                kinds.push(kind);
-            }
-            _ => *key = None,
+        if columns.len() == parts.len() && kinds.len() == parts.len() {
+            return Ok(Some(Cutter {
+                dialect: &MysqlDialect,
+                table,
+                by: RangeKey::Key(columns),
+                kinds,
+            }));
         }
     }
-    Ok(keys.into_iter().find_map(|(_, key)| key))
+    Ok(None)
 }
 
 /// What a column of a key holds; `None` where its order or its equality is not that of what it
@@ -104,19 +97,15 @@ fn kind(declared: &str) -> Option<KeyColumnKind> {
 }
 
 /// Whether a range's rows and their children are looked up along an index.
-async fn finds(
-    source: &mut Mysql,
-    scan: &Scan,
-    table: &TableName,
-    range: &Range,
-) -> sqlx::Result<bool> {
-    let mut part = scan.clone();
-    part.range = Some(range.clone());
-    let sql = statement(&MysqlDialect, &part);
+async fn finds(source: &mut Mysql, part: &Scan) -> sqlx::Result<bool> {
+    let sql = statement(&MysqlDialect, part);
     // SQL from outside: preparing takes one statement only.
     prepare(&mut source.connection, &sql).await?;
-    let mut children = vec![table.name.as_str()];
-    if !scan.embedded_tables(&mut children) {
+    let mut children = Vec::new();
+    if let Relation::Table(table) = &part.from {
+        children.push(table.name.as_str());
+    }
+    if !part.embedded_tables(&mut children) {
         return Ok(false);
     }
     let explain = match source.server.dbms {
@@ -144,18 +133,6 @@ async fn finds(
         }
     }
     Ok(true)
-}
-
-#[async_trait]
-impl RangeProbe for Mysql {
-    async fn row(&mut self, sql: String, kinds: &[KeyColumnKind]) -> Result<Option<Vec<String>>> {
-        let rows = rows(&mut self.connection, sql).await;
-        let row = rows.and_then(|rows| match rows.first() {
-            Some(row) => range_values(row, kinds),
-            None => Ok(None),
-        });
-        row.map_err(|cause| self.server.fault("the keys".to_owned(), cause))
-    }
 }
 
 /// A row's values as a range says them.

@@ -33,6 +33,7 @@ use super::{
 };
 use crate::mysql::dialect::MysqlDialect;
 use crate::mysql::statement::{STATEMENTS, optional, prepare, rows, text};
+use crate::range;
 
 /// How long the server may take to answer at all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -297,7 +298,7 @@ impl Source for Mysql {
     }
 
     async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>> {
-        cut::cut(self, scan, rows).await
+        range::cut(self, scan, rows).await
     }
 
     // A place in the binary log proves nothing: a session may write past the log, and what is in the

@@ -5,13 +5,12 @@
 
 use std::collections::HashMap;
 
-use dynafold_relational::catalog::{
-    Catalog, Column, Dbms, ForeignKey, Index, Table, TableKind, TableName,
-};
+use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Index, Table, TableKind};
 use serde::Deserialize;
 
+use super::error::ReadSubject;
 use super::types::UsedTypes;
-use super::{Postgres, PostgresSql};
+use super::{Postgres, PostgresSql, error};
 use crate::{Dialect as _, Result};
 
 /// The oldest version that is tested.
@@ -19,38 +18,22 @@ const OLDEST: i64 = 130_000;
 
 #[derive(Deserialize)]
 struct SessionEntry {
-    version: String,
     version_number: i64,
-    database: String,
-    search_path: Vec<String>,
-    own_functions: Vec<String>,
-    own_operators: bool,
+    /// The catalog, as yet without tables.
+    #[serde(flatten)]
+    catalog: Catalog,
 }
 
 #[derive(Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "a row as sql/tables.sql gives it"
-)]
 struct TableEntry {
     oid: i64,
-    #[serde(flatten)]
-    name: TableName,
-    kind: String,
     /// Whether every column may be read.
     whole: bool,
-    /// Whether any column may be read.
-    readable: bool,
-    row_security: bool,
     /// False for a materialized view without data, which cannot be read.
     populated: bool,
-    /// Whether other tables inherit from it; partitions do not count.
-    inherited: bool,
-    /// Whether rows of it are a foreign table's.
-    live: bool,
-    comment: Option<String>,
-    estimated_rows: Option<u64>,
-    estimated_bytes: Option<u64>,
+    /// The table, as yet without what belongs to it.
+    #[serde(flatten)]
+    table: Table,
 }
 
 #[derive(Deserialize)]
@@ -108,32 +91,21 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog> {
         .entries(about_relations!("sql/foreign_keys.sql"))
         .await?;
     let types = UsedTypes::load(source, columns.iter().map(|column| column.part.oid)).await?;
-
-    let session = session.into_iter().next();
-    let mut catalog = Catalog {
-        dbms: Dbms::Postgres,
-        version: String::new(),
-        database: String::new(),
-        search_path: Vec::new(),
-        own_functions: Vec::new(),
-        own_operators: false,
-        tables: Vec::with_capacity(tables.len()),
-        notices: Vec::new(),
-    };
-    if let Some(session) = session {
-        if session.version_number < OLDEST {
-            catalog.notices.push(format!(
-                "PostgreSQL {} is older than version 13, the oldest that is supported",
-                session.version
-            ));
-        }
-        catalog.version = session.version;
-        catalog.database = session.database;
-        catalog.search_path = session.search_path;
-        catalog.own_functions = session.own_functions;
-        catalog.own_operators = session.own_operators;
-    }
     let user = PostgresSql.quote(&source.user);
+    let Some(session) = session.into_iter().next() else {
+        return Err(error::query(
+            sqlx::Error::RowNotFound,
+            &ReadSubject::Schema,
+            &source.user,
+        ));
+    };
+    let mut catalog = session.catalog;
+    if session.version_number < OLDEST {
+        catalog.notices.push(format!(
+            "PostgreSQL {} is older than version 13, the oldest that is supported",
+            catalog.version
+        ));
+    }
     catalog.notices.extend(hidden.iter().map(|hidden| {
         format!(
             "no permission on schema {}: its tables ({}) are hidden; ask for GRANT USAGE ON SCHEMA \
@@ -146,25 +118,45 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog> {
     let mut columns = grouped(columns);
     let mut indexes = grouped(indexes);
     let mut foreign_keys = grouped(foreign_keys);
-    for entry in tables {
-        let parts = Parts {
-            columns: columns.remove(&entry.oid).unwrap_or_default(),
-            indexes: indexes.remove(&entry.oid).unwrap_or_default(),
-            foreign_keys: foreign_keys.remove(&entry.oid).unwrap_or_default(),
-        };
-        let table = table(entry, parts, &types, &user, &mut catalog.notices);
+    for TableEntry {
+        oid,
+        whole,
+        populated,
+        mut table,
+    } in tables
+    {
+        warn(&table, populated, &user, &mut catalog.notices);
+        let columns = columns.remove(&oid).unwrap_or_default().into_iter();
+        let (open, shut): (Vec<_>, Vec<_>) =
+            columns.partition(|column| column.readable || whole || !table.readable);
+        let closed: Vec<String> = shut.into_iter().map(|shut| shut.column.name).collect();
+        if table.readable && !whole {
+            catalog.notices.push(format!(
+                "no permission on columns of {}: {} are hidden; ask for GRANT SELECT ON {} TO {user}",
+                table.name,
+                closed.join(", "),
+                PostgresSql.table(&table.name)
+            ));
+        }
+        // A key of which a column is hidden cannot be used.
+        let usable = |names: &[String]| !names.iter().any(|name| closed.contains(name));
+        table.columns = open.into_iter().map(|open| column(open, &types)).collect();
+        table.foreign_keys = foreign_keys.remove(&oid).unwrap_or_default();
+        table.foreign_keys.retain(|key| usable(&key.columns));
+        let indexes = indexes.remove(&oid).unwrap_or_default().into_iter();
+        for entry in indexes.filter(|entry| usable(&entry.index.columns)) {
+            if entry.is_primary {
+                table.primary_key = entry.index.columns;
+                table.lax_primary_key = entry.lax;
+            } else {
+                table.add_index(entry.index, entry.plain, entry.lax);
+            }
+        }
         catalog.tables.push(table);
     }
     catalog.tables.sort_by(|a, b| a.name.cmp(&b.name));
     catalog.notices.sort();
     Ok(catalog)
-}
-
-/// What belongs to one table.
-struct Parts {
-    columns: Vec<ColumnEntry>,
-    indexes: Vec<IndexEntry>,
-    foreign_keys: Vec<ForeignKey>,
 }
 
 fn grouped<T>(entries: Vec<OfRelation<T>>) -> HashMap<i64, Vec<T>> {
@@ -175,16 +167,11 @@ fn grouped<T>(entries: Vec<OfRelation<T>>) -> HashMap<i64, Vec<T>> {
     groups
 }
 
-fn table(
-    entry: TableEntry,
-    parts: Parts,
-    types: &UsedTypes,
-    user: &str,
-    notices: &mut Vec<String>,
-) -> Table {
-    let name = entry.name;
-    if entry.row_security {
-        notices.push(if entry.kind == "v" {
+/// Says what may be missing of a table's rows.
+fn warn(table: &Table, populated: bool, user: &str, notices: &mut Vec<String>) {
+    let name = &table.name;
+    if table.row_security {
+        notices.push(if table.kind == TableKind::View {
             format!(
                 "row-level security may hide rows of tables behind the view {name}: they are not read"
             )
@@ -195,59 +182,11 @@ fn table(
             )
         });
     }
-    if !entry.populated {
+    if !populated {
         notices.push(format!(
             "{name} has no data and cannot be read: REFRESH MATERIALIZED VIEW {} first",
-            PostgresSql.table(&name)
+            PostgresSql.table(name)
         ));
-    }
-    let mut columns = parts.columns;
-    let mut closed = Vec::new();
-    if entry.readable && !entry.whole {
-        let (open, shut) = columns.into_iter().partition(|column| column.readable);
-        columns = open;
-        closed.extend(shut.into_iter().map(|shut: ColumnEntry| shut.column.name));
-        notices.push(format!(
-            "no permission on columns of {name}: {} are hidden; ask for GRANT SELECT ON {} TO {user}",
-            closed.join(", "),
-            PostgresSql.table(&name)
-        ));
-    }
-    // A key of which a column is hidden cannot be used.
-    let usable = |names: &[String]| !names.iter().any(|name| closed.contains(name));
-    let mut table = Table {
-        readable: entry.readable,
-        inherited: entry.inherited,
-        live: entry.live,
-        row_security: entry.row_security,
-        columns: columns.into_iter().map(|c| column(c, types)).collect(),
-        foreign_keys: (parts.foreign_keys.into_iter())
-            .filter(|key| usable(&key.columns))
-            .collect(),
-        comment: entry.comment,
-        estimated_rows: entry.estimated_rows,
-        estimated_bytes: entry.estimated_bytes,
-        ..Table::new(name, kind(&entry.kind))
-    };
-    let indexes = parts.indexes.into_iter();
-    for entry in indexes.filter(|entry| usable(&entry.index.columns)) {
-        if entry.is_primary {
-            table.primary_key = entry.index.columns;
-            table.lax_primary_key = entry.lax;
-        } else {
-            table.add_index(entry.index, entry.plain, entry.lax);
-        }
-    }
-    table
-}
-
-fn kind(letter: &str) -> TableKind {
-    match letter {
-        "p" => TableKind::Partitioned,
-        "v" => TableKind::View,
-        "m" => TableKind::MaterializedView,
-        "f" => TableKind::Foreign,
-        _ => TableKind::Table,
     }
 }
 

@@ -39,26 +39,27 @@ struct KeyFacts {
     integers: Option<Vec<bool>>,
 }
 
-/// Cuts a scan's table.
-pub(super) async fn cut(source: &mut Postgres, scan: &Scan, rows: u64) -> Result<Vec<Range>> {
-    source.open_snapshot().await?;
-    let Relation::Table(table) = &scan.from else {
-        return Ok(Vec::new());
-    };
-    if scan.limit.is_some() {
-        return Ok(Vec::new());
+#[async_trait]
+impl RangeProbe for Postgres {
+    async fn ranges(&mut self, table: &TableName, rows: u64) -> Result<Vec<Range>> {
+        self.open_snapshot().await?;
+        self.step_aside().await?;
+        let ranges = ranges(self, table, rows).await;
+        self.step_back(ranges).await
     }
-    source.step_aside().await?;
-    let ranges = ranges(source, table, rows).await;
-    let ranges = source.step_back(ranges).await?;
-    let whole = ranges.get(ranges.len() / 2).filter(|_| ranges.len() > 1);
-    let Some(middle) = whole.filter(|_| scan.embeds().next().is_some()) else {
-        return Ok(ranges);
-    };
-    source.step_aside().await?;
-    let found = finds_children(source, scan, middle).await;
-    let found = source.step_back(found).await?;
-    Ok(if found { ranges } else { Vec::new() })
+
+    async fn row(&mut self, sql: String, _: &[KeyColumnKind]) -> Result<Option<Vec<String>>> {
+        self.ask(sql, &ReadSubject::Schema).await
+    }
+
+    async fn is_indexed(&mut self, part: &Scan) -> Result<bool> {
+        if part.embeds().next().is_none() {
+            return Ok(true);
+        }
+        self.step_aside().await?;
+        let found = finds_children(self, part).await;
+        self.step_back(found).await
+    }
 }
 
 async fn ranges(source: &mut Postgres, table: &TableName, rows: u64) -> Result<Vec<Range>> {
@@ -133,18 +134,15 @@ async fn pages(
 }
 
 /// Whether a range's children are looked up along an index.
-async fn finds_children(source: &mut Postgres, scan: &Scan, range: &Range) -> Result<bool> {
+async fn finds_children(source: &mut Postgres, part: &Scan) -> Result<bool> {
     source.execute(BY_INDEX, &ReadSubject::Transaction).await?;
-    let mut part = scan.clone();
-    part.range = Some(range.clone());
-    let subject = ReadSubject::Scan(scan);
-    if scan.has_foreign_sql() {
-        source.prepare_here(&part).await?;
+    if part.has_foreign_sql() {
+        source.prepare_here(part).await?;
     }
-    let sql = format!("EXPLAIN (FORMAT JSON) {}", statement(&PostgresSql, &part));
-    let plan = source.ask(sql, &subject).await?;
+    let sql = format!("EXPLAIN (FORMAT JSON) {}", statement(&PostgresSql, part));
+    let plan = source.ask(sql, &ReadSubject::Scan(part)).await?;
     let plan = plan.and_then(|row| serde_json::from_str(row.first()?).ok());
-    let parents = parents(scan);
+    let parents = parents(part);
     Ok(plan.is_some_and(|plan: Json| looks_up(&plan, &parents)))
 }
 
@@ -176,13 +174,6 @@ fn looks_up(plan: &Json, parents: &[&str]) -> bool {
             found && below.all(|node| looks_up(node, parents))
         }
         _ => true,
-    }
-}
-
-#[async_trait]
-impl RangeProbe for Postgres {
-    async fn row(&mut self, sql: String, _: &[KeyColumnKind]) -> Result<Option<Vec<String>>> {
-        self.ask(sql, &ReadSubject::Schema).await
     }
 }
 

@@ -47,7 +47,7 @@ use self::lookup::LookupReach;
 use self::session::Backend;
 use super::identity::{PATIENCE, Tls};
 use super::{
-    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError,
+    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError, range,
     server_url,
 };
 use dynafold_relational::catalog::Table;
@@ -475,7 +475,7 @@ impl Source for Postgres {
     }
 
     async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>> {
-        cut::cut(self, scan, rows).await
+        range::cut(self, scan, rows).await
     }
 
     async fn fork(&mut self) -> Result<Option<Box<dyn Source>>> {

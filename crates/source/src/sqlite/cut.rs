@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use dynafold_relational::catalog::TableName;
-use dynafold_relational::scan::{Range, RangeKey, Relation, Scan};
+use dynafold_relational::scan::{Range, RangeKey, Scan};
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Row as _};
 
@@ -13,44 +13,35 @@ use crate::literal::{Literal, is_number};
 use crate::range::{Cutter, KeyColumnKind, RangeProbe};
 use crate::{Result, statement};
 
-/// Cuts a scan's table.
-pub(super) async fn cut(source: &mut Sqlite, scan: &Scan, rows: u64) -> Result<Vec<Range>> {
-    let Relation::Table(table) = &scan.from else {
-        return Ok(Vec::new());
-    };
-    if scan.limit.is_some() {
-        return Ok(Vec::new());
+#[async_trait]
+impl RangeProbe for Sqlite {
+    async fn ranges(&mut self, table: &TableName, rows: u64) -> Result<Vec<Range>> {
+        let cutter = cutter(&mut self.connection, table).await;
+        match cutter.map_err(|cause| fault(table.name.clone(), cause))? {
+            Some(cutter) => cutter.cut(self, rows).await,
+            None => Ok(Vec::new()),
+        }
     }
-    let key = key(&mut source.connection, table).await;
-    let key = key.map_err(|cause| fault(object(&scan.from), cause))?;
-    let Some((by, kinds)) = key else {
-        return Ok(Vec::new());
-    };
-    let cutter = Cutter {
-        dialect: &UTF8,
-        table,
-        by,
-        kinds,
-    };
-    let sorts = sorts(&mut source.connection, cutter.step(None, rows.max(1))).await;
-    if sorts.map_err(|cause| fault(object(&scan.from), cause))? {
-        return Ok(Vec::new());
+
+    async fn row(&mut self, sql: String, _: &[KeyColumnKind]) -> Result<Option<Vec<String>>> {
+        let row = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_optional(&mut self.connection);
+        let row = row
+            .await
+            .and_then(|row| row.as_ref().map_or(Ok(None), range_values));
+        row.map_err(|cause| fault("the keys".to_owned(), cause))
     }
-    let ranges = cutter.cut(source, rows).await?;
-    let middle = ranges.get(ranges.len() / 2).filter(|_| ranges.len() > 1);
-    let Some(middle) = middle.filter(|_| scan.embeds().next().is_some()) else {
-        return Ok(ranges);
-    };
-    let found = finds_children(&mut source.connection, scan, middle).await;
-    let found = found.map_err(|cause| fault(object(&scan.from), cause))?;
-    Ok(if found { ranges } else { Vec::new() })
+
+    async fn is_indexed(&mut self, part: &Scan) -> Result<bool> {
+        let found = finds_children(&mut self.connection, part).await;
+        found.map_err(|cause| fault(object(&part.from), cause))
+    }
 }
 
-/// What a table's rows are ordered by in the file.
-async fn key(
+/// Cuts by what a table's rows are ordered by in the file.
+async fn cutter<'t>(
     connection: &mut SqliteConnection,
-    table: &TableName,
-) -> sqlx::Result<Option<(RangeKey, Vec<KeyColumnKind>)>> {
+    table: &'t TableName,
+) -> sqlx::Result<Option<Cutter<'t>>> {
     let found = sqlx::query(include_str!("sql/place.sql")).bind(&table.name);
     let Some(found) = found.fetch_optional(&mut *connection).await? else {
         return Ok(None);
@@ -61,31 +52,30 @@ async fn key(
     let has_rowid = found.try_get::<i64, _>(1)? == 0;
     let shadowed = found.try_get::<i64, _>(2)? > 0;
     let parts = sqlx::query(include_str!("sql/key.sql")).bind(&table.name);
-    let parts = parts.fetch_all(connection).await?;
+    let parts = parts.fetch_all(&mut *connection).await?;
     let mut columns = Vec::new();
     let mut descends = None;
     for part in &parts {
         columns.push(part.try_get::<String, _>(0)?);
         descends = part.try_get::<Option<i64>, _>(2)?;
     }
-    Ok(match (has_rowid, descends) {
+    let (by, kind) = match (has_rowid, descends) {
         // The primary key is the rowid by another name, and stays where the rowid may not.
-        (true, None) if columns.len() == 1 => {
-            Some((RangeKey::Key(columns), vec![KeyColumnKind::Integer]))
-        }
-        (true, _) if !shadowed => Some((RangeKey::Place, vec![KeyColumnKind::Integer])),
-        (false, Some(0)) => {
-            let kinds = columns.iter().map(|_| KeyColumnKind::Text).collect();
-            Some((RangeKey::Key(columns), kinds))
-        }
-        _ => None,
-    })
-}
-
-/// Whether SQLite would sort for this query.
-async fn sorts(connection: &mut SqliteConnection, sql: String) -> sqlx::Result<bool> {
-    let plan = plan(connection, &sql).await?;
-    Ok(plan.iter().any(|line| line.contains("TEMP B-TREE")))
+        (true, None) if columns.len() == 1 => (RangeKey::Key(columns), KeyColumnKind::Integer),
+        (true, _) if !shadowed => (RangeKey::Place, KeyColumnKind::Integer),
+        (false, Some(0)) => (RangeKey::Key(columns), KeyColumnKind::Text),
+        _ => return Ok(None),
+    };
+    let cutter = Cutter {
+        dialect: &UTF8,
+        table,
+        kinds: vec![kind; parts.len().max(1)],
+        by,
+    };
+    // A step must not sort the table.
+    let plan = plan(connection, &cutter.step(None, 1)).await?;
+    let sorts = plan.iter().any(|line| line.contains("TEMP B-TREE"));
+    Ok((!sorts).then_some(cutter))
 }
 
 async fn plan(connection: &mut SqliteConnection, sql: &str) -> sqlx::Result<Vec<String>> {
@@ -95,18 +85,15 @@ async fn plan(connection: &mut SqliteConnection, sql: &str) -> sqlx::Result<Vec<
 }
 
 /// Whether a range's children are looked up along an index.
-async fn finds_children(
-    connection: &mut SqliteConnection,
-    scan: &Scan,
-    range: &Range,
-) -> sqlx::Result<bool> {
-    let mut part = scan.clone();
-    part.range = Some(range.clone());
+async fn finds_children(connection: &mut SqliteConnection, part: &Scan) -> sqlx::Result<bool> {
     let mut children = Vec::new();
-    if !scan.embedded_tables(&mut children) {
+    if !part.embedded_tables(&mut children) {
         return Ok(false);
     }
-    let plan = plan(connection, &statement(&UTF8, &part)).await?;
+    if children.is_empty() {
+        return Ok(true);
+    }
+    let plan = plan(connection, &statement(&UTF8, part)).await?;
     Ok(plan.iter().all(|line| {
         let whole = line
             .strip_prefix("SCAN ")
@@ -124,17 +111,6 @@ fn names(what: &str, child: &str) -> bool {
         .strip_prefix('e')
         .is_some_and(|rest| rest.parse::<usize>().is_ok());
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')) || (node && word != "e0")
-}
-
-#[async_trait]
-impl RangeProbe for Sqlite {
-    async fn row(&mut self, sql: String, _: &[KeyColumnKind]) -> Result<Option<Vec<String>>> {
-        let row = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_optional(&mut self.connection);
-        let row = row
-            .await
-            .and_then(|row| row.as_ref().map_or(Ok(None), range_values));
-        row.map_err(|cause| fault("the keys".to_owned(), cause))
-    }
 }
 
 /// A row's values as a range says them.

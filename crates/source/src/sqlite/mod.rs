@@ -29,7 +29,7 @@ use dynafold_relational::scan::{Range, Scan};
 
 use self::state::{FileId, FileStamp, FileState};
 use super::{
-    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError,
+    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError, range,
     statement,
 };
 
@@ -287,7 +287,7 @@ impl Source for Sqlite {
     }
 
     async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>> {
-        cut::cut(self, scan, rows).await
+        range::cut(self, scan, rows).await
     }
 
     async fn identity(&mut self) -> Result<SourceIdentity> {

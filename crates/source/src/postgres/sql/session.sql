@@ -1,6 +1,8 @@
 -- What the connection is to. A function that somebody made may be meant where one of the same name is the database's,
 -- and an operator or a cast that somebody made is called without a name.
 SELECT
+    'postgres' AS dbms,
+    '[]'::pg_catalog.json AS tables,
     pg_catalog.current_setting('server_version') AS version,
     pg_catalog.current_setting('server_version_num')::int AS version_number,
     pg_catalog.current_database() AS database,

@@ -37,7 +37,19 @@ SELECT
     relation.oid::bigint AS oid,
     relation.nspname AS schema,
     relation.relname AS name,
-    relation.relkind AS kind,
+    CASE relation.relkind
+        WHEN 'p' THEN 'partitioned'
+        WHEN 'v' THEN 'view'
+        WHEN 'm' THEN 'materialized_view'
+        WHEN 'f' THEN 'foreign'
+        ELSE 'table'
+    END AS kind,
+    -- What belongs to it is told by other queries.
+    nothing.list AS columns,
+    nothing.list AS primary_key,
+    nothing.list AS unique_keys,
+    nothing.list AS foreign_keys,
+    nothing.list AS indexes,
     relation.relispopulated AS populated,
     relation.relkind <> 'p' AND EXISTS (
         SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = relation.oid
@@ -60,4 +72,5 @@ SELECT
     part.bytes::bigint AS estimated_bytes
 FROM relation
 LEFT JOIN part ON part.root = relation.oid
+CROSS JOIN (SELECT '[]'::pg_catalog.json) AS nothing (list)
 WHERE relation.visible
