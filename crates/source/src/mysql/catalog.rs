@@ -16,7 +16,7 @@ use super::super::Dialect as _;
 use super::Server;
 use super::decode::data_type;
 use super::dialect::MysqlDialect;
-use super::statement::{optional, prepare, rows, text};
+use super::statement::{grouped, optional, prepare, rows, text};
 use crate::Result;
 use crate::dialect::alone;
 
@@ -122,32 +122,34 @@ fn add_columns(
     places: &TableIndices,
     rows: &[MySqlRow],
 ) -> sqlx::Result<()> {
-    let mut hidden: HashMap<TableName, Vec<String>> = HashMap::new();
-    for row in rows {
-        let column = column(row, catalog.dbms)?;
-        let Some(table) = table_at(&mut catalog.tables, places, row)? else {
+    for rows in grouped(rows, 2)? {
+        let dbms = catalog.dbms;
+        let Some((_, table)) = table_at(&mut catalog.tables, places, &rows)? else {
             continue;
         };
-        if text(row, 9)?.split(',').any(|held| held == "select") {
-            table.columns.push(column);
-        } else {
-            let hidden = hidden.entry(table.name.clone()).or_default();
-            hidden.push(column.name);
+        let mut hidden = Vec::new();
+        for row in rows {
+            let column = column(row, dbms)?;
+            if text(row, 9)?.split(',').any(|held| held == "select") {
+                table.columns.push(column);
+            } else {
+                hidden.push(column.name);
+            }
         }
-    }
-    for table in &mut catalog.tables {
-        if let Some(columns) = hidden.remove(&table.name) {
+        if !hidden.is_empty() {
             catalog.notices.push(format!(
                 "{}: this user may not read the columns `{}`",
                 table.name,
-                columns.join("`, `")
+                hidden.join("`, `")
             ));
         }
-        if table.columns.is_empty() {
-            table.readable = false;
-            if let (TableKind::View, Some(fault)) = (table.kind, table.comment.take()) {
-                catalog.notices.push(fault);
-            }
+    }
+    for table in &mut catalog.tables {
+        table.readable = !table.columns.is_empty();
+        if !table.readable
+            && let (TableKind::View, Some(fault)) = (table.kind, table.comment.take())
+        {
+            catalog.notices.push(fault);
         }
     }
     Ok(())
@@ -238,92 +240,67 @@ async fn find_documents(
     connection: &mut MySqlConnection,
     catalog: &mut Catalog,
 ) -> sqlx::Result<()> {
-    for place in 0..catalog.tables.len() {
-        let Some(table) = catalog
-            .tables
-            .get_mut(place)
-            .filter(|t| may_hold_documents(t))
-        else {
+    let is_longtext = |column: &Column| column.declared == "longtext";
+    for table in &mut catalog.tables {
+        if table.kind == TableKind::View || !table.columns.iter().any(is_longtext) {
             continue;
-        };
+        }
         let sql = format!("SHOW CREATE TABLE {}", MysqlDialect.table(&table.name));
-        match rows(connection, sql).await {
-            Ok(rows) => {
-                let definition = rows.first().map(|row| text(row, 1)).transpose()?;
-                mark_documents(table, &definition.unwrap_or_default());
-            }
+        let definition = match rows(connection, sql).await {
+            Ok(rows) => rows.first().map(|row| text(row, 1)).transpose()?,
             // Whoever may read only some of the columns may not see the definition.
-            Err(error) if error.as_database_error().is_some() => catalog.notices.push(format!(
-                "{}: this user may not see which LONGTEXT columns are JSON; they are read as text",
-                table.name
-            )),
+            Err(error) if error.as_database_error().is_some() => {
+                catalog.notices.push(format!(
+                    "{}: this user may not see which LONGTEXT columns are JSON; they are read as text",
+                    table.name
+                ));
+                continue;
+            }
             Err(error) => return Err(error),
+        };
+        let definition = definition.unwrap_or_default();
+        for column in table
+            .columns
+            .iter_mut()
+            .filter(|column| is_longtext(column))
+        {
+            let check = format!("json_valid({})", MysqlDialect.quote(&column.name));
+            if definition.contains(&check) {
+                column.data_type = DataType::Json;
+            }
         }
     }
     Ok(())
 }
 
-fn may_hold_documents(table: &Table) -> bool {
-    table.kind != TableKind::View && table.columns.iter().any(|c| c.declared == "longtext")
-}
-
-fn mark_documents(table: &mut Table, definition: &str) {
-    for column in &mut table.columns {
-        let check = format!("json_valid({})", MysqlDialect.quote(&column.name));
-        if column.declared == "longtext" && definition.contains(&check) {
-            column.data_type = DataType::Json;
-        }
-    }
-}
-
-/// Adds the key parts: to the primary key, to the index that they go on with, or to a new one.
-/// Indexes with an expression are never unique keys, so those parts are marked by parentheses.
+/// Adds the indexes. One with an expression is never a unique key, so that part is marked by parentheses.
 fn add_indexes(
     catalog: &mut Catalog,
     places: &TableIndices,
     rows: &[MySqlRow],
 ) -> sqlx::Result<()> {
-    for row in rows {
-        let Some(table) = table_at(&mut catalog.tables, places, row)? else {
+    let part = |row: &&MySqlRow| match optional(row, 4)? {
+        Some(column) => Ok(column),
+        None => Ok(format!("({})", text(row, 5)?)),
+    };
+    for parts in grouped(rows, 3)? {
+        let Some((first, table)) = table_at(&mut catalog.tables, places, &parts)? else {
             continue;
         };
-        let name = text(row, 2)?;
-        let part = match optional(row, 4)? {
-            Some(column) => column,
-            None => format!("({})", text(row, 5)?),
+        let index = Index {
+            name: text(first, 2)?,
+            columns: parts.iter().map(part).collect::<sqlx::Result<_>>()?,
+            unique: table.kind != TableKind::Foreign && text(first, 3)? == "0",
         };
-        if name == "PRIMARY" {
-            table.primary_key.push(part);
+        if index.unique && index.name == "PRIMARY" {
+            table.primary_key = index.columns;
             continue;
         }
-        match table.indexes.last_mut().filter(|index| index.name == name) {
-            Some(index) => index.columns.push(part),
-            None => table.indexes.push(Index {
-                name,
-                columns: vec![part],
-                unique: text(row, 3)? == "0",
-            }),
-        }
-    }
-    catalog.tables.iter_mut().for_each(sort_out_unique_keys);
-    Ok(())
-}
-
-fn sort_out_unique_keys(table: &mut Table) {
-    let enforced = table.kind != TableKind::Foreign;
-    if !enforced && !table.primary_key.is_empty() {
-        table.indexes.push(Index {
-            name: "PRIMARY".to_owned(),
-            columns: std::mem::take(&mut table.primary_key),
-            unique: false,
-        });
-    }
-    for mut index in std::mem::take(&mut table.indexes) {
-        index.unique &= enforced;
-        let plain = |part: &String| table.column(part).is_some();
-        let is_plain = index.columns.iter().all(plain);
+        let is_plain = |part: &String| table.column(part).is_some();
+        let is_plain = index.columns.iter().all(is_plain);
         table.add_index(index, is_plain, false);
     }
+    Ok(())
 }
 
 fn add_foreign_keys(
@@ -331,30 +308,25 @@ fn add_foreign_keys(
     places: &TableIndices,
     rows: &[MySqlRow],
 ) -> sqlx::Result<()> {
-    for row in rows {
-        let references = written(places, table_name(row, 4)?);
-        let Some(table) = table_at(&mut catalog.tables, places, row)? else {
+    for parts in grouped(rows, 3)? {
+        let Some((first, table)) = table_at(&mut catalog.tables, places, &parts)? else {
             continue;
         };
-        let name = text(row, 2)?;
-        if table.foreign_keys.last().is_none_or(|key| key.name != name) {
-            if !places.contains_key(&references) {
-                catalog.notices.push(format!(
-                    "{} refers to {references}, which this user cannot see",
-                    table.name
-                ));
-            }
-            table.foreign_keys.push(ForeignKey {
-                name,
-                columns: Vec::new(),
-                references,
-                referenced_columns: Vec::new(),
-            });
+        let references = written(places, table_name(first, 4)?);
+        if !places.contains_key(&references) {
+            catalog.notices.push(format!(
+                "{} refers to {references}, which this user cannot see",
+                table.name
+            ));
         }
-        if let Some(key) = table.foreign_keys.last_mut() {
-            key.columns.push(text(row, 3)?);
-            key.referenced_columns.push(text(row, 6)?);
-        }
+        let columns =
+            |at| -> sqlx::Result<Vec<String>> { parts.iter().map(|row| text(row, at)).collect() };
+        table.foreign_keys.push(ForeignKey {
+            name: text(first, 2)?,
+            columns: columns(3)?,
+            references,
+            referenced_columns: columns(6)?,
+        });
     }
     Ok(())
 }
@@ -385,14 +357,18 @@ fn table_name(row: &MySqlRow, index: usize) -> sqlx::Result<TableName> {
     })
 }
 
-/// The table that a row's first two columns name.
-fn table_at<'t>(
+/// The table that the first two columns of these rows name, with the first of them.
+fn table_at<'t, 'r>(
     tables: &'t mut [Table],
     places: &TableIndices,
-    row: &MySqlRow,
-) -> sqlx::Result<Option<&'t mut Table>> {
-    let place = places.get(&table_name(row, 0)?).copied();
-    Ok(place.and_then(|place| tables.get_mut(place)))
+    rows: &[&'r MySqlRow],
+) -> sqlx::Result<Option<(&'r MySqlRow, &'t mut Table)>> {
+    let Some(&first) = rows.first() else {
+        return Ok(None);
+    };
+    let place = places.get(&table_name(first, 0)?).copied();
+    let table = place.and_then(|place| tables.get_mut(place));
+    Ok(table.map(|table| (first, table)))
 }
 
 // The columns of a query, as far as the driver tells them.

@@ -11,7 +11,7 @@ use super::Mysql;
 use super::decode::data_type;
 use super::dialect::MysqlDialect;
 use super::scan::object;
-use super::statement::{bytes, optional, prepare, rows, text};
+use super::statement::{bytes, grouped, optional, prepare, rows, text};
 use crate::literal::Literal;
 use crate::range::{Cutter, KeyColumnKind, RangeProbe};
 use crate::{Dialect as _, Result, statement};
@@ -59,10 +59,10 @@ async fn cutter<'t>(
         .replace("{schema}", &literal(&table.schema))
         .replace("{name}", &literal(&table.name));
     let parts = rows(connection, sql).await?;
-    for parts in parts.chunk_by(|a, b| text(a, 0).ok() == text(b, 0).ok()) {
+    for parts in grouped(&parts, 1)? {
         let mut columns = Vec::new();
         let mut kinds = Vec::new();
-        for part in parts {
+        for part in &parts {
             let is_usable = text(part, 3)? == "1";
             columns.extend(optional(part, 1)?.filter(|_| is_usable));
             kinds.extend(optional(part, 2)?.and_then(|declared| kind(&declared)));

@@ -1,5 +1,7 @@
 //! Statements of our own, and the texts that the server answers.
 
+use std::collections::HashMap;
+
 use sqlx::mysql::{MySql, MySqlConnection, MySqlRow, MySqlStatement};
 use sqlx::{
     AssertSqlSafe, Connection as _, Decode, Executor as _, Row as _, SqlSafeStr as _, ValueRef as _,
@@ -30,6 +32,22 @@ pub(super) async fn rows(
     sqlx::raw_sql(AssertSqlSafe(sql.into()))
         .fetch_all(connection)
         .await
+}
+
+/// Rows by the values in their first columns, whose order may be of a collation that mixes them. The groups are in the
+/// order of their first rows.
+pub(super) fn grouped(rows: &[MySqlRow], columns: usize) -> sqlx::Result<Vec<Vec<&MySqlRow>>> {
+    let mut places = HashMap::new();
+    let mut groups: Vec<Vec<&MySqlRow>> = Vec::new();
+    for row in rows {
+        let key: sqlx::Result<Vec<_>> = (0..columns).map(|at| bytes(row, at)).collect();
+        let place = *places.entry(key?).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    Ok(groups)
 }
 
 /// What the server sent for one column.

@@ -74,6 +74,9 @@ pub(super) async fn read(connection: &mut SqliteConnection, file: &Path) -> sqlx
     })
 }
 
+/// A row of `sql/columns.sql`.
+type ColumnRow = (String, String, bool, Option<String>, i64, i64, bool);
+
 /// The columns of a table, and those of its primary key.
 pub(super) struct Columns {
     pub(super) columns: Vec<Column>,
@@ -85,32 +88,23 @@ pub(super) async fn columns(
     connection: &mut SqliteConnection,
     table: &str,
 ) -> sqlx::Result<Columns> {
-    let query = sqlx::query(include_str!("sql/columns.sql")).bind(table);
+    let query = sqlx::query_as(include_str!("sql/columns.sql")).bind(table);
     let mut columns = Vec::new();
     let mut primary_key = Vec::new();
     for row in query.fetch_all(connection).await? {
-        let name = text(&row, 0)?;
-        let declared = text(&row, 1)?;
-        let place: i64 = row.try_get(4)?;
-        let is_rowid = row.try_get::<i64, _>(6)? == 1;
+        let (name, declared, not_null, default, place, hidden, is_rowid): ColumnRow = row;
+        let rowid = place > 0 && is_rowid;
         if place > 0 {
             primary_key.push((place, name.clone()));
         }
-        let generated = matches!(row.try_get::<i64, _>(5)?, 2 | 3);
+        let type_name = declared.trim_end_matches("GENERATED ALWAYS").trim_end();
         columns.push(Column {
             // No pragma tells the expression.
-            generated: generated.then(|| UNKNOWN.to_owned()),
-            nullable: row.try_get::<i64, _>(2)? == 0 && !(place > 0 && is_rowid),
-            default: row.try_get(3)?,
-            rowid: place > 0 && is_rowid,
-            ..Column::new(
-                name,
-                declared
-                    .trim_end_matches("GENERATED ALWAYS")
-                    .trim_end()
-                    .to_owned(),
-                data_type(&declared),
-            )
+            generated: matches!(hidden, 2 | 3).then(|| UNKNOWN.to_owned()),
+            nullable: !not_null && !rowid,
+            default,
+            rowid,
+            ..Column::new(name, type_name.to_owned(), data_type(&declared))
         });
     }
     primary_key.sort();
@@ -213,17 +207,13 @@ async fn complete(
     let found = columns(connection, &table.name.name).await?;
     table.columns = found.columns;
     table.primary_key = found.primary_key;
-    let mut generated = table
-        .columns
-        .iter_mut()
-        .filter(|column| column.generated.is_some());
-    if let Some(first) = generated.next() {
-        let expressions = definition::generated(sql);
-        for column in std::iter::once(first).chain(generated) {
-            let own = |(name, _): &&(String, String)| name.eq_ignore_ascii_case(&column.name);
-            if let Some((_, expression)) = expressions.iter().find(own) {
-                column.generated = Some(expression.clone());
-            }
+    let is_generated = |column: &&mut Column| column.generated.is_some();
+    let mut expressions = None;
+    for column in table.columns.iter_mut().filter(is_generated) {
+        let expressions = expressions.get_or_insert_with(|| definition::generated(sql));
+        let own = |(name, _): &&(String, String)| name.eq_ignore_ascii_case(&column.name);
+        if let Some((_, expression)) = expressions.iter().find(own) {
+            column.generated = Some(expression.clone());
         }
     }
     collate(connection, table).await?;
@@ -231,58 +221,58 @@ async fn complete(
     read_foreign_keys(connection, table).await?;
     if table.kind == TableKind::Table {
         let count = format!("SELECT count(*) FROM {}", UTF8.table(&table.name));
-        let row = sqlx::raw_sql(AssertSqlSafe(count))
-            .fetch_one(connection)
-            .await?;
-        table.estimated_rows = u64::try_from(row.try_get::<i64, _>(0)?).ok();
+        let count = sqlx::query_scalar(AssertSqlSafe(count)).persistent(false);
+        let count: i64 = count.fetch_one(connection).await?;
+        table.estimated_rows = u64::try_from(count).ok();
     }
     Ok(())
 }
 
+/// A row of `sql/indexes.sql`.
+type IndexRow = (
+    String,
+    bool,
+    String,
+    bool,
+    i64,
+    Option<String>,
+    Option<String>,
+    String,
+);
+
 async fn read_indexes(connection: &mut SqliteConnection, table: &mut Table) -> sqlx::Result<()> {
-    let query = sqlx::query(include_str!("sql/indexes.sql")).bind(&table.name.name);
-    let mut indexes: Vec<(Index, bool)> = Vec::new();
-    for row in query.fetch_all(connection).await? {
-        let column: Option<String> = row.try_get(5)?;
-        let own = column.as_deref().and_then(|name| table.column(name));
-        let coll = text(&row, 7)?;
-        let compares_as_column = own.is_none_or(|own| {
-            let name = own.collation.as_deref().unwrap_or_default();
-            !own.insensitive || name.eq_ignore_ascii_case(&coll)
-        });
-        if text(&row, 2)? == "pk" {
-            if !compares_as_column {
-                table.primary_key.clear();
-            }
-            continue;
-        }
-        let name = text(&row, 0)?;
-        let sql = text(&row, 6)?;
-        if indexes.last().is_none_or(|(index, _)| index.name != name) {
-            let plain = row.try_get::<i64, _>(3)? == 0;
-            let index = Index {
-                name,
-                columns: Vec::new(),
-                unique: row.try_get::<i64, _>(1)? == 1,
-            };
-            indexes.push((index, plain));
-        }
-        let Some((index, plain)) = indexes.last_mut() else {
+    let query = sqlx::query_as(include_str!("sql/indexes.sql")).bind(&table.name.name);
+    let rows: Vec<IndexRow> = query.fetch_all(connection).await?;
+    for parts in rows.chunk_by(|a, b| a.0 == b.0) {
+        let Some((name, unique, origin, partial, .., sql, _)) = parts.first() else {
             continue;
         };
-        *plain &= column.is_some() && compares_as_column;
-        index.columns.push(match column {
-            Some(column) => column,
-            None if row.try_get::<i64, _>(4)? == -1 => "rowid".to_owned(),
-            None => {
-                let mut terms = definition::terms(&sql).into_iter();
-                let term = terms.nth(index.columns.len());
-                term.unwrap_or_else(|| UNKNOWN.to_owned())
-            }
-        });
-    }
-    for (index, plain) in indexes {
-        table.add_index(index, plain, false);
+        let terms = sql.as_deref().map_or(Vec::new(), definition::terms);
+        let mut is_plain = !partial;
+        let mut columns = Vec::new();
+        for (at, (.., cid, column, _, collation)) in parts.iter().enumerate() {
+            let own = column.as_deref().and_then(|name| table.column(name));
+            let compares_as_column = own.is_none_or(|own| {
+                let name = own.collation.as_deref().unwrap_or_default();
+                !own.insensitive || name.eq_ignore_ascii_case(collation)
+            });
+            is_plain &= column.is_some() && compares_as_column;
+            columns.push(match (column, terms.get(at)) {
+                (Some(column), _) => column.clone(),
+                (None, _) if *cid == -1 => "rowid".to_owned(),
+                (None, term) => term.cloned().unwrap_or_else(|| UNKNOWN.to_owned()),
+            });
+        }
+        if origin != "pk" {
+            let index = Index {
+                name: name.clone(),
+                columns,
+                unique: *unique,
+            };
+            table.add_index(index, is_plain, false);
+        } else if !is_plain {
+            table.primary_key.clear();
+        }
     }
     Ok(())
 }
@@ -291,26 +281,17 @@ async fn read_foreign_keys(
     connection: &mut SqliteConnection,
     table: &mut Table,
 ) -> sqlx::Result<()> {
-    let query = sqlx::query(include_str!("sql/foreign_keys.sql")).bind(&table.name.name);
-    let mut last = None;
-    for row in query.fetch_all(connection).await? {
-        let id: i64 = row.try_get(0)?;
-        if last.replace(id) != Some(id) {
-            table.foreign_keys.push(ForeignKey {
-                name: String::new(),
-                columns: Vec::new(),
-                references: table_name(text(&row, 1)?),
-                referenced_columns: Vec::new(),
-            });
-        }
-        if let Some(key) = table.foreign_keys.last_mut() {
-            key.columns.push(text(&row, 2)?);
-            key.referenced_columns
-                .extend(row.try_get::<Option<String>, _>(3)?);
-        }
-    }
-    for key in &mut table.foreign_keys {
-        key.name = format!("{}_{}_fkey", table.name.name, key.columns.join("_"));
+    let query = sqlx::query_as(include_str!("sql/foreign_keys.sql")).bind(&table.name.name);
+    let rows: Vec<(i64, String, String, Option<String>)> = query.fetch_all(connection).await?;
+    for parts in rows.chunk_by(|a, b| a.0 == b.0) {
+        let columns: Vec<String> = parts.iter().map(|part| part.2.clone()).collect();
+        let referenced = parts.first().map(|part| part.1.clone());
+        table.foreign_keys.push(ForeignKey {
+            name: format!("{}_{}_fkey", table.name.name, columns.join("_")),
+            columns,
+            references: table_name(referenced.unwrap_or_default()),
+            referenced_columns: parts.iter().filter_map(|part| part.3.clone()).collect(),
+        });
     }
     table.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(())
@@ -319,30 +300,21 @@ async fn read_foreign_keys(
 /// Writes each foreign key's parent as the parent itself is written: SQLite compares names without
 /// regard to case, and leaves out the columns where they are the parent's primary key.
 fn resolve_parents(tables: &mut [Table]) {
-    let parents: Vec<(TableName, Vec<String>, Vec<String>)> = tables
-        .iter()
-        .map(|table| {
-            let columns = table.columns.iter().map(|column| column.name.clone());
-            (
-                table.name.clone(),
-                columns.collect(),
-                table.primary_key.clone(),
-            )
-        })
-        .collect();
+    let parents = tables.to_vec();
     for key in tables.iter_mut().flat_map(|table| &mut table.foreign_keys) {
-        let same =
-            |(name, ..): &&(TableName, _, _)| name.name.eq_ignore_ascii_case(&key.references.name);
-        let Some((name, columns, primary_key)) = parents.iter().find(same) else {
+        let name = &key.references.name;
+        let mut named = parents.iter();
+        let Some(parent) = named.find(|parent| parent.name.name.eq_ignore_ascii_case(name)) else {
             continue;
         };
-        key.references = name.clone();
+        key.references = parent.name.clone();
         if key.referenced_columns.is_empty() {
-            key.referenced_columns.clone_from(primary_key);
+            key.referenced_columns.clone_from(&parent.primary_key);
         }
         for referenced in &mut key.referenced_columns {
-            if let Some(column) = columns.iter().find(|c| c.eq_ignore_ascii_case(referenced)) {
-                referenced.clone_from(column);
+            let mut names = parent.columns.iter().map(|column| &column.name);
+            if let Some(name) = names.find(|name| name.eq_ignore_ascii_case(referenced)) {
+                referenced.clone_from(name);
             }
         }
     }

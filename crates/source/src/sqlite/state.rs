@@ -142,29 +142,21 @@ pub async fn create(file: &Path, scripts: &[&str]) -> Result<()> {
         .filename(file)
         .create_if_missing(true);
     let place = format!("sqlite:{}", file.display());
-    let mut connection = options
-        .connect()
-        .await
-        .map_err(|cause| SourceError::Connect {
-            place: place.clone(),
-            help: "choose a folder that can be written".to_owned(),
-            cause,
-        })?;
-    for script in scripts {
-        let script = AssertSqlSafe((*script).to_owned());
-        sqlx::raw_sql(script)
-            .execute(&mut connection)
-            .await
-            .map_err(|cause| SourceError::Query {
-                object: place.clone(),
-                cause,
-            })?;
-    }
-    connection
-        .close()
-        .await
-        .map_err(|cause| SourceError::Query {
-            object: place,
-            cause,
-        })
+    let mut connection = match options.connect().await {
+        Ok(connection) => connection,
+        Err(cause) => {
+            let help = "choose a folder that can be written".to_owned();
+            return Err(SourceError::Connect { place, help, cause });
+        }
+    };
+    let done = async {
+        for script in scripts {
+            let script = sqlx::raw_sql(AssertSqlSafe((*script).to_owned()));
+            script.execute(&mut connection).await?;
+        }
+        connection.close().await
+    };
+    let object = place;
+    done.await
+        .map_err(|cause| SourceError::Query { object, cause })
 }
