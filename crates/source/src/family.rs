@@ -196,10 +196,7 @@ impl<'a> Family<'a> {
         ) else {
             return;
         };
-        let most = node.embed.and_then(|embed| embed.most);
-        let Some(most) = most.and_then(|most| usize::try_from(most).ok()) else {
-            return;
-        };
+        let most = most(node);
         if above != 0 || children.len() < MANY.max(most.saturating_mul(2)) {
             return;
         }
@@ -303,14 +300,20 @@ fn order(node: &LayoutNode<'_>, a: &[Value], b: &[Value]) -> Ordering {
     compare_all(key(a), key(b)).then_with(|| compare_all(a, b))
 }
 
+/// Most children of one parent.
+fn most(node: &LayoutNode<'_>) -> usize {
+    let most = node.embed.and_then(|embed| embed.most);
+    most.map_or(usize::MAX, |most| {
+        usize::try_from(most).unwrap_or(usize::MAX)
+    })
+}
+
 /// Children by their parents' keys, in the order of both; and how many are past the limit.
 fn group(node: &LayoutNode<'_>, mut children: Vec<Child>) -> (Vec<ChildGroup>, u64) {
     children.sort_by(|a, b| {
         compare_all(&a.parent, &b.parent).then_with(|| order(node, &a.row, &b.row))
     });
-    let most = node.embed.and_then(|embed| embed.most);
-    let most = most.and_then(|most| usize::try_from(most).ok());
-    let most = most.unwrap_or(usize::MAX);
+    let most = most(node);
     let mut groups: Vec<ChildGroup> = Vec::new();
     let mut cut = 0;
     for child in children {

@@ -1,22 +1,18 @@
 //! What a run keeps of its source: which database it is, and a proof that it did not change.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use dynafold_relational::scan::Scan;
-use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, TryStreamExt as _};
-use sqlx::error::DatabaseError;
 use sqlx::{ConnectOptions as _, Connection, Error};
 use tokio::time::{sleep, timeout};
 use url::Url;
 
-use super::layout::ScanLayout;
-use super::select::Union;
-use super::{Dialect, LeftBehind, Result, UrlError};
+use super::{Result, UrlError};
 
 /// Which database a source is, and what tells its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,15 +28,59 @@ pub struct SourceIdentity {
 
 /// A session of a server, which is asked about and cancelled over another connection.
 #[async_trait]
-pub(super) trait ServerSession<C: Send>: Clone + Send + Sync + 'static {
+pub(super) trait ServerSession: Send + Sync {
+    type Connection: Connection;
+
     /// Whether a connection is to the server that the session is on.
-    async fn is_same(&self, connection: &mut C) -> sqlx::Result<bool>;
+    async fn is_same(&self, connection: &mut Self::Connection) -> sqlx::Result<bool>;
 
     /// Whether the session is at a query, and not waiting for us to take rows.
-    async fn is_busy(&self, connection: &mut C) -> sqlx::Result<bool>;
+    async fn is_busy(&self, connection: &mut Self::Connection) -> sqlx::Result<bool>;
 
     /// Cancels the query that the session is at; with `ends` the whole session. False: it is at none.
-    async fn cancel(&self, connection: &mut C, ends: bool) -> sqlx::Result<bool>;
+    async fn cancel(&self, connection: &mut Self::Connection, ends: bool) -> sqlx::Result<bool>;
+}
+
+/// What a database does for a connection, seen from elsewhere.
+#[async_trait]
+pub(super) trait Work: Send + Sync {
+    /// Whether the database is still at it.
+    async fn activity(&self) -> sqlx::Result<ServerActivity>;
+
+    /// Ends it.
+    async fn cancel(&self) -> sqlx::Result<()>;
+}
+
+type OptionsOf<S> = <<S as ServerSession>::Connection as Connection>::Options;
+
+/// What a server does for a session, and how others connect to it.
+#[async_trait]
+impl<S: ServerSession> Work for (OptionsOf<S>, S) {
+    async fn activity(&self) -> sqlx::Result<ServerActivity> {
+        let (options, session) = self;
+        let mut connection = options.connect().await?;
+        let activity = if !session.is_same(&mut connection).await? {
+            ServerActivity::Elsewhere
+        } else if session.is_busy(&mut connection).await? {
+            ServerActivity::Busy
+        } else {
+            ServerActivity::Idle
+        };
+        connection.close().await?;
+        Ok(activity)
+    }
+
+    // Ends the session where it does not notice, because it waits for somebody to take its rows.
+    async fn cancel(&self) -> sqlx::Result<()> {
+        let (options, session) = self;
+        let mut connection = options.connect().await?;
+        let is_same = session.is_same(&mut connection).await?;
+        if is_same && session.cancel(&mut connection, false).await? {
+            sleep(NOTICE).await;
+            session.cancel(&mut connection, true).await?;
+        }
+        connection.close().await
+    }
 }
 
 /// How long a cancelled query may take to notice.
@@ -51,39 +91,14 @@ const CANCELLING: Duration = Duration::from_secs(5);
 /// Cancels on the server what a connection is at, from elsewhere. The connection is good for nothing
 /// afterwards.
 #[derive(Clone)]
-pub struct Canceller(Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>);
+pub struct Canceller(pub(super) Arc<dyn Work>);
 
 impl Canceller {
-    /// A canceller that does this.
-    pub fn new(cancel: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(cancel))
-    }
-
-    /// Cancels what a session is at; ends it where it does not notice, because it waits for somebody to
-    /// take its rows.
-    pub(super) fn of<C: Connection>(options: C::Options, session: impl ServerSession<C>) -> Self {
-        Self::new(move || {
-            let (options, session) = (options.clone(), session.clone());
-            Box::pin(async move {
-                let cancelled = async {
-                    let mut connection = options.connect().await?;
-                    let same = session.is_same(&mut connection).await?;
-                    if same && session.cancel(&mut connection, false).await? {
-                        sleep(NOTICE).await;
-                        session.cancel(&mut connection, true).await?;
-                    }
-                    connection.close().await
-                };
-                // Whoever cannot reach the server cannot cancel there.
-                let _ = timeout(CANCELLING, cancelled).await;
-            })
-        })
-    }
-
     /// Cancels. Does nothing where the server cannot be reached: then the query is over or ends when
     /// the server finds that nobody listens.
     pub async fn cancel(&self) {
-        (self.0)().await;
+        // Whoever cannot reach the server cannot cancel there.
+        let _ = timeout(CANCELLING, self.0.cancel()).await;
     }
 }
 
@@ -111,7 +126,7 @@ const ELSEWHERE: u32 = 10;
 
 /// What a server says about a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ServerActivity {
+pub(super) enum ServerActivity {
     /// It is at a query, and not waiting for us.
     Busy,
     /// It is not, or it waits for us to take rows: what it sends does not get through.
@@ -120,46 +135,15 @@ enum ServerActivity {
     Elsewhere,
 }
 
-/// Asks whether the server is still at a query, and not waiting for us.
-type Ask = Arc<dyn Fn() -> BoxFuture<'static, sqlx::Result<ServerActivity>> + Send + Sync>;
-
 /// How a connection is watched.
-#[derive(Clone)]
 pub(super) struct Watch {
-    patience: Duration,
-    ask: Ask,
+    pub(super) patience: Duration,
+    pub(super) work: Arc<dyn Work>,
 }
 
 impl Watch {
-    /// Asks whether a session is alive.
-    pub(super) fn of<C: Connection>(
-        patience: Duration,
-        options: C::Options,
-        session: impl ServerSession<C>,
-    ) -> Self {
-        let ask = move || -> BoxFuture<'static, sqlx::Result<ServerActivity>> {
-            let (options, session) = (options.clone(), session.clone());
-            Box::pin(async move {
-                let mut connection = options.connect().await?;
-                let answer = if !session.is_same(&mut connection).await? {
-                    ServerActivity::Elsewhere
-                } else if session.is_busy(&mut connection).await? {
-                    ServerActivity::Busy
-                } else {
-                    ServerActivity::Idle
-                };
-                connection.close().await?;
-                Ok(answer)
-            })
-        };
-        Self {
-            patience,
-            ask: Arc::new(ask),
-        }
-    }
-
     async fn ask(&self) -> ServerActivity {
-        match timeout(ASKING, (self.ask)()).await {
+        match timeout(ASKING, self.work.activity()).await {
             Ok(Ok(answer)) => answer,
             // A server that refuses us, because it is full say, says nothing about the other.
             Ok(Err(error)) if error.as_database_error().is_some() => ServerActivity::Elsewhere,
@@ -197,81 +181,16 @@ pub(super) async fn next<R>(
     }
 }
 
-// Tells the children that stand in no parent, for a pass that is read in ranges.
-
-/// The statement that counts them, and whose they are.
-pub(super) struct Count {
-    /// Gives rows of a node's number and its orphans.
-    pub(super) sql: String,
-    /// The embed's column for each node.
-    roots: Vec<usize>,
-}
-
-impl Count {
-    /// Prepares to count; `None` where a scan has no embeds.
-    pub(super) fn new(dialect: &dyn Dialect, scan: &Scan) -> Option<Self> {
-        let whole = Scan {
-            range: None,
-            ..scan.clone()
-        };
-        let layout = ScanLayout::new(&whole);
-        layout.tag?;
-        let union = Union::new(dialect, &whole, &layout);
-        let nodes = 1..layout.nodes.len();
-        let counts: Vec<String> = nodes.map(|node| count(&union, node)).collect();
-        Some(Self {
-            sql: counts.join("\nUNION ALL\n"),
-            roots: layout.nodes.iter().map(|node| node.root).collect(),
-        })
-    }
-
-    /// Puts rows of the statement together.
-    pub(super) fn left_behind(&self, rows: &[Vec<u64>]) -> Vec<(usize, LeftBehind)> {
-        let left = rows.iter().filter_map(|row| {
-            let &[node, orphans] = row.as_slice() else {
-                return None;
-            };
-            let root = self.roots.get(usize::try_from(node).ok()?)?;
-            (orphans > 0).then_some((*root, LeftBehind { orphans, cut: 0 }))
-        });
-        left.collect()
-    }
-}
-
-/// Counts the children of one node that find no parent, as a row of its number and theirs.
-fn count(union: &Union<'_>, node: usize) -> String {
-    let chain = union.chain(node);
-    let mut sql = format!(
-        "SELECT {node} AS c0, {} AS c1\nFROM {}",
-        union.dialect.count(),
-        union.derived(node, &chain)
-    );
-    for pair in chain.windows(2) {
-        let [child, parent] = pair else { continue };
-        let derived = union.derived(*parent, &chain);
-        let on = union.on(*child, *parent);
-        sql.push_str(&format!("\nLEFT JOIN {derived} ON {on}"));
-    }
-    sql.push_str("\nWHERE e0.wanted IS NULL");
-    sql
-}
-
 // What a database says when it refuses a query, in words that show no values of rows.
 
-/// Why a query was refused, in the database's words.
+/// Why a query was refused, in the database's words, without the values of rows: class 22 of SQLSTATE is of data, and
+/// quotes what it could not take. SQLite has no such classes, and quotes the paths of documents.
 #[must_use]
 pub fn database_message(cause: &sqlx::Error) -> String {
     match cause.as_database_error() {
-        Some(error) => shown(error),
+        Some(error) => without_values(error.message(), &error.code().unwrap_or_default()),
         None => cause.to_string(),
     }
-}
-
-/// What a database says of a query, without the values of rows: class 22 of SQLSTATE is of data, and
-/// quotes what it could not take. SQLite has no such classes, and quotes the paths of documents.
-fn shown(error: &dyn DatabaseError) -> String {
-    let code = error.code();
-    without_values(error.message(), code.as_deref().unwrap_or_default())
 }
 
 fn without_values(message: &str, code: &str) -> String {
@@ -290,6 +209,10 @@ fn without_values(message: &str, code: &str) -> String {
 }
 
 // Connections with TLS: what the URLs of servers say of them, and what to do where none comes about.
+
+/// What to do where no server listens.
+pub(super) const NOBODY: &str =
+    "nothing answers there: is the server running, and are host and port right?";
 
 /// The words of one database. Of several names the first is told.
 pub(super) struct Tls {
@@ -346,11 +269,21 @@ impl Tls {
         Ok(())
     }
 
-    /// What to do about a connection that could not be secured.
+    /// What to do about a connection that could not be made or secured, as far as it is the same for all servers.
     pub(super) fn help(&self, cause: &Error) -> Option<String> {
         let message = match cause {
-            Error::Tls(why) => why.to_string(),
+            Error::Io(why) if why.kind() == ErrorKind::ConnectionRefused => {
+                return Some(NOBODY.to_owned());
+            }
+            Error::Io(why) if why.kind() == ErrorKind::TimedOut => {
+                return Some(
+                    "nothing answers there: are host and port right, and does a firewall or security \
+                     group let this machine in?"
+                        .to_owned(),
+                );
+            }
             Error::Io(why) => why.to_string(),
+            Error::Tls(why) => why.to_string(),
             _ => return None,
         };
         let [authority, certificate, key] = self.files.map(first);

@@ -38,8 +38,8 @@ pub mod postgres;
 pub mod sqlite;
 
 pub use dialect::Dialect;
+use identity::Tls;
 pub use identity::{Canceller, SourceIdentity, database_message};
-use identity::{Count, Tls};
 pub use select::statement;
 
 use async_trait::async_trait;
@@ -335,11 +335,18 @@ pub trait Source: Send {
     /// Children of a scan's embeds that find no parent, with the index of the embed's column. Of a
     /// pass that is read in ranges nobody else tells them.
     async fn orphans(&mut self, scan: &Scan) -> Result<Vec<(usize, LeftBehind)>> {
-        let Some(count) = Count::new(self.dialect(), scan) else {
+        let Some((sql, roots)) = select::orphans(self.dialect(), scan) else {
             return Ok(Vec::new());
         };
-        let counted = self.numbers(&count.sql, scan).await?;
-        Ok(count.left_behind(&counted))
+        let counted = self.numbers(&sql, scan).await?;
+        let left = counted.iter().filter_map(|row| {
+            let &[node, orphans] = row.as_slice() else {
+                return None;
+            };
+            let root = roots.get(usize::try_from(node).ok()?)?;
+            (orphans > 0).then_some((*root, LeftBehind { orphans, cut: 0 }))
+        });
+        Ok(left.collect())
     }
 
     /// Checks, after the last scan of this connection and before anything is claimed, that all that was read

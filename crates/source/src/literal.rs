@@ -1,5 +1,7 @@
 //! The values of a range: as its text says them, and as SQL has them.
 
+use std::fmt::Write as _;
+
 use dynafold_relational::value::{Number, NumberError};
 
 /// A value as the text of a range says it.
@@ -62,10 +64,12 @@ pub(super) fn is_number(text: &str) -> bool {
 
 /// Bytes as pairs of digits.
 pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut digits, byte| {
-        digits.push_str(&format!("{byte:02x}"));
-        digits
-    })
+    let mut digits = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a String cannot fail.
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
 }
 
 #[cfg(test)]

@@ -19,68 +19,36 @@ pub(super) fn condition(range: &Range, dialect: &dyn Dialect, base: &str) -> Opt
         }
         RangeKey::Place => vec![format!("{base}.{}", dialect.place())],
     };
-    let bound = |values: &Option<Vec<String>>, last: RangeEnd| {
+    let bound = |values: &Option<Vec<String>>, sign: &str, beyond: &str| {
         let values = values.as_ref()?.iter();
         let values: Vec<String> = values.map(|value| dialect.literal(value)).collect();
-        Some(compare(dialect, &columns, &values, last))
+        Some(compare(dialect, &columns, &values, sign, beyond))
     };
-    let bounds = [
-        bound(&range.after, RangeEnd::After),
-        bound(&range.to, RangeEnd::To),
-    ];
+    let bounds = [bound(&range.after, ">", ">"), bound(&range.to, "<=", "<")];
     let bounds: Vec<String> = bounds.into_iter().flatten().collect();
     (!bounds.is_empty()).then(|| bounds.join(" AND "))
 }
 
-/// Which end of a range.
-#[derive(Clone, Copy)]
-enum RangeEnd {
-    After,
-    To,
-}
-
-impl RangeEnd {
-    /// The sign between the key's last column and its value.
-    fn sign(self) -> &'static str {
-        match self {
-            Self::After => ">",
-            Self::To => "<=",
-        }
-    }
-
-    /// The sign between another column and its value, beyond which the columns after it are not asked.
-    fn beyond(self) -> &'static str {
-        match self {
-            Self::After => ">",
-            Self::To => "<",
-        }
-    }
-}
-
-/// Compares a key with values. Too many or too few of them are for the database to refuse.
+/// Compares a key with values. `sign` is between its last column and its value, `beyond` between another column and
+/// its value where the columns after it are not asked. Too many or too few values are for the database to refuse.
 fn compare(
     dialect: &dyn Dialect,
     columns: &[String],
     values: &[String],
-    bound: RangeEnd,
+    sign: &str,
+    beyond: &str,
 ) -> String {
     if let ([column], [value]) = (columns, values) {
-        return format!("{column} {} {value}", bound.sign());
+        return format!("{column} {sign} {value}");
     }
     if dialect.compares_rows() || columns.len() != values.len() {
-        return format!(
-            "({}) {} ({})",
-            columns.join(", "),
-            bound.sign(),
-            values.join(", ")
-        );
+        return format!("({}) {sign} ({})", columns.join(", "), values.join(", "));
     }
     let pairs = columns.iter().zip(values).rev();
     let nested = pairs.fold(None, |inner: Option<String>, (column, value)| {
         Some(match inner {
-            None => format!("{column} {} {value}", bound.sign()),
+            None => format!("{column} {sign} {value}"),
             Some(inner) => {
-                let beyond = bound.beyond();
                 format!("{column} {beyond} {value} OR ({column} = {value} AND ({inner}))")
             }
         })

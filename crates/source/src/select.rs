@@ -14,7 +14,7 @@ use super::range;
 /// name columns as the mapping does. Where there are parents, a condition that names none of them is
 /// put to the base relation alone, so that a column's name that a parent has too is not ambiguous. A
 /// newline ends each condition, so that one that ends in a comment cannot swallow what follows.
-pub(super) struct Rows<'a> {
+struct Rows<'a> {
     dialect: &'a dyn Dialect,
     scan: &'a Scan,
     base: String,
@@ -30,7 +30,7 @@ struct Flag<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(dialect: &'a dyn Dialect, scan: &'a Scan) -> Self {
+    fn new(dialect: &'a dyn Dialect, scan: &'a Scan) -> Self {
         let base = match &scan.from {
             Relation::Table(name) => dialect.quote(&name.name),
             Relation::Query(_) => dialect.quote("q"),
@@ -55,6 +55,7 @@ impl<'a> Rows<'a> {
         self.dialect.quote(&format!("dynafold_condition_{index}"))
     }
 
+    /// One of the scan's conditions and flags as a value.
     fn flag(&self, index: usize) -> Option<String> {
         let flag = self.flags.get(index)?;
         Some(if flag.inner {
@@ -70,7 +71,7 @@ impl<'a> Rows<'a> {
     }
 
     /// One of the scan's columns; `None` for what the database is not asked for.
-    pub(super) fn column(&self, index: usize) -> Option<String> {
+    fn column(&self, index: usize) -> Option<String> {
         match self.scan.columns.get(index)? {
             ScanColumn::Column {
                 join,
@@ -90,7 +91,7 @@ impl<'a> Rows<'a> {
     }
 
     /// A column of the base relation as it is stored: an index knows its order.
-    pub(super) fn stored(&self, index: usize) -> Option<String> {
+    fn stored(&self, index: usize) -> Option<String> {
         match self.scan.columns.get(index)? {
             ScanColumn::Column {
                 join: None, name, ..
@@ -99,28 +100,23 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// One of the scan's conditions as a value.
-    pub(super) fn condition(&self, index: usize) -> Option<String> {
-        self.flag(index)
-    }
-
     /// A column of ours that something must be equal to, as it is stored.
-    pub(super) fn stored_column(&self, on: &Match) -> String {
+    fn stored_column(&self, on: &Match) -> String {
         format!("{}.{}", self.owner(on.join), self.dialect.quote(&on.ours))
     }
 
     /// A column of the base relation, as it is stored.
-    pub(super) fn theirs(&self, on: &Match) -> String {
+    fn theirs(&self, on: &Match) -> String {
         format!("{}.{}", self.base, self.dialect.quote(&on.theirs))
     }
 
     /// Whether the scan leaves out rows.
-    pub(super) fn restricts(&self) -> bool {
+    fn restricts(&self) -> bool {
         !self.scan.keep_unmatched && !self.scan.conditions.is_empty()
     }
 
     /// 1 for the rows that the scan wants, 0 for those that it leaves out.
-    pub(super) fn wanted(&self) -> String {
+    fn wanted(&self) -> String {
         match self.any() {
             Some(any) => format!("CASE WHEN {any} THEN 1 ELSE 0 END"),
             None => "1".to_owned(),
@@ -147,7 +143,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The statement that asks for these outputs. `restrict`: only of rows that the scan wants.
-    pub(super) fn select(&self, outputs: &[String], restrict: bool) -> String {
+    fn select(&self, outputs: &[String], restrict: bool) -> String {
         let from = self.dialect.relation(&self.scan.from);
         let base = &self.base;
         let inner = self.flags.iter().enumerate().filter(|(_, flag)| flag.inner);
@@ -215,7 +211,7 @@ impl<'a> Rows<'a> {
 }
 
 /// Gives the outputs of a statement their names: `c0`, `c1` and so on.
-pub(super) fn named(outputs: impl IntoIterator<Item = String>) -> Vec<String> {
+fn named(outputs: impl IntoIterator<Item = String>) -> Vec<String> {
     let outputs = outputs.into_iter().enumerate();
     let named: Vec<String> = outputs
         .map(|(index, output)| format!("{output} AS c{index}"))
@@ -261,7 +257,7 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
     let base = Rows::new(dialect, scan);
     if layout.tag.is_none() {
         let columns = (0..scan.columns.len()).filter_map(|index| base.column(index));
-        let conditions = (0..scan.conditions.len()).filter_map(|index| base.condition(index));
+        let conditions = (0..scan.conditions.len()).filter_map(|index| base.flag(index));
         let mut sql = base.select(&named(columns.chain(conditions)), true);
         if let Some(limit) = scan.limit {
             let key = scan.key.iter().filter_map(|column| base.stored(*column));
@@ -287,19 +283,38 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
     )
 }
 
+/// Counts the children of a scan's embeds that find no parent, the scan's range left aside: rows of a node's number
+/// and its orphans. With the embed's column for each node; `None` where a scan has no embeds.
+pub(super) fn orphans(dialect: &dyn Dialect, scan: &Scan) -> Option<(String, Vec<usize>)> {
+    let whole = Scan {
+        range: None,
+        ..scan.clone()
+    };
+    let layout = ScanLayout::new(&whole);
+    layout.tag?;
+    let union = Union::new(dialect, &whole, &layout);
+    let counts = (1..layout.nodes.len()).map(|node| {
+        let chain = union.chain(node);
+        let children = union.derived(node, &chain);
+        format!(
+            "SELECT {node} AS c0, {} AS c1\nFROM {children}{}\nWHERE e0.wanted IS NULL",
+            dialect.count(),
+            union.parents(&chain, "LEFT JOIN")
+        )
+    });
+    let sql = counts.collect::<Vec<_>>().join("\nUNION ALL\n");
+    Some((sql, layout.nodes.iter().map(|node| node.root).collect()))
+}
+
 /// The parts of a statement.
-pub(super) struct Union<'a> {
-    pub(super) dialect: &'a dyn Dialect,
+struct Union<'a> {
+    dialect: &'a dyn Dialect,
     scan: &'a Scan,
     layout: &'a ScanLayout<'a>,
 }
 
 impl<'a> Union<'a> {
-    pub(super) fn new(
-        dialect: &'a dyn Dialect,
-        scan: &'a Scan,
-        layout: &'a ScanLayout<'a>,
-    ) -> Self {
+    fn new(dialect: &'a dyn Dialect, scan: &'a Scan, layout: &'a ScanLayout<'a>) -> Self {
         Self {
             dialect,
             scan,
@@ -331,12 +346,7 @@ impl<'a> Union<'a> {
         } else {
             "LEFT JOIN"
         };
-        for pair in chain.windows(2) {
-            let [child, parent] = pair else { continue };
-            let on = self.on(*child, *parent);
-            let derived = self.derived(*parent, &chain);
-            sql.push_str(&format!("\n{join} {derived} ON {on}"));
-        }
+        sql.push_str(&self.parents(&chain, join));
         if self.scan.limit.is_none() && Rows::new(self.dialect, self.scan).restricts() {
             sql.push_str("\nWHERE e0.wanted IS NULL OR e0.wanted = 1");
         }
@@ -358,8 +368,18 @@ impl<'a> Union<'a> {
         sql
     }
 
+    /// Joins the rows above a node's.
+    fn parents(&self, chain: &[usize], join: &str) -> String {
+        let pairs = chain.iter().zip(chain.iter().skip(1));
+        let joins = pairs.map(|(child, parent)| {
+            let derived = self.derived(*parent, chain);
+            format!("\n{join} {derived} ON {}", self.on(*child, *parent))
+        });
+        joins.collect()
+    }
+
     /// What is equal between children and their parents.
-    pub(super) fn on(&self, child: usize, parent: usize) -> String {
+    fn on(&self, child: usize, parent: usize) -> String {
         let matches = self
             .matches(child)
             .map(|index| format!("e{parent}.u{child}_{index} = e{child}.m{child}_{index}"));
@@ -368,7 +388,7 @@ impl<'a> Union<'a> {
     }
 
     /// A node and all above it, the scan itself last.
-    pub(super) fn chain(&self, node: usize) -> Vec<usize> {
+    fn chain(&self, node: usize) -> Vec<usize> {
         let mut chain = vec![node];
         let mut at = node;
         while at != 0 {
@@ -415,7 +435,7 @@ impl<'a> Union<'a> {
 
     /// A node's rows as a derived table: all columns where the part is of this node, the key
     /// alone where it is of one below, and what parents and children are matched by.
-    pub(super) fn derived(&self, index: usize, chain: &[usize]) -> String {
+    fn derived(&self, index: usize, chain: &[usize]) -> String {
         let Some(node) = self.layout.nodes.get(index) else {
             return String::new();
         };
@@ -427,7 +447,7 @@ impl<'a> Union<'a> {
                 continue;
             }
             let beyond = place.checked_sub(node.scan.columns.len());
-            let value = beyond.map_or_else(|| rows.column(*place), |nth| rows.condition(nth));
+            let value = beyond.map_or_else(|| rows.column(*place), |nth| rows.flag(nth));
             outputs.extend(value.map(|value| format!("{value} AS c{output}")));
         }
         let below = chain.windows(2).find(|pair| pair.get(1) == Some(&index));

@@ -27,10 +27,11 @@ pub(super) async fn read(
     connection: &mut MySqlConnection,
     server: &Server,
 ) -> sqlx::Result<Catalog> {
-    let indexes = match server.dbms {
-        Dbms::Mariadb => include_str!("sql/indexes_mariadb.sql"),
-        _ => include_str!("sql/indexes_mysql.sql"),
+    let expression = match server.dbms {
+        Dbms::Mariadb => "NULL",
+        _ => "EXPRESSION",
     };
+    let indexes = include_str!("sql/indexes.sql").replace("{expression}", expression);
     let tables = rows(connection, include_str!("sql/tables.sql")).await?;
     let columns = rows(connection, include_str!("sql/columns.sql")).await?;
     let indexes = rows(connection, indexes).await?;

@@ -28,7 +28,7 @@ impl RangeProbe for Mysql {
             return Ok(Vec::new());
         }
         let cutter = cutter(&mut self.connection, table).await;
-        match cutter.map_err(|cause| self.server.fault(table.to_string(), cause))? {
+        match self.server.checked(table.to_string(), cutter)? {
             Some(cutter) => cutter.cut(self, rows).await,
             None => Ok(Vec::new()),
         }
@@ -40,12 +40,12 @@ impl RangeProbe for Mysql {
             Some(row) => range_values(row, kinds),
             None => Ok(None),
         });
-        row.map_err(|cause| self.server.fault("the keys".to_owned(), cause))
+        self.server.checked("the keys", row)
     }
 
     async fn is_indexed(&mut self, part: &Scan) -> Result<bool> {
         let found = finds(self, part).await;
-        found.map_err(|cause| self.server.fault(object(&part.from), cause))
+        self.server.checked(object(&part.from), found)
     }
 }
 

@@ -5,11 +5,16 @@ use async_trait::async_trait;
 use sqlx::mysql::{MySqlConnection, MySqlDatabaseError};
 use url::Url;
 
-use super::super::{SourceError, identity};
+use super::super::{Result, SourceError, identity};
 use super::statement::{rows, text};
 use super::{Server, TLS};
 
 impl Server {
+    /// Puts the error of what was done with something into the protocol's words.
+    pub(super) fn checked<T>(&self, object: impl Into<String>, done: sqlx::Result<T>) -> Result<T> {
+        done.map_err(|cause| self.fault(object.into(), cause))
+    }
+
     /// Puts the driver's error into the protocol's words.
     pub(super) fn fault(&self, object: String, cause: sqlx::Error) -> SourceError {
         match number(&cause) {
@@ -68,7 +73,6 @@ pub(super) fn timed_out() -> std::io::Error {
 
 /// What to do when no connection can be made.
 pub(super) fn help(cause: &sqlx::Error) -> String {
-    use std::io::ErrorKind::{ConnectionRefused, NotFound, TimedOut};
     if let Some(help) = TLS.help(cause) {
         return help;
     }
@@ -95,14 +99,7 @@ pub(super) fn help(cause: &sqlx::Error) -> String {
             "the server takes no more connections now; try again later"
         }
         (_, Some(1129 | 1130)) => "the server takes no connections from this machine",
-        (sqlx::Error::Io(error), _) if error.kind() == ConnectionRefused => {
-            "nothing answers there: is the server running, and are host and port right?"
-        }
-        (sqlx::Error::Io(error), _) if error.kind() == TimedOut => {
-            "nothing answers there: are host and port right, and does a firewall or security group \
-             let this machine in?"
-        }
-        (sqlx::Error::Io(error), _) if error.kind() == NotFound => {
+        (sqlx::Error::Io(error), _) if error.kind() == std::io::ErrorKind::NotFound => {
             "there is no such socket; check the URL's `socket`"
         }
         (sqlx::Error::Io(error), _) if error.to_string().contains("lookup") => {
@@ -134,7 +131,9 @@ pub(super) struct Session {
 }
 
 #[async_trait]
-impl identity::ServerSession<MySqlConnection> for Session {
+impl identity::ServerSession for Session {
+    type Connection = MySqlConnection;
+
     async fn is_same(&self, connection: &mut MySqlConnection) -> sqlx::Result<bool> {
         let server = rows(connection, include_str!("sql/server.sql")).await?;
         let server = server.first().map(|row| text(row, 4)).transpose()?;

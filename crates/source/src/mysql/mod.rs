@@ -12,6 +12,7 @@ mod error;
 mod scan;
 mod statement;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -128,11 +129,10 @@ impl Mysql {
     }
 
     async fn read_catalog(&mut self) -> Result<&Catalog> {
-        let catalog = match catalog::read(&mut self.connection, &self.server).await {
-            Ok(catalog) => catalog,
-            Err(cause) => return Err(self.server.fault("the schema".to_owned(), cause)),
-        };
-        Ok(self.catalog.insert(catalog))
+        let catalog = catalog::read(&mut self.connection, &self.server).await;
+        Ok(self
+            .catalog
+            .insert(self.server.checked("the schema", catalog)?))
     }
 
     /// Describes a query: as a scan reads it, or as it is asked alone.
@@ -165,7 +165,7 @@ impl Mysql {
                 (self.connection, self.server) = opened;
                 Err(SourceError::Query { object, cause })
             }
-            described => described.map_err(|cause| self.server.fault(object, cause)),
+            described => self.server.checked(object, described),
         }
     }
 
@@ -218,9 +218,7 @@ impl Source for Mysql {
         // Not EXPLAIN: that wants SHOW VIEW for a view.
         let sql = statement(&MysqlDialect, scan);
         let prepared = prepare(&mut self.connection, &sql).await;
-        prepared
-            .map(drop)
-            .map_err(|cause| self.server.fault(object(&scan.from), cause))
+        self.server.checked(object(&scan.from), prepared.map(drop))
     }
 
     // Opens a transaction that holds what the scans read, and then takes its snapshot. A name is looked up
@@ -260,15 +258,13 @@ impl Source for Mysql {
             Ok(())
         };
         let begun: sqlx::Result<()> = begun.await;
-        begun.map_err(|cause| self.server.fault("the snapshot".to_owned(), cause))?;
+        self.server.checked("the snapshot", begun)?;
         if let Some(checked) = checked {
             super::same_schema(&checked, self.read_catalog().await?, scans)?;
         }
         if self.server.dbms == Dbms::Mariadb {
             let sequences = catalog::sequences(&mut self.connection).await;
-            let sequences =
-                sequences.map_err(|cause| self.server.fault("the schema".to_owned(), cause));
-            self.sequences = sequences?;
+            self.sequences = self.server.checked("the schema", sequences)?;
         }
         let sql = scans.iter().flat_map(|scan| scan.foreign_sql());
         sql.into_iter().try_for_each(|sql| self.check_live(sql))
@@ -276,12 +272,14 @@ impl Source for Mysql {
 
     async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>> {
         let numbers = scan::read_numbers(&mut self.connection, sql).await;
-        numbers.map_err(|cause| self.server.fault(object(&scan.from), cause))
+        self.server.checked(object(&scan.from), numbers)
     }
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk>> {
         let server = &self.server;
-        let watch = Watch::of(self.patience, self.options.clone(), server.session.clone());
+        let work = Arc::new((self.options.clone(), server.session.clone()));
+        let patience = self.patience;
+        let watch = Watch { patience, work };
         scan::scan(&mut self.connection, watch, scan, |object, cause| {
             server.fault(object, cause)
         })
@@ -293,8 +291,8 @@ impl Source for Mysql {
 
     async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>> {
         self.check_live(sql)?;
-        let rows = scan::ask(&mut self.connection, sql, columns).await;
-        rows.map_err(|cause| self.server.fault("the mapping's query".to_owned(), cause))
+        let asked = scan::ask(&mut self.connection, sql, columns).await;
+        self.server.checked("the mapping's query", asked)
     }
 
     async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>> {
@@ -310,7 +308,7 @@ impl Source for Mysql {
 
     fn canceller(&self) -> Option<Canceller> {
         let session = self.server.session.clone();
-        Some(Canceller::of(self.options.clone(), session))
+        Some(Canceller(Arc::new((self.options.clone(), session))))
     }
 }
 

@@ -75,7 +75,7 @@ async fn ranges(source: &mut Postgres, table: &TableName, rows: u64) -> Result<V
         return Ok(Vec::new());
     }
     if let (Some(columns), Some(integers)) = (facts.columns, facts.integers) {
-        source.execute(IN_ORDER, &ReadSubject::Transaction).await?;
+        source.execute(IN_ORDER).await?;
         let kind = |integer| {
             if integer {
                 KeyColumnKind::Integer
@@ -94,7 +94,7 @@ async fn ranges(source: &mut Postgres, table: &TableName, rows: u64) -> Result<V
     if facts.kind == "p" || facts.version < READS_PLACES {
         return Ok(Vec::new());
     }
-    source.execute(BY_INDEX, &ReadSubject::Transaction).await?;
+    source.execute(BY_INDEX).await?;
     pages(source, table, facts.pages, rows).await
 }
 
@@ -135,7 +135,7 @@ async fn pages(
 
 /// Whether a range's children are looked up along an index.
 async fn finds_children(source: &mut Postgres, part: &Scan) -> Result<bool> {
-    source.execute(BY_INDEX, &ReadSubject::Transaction).await?;
+    source.execute(BY_INDEX).await?;
     if part.has_foreign_sql() {
         source.prepare_here(part).await?;
     }

@@ -10,6 +10,7 @@ use dynafold_relational::scan::{Relation, Scan};
 use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgSeverity};
 
 use super::{PostgresSql, TLS};
+use crate::identity::NOBODY;
 use crate::{Dialect as _, SourceError};
 
 /// A query that was cut off, by a limit on its time or by a standby that could not wait for it.
@@ -158,14 +159,7 @@ fn connect_help(cause: &sqlx::Error, options: &PgConnectOptions) -> String {
     let user = options.get_username();
     match cause {
         sqlx::Error::Io(io) => match io.kind() {
-            ErrorKind::ConnectionRefused | ErrorKind::NotFound => {
-                "nothing answers there: is the server running, and are host and port right?".into()
-            }
-            ErrorKind::TimedOut => {
-                "nothing answers there: are host and port right, and does a firewall or security \
-                 group let this machine in?"
-                    .into()
-            }
+            ErrorKind::NotFound => NOBODY.into(),
             ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => {
                 "the server hung up: is it PostgreSQL that listens on this port?".into()
             }

@@ -222,12 +222,10 @@ impl Postgres {
     }
 
     /// Runs statements whose results nobody wants.
-    async fn execute(&mut self, sql: &'static str, subject: &ReadSubject<'_>) -> Result<()> {
-        let sent = sqlx::raw_sql(sql).execute(&mut self.connection);
-        match sent.await {
-            Ok(_) => Ok(()),
-            Err(cause) => Err(error::query(cause, subject, &self.user)),
-        }
+    async fn execute(&mut self, sql: &'static str) -> Result<()> {
+        let sent = sqlx::raw_sql(sql).execute(&mut self.connection).await;
+        let refused = |cause| error::query(cause, &ReadSubject::Transaction, &self.user);
+        sent.map(drop).map_err(refused)
     }
 
     /// Runs one of our own queries and reads each row as a `T`, by the names of its columns.
@@ -257,7 +255,7 @@ impl Postgres {
         } else {
             OPEN
         };
-        self.execute(sql, &ReadSubject::Transaction).await
+        self.execute(sql).await
     }
 
     /// Ends what [`Self::step_aside`] opened, whether or not the look failed.
@@ -267,7 +265,7 @@ impl Postgres {
         } else {
             "ROLLBACK"
         };
-        let back = self.execute(sql, &ReadSubject::Transaction).await;
+        let back = self.execute(sql).await;
         let seen = seen?;
         back.map(|()| seen)
     }
@@ -291,7 +289,7 @@ impl Postgres {
 
     async fn open_snapshot(&mut self) -> Result<()> {
         if !self.begun {
-            self.execute(OPEN, &ReadSubject::Transaction).await?;
+            self.execute(OPEN).await?;
             self.begun = true;
             self.meaning = self.entries(include_str!("sql/meaning.sql")).await?;
             self.backend = self.backend().await?;
@@ -313,7 +311,7 @@ impl Postgres {
         let has_sql = scans.iter().any(|scan| scan.has_foreign_sql());
         let mut hidden = now.tables.iter().filter(|table| table.row_security);
         if !hidden.any(|table| has_sql || names.contains(&&table.name)) {
-            self.execute(UNFILTERED, &ReadSubject::Transaction).await?;
+            self.execute(UNFILTERED).await?;
             self.unfiltered = true;
         }
         let is_plain = |table: &Table| table.is_stored() && !table.row_security;
@@ -434,7 +432,7 @@ impl Source for Postgres {
                 }
                 Ok(()) | Err(_) => {}
             }
-            self.execute("ROLLBACK", &ReadSubject::Transaction).await?;
+            self.execute("ROLLBACK").await?;
             self.begun = false;
         }
         self.check_live().await?;
@@ -461,14 +459,13 @@ impl Source for Postgres {
     async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>> {
         self.open_snapshot().await?;
         self.step_aside().await?;
-        let rows = match scan::ask(self, sql, columns).await {
-            Ok(rows) => self.check_held().await.map(|()| rows),
-            refused => refused,
+        let asked = async {
+            let rows = scan::ask(self, sql, columns).await?;
+            self.check_held().await?;
+            self.check_live().await?;
+            Ok(rows)
         };
-        let rows = match rows {
-            Ok(rows) => self.check_live().await.map(|()| rows),
-            refused => refused,
-        };
+        let rows = asked.await;
         // What its SQL calls is not looked into.
         self.lookups = Some(LookupReach::Tables);
         self.step_back(rows).await
@@ -489,7 +486,7 @@ impl Source for Postgres {
 
     async fn confirm(&mut self) -> Result<()> {
         if std::mem::take(&mut self.by_index) {
-            self.execute(BY_ANY_WAY, &ReadSubject::Transaction).await?;
+            self.execute(BY_ANY_WAY).await?;
         }
         self.step_aside().await?;
         if let Err(error) = self.check_plans().await {
@@ -503,7 +500,7 @@ impl Source for Postgres {
         }
         // What planning has locked is held on to, and looked at.
         let on = "RELEASE SAVEPOINT dynafold";
-        self.execute(on, &ReadSubject::Transaction).await?;
+        self.execute(on).await?;
         self.check_held().await?;
         self.check_live().await?;
         self.check_unchanged(include_str!("sql/redefined.sql"), "changed")
@@ -513,6 +510,6 @@ impl Source for Postgres {
 
     fn canceller(&self) -> Option<Canceller> {
         let backend = self.backend.clone()?;
-        Some(Canceller::of(self.options.clone(), backend))
+        Some(Canceller(Arc::new((self.options.clone(), backend))))
     }
 }

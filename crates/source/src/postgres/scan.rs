@@ -1,5 +1,7 @@
 //! Reads rows: one SELECT streamed as text, decoded column by column into chunks.
 
+use std::sync::Arc;
+
 use dynafold_relational::catalog::{Column, DataType};
 use dynafold_relational::scan::Scan;
 use dynafold_relational::value::Value;
@@ -38,9 +40,10 @@ pub(super) async fn open<'a>(
     let layout = ScanLayout::new(scan);
     let types = layout.outputs.iter().map(|output| output.data_type);
     let decoders: Vec<Decoder> = types.map(Decoder::new).collect();
-    let backend = source.backend.clone();
-    let watch = |backend| Watch::of(source.patience, source.options.clone(), backend);
-    let watch = backend.map(watch);
+    let watch = source.backend.clone().map(|backend| Watch {
+        patience: source.patience,
+        work: Arc::new((source.options.clone(), backend)),
+    });
     let Postgres {
         connection, user, ..
     } = source;

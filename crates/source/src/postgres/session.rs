@@ -134,7 +134,9 @@ pub(super) struct Backend {
 }
 
 #[async_trait]
-impl ServerSession<PgConnection> for Backend {
+impl ServerSession for Backend {
+    type Connection = PgConnection;
+
     async fn is_same(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
         let sql = AssertSqlSafe(format!(
             "SELECT 1 WHERE pg_catalog.pg_postmaster_start_time() = {}::pg_catalog.timestamptz",

@@ -13,7 +13,7 @@ use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, ForeignKey, Index, Table, TableKind, TableName,
 };
 use dynafold_sql::definition;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Column as _, Executor as _, Row as _, SqlSafeStr as _, Statement as _};
 
 use super::super::Dialect as _;
@@ -29,20 +29,20 @@ const BINARY: &str = "BINARY";
 const UNKNOWN: &str = "unknown";
 
 pub(super) async fn read(connection: &mut SqliteConnection, file: &Path) -> sqlx::Result<Catalog> {
-    let row = sqlx::query("SELECT sqlite_version()").fetch_one(&mut *connection);
-    let version = text(&row.await?, 0)?;
-    let objects = sqlx::query(include_str!("sql/objects.sql"));
+    let version = sqlx::query_scalar("SELECT sqlite_version()");
+    let version = version.fetch_one(&mut *connection).await?;
+    let objects = sqlx::query_as(include_str!("sql/objects.sql"));
+    let objects: Vec<(String, String, Option<String>)> =
+        objects.fetch_all(&mut *connection).await?;
     let mut tables = Vec::new();
     let mut notices = Vec::new();
-    for object in objects.fetch_all(&mut *connection).await? {
-        let kind = if text(&object, 1)? == "view" {
-            TableKind::View
-        } else {
-            TableKind::Table
+    for (name, word, sql) in objects {
+        let kind = match word.as_str() {
+            "view" => TableKind::View,
+            _ => TableKind::Table,
         };
-        let mut table = Table::new(table_name(text(&object, 0)?), kind);
-        let sql = text(&object, 2)?;
-        let is_virtual = text(&object, 1)? == "virtual";
+        let mut table = Table::new(table_name(name), kind);
+        let sql = sql.unwrap_or_default();
         if let Err(error) = complete(connection, &mut table, &sql).await {
             // SQLite's words name tables and columns, never values.
             let why = error
@@ -51,7 +51,7 @@ pub(super) async fn read(connection: &mut SqliteConnection, file: &Path) -> sqlx
             notices.push(format!("`{}` cannot be read: {why}", table.name.name));
             table.readable = false;
         }
-        if is_virtual {
+        if word == "virtual" {
             table.primary_key.clear();
             table.columns.iter_mut().for_each(|c| c.nullable = true);
         }
@@ -116,8 +116,8 @@ pub(super) async fn columns(
 
 /// Says how texts compare in the columns of a table.
 async fn collate(connection: &mut SqliteConnection, table: &mut Table) -> sqlx::Result<()> {
-    let encoding = sqlx::query("PRAGMA encoding").fetch_one(&mut *connection);
-    let encoding = text(&encoding.await?, 0)?;
+    let encoding = sqlx::query_scalar("PRAGMA encoding").fetch_one(&mut *connection);
+    let encoding: String = encoding.await?;
     let names = collations(connection, table).await;
     for (column, name) in table.columns.iter_mut().zip(names) {
         // Text may stand in a column of any type, and then its collation compares it.
@@ -325,10 +325,6 @@ fn table_name(name: String) -> TableName {
         schema: SCHEMA.to_owned(),
         name,
     }
-}
-
-fn text(row: &SqliteRow, index: usize) -> sqlx::Result<String> {
-    Ok(row.try_get::<Option<String>, _>(index)?.unwrap_or_default())
 }
 
 // The columns of a query: SQLite tells the base column where there is one, and that column's

@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Row as _};
 
 use super::decode::{Stored, stored};
 use super::scan::{UTF8, object};
-use super::{Sqlite, fault};
+use super::{Sqlite, checked};
 use crate::literal::{Literal, is_number};
 use crate::range::{Cutter, KeyColumnKind, RangeProbe};
 use crate::{Result, statement};
@@ -17,7 +17,7 @@ use crate::{Result, statement};
 impl RangeProbe for Sqlite {
     async fn ranges(&mut self, table: &TableName, rows: u64) -> Result<Vec<Range>> {
         let cutter = cutter(&mut self.connection, table).await;
-        match cutter.map_err(|cause| fault(table.name.clone(), cause))? {
+        match checked(&table.name, cutter)? {
             Some(cutter) => cutter.cut(self, rows).await,
             None => Ok(Vec::new()),
         }
@@ -28,12 +28,12 @@ impl RangeProbe for Sqlite {
         let row = row
             .await
             .and_then(|row| row.as_ref().map_or(Ok(None), range_values));
-        row.map_err(|cause| fault("the keys".to_owned(), cause))
+        checked("the keys", row)
     }
 
     async fn is_indexed(&mut self, part: &Scan) -> Result<bool> {
         let found = finds_children(&mut self.connection, part).await;
-        found.map_err(|cause| fault(object(&part.from), cause))
+        checked(object(&part.from), found)
     }
 }
 
@@ -42,34 +42,26 @@ async fn cutter<'t>(
     connection: &mut SqliteConnection,
     table: &'t TableName,
 ) -> sqlx::Result<Option<Cutter<'t>>> {
-    let found = sqlx::query(include_str!("sql/place.sql")).bind(&table.name);
-    let Some(found) = found.fetch_optional(&mut *connection).await? else {
+    let parts = sqlx::query_as(include_str!("sql/key.sql")).bind(&table.name);
+    let parts: Vec<(bool, bool, Option<String>, Option<i64>)> =
+        parts.fetch_all(&mut *connection).await?;
+    let Some(&(without_rowid, shadowed, _, descends)) = parts.first() else {
         return Ok(None);
     };
-    if found.try_get::<String, _>(0)? != "table" {
-        return Ok(None);
-    }
-    let has_rowid = found.try_get::<i64, _>(1)? == 0;
-    let shadowed = found.try_get::<i64, _>(2)? > 0;
-    let parts = sqlx::query(include_str!("sql/key.sql")).bind(&table.name);
-    let parts = parts.fetch_all(&mut *connection).await?;
-    let mut columns = Vec::new();
-    let mut descends = None;
-    for part in &parts {
-        columns.push(part.try_get::<String, _>(0)?);
-        descends = part.try_get::<Option<i64>, _>(2)?;
-    }
-    let (by, kind) = match (has_rowid, descends) {
+    let columns = parts.into_iter().filter_map(|part| part.2);
+    let columns: Vec<String> = columns.collect();
+    let width = columns.len().max(1);
+    let (by, kind) = match (without_rowid, descends) {
         // The primary key is the rowid by another name, and stays where the rowid may not.
-        (true, None) if columns.len() == 1 => (RangeKey::Key(columns), KeyColumnKind::Integer),
-        (true, _) if !shadowed => (RangeKey::Place, KeyColumnKind::Integer),
-        (false, Some(0)) => (RangeKey::Key(columns), KeyColumnKind::Text),
+        (false, None) if columns.len() == 1 => (RangeKey::Key(columns), KeyColumnKind::Integer),
+        (false, _) if !shadowed => (RangeKey::Place, KeyColumnKind::Integer),
+        (true, Some(0)) => (RangeKey::Key(columns), KeyColumnKind::Text),
         _ => return Ok(None),
     };
     let cutter = Cutter {
         dialect: &UTF8,
         table,
-        kinds: vec![kind; parts.len().max(1)],
+        kinds: vec![kind; width],
         by,
     };
     // A step must not sort the table.

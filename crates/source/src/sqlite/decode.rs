@@ -12,6 +12,8 @@ use sqlx::error::BoxDynError;
 use sqlx::sqlite::SqliteValueRef;
 use sqlx::{Decode, Sqlite, TypeInfo as _, ValueRef as _};
 
+use crate::literal::hexadecimal;
+
 /// What a declared type means. Exact words first, as docs/types.md lists them, then SQLite's own
 /// rules, by which `INT` anywhere makes an integer. A type that neither knows is
 /// [`DataType::Dynamic`].
@@ -229,17 +231,12 @@ fn from_blob(bytes: &[u8], data_type: &DataType) -> Option<Value> {
 
 /// The text of a UUID that is stored as its 16 bytes.
 fn uuid(bytes: &[u8]) -> Option<String> {
-    use std::fmt::Write as _;
     if bytes.len() != 16 {
         return None;
     }
-    let mut text = String::with_capacity(36);
-    for (index, byte) in bytes.iter().enumerate() {
-        if matches!(index, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
+    let mut text = hexadecimal(bytes);
+    for place in [8, 13, 18, 23] {
+        text.insert(place, '-');
     }
     Some(text)
 }

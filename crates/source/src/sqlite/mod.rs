@@ -28,6 +28,7 @@ use dynafold_relational::catalog::{Catalog, Column, Dbms};
 use dynafold_relational::scan::{Range, Scan};
 
 use self::state::{FileId, FileStamp, FileState};
+use super::identity::{ServerActivity, Work};
 use super::{
     Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError, range,
     statement,
@@ -159,9 +160,7 @@ impl Sqlite {
             ));
         }
         let mode = sqlx::query_scalar("PRAGMA main.journal_mode").fetch_one(&mut self.connection);
-        let mode: String = mode
-            .await
-            .map_err(|cause| fault("the file".to_owned(), cause))?;
+        let mode: String = checked("the file", mode.await)?;
         // With a log others write while this reads, and move what they have written into the file.
         self.unguarded = self.immutable || mode != "wal";
         Ok(())
@@ -175,7 +174,7 @@ impl Sqlite {
                 return Ok(());
             };
             let connection = open(&self.options, &self.stop).await;
-            self.connection = connection.map_err(|cause| fault("the file".to_owned(), cause))?;
+            self.connection = checked("the file", connection)?;
             self.seen = Some(seen);
             self.open_snapshot().await?;
             if FileStamp::named(&self.file).as_ref() != Some(&seen) {
@@ -197,14 +196,12 @@ impl Sqlite {
     /// A number that grows with each change of the schema.
     async fn schema(&mut self) -> Result<i64> {
         let version = sqlx::query_scalar("PRAGMA main.schema_version");
-        let version = version.fetch_one(&mut self.connection).await;
-        version.map_err(|cause| fault("the schema".to_owned(), cause))
+        checked("the schema", version.fetch_one(&mut self.connection).await)
     }
 
     async fn execute(&mut self, sql: &'static str) -> Result<()> {
         let done = sqlx::raw_sql(sql).execute(&mut self.connection).await;
-        done.map(drop)
-            .map_err(|cause| fault("the file".to_owned(), cause))
+        checked("the file", done.map(drop))
     }
 }
 
@@ -220,27 +217,25 @@ impl Source for Sqlite {
         let read = catalog::read(&mut self.connection, &self.file).await;
         self.schema = Some(self.schema().await?);
         self.execute("RELEASE catalog").await?;
-        let catalog = read.map_err(|cause| fault("the schema".to_owned(), cause))?;
+        let catalog = checked("the schema", read)?;
         self.checked = Some(catalog.clone());
         Ok(catalog)
     }
 
     async fn describe(&mut self, sql: &str) -> Result<Vec<Column>> {
         let described = catalog::describe(&mut self.connection, sql).await;
-        described.map_err(|cause| fault("the mapping's query".to_owned(), cause))
+        checked("the mapping's query", described)
     }
 
     async fn describe_answer(&mut self, sql: &str) -> Result<Vec<Column>> {
         let described = catalog::answer(&mut self.connection, sql.to_owned()).await;
-        described.map_err(|cause| fault("the mapping's query".to_owned(), cause))
+        checked("the mapping's query", described)
     }
 
     async fn prepare(&mut self, scan: &Scan) -> Result<()> {
         let sql = AssertSqlSafe(statement(&UTF8, scan)).into_sql_str();
         let prepared = self.connection.prepare(sql).await;
-        prepared
-            .map(drop)
-            .map_err(|cause| fault(object(&scan.from), cause))
+        checked(object(&scan.from), prepared.map(drop))
     }
 
     async fn begin(&mut self, scans: &[&Scan]) -> Result<()> {
@@ -265,7 +260,7 @@ impl Source for Sqlite {
 
     async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>> {
         let numbers = scan::read_numbers(&mut self.connection, sql).await;
-        numbers.map_err(|cause| fault(object(&scan.from), cause))
+        checked(object(&scan.from), numbers)
     }
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk>> {
@@ -282,8 +277,8 @@ impl Source for Sqlite {
     }
 
     async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>> {
-        let rows = scan::ask(&mut self.connection, sql, columns).await;
-        rows.map_err(|cause| fault("the mapping's query".to_owned(), cause))
+        let asked = scan::ask(&mut self.connection, sql, columns).await;
+        checked("the mapping's query", asked)
     }
 
     async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>> {
@@ -298,15 +293,26 @@ impl Source for Sqlite {
     }
 
     fn canceller(&self) -> Option<Canceller> {
-        let stop = Arc::clone(&self.stop);
-        Some(Canceller::new(move || {
-            stop.store(true, Ordering::Relaxed);
-            Box::pin(std::future::ready(()))
-        }))
+        Some(Canceller(Arc::new(Interrupt(Arc::clone(&self.stop)))))
     }
 
     fn warnings(&self) -> Vec<String> {
         self.disagreements.lines()
+    }
+}
+
+/// Interrupts what runs on a file.
+struct Interrupt(Arc<AtomicBool>);
+
+#[async_trait]
+impl Work for Interrupt {
+    async fn activity(&self) -> sqlx::Result<ServerActivity> {
+        Ok(ServerActivity::Busy)
+    }
+
+    async fn cancel(&self) -> sqlx::Result<()> {
+        self.0.store(true, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -394,7 +400,11 @@ fn help(file: &Path, cause: &sqlx::Error) -> String {
     }
 }
 
-/// Puts the driver's error into the protocol's words.
+/// Puts the error of what was done with something into the protocol's words.
+fn checked<T>(object: impl Into<String>, done: sqlx::Result<T>) -> Result<T> {
+    done.map_err(|cause| fault(object.into(), cause))
+}
+
 fn fault(object: String, cause: sqlx::Error) -> SourceError {
     match &cause {
         sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed => SourceError::Lost { object, cause },
