@@ -195,20 +195,6 @@ pub enum UrlError {
     Together(&'static str, &'static str),
 }
 
-impl UrlError {
-    /// Whether it is about what stands behind the URL's `?`.
-    fn is_of_parameter(&self) -> bool {
-        matches!(
-            self,
-            Self::UnknownParameter { .. }
-                | Self::Value { .. }
-                | Self::File { .. }
-                | Self::NotPem { .. }
-                | Self::Together(..)
-        )
-    }
-}
-
 impl<E> From<E> for SourceError
 where
     UrlError: From<E>,
@@ -235,11 +221,17 @@ impl SourceError {
             Self::Live { .. } => Some(
                 "put a number in its place, or read it from a table; no run can claim anything beside it",
             ),
-            Self::Url(error) if error.is_of_parameter() => None,
-            Self::Url(_) => {
+            Self::Url(
+                UrlError::Unread(_)
+                | UrlError::Driver(_)
+                | UrlError::Unsafe(_)
+                | UrlError::Scheme(_)
+                | UrlError::InMemory,
+            ) => {
                 Some("say postgres://user@host/database, mysql://user@host/database or sqlite:FILE")
             }
-            Self::Query { .. } => None,
+            // What is said of a parameter says all.
+            Self::Url(_) | Self::Query { .. } => None,
         }
     }
 

@@ -10,7 +10,7 @@ use sqlx::mysql::{MySqlConnection, MySqlRow};
 use super::Mysql;
 use super::decode::data_type;
 use super::dialect::MysqlDialect;
-use super::scan::object;
+use super::error::object;
 use super::statement::{bytes, grouped, optional, prepare, rows, text};
 use crate::literal::Literal;
 use crate::range::{Cutter, KeyColumnKind, RangeProbe};

@@ -5,6 +5,9 @@ use std::str;
 use dynafold_relational::catalog::DataType;
 use dynafold_relational::value::{Number, NumberError, UnfitReason, Value};
 
+use sqlx::mysql::MySqlRow;
+
+use super::statement::bytes;
 use crate::printed::printed;
 
 /// What a column type means, as `information_schema` writes it: `decimal(10,2) unsigned`.
@@ -103,8 +106,18 @@ fn members(list: &str) -> Vec<String> {
     members
 }
 
+/// Reads a value of a row, and says about how many bytes it has.
+pub(super) fn cell(
+    row: &MySqlRow,
+    at: usize,
+    data_type: &DataType,
+) -> sqlx::Result<(Value, usize)> {
+    let bytes = bytes(row, at)?;
+    Ok((decode(bytes, data_type), 8 + bytes.map_or(0, <[u8]>::len)))
+}
+
 /// Reads what the server sent for a column of this type.
-pub(super) fn decode(bytes: Option<&[u8]>, data_type: &DataType) -> Value {
+fn decode(bytes: Option<&[u8]>, data_type: &DataType) -> Value {
     let Some(bytes) = bytes else {
         return Value::Null;
     };

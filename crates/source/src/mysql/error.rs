@@ -2,6 +2,7 @@
 //! each.
 
 use async_trait::async_trait;
+use dynafold_relational::scan::Relation;
 use sqlx::mysql::{MySqlConnection, MySqlDatabaseError};
 use url::Url;
 
@@ -42,6 +43,14 @@ impl Server {
                 _ => SourceError::Query { object, cause },
             },
         }
+    }
+}
+
+/// The words for a relation in messages.
+pub(super) fn object(from: &Relation) -> String {
+    match from {
+        Relation::Table(name) => name.to_string(),
+        Relation::Query(_) => "the mapping's query".to_owned(),
     }
 }
 

@@ -9,7 +9,6 @@ mod cut;
 mod decode;
 mod dialect;
 mod error;
-mod scan;
 mod statement;
 
 use std::sync::Arc;
@@ -19,19 +18,21 @@ use async_trait::async_trait;
 use dynafold_relational::catalog::{Catalog, Column, Dbms, TableKind, TableName};
 use dynafold_relational::scan::{Range, Scan};
 use dynafold_sql::SqlQuery;
-use futures_util::stream::BoxStream;
-use sqlx::ConnectOptions as _;
+use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions as _};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use self::error::{Session, UNKNOWN_TYPE, help, is_unknown_type, place, timed_out};
-use self::scan::object;
+use self::decode::cell;
+use self::error::{Session, UNKNOWN_TYPE, help, is_unknown_type, object, place, timed_out};
 use super::identity::{PATIENCE, Tls, Watch};
 use super::{
     Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError,
     server_url, statement,
 };
+use crate::chunk::{answer, chunks, numbers};
+use crate::dialect::alone;
 use crate::mysql::dialect::MysqlDialect;
 use crate::mysql::statement::{STATEMENTS, optional, prepare, rows, text};
 use crate::range;
@@ -271,18 +272,34 @@ impl Source for Mysql {
     }
 
     async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>> {
-        let numbers = scan::read_numbers(&mut self.connection, sql).await;
+        let reading = async {
+            // SQL from outside may be in it: preparing takes one statement only.
+            prepare(&mut self.connection, sql).await?;
+            numbers(&rows(&mut self.connection, sql).await?, cell)
+        };
+        let numbers = reading.await;
         self.server.checked(object(&scan.from), numbers)
     }
 
+    // In the text protocol: what the server prints is exact for every type but FLOAT, and the same in both products.
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk>> {
-        let server = &self.server;
-        let work = Arc::new((self.options.clone(), server.session.clone()));
-        let patience = self.patience;
-        let watch = Watch { patience, work };
-        scan::scan(&mut self.connection, watch, scan, |object, cause| {
-            server.fault(object, cause)
-        })
+        let (connection, server) = (&mut self.connection, &self.server);
+        let watch = Watch {
+            patience: self.patience,
+            work: Arc::new((self.options.clone(), server.session.clone())),
+        };
+        let opened = async move {
+            let sql = statement(&MysqlDialect, scan);
+            if scan.has_foreign_sql() {
+                // SQL from outside: preparing takes one statement only, the text protocol takes many,
+                // and a second one could make the session writable.
+                prepare(connection, &sql).await?;
+            }
+            Ok::<_, sqlx::Error>(sqlx::raw_sql(AssertSqlSafe(sql)).fetch(connection))
+        };
+        let rows = stream::once(opened).try_flatten().boxed();
+        let fault = |cause| server.fault(object(&scan.from), cause);
+        chunks(rows, Some(watch), scan, cell, fault)
     }
 
     fn dialect(&self) -> &'static dyn Dialect {
@@ -291,8 +308,16 @@ impl Source for Mysql {
 
     async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>> {
         self.check_live(sql)?;
-        let asked = scan::ask(&mut self.connection, sql, columns).await;
-        self.server.checked("the mapping's query", asked)
+        let sql = alone(sql);
+        let reading = async {
+            // SQL from outside: preparing takes one statement only. Without the sign there is but one.
+            if sql.contains(';') {
+                prepare(&mut self.connection, sql).await?;
+            }
+            answer(&rows(&mut self.connection, sql).await?, columns, cell)
+        };
+        let rows = reading.await;
+        self.server.checked("the mapping's query", rows)
     }
 
     async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>> {

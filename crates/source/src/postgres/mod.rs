@@ -44,12 +44,14 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 use self::cut::BY_ANY_WAY;
 use self::error::ReadSubject;
 use self::lookup::LookupReach;
+use self::scan::cell;
 use self::session::Backend;
 use super::identity::{PATIENCE, Tls};
 use super::{
     Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError, range,
     server_url,
 };
+use crate::chunk::numbers;
 use dynafold_relational::catalog::Table;
 
 /// How long a server may take to answer before it counts as out of reach.
@@ -445,7 +447,20 @@ impl Source for Postgres {
     }
 
     async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>> {
-        self.read_numbers(sql, scan).await
+        self.open_snapshot().await?;
+        let subject = ReadSubject::Scan(scan);
+        self.step_aside().await?;
+        let reading = async {
+            self.explain(sql, &subject).await?;
+            // The order of nothing hangs on it, so it may use the server's workers.
+            let sql = format!("SET LOCAL max_parallel_workers_per_gather TO DEFAULT; {sql}");
+            let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(&mut self.connection);
+            let numbers = rows.await.and_then(|rows| numbers(&rows, cell));
+            numbers.map_err(|cause| error::query(cause, &subject, &self.user))
+        };
+        let numbers = reading.await;
+        // Going back to the savepoint also takes the setting back.
+        self.step_back(numbers).await
     }
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk>> {
@@ -459,13 +474,13 @@ impl Source for Postgres {
     async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>> {
         self.open_snapshot().await?;
         self.step_aside().await?;
-        let asked = async {
+        let reading = async {
             let rows = scan::ask(self, sql, columns).await?;
             self.check_held().await?;
             self.check_live().await?;
             Ok(rows)
         };
-        let rows = asked.await;
+        let rows = reading.await;
         // What its SQL calls is not looked into.
         self.lookups = Some(LookupReach::Tables);
         self.step_back(rows).await

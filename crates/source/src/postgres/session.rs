@@ -2,7 +2,6 @@
 //! from others, and what no part of a pass tells.
 
 use async_trait::async_trait;
-use dynafold_relational::scan::Scan;
 use futures_util::TryStreamExt as _;
 use serde::Deserialize;
 use sqlx::AssertSqlSafe;
@@ -11,9 +10,7 @@ use sqlx::postgres::PgConnection;
 use super::super::identity::ServerSession;
 use super::super::{Dialect as _, Result, SourceIdentity};
 use super::error::ReadSubject;
-use super::scan::cell;
 use super::{BEGIN, Postgres, PostgresSql, SETTINGS, UNFILTERED, error};
-use crate::chunk::numbers;
 
 #[derive(Deserialize)]
 struct SessionState {
@@ -96,25 +93,6 @@ impl Postgres {
             name: error::place(&self.options),
             stamp: state.map(|state| format!("{} {meaning}", state.stamp)),
         })
-    }
-
-    /// The numbers that a query of ours gives. The order of nothing hangs on it, so it may use the
-    /// server's workers.
-    pub(super) async fn read_numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>> {
-        self.open_snapshot().await?;
-        let subject = ReadSubject::Scan(scan);
-        self.step_aside().await?;
-        let rows = match self.explain(sql, &subject).await {
-            Ok(_) => {
-                let sql = format!("SET LOCAL max_parallel_workers_per_gather TO DEFAULT; {sql}");
-                let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(&mut self.connection);
-                let rows = rows.await.and_then(|rows| numbers(&rows, cell));
-                rows.map_err(|cause| error::query(cause, &subject, &self.user))
-            }
-            Err(refused) => Err(refused),
-        };
-        // Going back to the savepoint also takes the setting back.
-        self.step_back(rows).await
     }
 }
 

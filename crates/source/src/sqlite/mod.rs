@@ -18,13 +18,14 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, SqlSafeStr as _};
 
-use self::scan::{Disagreements, SqliteDialect, UTF8, object};
+use self::scan::{Disagreements, SqliteDialect, UTF8, cell, object};
 pub use self::state::create;
+use crate::chunk::{answer, chunks, numbers};
 use dynafold_format::address;
-use dynafold_relational::catalog::{Catalog, Column, Dbms};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms};
 use dynafold_relational::scan::{Range, Scan};
 
 use self::state::{FileId, FileStamp, FileState};
@@ -259,17 +260,22 @@ impl Source for Sqlite {
     }
 
     async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>> {
-        let numbers = scan::read_numbers(&mut self.connection, sql).await;
+        let sql = AssertSqlSafe(sql.to_owned());
+        let rows = sqlx::raw_sql(sql).fetch_all(&mut self.connection).await;
+        let numbers = rows.and_then(|rows| numbers(&rows, cell));
         checked(object(&scan.from), numbers)
     }
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk>> {
-        scan::scan(
-            &mut self.connection,
-            self.dialect,
-            &mut self.disagreements,
-            scan,
-        )
+        let first = self.disagreements.start(scan);
+        let sql = AssertSqlSafe(statement(self.dialect, scan));
+        let rows = sqlx::raw_sql(sql).fetch(&mut self.connection);
+        let disagreements = &mut self.disagreements;
+        let cell = move |row: &SqliteRow, at: usize, data_type: &DataType| {
+            disagreements.cell(row, at, data_type, first)
+        };
+        let fault = |cause| fault(object(&scan.from), cause);
+        chunks(rows, None, scan, cell, fault)
     }
 
     fn dialect(&self) -> &'static dyn Dialect {
@@ -277,8 +283,10 @@ impl Source for Sqlite {
     }
 
     async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>> {
-        let asked = scan::ask(&mut self.connection, sql, columns).await;
-        checked("the mapping's query", asked)
+        let sql = AssertSqlSafe(sql.to_owned());
+        let rows = sqlx::raw_sql(sql).fetch_all(&mut self.connection).await;
+        let rows = rows.and_then(|rows| answer(&rows, columns, cell));
+        checked("the mapping's query", rows)
     }
 
     async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>> {

@@ -1,17 +1,14 @@
-//! Asks SQLite for rows.
+//! How SQLite writes SQL, and rows of which it is said what disagrees with their declared types.
 
-use dynafold_relational::catalog::{Column, DataType};
+use dynafold_relational::catalog::DataType;
 use dynafold_relational::scan::{Range, Relation, Scan};
 use dynafold_relational::value::Value;
-use futures_util::stream::BoxStream;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{AssertSqlSafe, Row as _};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
 
 use super::decode::{decode, stored};
-use super::fault;
-use crate::chunk::{answer, chunks, numbers};
+use crate::Dialect;
 use crate::layout::{OutputColumn, ScanLayout};
-use crate::{Chunk, Dialect, Result, Row, statement};
 
 /// SQLite's SQL, for a file in UTF-8 or in UTF-16. On the way from UTF-16 to UTF-8 half a surrogate pair would
 /// become another character together with what follows; alone at the end it becomes what is no UTF-8.
@@ -75,7 +72,8 @@ impl Disagreements {
     /// Starts counting for a scan's outputs and forgets what an earlier scan found in the same columns
     /// of the same part: keys are proved by reading what is loaded after that. Returns the index of
     /// the first column's counter.
-    fn start(&mut self, outputs: &[OutputColumn<'_>], range: Option<&Range>) -> usize {
+    pub(super) fn start(&mut self, scan: &Scan) -> usize {
+        let range = scan.range.as_ref();
         let counter = |output: &OutputColumn<'_>| {
             let Some((scan, join, name)) = output.column else {
                 return Disagreement::default();
@@ -89,6 +87,7 @@ impl Disagreements {
                 count: 0,
             }
         };
+        let outputs = ScanLayout::new(scan).outputs;
         let fresh: Vec<Disagreement> = outputs.iter().map(counter).collect();
         self.0.retain(|old| {
             let again = |new: &Disagreement| new.is_of(old) && new.range == old.range;
@@ -97,6 +96,21 @@ impl Disagreements {
         let first = self.0.len();
         self.0.extend(fresh);
         first
+    }
+
+    /// Reads a value of a scan's row, and counts it in its output's counter where it is not as declared.
+    pub(super) fn cell(
+        &mut self,
+        row: &SqliteRow,
+        at: usize,
+        data_type: &DataType,
+        first: usize,
+    ) -> sqlx::Result<(Value, usize)> {
+        let (value, bytes, agrees) = read(row, at, data_type)?;
+        if !agrees && let Some(counter) = self.0.get_mut(first + at) {
+            counter.count += 1;
+        }
+        Ok((value, bytes))
     }
 
     /// One line for each column in which something was found.
@@ -136,47 +150,12 @@ pub(super) fn object(from: &Relation) -> String {
     }
 }
 
-pub(super) fn scan<'a>(
-    connection: &'a mut SqliteConnection,
-    dialect: &SqliteDialect,
-    disagreements: &'a mut Disagreements,
-    scan: &'a Scan,
-) -> BoxStream<'a, Result<Chunk>> {
-    let outputs = ScanLayout::new(scan).outputs;
-    let first = disagreements.start(&outputs, scan.range.as_ref());
-    let sql = statement(dialect, scan);
-    let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(connection);
-    let cell = move |row: &SqliteRow, at: usize, data_type: &DataType| {
-        let (value, bytes, agrees) = read(row, at, data_type)?;
-        if !agrees && let Some(counter) = disagreements.0.get_mut(first + at) {
-            counter.count += 1;
-        }
-        Ok((value, bytes))
-    };
-    let fault = move |cause| fault(object(&scan.from), cause);
-    chunks(rows, None, scan, cell, fault)
-}
-
-/// Runs one query and reads all of its rows.
-pub(super) async fn ask(
-    connection: &mut SqliteConnection,
-    sql: &str,
-    columns: &[Column],
-) -> sqlx::Result<Vec<Row>> {
-    let rows = sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).fetch_all(connection);
-    answer(&rows.await?, columns, cell)
-}
-
-/// The numbers that a query of ours gives.
-pub(super) async fn read_numbers(
-    connection: &mut SqliteConnection,
-    sql: &str,
-) -> sqlx::Result<Vec<Vec<u64>>> {
-    let rows = sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).fetch_all(connection);
-    numbers(&rows.await?, cell)
-}
-
-fn cell(row: &SqliteRow, at: usize, data_type: &DataType) -> sqlx::Result<(Value, usize)> {
+/// Reads a value, and says about how many bytes it has.
+pub(super) fn cell(
+    row: &SqliteRow,
+    at: usize,
+    data_type: &DataType,
+) -> sqlx::Result<(Value, usize)> {
     read(row, at, data_type).map(|(value, bytes, _)| (value, bytes))
 }
 
