@@ -39,6 +39,16 @@ pub(super) enum DocBlock {
     Article(Article),
 }
 
+impl DocBlock {
+    pub(super) fn paragraph(text: impl Into<String>) -> Self {
+        Self::Paragraph(vec![plain(text)])
+    }
+
+    pub(super) fn note(text: impl Into<String>) -> Self {
+        Self::Note(vec![plain(text)])
+    }
+}
+
 /// What is said of one item type or one access pattern.
 #[derive(Debug)]
 pub(super) struct Article {

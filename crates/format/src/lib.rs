@@ -165,6 +165,18 @@ pub fn rounded(number: f64) -> u64 {
     number.round() as u64
 }
 
+/// Whether a name stands in a text, and not only as a part of a longer one.
+#[must_use]
+pub fn has_word(text: &str, name: &str) -> bool {
+    let goes_on = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
+    let mut found = text.match_indices(name);
+    found.any(|(at, _)| {
+        let (before, rest) = text.split_at(at);
+        let after = rest.get(name.len()..).unwrap_or_default();
+        !goes_on(before.chars().next_back()) && !goes_on(after.chars().next())
+    })
+}
+
 /// The name among `known` that is most like `wrong`, if one is like it at all.
 #[must_use]
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -44,7 +44,7 @@ pub use select::statement;
 
 use async_trait::async_trait;
 use dynafold_format::address::{self, Unsafe};
-use dynafold_format::nearest;
+use dynafold_format::{has_word, nearest};
 use dynafold_relational::catalog::{Catalog, Column, Dbms, TableName};
 use dynafold_relational::scan::{Range, Relation, Scan};
 use dynafold_relational::value::Value;
@@ -386,17 +386,6 @@ fn same_schema(checked: &Catalog, now: &Catalog, scans: &[&Scan]) -> Result<()> 
         )));
     }
     Ok(())
-}
-
-/// Whether a name stands in a text, and not only as a part of a longer one.
-fn has_word(text: &str, name: &str) -> bool {
-    let goes_on = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
-    let mut found = text.match_indices(name);
-    found.any(|(at, _)| {
-        let (before, rest) = text.split_at(at);
-        let after = rest.get(name.len()..).unwrap_or_default();
-        !goes_on(before.chars().next_back()) && !goes_on(after.chars().next())
-    })
 }
 
 /// Reads the URL of a server. Refuses one that would be shown with a part of its password, and

@@ -6,6 +6,7 @@ use std::fmt;
 use dynafold_dynamodb::{Billing, Index, KeyAttribute, Projection, Table, Throughput};
 
 use super::TableDescription;
+use DifferenceWeight::{Breaking, Comfort, Fixed};
 
 /// One way in which a table is not what the mapping says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ impl Difference {
     /// Whether items could not be written, or access patterns not be served.
     #[must_use]
     pub fn is_breaking(&self) -> bool {
-        self.weight > DifferenceWeight::Comfort
+        self.weight > Comfort
     }
 
     /// A setting that no item depends on: the stream, backups, tags and so on. `found`: as the table has it,
@@ -48,7 +49,7 @@ impl Difference {
             format!(" (the endpoint answers {code})")
         });
         Self {
-            weight: DifferenceWeight::Comfort,
+            weight: Comfort,
             text: format!("`{setting}` is {found}{why}, the mapping says {wanted}"),
         }
     }
@@ -70,13 +71,7 @@ impl Differences {
     }
 
     /// Tells two things apart by their words. `what` goes before them: `the table's key is`.
-    fn push_if_different(
-        &mut self,
-        weight: DifferenceWeight,
-        what: &str,
-        wanted: &str,
-        found: &str,
-    ) {
+    fn differ(&mut self, weight: DifferenceWeight, what: &str, wanted: &str, found: &str) {
         if wanted != found {
             self.push(weight, format!("{what} {found}, the mapping says {wanted}"));
         }
@@ -88,18 +83,13 @@ impl Differences {
 pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
     let (found, ttl_known) = (&found.table, found.ttl_known);
     let mut all = Differences::default();
-    all.push_if_different(
-        DifferenceWeight::Fixed,
-        "the table's key is",
-        &key(wanted),
-        &key(found),
-    );
+    all.differ(Fixed, "the table's key is", &key(wanted), &key(found));
     indexes(&wanted.indexes, &found.indexes, false, &mut all);
     indexes(&wanted.local_indexes, &found.local_indexes, true, &mut all);
     if ttl_known {
         let ttl = |table: &Table| table.ttl.clone().unwrap_or_else(|| "none".to_owned());
         let what = "the TTL attribute is";
-        all.push_if_different(DifferenceWeight::Comfort, what, &ttl(wanted), &ttl(found));
+        all.differ(Comfort, what, &ttl(wanted), &ttl(found));
     }
     match wanted.billing {
         Billing::Provisioned(whole) if wanted.billing == found.billing => {
@@ -107,7 +97,7 @@ pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
         }
         _ => {
             let (wanted, found) = (paid(wanted.billing), paid(found.billing));
-            all.push_if_different(DifferenceWeight::Comfort, "the table is", &wanted, &found);
+            all.differ(Comfort, "the table is", &wanted, &found);
         }
     }
     all.0
@@ -117,43 +107,31 @@ fn indexes(wanted: &[Index], found: &[Index], local: bool, all: &mut Differences
     for index in wanted {
         let name = &index.name;
         let Some(other) = found.iter().find(|other| other.name == *name) else {
-            all.push(
-                if local {
-                    DifferenceWeight::Fixed
-                } else {
-                    DifferenceWeight::Breaking
-                },
-                format!(
-                    "the table has no {}index {name}",
-                    if local { "local " } else { "" }
-                ),
-            );
+            let (weight, kind) = if local {
+                (Fixed, "local ")
+            } else {
+                (Breaking, "")
+            };
+            all.push(weight, format!("the table has no {kind}index {name}"));
             continue;
         };
         // A local index has the table's partition key, which was compared.
-        let (wanted_key, found_key) = (index_key(index, local), index_key(other, local));
+        let key = |index: &Index| index_key(index, local);
         let what = format!("the key of index {name} is");
-        all.push_if_different(DifferenceWeight::Breaking, &what, &wanted_key, &found_key);
+        all.differ(Breaking, &what, &key(index), &key(other));
         let weight = if lacks(&index.projection, &other.projection) {
-            DifferenceWeight::Breaking
+            Breaking
         } else {
-            DifferenceWeight::Comfort
+            Comfort
         };
-        let (wanted_held, found_held) = (
-            projection_text(&index.projection),
-            projection_text(&other.projection),
-        );
-        all.push_if_different(
-            weight,
-            &format!("index {name} holds"),
-            &wanted_held,
-            &found_held,
-        );
+        let held = |index: &Index| projection_text(&index.projection);
+        let what = format!("index {name} holds");
+        all.differ(weight, &what, &held(index), &held(other));
     }
     for other in found {
         if !wanted.iter().any(|index| index.name == other.name) {
             let text = format!("the mapping does not know the table's index {}", other.name);
-            all.push(DifferenceWeight::Comfort, text);
+            all.push(Comfort, text);
         }
     }
 }
@@ -165,12 +143,7 @@ fn throughputs(whole: Throughput, wanted: &[Index], found: &[Index], all: &mut D
         };
         let units = |index: &Index| paid(Billing::Provisioned(index.throughput.unwrap_or(whole)));
         let what = format!("index {} is", index.name);
-        all.push_if_different(
-            DifferenceWeight::Comfort,
-            &what,
-            &units(index),
-            &units(other),
-        );
+        all.differ(Comfort, &what, &units(index), &units(other));
     }
 }
 

@@ -61,35 +61,25 @@ fn item_types(forecast: &Forecast) -> String {
     let mut text = books(columns, each, |b| &b.item_type, &forecast.total);
     let total = &forecast.total;
     let rest = [
-        (total.empty, "row without elements", "rows without elements"),
+        (total.empty, "row", "rows", "without elements"),
         (
             total.expanded,
-            "element beyond the first of its row",
-            "elements beyond the first of their rows",
+            "element",
+            "elements",
+            "beyond the first of a row",
         ),
-        (
-            total.orphans,
-            "child without a parent",
-            "children without a parent",
-        ),
-        (
-            total.cut,
-            "child cut by `$limit`",
-            "children cut by `$limit`",
-        ),
-        (total.expired, "expired row skipped", "expired rows skipped"),
-        (
-            total.archived,
-            "expired row archived",
-            "expired rows archived",
-        ),
-        (total.compressed, "item compressed", "items compressed"),
+        (total.orphans, "child", "children", "without a parent"),
+        (total.cut, "child", "children", "cut by `$limit`"),
+        (total.expired, "expired row", "expired rows", "skipped"),
+        (total.archived, "expired row", "expired rows", "archived"),
+        (total.compressed, "item", "items", "compressed"),
     ];
-    let rest: Vec<String> = rest
-        .into_iter()
-        .filter(|(number, _, _)| *number > 0)
-        .map(|(number, one, many)| counted_as(number, one, many))
-        .collect();
+    let rest = rest.into_iter().filter(|(number, ..)| *number > 0);
+    let rest = rest.map(|(number, one, many, what)| {
+        let counted = counted_as(number, one, many);
+        format!("{counted} {what}")
+    });
+    let rest: Vec<String> = rest.collect();
     if !rest.is_empty() {
         text.push_str(&format!("\n\n{}", rest.join(", ")));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_format::{count, counted};
+use dynafold_format::{count, counted, has_word};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_relational::scan::{Relation, Scan};
 
@@ -136,7 +136,7 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         .collect();
     if !queried.is_empty() {
         let title = "Queries of the mapping name these; which columns they take is not traced:";
-        blocks.push(DocBlock::Paragraph(vec![plain(title)]));
+        blocks.push(DocBlock::paragraph(title));
         blocks.push(DocBlock::List(queried));
     }
     let unread = of(&[TableRole::Beside, TableRole::Unread]).map(|source| {
@@ -148,13 +148,9 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     });
     let unread: Vec<TextLine> = unread.collect();
     if unread.is_empty() {
-        blocks.push(DocBlock::Paragraph(vec![plain(
-            "Every other table is read.",
-        )]));
+        blocks.push(DocBlock::paragraph("Every other table is read."));
     } else {
-        blocks.push(DocBlock::Paragraph(vec![plain(
-            "From these nothing is read:",
-        )]));
+        blocks.push(DocBlock::paragraph("From these nothing is read:"));
         blocks.push(DocBlock::List(unread));
     }
     blocks
@@ -204,7 +200,7 @@ pub(crate) fn fate(source: &SourceTable) -> Vec<DocBlock> {
         TableRole::Beside => "Not read; a foreign key leads from or to a table that is.",
         TableRole::Unread => "Not read.",
     };
-    let mut blocks = vec![DocBlock::Paragraph(vec![plain(rows + fate)])];
+    let mut blocks = vec![DocBlock::paragraph(rows + fate)];
     let item_types = source.item_types.iter().map(|name| {
         let mut attributes: Vec<&str> = Vec::new();
         let carriers = source.columns.iter().flat_map(|column| &column.carriers);
@@ -240,18 +236,9 @@ fn names(sql: &str, table: &Table) -> bool {
     table.is_stored() && holds(sql, &table.name.name)
 }
 
-/// Whether a query holds a name as a word.
+/// Whether a query holds a name as a word, in whatever case.
 fn holds(sql: &str, name: &str) -> bool {
-    let (sql, name) = (sql.to_lowercase(), name.to_lowercase());
-    let of_a_word = |sign: char| sign.is_alphanumeric() || sign == '_';
-    let mut places = sql.match_indices(&name);
-    places.any(|(at, _)| {
-        let before = sql.get(..at).and_then(|text| text.chars().next_back());
-        let after = sql
-            .get(at + name.len()..)
-            .and_then(|text| text.chars().next());
-        !before.is_some_and(of_a_word) && !after.is_some_and(of_a_word)
-    })
+    has_word(&sql.to_lowercase(), &name.to_lowercase())
 }
 
 /// Collects the columns by which a scan finds parents and children.

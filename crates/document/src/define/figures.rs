@@ -188,11 +188,11 @@ impl Figures {
         blocks.push(DocBlock::List(
             lines.map(|line| vec![plain(line)]).collect(),
         ));
-        blocks.push(DocBlock::Note(vec![plain(phrases::prices(prices))]));
+        blocks.push(DocBlock::note(phrases::prices(prices)));
         if !self.hot.is_empty() {
             blocks.push(DocBlock::Heading("Hot partitions".to_owned()));
             let what = "Partition keys that take much of what is written. One takes about 1,000 write units a second.";
-            blocks.push(DocBlock::Paragraph(vec![plain(what)]));
+            blocks.push(DocBlock::paragraph(what));
             let lines = self.hot.iter();
             let lines = lines.map(|(place, line)| {
                 vec![code(place), plain(": "), TextPiece::Value(line.clone())]

@@ -115,7 +115,7 @@ pub(super) fn table(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     let all = &facts.patterns;
     if all.is_empty() {
         let none = "The mapping has no access patterns.";
-        return vec![DocBlock::Paragraph(vec![plain(none)])];
+        return vec![DocBlock::paragraph(none)];
     }
     let mut table = DocTable::new(
         "Access patterns: how each is asked and what it costs",
@@ -248,7 +248,7 @@ impl Pattern<'_> {
         let Self { model, proof, .. } = self;
         let mut blocks = Vec::new();
         if let Some(description) = &model.description {
-            blocks.push(DocBlock::Paragraph(vec![plain(description)]));
+            blocks.push(DocBlock::paragraph(description));
         }
         let operation = TextPiece::Marked("operation", proof.operation.to_owned());
         let mut asks = vec![operation, plain(" ")];
@@ -270,15 +270,15 @@ impl Pattern<'_> {
         };
         if let Some(request) = request {
             let sent = format!("The request, a {}:", request.operation);
-            blocks.push(DocBlock::Paragraph(vec![plain(sent)]));
+            blocks.push(DocBlock::paragraph(sent));
             blocks.push(DocBlock::Code("json", request.json));
             if request.more > 0 {
                 let more = format!("And {} more, one for each shard.", request.more);
-                blocks.push(DocBlock::Paragraph(vec![plain(more)]));
+                blocks.push(DocBlock::paragraph(more));
             }
             if self.answer.is_some_and(|answer| answer.is_cut) {
                 let cut = "Long values are cut, in the request and in the command: … stands for the rest.";
-                blocks.push(DocBlock::Note(vec![plain(cut)]));
+                blocks.push(DocBlock::note(cut));
             }
         }
         if let Some(sql) = &model.sql {
@@ -295,7 +295,7 @@ impl Pattern<'_> {
                     }
                     None => "No example: the document was made without rows.",
                 };
-                blocks.push(DocBlock::Note(vec![plain(none)]));
+                blocks.push(DocBlock::note(none));
             }
         }
         Article {
@@ -439,7 +439,7 @@ fn answered(name: &str, answer: &ExampleAnswer) -> [DocBlock; 3] {
     }
     [
         DocBlock::Subheading("A real answer".to_owned()),
-        DocBlock::Paragraph(vec![plain(found + ":")]),
+        DocBlock::paragraph(found + ":"),
         DocBlock::Table(DocTable::of_items(caption, &answer.items)),
     ]
 }

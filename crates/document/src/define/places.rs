@@ -90,7 +90,7 @@ pub(super) fn collections(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     let views = places(&facts.inputs.model.table).filter_map(|place| place.collections(facts));
     let views: Vec<tree::DocTable> = views.collect();
     let examples = phrases::examples(facts.inputs.examples.as_ref());
-    let mut blocks = vec![DocBlock::Note(vec![plain(examples)])];
+    let mut blocks = vec![DocBlock::note(examples)];
     if !views.is_empty() {
         blocks.push(DocBlock::Views("Item collections side by side", views));
     }

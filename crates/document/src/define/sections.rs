@@ -131,7 +131,7 @@ fn warnings(inputs: &Inputs<'_>) -> Vec<DocBlock> {
     ];
     let lists = lists.into_iter().flat_map(|(title, warnings)| {
         let list = match warnings.as_slice() {
-            [] => DocBlock::Paragraph(vec![plain("None.")]),
+            [] => DocBlock::paragraph("None."),
             all => DocBlock::List(all.iter().map(|each| warning(inputs, each)).collect()),
         };
         [DocBlock::Heading(title.to_owned()), list]

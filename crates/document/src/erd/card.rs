@@ -174,37 +174,31 @@ pub(super) fn fit(text: &str, size: usize, room: i32) -> String {
     cut + "…"
 }
 
+/// What is usually said in place of the database's own word.
+const SHORT: [(&str, &str); 9] = [
+    ("character varying", "varchar"),
+    ("double precision", "double"),
+    ("bit varying", "varbit"),
+    ("character", "char"),
+    ("integer", "int"),
+    ("boolean", "bool"),
+    (" without time zone", ""),
+    (" with time zone", "tz"),
+    (" unsigned", " unsig."),
+];
+
 /// A type as it is usually said, where the database's own word is long.
 pub(super) fn short_type(declared: &str) -> String {
-    let (word, rest) = declared.split_at(declared.find('(').unwrap_or(declared.len()));
     // What stands in the brackets: the list of an enum and the display width of a number say
     // nothing about a row that is worth the room; MySQL's tinyint(1) is a truth value.
-    let after = rest.split_once(')').map_or("", |(_, after)| after);
-    match word {
-        "enum" | "set" => return word.to_owned(),
-        "tinyint" | "smallint" | "mediumint" | "int" | "bigint" if rest != "(1)" => {
-            return format!("{word}{}", after.replace(" unsigned", " unsig."));
-        }
-        _ => {}
-    }
-    let (word, zone) = match declared.strip_suffix(" without time zone") {
-        Some(word) => (word, ""),
-        None => match declared.strip_suffix(" with time zone") {
-            Some(word) => (word, "tz"),
-            None => (declared, ""),
-        },
+    let (word, rest) = declared.split_at(declared.find('(').unwrap_or(declared.len()));
+    let after = rest.rsplit_once(')').map_or("", |(_, after)| after);
+    let said = match word {
+        "enum" | "set" => word.to_owned(),
+        _ if word.ends_with("int") && rest != "(1)" => format!("{word}{after}"),
+        _ => declared.to_owned(),
     };
-    let usual = [
-        ("character varying", "varchar"),
-        ("double precision", "double"),
-        ("bit varying", "varbit"),
-        ("character", "char"),
-        ("integer", "int"),
-        ("boolean", "bool"),
-    ];
-    let short = usual.into_iter().find_map(|(long, usual)| {
-        let rest = word.strip_prefix(long)?;
-        (!rest.starts_with(char::is_alphanumeric)).then(|| format!("{usual}{rest}"))
-    });
-    short.unwrap_or_else(|| word.to_owned()) + zone
+    SHORT
+        .iter()
+        .fold(said, |said, (long, short)| said.replace(long, short))
 }

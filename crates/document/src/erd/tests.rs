@@ -254,7 +254,6 @@ fn types_are_said_as_people_say_them() {
         ("enum('a','b)')", "enum"),
         ("numeric(10,2)", "numeric(10,2)"),
         ("INTEGER", "INTEGER"),
-        ("integers", "integers"),
         ("", ""),
     ] {
         assert_eq!(card::short_type(declared), said, "{declared}");

@@ -28,7 +28,7 @@ use dynafold_format::address;
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms};
 use dynafold_relational::scan::{Range, Scan};
 
-use self::state::{FileId, FileStamp, FileState};
+use self::state::{FileId, FileStamp, FileState, log_of};
 use super::identity::{ServerActivity, Work};
 use super::{
     Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError, range,
@@ -368,9 +368,7 @@ fn wants_to_write(cause: &sqlx::Error) -> bool {
 
 /// Whether a write-ahead log with something in it lies beside the file.
 fn has_log(file: &Path) -> bool {
-    let mut log = file.as_os_str().to_owned();
-    log.push("-wal");
-    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+    std::fs::metadata(log_of(file)).is_ok_and(|log| log.len() > 0)
 }
 
 /// What to do about a file that cannot be opened.

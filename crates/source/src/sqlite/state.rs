@@ -4,7 +4,7 @@
 //! it for this process. Times are only as fine as the kernel's tick, so files that changed a moment
 //! ago prove nothing: a second change might have the same times.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use sqlx::sqlite::SqliteConnectOptions;
@@ -14,73 +14,6 @@ use super::super::{Result, SourceError};
 
 /// How long files must have been left alone for their times to prove it.
 const SETTLED: Duration = Duration::from_secs(2);
-
-/// What there is to see of the database's file and its write-ahead log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FileState {
-    text: String,
-    newest: SystemTime,
-}
-
-impl FileState {
-    /// Looks; `None` where the system does not tell enough.
-    pub(super) fn of(file: &Path) -> Option<Self> {
-        let mut state = Self {
-            text: String::new(),
-            newest: SystemTime::UNIX_EPOCH,
-        };
-        state.add(file)?;
-        let mut log = file.as_os_str().to_owned();
-        log.push("-wal");
-        match std::fs::metadata(&log) {
-            Ok(found) if found.len() > 0 => state.add(Path::new(&log))?,
-            _ => {}
-        }
-        Some(state)
-    }
-
-    /// The stamp of a snapshot that was taken between two looks, the first of them after `began`.
-    pub(super) fn stamp(
-        before: Option<Self>,
-        after: Option<Self>,
-        began: SystemTime,
-    ) -> Option<String> {
-        let (before, after) = before.zip(after)?;
-        let settled = before.newest.checked_add(SETTLED)? < began;
-        (settled && before == after).then_some(before.text)
-    }
-
-    #[cfg(unix)]
-    fn add(&mut self, file: &Path) -> Option<()> {
-        use std::os::unix::fs::MetadataExt as _;
-        let found = std::fs::metadata(file).ok()?;
-        let second = |at: i64, nanos: i64| {
-            let at = Duration::new(u64::try_from(at).ok()?, u32::try_from(nanos).ok()?);
-            SystemTime::UNIX_EPOCH.checked_add(at)
-        };
-        let changed = second(found.ctime(), found.ctime_nsec())?;
-        let written = second(found.mtime(), found.mtime_nsec())?;
-        self.newest = self.newest.max(changed).max(written);
-        self.text.push_str(&format!(
-            "{}:{}:{}:{}.{:09}:{}.{:09};",
-            found.dev(),
-            found.ino(),
-            found.len(),
-            found.mtime(),
-            found.mtime_nsec(),
-            found.ctime(),
-            found.ctime_nsec()
-        ));
-        Some(())
-    }
-
-    // Without the time of the last change of the file's own entry, which nobody can set, a file that
-    // was put back may look like one that was left alone.
-    #[cfg(not(unix))]
-    fn add(&mut self, _: &Path) -> Option<()> {
-        None
-    }
-}
 
 /// The device and the number of a file.
 pub(super) type FileId = (u64, u64);
@@ -100,20 +33,8 @@ pub(super) struct FileStamp {
 
 impl FileStamp {
     /// Looks at the file of a name; `None` where the system does not tell enough.
-    #[cfg(unix)]
     pub(super) fn named(file: &Path) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt as _;
-        let found = std::fs::metadata(file).ok()?;
-        Some(Self {
-            id: (found.dev(), found.ino()),
-            size: found.len(),
-            written: found.modified().ok()?,
-        })
-    }
-
-    #[cfg(not(unix))]
-    pub(super) fn named(_: &Path) -> Option<Self> {
-        None
+        Some(look(file)?.0)
     }
 
     /// Looks again at the same file, which this process has open, whatever its name has come to mean. Where the system
@@ -127,6 +48,66 @@ impl FileStamp {
         let found = open.find(|seen| seen.id == self.id);
         found.or_else(|| Self::named(file))
     }
+}
+
+/// What there is to see of a file, and when its entry was changed last, which nobody can set: without that a file that
+/// was put back may look like one that was left alone.
+#[cfg(unix)]
+fn look(file: &Path) -> Option<(FileStamp, SystemTime)> {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = std::fs::metadata(file).ok()?;
+    let nanos = u32::try_from(found.ctime_nsec()).ok()?;
+    let changed = Duration::new(u64::try_from(found.ctime()).ok()?, nanos);
+    let stamp = FileStamp {
+        id: (found.dev(), found.ino()),
+        size: found.len(),
+        written: found.modified().ok()?,
+    };
+    Some((stamp, SystemTime::UNIX_EPOCH.checked_add(changed)?))
+}
+
+#[cfg(not(unix))]
+fn look(_: &Path) -> Option<(FileStamp, SystemTime)> {
+    None
+}
+
+/// What there is to see of the database's file and its write-ahead log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FileState(Vec<(FileStamp, SystemTime)>);
+
+impl FileState {
+    /// Looks; `None` where the system does not tell enough.
+    pub(super) fn of(file: &Path) -> Option<Self> {
+        let mut files = vec![look(file)?];
+        let log = log_of(file);
+        match std::fs::metadata(&log) {
+            Ok(found) if found.len() > 0 => files.push(look(&log)?),
+            _ => {}
+        }
+        Some(Self(files))
+    }
+
+    /// The stamp of a snapshot that was taken between two looks, the first of them after `began`.
+    pub(super) fn stamp(
+        before: Option<Self>,
+        after: Option<Self>,
+        began: SystemTime,
+    ) -> Option<String> {
+        let (before, after) = before.zip(after)?;
+        let times = before
+            .0
+            .iter()
+            .flat_map(|(file, changed)| [file.written, *changed]);
+        let settled = times.max()?.checked_add(SETTLED)? < began;
+        (settled && before == after).then(|| format!("{:?}", before.0))
+    }
+}
+
+/// The write-ahead log of a database's file.
+pub(super) fn log_of(file: &Path) -> PathBuf {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    PathBuf::from(log)
 }
 
 // Makes a SQLite file from scripts: the demo's source. Nothing else here ever writes.

@@ -340,7 +340,7 @@ impl Dynamodb {
             tags.extend(answer.tags.into_iter().map(|tag| (tag.key, tag.value)));
             match answer.next_token {
                 Some(next) => {
-                    request = json!({ "ResourceArn": found.table_arn, "NextToken": next })
+                    request = json!({ "ResourceArn": found.table_arn, "NextToken": next });
                 }
                 None => return Ok(tags),
             }
