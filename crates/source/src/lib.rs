@@ -11,7 +11,7 @@
 //! A scan hands out [`Chunk`]s of rows in the order the database gives them. Each row holds one
 //! value for each of the scan's columns, then one [`Value::Bool`] for each of its conditions. A scan
 //! with embeds is one statement too: parents and children come in the order of the parents' keys
-//! (`union.rs`), and `family.rs` puts them together. Rows
+//! (`select.rs`), and `family.rs` puts them together. Rows
 //! that meet none of the conditions are left out by the database. A value that cannot be read as
 //! its column's type says is [`Value::Unfit`], never an error: an error ends the scan, and means
 //! that the database refused the query or went away.
