@@ -1,13 +1,11 @@
 //! Sizes, capacity and cost: from all rows, or estimated.
 
-use std::ops::Add as _;
-
 use dynafold_dynamodb::Table as Model;
 use dynafold_dynamodb::price::{Monthly, Prices, Rates, monthly};
 use dynafold_format::{bytes, count, counted, float};
 use dynafold_mapping::forecast::PlaceForecast;
 
-use super::{DocumentFacts, Inputs, Pattern, Totals, patterns};
+use super::{DocumentFacts, Totals, patterns};
 use crate::phrases::{self, cost, dollars, marked, units};
 use crate::tree::{DocBlock, DocRow, DocTable, TextPiece, code, plain, prose, texts};
 
@@ -99,26 +97,27 @@ impl Figures {
             bytes: Some(each.bytes),
             write_units: Some(each.write_units),
         });
-        let places = totals.places.iter();
-        let rates = places.clone().map(|place| place.rated.as_ref());
-        let hot = places.clone().flat_map(|place| {
-            let lines = hot_keys(place, names_keys).into_iter();
-            lines.map(|line| (place.name.clone(), line))
-        });
-        let places = places.clone().map(|place| StoredTotals {
-            items: place.items,
-            bytes: place.bytes,
-            write_units: place.write_units,
-        });
-        Self {
+        let mut figures = Self {
             basis: Basis::AllRows,
             item_types: item_types.collect(),
-            places: places.collect(),
-            writes: rates
-                .map(|rated| rated.map_or(0.0, |rated| rated.units_per_second))
-                .collect(),
-            hot: hot.collect(),
+            places: Vec::new(),
+            writes: Vec::new(),
+            hot: Vec::new(),
+        };
+        for place in totals.places {
+            figures.places.push(StoredTotals {
+                items: place.items,
+                bytes: place.bytes,
+                write_units: place.write_units,
+            });
+            let rated = place.rated.as_ref();
+            let writes = rated.map_or(0.0, |rated| rated.units_per_second);
+            figures.writes.push(writes);
+            let sentences = hot_keys(place, names_keys).into_iter();
+            let hot = sentences.map(|sentence| (place.name.clone(), sentence));
+            figures.hot.extend(hot);
         }
+        figures
     }
 
     /// How many items there are.
@@ -132,18 +131,35 @@ impl Figures {
         Some(format!("{about}{}", count(all?)))
     }
 
-    /// The rows that became no item, where all were read and there are any.
-    fn rejected(&self) -> Option<String> {
-        let rejected = self.item_types.iter().filter(|each| each.rejected > 0);
-        let rejected: Vec<String> = rejected
-            .map(|each| format!("{} of {}", counted(each.rejected, "row"), each.name))
-            .collect();
-        (!rejected.is_empty()).then(|| {
-            format!(
-                "Rejected, so that they become no item: {}. `dynafold preview --all` says why.",
-                rejected.join(", ")
-            )
-        })
+    pub(super) fn section(&self, facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
+        let prices = facts.inputs.prices;
+        let mut blocks = vec![DocBlock::Note(prose(self.basis()))];
+        blocks.extend(self.rejected());
+        blocks.push(self.item_type_sizes());
+        if !self.places.is_empty() {
+            blocks.push(self.place_sizes(&facts.inputs.model.table));
+            blocks.push(self.costs(prices));
+        }
+        blocks.push(DocBlock::Heading("At the declared rates".to_owned()));
+        let steady = self.steady(facts);
+        if steady.is_empty() {
+            blocks.push(DocBlock::Paragraph(prose(NO_RATES)));
+        } else {
+            blocks.push(DocBlock::Table(rates(&steady)));
+            let mut patterns = facts.patterns.iter();
+            if patterns.any(|pattern| pattern.model.rate.is_some()) {
+                let reads = patterns::reads(facts);
+                blocks.extend(reads.map(|reads| DocBlock::Note(prose(&reads))));
+            }
+        }
+        blocks.push(DocBlock::Heading("How a rate becomes a bill".to_owned()));
+        let lines = arithmetic(prices).map(|line| vec![plain(line)]);
+        blocks.push(DocBlock::List(lines.collect()));
+        blocks.push(DocBlock::note(phrases::prices(prices)));
+        if !self.hot.is_empty() {
+            blocks.extend(self.hot_partitions());
+        }
+        blocks
     }
 
     /// What the figures are made from.
@@ -161,54 +177,24 @@ impl Figures {
         }
     }
 
-    pub(super) fn section(&self, facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
-        let prices = facts.inputs.prices;
-        let mut blocks = vec![DocBlock::Note(prose(self.basis()))];
-        if let Some(rejected) = self.rejected() {
-            blocks.push(DocBlock::Note(prose(&rejected)));
-        }
-        blocks.extend(self.sizes(facts.inputs));
-        blocks.push(DocBlock::Heading("At the declared rates".to_owned()));
-        let steady = self.steady(facts);
-        if steady.is_empty() {
-            blocks.push(DocBlock::Paragraph(prose(NO_RATES)));
-        } else {
-            blocks.push(DocBlock::Table(rates(&steady)));
-            if facts
-                .patterns
-                .iter()
-                .any(|pattern| pattern.model.rate.is_some())
-            {
-                let reads = patterns::reads(facts);
-                blocks.extend(reads.map(|reads| DocBlock::Note(prose(&reads))));
-            }
-        }
-        blocks.push(DocBlock::Heading("How a rate becomes a bill".to_owned()));
-        let lines = arithmetic(prices);
-        blocks.push(DocBlock::List(
-            lines.map(|line| vec![plain(line)]).collect(),
-        ));
-        blocks.push(DocBlock::note(phrases::prices(prices)));
-        if !self.hot.is_empty() {
-            blocks.push(DocBlock::Heading("Hot partitions".to_owned()));
-            let what = "Partition keys that take much of what is written. One takes about 1,000 write units a second.";
-            blocks.push(DocBlock::paragraph(what));
-            let lines = self.hot.iter();
-            let lines = lines.map(|(place, line)| {
-                vec![code(place), plain(": "), TextPiece::Value(line.clone())]
-            });
-            blocks.push(DocBlock::List(lines.collect()));
-        }
-        blocks
+    /// The rows that became no item, where all were read and there are any.
+    fn rejected(&self) -> Option<DocBlock> {
+        let with_rejects = self.item_types.iter().filter(|each| each.rejected > 0);
+        let rejected: Vec<String> = with_rejects
+            .map(|each| format!("{} of {}", counted(each.rejected, "row"), each.name))
+            .collect();
+        (!rejected.is_empty()).then(|| {
+            DocBlock::Note(prose(&format!(
+                "Rejected, so that they become no item: {}. `dynafold preview --all` says why.",
+                rejected.join(", ")
+            )))
+        })
     }
 
-    /// The sizes of the item types, the table and its indexes.
-    fn sizes(&self, inputs: &Inputs<'_>) -> Vec<DocBlock> {
+    fn item_type_sizes(&self) -> DocBlock {
         let known = |figure: Option<String>| {
-            vec![figure.map_or(
-                TextPiece::Marked("none", "not known".to_owned()),
-                TextPiece::Text,
-            )]
+            let unknown = TextPiece::Marked("none", "not known".to_owned());
+            vec![figure.map_or(unknown, TextPiece::Text)]
         };
         let rows = self.item_types.iter().map(|each| {
             DocRow::new(vec![
@@ -219,7 +205,7 @@ impl Figures {
                 known(each.write_units.map(count)),
             ])
         });
-        let mut blocks = vec![DocBlock::Table(DocTable::new(
+        DocBlock::Table(DocTable::new(
             "Item types",
             &[
                 "Item type",
@@ -229,79 +215,104 @@ impl Figures {
                 "#Write units to load",
             ],
             rows.collect(),
-        ))];
-        if !self.places.is_empty() {
-            let names = names(&inputs.model.table).into_iter();
-            let rows = names.zip(&self.places).map(|(name, place)| {
-                DocRow::new(vec![
-                    vec![plain(name)],
-                    vec![plain(count(place.items))],
-                    vec![plain(bytes(place.bytes))],
-                    vec![plain(count(place.write_units))],
-                ])
-            });
-            blocks.push(DocBlock::Table(DocTable::new(
-                "Table and indexes",
-                &["Holds", "#Items", "#Size", "#Write units to load"],
-                rows.collect(),
-            )));
-            let stored = self
-                .places
-                .iter()
-                .map(|place| place.bytes + OVERHEAD * place.items);
-            let stored: u64 = stored.sum();
-            let units: u64 = self.places.iter().map(|place| place.write_units).sum();
-            let load = cost(inputs.prices.writes(float(units)));
-            let storage = cost(inputs.prices.storage(float(stored)));
-            blocks.push(texts([
-                (
-                    "Loading, once",
-                    format!("{load} on demand, for {} write units", count(units)),
-                ),
-                (
-                    "Storage",
-                    format!("{storage} a month for {}, indexes included", bytes(stored)),
-                ),
-            ]));
-        }
-        blocks
+        ))
+    }
+
+    fn place_sizes(&self, table: &Model) -> DocBlock {
+        let rows = names(table).into_iter().zip(&self.places);
+        let rows = rows.map(|(name, place)| {
+            DocRow::new(vec![
+                vec![plain(name)],
+                vec![plain(count(place.items))],
+                vec![plain(bytes(place.bytes))],
+                vec![plain(count(place.write_units))],
+            ])
+        });
+        DocBlock::Table(DocTable::new(
+            "Table and indexes",
+            &["Holds", "#Items", "#Size", "#Write units to load"],
+            rows.collect(),
+        ))
+    }
+
+    /// What it costs to load all items once, and to store them.
+    fn costs(&self, prices: &Prices) -> DocBlock {
+        let places = || self.places.iter();
+        let stored: u64 = places()
+            .map(|place| place.bytes + OVERHEAD * place.items)
+            .sum();
+        let units: u64 = places().map(|place| place.write_units).sum();
+        let load = cost(prices.writes(float(units)));
+        let storage = cost(prices.storage(float(stored)));
+        texts([
+            (
+                "Loading, once",
+                format!("{load} on demand, for {} write units", count(units)),
+            ),
+            (
+                "Storage",
+                format!("{storage} a month for {}, indexes included", bytes(stored)),
+            ),
+        ])
+    }
+
+    fn hot_partitions(&self) -> [DocBlock; 3] {
+        let what = "Partition keys that take much of what is written. One takes about 1,000 write units a second.";
+        let lines = self.hot.iter().map(|(place, sentence)| {
+            vec![code(place), plain(": "), TextPiece::Value(sentence.clone())]
+        });
+        [
+            DocBlock::Heading("Hot partitions".to_owned()),
+            DocBlock::paragraph(what),
+            DocBlock::List(lines.collect()),
+        ]
     }
 
     /// The declared rates of the table and of each global index that has any. Local indexes share the
     /// table's capacity.
     pub(super) fn steady(&self, facts: &DocumentFacts<'_>) -> Vec<SteadyPlace> {
         let table = &facts.inputs.model.table;
-        let names = names(table);
+        let all_names = names(table);
+        let is_global = |name: &str| table.indexes.iter().any(|index| index.name == name);
+        // Where the capacity is that a table or index uses.
         let home = |name: &str| {
-            let mut global = table.indexes.iter();
-            let index = global.find(|index| index.name == name);
-            index.map_or(&table.name, |index| &index.name)
-        };
-        let places = names.iter().filter(|name| home(name) == *name);
-        let places = places.map(|name| {
-            let writes = names.iter().zip(&self.writes);
-            let writes = writes.filter(|(of, _)| home(of) == name);
-            let reads = facts.patterns.iter().filter(|pattern| {
-                let of = pattern.proof.index.as_deref().unwrap_or(&table.name);
-                home(of) == name && pattern.model.rate.is_some()
-            });
-            let units =
-                |pattern: &Pattern<'_>| pattern.model.rate.unwrap_or(0.0) * pattern.units.usual();
-            // Not `sum`, which is -0 of none.
-            let rates = Rates {
-                reads: reads.clone().map(units).fold(0.0, f64::add),
-                writes: writes.map(|(_, units)| *units).fold(0.0, f64::add),
-            };
-            SteadyPlace {
-                name: name.clone(),
-                rates,
-                cost: monthly(rates, facts.inputs.prices),
-                at_least: reads.clone().any(|pattern| pattern.units.at_least),
+            if is_global(name) {
+                name.to_owned()
+            } else {
+                table.name.clone()
             }
-        });
-        places
-            .filter(|place| place.rates.reads + place.rates.writes > 0.0)
-            .collect()
+        };
+        let mut steady = Vec::new();
+        for name in all_names.iter().filter(|name| home(name) == **name) {
+            let mut rates = Rates {
+                reads: 0.0,
+                writes: 0.0,
+            };
+            for (of, units) in all_names.iter().zip(&self.writes) {
+                if home(of) == *name {
+                    rates.writes += units;
+                }
+            }
+            let mut at_least = false;
+            for pattern in &facts.patterns {
+                let of = pattern.proof.index.as_deref().unwrap_or(&table.name);
+                if let Some(rate) = pattern.model.rate
+                    && home(of) == *name
+                {
+                    rates.reads += rate * pattern.units.usual();
+                    at_least |= pattern.units.at_least;
+                }
+            }
+            if rates.reads + rates.writes > 0.0 {
+                steady.push(SteadyPlace {
+                    name: name.clone(),
+                    rates,
+                    cost: monthly(rates, facts.inputs.prices),
+                    at_least,
+                });
+            }
+        }
+        steady
     }
 }
 
@@ -358,9 +369,9 @@ fn hot_keys(place: &PlaceForecast, names_keys: bool) -> Vec<String> {
     let Some(hottest) = place.hottest.as_ref().filter(|_| place.items > 0) else {
         return Vec::new();
     };
-    let heavy = hottest.keys.iter().take(NAMED);
-    let keys = heavy.take_while(|key| key.share >= HOT_SHARE).enumerate();
-    let lines = keys.map(|(at, key)| {
+    let keys = hottest.keys.iter().take(NAMED);
+    let heavy = keys.take_while(|key| key.share >= HOT_SHARE).enumerate();
+    let sentences = heavy.map(|(at, key)| {
         let name = if names_keys {
             key.key.clone()
         } else {
@@ -374,7 +385,7 @@ fn hot_keys(place: &PlaceForecast, names_keys: bool) -> Vec<String> {
         let share = key.share * 100.0;
         format!("{name}: {share:.1} % of the write units ({units})")
     });
-    let mut lines: Vec<String> = lines.collect();
+    let mut lines: Vec<String> = sentences.collect();
     if hottest.error > 0 {
         let next = hottest.keys.get(lines.len());
         let most = next.map_or(0, |key| key.most).max(hottest.others_at_most);

@@ -9,11 +9,11 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::raw::{RawAcceptance, Spanned};
 
 /// Takes what is accepted out of the diagnostics. What names no warning is a fault, and what there
-/// is no warning for is a risk of its own: it would hide one to come. `untold` are warnings that
+/// is no warning for is a risk of its own: it would hide one to come. `unreported` are warnings that
 /// only more rows bring.
 pub(super) fn take(
     acceptances: &[RawAcceptance],
-    untold: &[Diagnostic],
+    unreported: &[Diagnostic],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Diagnostic> {
     let mut accepted: Vec<Diagnostic> = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn take(
             let is_elsewhere = matches!(
                 code,
                 Code::UnprovedAnswer | Code::TextOrder | Code::RefusedValues
-            ) || untold.iter().any(within);
+            ) || unreported.iter().any(within);
             if accepted.len() == before && !is_elsewhere {
                 let message = format!("there is no warning `{}` here to accept", written.value);
                 let help = "take it away: it would hide one to come";

@@ -32,7 +32,7 @@ use dynafold_relational::scan::Scan;
 use jiff::tz::TimeZone;
 
 use super::model::{ItemType, Model};
-use super::proof::{ProofSubject, Proofs, RowFacts, key_texts, pairs};
+use super::proof::{Pairs, ProofSubject, Proofs, RowFacts, key_texts, pairs};
 use super::raw::{Raw, Spanned};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 
@@ -41,7 +41,8 @@ pub use pass::is_fickle_query;
 pub use patterns::{aligned, kind_of, writing};
 
 use pass::Passes;
-use patterns::{KnownAttributes, PatternContext};
+use patterns::{BoundPattern, KnownAttributes, PatternContext};
+use reached::PatternFinds;
 use scope::Scope;
 
 /// What `from: { sql }` queries give, by their text: their columns, or why the source refuses.
@@ -63,6 +64,88 @@ pub struct Resolution {
     pub conditions: Vec<Spanned<Scan>>,
     /// For each of the model's passes, where its first item type stands.
     pub passes: Vec<Range<usize>>,
+}
+
+/// Resolves a mapping. `faults`: what [`Raw::read`] found, which becomes part of the diagnostics.
+#[must_use]
+pub fn resolve(
+    raw: &Raw,
+    faults: Vec<Diagnostic>,
+    catalog: &Catalog,
+    described: &Described,
+) -> Resolution {
+    let found = Diagnostics::of(faults);
+    let (table, time_zone) = table::resolve(&raw.table, &found);
+    let (resolved, passes) = resolve_items(raw, &table, catalog, described, &found);
+    let mapping = ResolvedMapping {
+        raw,
+        catalog,
+        diagnostics: &found,
+        table: &table,
+        time_zone: &time_zone,
+        resolved: &resolved,
+        passes: &passes,
+    };
+    let checked = mapping.check();
+    let mut diagnostics = found.take();
+    let accepted = accept::take(&raw.acceptances, &checked.suppressed, &mut diagnostics);
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
+    let conditions = resolved.iter().flat_map(|item| &item.conditions);
+    let mut resolution = Resolution {
+        model: None,
+        accepted,
+        proofs: None,
+        conditions: conditions.cloned().collect(),
+        passes: mapping.pass_spans(),
+        diagnostics,
+    };
+    if resolution.diagnostics.iter().any(is_error) {
+        return resolution;
+    }
+    resolution.proofs = Some(mapping.proofs(&checked));
+    let key_texts: Vec<_> = mapping.subjects().into_iter().map(key_texts).collect();
+    let item_types = resolved.into_iter().zip(key_texts);
+    let item_types = item_types.map(|(each, key_texts)| ItemType {
+        key_texts,
+        ..each.item
+    });
+    let mut item_types: Vec<ItemType> = item_types.collect();
+    let patterns = checked.patterns.into_iter();
+    resolution.model = Some(Model {
+        passes: passes.finish(&mut item_types, catalog),
+        table,
+        item_types,
+        patterns: patterns.map(|bound| bound.pattern).collect(),
+        time_zone,
+    });
+    resolution
+}
+
+fn is_error(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity() == Severity::Error
+}
+
+/// The item types that can be resolved, and the passes that read their rows.
+fn resolve_items(
+    raw: &Raw,
+    table: &Table,
+    catalog: &Catalog,
+    described: &Described,
+    diagnostics: &Diagnostics,
+) -> (Vec<ResolvedItem>, Passes) {
+    let mut passes = Passes::default();
+    // A condition is checked beside all parents that its pass joins: every scope is open before the first item type is resolved.
+    let mut scopes = Vec::new();
+    for item in &raw.items {
+        if let Some(scope) = Scope::open(item, described, catalog, diagnostics) {
+            scopes.push((item, passes.join(&scope), scope));
+        }
+    }
+    let resolved = scopes.into_iter().filter_map(|(item, pass, scope)| {
+        let pass = (pass, passes.get(pass)?);
+        Some(item::resolve(item, raw, table, scope, pass))
+    });
+    (resolved.collect(), passes)
 }
 
 /// An item type on its way into the model, with the places that later checks point at.
@@ -103,6 +186,18 @@ struct ResolvedMapping<'a> {
     passes: &'a Passes,
 }
 
+/// What the checks of a whole mapping have found out besides diagnostics.
+struct CheckedMapping {
+    /// The access patterns that have no faults of their own.
+    patterns: Vec<BoundPattern>,
+    /// What each of `patterns` finds; empty where a diagnostic is an error.
+    finds: Vec<PatternFinds>,
+    /// Which item types may share keys.
+    pairs: Pairs,
+    /// Warnings that only more rows bring: they are not reported, and may be accepted.
+    suppressed: Vec<Diagnostic>,
+}
+
 impl<'a> ResolvedMapping<'a> {
     /// Whether every item type is resolved; a faulty one is not.
     fn is_complete(&self) -> bool {
@@ -117,125 +212,75 @@ impl<'a> ResolvedMapping<'a> {
             time_zone: self.time_zone,
         }
     }
-}
 
-/// The item types that can be resolved, and the passes that read their rows.
-fn resolve_items(
-    raw: &Raw,
-    table: &Table,
-    catalog: &Catalog,
-    described: &Described,
-    diagnostics: &Diagnostics,
-) -> (Vec<ResolvedItem>, Passes) {
-    let mut passes = Passes::default();
-    // A condition is checked beside all parents that its pass joins: every scope is open before the first item type is resolved.
-    let mut scopes = Vec::new();
-    for item in &raw.items {
-        if let Some(scope) = Scope::open(item, described, catalog, diagnostics) {
-            scopes.push((item, passes.join(&scope), scope));
+    fn subjects(&self) -> Vec<ProofSubject<'a>> {
+        self.resolved
+            .iter()
+            .map(|item| self.subject(item))
+            .collect()
+    }
+
+    /// Checks the item types against each other, then the access patterns, then what only a mapping without errors is
+    /// asked: a faulty key would give further, false diagnostics.
+    fn check(&self) -> CheckedMapping {
+        accept::check(self);
+        keys::check(self);
+        let suppressed = risks::check(self);
+        let pairs = pairs(&self.subjects());
+        proofs::check(self, &pairs);
+        let patterns = self.bind_patterns();
+        insensitive::check(self, &patterns);
+        let mut finds = Vec::new();
+        if !self.diagnostics.any(is_error) {
+            proofs::refusals(self);
+            finds = reached::check(self, &patterns);
+        }
+        if self.raw.items.is_empty() && self.diagnostics.count() == 0 {
+            let message = "the mapping has no item types";
+            let help = "say under `items` what becomes of which table";
+            self.diagnostics.add(Code::MissingKey, 0..0, message, help);
+        }
+        CheckedMapping {
+            patterns,
+            finds,
+            pairs,
+            suppressed,
         }
     }
-    let resolved = scopes.into_iter().filter_map(|(item, pass, scope)| {
-        let pass = (pass, passes.get(pass)?);
-        Some(item::resolve(item, raw, table, scope, pass))
-    });
-    (resolved.collect(), passes)
-}
 
-/// Resolves a mapping. `faults`: what [`Raw::read`] found, which becomes part of the diagnostics.
-#[must_use]
-pub fn resolve(
-    raw: &Raw,
-    faults: Vec<Diagnostic>,
-    catalog: &Catalog,
-    described: &Described,
-) -> Resolution {
-    let diagnostics = Diagnostics::of(faults);
-    let (table, time_zone) = table::resolve(&raw.table, &diagnostics);
-    let (resolved, passes) = resolve_items(raw, &table, catalog, described, &diagnostics);
-    let whole = ResolvedMapping {
-        raw,
-        catalog,
-        diagnostics: &diagnostics,
-        table: &table,
-        time_zone: &time_zone,
-        resolved: &resolved,
-        passes: &passes,
-    };
-    accept::check(&whole);
-    keys::check(&whole);
-    let suppressed = risks::check(&whole);
-    let subjects: Vec<_> = resolved.iter().map(|item| whole.subject(item)).collect();
-    let pairs = pairs(&subjects);
-    proofs::check(&whole, &pairs);
-    let makes = resolved
-        .iter()
-        .map(|item| KnownAttributes::of(item, &passes));
-    let makes: Vec<KnownAttributes> = makes.collect();
-    let ground = PatternContext {
-        table: &table,
-        makes: &makes,
-        is_complete: whole.is_complete(),
-        catalog: Some(catalog),
-        diagnostics: &diagnostics,
-    };
-    let bound = patterns::bind(raw, &ground);
-    patterns::projections(raw, &ground);
-    insensitive::check(&whole, &bound);
-    // These checks read the keys. A faulty key would give further, false diagnostics.
-    let mut finds = Vec::new();
-    let is_error = |diagnostic: &Diagnostic| diagnostic.severity() == Severity::Error;
-    if !diagnostics.any(is_error) {
-        proofs::refusals(&whole);
-        finds = reached::check(&whole, &bound);
+    fn bind_patterns(&self) -> Vec<BoundPattern> {
+        let items = self.resolved.iter();
+        let makes: Vec<KnownAttributes> = items
+            .map(|item| KnownAttributes::of(item, self.passes))
+            .collect();
+        let context = PatternContext {
+            table: self.table,
+            makes: &makes,
+            is_complete: self.is_complete(),
+            catalog: Some(self.catalog),
+            diagnostics: self.diagnostics,
+        };
+        let bound = patterns::bind(self.raw, &context);
+        patterns::projections(self.raw, &context);
+        bound
     }
-    if raw.items.is_empty() && diagnostics.count() == 0 {
-        let message = "the mapping has no item types";
-        let help = "say under `items` what becomes of which table";
-        diagnostics.add(Code::MissingKey, 0..0, message, help);
+
+    /// For each pass, where its first item type stands.
+    fn pass_spans(&self) -> Vec<Range<usize>> {
+        let first_of_pass = |pass| self.resolved.iter().find(|each| each.item.pass == pass);
+        let first_items = (0..).map_while(first_of_pass);
+        first_items.map(|item| item.name_span.clone()).collect()
     }
-    let mut diagnostics = diagnostics.take();
-    let accepted = accept::take(&raw.acceptances, &suppressed, &mut diagnostics);
-    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
-    let is_faulty = diagnostics.iter().any(is_error);
-    let conditions = resolved.iter().flat_map(|item| &item.conditions);
-    let conditions = conditions.cloned().collect();
-    let first_of_pass = |pass| resolved.iter().find(|each| each.item.pass == pass);
-    let first_items = (0..).map_while(first_of_pass);
-    let pass_spans = first_items.map(|item| item.name_span.clone()).collect();
-    let proofs = (!is_faulty).then(|| {
-        let mut proofs = proofs::report(&whole, &subjects, &pairs);
-        for (bound, finds) in bound.iter().zip(finds) {
-            let found = proofs::found(&bound.pattern.name, &finds);
+
+    /// What is proved, once no diagnostic is an error.
+    fn proofs(&self, checked: &CheckedMapping) -> Proofs {
+        let mut proofs = proofs::report(self, &self.subjects(), &checked.pairs);
+        for (bound, finds) in checked.patterns.iter().zip(&checked.finds) {
+            let found = proofs::found(&bound.pattern.name, finds);
             proofs.claims.push(found);
-            let served = carried::served(bound, finds.item_types, &proofs.sizes);
+            let served = carried::served(bound, finds.item_types.clone(), &proofs.sizes);
             proofs.patterns.push(served);
         }
         proofs
-    });
-    let texts: Vec<_> = subjects.into_iter().map(key_texts).collect();
-    let model = (!is_faulty).then(|| {
-        let with_texts = |(each, key_texts): (ResolvedItem, _)| ItemType {
-            key_texts,
-            ..each.item
-        };
-        let item_types = resolved.into_iter().zip(texts).map(with_texts);
-        let mut item_types: Vec<ItemType> = item_types.collect();
-        let passes = passes.finish(&mut item_types, catalog);
-        Model {
-            table,
-            passes,
-            item_types,
-            patterns: bound.into_iter().map(|bound| bound.pattern).collect(),
-            time_zone,
-        }
-    });
-    Resolution {
-        model,
-        diagnostics,
-        accepted,
-        proofs,
-        conditions,
-        passes: pass_spans,
     }
 }

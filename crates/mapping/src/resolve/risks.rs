@@ -19,15 +19,15 @@ pub(super) fn check(whole: &ResolvedMapping<'_>) -> Vec<Diagnostic> {
         nullable_key(item, whole.table, diagnostics);
     }
     empty_indexes(whole, diagnostics);
-    let mut untold = Vec::new();
+    let mut unreported = Vec::new();
     for (risk, is_crowded) in single_partitions(whole) {
         if is_crowded {
             diagnostics.push(risk);
         } else {
-            untold.push(risk);
+            unreported.push(risk);
         }
     }
-    untold
+    unreported
 }
 
 fn nullable_key(item: &ResolvedItem, table: &Table, diagnostics: &Diagnostics) {
