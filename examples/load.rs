@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use dynafold::load::{
-    self, Cancel, Failure, KeyCheck, Load, NoProgress, Options, Outcome, TableError,
+    self, Cancel, Failure, KeyCheck, Load, LoadOptions, NoProgress, Outcome, TableError,
 };
 use dynafold::mapping::template::Context;
 use dynafold::source::SourceError;
@@ -118,9 +118,9 @@ pub(crate) async fn load(
         target,
         model,
         context: Context::default(),
-        options: Options {
+        options: LoadOptions {
             keys,
-            ..Options::default()
+            ..LoadOptions::default()
         },
         cancel: Cancel::default(),
         progress: Arc::new(NoProgress),

@@ -14,18 +14,18 @@ mod verify;
 use std::path::Path;
 use std::sync::Arc;
 
-use dynafold::load::{Cancel, KeyCheck, Load, NoProgress, Options, Report, run};
+use dynafold::load::{Cancel, KeyCheck, Load, LoadOptions, NoProgress, Report, run};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
 use dynafold::source::Source;
 use dynafold::target::Target;
 
 /// Options of a test: rejects go to a file of this folder.
-pub(crate) fn options(folder: &Path, max_rejects: Option<u64>) -> Options {
-    Options {
+pub(crate) fn options(folder: &Path, max_rejects: Option<u64>) -> LoadOptions {
+    LoadOptions {
         max_rejects,
         rejects_file: folder.join("rejects.ndjson"),
-        ..Options::default()
+        ..LoadOptions::default()
     }
 }
 
@@ -33,7 +33,7 @@ pub(crate) async fn load(
     source: impl Source + 'static,
     target: Arc<dyn Target>,
     model: Model,
-    options: Options,
+    options: LoadOptions,
 ) -> Report {
     load_until(source, target, model, options, Cancel::default()).await
 }
@@ -43,10 +43,10 @@ pub(crate) async fn load_until(
     source: impl Source + 'static,
     target: Arc<dyn Target>,
     model: Model,
-    options: Options,
+    options: LoadOptions,
     cancel: Cancel,
 ) -> Report {
-    let options = Options {
+    let options = LoadOptions {
         keys: KeyCheck::Proved,
         ..options
     };
@@ -57,7 +57,7 @@ pub(crate) async fn load_with(
     source: impl Source + 'static,
     target: Arc<dyn Target>,
     model: Model,
-    options: Options,
+    options: LoadOptions,
     cancel: Cancel,
 ) -> Report {
     let report = run(Load {

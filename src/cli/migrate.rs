@@ -21,7 +21,7 @@ use super::signals::stop_on_signals;
 use super::target::BilledUse;
 use super::{Outcome, mapping, progress, report, selection, target};
 use crate::load::state::PruneSelection;
-use crate::load::{self, Load, Options};
+use crate::load::{self, Load, LoadOptions};
 use crate::mapping::model::{Expired, Model};
 use crate::mapping::template::Context;
 use crate::source::Source;
@@ -67,7 +67,7 @@ struct PreparedLoad {
     model: Arc<Model>,
     context: Context,
     target: Arc<dyn Target>,
-    options: Options,
+    options: LoadOptions,
 }
 
 impl PreparedLoad {
@@ -104,7 +104,7 @@ impl PreparedLoad {
         .await?;
         source.begin(&model.scans()).await?;
         Ok(Self {
-            options: Options {
+            options: LoadOptions {
                 keys,
                 selection,
                 ceiling: target::ceiling(job.arguments.max_wcu, target.as_ref(), &model.table),
@@ -160,7 +160,7 @@ impl PreparedLoad {
             begun: true,
             target: target.clone(),
             context,
-            options: Options {
+            options: LoadOptions {
                 remember,
                 ..self.options
             },

@@ -56,14 +56,14 @@ async fn compare(arguments: &Verify, output: &OutputStreams) -> Result<Outcome, 
     let report = verify::verify(verify::Verify {
         source: Some(source),
         context,
-        options: verify::Options {
+        options: verify::VerifyOptions {
             keys,
             partition,
             ceiling: target::ceiling(arguments.max_wcu, target.as_ref(), &model.table),
             sample: arguments.sample,
             repair: arguments.repair,
             readers: arguments.readers.map(usize::from),
-            ..verify::Options::default()
+            ..verify::VerifyOptions::default()
         },
         target,
         examples: EXAMPLES,

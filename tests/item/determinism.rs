@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dynafold::catalog::Catalog;
 use dynafold::dynamodb::write_item;
 use dynafold::item::Folder;
-use dynafold::load::Options;
+use dynafold::load::LoadOptions;
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::{Context, Secret};
 use dynafold::mapping::{Described, Raw, resolve};
@@ -137,7 +137,7 @@ async fn loaded(
     let mut source = FakeSource::default().with(&model.passes[0].scan.from, rows.to_vec());
     source.chunk = Some(chunk);
     let target = Arc::new(FakeTarget::willing());
-    let options = Options {
+    let options = LoadOptions {
         writers: Some(writers),
         ..options(folder.path(), None)
     };

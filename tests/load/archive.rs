@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use dynafold::load::{Options, Outcome};
+use dynafold::load::{LoadOptions, Outcome};
 use dynafold::mapping::model::{Expired, Model};
 use dynafold::value::Value;
 use tempfile::tempdir;
@@ -27,8 +27,8 @@ fn archiving() -> Model {
     model
 }
 
-fn archive(folder: &std::path::Path) -> Options {
-    Options {
+fn archive(folder: &std::path::Path) -> LoadOptions {
+    LoadOptions {
         archive_file: folder.join("archive.ndjson"),
         ..options(folder, Some(0))
     }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dynafold::claim::{ClaimKind, ClaimVerdict};
-use dynafold::load::{Cancel, Options, Outcome, Report};
+use dynafold::load::{Cancel, LoadOptions, Outcome, Report};
 use dynafold::mapping::model::Model;
 use tempfile::tempdir;
 
@@ -25,7 +25,7 @@ async fn load(
     source: FakeSource,
     target: Arc<FakeTarget>,
     model: Model,
-    options: Options,
+    options: LoadOptions,
 ) -> Report {
     load_with(source, target, model, options, Cancel::default()).await
 }

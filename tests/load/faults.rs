@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use dynafold::load::{LimitedBy, Options, Outcome, Report};
+use dynafold::load::{LimitedBy, LoadOptions, Outcome, Report};
 use dynafold::retry::Policy;
 use dynafold::target::ErrorClass;
 use proptest::prelude::*;
@@ -117,7 +117,7 @@ async fn throttling_and_passing_failures_are_waited_out() {
         3..6 => fail(ErrorClass::Transient),
         _ => Answer::Take,
     }));
-    let options = Options {
+    let options = LoadOptions {
         writers: Some(1),
         ..options(folder.path(), Some(0))
     };
@@ -155,7 +155,7 @@ async fn a_table_that_throttles_without_end_ends_the_run_at_the_deadline() {
     for answer in [fail(ErrorClass::Throttle), Answer::Leave((0..25).collect())] {
         let scripted = answer.clone();
         let target = Arc::new(FakeTarget::new(move |_, _| scripted.clone()));
-        let options = Options {
+        let options = LoadOptions {
             retry: Policy {
                 deadline: Duration::from_secs(30),
                 ..Policy::default()
@@ -184,7 +184,7 @@ async fn the_wait_for_a_ceiling_is_not_part_of_the_deadline() {
         4 => fail(ErrorClass::Transient),
         _ => Answer::Take,
     }));
-    let options = Options {
+    let options = LoadOptions {
         ceiling: Some(0.5),
         retry: Policy {
             deadline: Duration::from_secs(1),
@@ -293,7 +293,7 @@ proptest! {
                 target = target.poisoned(&format!("\"USER#{id}\""));
             }
             let target = Arc::new(target);
-            let options = Options { writers: Some(writers), ..options(folder.path(), None) };
+            let options = LoadOptions { writers: Some(writers), ..options(folder.path(), None) };
             let report = load(source(rows), target.clone(), users(), options).await;
 
             let reference = Arc::new(FakeTarget::willing());

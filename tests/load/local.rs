@@ -10,7 +10,7 @@ use dynafold::preview::sample;
 use dynafold::source::{self, Source};
 use dynafold::target::{self, Target, TargetSpec};
 use dynafold::verify::{
-    AttributeDifference, FindingKind, Options, Verify, VerifyOutcome, VerifyReport, verify,
+    AttributeDifference, FindingKind, Verify, VerifyOptions, VerifyOutcome, VerifyReport, verify,
 };
 use serde_json::json;
 use tempfile::tempdir;
@@ -87,7 +87,7 @@ async fn compare(database: &Database, target: &Arc<dyn Target>, cancel: Cancel) 
         target: target.clone(),
         model: Arc::new(model()),
         context: Context::default(),
-        options: Options::default(),
+        options: VerifyOptions::default(),
         examples: 10,
         cancel,
         progress: Arc::new(NoProgress),

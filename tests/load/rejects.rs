@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dynafold::load::{Failure, Options, Outcome};
+use dynafold::load::{Failure, LoadOptions, Outcome};
 use dynafold::value::Value;
 use serde_json::json;
 use tempfile::tempdir;
@@ -124,10 +124,10 @@ async fn the_guilty_item_of_a_refused_batch_is_found_and_named() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_full_disk_ends_the_run() {
-    let options = Options {
+    let options = LoadOptions {
         max_rejects: None,
         rejects_file: PathBuf::from("/dev/full"),
-        ..Options::default()
+        ..LoadOptions::default()
     };
     let report = load(source(), Arc::new(FakeTarget::willing()), users(), options).await;
     let Outcome::Failed(failure) = &report.outcome else {

@@ -7,12 +7,12 @@ use std::time::Duration;
 use dynafold::load::{Cancel, NoProgress, Progress, ensure_table};
 use dynafold::mapping::template::Context;
 use dynafold::target::{TargetSpec, connect};
-use dynafold::verify::{Options, Verify, VerifyOutcome, VerifyReport, verify};
+use dynafold::verify::{Verify, VerifyOptions, VerifyOutcome, VerifyReport, verify};
 
 use crate::support::faults::FakeSource;
 use dynafold_testing::model::{relation, user_rows, users};
 
-async fn compare(source: FakeSource, cancel: Cancel, options: Options) -> VerifyReport {
+async fn compare(source: FakeSource, cancel: Cancel, options: VerifyOptions) -> VerifyReport {
     compare_told(source, cancel, options, Arc::new(NoProgress)).await
 }
 
@@ -20,7 +20,7 @@ async fn compare(source: FakeSource, cancel: Cancel, options: Options) -> Verify
 async fn compare_told(
     source: FakeSource,
     cancel: Cancel,
-    options: Options,
+    options: VerifyOptions,
     progress: Arc<dyn Progress>,
 ) -> VerifyReport {
     let target = connect(&TargetSpec::Local { file: None }).await.unwrap();
@@ -45,10 +45,10 @@ fn source() -> FakeSource {
     FakeSource::default().with(&relation("users"), user_rows(100))
 }
 
-fn proved() -> Options {
-    Options {
+fn proved() -> VerifyOptions {
+    VerifyOptions {
         keys: dynafold::load::KeyCheck::Proved,
-        ..Options::default()
+        ..VerifyOptions::default()
     }
 }
 
@@ -65,7 +65,7 @@ impl Progress for CancelsAfter {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_source_that_says_nothing_more_does_not_hold_a_cancelled_comparison_up() {
-    for options in [Options::default(), proved()] {
+    for options in [VerifyOptions::default(), proved()] {
         let source = FakeSource {
             stalls_after: Some(3),
             ..source()
@@ -109,9 +109,9 @@ async fn a_source_that_is_lost_fails_the_comparison() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_item_that_is_missing_is_counted_and_the_first_are_named_in_order() {
     for repair in [false, true] {
-        let options = Options {
+        let options = VerifyOptions {
             repair,
-            ..Options::default()
+            ..VerifyOptions::default()
         };
         let report = compare(source(), Cancel::default(), options).await;
         assert_eq!(report.total.missing, 100);

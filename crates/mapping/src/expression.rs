@@ -65,7 +65,7 @@ pub(super) struct ExpressionError {
 
 /// Takes an expression apart.
 pub(super) fn parse(text: &str) -> Result<Vec<ExpressionPiece>, ExpressionError> {
-    let mut parser = Parser {
+    let mut parser = ExpressionParser {
         tokens: tokens(text)?.into_iter().peekable(),
         end: text.len(),
         pieces: Vec::new(),
@@ -89,7 +89,7 @@ fn fault(span: Range<usize>, message: impl Into<String>) -> ExpressionError {
     }
 }
 
-struct Parser {
+struct ExpressionParser {
     tokens: Peekable<IntoIter<(Token, Range<usize>)>>,
     end: usize,
     pieces: Vec<ExpressionPiece>,
@@ -112,7 +112,7 @@ const FUNCTIONS: [(&str, usize); 5] = [
     ("contains", 2),
 ];
 
-impl Parser {
+impl ExpressionParser {
     fn next_is(&mut self, wanted: impl Fn(&Token) -> bool) -> bool {
         self.tokens.peek().is_some_and(|(token, _)| wanted(token))
     }

@@ -3,7 +3,7 @@
 use dynafold_relational::catalog::{DataType, TableName};
 use dynafold_relational::scan::Relation;
 
-use super::literal::Literal;
+use super::literal::RangeLiteral;
 
 /// What differs between the databases' SQL.
 pub trait Dialect: Send + Sync {
@@ -47,7 +47,7 @@ pub trait Dialect: Send + Sync {
 
     /// A value of a range as a literal.
     fn literal(&self, value: &str) -> String {
-        Literal::parse(value).sql()
+        RangeLiteral::parse(value).sql()
     }
 
     /// The name of the place where a row lies.

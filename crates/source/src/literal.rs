@@ -6,7 +6,7 @@ use dynafold_relational::value::{Number, NumberError};
 
 /// A value as the text of a range says it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Literal {
+pub(super) enum RangeLiteral {
     /// Digits with sign, point and exponent.
     Number(String),
     Text(String),
@@ -14,7 +14,7 @@ pub(super) enum Literal {
     Bytes(String),
 }
 
-impl Literal {
+impl RangeLiteral {
     /// Reads a value of a range. What is neither a number nor in quotes is text as it stands.
     pub(super) fn parse(value: &str) -> Self {
         if is_number(value) {
@@ -91,15 +91,18 @@ mod tests {
             ("x'zz'", "'x''zz'''"),
             ("'a\0b'", "CAST(x'610062' AS TEXT)"),
         ] {
-            assert_eq!(Literal::parse(value).sql(), sql, "{value}");
+            assert_eq!(RangeLiteral::parse(value).sql(), sql, "{value}");
         }
     }
 
     #[test]
     fn what_a_range_says_of_a_text_is_read_back() {
         for text in ["", "'", "''", "it's", "x'00'", "42", "\\'", "'; --"] {
-            let written = Literal::text(text);
-            assert_eq!(Literal::parse(&written), Literal::Text(text.to_owned()));
+            let written = RangeLiteral::text(text);
+            assert_eq!(
+                RangeLiteral::parse(&written),
+                RangeLiteral::Text(text.to_owned())
+            );
         }
     }
 }

@@ -61,7 +61,7 @@ pub enum RelationSource {
 
 /// How a relation is joined to what stands before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Join {
+enum SelectJoin {
     /// `,`, CROSS JOIN, JOIN, INNER JOIN, `STRAIGHT_JOIN`.
     Inner,
     /// LEFT JOIN.
@@ -129,7 +129,7 @@ impl SelectReader<'_> {
     fn tables(&mut self, from: &TableWithJoins) {
         let begin = self.read.relations.len();
         let of = self.read.conditions.len();
-        self.table(&from.relation, Join::Inner);
+        self.table(&from.relation, SelectJoin::Inner);
         for joined in &from.joins {
             let (join, constraint) = kind(&joined.join_operator);
             let this = self.read.relations.len();
@@ -150,11 +150,14 @@ impl SelectReader<'_> {
                 Some(JoinConstraint::Natural) => self.read.strange.push("NATURAL JOIN"),
                 Some(JoinConstraint::None) | None => {}
             }
-            if join == Join::Other {
+            if join == SelectJoin::Other {
                 self.read.strange.push("a join of another kind");
             }
             // What was joined before may be missing beside a row of this one, and its ON leaves nothing out.
-            if matches!(join, Join::Right | Join::Full | Join::Other) {
+            if matches!(
+                join,
+                SelectJoin::Right | SelectJoin::Full | SelectJoin::Other
+            ) {
                 let held = self.read.conditions.split_off(of);
                 let before = self.read.relations.get_mut(begin..this).unwrap_or_default();
                 for relation in before.iter_mut() {
@@ -164,13 +167,16 @@ impl SelectReader<'_> {
                     last.on.extend(held);
                 }
             }
-            if join == Join::Inner {
+            if join == SelectJoin::Inner {
                 self.read.conditions.extend(on);
                 continue;
             }
             let joined = self.read.relations.get_mut(this..).unwrap_or_default();
             for relation in joined.iter_mut() {
-                relation.may_be_missing |= matches!(join, Join::Left | Join::Full | Join::Other);
+                relation.may_be_missing |= matches!(
+                    join,
+                    SelectJoin::Left | SelectJoin::Full | SelectJoin::Other
+                );
             }
             if let Some(relation) = joined.first_mut() {
                 relation.on.extend(on);
@@ -178,7 +184,7 @@ impl SelectReader<'_> {
         }
     }
 
-    fn table(&mut self, factor: &TableFactor, join: Join) {
+    fn table(&mut self, factor: &TableFactor, join: SelectJoin) {
         let (source, alias) = match factor {
             TableFactor::Table {
                 name,
@@ -237,7 +243,7 @@ impl SelectReader<'_> {
                 let of = self.read.conditions.len();
                 self.tables(table_with_joins);
                 // Its ON leaves rows out only where this join does.
-                if join != Join::Inner {
+                if join != SelectJoin::Inner {
                     let held = self.read.conditions.split_off(of);
                     if let Some(last) = self.read.relations.last_mut() {
                         last.on.extend(held);
@@ -331,15 +337,15 @@ impl SelectReader<'_> {
 }
 
 /// How a relation is joined, and what it is joined by.
-fn kind(operator: &JoinOperator) -> (Join, Option<&JoinConstraint>) {
+fn kind(operator: &JoinOperator) -> (SelectJoin, Option<&JoinConstraint>) {
     match operator {
         JoinOperator::Join(on)
         | JoinOperator::Inner(on)
         | JoinOperator::CrossJoin(on)
-        | JoinOperator::StraightJoin(on) => (Join::Inner, Some(on)),
-        JoinOperator::Left(on) | JoinOperator::LeftOuter(on) => (Join::Left, Some(on)),
-        JoinOperator::Right(on) | JoinOperator::RightOuter(on) => (Join::Right, Some(on)),
-        JoinOperator::FullOuter(on) => (Join::Full, Some(on)),
-        _ => (Join::Other, None),
+        | JoinOperator::StraightJoin(on) => (SelectJoin::Inner, Some(on)),
+        JoinOperator::Left(on) | JoinOperator::LeftOuter(on) => (SelectJoin::Left, Some(on)),
+        JoinOperator::Right(on) | JoinOperator::RightOuter(on) => (SelectJoin::Right, Some(on)),
+        JoinOperator::FullOuter(on) => (SelectJoin::Full, Some(on)),
+        _ => (SelectJoin::Other, None),
     }
 }

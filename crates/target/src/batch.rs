@@ -41,7 +41,7 @@ pub struct BatchEntry {
 /// Requests that go together: within the target's [`super::BatchLimit`], no two with one key.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
-    text: Text,
+    text: BatchText,
     entries: Vec<BatchEntry>,
     /// Where in the text the JSON of each item or key stands.
     spans: Vec<Range<usize>>,
@@ -49,7 +49,7 @@ pub struct Batch {
 
 /// The requests with commas in between: written into, or ready to be sent and shared.
 #[derive(Debug, Clone, Default)]
-struct Text {
+struct BatchText {
     open: String,
     /// Holds something only while `open` holds nothing.
     sealed: Bytes,
@@ -75,7 +75,7 @@ impl Batch {
     #[must_use]
     pub fn with_capacity(bytes: usize, entries: usize) -> Self {
         Self {
-            text: Text {
+            text: BatchText {
                 open: String::with_capacity(bytes),
                 sealed: Bytes::new(),
             },
@@ -200,7 +200,7 @@ impl PartialEq for Batch {
 
 impl Eq for Batch {}
 
-impl Text {
+impl BatchText {
     fn bytes(&self) -> &[u8] {
         if self.sealed.is_empty() {
             self.open.as_bytes()

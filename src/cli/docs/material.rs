@@ -141,7 +141,7 @@ async fn all_rows(url: &str, model: &Arc<Model>, context: Context) -> Result<For
     let forecast = survey(Survey {
         source,
         context,
-        proof: proof::Options::of(KEY_MEMORY),
+        proof: proof::ProofOptions::of(KEY_MEMORY),
         rejects_file: None,
         named: 0,
         items: None,

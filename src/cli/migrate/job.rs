@@ -9,7 +9,7 @@ use super::apart;
 use crate::cli::failure::Failure;
 use crate::cli::options::{Format, SourceArguments, TargetArguments, moment};
 use crate::load::state::{self, ResumeMode};
-use crate::load::{ItemAction, KeyCheck, Options, Prune};
+use crate::load::{ItemAction, KeyCheck, LoadOptions, Prune};
 use crate::target::TargetSpec;
 
 /// Of which rows `--prune` deletes the items.
@@ -127,7 +127,7 @@ pub(super) struct MigrateJob {
     /// The file of the load's state.
     pub(super) state_file: PathBuf,
     /// How the rows are read and written.
-    pub(super) options: Options,
+    pub(super) options: LoadOptions,
 }
 
 impl Migrate {
@@ -141,7 +141,7 @@ impl Migrate {
         let archive_file = self.archive.clone().unwrap_or_else(beside);
         apart::files(&target, &state_file, &rejects_file, &archive_file)?;
         Ok(MigrateJob {
-            options: Options {
+            options: LoadOptions {
                 max_rejects: Some(self.max_rejects),
                 rejects_file,
                 archive_file,
@@ -161,7 +161,7 @@ impl Migrate {
                 prune: self.prune.map(|stale| Prune {
                     filtered: stale == StaleRows::Filtered,
                 }),
-                ..Options::default()
+                ..LoadOptions::default()
             },
             source: self.source.url()?.to_owned(),
             target,

@@ -51,7 +51,7 @@ pub(super) async fn run(arguments: &Preview, output: &OutputStreams) -> Result<O
     let forecast = survey(Survey {
         source,
         context,
-        proof: proof::Options::of(usize::from(rows.key_memory) << 20),
+        proof: proof::ProofOptions::of(usize::from(rows.key_memory) << 20),
         rejects_file: rows.rejects.clone(),
         named: if rows.rejects.is_some() {
             NAMED_IN_FILE

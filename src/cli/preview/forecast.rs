@@ -5,7 +5,7 @@ use super::heat::{collections, hottest, named, rated};
 use super::money::costs;
 use crate::cli::format::{bytes, count, counted, counted_as, seconds, whole};
 use crate::cli::output::OutputStreams;
-use crate::cli::report::{Column, attribute, books, figures, whose};
+use crate::cli::report::{ReportColumn, attribute, books, figures, whose};
 use crate::preview::{Collisions, Forecast, ItemTypeForecast, PlaceForecast};
 
 /// Signs of the longest bar of the histogram.
@@ -46,7 +46,7 @@ fn titled(title: &str, text: &str, output: &OutputStreams) -> String {
 }
 
 fn item_types(forecast: &Forecast) -> String {
-    let columns: &[Column<'_, ItemTypeForecast>] = &[
+    let columns: &[ReportColumn<'_, ItemTypeForecast>] = &[
         ("rows", &|b| count(b.rows_read), true),
         ("filtered", &|b| count(b.filtered), true),
         ("rejected", &|b| count(b.rejected), true),

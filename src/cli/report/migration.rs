@@ -1,6 +1,6 @@
 //! The books of a load, and how it ended.
 
-use super::{Column, attribute, books};
+use super::{ReportColumn, attribute, books};
 use crate::claim::{Claim, ClaimKind, ClaimVerdict};
 use crate::cli::format::{bytes, count, counted, counted_as, rate, rounded, seconds, whole};
 use crate::load::{Books, ItemAction, KeyCheck, LimitedBy, Outcome, RejectNote, Report};
@@ -13,7 +13,7 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
         largest.map_or("-".to_owned(), |largest| bytes(largest.bytes))
     };
     let plans = report.doing == ItemAction::Plan;
-    let columns: &[Column<'_, Books>] = &[
+    let columns: &[ReportColumn<'_, Books>] = &[
         ("rows", &|b| count(b.rows_read), true),
         ("filtered", &|b| count(b.filtered), true),
         ("empty", &|b| count(b.empty), false),

@@ -14,12 +14,12 @@ pub(super) use verification::verification;
 
 /// A column of figures: its name, its figure of a book, and whether it stands there when all its
 /// figures are zero.
-pub(super) type Column<'c, B> = (&'c str, &'c dyn Fn(&B) -> String, bool);
+pub(super) type ReportColumn<'c, B> = (&'c str, &'c dyn Fn(&B) -> String, bool);
 
 /// The books of all item types and their total, a line each. A column that need not be there is left
 /// out where the total shows nothing in it.
 pub(super) fn books<'b, B: 'b>(
-    columns: &[Column<'_, B>],
+    columns: &[ReportColumn<'_, B>],
     item_types: impl IntoIterator<Item = &'b B>,
     name: impl Fn(&B) -> &str,
     total: &B,
@@ -28,7 +28,7 @@ pub(super) fn books<'b, B: 'b>(
     let shown = columns
         .iter()
         .filter(|(_, figure, always)| *always || figure(total) != nothing);
-    let shown: Vec<&Column<'_, B>> = shown.collect();
+    let shown: Vec<&ReportColumn<'_, B>> = shown.collect();
     let row = |books: &B, name: &str| {
         let figures = shown.iter().map(|(_, figure, _)| figure(books));
         std::iter::once(name.to_owned()).chain(figures).collect()

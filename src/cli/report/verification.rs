@@ -1,6 +1,6 @@
 //! What a comparison found.
 
-use super::{Column, books};
+use super::{ReportColumn, books};
 use crate::cli::format::{count, counted, rate, seconds};
 use crate::load::UNCLEAR_WHY;
 use crate::verify::{
@@ -10,7 +10,7 @@ use crate::verify::{
 /// What a comparison found.
 pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
     let mut out = Vec::new();
-    let columns: &[Column<'_, ComparedBooks>] = &[
+    let columns: &[ReportColumn<'_, ComparedBooks>] = &[
         ("rows", &|b| count(b.rows_read), true),
         ("filtered", &|b| count(b.filtered), true),
         ("empty", &|b| count(b.empty), false),

@@ -6,7 +6,7 @@ use dynafold_format::{count, counted, has_word};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_relational::scan::{Relation, Scan};
 
-use super::items::ItemType;
+use super::items::DocumentedItemType;
 use super::trace::{OriginColumn, table_of};
 use super::{DocumentFacts, Inputs, pattern_names};
 use crate::tree::{
@@ -46,7 +46,7 @@ pub(super) fn touched_catalog(inputs: &Inputs<'_>) -> Catalog {
 pub(super) fn sources(
     inputs: &Inputs<'_>,
     own: &Catalog,
-    item_types: &[ItemType<'_>],
+    item_types: &[DocumentedItemType<'_>],
 ) -> Vec<SourceTable> {
     let passes = inputs.model.passes.iter();
     let read: BTreeSet<&TableName> = passes.flat_map(|pass| pass.scan.tables()).collect();

@@ -15,7 +15,7 @@ use crate::tree::{
 };
 
 /// An item type with its attributes traced.
-pub(super) struct ItemType<'g> {
+pub(super) struct DocumentedItemType<'g> {
     pub(super) model: &'g model::ItemType,
     tracer: Tracer<'g>,
     pub(super) attributes: Vec<DocAttribute>,
@@ -33,7 +33,7 @@ pub(super) struct DocAttribute {
 }
 
 /// All item types, in the order of the mapping.
-pub(super) fn item_types<'g>(inputs: &'g Inputs<'g>) -> Vec<ItemType<'g>> {
+pub(super) fn item_types<'g>(inputs: &'g Inputs<'g>) -> Vec<DocumentedItemType<'g>> {
     let all = inputs.model.item_types.iter();
     all.filter_map(|model| {
         let tracer = tracer(inputs, model)?;
@@ -49,7 +49,7 @@ pub(super) fn item_types<'g>(inputs: &'g Inputs<'g>) -> Vec<ItemType<'g>> {
             made: format!("each member of {}", spread.written),
             origins: tracer.column(spread.column).into_iter().collect(),
         });
-        Some(ItemType {
+        Some(DocumentedItemType {
             attributes: attributes.chain(spreads).collect(),
             model,
             tracer,
@@ -76,7 +76,7 @@ pub(super) fn articles(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         .collect()
 }
 
-impl ItemType<'_> {
+impl DocumentedItemType<'_> {
     /// What its rows are read from.
     pub(super) fn from(&self) -> &Relation {
         &self.tracer.scan.from
@@ -229,8 +229,8 @@ fn notes(item: &model::ItemType) -> impl Iterator<Item = String> {
 }
 
 /// The parents that an item type takes values from, and those between it and them.
-fn joins(item: &ItemType<'_>) -> Vec<TextLine> {
-    let ItemType { model, tracer, .. } = item;
+fn joins(item: &DocumentedItemType<'_>) -> Vec<TextLine> {
+    let DocumentedItemType { model, tracer, .. } = item;
     let scan = tracer.scan;
     let mut used = vec![false; scan.joins.len()];
     let mut mark = |column: usize| {

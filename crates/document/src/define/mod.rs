@@ -24,8 +24,8 @@ use super::definition::{Definition, ExampleAnswer, Examples, Warning};
 use super::tree::{About, SourceTable, TextLine, joined, link, plain};
 use choice::Choice;
 use figures::Figures;
-use items::ItemType;
-use patterns::Pattern;
+use items::DocumentedItemType;
+use patterns::DocumentedPattern;
 
 pub(super) use coverage::fate;
 pub use places::cells;
@@ -88,8 +88,8 @@ pub fn define(inputs: &Inputs<'_>) -> Definition {
 struct DocumentFacts<'g> {
     inputs: &'g Inputs<'g>,
     choice: Choice<'g>,
-    item_types: Vec<ItemType<'g>>,
-    patterns: Vec<Pattern<'g>>,
+    item_types: Vec<DocumentedItemType<'g>>,
+    patterns: Vec<DocumentedPattern<'g>>,
     /// The catalog without what the mapping has nothing to do with, and what becomes of its tables.
     catalog: Catalog,
     sources: Vec<SourceTable>,

@@ -21,7 +21,7 @@ use crate::tree::{
 };
 
 /// An access pattern with what is known of it.
-pub(super) struct Pattern<'g> {
+pub(super) struct DocumentedPattern<'g> {
     pub(super) model: &'g AccessPattern,
     pub(super) proof: &'g PatternProof,
     pub(super) answer: Option<&'g ExampleAnswer>,
@@ -97,16 +97,18 @@ impl CallUnits {
 }
 
 /// All patterns, in the order of the mapping.
-pub(super) fn patterns<'g>(inputs: &'g Inputs<'g>) -> Vec<Pattern<'g>> {
+pub(super) fn patterns<'g>(inputs: &'g Inputs<'g>) -> Vec<DocumentedPattern<'g>> {
     let all = inputs.model.patterns.iter().zip(&inputs.proofs.patterns);
     let answers = inputs.answers.iter().map(Option::as_ref);
     let answers = answers.chain(std::iter::repeat(None));
-    let all = all.zip(answers).map(|((model, proof), answer)| Pattern {
-        model,
-        proof,
-        answer,
-        units: CallUnits::of(inputs, model, proof, answer),
-    });
+    let all = all
+        .zip(answers)
+        .map(|((model, proof), answer)| DocumentedPattern {
+            model,
+            proof,
+            answer,
+            units: CallUnits::of(inputs, model, proof, answer),
+        });
     all.collect()
 }
 
@@ -189,7 +191,7 @@ pub(super) fn articles(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         .collect()
 }
 
-impl Pattern<'_> {
+impl DocumentedPattern<'_> {
     /// What a million calls cost on demand at the usual units, in US dollars.
     fn usd_per_million(&self, prices: &Prices) -> Option<f64> {
         prices.reads(self.units.usual() * 1e6)

@@ -107,7 +107,7 @@ pub struct Load {
     /// What templates need besides the row.
     pub context: Context,
     /// How to load.
-    pub options: Options,
+    pub options: LoadOptions,
     /// The caller's way to end it.
     pub cancel: Cancel,
     /// Who hears how it goes.
@@ -145,7 +145,7 @@ pub struct Prune {
 
 /// How to load.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct LoadOptions {
     /// Rejects that are allowed; `None`: any number.
     pub max_rejects: Option<u64>,
     /// Where rejects go. The file is made when there is one. A plan makes neither file.
@@ -160,7 +160,7 @@ pub struct Options {
     /// How shared keys are found.
     pub keys: KeyCheck,
     /// Memory and disk of the comparison of keys.
-    pub proof: proof::Options,
+    pub proof: proof::ProofOptions,
     /// What is done with items.
     pub doing: ItemAction,
     /// Which rows and items the run is about.
@@ -177,7 +177,7 @@ pub struct Options {
     pub ceiling: Option<f64>,
 }
 
-impl Default for Options {
+impl Default for LoadOptions {
     fn default() -> Self {
         Self {
             max_rejects: Some(0),
@@ -186,7 +186,7 @@ impl Default for Options {
             writers: None,
             retry: Policy::default(),
             keys: KeyCheck::default(),
-            proof: proof::Options::default(),
+            proof: proof::ProofOptions::default(),
             doing: ItemAction::default(),
             selection: RunSelection::default(),
             prune: None,
@@ -198,7 +198,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl LoadOptions {
     /// Connections that read side by side.
     fn lanes(&self) -> usize {
         self.readers.unwrap_or_else(processors).max(1)

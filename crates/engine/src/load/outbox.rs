@@ -8,7 +8,7 @@ use dynafold_dynamodb::write_item;
 use dynafold_mapping::item::Folded;
 use dynafold_mapping::model::Model;
 use dynafold_target::retry::Policy;
-use dynafold_target::throttle::Settings;
+use dynafold_target::throttle::ThrottleSettings;
 use dynafold_target::{Batch, BatchEntry, Batcher, Target, TargetError};
 use tokio::task::JoinSet;
 
@@ -131,10 +131,10 @@ impl RepairWriter {
     ) -> Result<Self, TargetError> {
         target.start(&model.table, false).await?;
         let entries = Entries::new(&model, LineFile::nowhere(), LineFile::nowhere());
-        let settings = Settings {
+        let settings = ThrottleSettings {
             ceiling,
             most_in_flight: target.concurrency(),
-            ..Settings::default()
+            ..ThrottleSettings::default()
         };
         let pace = WritePace::new(settings, &model.table);
         let ledger = Ledger::open(entries, None, &halt);

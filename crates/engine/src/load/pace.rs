@@ -6,7 +6,7 @@
 use dynafold_dynamodb::{Table, write_units};
 use dynafold_format::float;
 use dynafold_target::throttle::{
-    Admission, Bottleneck, Gate, HotPartitions, OutcomeKind, RequestOutcome, Settings, Toll,
+    Admission, Bottleneck, Gate, HotPartitions, OutcomeKind, RequestOutcome, ThrottleSettings, Toll,
 };
 use dynafold_target::{Action, BatchEntry, Consumed};
 use parking_lot::Mutex;
@@ -94,7 +94,7 @@ impl WritePaceState {
 }
 
 impl WritePace {
-    pub(super) fn new(settings: Settings, table: &Table) -> Self {
+    pub(super) fn new(settings: ThrottleSettings, table: &Table) -> Self {
         Self {
             begun: Instant::now(),
             inner: Mutex::new(WritePaceState {

@@ -44,7 +44,7 @@ pub(crate) struct KeyPass<'k> {
     /// The rows and items that the run is about: no other is rejected, though it may win.
     pub(crate) selection: &'k RunSelection,
     pub(crate) lanes: usize,
-    pub(crate) options: proof::Options,
+    pub(crate) options: proof::ProofOptions,
     /// Rejects beyond which nothing is loaded; `None`: every shared key has a winner.
     pub(crate) max_rejects: Option<u64>,
     pub(crate) cancel: &'k Cancel,
@@ -523,7 +523,7 @@ mod tests {
             (Some(shared), NAMED + 100),
             (None, NAMED + 100),
         ] {
-            let mut proof = Proof::new(proof::Options::default());
+            let mut proof = Proof::new(proof::ProofOptions::default());
             for key in 0..shared {
                 proof.push(key.into(), 1).unwrap();
                 proof.push(key.into(), 2).unwrap();

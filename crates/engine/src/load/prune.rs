@@ -29,7 +29,7 @@ use super::report::RemainingStale;
 use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, SENT};
 use super::writer::Delivery;
 use super::{Prune, count};
-use crate::proof::{Options, Proof};
+use crate::proof::{Proof, ProofOptions};
 
 /// Segments that are scanned side by side.
 const SEGMENTS: u32 = 4;
@@ -314,7 +314,7 @@ pub(super) struct Pruning<'p> {
     /// The item types that are looked at.
     pub(super) wanted: &'p [bool],
     /// Memory and disk of the comparison with the journal.
-    pub(super) proof: &'p Options,
+    pub(super) proof: &'p ProofOptions,
     pub(super) doing: ItemAction,
 }
 

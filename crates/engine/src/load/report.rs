@@ -201,16 +201,20 @@ fn reasons<S: serde::Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Given<'r> {
+    struct ThrottleReason<'r> {
         reason: &'r str,
         resource: &'r str,
         times: u64,
     }
-    serializer.collect_seq(reasons.iter().map(|((reason, resource), times)| Given {
-        reason,
-        resource,
-        times: *times,
-    }))
+    serializer.collect_seq(
+        reasons
+            .iter()
+            .map(|((reason, resource), times)| ThrottleReason {
+                reason,
+                resource,
+                times: *times,
+            }),
+    )
 }
 
 /// All that there is to say about a run. As JSON its field names are stable.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dynafold_format::counted;
 use dynafold_mapping::item::Folder;
-use dynafold_target::throttle::{Bottleneck, Settings};
+use dynafold_target::throttle::{Bottleneck, ThrottleSettings};
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turn, Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -120,7 +120,7 @@ async fn load_and_report(begun: BegunLoad) -> Report {
         .writers
         .unwrap_or_else(|| load.target.concurrency());
     let ledger = Ledger::open(entries, load.options.max_rejects, &halt);
-    let settings = Settings {
+    let settings = ThrottleSettings {
         ceiling: load.options.ceiling,
         start,
         most_in_flight: writers,

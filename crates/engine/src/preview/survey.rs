@@ -30,7 +30,7 @@ pub struct Survey {
     /// What templates need besides the row.
     pub context: Context,
     /// Memory and disk of the comparison of keys.
-    pub proof: proof::Options,
+    pub proof: proof::ProofOptions,
     /// Where rejects go, if they are wanted. The file is made when there is one.
     pub rejects_file: Option<PathBuf>,
     /// Keys that several items have and whose rows are named; all are counted.

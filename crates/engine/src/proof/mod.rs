@@ -21,14 +21,14 @@ use merge::SortedRuns;
 
 /// How much memory and disk a proof takes, and where.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct ProofOptions {
     /// Bytes of memory. Below [`LEAST_MEMORY`] counts as that.
     pub memory: usize,
     /// The folder of the file for what does not fit into the memory: 24 bytes for each item.
     pub folder: PathBuf,
 }
 
-impl Options {
+impl ProofOptions {
     /// So much memory, and the folder for temporary files.
     #[must_use]
     pub fn of(memory: usize) -> Self {
@@ -41,7 +41,7 @@ impl Options {
 
 /// Little beside what a load takes anyway, so that a large load takes no more than a small one. The merge
 /// holds to a hundred million items.
-impl Default for Options {
+impl Default for ProofOptions {
     fn default() -> Self {
         Self::of(4 << 20)
     }
@@ -140,7 +140,7 @@ impl Proof {
     /// A proof without keys yet. Takes no memory until there are some, and no disk until they are
     /// too many for it.
     #[must_use]
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: ProofOptions) -> Self {
         Self::with(options.memory, SortedRuns::in_folder(options.folder))
     }
 

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn options(memory: usize) -> Options {
-    Options {
+fn options(memory: usize) -> ProofOptions {
+    ProofOptions {
         memory,
         folder: std::env::temp_dir(),
     }
@@ -132,7 +132,7 @@ fn a_full_disk_is_named() {
 fn a_folder_that_is_not_there_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let gone = folder.path().join("gone");
-    let mut proof = Proof::new(Options {
+    let mut proof = Proof::new(ProofOptions {
         memory: LEAST_MEMORY,
         folder: gone,
     });

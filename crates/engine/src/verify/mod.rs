@@ -16,4 +16,4 @@ pub use report::{
     AttributeDifference, AttributeFinding, ComparedBooks, Finding, FindingKind, VerifyOutcome,
     VerifyReport,
 };
-pub use run::{Options, Verify, verify};
+pub use run::{Verify, VerifyOptions, verify};

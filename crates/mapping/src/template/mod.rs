@@ -21,7 +21,8 @@ mod tests;
 
 pub use compiled::{Escape, Placeholder, Template, TemplatePart, ValuePath};
 pub use filter::{
-    ApplyError, Context, Filter, FilterEntry, FilterError, FilterTypeError, Pattern, Period, Secret,
+    ApplyError, Context, Filter, FilterEntry, FilterError, FilterTypeError, Period, Secret,
+    TimePattern,
 };
 pub use filter::{FilterTrial, canonical};
 pub use lookalike::Lookalike;

@@ -18,7 +18,7 @@ const MOST_FAULTS: usize = 20;
 ///
 /// The faults that were found, in the order of the text; of very many only the first.
 pub fn parse(text: &str) -> Result<WrittenTemplate, Vec<TemplateError>> {
-    let mut parser = Parser {
+    let mut parser = TemplateParser {
         text,
         at: 0,
         errors: Vec::new(),
@@ -32,7 +32,7 @@ pub fn parse(text: &str) -> Result<WrittenTemplate, Vec<TemplateError>> {
     }
 }
 
-pub(super) struct Parser<'t> {
+pub(super) struct TemplateParser<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
     errors: Vec<TemplateError>,
@@ -41,7 +41,7 @@ pub(super) struct Parser<'t> {
 /// A fault that ends the placeholder it stands in.
 pub(super) struct BrokenPlaceholder;
 
-impl Parser<'_> {
+impl TemplateParser<'_> {
     pub(super) fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -283,7 +283,7 @@ fn flush(text: &mut String, segments: &mut Vec<Segment>) {
 
 // Reads filter calls and their arguments, and everything in quotes.
 
-impl Parser<'_> {
+impl TemplateParser<'_> {
     pub(super) fn filter(&mut self) -> Result<FilterCall, BrokenPlaceholder> {
         let from = self.at;
         let name = self

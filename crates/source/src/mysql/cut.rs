@@ -12,7 +12,7 @@ use super::decode::data_type;
 use super::dialect::MysqlDialect;
 use super::error::object;
 use super::statement::{bytes, grouped, optional, prepare, rows, text};
-use crate::literal::Literal;
+use crate::literal::RangeLiteral;
 use crate::range::{Cutter, KeyColumnKind, RangeProbe};
 use crate::{Dialect as _, Result, statement};
 
@@ -54,7 +54,7 @@ async fn cutter<'t>(
     connection: &mut MySqlConnection,
     table: &'t TableName,
 ) -> sqlx::Result<Option<Cutter<'t>>> {
-    let literal = |text: &str| MysqlDialect.literal(&Literal::text(text));
+    let literal = |text: &str| MysqlDialect.literal(&RangeLiteral::text(text));
     let sql = include_str!("sql/key.sql")
         .replace("{schema}", &literal(&table.schema))
         .replace("{name}", &literal(&table.name));
@@ -139,10 +139,10 @@ async fn finds(source: &mut Mysql, part: &Scan) -> sqlx::Result<bool> {
 fn range_values(row: &MySqlRow, kinds: &[KeyColumnKind]) -> sqlx::Result<Option<Vec<String>>> {
     let values = kinds.iter().enumerate().map(|(index, kind)| {
         Ok(match kind {
-            KeyColumnKind::Bytes => bytes(row, index)?.map(Literal::bytes),
+            KeyColumnKind::Bytes => bytes(row, index)?.map(RangeLiteral::bytes),
             KeyColumnKind::Text => optional(row, index)?
                 .filter(|text| is_comparable(text))
-                .map(|text| Literal::text(&text)),
+                .map(|text| RangeLiteral::text(&text)),
             KeyColumnKind::Integer | KeyColumnKind::Number => optional(row, index)?,
         })
     });

@@ -3,7 +3,7 @@
 use dynafold_relational::catalog::DataType;
 
 use crate::Dialect;
-use crate::literal::{Literal, hexadecimal};
+use crate::literal::{RangeLiteral, hexadecimal};
 
 /// The SQL of MySQL and MariaDB.
 #[derive(Debug, Clone, Copy)]
@@ -30,10 +30,10 @@ impl Dialect for MysqlDialect {
 
     // Hexadecimal means the same in every SQL mode.
     fn literal(&self, value: &str) -> String {
-        match Literal::parse(value) {
-            Literal::Text(text) => format!("_utf8mb4 x'{}'", hexadecimal(text.as_bytes())),
+        match RangeLiteral::parse(value) {
+            RangeLiteral::Text(text) => format!("_utf8mb4 x'{}'", hexadecimal(text.as_bytes())),
             // In this form bytes are equal to a BIT in MariaDB too.
-            Literal::Bytes(digits) if !digits.is_empty() => format!("0x{digits}"),
+            RangeLiteral::Bytes(digits) if !digits.is_empty() => format!("0x{digits}"),
             other => other.sql(),
         }
     }

@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Row as _};
 use super::decode::{Stored, stored};
 use super::scan::{UTF8, object};
 use super::{Sqlite, checked};
-use crate::literal::{Literal, is_number};
+use crate::literal::{RangeLiteral, is_number};
 use crate::range::{Cutter, KeyColumnKind, RangeProbe};
 use crate::{Result, statement};
 
@@ -114,8 +114,8 @@ fn range_values(row: &SqliteRow) -> sqlx::Result<Option<Vec<String>>> {
             Stored::Integer(integer) => Some(integer.to_string()),
             // The shortest digits that are read back as the same; infinity has none.
             Stored::Real(real) => Some(format!("{real:e}")).filter(|digits| is_number(digits)),
-            Stored::Text(bytes) => std::str::from_utf8(bytes).ok().map(Literal::text),
-            Stored::Blob(bytes) => Some(Literal::bytes(bytes)),
+            Stored::Text(bytes) => std::str::from_utf8(bytes).ok().map(RangeLiteral::text),
+            Stored::Blob(bytes) => Some(RangeLiteral::bytes(bytes)),
         })
     });
     values.collect()

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::ceiling::Ceiling;
 use super::flight::InFlightLimit;
 use super::pace::RateControl;
-use super::{Admission, Bottleneck, OutcomeKind, RequestOutcome, Settings, at};
+use super::{Admission, Bottleneck, OutcomeKind, RequestOutcome, ThrottleSettings, at};
 
 /// Lets requests in, one after the other.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ pub struct Gate {
 impl Gate {
     /// A gate for a run.
     #[must_use]
-    pub fn new(settings: Settings) -> Self {
-        let Settings {
+    pub fn new(settings: ThrottleSettings) -> Self {
+        let ThrottleSettings {
             ceiling,
             start,
             most_in_flight,

@@ -24,7 +24,7 @@ pub use toll::Toll;
 
 /// What is known before the first request.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Settings {
+pub struct ThrottleSettings {
     /// Write units that may be used in a second, on an average of five seconds.
     pub ceiling: Option<f64>,
     /// Write units a second to begin with, where the table takes no more at first.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dynafold_target::throttle::{Admission, Gate, OutcomeKind, RequestOutcome, Settings};
+use dynafold_target::throttle::{Admission, Gate, OutcomeKind, RequestOutcome, ThrottleSettings};
 use proptest::prelude::*;
 
 use super::seeds;
@@ -124,9 +124,9 @@ fn whatever_was_before_the_granted_rate_is_found_in_seconds() {
 fn seconds_until_it_is_fast(seed: u64) -> f64 {
     let mut random = fastrand::Rng::with_seed(seed);
     let (limit, lifted) = (1.0 + random.f64() * 50.0, 3.0 + random.f64() * 10.0);
-    let mut gate = Gate::new(Settings {
+    let mut gate = Gate::new(ThrottleSettings {
         most_in_flight: 1,
-        ..Settings::default()
+        ..ThrottleSettings::default()
     });
     let latency = Duration::from_millis(10);
     let (mut now, mut granted, mut second) = (0.0_f64, limit, (0.0, 0.0));
@@ -187,9 +187,9 @@ fn it_leaves_a_slow_rate_in_seconds_though_there_is_noise() {
 /// items left. It takes half a second.
 fn is_paced_by_noise(seed: u64) -> bool {
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut gate = Gate::new(Settings {
+    let mut gate = Gate::new(ThrottleSettings {
         most_in_flight: 32,
-        ..Settings::default()
+        ..ThrottleSettings::default()
     });
     (1..=640).any(|request| {
         let now = Duration::from_micros(800 * request);

@@ -9,13 +9,13 @@ use dynafold_mapping::item::Folder;
 use dynafold_relational::value::Value;
 use dynafold_source::Row;
 
-use super::projection::{Certainty, ExpectedItem, Projection};
+use super::projection::{Certainty, ExpectedItem, ItemProjection};
 use super::report::{Example, ExampleKind};
 use crate::load::ItemTypeMarks;
 
 /// What both answers are held against.
 pub(super) struct AnswerComparer<'a> {
-    pub(super) projections: &'a [Projection<'a>],
+    pub(super) projections: &'a [ItemProjection<'a>],
     pub(super) owners: Option<&'a ItemTypeMarks>,
     pub(super) folder: &'a Folder,
     pub(super) table: &'a Table,
@@ -53,7 +53,7 @@ pub(super) struct Unaccounted {
 
 /// What the rows of a call say of the items of a type.
 struct ExpectedAnswer<'r> {
-    projection: &'r Projection<'r>,
+    projection: &'r ItemProjection<'r>,
     /// Each item once.
     entries: Vec<ExpectedEntry<'r>>,
     /// What rows say, by their numbers, of whom it is not told whether, or by what, they have an item.
@@ -132,7 +132,7 @@ impl AnswerComparer<'_> {
     /// answers with several item types each row says something that no other says. Rows that are alike but for keys
     /// that hold NULL may be of several source rows.
     fn repetitions(&self, rows: &[Row], answers: &[ExpectedAnswer<'_>], judged: &mut ComparedCall) {
-        let mut shared: HashMap<usize, (&Projection<'_>, &ExpectedEntry<'_>)> = HashMap::new();
+        let mut shared: HashMap<usize, (&ItemProjection<'_>, &ExpectedEntry<'_>)> = HashMap::new();
         let mut own = HashSet::new();
         let mut unsure = HashSet::new();
         for answer in answers {
@@ -167,7 +167,7 @@ impl AnswerComparer<'_> {
     /// What the rows say of the items of a type.
     fn expected<'r>(
         &self,
-        projection: &'r Projection<'r>,
+        projection: &'r ItemProjection<'r>,
         rows: &'r [Row],
         may: &[Option<bool>],
     ) -> ExpectedAnswer<'r> {
@@ -304,7 +304,7 @@ impl AnswerComparer<'_> {
 /// that order may stand in any order among themselves.
 fn disorder(
     order: &QueryOrder,
-    projection: &Projection<'_>,
+    projection: &ItemProjection<'_>,
     entries: &[ExpectedEntry<'_>],
     found: &[&Item],
 ) -> Option<usize> {

@@ -19,7 +19,7 @@ use dynafold_sql::{
 
 use super::call::DrawnCalls;
 use super::columns::constant;
-use super::projection::{Projection, keys};
+use super::projection::{ItemProjection, keys};
 use super::shape::{QueryShape, is_exact, not_null, parts};
 
 /// What both sides of a pattern say, held against each other.
@@ -30,7 +30,7 @@ pub(super) struct Doubts<'w, 'a> {
     pub(super) finds: Option<&'w Claim>,
     pub(super) shape: &'w QueryShape<'a>,
     /// The item types that come back.
-    pub(super) types: &'w [Projection<'a>],
+    pub(super) types: &'w [ItemProjection<'a>],
 }
 
 impl Doubts<'_, '_> {
@@ -54,7 +54,7 @@ impl Doubts<'_, '_> {
         if self.may_expire() {
             doubts.push("its items expire".to_owned());
         }
-        if self.types.iter().any(Projection::may_lack) {
+        if self.types.iter().any(ItemProjection::may_lack) {
             doubts.push(
                 "an item may lack an attribute that a document gives under the name of a column"
                     .to_owned(),
@@ -245,7 +245,7 @@ impl Doubts<'_, '_> {
         };
         // Of several SELECTs each is of its own item types.
         let is_one = self.shape.query.set == SetOperation::One;
-        let base = |one: &Projection<'_>| match &one.pass.scan.from {
+        let base = |one: &ItemProjection<'_>| match &one.pass.scan.from {
             _ if is_one => one.base,
             Relation::Table(name) => {
                 let table = select.table(0, self.shape.catalog);
@@ -304,7 +304,7 @@ impl Doubts<'_, '_> {
                 found.push(format!("what it asks of `{}`", key.name));
             }
         }
-        let is_query = |one: &&Projection<'_>| matches!(one.pass.scan.from, Relation::Query(_));
+        let is_query = |one: &&ItemProjection<'_>| matches!(one.pass.scan.from, Relation::Query(_));
         let queries = self.types.iter().filter(is_query);
         found.extend(queries.map(|one| format!("the query of {}", one.item.name)));
         let lacking: BTreeSet<&str> = self
@@ -318,7 +318,7 @@ impl Doubts<'_, '_> {
 
     /// What rows have to meet to be of an item type, and to have the keys that the pattern asks for: its `where`, and
     /// the `$when` of these keys.
-    fn conditions<'m>(&'m self, one: &'m Projection<'_>) -> Vec<&'m str> {
+    fn conditions<'m>(&'m self, one: &'m ItemProjection<'_>) -> Vec<&'m str> {
         let model = self.model;
         let mut found = Vec::from_iter(model.condition(one.item));
         for node in keys(&model.table, self.pattern).filter_map(|key| one.item.node(&key.name)) {
@@ -342,7 +342,7 @@ impl Doubts<'_, '_> {
     }
 
     /// Columns of an item type's own table without which it has none of the keys.
-    fn needed<'m>(&'m self, one: &'m Projection<'_>) -> Vec<&'m str> {
+    fn needed<'m>(&'m self, one: &'m ItemProjection<'_>) -> Vec<&'m str> {
         let values = self.values(one.item);
         values
             .filter_map(|value| own_column(one.pass, value))
@@ -350,7 +350,7 @@ impl Doubts<'_, '_> {
     }
 
     /// Columns that may be NULL in a row of the SQL, which then has none of the keys.
-    fn lacking<'m>(&'m self, one: &'m Projection<'_>) -> Vec<&'m str> {
+    fn lacking<'m>(&'m self, one: &'m ItemProjection<'_>) -> Vec<&'m str> {
         let mut names = self.needed(one);
         names.retain(|name| one.base.is_some_and(|at| !self.shape.is_there(at, name)));
         // No parent is sure to be there.
@@ -364,7 +364,7 @@ impl Doubts<'_, '_> {
 
     /// The pattern's parameters, each with the column of the item type's own table that its key has in the parameter's
     /// place, written alike.
-    fn keyed<'m>(&'m self, one: &'m Projection<'_>) -> Vec<(&'m str, &'m str)> {
+    fn keyed<'m>(&'m self, one: &'m ItemProjection<'_>) -> Vec<(&'m str, &'m str)> {
         let pattern = self.pattern;
         let sides = pattern.templates().filter_map(|(key, asked)| {
             let made = one.item.template(&key.name)?;

@@ -18,7 +18,7 @@ use dynafold_sql::{ParameterBound, SqlQuery};
 
 use super::call::{DrawContext, DrawError, DrawReason, DrawnCall, DrawnCalls};
 use super::origin::{DrawnParameter, ValueSource, origins};
-use super::values::{Columns, LiteralCell, Tuple, in_form, literal};
+use super::values::{DrawnColumns, LiteralCell, Tuple, in_form, literal};
 
 /// Draws about `most` calls of a pattern, and those with absent values. All values that there are,
 /// where they are no more than `most`. After [`Source::begin`].
@@ -33,7 +33,7 @@ pub(crate) async fn draw(
     query: &SqlQuery,
     most: usize,
 ) -> Result<DrawnCalls, DrawError> {
-    let mut drawing = Drawing {
+    let mut drawing = CallDrawing {
         ground,
         pattern,
         fixed: Vec::new(),
@@ -79,7 +79,7 @@ pub(crate) async fn draw(
 
 /// Parameters whose columns are of one table.
 pub(super) struct ParameterGroup<'a> {
-    pub(super) columns: Columns<'a>,
+    pub(super) columns: DrawnColumns<'a>,
     /// The parameters, each with the place of its column.
     pub(super) members: Vec<(usize, usize)>,
 }
@@ -93,7 +93,7 @@ pub(super) fn cell_of(cells: &[(usize, LiteralCell)], at: usize) -> Option<&Lite
     found.map(|(_, cell)| cell)
 }
 
-pub(super) struct Drawing<'d, 'a> {
+pub(super) struct CallDrawing<'d, 'a> {
     ground: &'d DrawContext<'a>,
     pub(super) pattern: &'d AccessPattern,
     pub(super) given: Vec<DrawnParameter<'a>>,
@@ -105,7 +105,7 @@ pub(super) struct Drawing<'d, 'a> {
     pub(super) dialect: &'static dyn Dialect,
 }
 
-impl<'a> Drawing<'_, 'a> {
+impl<'a> CallDrawing<'_, 'a> {
     fn groups(&self) -> Vec<ParameterGroup<'a>> {
         let mut groups: Vec<ParameterGroup<'a>> = Vec::new();
         for (at, given) in self.given.iter().enumerate() {
@@ -116,7 +116,7 @@ impl<'a> Drawing<'_, 'a> {
             let Some(group) = known else {
                 let columns = vec![column];
                 groups.push(ParameterGroup {
-                    columns: Columns { table, columns },
+                    columns: DrawnColumns { table, columns },
                     members: vec![(at, 0)],
                 });
                 continue;
@@ -175,7 +175,7 @@ impl<'a> Drawing<'_, 'a> {
                 (self.dbms, *column, &compared)
             {
                 let columns = vec![column];
-                let ends = Columns { table, columns }.ends(source).await?;
+                let ends = DrawnColumns { table, columns }.ends(source).await?;
                 if let Some((sample, _)) = ends {
                     written = in_form(time.as_str(), &sample.literal);
                 }

@@ -10,7 +10,7 @@ use dynafold_relational::value::Value;
 use dynafold_source::{Row, Source, SourceError};
 use futures_util::TryStreamExt as _;
 
-use super::projection::Projection;
+use super::projection::ItemProjection;
 use super::values::literal;
 
 /// Rows that one statement asks for.
@@ -20,7 +20,7 @@ const ROWS: usize = 200;
 pub(super) async fn kinds(
     source: &mut dyn Source,
     model: &Model,
-    projections: &[Projection<'_>],
+    projections: &[ItemProjection<'_>],
     rows: &[Row],
 ) -> Result<Vec<Vec<Option<bool>>>, SourceError> {
     let mut all = vec![vec![Some(true); rows.len()]; projections.len()];
@@ -56,7 +56,7 @@ pub(super) async fn kinds(
 /// The keys of those rows that meet an item type's condition.
 async fn met(
     source: &mut dyn Source,
-    projection: &Projection<'_>,
+    projection: &ItemProjection<'_>,
     condition: &str,
     keys: &[Option<Vec<Value>>],
 ) -> Result<HashSet<String>, SourceError> {

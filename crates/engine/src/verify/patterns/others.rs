@@ -9,14 +9,14 @@ use dynafold_source::Source;
 use dynafold_sql::ParameterBound;
 
 use super::call::{DrawError, DrawReason};
-use super::draw::{Cells, Drawing, ParameterGroup, cell_of};
+use super::draw::{CallDrawing, Cells, ParameterGroup, cell_of};
 use super::origin::{DrawnParameter, ValueSource};
-use super::values::{Columns, LiteralCell, in_form, literal};
+use super::values::{DrawnColumns, LiteralCell, in_form, literal};
 
 /// A value with its literal, where that is not the usual one of its kind.
 type LiteralValue = (Value, Option<String>);
 
-impl<'a> Drawing<'_, 'a> {
+impl<'a> CallDrawing<'_, 'a> {
     /// Adds calls in which one parameter has a value that does not occur, and one whose bounds lie beyond all values.
     pub(super) async fn absent(
         &mut self,
@@ -31,7 +31,7 @@ impl<'a> Drawing<'_, 'a> {
                 continue;
             };
             let (table, columns) = (group.columns.table, vec![column]);
-            let ends = Columns { table, columns }.ends(source).await?;
+            let ends = DrawnColumns { table, columns }.ends(source).await?;
             let bound = self
                 .given
                 .get(*at)

@@ -32,7 +32,7 @@ pub(super) struct ComparedAttribute {
 
 /// An item type of a pattern.
 #[derive(Debug)]
-pub(super) struct Projection<'a> {
+pub(super) struct ItemProjection<'a> {
     pub(super) item: &'a ItemType,
     /// What its rows are read with.
     pub(super) pass: &'a Pass,
@@ -66,7 +66,7 @@ pub(super) struct Projection<'a> {
     pub(super) used: HashSet<usize>,
 }
 
-impl<'a> Projection<'a> {
+impl<'a> ItemProjection<'a> {
     /// Holds an item type against the columns of a query.
     ///
     /// # Errors
@@ -318,7 +318,7 @@ struct ExpectedAttribute {
     direct: Option<Value>,
 }
 
-impl Projection<'_> {
+impl ItemProjection<'_> {
     /// What a row of the query says of an item; `None` where it has none of this type.
     pub(super) fn expect(&self, given: &[Value], folder: &Folder) -> Option<ExpectedItem> {
         let value = |column: usize| given.get(column).unwrap_or(&Value::Null);

@@ -20,12 +20,12 @@ pub(super) struct LiteralCell {
 pub(super) type Tuple = (DrawReason, Vec<LiteralCell>);
 
 /// Columns of one table.
-pub(super) struct Columns<'a> {
+pub(super) struct DrawnColumns<'a> {
     pub(super) table: &'a TableName,
     pub(super) columns: Vec<&'a Column>,
 }
 
-impl Columns<'_> {
+impl DrawnColumns<'_> {
     /// Draws up to `most` tuples; all that there are if they are no more. Those with a NULL are none. `left_out`: a
     /// condition on rows that make no item.
     pub(super) async fn draw(

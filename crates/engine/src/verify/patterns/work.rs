@@ -20,7 +20,7 @@ use super::doubts::Doubts;
 use super::draw::draw;
 use super::kinds::kinds;
 use super::origin::origins;
-use super::projection::{Projection, holds};
+use super::projection::{ItemProjection, holds};
 use super::reach::AskedKeys;
 use super::report::{ComparedType, DifferentCall, PatternReport};
 use super::shape::QueryShape;
@@ -229,7 +229,7 @@ impl<'a> PatternProver<'_, 'a> {
     /// Every row, every item and every column of the result is accounted for.
     fn all_held(
         &self,
-        projections: &[Projection<'_>],
+        projections: &[ItemProjection<'_>],
         columns: &[Column],
         unheld: &Unaccounted,
     ) -> Result<(), ProofStop> {
@@ -330,7 +330,7 @@ impl<'a> PatternProver<'_, 'a> {
     }
 
     /// The item types that come back, each held against the columns of the SQL.
-    fn projections(&self, shape: &QueryShape<'a>) -> Result<Vec<Projection<'a>>, ProofStop> {
+    fn projections(&self, shape: &QueryShape<'a>) -> Result<Vec<ItemProjection<'a>>, ProofStop> {
         let (model, pattern) = (self.proving.ground.model, self.pattern);
         let is_given = |name: &str| {
             let mut columns = shape.columns.iter();
@@ -358,8 +358,8 @@ impl<'a> PatternProver<'_, 'a> {
         let result = QueryResult::new(shape, &types);
         let projections = types
             .iter()
-            .map(|item| Projection::new(model, pattern, *item, &result));
-        let projections: Result<Vec<Projection<'_>>, String> = projections.collect();
+            .map(|item| ItemProjection::new(model, pattern, *item, &result));
+        let projections: Result<Vec<ItemProjection<'_>>, String> = projections.collect();
         let projections = projections.map_err(ProofStop::Unproved)?;
         if projections.is_empty() {
             return Err(ProofStop::Unproved("it finds no item type".to_owned()));
@@ -373,7 +373,10 @@ impl<'a> PatternProver<'_, 'a> {
     }
 
     /// What tells the item types apart; `None` where there is one, or their keys tell.
-    fn owners(&self, projections: &[Projection<'_>]) -> Result<Option<ItemTypeMarks>, ProofStop> {
+    fn owners(
+        &self,
+        projections: &[ItemProjection<'_>],
+    ) -> Result<Option<ItemTypeMarks>, ProofStop> {
         let model = self.proving.ground.model;
         if projections.len() < 2 {
             return Ok(None);

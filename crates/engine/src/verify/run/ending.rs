@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::super::report::{ComparedBooks, Finding, FindingKind, VerifyOutcome, VerifyReport};
-use super::{Options, Verify, VerifyRun};
+use super::{Verify, VerifyOptions, VerifyRun};
 use crate::load::{
     ChunkId, ChunkPart, ChunkPlan, ClosedLedger, EndReason, Failure, Indistinguishable,
     ItemTypeMarks, RejectNote, STRANGER, StaleCause, StrayItem, TableScan, Ticket, UNCLEAR,
@@ -489,7 +489,7 @@ pub(super) struct UnexpectedItems {
 
 /// Why they are not looked for.
 pub(super) fn excused(
-    options: &Options,
+    options: &VerifyOptions,
     model: &Model,
     owners: &Result<ItemTypeMarks, Indistinguishable>,
 ) -> Option<String> {

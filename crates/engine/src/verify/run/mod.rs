@@ -273,7 +273,7 @@ pub struct Verify {
     /// What templates need besides the row.
     pub context: Context,
     /// How to compare.
-    pub options: Options,
+    pub options: VerifyOptions,
     /// Findings that the report names.
     pub examples: usize,
     /// The caller's way to end it.
@@ -284,7 +284,7 @@ pub struct Verify {
 
 /// How to compare.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct VerifyOptions {
     /// Whether the keys are proved to differ; else rows that share one are found first, so that
     /// the same one of them is expected as a load writes.
     pub keys: KeyCheck,
@@ -301,10 +301,10 @@ pub struct Options {
     /// Most write units a second of what is repaired, indexes included.
     pub ceiling: Option<f64>,
     /// Memory and disk of the comparison of keys.
-    pub proof: proof::Options,
+    pub proof: proof::ProofOptions,
 }
 
-impl Options {
+impl VerifyOptions {
     /// Connections that read side by side.
     fn lanes(&self) -> usize {
         self.readers.unwrap_or_else(processors).max(1)

@@ -3,7 +3,7 @@
 use dynafold_relational::value::{Number, Time, TimeKind, Value};
 
 use super::super::{FilterArgument, FilterCall, Literal};
-use super::{Filter, FilterEntry, Pattern, Period};
+use super::{Filter, FilterEntry, Period, TimePattern};
 use crate::diagnostic::nearest;
 
 /// Most digits that `pad` and `desc` write: those of a DynamoDB number.
@@ -90,8 +90,8 @@ fn compile(entry: &FilterEntry, arguments: &[FilterArgument]) -> Result<Filter, 
         ("desc", [digits]) => Ok(Filter::Desc {
             digits: count(digits, 1, MAX_DIGITS)?,
         }),
-        ("format", [pattern]) => Pattern::for_format(&pattern.text).map(Filter::Format),
-        ("time", [pattern]) => Pattern::for_parse(&pattern.text).map(Filter::Time),
+        ("format", [pattern]) => TimePattern::for_format(&pattern.text).map(Filter::Format),
+        ("time", [pattern]) => TimePattern::for_parse(&pattern.text).map(Filter::Time),
         ("plus", [period]) => Period::parse(&period.text).map(Filter::Plus),
         ("truncate", [length]) => count(length, 1, 400_000).map(Filter::Truncate),
         ("replace", [from, to]) if !from.text.is_empty() => Ok(Filter::Replace {

@@ -19,7 +19,7 @@ pub use compile::FilterError;
 pub use family::ApplyError;
 pub use family::FilterTypeError;
 pub use table::FilterEntry;
-pub use time::{Pattern, Period};
+pub use time::{Period, TimePattern};
 pub use trial::FilterTrial;
 
 use dynafold_relational::value::Value;
@@ -50,9 +50,9 @@ pub enum Filter {
     /// `epoch_ms`: milliseconds since 1970.
     EpochMs,
     /// `format("…")`: strftime.
-    Format(Pattern),
+    Format(TimePattern),
     /// `time("…")`: strptime.
-    Time(Pattern),
+    Time(TimePattern),
     /// `plus(7d)`: a later time, or an earlier one.
     Plus(Period),
     /// `upper`.

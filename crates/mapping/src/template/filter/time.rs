@@ -185,7 +185,7 @@ impl Period {
 
 /// A strftime pattern that was tried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern {
+pub struct TimePattern {
     text: String,
     /// What times read by it are.
     kind: TimeKind,
@@ -193,7 +193,7 @@ pub struct Pattern {
     digits: usize,
 }
 
-impl Pattern {
+impl TimePattern {
     /// The pattern's text.
     #[must_use]
     pub fn as_str(&self) -> &str {

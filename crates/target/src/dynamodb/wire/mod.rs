@@ -31,7 +31,7 @@ use hash::{hex, sha256};
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
-use template::{Template, Templates};
+use template::{RequestTemplate, Templates};
 use vault::HeldCredentials;
 
 pub(super) use sign::Clock;
@@ -117,7 +117,7 @@ impl Wire {
     fn request(
         &self,
         attempt: &Attempt<'_>,
-        template: &Template,
+        template: &RequestTemplate,
         held: &HeldCredentials,
         body: &Body,
     ) -> Result<HttpRequest> {
@@ -163,7 +163,7 @@ impl Wire {
 /// Sends a request and reads its whole answer, in the time that one attempt has.
 async fn exchange(
     attempt: &Attempt<'_>,
-    template: &Template,
+    template: &RequestTemplate,
     request: HttpRequest,
 ) -> Result<WireResponse> {
     let whole = async {

@@ -17,7 +17,7 @@ const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
 /// What a signature holds for: `eu-west-1/dynamodb/aws4_request`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Scope(String);
+pub(super) struct SigningScope(String);
 
 #[derive(Debug)]
 pub(super) struct Signed<'a> {
@@ -30,7 +30,7 @@ pub(super) struct Signed<'a> {
     pub(super) time: &'a str,
 }
 
-impl Scope {
+impl SigningScope {
     /// Reads the scope out of the header that the SDK made.
     pub(super) fn of(authorization: &str) -> Option<Self> {
         let credential = authorization
@@ -44,7 +44,11 @@ impl Scope {
 }
 
 /// The value of the header `authorization`.
-pub(super) fn authorization(held: &HeldCredentials, scope: &Scope, signed: &Signed<'_>) -> String {
+pub(super) fn authorization(
+    held: &HeldCredentials,
+    scope: &SigningScope,
+    signed: &Signed<'_>,
+) -> String {
     let day = signed.time.split('T').next().unwrap_or_default();
     let names: Vec<&str> = signed.headers.iter().map(|(name, _)| *name).collect();
     let names = names.join(";");

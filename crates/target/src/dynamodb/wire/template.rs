@@ -24,7 +24,7 @@ use aws_smithy_types::config_bag::ConfigBag;
 use aws_smithy_types::timeout::TimeoutConfig;
 use parking_lot::{Mutex, RwLock};
 
-use super::sign::Scope;
+use super::sign::SigningScope;
 use super::vault::HeldCredentials;
 use crate::Result;
 use crate::dynamodb::classify::Attempt;
@@ -35,19 +35,19 @@ pub(super) const CONTENT_TYPE: &str = "application/x-amz-json-1.0";
 
 /// What the requests for a table have in common.
 #[derive(Debug)]
-pub(super) struct Template {
+pub(super) struct RequestTemplate {
     table: String,
     account: Option<String>,
     bare: HttpRequest,
     pub(super) host: String,
     pub(super) path: String,
-    pub(super) scope: Scope,
+    pub(super) scope: SigningScope,
     pub(super) connector: SharedHttpConnector,
     /// What one attempt may take, with its whole answer.
     pub(super) patience: Option<Duration>,
 }
 
-impl Template {
+impl RequestTemplate {
     /// A request without a body, its operation, date and signature.
     pub(super) fn request(&self) -> HttpRequest {
         let empty = || HttpRequest::new(SdkBody::empty());
@@ -60,7 +60,7 @@ impl Template {
 #[derive(Debug)]
 pub(super) struct Templates {
     client: Client,
-    last: RwLock<Option<Arc<Template>>>,
+    last: RwLock<Option<Arc<RequestTemplate>>>,
 }
 
 impl Templates {
@@ -76,7 +76,7 @@ impl Templates {
         &self,
         attempt: &Attempt<'_>,
         held: &HeldCredentials,
-    ) -> Result<Arc<Template>> {
+    ) -> Result<Arc<RequestTemplate>> {
         let account = held.credentials.account_id().map(AccountId::as_str);
         let last = self.last.read().clone();
         if let Some(last) = last
@@ -131,14 +131,14 @@ impl fmt::Debug for SignedRequest {
 }
 
 impl SignedRequest {
-    fn bare(self, table: &str, account: Option<String>) -> Option<Template> {
+    fn bare(self, table: &str, account: Option<String>) -> Option<RequestTemplate> {
         let url = url::Url::parse(self.request.uri()).ok()?;
         let mut host = url.host_str()?.to_owned();
         // `None` where it is the scheme's own, which a client leaves out of the header.
         if let Some(port) = url.port() {
             host.push_str(&format!(":{port}"));
         }
-        let scope = Scope::of(self.request.headers().get("authorization")?)?;
+        let scope = SigningScope::of(self.request.headers().get("authorization")?)?;
         let path = path_of(self.request.uri()).to_owned();
         let mut bare = HttpRequest::new(SdkBody::empty());
         bare.set_method("POST").ok()?;
@@ -151,7 +151,7 @@ impl SignedRequest {
                 headers.try_insert(name, value.to_owned()).ok()?;
             }
         }
-        Some(Template {
+        Some(RequestTemplate {
             table: table.to_owned(),
             account,
             bare,

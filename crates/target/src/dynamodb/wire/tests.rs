@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::config::Credentials;
 use jiff::{SignedDuration, Timestamp};
 
 use super::hash::{hex, sha256};
-use super::sign::{Scope, Signed, authorization};
+use super::sign::{Signed, SigningScope, authorization};
 use super::template::RequestCapture;
 use super::{Body, Vault, Wire, sign};
 use crate::dynamodb::ServiceLocation;
@@ -129,7 +129,7 @@ async fn the_sdk_signs_as_we_do() {
         let payload = hex(&sha256([request.body().bytes().unwrap()]));
         let ours = authorization(
             &held,
-            &Scope::of(theirs).unwrap(),
+            &SigningScope::of(theirs).unwrap(),
             &Signed {
                 path: super::template::path_of(request.uri()),
                 headers: &headers,

@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::time::Duration;
 
 use dynafold_target::throttle::{
-    Admission, Gate, HotPartitions, OutcomeKind, RequestOutcome, Settings,
+    Admission, Gate, HotPartitions, OutcomeKind, RequestOutcome, ThrottleSettings,
 };
 
 mod case;
@@ -77,7 +77,7 @@ impl<'c> Simulation<'c> {
             now: 0.0,
             events: BinaryHeap::new(),
             numbered: 0,
-            gate: Gate::new(Settings {
+            gate: Gate::new(ThrottleSettings {
                 ceiling: case.gate.ceiling,
                 start: case.gate.start,
                 most_in_flight: case.gate.most,
