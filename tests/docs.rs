@@ -189,7 +189,8 @@ async fn what_somebody_else_wrote_stays() {
     std::fs::write(&notes, "# My notes on dynafold docs\n").unwrap();
     let ran = desk.docs(&[]).exits(2);
     assert!(
-        ran.stderr.contains("is there already, and not by `docs`"),
+        ran.stderr
+            .contains("exists already and was not written by `docs`"),
         "{}",
         ran.stderr
     );
@@ -219,7 +220,8 @@ async fn what_cannot_be_written_is_told() {
     std::fs::write(desk.path("file"), "").unwrap();
     let ran = desk.docs(&["-o", "file"]).exits(2);
     assert!(
-        ran.stderr.contains("is a file, and there are several"),
+        ran.stderr
+            .contains("is a file, and several files are to be written"),
         "{}",
         ran.stderr
     );
@@ -236,7 +238,7 @@ async fn a_region_without_prices_is_told_and_prices_may_be_of_another_than_arns(
     };
     let unknown = written(&["--region", "mars-1"]);
     assert!(
-        unknown.contains("There are no known prices for mars-1, only for"),
+        unknown.contains("There are no built-in prices for mars-1, only for"),
         "{unknown}"
     );
     assert!(unknown.contains("no price"), "{unknown}");
@@ -283,7 +285,7 @@ async fn a_catalog_is_enough_offline() {
         dynafold(&arguments).exits(0).stdout
     };
     let markdown = page("markdown");
-    assert!(markdown.contains("No row was read"), "{markdown}");
+    assert!(markdown.contains("No rows were read"), "{markdown}");
     assert!(!markdown.contains("jiwoo"), "{markdown}");
     assert!(page("html").contains("SUBSCRIBE#{service}#{content_type}"));
 }
@@ -363,14 +365,14 @@ async fn answers_are_asked_of_a_table_that_is_named() {
     let mapping = desk.mapping.to_str().unwrap();
     dynafold(&["migrate", mapping, "--source", &url, "--target", &target]).exits(0);
     let markdown = desk.printed("markdown", &["--target", &target]);
-    let asked = "answers were asked of personalization at local:";
+    let asked = "answers are from personalization at local:";
     assert!(markdown.contains(asked), "{markdown}");
     assert!(markdown.contains("jiwoo@example.com"), "{markdown}");
     let elsewhere = format!("local:{}", desk.path("none.ddb").display());
     let ran = desk.docs(&["--target", &elsewhere]).exits(1);
     assert!(
         ran.stderr
-            .contains("`dynafold migrate` makes and fills the table"),
+            .contains("`dynafold migrate` creates and fills the table"),
         "{}",
         ran.stderr
     );
@@ -418,7 +420,7 @@ access_patterns:
         let asked = row("usersOfOrganisation");
         assert_eq!(asked.matches("≥ ").count(), 3, "{asked}");
         assert!(!row("user").contains('≥'), "{}", row("user"));
-        assert!(markdown.contains("≥ is a lower bound: the example was asked of the first 20,000"));
+        assert!(markdown.contains("≥ is a lower bound: the example was run on the first 20,000"));
         assert!(!markdown.contains("figures are exact"), "{markdown}");
         assert!(markdown.contains(" --target TARGET\n"), "{markdown}");
         let active = markdown.split("### Pattern activeUsers").nth(1).unwrap();

@@ -29,7 +29,7 @@ use super::verify::Verify;
 )]
 #[command(after_help = "\
 Examples:
-  dynafold demo                                   the whole way on example data, no server needed
+  dynafold demo                                   all steps on example data, no server needed
   dynafold init --source postgres://app@db/shop   a starter mapping from a schema
   dynafold check shop.yaml --source postgres://app@db/shop
   dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb
@@ -45,7 +45,7 @@ pub(super) struct Arguments {
 /// Arguments that every command takes.
 #[derive(Debug, Args)]
 pub(super) struct Global {
-    /// Log what happens to stderr; twice or three times for more
+    /// Log what happens to stderr; repeat for more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(super) verbose: u8,
     /// When to use colours
@@ -55,7 +55,7 @@ pub(super) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Goes the whole way on example data: no server, no account
+    /// Runs all steps on example data; needs no server and no account
     Demo(Demo),
     /// Writes a starter mapping from a schema
     Init(Init),
@@ -65,9 +65,9 @@ pub(super) enum Command {
     Check(Check),
     /// Shows the items that the first rows, or all of them, would become; writes nothing
     Preview(Preview),
-    /// Makes the table if it is missing, loads it, and reports
+    /// Creates the table if it is missing, loads it, and reports
     Migrate(Migrate),
-    /// Makes every item again and compares it with what is in the table
+    /// Makes every item again from the source and compares it with the table
     Verify(Verify),
     /// Runs one of the mapping's access patterns against the table
     Query(Query),

@@ -23,7 +23,7 @@ impl CatalogOrigin {
             (Some(file), _) => Ok(Self::File(file)),
             (None, Some(url)) => Ok(Self::Source(url)),
             (None, None) => Err(Failure::usage("no source is named").with_help(
-                "say --source URL or set DATABASE_URL, or say --catalog FILE with what `dynafold inspect --format json` wrote",
+                "use --source URL, set DATABASE_URL, or use --catalog FILE with the output of `dynafold inspect --format json`",
             )),
         }
     }
@@ -46,7 +46,7 @@ fn from_file(path: &Path) -> Result<Catalog, Failure> {
         Failure::failed(format!("cannot read the catalog `{}`", path.display())).with_cause(&error)
     })?;
     serde_json::from_str(&text).map_err(|error| {
-        Failure::failed(format!("`{}` is no catalog", path.display()))
+        Failure::failed(format!("`{}` is not a catalog", path.display()))
             .with_cause(&error)
             .with_help("write one with `dynafold inspect --source URL --format json`")
     })

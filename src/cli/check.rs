@@ -24,7 +24,7 @@ pub(in crate::cli) struct Check {
     mapping: PathBuf,
     #[command(flatten)]
     source: SourceArguments,
-    /// A schema that `inspect --format json` wrote, instead of a source
+    /// A schema written by `inspect --format json`, instead of a source
     #[arg(long, value_name = "FILE")]
     catalog: Option<PathBuf>,
     /// Fail on warnings too

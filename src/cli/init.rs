@@ -22,10 +22,10 @@ pub(in crate::cli) struct Init {
     /// The file to write; - for standard output
     #[arg(short, long, value_name = "FILE", default_value = "mapping.yaml")]
     output: PathBuf,
-    /// Tables to take, all without it
+    /// Only this table; may be repeated
     #[arg(long = "table", value_name = "NAME")]
     tables: Vec<String>,
-    /// Overwrite the file if it is there
+    /// Overwrite the file if it exists
     #[arg(long)]
     force: bool,
 }
@@ -34,8 +34,8 @@ pub(super) async fn run(arguments: Init, output: &OutputStreams) -> Result<Outco
     let to_stdout = arguments.output == Path::new("-");
     if !to_stdout && !arguments.force && arguments.output.exists() {
         return Err(
-            Failure::usage(format!("`{}` is there already", arguments.output.display()))
-                .with_help("say --force to overwrite it, or --output FILE for another"),
+            Failure::usage(format!("`{}` exists already", arguments.output.display()))
+                .with_help("use --force to overwrite it, or --output FILE for another file"),
         );
     }
     let mut catalog = catalog::show(arguments.source.url()?, output).await?;

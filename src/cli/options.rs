@@ -18,7 +18,7 @@ impl SourceArguments {
     pub(super) fn url(&self) -> Result<&str, Failure> {
         self.source.as_deref().ok_or_else(|| {
             Failure::usage("no source is named").with_help(
-                "say --source postgres://user@host/database (or mysql://…, sqlite:FILE), or set DATABASE_URL",
+                "use --source postgres://user@host/database (or mysql://…, sqlite:FILE), or set DATABASE_URL",
             )
         })
     }

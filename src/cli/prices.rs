@@ -14,9 +14,9 @@ pub(super) fn of(target: &dyn Target) -> Result<Prices, Failure> {
 /// The prices of a region, from a file of the user's where one is named.
 pub(super) fn read(file: Option<&Path>, region: Option<&str>) -> Result<Prices, Failure> {
     let (text, name) = match file {
-        None => (SHIPPED.to_owned(), "the built-in file of prices".to_owned()),
+        None => (SHIPPED.to_owned(), "the built-in price file".to_owned()),
         Some(path) => {
-            let name = format!("the file of prices `{}`", path.display());
+            let name = format!("the price file `{}`", path.display());
             let text = std::fs::read_to_string(path).map_err(|error| {
                 Failure::usage(format!("cannot read {name}")).with_cause(&error)
             })?;

@@ -97,9 +97,9 @@ fn keys(claims: &[&Claim]) -> ProofLine {
     let open = open(claims);
     let all = counted(claims.len(), "item type");
     let text = match open.as_slice() {
-        [] => format!("no two rows make one key, in {all}"),
+        [] => format!("no two rows make the same key, in {all}"),
         open => format!(
-            "no two rows make one key, in {} of {all}; the load will check {}",
+            "no two rows make the same key, in {} of {all}; the load will check {}",
             claims.len() - open.len(),
             open.join(", ")
         ),
@@ -120,10 +120,10 @@ fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> ProofLine {
         open.insert(0, format!("{left} pairs that were not compared"));
     }
     let text = match (pairs, open.as_slice()) {
-        (0, _) => "there is one item type alone".to_owned(),
-        (pairs, []) => format!("no two item types make one key: all {pairs} pairs are apart"),
+        (0, _) => "there is only one item type".to_owned(),
+        (pairs, []) => format!("no two item types make the same key, in all {pairs} pairs"),
         (pairs, open) => format!(
-            "{apart} of {pairs} pairs are apart; not proved for {}",
+            "no two item types make the same key, in {apart} of {pairs} pairs; not proved for {}",
             listed(open, detailed)
         ),
     };
@@ -199,7 +199,7 @@ fn indexes(proofs: &Proofs, detailed: bool) -> Vec<ProofLine> {
             text.push_str(&format!("; some {}", listed(&sparse, detailed)));
         }
         if is_unasked(index) && !index.items.is_empty() {
-            text.push_str("; no access pattern asks it, and each item in it costs a write more");
+            text.push_str("; no access pattern uses it, and each item in it costs one more write");
         }
         let reasons = index.items.iter().map(|item| {
             let when = match item.when.as_str() {
@@ -235,7 +235,7 @@ fn sizes(sizes: &[SizeProof], detailed: bool) -> ProofLine {
         .map(|size| format!("{} by {}", size.item_type, size.largest.join(", ")))
         .collect();
     if !over.is_empty() {
-        parts.push(format!("may pass 400 KB: {}", over.join("; ")));
+        parts.push(format!("may be over 400 KB: {}", over.join("; ")));
     }
     let reasons = sizes.iter().map(|size| match size.most_bytes {
         Some(most) => format!("{}: at most {}", size.item_type, bytes(most)),
@@ -273,7 +273,7 @@ fn writes(sizes: &[SizeProof]) -> ProofLine {
     let reasons = sizes.iter().map(|size| {
         let writes = &size.writes;
         let most = writes.most_units.map_or_else(
-            || "no limit above".to_owned(),
+            || "no upper limit".to_owned(),
             |most| format!("at most {most}"),
         );
         format!(

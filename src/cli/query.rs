@@ -45,7 +45,7 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
     }
     let Some(target) = target else {
         return Err(Failure::usage("no target is named").with_help(
-            "say --target dynamodb or --target local:FILE; --explain shows the request and sends nothing",
+            "use --target dynamodb or --target local:FILE; --explain shows the request and sends nothing",
         ));
     };
     let target = target::open_loaded(&target).await?;
@@ -66,7 +66,7 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
     let is_text = |parameter: &Parameter| parameter.kind == ParameterKind::Text;
     if answer.items.is_empty() && schema.is_none() && pattern.parameters.iter().any(is_text) {
         output.note(
-            "without the schema, texts were taken as they are: --catalog FILE or --source URL reads them as their columns",
+            "without the schema, parameters were used as plain text: with --catalog FILE or --source URL they are read by the types of their columns",
         );
     }
     Ok(Outcome::Well)
@@ -76,7 +76,7 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
 pub(super) fn refused(error: TargetError) -> Failure {
     let help = match error.kind {
         TargetErrorKind::TableMissing => {
-            "`dynafold migrate` makes and fills the table; is the target the right one, and the index there?"
+            "`dynafold migrate` creates and fills the table; is this the right target, and does the index exist?"
         }
         TargetErrorKind::Refused => "does the table have the keys and indexes of this mapping?",
         _ => return error.into(),
@@ -112,7 +112,7 @@ fn values(
                 parameter.name
             );
             return Err(Failure::usage(message).with_help(
-                "say --catalog FILE with what `dynafold inspect --format json` wrote, or --source URL",
+                "use --catalog FILE with the output of `dynafold inspect --format json`, or --source URL",
             ));
         }
         let refused = |error: crate::access::ParameterError| {

@@ -64,7 +64,7 @@ pub(super) fn nothing_under(partition: &str, model: &Model) -> String {
         }
     });
     format!(
-        "no row makes an item whose `{key}` is `{partition}`; it is made so: {}",
+        "no row makes an item whose `{key}` is `{partition}`; it is made like this: {}",
         makes.collect::<Vec<_>>().join(", ")
     )
 }

@@ -10,7 +10,9 @@ pub(super) fn stop_on_signals() -> Cancel {
     tokio::spawn(async move {
         stop_signal().await;
         wish.cancel();
-        write_to_stderr("stopping: finishing what is in flight; once more stops at once");
+        write_to_stderr(
+            "stopping when the requests in flight are done; interrupt again to stop at once",
+        );
         stop_signal().await;
         #[expect(
             clippy::exit,

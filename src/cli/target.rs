@@ -41,7 +41,7 @@ pub(super) async fn open_loaded(spec: &TargetSpec) -> Result<Arc<dyn Target>, Fa
         let Some(file) = file else {
             let message = "`--target local` is a table in memory, which is empty at every start";
             return Err(Failure::usage(message).with_help(
-                "say --target local:FILE, with the file that `dynafold migrate` has filled",
+                "use --target local:FILE with the file that `dynafold migrate` has filled",
             ));
         };
         if !file.exists() {
@@ -49,7 +49,7 @@ pub(super) async fn open_loaded(spec: &TargetSpec) -> Result<Arc<dyn Target>, Fa
             return Err(Failure::failed(message)
                 .with_code("table")
                 .with_help(format!(
-                    "`dynafold migrate … --target local:{}` makes and fills it",
+                    "`dynafold migrate … --target local:{}` creates and fills it",
                     file.display()
                 )));
         }
@@ -74,7 +74,7 @@ pub(super) fn ceiling(max_wcu: Option<u32>, target: &dyn Target, table: &Table) 
 pub(super) async fn filled(target: &dyn Target, table: &Table) -> Result<(), Failure> {
     let found = load::ensure_table(target, table, false).await;
     found.map(drop).map_err(|error| Failure {
-        help: Some("`dynafold migrate` makes and fills it".to_owned()),
+        help: Some("`dynafold migrate` creates and fills it".to_owned()),
         ..Failure::from(error)
     })
 }
@@ -98,7 +98,7 @@ pub(super) fn context_of(
         return Err(
             Failure::usage("the mapping uses `pseudonym`, which needs a secret key").with_help(
                 format!(
-                    "set {PSEUDONYM_KEY} in the environment; the same key gives the same stand-ins"
+                    "set {PSEUDONYM_KEY} in the environment; the same key gives the same pseudonyms"
                 ),
             ),
         );

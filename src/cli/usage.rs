@@ -30,12 +30,13 @@ const OPTIONS: [&str; 4] = ["source", "target", "output", "deny-warnings"];
 /// The tip for an argument that is not known; that it could be written as a value helps nobody.
 fn unknown(word: &str) -> String {
     match word.strip_prefix("--") {
-        None if word.contains(':') => "a database is named by --source URL".to_owned(),
-        None => "a command takes one mapping, and options; a database is named by --source URL"
-            .to_owned(),
-        Some("mapping") => "the mapping file stands without an option".to_owned(),
+        None if word.contains(':') => "name a database with --source URL".to_owned(),
+        None => {
+            "a command takes one mapping, and options; name a database with --source URL".to_owned()
+        }
+        Some("mapping") => "write the mapping file without an option".to_owned(),
         Some(option) => match nearest(option, OPTIONS) {
-            Some(near) => format!("it may be called '--{near}' here; --help lists the options"),
+            Some(near) => format!("did you mean '--{near}'? --help lists the options"),
             None => "--help lists the options".to_owned(),
         },
     }

@@ -350,7 +350,7 @@ async fn of_rows_without_a_key_the_same_one_is_loaded_in_whatever_order_they_com
         // Any of its rows may be meant.
         let file = case.path("t.rejects.ndjson").display().to_string();
         let ran = case.run("migrate", &["--retry-rejects", &file]).exits(2);
-        says(&ran, "the rows of LOG cannot be told apart", "--items LOG");
+        says(&ran, "the rows of LOG cannot be identified", "--items LOG");
     }
 }
 

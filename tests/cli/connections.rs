@@ -219,7 +219,7 @@ impl Server {
             "all connections are taken" => self.fake(fatal("53300"), refusal(1040)),
             "the server is starting up" => self.fake(fatal("57P03"), Vec::new()),
             "this machine is not let in" => self.fake(Vec::new(), refusal(1130)),
-            "the account logs in by a plugin" => {
+            "the account uses a login plugin" => {
                 self.fake(Vec::new(), greeting("auth_gssapi_client"))
             }
             "the server requires TLS" => self.fake(Vec::new(), refusal(3159)),

@@ -248,10 +248,10 @@ async fn json_with_a_member_named_twice_or_too_deep_is_unfit_and_other_text_is_t
         "{items:?}"
     );
     for (row, code, why) in [
-        (2, "unfit-value", "names a member twice"),
+        (2, "unfit-value", "has a member twice"),
         (5, "nested-too-deep", "32"),
-        (6, "unfit-value", "nests deeper than the 32 levels"),
-        (7, "unfit-value", "nests deeper than the 32 levels"),
+        (6, "unfit-value", "is nested deeper than the 32 levels"),
+        (7, "unfit-value", "is nested deeper than the 32 levels"),
     ] {
         let told = said
             .lines()

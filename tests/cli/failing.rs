@@ -185,19 +185,19 @@ async fn options_that_name_one_file_are_refused_and_make_none() {
     for (further, message) in [
         (
             vec!["--target", &local, "--state", &other],
-            "--target and --state name one file",
+            "--target and --state name the same file",
         ),
         (
             vec!["--target", &local, "--rejects", &other],
-            "--target and --rejects name one file",
+            "--target and --rejects name the same file",
         ),
         (
             vec!["--target", "local", "--state", &one, "--rejects", &other],
-            "--state and --rejects name one file",
+            "--state and --rejects name the same file",
         ),
         (
             vec!["--target", "local", "--archive", &one, "--rejects", &other],
-            "--rejects and --archive name one file",
+            "--rejects and --archive name the same file",
         ),
     ] {
         let portal = Database::new(include_str!(

@@ -208,7 +208,7 @@ async fn a_file_that_holds_something_else_is_no_archive_and_a_full_disk_is_told(
     let same = ["--archive", "one.ndjson", "--rejects", "one.ndjson"];
     says(
         &case.run("migrate", &mapping, &same).exits(2),
-        "one file",
+        "the same file",
         "of its own",
     );
     // An archive of an earlier run is replaced, by a run that has read everything.

@@ -211,7 +211,7 @@ async fn each_mistake_is_told_with_its_place_its_cause_and_its_mend() {
         let told = format!("{}\n{}", faults.trim_end(), ran.stderr.trim_end());
         all.push_str(&format!("### {what} ({})\n{}\n\n", ran.code, told.trim()));
         assert!(
-            ["help: ", "tip: ", "targets are", "say `", "write it"]
+            ["help: ", "tip: ", "targets are", "use `", "write it"]
                 .iter()
                 .any(|mend| told.contains(mend)),
             "no mend: {what}\n{told}"

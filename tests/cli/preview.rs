@@ -131,7 +131,7 @@ async fn items_go_a_line_each_to_standard_output_or_into_a_new_file() {
         assert!(line["item_type"].is_string());
     }
     let ran = all("ndjson", &["--output", &file]).exits(1);
-    says(&ran, "is there already", "--output");
+    says(&ran, "exists already", "--output");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), lines);
     let sampled = dynafold(&[
         "preview", MAPPING, "--source", &url, "--items", "USER", "--format", "ndjson",
@@ -201,7 +201,7 @@ async fn prices_are_of_one_region_and_may_be_the_users_own() {
     ]);
     let told = told.exits(0).stdout;
     assert!(
-        told.contains("no known prices for mars-1, only for ap-northeast-1"),
+        told.contains("no built-in prices for mars-1, only for ap-northeast-1"),
         "{told}"
     );
     assert!(told.contains("not in the prices"), "{told}");

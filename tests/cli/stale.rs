@@ -319,7 +319,7 @@ async fn without_a_type_attribute_a_key_that_no_template_can_make_is_somebody_el
     let claim = &report["claims"][0];
     assert_eq!(
         claim["because"],
-        "the table holds what the source makes, and 3 items that are not the mapping's"
+        "the table holds what the source makes, and 3 items that are not from the mapping"
     );
 }
 

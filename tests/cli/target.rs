@@ -113,7 +113,7 @@ async fn what_the_service_says_stands_below_what_was_done() {
         ran.stderr,
         "error: GetItem on table personalization: access denied (AccessDeniedException)
   because: not authorized: '…'
-   help: allow dynamodb:GetItem on the table; docs/aws.md has the smallest policy that suffices
+   help: allow dynamodb:GetItem on the table; docs/aws.md has the smallest policy that is enough
 "
     );
 }
@@ -136,7 +136,7 @@ async fn what_is_tried_again_and_again_is_told_once() {
     ])
     .exits(0);
     let told = ran.stderr.lines().filter(|line| {
-        line.contains("was cut off or garbled: ") && line.contains("; it is tried again")
+        line.contains("was cut off or damaged: ") && line.contains("; it is tried again")
     });
     assert_eq!(told.count(), 1, "{}", ran.stderr);
 }
@@ -179,7 +179,7 @@ async fn a_missing_table_with_no_create_is_named() {
         if name == "migrate" {
             arguments.push("--no-create");
         }
-        says(&dynafold(&arguments).exits(1), missing, "make");
+        says(&dynafold(&arguments).exits(1), missing, "create");
     }
 }
 

@@ -130,7 +130,7 @@ async fn the_settings_of_a_server_change_nothing() {
         // The server keeps the password from now on, so that no TLS is needed.
         let plain = run(&["inspect"], &url).await.exits(0);
         let told = format!("{}{}", plain.stdout, plain.stderr);
-        assert!(told.contains("granted single tables"), "{told}");
+        assert!(told.contains("access only to some tables"), "{told}");
         for setting in [
             "SET sql_mode = CONCAT(@@sql_mode, ',NO_BACKSLASH_ESCAPES')",
             "SET sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES,PIPES_AS_CONCAT,IGNORE_SPACE')",

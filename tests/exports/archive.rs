@@ -75,7 +75,7 @@ async fn there_is_an_archive_where_expired_rows_are_archived_and_the_stream_tell
             assert_eq!(made.stdout.contains("archive"), archives, "{to}");
             let said = made.stdout.contains(view.unwrap());
             assert!(said, "{to}: {}", made.stdout);
-            let warned = made.stderr.contains("there is no archive of what expires");
+            let warned = made.stderr.contains("there is no archive of expired items");
             assert_eq!(warned, !archives && from == stream, "{}", made.stderr);
         }
     }

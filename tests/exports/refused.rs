@@ -30,7 +30,7 @@ async fn what_cannot_be_said_is_refused() {
             &text,
             &["--as", "iam-application", "--tenant", "user"],
             1,
-            "say one of day, r, userId, or none",
+            "use one of day, r, userId, or none",
         ),
         (
             &text,
@@ -52,11 +52,11 @@ async fn what_cannot_be_said_is_refused() {
     for (text, words) in [
         (
             global.replace(scaled, ""),
-            "only where its write capacity follows the load",
+            "only if its write capacity is autoscaled",
         ),
         (
             text.replace("read: 13000", "read: 11999"),
-            "a warm throughput of 12000 reads and 4000 writes a second and more, and the mapping says 11999 and 5000",
+            "a warm throughput of at least 12000 reads and 4000 writes a second, and the mapping has 11999 and 5000",
         ),
     ] {
         std::fs::write(&changed, text).unwrap();

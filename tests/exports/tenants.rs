@@ -43,13 +43,13 @@ async fn a_tenant_is_inferred_only_where_its_tag_tells_the_partition() {
             "V#{user_id | shard(20)}",
             &["V#{voterId | shard(20)}"][..],
             &["V#??"][..],
-            "`first`: its partition key has a shard's number made from `voterId`",
+            "`first`: its partition key has a shard number made from `voterId`",
         ),
         (
             "D#{body | lower}",
             &["D#{email | lower}"],
             &["D#*"],
-            "`first`: a filter makes one text of several values of `email`",
+            "`first`: a filter in its partition key maps several values of `email` to one text",
         ),
         (
             "U#{user_id}",
@@ -61,7 +61,7 @@ async fn a_tenant_is_inferred_only_where_its_tag_tells_the_partition() {
             "U#{user_id | pad(8)}",
             &["U#{userId | pad(8)}"],
             &["U#${aws:PrincipalTag/userId}"],
-            "the tag `userId` has to hold the value as it stands in the key",
+            "the tag `userId` must hold the value as it is in the key",
         ),
     ] {
         let made = asked(item, patterns, &[], 0).await;
@@ -77,13 +77,13 @@ async fn a_tenant_that_does_not_bind_every_statement_is_refused() {
             "V#{user_id | shard(20)}",
             &["V#{voterId | shard(20)}"][..],
             "voterId",
-            "`first`: its partition key has a shard's number made from `voterId`",
+            "`first`: its partition key has a shard number made from `voterId`",
         ),
         (
             "D#{body | lower}",
             &["D#{email | lower}"],
             "email",
-            "`first`: a filter makes one text of several values of `email`",
+            "`first`: a filter in its partition key maps several values of `email` to one text",
         ),
         (
             "U#{user_id}",
@@ -95,25 +95,25 @@ async fn a_tenant_that_does_not_bind_every_statement_is_refused() {
             "U#{user_id}",
             &["U#{userId}", "U#{other}"],
             "userId",
-            "`second`: it asks for `U#*`, and so reaches every tenant's partition of `first`",
+            "`second`: it asks for `U#*`, which includes every tenant's partition of `first`",
         ),
         (
             "U#{user_id}{message_id}",
             &["U#{userId}{month}"],
             "userId",
-            "`first`: no text stands between `userId` and another value",
+            "`first`: no text separates `userId` from another value",
         ),
         (
             "U#{user_id}{message_id | shard(10)}",
             &["U#{userId}{* | shard(10)}"],
             "userId",
-            "`first`: no text stands between `userId` and another value",
+            "`first`: no text separates `userId` from another value",
         ),
     ] {
         let ran = asked(item, patterns, &["--tenant", tenant], 1).await;
         assert_eq!(ran.stdout, "");
         assert!(ran.stderr.contains(words), "{item}: {}", ran.stderr);
-        assert!(ran.stderr.contains("say --tenant none"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("use --tenant none"), "{}", ran.stderr);
     }
 }
 
@@ -129,6 +129,6 @@ async fn a_shard_behind_a_tenant_is_as_wide_as_its_number() {
 async fn what_a_tenant_shares_with_others_is_told_by_name() {
     let tenant = ["--tenant", "userId"];
     let made = asked("{body}", &["U#{userId}", "SERVICE#{name}"], &tenant, 0).await;
-    let words = "`second` is not bound to a tenant";
+    let words = "`second` is not restricted to a tenant";
     assert!(made.stderr.contains(words), "{}", made.stderr);
 }

@@ -128,7 +128,7 @@ async fn long_names_of_indexes_fit_what_is_made_of_them() {
     let resources = at(&template, &["Resources"]).entries();
     assert!(resources.len() > 18 * 4);
     assert!(resources.iter().all(|entry| entry.key.len() <= 255));
-    let warned = "give `aws cloudformation deploy` an --s3-bucket";
+    let warned = "use `aws cloudformation deploy --s3-bucket BUCKET`";
     let said = &cloudformation.stderr;
     assert!(said.contains(warned), "{said}");
     let terraform = made("terraform").stdout;

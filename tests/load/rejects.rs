@@ -61,7 +61,7 @@ async fn rejects_are_in_the_file_and_the_rest_goes_on() {
             "row": {"id": null},
             "code": "key-null",
             "message": "the key attribute is NULL because `c0` is",
-            "help": "leave such rows out with `where`, or say `| default(x)`",
+            "help": "leave such rows out with `where`, or use `| default(x)`",
             "attribute": "PK",
             "item": {"SK": {"S": "USER#"}, "name": {"S": "name of 0"}},
         })

@@ -1,4 +1,4 @@
-//! `docs/patterns.md` cannot go stale: what it shows stands in the files of the examples, or is
+//! The pages of the patterns cannot go stale: what they show stands in the files of the examples, or is
 //! what the other tests expect of them.
 
 use std::path::Path;
@@ -10,11 +10,20 @@ use crate::readme::blocks::{Block, Page, blocks, headings, page};
 use super::all;
 use super::example::{Example, Item, text};
 
+const PAGES: [&str; 2] = ["docs/patterns.md", "docs/patterns-8-to-14.md"];
+
 /// The section of one pattern: its blocks, and the examples that it links to.
 struct Section {
     title: String,
     blocks: Vec<Block>,
     examples: Vec<Example>,
+}
+
+fn all_sections() -> Vec<Section> {
+    PAGES
+        .iter()
+        .flat_map(|path| sections(&page(path)))
+        .collect()
 }
 
 fn sections(page: &Page) -> Vec<Section> {
@@ -80,10 +89,10 @@ fn migration(example: &Example) -> String {
 
 #[test]
 fn the_cookbook_has_a_section_for_each_pattern_and_shows_each_example() {
-    let page = page("docs/patterns.md");
-    let sections = sections(&page);
-    let numbers = headings(&page, 2);
-    let numbers: Vec<_> = numbers.iter().filter_map(|t| t.split_once(". ")).collect();
+    let sections = all_sections();
+    let pages = PAGES.map(page);
+    let numbers = pages.iter().flat_map(|page| headings(page, 2));
+    let numbers: Vec<_> = numbers.filter_map(|t| t.split_once(". ")).collect();
     let numbers: Vec<usize> = numbers.iter().map(|(n, _)| n.parse().unwrap()).collect();
     assert_eq!(numbers, (1..=14).collect::<Vec<_>>());
     let mut shown: Vec<&str> = sections
@@ -99,7 +108,7 @@ fn the_cookbook_has_a_section_for_each_pattern_and_shows_each_example() {
 
 #[test]
 fn the_cookbooks_tables_and_mappings_stand_in_the_files() {
-    for section in sections(&page("docs/patterns.md")) {
+    for section in all_sections() {
         let migrations: Vec<String> = section.examples.iter().map(migration).collect();
         for block in section.of("sql") {
             section.stands_in(block, &migrations);
@@ -116,7 +125,7 @@ fn the_cookbooks_tables_and_mappings_stand_in_the_files() {
 
 #[test]
 fn the_cookbooks_items_queries_and_answers_are_those_of_the_tests() {
-    for section in sections(&page("docs/patterns.md")) {
+    for section in all_sections() {
         let golden = section.items();
         let cases = section
             .examples

@@ -212,7 +212,7 @@ async fn an_item_that_is_missing_changed_or_too_many_is_named() {
     plant.delete("PRODUCT#10", "TRACK#01#002").await;
     let found = plant.finds("listTracksOfAlbum", "missing", "10, 1, 2");
     assert_eq!(found["item_type"], "TRACK");
-    // The same where four item types come back.
+    // The same where four item types are returned.
     plant.finds("getProduct", "missing", "10, 1, 2");
     plant.finds("getProduct", "extra", "\"PRODUCT#10\", \"TRACK#01#099\"");
     plant.drop().await;
@@ -247,7 +247,7 @@ async fn a_limit_that_cuts_otherwise_is_found_and_told() {
     assert_eq!(said["claim"]["verdict"], "differs");
     assert_eq!(
         said["notes"],
-        serde_json::json!(["its limit is 2, and that of its SQL 1"])
+        serde_json::json!(["its limit is 2, and its SQL's limit is 1"])
     );
     plant.change(" ORDER BY reported_at DESC LIMIT 1", " LIMIT 1");
     let said = plant.says("getLastReport", 3);

@@ -24,7 +24,7 @@ pub(super) struct Case {
     shards: u32,
     /// Whether the order of the answer is promised.
     ordered: bool,
-    /// The attributes that come back, where the index does not hold all.
+    /// The attributes that are returned, where the index does not hold all.
     attributes: Option<Vec<String>>,
     /// The keys of the items, in their order.
     pub(super) answer: Vec<Vec<String>>,

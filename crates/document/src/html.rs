@@ -62,7 +62,7 @@ pub fn html(definition: &Definition) -> String {
                 }
                 footer {
                     "Written by dynafold docs from " code { (definition.mapping) }
-                    ". It is made again; edit the mapping instead."
+                    ". It is generated: edit the mapping instead."
                 }
                 script { (PreEscaped(SCRIPT)) }
             }

@@ -16,7 +16,7 @@ pub const MARKDOWN_MARKER: &str = "<!-- Written by `dynafold docs`";
 #[must_use]
 pub fn markdown(definition: &Definition) -> String {
     let mut out = format!(
-        "{MARKDOWN_MARKER} from {}. It is made again; edit the mapping instead. -->\n\n# DynamoDB table {}\n\n",
+        "{MARKDOWN_MARKER} from {}. It is generated: edit the mapping instead. -->\n\n# DynamoDB table {}\n\n",
         definition.mapping.replace("--", "- -"),
         code(&definition.table)
     );

@@ -17,7 +17,7 @@ pub(super) fn examples(examples: Option<&Examples>) -> String {
         format!("Examples are from the first {rows} of each item type")
     };
     match &examples.asked {
-        Some(place) => format!("{rows}; answers were asked of {place}."),
+        Some(place) => format!("{rows}; answers are from {place}."),
         None => format!("{rows}; answers are those of a table with these items."),
     }
 }

@@ -202,7 +202,7 @@ pub struct Settings {
     pub stream: Option<StreamView>,
     /// Whether continuous backups are on.
     pub point_in_time_recovery: Option<bool>,
-    /// Whether the table is guarded against deletion.
+    /// Whether the table is protected against deletion.
     pub deletion_protection: Option<bool>,
     /// The table class.
     pub class: Option<TableClass>,

@@ -91,7 +91,7 @@ impl Checked {
             };
             let message = format!("the answers of `{name}` cannot be proved: {why}");
             let warning = Diagnostic::new(Code::UnprovedAnswer, span.clone(), message).with_help(
-                "mend that, and `verify --patterns` proves them; if they need not be proved: accept: [unproved-answer]",
+                "change this if you want `verify --patterns` to prove them; if you need no proof: accept: [unproved-answer]",
             );
             if *accepted {
                 self.accepted.push(warning);
@@ -157,7 +157,7 @@ pub async fn check(
                 let message = format!("the source refuses this condition: {}", reason(error)?);
                 let fault = Diagnostic::new(Code::Sql, condition.span, message);
                 diagnostics.push(fault.with_help(
-                    "write it as it stands behind WHERE in the source's SQL; texts stand in single quotes",
+                    "write it as after WHERE in the source's SQL, with texts in single quotes",
                 ));
                 model = None;
             }
@@ -177,7 +177,7 @@ pub async fn check(
             if let Some(message) = refused_sql(sql, catalog, source).await? {
                 let fault = Diagnostic::new(Code::Sql, sql.span.clone(), message);
                 diagnostics.push(fault.with_help(
-                    "write it as the source's own client would ask, with parameters as `:name`: it is sent as it stands",
+                    "write it as for the database's own client, with parameters as `:name`: it is sent unchanged",
                 ));
                 refused = true;
             }

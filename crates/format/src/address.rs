@@ -15,22 +15,22 @@ const PLACES: [&str; 4] = ["host", "hostaddr", "dbname", "socket"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unsafe {
     /// When what follows the scheme is no `//`.
-    #[error("`//` and then user and host must follow its scheme")]
+    #[error("its scheme must be followed by `//`, the user and the host")]
     Slashes,
     /// When a bare `@` stands behind where the host ends.
     #[error(
-        "it holds a bare `@` behind its host; in a password `/` is written as %2F, in a database's name `@` as %40"
+        "it has an unescaped `@` after its host; write `/` in a password as %2F, and `@` in a database's name as %40"
     )]
     At,
     /// When a bare `#` stands in it.
-    #[error("it holds a bare `#`, which is written as %23")]
+    #[error("it has an unescaped `#`; write it as %23")]
     Hash,
     /// When what follows a bare `?` is no parameter.
-    #[error("it holds a bare `?` before what is no parameter; in a password it is written as %3F")]
+    #[error("it has an unescaped `?` without a parameter after it; in a password, write it as %3F")]
     QuestionMark,
     /// When another address, or a user and a password, stand where a file's name belongs.
     #[error(
-        "it has another address where a file's name belongs; a file of such a name is written with `./` before it"
+        "it has a URL in place of a file's name; if the file has this name, write `./` before it"
     )]
     NoFile,
 }

@@ -11,19 +11,35 @@ use std::time::Duration;
 /// repeat their sources in their own text.
 #[must_use]
 pub fn causes(message: &str, error: Option<&dyn Error>) -> Vec<String> {
-    let mut texts = vec![message.to_owned()];
+    let mut said = vec![message.to_owned()];
+    let mut shown = Vec::new();
     let mut next = error;
     while let Some(error) = next {
         let text = error.to_string();
-        // sqlx's preamble to what the operating system says.
-        let preamble = "error communicating with database: ";
-        let text = text.strip_prefix(preamble).unwrap_or(&text);
-        if !texts.iter().any(|before| before.contains(text)) {
-            texts.push(text.to_owned());
+        let own = without_preamble(&text);
+        if !said.iter().any(|before| before.contains(own)) {
+            shown.push(own.to_owned());
         }
+        said.push(text);
         next = error.source();
     }
-    texts.split_off(1)
+    shown
+}
+
+/// What the operating system or the database says, without sqlx's words around it.
+fn without_preamble(text: &str) -> &str {
+    if let Some(said) = text.strip_prefix("error communicating with database: ") {
+        return said;
+    }
+    let Some(said) = text.strip_prefix("error returned from database: ") else {
+        return text;
+    };
+    // MySQL's text begins with its code, and its line is one of the statement. PostgreSQL's line is one of its own source.
+    let own_line = said
+        .rsplit_once(" at line ")
+        .filter(|(_, line)| line.bytes().all(|b| b.is_ascii_digit()))
+        .filter(|_| !said.starts_with(|c: char| c.is_ascii_digit()));
+    own_line.map_or(said, |(message, _)| message)
 }
 
 /// An error and its sources in one line, where there is room for no more.

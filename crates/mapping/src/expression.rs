@@ -271,7 +271,7 @@ impl ExpressionParser {
                 count += 1;
             }
             if count > MOST_IN {
-                let message = format!("IN takes {MOST_IN} values at most, and this has {count}");
+                let message = format!("IN can have {MOST_IN} values, and this has {count}");
                 return Err(fault(from..self.here(), message));
             }
             return self.expect(")");
@@ -445,14 +445,14 @@ fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, ExpressionError> {
                 Some(&"#") => {
                     return Err(fault(
                         at..at + 1,
-                        "names are written without `#`: all of them are replaced",
+                        "write names without `#`: Dynafold replaces all of them",
                     ));
                 }
                 Some(known) => (Token::Sign(known), known.len()),
                 None => {
                     let span = at..at + sign.len_utf8();
                     return Err(match sign {
-                        '"' => fault(span, "a text stands in single quotes: 'text'".to_owned()),
+                        '"' => fault(span, "write texts in single quotes: 'text'".to_owned()),
                         sign => fault(span, format!("`{sign}` is not expected here")),
                     });
                 }

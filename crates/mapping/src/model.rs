@@ -368,7 +368,7 @@ pub struct AccessPattern {
     pub name: Arc<str>,
     /// What it is for.
     pub description: Option<String>,
-    /// The item types that come back; empty where the mapping does not say.
+    /// The item types that are returned; empty where the mapping does not say.
     pub items: Vec<Arc<str>>,
     /// The index that is asked; the table itself without it.
     pub index: Option<Arc<str>>,

@@ -166,7 +166,7 @@ impl<'t> YamlBuilder<'t> {
                 Event::StreamStart | Event::DocumentEnd => {}
                 Event::DocumentStart(..) if root.is_some() => {
                     return Err(self.fault(&span, "the file holds a second YAML document").with_help(
-                        "one mapping is one document: take the second `---` and what follows away",
+                        "one mapping is one document: remove the second `---` and everything after it",
                     ));
                 }
                 Event::DocumentStart(..) => {}
@@ -191,7 +191,7 @@ impl<'t> YamlBuilder<'t> {
                 }
                 let is_tab = |word| matches!(word, "tab" | "tabs");
                 Err(if info.split(' ').any(is_tab) {
-                    Diagnostic::new(Code::Yaml, at..at, "a tab where YAML takes only spaces")
+                    Diagnostic::new(Code::Yaml, at..at, "a tab where YAML allows only spaces")
                         .with_label("this is, or follows, a tab")
                         .with_help("indent with spaces: YAML allows no tabs there")
                 } else {
@@ -199,7 +199,7 @@ impl<'t> YamlBuilder<'t> {
                     Diagnostic::new(Code::Yaml, at..at, message)
                         .with_label("YAML cannot be read from here on")
                         .with_help(
-                            "look here and in the lines above for a key without its colon, a quote that is not closed or is none of \" and ', texts joined by `+`, and wrong indentation (spaces, no tabs); quote texts that hold `: `, `#`, `{` or `[`",
+                            "look here and in the lines above for a key without its colon, a quote that is not closed or is neither \" nor ', texts joined by `+`, and wrong indentation (spaces, no tabs); quote texts that hold `: `, `#`, `{` or `[`",
                         )
                 })
             }
@@ -234,7 +234,7 @@ impl<'t> YamlBuilder<'t> {
                 if !fits && !opens && is_near && words.contains(':') {
                     let others: Vec<String> = indents.iter().map(ToString::to_string).collect();
                     let message = format!(
-                        "this line is indented by {indent} spaces, which no line above it is"
+                        "this line is indented by {indent} spaces, and no line above it is"
                     );
                     let help = format!(
                         "indent it as the lines that it belongs to: those above are indented by {}",
@@ -342,7 +342,7 @@ impl<'t> YamlBuilder<'t> {
                     .anchors
                     .get(&id)
                     .cloned()
-                    .ok_or_else(|| self.fault(span, "the alias names no anchor"))?;
+                    .ok_or_else(|| self.fault(span, "there is no anchor of this name"))?;
                 let (nodes, levels) = measured(&node);
                 self.nodes += nodes;
                 if self.level + levels > MAX_LEVELS {

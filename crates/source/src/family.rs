@@ -20,8 +20,7 @@ const MANY: usize = 1024;
 /// How a row could not be taken.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "children came out of the order of their parents; the columns that tell the parents apart are \
-     ordered by one collation and unique under another"
+    "children were not read in the order of their parents; the columns that identify the parents are ordered by one collation and unique under another"
 )]
 struct OutOfOrder;
 

@@ -291,30 +291,25 @@ impl Tls {
         let is = |words: &str| message.contains(words);
         Some(if is("UnknownIssuer") {
             format!(
-                "the server's certificate is of an authority that this machine does not know: \
-                 `?{authority}=FILE` names the authority's own"
+                "this machine does not know the authority of the server's certificate: name the authority's certificate with `?{authority}=FILE`"
             )
         } else if is("not valid for name") || is("NotValidForName") {
             format!(
-                "the server's certificate is not for this host name: write the name that it is for, \
-                 or leave names unchecked with `?{mode}={}`",
+                "the server's certificate is for another host name: use that name, or turn off the check of names with `?{mode}={}`",
                 self.unnamed
             )
         } else if is("certificate expired") || is("not valid yet") {
             "the server's certificate has expired, or a clock is wrong".to_owned()
         } else if is("does not support TLS") || is("not support SSL") {
             format!(
-                "the server has no TLS: on a network that you trust, do without it with \
-                 `?{mode}={}`",
+                "the server does not support TLS: on a network that you trust, turn it off with `?{mode}={}`",
                 self.unsecured
             )
         } else if is("fatal alert: CertificateRequired") {
-            format!(
-                "the server wants a certificate of the client: `?{certificate}=FILE&{key}=FILE`"
-            )
+            format!("the server requires a client certificate: `?{certificate}=FILE&{key}=FILE`")
         } else if is("certificate") || is("fatal alert") || matches!(cause, Error::Tls(_)) {
             format!(
-                "no secured connection could be made: do the server's certificate, `{authority}`, \
+                "the TLS connection failed: do the server's certificate, `{authority}`, \
                  `{certificate}` and `{key}` fit together?"
             )
         } else {

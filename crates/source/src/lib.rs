@@ -120,7 +120,7 @@ pub enum SourceError {
         what: String,
     },
     /// When SQL reads what no snapshot holds still.
-    #[error("the sequence {name} is read, and what it holds is of the moment, not of the snapshot")]
+    #[error("the sequence {name} is read, and its value is not part of the snapshot")]
     Live {
         /// The sequence.
         name: String,
@@ -152,7 +152,7 @@ pub enum UrlError {
     #[error(transparent)]
     Unsafe(#[from] Unsafe),
     /// When it is of no database that is known. The scheme, where it is short enough to be one.
-    #[error("its scheme is none of postgres, mysql, mariadb, sqlite{}", .0.as_ref().map_or_else(String::new, |scheme| format!(" (it is `{scheme}`)")))]
+    #[error("its scheme must be postgres, mysql, mariadb or sqlite{}", .0.as_ref().map_or_else(String::new, |scheme| format!(" (it is `{scheme}`)")))]
     Scheme(Option<String>),
     /// When it names a SQLite database in memory.
     #[error("it names no file, and a database in memory would be empty")]
@@ -166,7 +166,7 @@ pub enum UrlError {
         mend: String,
     },
     /// When a parameter has a value that is none of its words.
-    #[error("its `{name}` is none of {}", words.join(", "))]
+    #[error("its `{name}` must be one of {}", words.join(", "))]
     Value {
         /// The parameter.
         name: String,
@@ -183,7 +183,7 @@ pub enum UrlError {
         cause: std::io::Error,
     },
     /// When the file that a parameter names holds something else.
-    #[error("the file of its `{name}` holds no {what} in PEM")]
+    #[error("the file of its `{name}` has no {what} in PEM format")]
     NotPem {
         /// The parameter.
         name: String,
@@ -219,7 +219,7 @@ impl SourceError {
             ),
             Self::Moved { .. } => Some("start the same command again once that has ended"),
             Self::Live { .. } => Some(
-                "put a number in its place, or read it from a table; no run can claim anything beside it",
+                "use a number instead, or read it from a table; a run that reads a sequence cannot claim anything",
             ),
             Self::Url(
                 UrlError::Unread(_)
@@ -228,7 +228,7 @@ impl SourceError {
                 | UrlError::Scheme(_)
                 | UrlError::InMemory,
             ) => {
-                Some("say postgres://user@host/database, mysql://user@host/database or sqlite:FILE")
+                Some("use postgres://user@host/database, mysql://user@host/database or sqlite:FILE")
             }
             // What is said of a parameter says all.
             Self::Url(_) | Self::Query { .. } => None,

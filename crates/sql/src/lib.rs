@@ -5,7 +5,7 @@
 //!
 //! - [`SqlQuery::selects`]: its SELECTs, more than one with UNION and its like ([`SqlQuery::set`] says how they are put
 //!   together). Each has its relations with their joins, its result ([`SelectOutput`]), its conditions, and whether it groups.
-//! - [`SqlQuery::order`], [`SqlQuery::limit`], [`SqlQuery::offset`]: those of the query itself, not of a query within it.
+//! - [`SqlQuery::order`], [`SqlQuery::limit`], [`SqlQuery::offset`]: those of the query itself, not of a subquery.
 //! - [`SqlQuery::tables`] and [`SqlQuery::comparisons`]: of all of it, queries within it too.
 //! - [`SqlQuery::strange`] and [`Select::strange`]: clauses that were read and that nothing here tells of. Nothing is left
 //!   out: a query is understood as a whole if these are empty, and no [`ConditionTest::Other`], [`OperandValue::Expression`] or
@@ -46,7 +46,7 @@ pub fn is_keyword(name: &str) -> bool {
     words.binary_search(&name.to_uppercase().as_str()).is_ok()
 }
 
-/// Whether a condition may depend on more than the columns of the row that it is about: it has a query within it, calls
+/// Whether a condition may depend on more than the columns of the row that it is about: it has a subquery, calls
 /// a function, casts, or was not understood.
 #[must_use]
 pub fn reads_more(text: &str, dbms: Dbms) -> bool {
@@ -63,16 +63,16 @@ pub enum UnreadableSql {
     #[error("cannot be read: {0}")]
     Syntax(String),
     /// When it means one thing or another, as the server is set up.
-    #[error("says `{0}`, which is one thing or another as the server is set up: {1}")]
+    #[error("has `{0}`, whose meaning depends on the server's settings: {1}")]
     Ambiguous(String, &'static str),
     /// When it is a statement of another kind, or none.
-    #[error("is no query: it does not begin with SELECT or WITH")]
+    #[error("is not a query: it does not begin with SELECT or WITH")]
     NoQuery,
     /// When it would change something.
-    #[error("would write: it says {0}")]
+    #[error("would write: it has {0}")]
     Writes(String),
     /// When it would lock rows.
-    #[error("would lock rows: it says {0}")]
+    #[error("would lock rows: it has {0}")]
     Locks(String),
     /// When another statement follows.
     #[error("is more than one statement")]

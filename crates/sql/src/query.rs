@@ -256,7 +256,7 @@ fn without_only(sql: &Sql) -> (bool, Vec<TokenWithSpan>) {
 fn syntax(error: ParserError) -> UnreadableSql {
     let message = match error {
         ParserError::TokenizerError(message) | ParserError::ParserError(message) => message,
-        ParserError::RecursionLimitExceeded => "it is nested too deep".to_owned(),
+        ParserError::RecursionLimitExceeded => "it is nested too deeply".to_owned(),
     };
     let place = message.rfind(" at Line: ").unwrap_or(message.len());
     UnreadableSql::Syntax(message.get(..place).unwrap_or_default().to_owned())

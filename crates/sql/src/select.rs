@@ -264,7 +264,7 @@ impl SelectReader<'_> {
         };
         let alias = alias.as_ref();
         if alias.is_some_and(|alias| !alias.columns.is_empty() || alias.at.is_some()) {
-            self.read.strange.push("names of columns behind an alias");
+            self.read.strange.push("names of columns after an alias");
         }
         let called = |alias: &TableAlias| Name::of(&alias.name, self.sql.dbms());
         self.read.relations.push(FromRelation {

@@ -326,8 +326,8 @@ fn queries_are_understood_as_what_they_are() {
 #[test]
 fn what_is_no_single_query_that_reads_is_refused() {
     for (dbms, sql, expected) in [
-        (Postgres, "DELETE FROM t", "is no query"),
-        (Postgres, "", "is no query"),
+        (Postgres, "DELETE FROM t", "is not a query"),
+        (Postgres, "", "is not a query"),
         (
             Postgres,
             "SELECT 1; DROP TABLE t",
@@ -336,37 +336,37 @@ fn what_is_no_single_query_that_reads_is_refused() {
         (
             Postgres,
             "WITH a AS (DELETE FROM t RETURNING *) SELECT * FROM a",
-            "would write: it says DELETE",
+            "would write: it has DELETE",
         ),
         (
             Postgres,
             "SELECT * INTO u FROM t",
-            "would write: it says INTO",
+            "would write: it has INTO",
         ),
         (
             Postgres,
             "SELECT * FROM t FOR UPDATE",
-            "would lock rows: it says FOR UPDATE",
+            "would lock rows: it has FOR UPDATE",
         ),
         (
             Postgres,
             "SELECT * FROM t FOR NO KEY UPDATE OF t",
-            "would lock rows: it says FOR NO KEY UPDATE",
+            "would lock rows: it has FOR NO KEY UPDATE",
         ),
         (
             Postgres,
             "SELECT * FROM t FOR SHARE",
-            "would lock rows: it says FOR SHARE",
+            "would lock rows: it has FOR SHARE",
         ),
         (
             Postgres,
             "SELECT * FROM t FOR KEY SHARE NOWAIT",
-            "would lock rows: it says FOR KEY SHARE",
+            "would lock rows: it has FOR KEY SHARE",
         ),
         (
             Mysql,
             "SELECT * FROM t LOCK IN SHARE MODE",
-            "would lock rows: it says LOCK IN SHARE MODE",
+            "would lock rows: it has LOCK IN SHARE MODE",
         ),
         (Postgres, "SELECT a FROM t WHERE id = $1", "written `$1`"),
         (Mariadb, "SELECT a FROM t WHERE id = ?", "written `?`"),
@@ -378,28 +378,28 @@ fn what_is_no_single_query_that_reads_is_refused() {
         (
             Mysql,
             "SELECT a FROM t WHERE a = 1 || b = 2 AND c = :c",
-            "says `||`",
+            "has `||`",
         ),
-        (Mysql, "SELECT a FROM t WHERE a = 1 && b = 2", "says `&&`"),
+        (Mysql, "SELECT a FROM t WHERE a = 1 && b = 2", "has `&&`"),
         (
             Mysql,
             "SELECT a FROM t WHERE a = 1 AND b XOR c",
-            "says `XOR`",
+            "has `XOR`",
         ),
         (
             Mysql,
             "SELECT a FROM t WHERE a = 1 /*!50000 OR b = 2 */",
-            "says `/*!`",
+            "has `/*!`",
         ),
         (
             Mysql,
             "SELECT /*+ set_var(sql_select_limit=3) */ a FROM t WHERE a = 1",
-            "says `SET_VAR`",
+            "has `SET_VAR`",
         ),
         (
             Mariadb,
             "SELECT a FROM t WHERE a = 1 /*M! OR b = 2 */",
-            "says `/*!`",
+            "has `/*!`",
         ),
         (
             Postgres,
@@ -430,7 +430,10 @@ fn what_is_nested_too_deep_or_too_long_is_refused_and_breaks_nothing() {
     let nested = |n: usize| format!("SELECT {}1{} FROM t", "(".repeat(n), ")".repeat(n));
     assert_eq!(of(&nested(20)), Ok(1));
     let refused = of(&nested(10_000)).expect_err("it is nested deep");
-    assert_eq!(refused.to_string(), "cannot be read: it is nested too deep");
+    assert_eq!(
+        refused.to_string(),
+        "cannot be read: it is nested too deeply"
+    );
     for part in [" OR a=1", "+1", "||a::text", " IS NULL"] {
         let long = |n: usize| format!("SELECT a FROM t WHERE a = 1{}", part.repeat(n));
         assert_eq!(of(&long(3_000)), Ok(1));

@@ -130,7 +130,7 @@ fn indexes(wanted: &[Index], found: &[Index], local: bool, all: &mut Differences
     }
     for other in found {
         if !wanted.iter().any(|index| index.name == other.name) {
-            let text = format!("the mapping does not know the table's index {}", other.name);
+            let text = format!("the mapping does not have the table's index {}", other.name);
             all.push(Comfort, text);
         }
     }
@@ -195,7 +195,7 @@ fn lacks(wanted: &Projection, found: &Projection) -> bool {
 fn projection_text(projection: &Projection) -> String {
     match projection {
         Projection::All => "all attributes".to_owned(),
-        Projection::Keys => "keys alone".to_owned(),
+        Projection::Keys => "keys only".to_owned(),
         Projection::Include(names) => {
             let sorted: BTreeSet<&str> = names.iter().map(String::as_str).collect();
             let names: Vec<&str> = sorted.into_iter().collect();
@@ -291,8 +291,8 @@ mod tests {
             [
                 "the table's key is PK (N), the mapping says PK (S), SK (S)",
                 "the key of index GSI1 is GSI1PK (S), [GSI1SK (S), more (S)], the mapping says GSI1PK (S), GSI1SK (S)",
-                "index GSI1 holds keys alone, the mapping says keys and a, b",
-                "the mapping does not know the table's index other",
+                "index GSI1 holds keys only, the mapping says keys and a, b",
+                "the mapping does not have the table's index other",
                 "the table has no local index LSI1",
                 "the TTL attribute is none, the mapping says expires",
                 "the table is provisioned for 5 reads and 6 writes a second, the mapping says on demand",

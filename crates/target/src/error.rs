@@ -45,7 +45,7 @@ pub enum TargetErrorKind {
     EncryptionKey,
     /// When another process holds the file of the embedded engine.
     Locked,
-    /// When the disk under the file of the embedded engine is full.
+    /// When no space is left for the file of the embedded engine.
     DiskFull,
     /// When the file of the embedded engine cannot be used for another reason.
     File,

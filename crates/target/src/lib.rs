@@ -235,6 +235,6 @@ pub trait Target: Send + Sync {
     /// Sends one request of an access pattern, for one page. `from` is where the last page ended.
     async fn ask(&self, table: &Table, request: &Request, from: Option<Position>) -> Result<Page>;
 
-    /// Deletes a table and waits until it is gone. One that is not there is gone already.
+    /// Deletes a table and waits until it no longer exists. One that is not there is gone already.
     async fn delete_table(&self, name: &str) -> Result<()>;
 }

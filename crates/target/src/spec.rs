@@ -34,10 +34,10 @@ pub enum SpecError {
     #[error("`local:` needs a file name; `local` alone is a table in memory")]
     NoFile,
     /// When an option of `dynamodb` is given for `local`. The option's name.
-    #[error("`{0}` goes with `--target dynamodb`, not with `local`")]
+    #[error("`{0}` works with `--target dynamodb`, not with `local`")]
     NotForLocal(&'static str),
     /// When a URL stands where `dynamodb` is meant, with the URL as an option.
-    #[error("a URL is not a target; say `--target dynamodb --endpoint-url {0}`")]
+    #[error("a URL is not a target; use `--target dynamodb --endpoint-url {0}`")]
     Url(String),
     /// When the endpoint is not an HTTP URL. The URL, without secrets.
     #[error("`{0}` is not an endpoint; it begins with http:// or https:// and names a host")]
@@ -171,12 +171,12 @@ mod tests {
             (
                 "http://127.0.0.1:8000",
                 None,
-                "a URL is not a target; say `--target dynamodb --endpoint-url http://127.0.0.1:8000`",
+                "a URL is not a target; use `--target dynamodb --endpoint-url http://127.0.0.1:8000`",
             ),
             (
                 "local",
                 Some("http://127.0.0.1:8000"),
-                "`--endpoint-url` goes with `--target dynamodb`, not with `local`",
+                "`--endpoint-url` works with `--target dynamodb`, not with `local`",
             ),
             (
                 "dynamodb",

@@ -121,7 +121,7 @@ fn shown(words: &[&str]) -> String {
 async fn prepare(paths: &Paths, output: &OutputStreams) -> Result<(), Failure> {
     let stays = |path: &Path| {
         let shown = path.display();
-        output.note(&format!("{shown} is there already and stays as it is"));
+        output.note(&format!("{shown} exists already and stays as it is"));
     };
     if paths.source.exists() {
         stays(&paths.source);

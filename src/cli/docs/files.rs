@@ -31,9 +31,9 @@ pub(in crate::cli) enum DocsFormat {
     Terraform,
     /// A NoSQL Workbench data model with the example items
     Workbench,
-    /// The IAM policy that migrates, verifies and asks this table
+    /// The IAM policy to migrate, verify and query this table
     IamMigration,
-    /// The IAM policy of an application that asks the access patterns
+    /// The IAM policy of an application that uses the access patterns
     IamApplication,
 }
 
@@ -99,12 +99,15 @@ pub(super) fn places(
     let places = match (formats, output) {
         ([_, _, ..], Some(path)) if path == Path::new("-") => {
             return Err(Failure::usage("only one format can go to standard output")
-                .with_help("say --as once, or name a folder with --output"));
+                .with_help("use --as once, or name a folder with --output"));
         }
         ([_, _, ..], Some(path)) if path.is_file() => {
-            let message = format!("`{}` is a file, and there are several", path.display());
+            let message = format!(
+                "`{}` is a file, and several files are to be written",
+                path.display()
+            );
             return Err(
-                Failure::usage(message).with_help("say --as once, or name a folder with --output")
+                Failure::usage(message).with_help("use --as once, or name a folder with --output")
             );
         }
         ([only], Some(path)) if path == Path::new("-") => vec![(*only, FormatDestination::Stdout)],
@@ -143,7 +146,7 @@ fn spare(path: &Path, format: DocsFormat) -> Result<(), Failure> {
     let unreadable = |error: io::Error| {
         Failure::failed(format!("cannot read `{}`", path.display()))
             .with_cause(&error)
-            .with_help("it is there already; name another place with --output")
+            .with_help("it exists already; name another place with --output")
     };
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
@@ -163,9 +166,12 @@ fn spare(path: &Path, format: DocsFormat) -> Result<(), Failure> {
     if String::from_utf8_lossy(&beginning).contains(format.marker()) {
         return Ok(());
     }
-    let message = format!("`{}` is there already, and not by `docs`", path.display());
+    let message = format!(
+        "`{}` exists already and was not written by `docs`",
+        path.display()
+    );
     Err(Failure::usage(message)
-        .with_help("say --force to overwrite it, or name another place with --output"))
+        .with_help("use --force to overwrite it, or name another place with --output"))
 }
 
 /// Puts a text where it belongs.

@@ -35,14 +35,13 @@ pub(in crate::cli) struct Docs {
     pub(super) mapping: PathBuf,
     #[command(flatten)]
     source: SourceArguments,
-    /// A schema that `inspect --format json` wrote, instead of a source; there are no examples then
+    /// A schema written by `inspect --format json`, instead of a source; there are no examples then
     #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "target"])]
     catalog: Option<PathBuf>,
     /// What to write; may be repeated [default: html and markdown]
     #[arg(long = "as", value_name = "FORMAT")]
     formats: Vec<DocsFormat>,
-    /// The folder to write into, files are named after the mapping; with one --as the file, or -
-    /// for standard output [default: the current folder]
+    /// The folder to write into, with files named after the mapping; with one --as, the file, or - for standard output [default: the current folder]
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
     /// Overwrite files that `docs` did not write
@@ -52,14 +51,13 @@ pub(in crate::cli) struct Docs {
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(super) limit: u16,
-    /// Show no value of any row: no example items, answers or partition keys
+    /// Leave out all values of rows: no example items, answers or partition keys
     #[arg(long)]
     pub(super) no_examples: bool,
     /// Read every row: exact sizes, write units and hot partitions, instead of estimates
     #[arg(long)]
     pub(super) all: bool,
-    /// Ask the access patterns' example answers of this table, `dynamodb` or `local:FILE`, instead
-    /// of one that is made from the first rows
+    /// Read the example answers from this table, `dynamodb` or `local:FILE`, instead of a table made from the first rows
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
     #[command(flatten)]
@@ -70,11 +68,11 @@ pub(in crate::cli) struct Docs {
     /// The AWS account in IAM policies [default: any]
     #[arg(long, value_name = "ID", value_parser = account)]
     account: Option<String>,
-    /// The parameter by which partitions belong to a caller of the application, or `none` [default:
-    /// the one by which all access patterns find theirs]
+    /// The parameter that identifies the tenant, the caller that a partition belongs to, or `none` [default:
+    /// the one by which all access patterns find their partition]
     #[arg(long, value_name = "PARAMETER")]
     tenant: Option<String>,
-    /// A file of prices, instead of the built-in ones
+    /// A price file, instead of the built-in prices
     #[arg(long, value_name = "FILE")]
     pub(super) prices: Option<PathBuf>,
     /// The time that decides what has expired, in RFC 3339 [default: the clock at the start]

@@ -30,8 +30,10 @@ pub(super) fn files(
     for (at, (name, file)) in files.iter().enumerate() {
         let mut before = files.iter().take(at);
         if let Some((other, _)) = before.find(|(_, before)| before == file) {
-            return Err(Failure::usage(format!("{other} and {name} name one file"))
-                .with_help("give each a file of its own"));
+            return Err(
+                Failure::usage(format!("{other} and {name} name the same file"))
+                    .with_help("give each a file of its own"),
+            );
         }
     }
     Ok(())

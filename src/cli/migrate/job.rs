@@ -63,10 +63,10 @@ pub(in crate::cli) struct Migrate {
     /// Where `expired: archive` writes items, one JSON line each [default: beside the mapping]
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
-    /// Maximum write capacity units a second, indexes included [default: as the table takes]
+    /// Maximum write capacity units a second, indexes included [default: as fast as the table accepts]
     #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(super) max_wcu: Option<u32>,
-    /// Maximum number of batches in flight [default: as the target can take]
+    /// Maximum number of batches in flight [default: as many as the target accepts]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: Option<u16>,
     /// Connections that read in parallel, on PostgreSQL [default: one a processor, 8 at most]
@@ -75,7 +75,7 @@ pub(in crate::cli) struct Migrate {
     /// About how many rows are read, entered and gone on with as one
     #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     chunk_rows: Option<u64>,
-    /// Read the source once, and find equal keys only after they have overwritten each other
+    /// Read the source once, and find equal keys only after one item has overwritten the other
     #[arg(long)]
     one_pass: bool,
     /// Write only items that are missing from the table or differ there; costs reads instead of writes
@@ -89,10 +89,10 @@ pub(in crate::cli) struct Migrate {
     /// Delete the table first and create it again
     #[arg(long, conflicts_with_all = ["changes_only", "prune", "append", "plan", "no_create"])]
     pub(super) replace: bool,
-    /// Load into a table that holds items already; those with the same keys are replaced
+    /// Load into a table that already has items; those with the same keys are replaced
     #[arg(long)]
     append: bool,
-    /// Say what would be added, changed and, with --prune, deleted; write nothing
+    /// Show what would be added, changed and, with --prune, deleted; write nothing
     #[arg(long, visible_alias = "dry-run")]
     pub(super) plan: bool,
     /// Only this item type; may be repeated
@@ -198,9 +198,9 @@ impl Migrate {
         let is_read = |path: &Path| again.is_some_and(|read| real(read) == real(path));
         match &self.rejects {
             Some(path) if is_read(path) => Err(Failure::usage(
-                "--retry-rejects and --rejects name one file",
+                "--retry-rejects and --rejects name the same file",
             )
-            .with_help("give the rows that are rejected again a file of their own")),
+            .with_help("name another file for the rows that are rejected again")),
             Some(path) => Ok(path.clone()),
             None => {
                 let beside = self.mapping.with_extension("rejects.ndjson");

@@ -48,7 +48,7 @@ impl KeyTemplateTexts {
             return Ok(());
         }
         let message = format!(
-            "the keys of {} are not made as they were in the last full load: the items that it loaded have the old ones",
+            "the keys of {} are made differently from the last full load: the items that it loaded have the old keys",
             changed.join(", ")
         );
         Err(Failure::failed(message).with_help(

@@ -41,15 +41,15 @@ fn rows(path: &Path, model: &Model) -> Result<HashSet<(Arc<str>, String)>, Failu
     for (number, line) in (1_u64..).zip(BufReader::new(file).lines()) {
         let line = line.map_err(|error| unread(&error))?;
         let Line { item_type, row } = serde_json::from_str(&line).map_err(|error| {
-            Failure::usage(format!("{shown}, line {number}, is no reject"))
+            Failure::usage(format!("{shown}, line {number}, is not a reject"))
                 .with_cause(&error)
-                .with_help("it takes a file that `migrate --rejects` has written")
+                .with_help("use a file that `migrate --rejects` has written")
         })?;
         let mut all = model.item_types.iter();
         let known = all.find(|one| *one.name == *item_type);
         if known.is_some_and(ItemType::is_keyless) {
             let message = format!(
-                "{shown}, line {number}: the rows of {item_type} cannot be told apart, because what they are read from has no key"
+                "{shown}, line {number}: the rows of {item_type} cannot be identified, because their source has no key"
             );
             return Err(Failure::usage(message).with_help(format!(
                 "load all of them: --items {item_type} --changes-only"

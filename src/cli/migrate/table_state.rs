@@ -93,7 +93,7 @@ impl TableState {
         output.warnings(differences.map(ToString::to_string));
         if ensured.made {
             let place = target.place();
-            output.note(&format!("made the table `{}` at {place}", table.name));
+            output.note(&format!("created the table `{}` at {place}", table.name));
         }
         let made = ensured.made && target.is_billed();
         Ok(load::ReadyTable {
@@ -120,14 +120,13 @@ impl TableState {
             return Ok(TableAtStart::Held);
         }
         let message = format!(
-            "the table `{}` at {} holds items already",
+            "the table `{}` at {} already has items",
             table.name,
             target.place()
         );
         Err(Failure::failed(message).with_help(
             "choose what happens to them: --append keeps them and replaces those with the \
-             same keys, --changes-only writes only what differs, with --prune it deletes what no row \
-             makes any more, --replace deletes the table and creates it again, --plan shows what would change",
+             same keys, --changes-only writes only what differs, with --prune it deletes items that no row makes any more, --replace deletes the table and creates it again, --plan shows what would change",
         ))
     }
 
@@ -147,7 +146,7 @@ impl TableState {
         });
         let table = format!("the table `{name}` at {place} with {items}");
         let why = format!("this deletes {table}");
-        let question = format!("delete {table}, and make it again?");
+        let question = format!("delete {table} and create it again?");
         OutputStreams::agree(yes, &why, &question, "nothing was deleted")
     }
 }

@@ -61,7 +61,7 @@ pub(super) struct AllRows {
     /// Where rejected rows are written, one JSON line each
     #[arg(long, value_name = "FILE", requires = "all")]
     pub(super) rejects: Option<PathBuf>,
-    /// A file of prices, instead of the built-in ones
+    /// A price file, instead of the built-in prices
     #[arg(long, value_name = "FILE", requires = "all")]
     pub(super) prices: Option<PathBuf>,
     /// The AWS region whose prices are shown [default: the price file's]

@@ -22,7 +22,7 @@ pub(super) fn create(path: &Path) -> Result<File, Failure> {
     };
     made.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            Failure::failed(format!("the file `{}` is there already", path.display()))
+            Failure::failed(format!("the file `{}` exists already", path.display()))
                 .with_help("remove it, or name another with --output")
         }
         _ => Failure::unwritten(path, &error),

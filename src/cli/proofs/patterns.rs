@@ -35,7 +35,7 @@ fn served(proof: &PatternProof) -> String {
     let units = match proof.most_units {
         Some(most) if most <= proof.least_units => format!("{most} read units"),
         Some(most) => format!("{} to {most} read units", proof.least_units),
-        None => format!("from {} read units, no limit above", proof.least_units),
+        None => format!("from {} read units, no upper limit", proof.least_units),
     };
     format!(
         "{}: {} on {of}, {}{partitions}; finds {}; {units}",

@@ -39,7 +39,7 @@ pub(in crate::cli) struct Query {
     pub(super) mapping: PathBuf,
     /// The access pattern; without it all are listed
     pub(super) pattern: Option<String>,
-    /// A parameter's value; each parameter is an option of its own too, unless one has its name
+    /// A parameter's value; each parameter is also an option of its own, unless an option has its name
     #[arg(short, long = "param", value_name = "NAME=VALUE")]
     params: Vec<String>,
     /// The parameters that were given as options of their own.
@@ -53,20 +53,20 @@ pub(in crate::cli) struct Query {
     /// Show the requests as the AWS CLI takes them, and send nothing
     #[arg(long)]
     pub(super) explain: bool,
-    /// Read every page; without it one is read, of each shard
+    /// Read every page, not only the first one of each shard
     #[arg(long)]
     pub(super) all: bool,
-    /// Ask N times, and say how long it took
+    /// Run it N times and show how long it took
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "explain",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) repeat: u32,
-    /// A schema that `inspect --format json` wrote, for the types of parameters
+    /// A schema written by `inspect --format json`, for the types of parameters
     #[arg(long, value_name = "FILE", conflicts_with = "source")]
     catalog: Option<PathBuf>,
-    /// The database, for the types of parameters; not needed, and `DATABASE_URL` is ignored
+    /// The database, for the types of parameters; optional, and `DATABASE_URL` is ignored
     #[arg(long, value_name = "URL")]
     source: Option<String>,
-    /// The moment from which `params` count, in RFC 3339 [default: the clock]
+    /// The time that `now` in `params` means, in RFC 3339 [default: the clock]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(super) now: Option<Timestamp>,
     /// Show the table's keys too

@@ -75,7 +75,7 @@ pub(in crate::cli) fn outlined(
         found.tell(path, output);
     }
     let outline = found.outline.ok_or_else(|| {
-        Failure::failed(format!("the mapping `{}` has faults", path.display()))
+        Failure::failed(format!("the mapping `{}` has errors", path.display()))
             .with_help("`dynafold check` shows all of them")
     })?;
     Ok(QueryContext {

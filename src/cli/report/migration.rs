@@ -139,12 +139,12 @@ fn keys(report: &Report) -> Option<String> {
     let keys = &report.keys;
     match keys.check {
         _ if keys.overwritten > 0 => Some(format!(
-            "{} written over another with the same key: {}",
+            "{} that overwrote another with the same key: {}",
             counted(keys.overwritten, "item"),
             if keys.check == KeyCheck::Late {
-                "run without --one-pass to see which"
+                "run without --one-pass to see which ones"
             } else {
-                "the rows that were loaded are not those whose keys were compared before"
+                "the loaded rows are not the rows whose keys were compared before"
             }
         )),
         KeyCheck::Proved => None,
@@ -254,7 +254,7 @@ pub(in crate::cli) fn migration_outcome(report: &Report) -> String {
     match &report.outcome {
         Outcome::Complete => "complete".to_owned(),
         Outcome::CompleteWithRejects if report.total.rejected == 0 => format!(
-            "complete, but {} written over another",
+            "complete, but {} overwrote another",
             counted(report.keys.overwritten, "item")
         ),
         Outcome::CompleteWithRejects => {

@@ -59,7 +59,7 @@ fn pattern(all: &PatternsReport, report: &PatternReport) -> Vec<String> {
             possible: None,
         } => {
             format!(
-                "agrees: {} asked, and there are always more",
+                "agrees: {} asked, of an unlimited number",
                 format::counted(asked, "value")
             )
         }
@@ -100,7 +100,7 @@ fn ending(report: &PatternsReport) -> String {
             "verified: every access pattern answers what its SQL answers".to_owned()
         }
         PatternsOutcome::Agrees => {
-            "verified as far as it was asked: no call that was asked answers otherwise than its SQL"
+            "verified for the calls that were asked: none has an answer that differs from its SQL's"
                 .to_owned()
         }
         PatternsOutcome::NotProved if report.proved + report.agrees == 0 => {

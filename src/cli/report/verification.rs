@@ -46,7 +46,7 @@ pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
     if let Some(items @ 1..) = report.elsewhere {
         let items = counted(items, "item");
         out.push(format!(
-            "{items} of no item type of the mapping, left aside"
+            "{items} that belong to no item type of the mapping, not compared"
         ));
     }
     if report.unclear > 0 {
@@ -89,7 +89,7 @@ fn ending(report: &VerifyReport) -> String {
     let left = match total.foreign {
         0 => String::new(),
         items => format!(
-            "; left alone because something else has made them: {}",
+            "; not repaired because something else has made them: {}",
             counted(items, "item")
         ),
     };

@@ -30,7 +30,7 @@ pub(in crate::cli) struct Verify {
     /// Write what is missing or different; nothing is deleted
     #[arg(long)]
     pub(super) repair: bool,
-    /// Maximum write capacity units a second of a repair, indexes included [default: as the table takes]
+    /// Maximum write capacity units a second of a repair, indexes included [default: as fast as the table accepts]
     #[arg(long, value_name = "UNITS", requires = "repair",
           value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(super) max_wcu: Option<u32>,
@@ -70,8 +70,7 @@ pub(super) struct Answers {
     /// Compare only the answers of this access pattern; may be repeated
     #[arg(long = "pattern", value_name = "NAME")]
     pub(super) pattern: Vec<String>,
-    /// How many values to ask each access pattern with, at most 10000; all of them if there are no
-    /// more
+    /// How many values to try for each access pattern, at most 10000; all of them if there are no more
     #[arg(long, value_name = "N", requires = "answers", default_value_t = 20,
           value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(super) values: u16,

@@ -90,14 +90,10 @@ async fn whatever_is_wrong_with_parameters_is_said() {
         "without the schema",
         "--catalog",
     );
-    says(
-        &of(&["since"]),
-        "how the moment is written is not known",
-        "--catalog",
-    );
+    says(&of(&["since"]), "its text form is not known", "--catalog");
     says(
         &of(&["byPoints", "--grp", "b", "--low", "80", "--high", "70"]),
-        "`points` is asked from `{low}` to `{high}`, and the first comes behind the second",
+        "`points` is asked from `{low}` to `{high}`, and the first sorts after the second",
         "exchange",
     );
     let unknown = of(&["note", "--grp", "b", "--idd", "7"]).stderr;
@@ -133,7 +129,7 @@ async fn whatever_is_wrong_with_parameters_is_said() {
     says(
         &alone(&elsewhere).exits(1),
         "there is no such table",
-        "`dynafold migrate` makes and fills",
+        "`dynafold migrate` creates and fills",
     );
 }
 

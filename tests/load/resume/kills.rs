@@ -127,7 +127,7 @@ async fn one(
         figures.kills += 1;
     }
     let ended = ended.unwrap_or_else(|| case.migrate(&[]));
-    if ended.code == 1 && ended.stderr.contains("holds items already") {
+    if ended.code == 1 && ended.stderr.contains("already has items") {
         // Killed between its last word in the state and its report.
         figures.late += 1;
     } else {

@@ -244,7 +244,7 @@ async fn an_answer_from_a_table_that_was_emptied_since_is_none() {
     let refused = source
         .ask("SELECT id FROM t", &columns)
         .await
-        .expect_err("it is gone");
+        .expect_err("it no longer exists");
     assert!(matches!(refused, SourceError::Moved { .. }), "{refused}");
     assert_eq!(
         source

@@ -135,7 +135,8 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         .map(|source| vec![code(&source.name)])
         .collect();
     if !queried.is_empty() {
-        let title = "Queries of the mapping name these; which columns they take is not traced:";
+        let title =
+            "Queries of the mapping read these; which of their columns they use is not traced:";
         blocks.push(DocBlock::paragraph(title));
         blocks.push(DocBlock::List(queried));
     }
@@ -150,7 +151,7 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     if unread.is_empty() {
         blocks.push(DocBlock::paragraph("Every other table is read."));
     } else {
-        blocks.push(DocBlock::paragraph("From these nothing is read:"));
+        blocks.push(DocBlock::paragraph("Nothing is read from these:"));
         blocks.push(DocBlock::List(unread));
     }
     blocks
@@ -165,7 +166,7 @@ fn columns(source: &SourceTable) -> DocBlock {
         let carried = match (column.carriers.as_slice(), column.leads) {
             ([], true) => vec![TextPiece::Marked(
                 "none",
-                "nothing; it leads to other rows".into(),
+                "nothing; it is used to find other rows".into(),
             )],
             ([], false) => vec![TextPiece::Marked("none", "nothing".into())],
             _ => joined(carriers, &TextPiece::Break),
@@ -193,11 +194,11 @@ pub(crate) fn fate(source: &SourceTable) -> Vec<DocBlock> {
     });
     let fate = match source.part {
         TableRole::Read if source.item_types.is_empty() => {
-            "Read to find other rows; nothing of it is in an item."
+            "Read only to find other rows; no item has its values."
         }
         TableRole::Read => "Its values are in these item types:",
         TableRole::Queried => "Named by a query of the mapping, for these item types:",
-        TableRole::Beside => "Not read; a foreign key leads from or to a table that is.",
+        TableRole::Beside => "Not read; a foreign key connects it with a table that is.",
         TableRole::Unread => "Not read.",
     };
     let mut blocks = vec![DocBlock::paragraph(rows + fate)];

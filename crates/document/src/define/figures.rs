@@ -171,8 +171,7 @@ impl Figures {
                  `dynafold docs --all` reads every row."
             }
             Basis::Nothing => {
-                "No row was read: counts are the catalog's, and sizes are not known. Make the document \
-                 with --source for them."
+                "No rows were read: counts are the catalog's, and sizes are not known. With --source, the document has them."
             }
         }
     }
@@ -185,7 +184,7 @@ impl Figures {
             .collect();
         (!rejected.is_empty()).then(|| {
             DocBlock::Note(prose(&format!(
-                "Rejected, so that they become no item: {}. `dynafold preview --all` says why.",
+                "Rejected rows, which make no item: {}. `dynafold preview --all` says why.",
                 rejected.join(", ")
             )))
         })
@@ -257,7 +256,7 @@ impl Figures {
     }
 
     fn hot_partitions(&self) -> [DocBlock; 3] {
-        let what = "Partition keys that take much of what is written. One takes about 1,000 write units a second.";
+        let what = "Partition keys that take a large share of the writes. One partition key can take about 1,000 write units a second.";
         let lines = self.hot.iter().map(|(place, sentence)| {
             vec![code(place), plain(": "), TextPiece::Value(sentence.clone())]
         });

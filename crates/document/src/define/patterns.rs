@@ -84,7 +84,7 @@ impl CallUnits {
         let bounds = match self.most {
             Some(most) if most <= self.least => format!("always {}", units(most)),
             Some(most) => format!("{} to {}", units(self.least), units(most)),
-            None => format!("{} and more: each 4 KB found adds to it", units(self.least)),
+            None => format!("{} and more, for each 4 KB found", units(self.least)),
         };
         match self.example {
             Some(example) => {
@@ -158,13 +158,12 @@ pub(super) fn reads(facts: &DocumentFacts<'_>) -> Option<String> {
         let usual = "Read units are those of the examples' answers; other parameters may find more or less.";
         notes.push(usual.to_owned());
     }
-    let target = "With `--target` the loaded table is asked, and its answers tell all units.";
+    let target = "With `--target`, the examples query the loaded table and show all units.";
     match examples {
         Some(examples) if goes_on && examples.asked.is_none() && !examples.whole => {
             let rows = counted(examples.rows, "row");
             notes.push(format!(
-                "≥ is a lower bound: the example was asked of the first {rows} of each item type, \
-                 and further rows may add to what it finds. {target}"
+                "≥ is a lower bound: the example was run on the first {rows} of each item type, and further rows may add to what it finds. {target}"
             ));
         }
         Some(_) if goes_on => {
@@ -174,8 +173,7 @@ pub(super) fn reads(facts: &DocumentFacts<'_>) -> Option<String> {
         _ => {}
     }
     if is_blank {
-        let least =
-            "Where there is no example, ≥ stands before what a call takes that finds nothing.";
+        let least = "Where there is no example, ≥ is followed by the read units of a call that finds nothing.";
         notes.push(least.to_owned());
         if examples.is_none() {
             notes.push(target.to_owned());
@@ -292,9 +290,7 @@ impl DocumentedPattern<'_> {
             (Some(answer), _) => blocks.extend(answered(&model.name, answer)),
             (None, examples) => {
                 let none = match examples {
-                    Some(_) => {
-                        "No example: nothing among the first rows tells values for its parameters."
-                    }
+                    Some(_) => "No example: the first rows have no values for its parameters.",
                     None => "No example: the document was made without rows.",
                 };
                 blocks.push(DocBlock::note(none));

@@ -114,7 +114,7 @@ impl TableOrIndex<'_> {
         match self.index.map(|index| &index.projection) {
             None => "everything".to_owned(),
             Some(Projection::All) => "every attribute".to_owned(),
-            Some(Projection::Keys) => "keys alone".to_owned(),
+            Some(Projection::Keys) => "keys only".to_owned(),
             Some(Projection::Include(names)) => format!("keys and {}", names.join(", ")),
         }
     }

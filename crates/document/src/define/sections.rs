@@ -29,7 +29,7 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
         Section {
             anchor: "patterns",
             title: "Access patterns",
-            intro: "The questions that this table answers, each in the place of a SQL query. A \
+            intro: "The questions that this table answers, each with the SQL query that it replaces. A \
                     key condition reads like a WHERE clause: the partition key must be equal, the \
                     sort key may be a prefix or a range. There are no joins; a question that is \
                     not listed here has no index that serves it.",
@@ -48,31 +48,25 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
         Section {
             anchor: "table",
             title: "Table and indexes",
-            intro: "One DynamoDB table holds all entities. Its partition key says where an item \
-                    lies, its sort key in which order; an index holds the same items under \
-                    another key.",
+            intro: "One DynamoDB table holds all entities. Items with the same partition key are stored together, in the order of their sort keys; an index holds the same items under another key.",
             blocks: places::table(facts),
         },
         Section {
             anchor: "items",
             title: "Item types",
-            intro: "An item is what a row was. Each item type says which rows become items, how \
-                    their keys are written ({…} takes a column's value), and what they carry.",
+            intro: "Rows become items. Each item type says which rows, how their keys are written ({…} is a column's value), and which attributes the items have.",
             blocks: items::articles(facts),
         },
         Section {
             anchor: "aggregate",
             title: "Item collections",
-            intro: "The same items as the table and each index lay them out. Items with one \
-                    partition key lie together in the order of their sort keys; one Query reads \
-                    them, where SQL would join.",
+            intro: "The same items as the table and each index lay them out. One Query reads the items of one partition key, in the order of their sort keys, where SQL would need a join.",
             blocks: places::collections(facts),
         },
         Section {
             anchor: "coverage",
             title: "Where the columns go",
-            intro: "Each column of the relational model with the item types and attributes that \
-                    carry it, and what nothing carries.",
+            intro: "Each column of the relational model with the item types and attributes that carry it, and the columns that no item carries.",
             blocks: coverage::section(facts),
         },
         Section {
@@ -86,7 +80,7 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
         Section {
             anchor: "warnings",
             title: "Warnings",
-            intro: "What `dynafold check` warns of, and what the mapping has accepted.",
+            intro: "The warnings of `dynafold check`, and those that the mapping accepts.",
             blocks: warnings(facts.inputs),
         },
     ]);
@@ -154,7 +148,7 @@ fn warning(inputs: &Inputs<'_>, warning: &Warning) -> TextLine {
         line.push(plain(")"));
     }
     if let Some(help) = &warning.help {
-        line.extend([TextPiece::Break, plain("To mend it: ")]);
+        line.extend([TextPiece::Break, plain("Help: ")]);
         line.extend(prose(help));
     }
     line

@@ -58,13 +58,13 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
     let mut warnings = wanted.warnings.clone();
     if is_global {
         warnings.push(
-            "the table is a global one: let the stack be in another region than its replicas"
+            "the table is a global table: create the stack in a region that has none of its replicas"
                 .to_owned(),
         );
     }
     if text.len() > INLINE {
         warnings.push(format!(
-            "the template has {} bytes, and CloudFormation takes {INLINE} from a file: give `aws cloudformation deploy` an --s3-bucket",
+            "the template has {} bytes, and CloudFormation accepts {INLINE} from a local file: use `aws cloudformation deploy --s3-bucket BUCKET`",
             text.len()
         ));
     }

@@ -42,7 +42,7 @@ fn policy(statements: &[Value]) -> Export {
     let mut warnings = Vec::new();
     if counted > MANAGED {
         warnings.push(format!(
-            "the policy has {counted} characters, and a managed policy takes {MANAGED}: cut it between two statements"
+            "the policy has {counted} characters, and a managed policy can have {MANAGED}: split it between two statements"
         ));
     }
     Export { text, warnings }
@@ -139,7 +139,7 @@ fn uncovered_partitions(actions: &[AskedAction<'_>]) -> impl Iterator<Item = Str
             .index
             .map_or_else(|| "the table".to_owned(), |index| format!("index {index}"));
         format!(
-            "`dynamodb:LeadingKeys` does not tell the partition keys of {whole}, which are not one text: nothing binds who asks there to some of them"
+            "`dynamodb:LeadingKeys` cannot express the partition keys of {whole}, which are not single strings: the policy allows all of them"
         )
     })
 }
@@ -224,7 +224,7 @@ pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
     let mut export = policy(&statements);
     if !settings.replicas.is_empty() {
         export.warnings.push(
-            "the first global table of an account needs its service-linked role too: allow `iam:CreateServiceLinkedRole` for replication.dynamodb.amazonaws.com, or let somebody make it"
+            "the first global table of an account needs its service-linked role too: allow `iam:CreateServiceLinkedRole` for replication.dynamodb.amazonaws.com, or let somebody else create the role"
                 .to_owned(),
         );
     }
@@ -410,7 +410,7 @@ fn tenant(model: &Model, wanted: &Tenant) -> Result<(Option<String>, Vec<String>
     known.sort_unstable();
     known.dedup();
     let none = |why: String| {
-        let note = format!("the policy binds no caller to a tenant: {why}");
+        let note = format!("the policy does not restrict callers to a tenant: {why}");
         Ok((None, vec![note]))
     };
     let is_inferred = *wanted == Tenant::Inferred;
@@ -447,18 +447,18 @@ fn tenant(model: &Model, wanted: &Tenant) -> Result<(Option<String>, Vec<String>
             }
             None if is_inferred && !keys.end_with_the_tag() => {
                 let more =
-                    format!("the access pattern `{of}` finds its partition not by `{name}` alone");
+                    format!("the access pattern `{of}` does not find its partition only by `{name}`");
                 return none(more);
             }
             None if keys.are_bound() => {}
             None => notes.push(format!(
-                "the access pattern `{of}` is not bound to a tenant: its partitions are everybody's"
+                "the access pattern `{of}` is not restricted to a tenant: every caller can read its partitions"
             )),
         }
     }
     if is_inferred {
         notes.push(format!(
-            "every access pattern finds its partition by `{name}`, so the policy binds a caller to the partition of its tag `{name}`; where the partition is nobody's own, say --tenant none"
+            "every access pattern finds its partition by `{name}`, so the policy restricts a caller to the partition of its tag `{name}`; if partitions do not belong to callers, use --tenant none"
         ));
     }
     notes.extend(tag_requirement(model, name));
@@ -470,24 +470,24 @@ fn fault(model: &Model, pattern: &AccessPattern, keys: &LeadingKeys, name: &str)
     let lossy = values(pattern, name).find(|value| !keep_apart(&value.filters));
     let reason = match (keys, lossy) {
         (LeadingKeys::Untold, _) => {
-            "`dynamodb:LeadingKeys` does not tell its partition key, which is not one text"
+            "`dynamodb:LeadingKeys` cannot express its partition key, which is not a single string"
                 .to_owned()
         }
         (_, Some(value)) if matches!(value.filters.last(), Some(Filter::Shard(_))) => {
-            format!("its partition key has a shard's number made from `{name}`, which others share")
+            format!(
+                "its partition key has a shard number made from `{name}`, which other tenants share"
+            )
         }
         (_, Some(_)) => {
-            format!("a filter makes one text of several values of `{name}` in its partition key")
+            format!("a filter in its partition key maps several values of `{name}` to one text")
         }
-        (LeadingKeys::Any, None) => {
-            "it asks for any partition, so that nothing is bound there".to_owned()
-        }
+        (LeadingKeys::Any, None) => "it asks for any partition, so nothing restricts it".to_owned(),
         (LeadingKeys::Shaped(_), None) if keys.run_into_the_tag() => format!(
-            "no text stands between `{name}` and another value of its partition key: the tenant `a` would reach what `ab` has"
+            "no text separates `{name}` from another value in its partition key: the tenant `a` could read the data of `ab`"
         ),
         (LeadingKeys::Shaped(_), None) if keys.are_bound() => return None,
         (LeadingKeys::Shaped(_), None) if values(pattern, name).next().is_some() => {
-            format!("`{name}` stands in a part of its partition key that may be left out")
+            format!("`{name}` is in an optional segment of its partition key")
         }
         (LeadingKeys::Shaped(_), None) => return reaches(model, pattern, keys, name),
     };
@@ -510,7 +510,7 @@ fn reaches(
     let mut tenants = tenants.filter(|(_, tenants)| tenants.are_bound());
     let (other, _) = tenants.find(|(_, tenants)| tenants.may_meet(keys))?;
     Some(format!(
-        "it asks for `{text}`, and so reaches every tenant's partition of `{}`",
+        "it asks for `{text}`, which includes every tenant's partition of `{}`",
         other.name
     ))
 }
@@ -520,9 +520,7 @@ fn tag_requirement(model: &Model, name: &str) -> Option<String> {
     let mut all = model.patterns.iter().flat_map(|p| values(p, name));
     all.any(|value| !value.filters.is_empty() || value.escape.is_some())
         .then(|| {
-            format!(
-                "the tag `{name}` has to hold the value as it stands in the key: padded or escaped as there"
-            )
+            format!("the tag `{name}` must hold the value as it is in the key, padded or escaped")
         })
 }
 

@@ -178,14 +178,14 @@ fn archive(model: &Model, warnings: &mut Vec<String>) -> (Option<StreamView>, bo
     }
     if let Some(view @ (StreamView::KeysOnly | StreamView::NewImage)) = declared {
         warnings.push(format!(
-            "there is no archive of what expires: the table's stream (`{}`) does not hold what was deleted; say `stream: old-image` or `new-and-old-images`",
+            "there is no archive of expired items: the table's stream (`{}`) does not contain deleted items; use `stream: old-image` or `new-and-old-images`",
             view.word()
         ));
         return (declared, false);
     }
     if !model.table.settings.replicas.is_empty() {
         warnings.push(
-            "the archive keeps what expires in the table's own region; a replica may delete an item first, and its stream is read by nobody: let each region have the archive's resources"
+            "the archive gets only what expires in the table's own region, but a replica may delete an item first: create the archive's resources in each region"
                 .to_owned(),
         );
     }

@@ -86,7 +86,7 @@ pub struct Export {
 pub enum ExportError {
     /// When a text holds what CloudFormation puts something else in place of.
     #[error(
-        "CloudFormation takes the place of `{{{{resolve:…}}}}` in {what}, and has no way to write it as it is"
+        "CloudFormation would replace `{{{{resolve:…}}}}` in {what}, and this cannot be escaped"
     )]
     Resolved {
         /// Where the text stands.
@@ -104,7 +104,7 @@ pub enum ExportError {
         known: Vec<String>,
     },
     /// When `--tenant` names a parameter that does not keep callers to their own partitions.
-    #[error("`--tenant {name}` does not bind the access pattern `{pattern}`: {reason}")]
+    #[error("`--tenant {name}` does not restrict the access pattern `{pattern}`: {reason}")]
     Unbound {
         /// The parameter.
         name: String,
@@ -115,12 +115,12 @@ pub enum ExportError {
     },
     /// When a table with replicas has write capacity that stays as it is.
     #[error(
-        "DynamoDB makes replicas of a provisioned table only where its write capacity follows the load"
+        "DynamoDB creates replicas of a provisioned table only if its write capacity is autoscaled"
     )]
     FixedReplicas,
     /// When the provider of Terraform does not take a warm throughput.
     #[error(
-        "Terraform takes a warm throughput of {WARM_READ} reads and {WARM_WRITE} writes a second and more, and the mapping says {read} and {write}"
+        "Terraform accepts a warm throughput of at least {WARM_READ} reads and {WARM_WRITE} writes a second, and the mapping has {read} and {write}"
     )]
     ColdThroughput {
         /// Reads a second.
@@ -141,24 +141,24 @@ impl ExportError {
     pub fn help(&self) -> String {
         match self {
             Self::Resolved { .. } => {
-                "write the text otherwise, or export to Terraform, which takes it as it is"
+                "change the text, or export to Terraform, which keeps it as it is"
                     .to_owned()
             }
             Self::NoPatterns => {
-                "say under `access_patterns` what the application asks for".to_owned()
+                "list what the application reads under `access_patterns`".to_owned()
             }
             Self::UnknownTenant { known, .. } if known.is_empty() => {
-                "none finds its partition by a parameter: say --tenant none".to_owned()
+                "none finds its partition by a parameter: use --tenant none".to_owned()
             }
             Self::UnknownTenant { known, .. } => {
-                format!("say one of {}, or none", known.join(", "))
+                format!("use one of {}, or none", known.join(", "))
             }
             Self::Unbound { .. } => {
-                "say --tenant none, or keep what reaches further in a mapping of its own: its policy is another role's"
+                "use --tenant none, or move the access patterns that read other tenants' data to a mapping of their own, with a policy for another role"
                     .to_owned()
             }
             Self::FixedReplicas => {
-                "give `billing` an `autoscale`, or say `billing: on-demand`".to_owned()
+                "give `billing` an `autoscale`, or use `billing: on-demand`".to_owned()
             }
             Self::ColdThroughput { .. } => {
                 "raise `warm_throughput`, leave it out, or export to CloudFormation".to_owned()

@@ -21,8 +21,8 @@ const ARCHIVE_PROVIDER: &str = r#"
 "#;
 /// What has to be known where autoscaling changes the capacity of indexes.
 const IGNORED: &str = "\
-# Autoscaling moves the capacity. Terraform cannot leave alone that of an index without leaving alone the
-# whole index: to change one, take global_secondary_index out of the list for that apply.
+# Autoscaling changes the capacity. For indexes, Terraform can only ignore the whole block: to change an
+# index, remove global_secondary_index from this list for one apply.
 ";
 
 pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> {

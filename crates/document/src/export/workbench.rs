@@ -72,23 +72,23 @@ fn unsupported_features(table: &Table) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(names) = named(&table.indexes, is_wide) {
         warnings.push(format!(
-            "NoSQL Workbench knows no key of several attributes: the model is without {names}"
+            "NoSQL Workbench has no multi-attribute keys: the model leaves out {names}"
         ));
     }
     if let Some(names) = named(&table.local_indexes, |_| true) {
         warnings.push(format!(
-            "a Workbench model says nothing of local indexes: it is without {names}"
+            "a Workbench model cannot describe local indexes: it leaves out {names}"
         ));
     }
     if table.billing == Billing::OnDemand {
         warnings.push(format!(
-            "a Workbench model knows no way to pay by request: it says {} read and {} write units, the Workbench's own default",
+            "a Workbench model cannot describe on-demand billing: it has {} read and {} write units, the Workbench's own default",
             UNPAID.read, UNPAID.write
         ));
     }
     if let Some(names) = named(&table.indexes, |index| index.throughput.is_some()) {
         warnings.push(format!(
-            "a Workbench model says nothing of an index's own capacity: that of {names} is left out"
+            "a Workbench model cannot describe an index's own capacity: that of {names} is left out"
         ));
     }
     let further = [
@@ -111,7 +111,7 @@ fn unsupported_features(table: &Table) -> Vec<String> {
     let further: Vec<String> = further.map(|(name, _)| format!("`{name}`")).collect();
     if !further.is_empty() {
         warnings.push(format!(
-            "a Workbench model says nothing of {}",
+            "a Workbench model cannot describe {}",
             further.join(", ")
         ));
     }
@@ -236,7 +236,7 @@ fn attributes(
     }
     if !mixed.is_empty() {
         warnings.push(format!(
-            "an attribute has one type in a Workbench model: the first of {}, which item types use with several",
+            "an attribute has one type in a Workbench model: item types use {} with several, and the model has the first",
             mixed.join(", ")
         ));
     }

@@ -76,7 +76,7 @@ pub struct Prices {
 #[derive(Debug, thiserror::Error)]
 pub enum PriceError {
     /// When it is not JSON of the right shape.
-    #[error("it is no file of prices")]
+    #[error("it is not a price file")]
     Shape(#[source] serde_json::Error),
     /// When a price is negative or no number.
     #[error("a price of the region {region} is negative")]
@@ -127,7 +127,7 @@ impl Prices {
         match &self.date {
             Some(date) => format!("prices of {date} in {}; check yours", self.region),
             None => format!(
-                "no known prices for {}, only for {}; --prices FILE takes yours",
+                "no built-in prices for {}, only for {}; use --prices FILE for your own",
                 self.region,
                 self.known.join(", ")
             ),
@@ -207,7 +207,7 @@ mod tests {
         assert!(
             unknown
                 .dated_source()
-                .contains("no known prices for mars-1")
+                .contains("no built-in prices for mars-1")
         );
         assert!(unknown.dated_source().contains("eu-central-1"));
         let frankfurt = Prices::read(SHIPPED, Some("eu-central-1")).unwrap();

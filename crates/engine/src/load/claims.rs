@@ -61,11 +61,11 @@ fn balance(report: &Report) -> (ClaimVerdict, String) {
     if report.outcome.is_finished() {
         return (
             ClaimVerdict::Proved,
-            format!("every row read is an item, {}", ends(total)),
+            format!("every row read became an item, or was {}", ends(total)),
         );
     }
     let mut because = format!(
-        "the load did not come to its end: {} rows read, {} items written",
+        "the load did not finish: {} rows read, {} items written",
         total.rows_read, total.written
     );
     if total.unwritten > 0 {
@@ -99,12 +99,12 @@ fn keys(load: &Load, report: &Report) -> (ClaimVerdict, String) {
     match keys.check {
         _ if keys.overwritten > 0 => (
             ClaimVerdict::Differs,
-            format!("{} items were written over another", keys.overwritten),
+            format!("{} items overwrote an item with the same key", keys.overwritten),
         ),
         KeyCheck::Proved => (ClaimVerdict::Proved, "by the schema, as `check` says".to_owned()),
         KeyCheck::First if keys.shared > 0 => (
             ClaimVerdict::Differs,
-            format!("{} items have a key of another", keys.shared),
+            format!("{} items have the key of another item", keys.shared),
         ),
         KeyCheck::First if finished && again => (
             ClaimVerdict::Proved,
@@ -133,7 +133,7 @@ fn keys(load: &Load, report: &Report) -> (ClaimVerdict, String) {
             ClaimVerdict::NotProved,
             match &report.outcome {
                 Outcome::Failed(failure) => failure.to_string(),
-                _ => "the keys were not compared to the end".to_owned(),
+                _ => "the comparison of the keys did not finish".to_owned(),
             },
         ),
     }

@@ -96,16 +96,16 @@ impl Failure {
             Self::Source(error) => return error.help(),
             Self::Target(error) => return error.help.as_deref(),
             Self::Throttled { .. } => {
-                "the table takes too few writes: raise its write capacity, or use fewer writers"
+                "the table accepts too few writes: raise its write capacity, or use fewer writers"
             }
             Self::Keys(error) => error.help(),
             Self::State(error) => error.help(),
             Self::File { which, .. } => which.help(),
             Self::FileChanged { .. } => "put the file back as it was, or start over with --fresh",
-            Self::Scratch(_) => "free some disk space there, or name another folder in TMPDIR",
+            Self::Scratch(_) => "free some disk space there, or set TMPDIR to another folder",
             Self::Items(_) => return None,
             Self::Unowned(_) => {
-                "give the table a `type_attribute`, or the keys texts to begin with"
+                "give the table a `type_attribute`, or begin the keys of each item type with a text of its own"
             }
             Self::Internal(_) => "this is a fault in dynafold; please report it",
         })
@@ -175,10 +175,10 @@ impl OutputFile {
 pub enum Indistinguishable {
     /// When nothing is common to the items of a type.
     #[error(
-        "items of {0} cannot be told from others: they have no type attribute, and their keys do not begin with a text of their own"
+        "items of {0} cannot be distinguished from others: they have no type attribute, and their keys do not begin with a text of their own"
     )]
     Anything(Arc<str>),
     /// When two item types have everything in common.
-    #[error("items of {0} and {1} cannot be told apart by their attributes or by their keys")]
+    #[error("items of {0} and {1} cannot be distinguished by their attributes or by their keys")]
     Alike(Arc<str>, Arc<str>),
 }

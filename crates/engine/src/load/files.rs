@@ -146,7 +146,7 @@ impl LineFile {
 
     fn make(&self) -> Result<ResumableFile, Failure> {
         let place = self.place();
-        let why = "the file is there and holds something else";
+        let why = "the file exists and contains something else";
         refuse_unless(&self.beginning, why, &place)
             .map_err(|cause| ResumableFileError::unwritable(&place, cause))
             .and_then(|()| ResumableFile::create(&place))
@@ -198,7 +198,7 @@ fn beginning(table: &Table) -> String {
 pub fn check_archive(path: &Path, table: &Table) -> Result<(), Failure> {
     let beginning = beginning(table);
     [path, &part(path)].into_iter().try_for_each(|path| {
-        let why = "the file is there and holds no archive of this table";
+        let why = "the file exists and is not an archive of this table";
         refuse_unless(&beginning, why, path).map_err(|cause| {
             failure(
                 OutputFile::Archive,
@@ -212,12 +212,12 @@ pub fn check_archive(path: &Path, table: &Table) -> Result<(), Failure> {
 ///
 /// # Errors
 ///
-/// [`Failure`] when the file is there and holds something else, or cannot be removed.
+/// [`Failure`] when the file exists and contains something else, or cannot be removed.
 pub fn clear_rejects(path: &Path) -> Result<(), Failure> {
     // A mistyped `--rejects` must not cost the mapping, or a SQLite source.
     let refused = refuse_unless(
         rejects::BEGINNING,
-        "the file is there and holds no rejects",
+        "the file exists and is not a rejects file",
         path,
     );
     let cleared = refused.and_then(|()| match std::fs::metadata(path) {

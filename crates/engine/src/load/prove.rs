@@ -468,7 +468,7 @@ impl ContestedKeys {
         let named = winner
             .and_then(|winner| winner.row.as_ref())
             .and_then(|(index, row)| Some((model.item_types.get(*index)?, row)));
-        let help = "put a column into the key template that differs between these rows, for example one of the primary key, or exclude one of the rows with `where`; with --max-rejects, the other row is loaded";
+        let help = "add a column that differs between these rows to the key template, for example one of the primary key, or exclude one of the rows with `where`; with --max-rejects, the other row is loaded";
         shares_key(model, item_type, row, named, help, folded)
     }
 }
@@ -494,8 +494,7 @@ pub(crate) fn shares_key(
         None => "another row".to_owned(),
     };
     let help = if is_keyless {
-        "put a column into the key template that differs between these rows, or leave one of them out with `where`; rows that are equal in \
-         all columns become one by from: { sql: SELECT DISTINCT …, key: [column] }"
+        "add a column that differs between these rows to the key template, or leave one of them out with `where`; to merge rows that are equal in all columns, use from: { sql: SELECT DISTINCT …, key: [column] }"
     } else {
         help
     };

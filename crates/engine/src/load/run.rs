@@ -43,7 +43,7 @@ fn left_behind(items: u64) -> String {
     let are = if items == 1 { "is" } else { "are" };
     let items = counted(items, "item");
     format!(
-        "{items} of the mapping's item types that no row makes {are} in the table. They stay, because this load is not known to have written their present contents: `dynafold verify` names items that no row makes, and `migrate --changes-only --prune` deletes them"
+        "{items} of the mapping's item types that no row makes {are} in the table. They stay, because it is not known that this load wrote their present contents: `dynafold verify` names items that no row makes, and `migrate --changes-only --prune` deletes them"
     )
 }
 

@@ -70,15 +70,15 @@ impl TableError {
     pub fn help(&self) -> Option<&str> {
         match self {
             Self::Missing { .. } => {
-                Some("make it first, or leave out --no-create to have it made as the mapping says")
+                Some("create it first, or leave out --no-create so that Dynafold creates it")
             }
             Self::Differs { differences, .. } => {
                 let fixed = |difference: &Difference| difference.weight == DifferenceWeight::Fixed;
                 Some(if differences.iter().any(fixed) {
                     "keys and local indexes of a table cannot be changed: name another table in \
-                     the mapping, delete this one first, or make the mapping say what it has"
+                     the mapping, delete this one first, or change the mapping to what it has"
                 } else {
-                    "add or remake the indexes, or make the mapping say what the table has"
+                    "create the indexes again, or change the mapping to what the table has"
                 })
             }
             Self::NotActive { .. } => Some("wait until it is ACTIVE, or name another table"),

@@ -486,7 +486,7 @@ impl LoadRules {
             if *prunable && spared.load(Ordering::Relaxed) {
                 *prunable = false;
                 notes.push(format!(
-                    "{}: no items were deleted, because rows were rejected before their keys were made, and which items are theirs cannot be told",
+                    "{}: no items were deleted, because rows were rejected before their keys were made, and it is not known which items are theirs",
                     item_type.name
                 ));
             }

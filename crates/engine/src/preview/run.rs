@@ -377,7 +377,7 @@ fn claim(model: &Model, outcome: &ForecastOutcome, collisions: Option<&Collision
 // every read of a snapshot, so they are found again by their keys, not by their places.
 
 /// What to do about them.
-const HELP: &str = "put a column into the key template that differs between these rows, for example one of the primary key, or exclude one of the rows with `where`";
+const HELP: &str = "add a column that differs between these rows to the key template, for example one of the primary key, or exclude one of the rows with `where`";
 /// Rows of one key that the report names.
 const ROWS: usize = 10;
 /// Item types that a locator tells apart.

@@ -166,7 +166,7 @@ fn duplicate(model: &Model, item: Item) -> Reject {
     Reject {
         code: DUPLICATE_KEY.into(),
         message: "the item has the same key as that of an earlier row".to_owned(),
-        help: Some("put a column into the key template that differs between these rows".to_owned()),
+        help: Some("add a column that differs between these rows to the key template".to_owned()),
         attribute: Some(model.table.partition.name.to_string()),
         item_so_far: Some(item),
     }

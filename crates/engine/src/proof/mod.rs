@@ -89,11 +89,11 @@ impl ProofError {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Make { .. } => "name a folder that can be written to in TMPDIR",
+            Self::Make { .. } => "set TMPDIR to a writable folder",
             Self::Write { .. } => {
-                "it takes 24 bytes for each item: free some disk space, or name a folder on a larger disk in TMPDIR"
+                "it takes 24 bytes for each item: free some disk space, or set TMPDIR to a folder on a larger disk"
             }
-            Self::Read { .. } => "the disk may be failing; name a folder on another one in TMPDIR",
+            Self::Read { .. } => "the disk may be failing; set TMPDIR to a folder on another disk",
         }
     }
 }

@@ -26,7 +26,7 @@ pub enum ParameterError {
         kind: ParameterKind,
     },
     /// When the mapping does not say how a moment is written.
-    #[error("`{0}`: how the moment is written is not known")]
+    #[error("`{0}`: its text form is not known")]
     Form(Arc<str>),
     /// When a moment cannot be counted from the clock.
     #[error("`{name}` cannot be counted from the clock")]
@@ -46,7 +46,7 @@ impl ParameterError {
         match self {
             Self::Kind { kind, .. } => wanted(*kind).1,
             Self::Form(_) | Self::Moment { .. } => {
-                "give it on the command line, say --catalog or --source, or say its form under `params`: {now | plus(-7d) | iso}"
+                "give it on the command line, use --catalog or --source, or write its form under `params`: {now | plus(-7d) | iso}"
             }
         }
     }

@@ -25,10 +25,10 @@ pub enum PlanError {
         cause: RenderError,
     },
     /// When a key would be empty, which no item's key is.
-    #[error("`{0}` would be the empty string, which no key can be")]
+    #[error("`{0}` would be the empty string, which DynamoDB does not allow in a key")]
     Empty(Arc<str>),
     /// When a key would have more bytes than DynamoDB takes.
-    #[error("`{attribute}` would have {bytes} bytes, and DynamoDB takes {most}")]
+    #[error("`{attribute}` would have {bytes} bytes, and DynamoDB allows {most}")]
     Long {
         /// The key attribute.
         attribute: Arc<str>,
@@ -49,7 +49,7 @@ pub enum PlanError {
     },
     /// When the lower bound of a range comes behind the upper one, which DynamoDB refuses.
     #[error(
-        "`{attribute}` is asked from `{low}` to `{high}`, and the first comes behind the second"
+        "`{attribute}` is asked from `{low}` to `{high}`, and the first sorts after the second"
     )]
     Reversed {
         /// The key attribute.

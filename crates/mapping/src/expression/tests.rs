@@ -68,7 +68,7 @@ fn faults_are_told_in_words() {
     assert_eq!(faulty("a = 1 b"), "`b` is not expected here");
     assert_eq!(
         faulty("#a = 1"),
-        "names are written without `#`: all of them are replaced"
+        "write names without `#`: Dynafold replaces all of them"
     );
     assert_eq!(
         faulty("attribute_exists(:a)"),
@@ -80,10 +80,7 @@ fn faults_are_told_in_words() {
         "a position is expected, not this value"
     );
     let many = format!("a IN ({}0)", "0, ".repeat(100));
-    assert_eq!(
-        faulty(&many),
-        "IN takes 100 values at most, and this has 101"
-    );
+    assert_eq!(faulty(&many), "IN can have 100 values, and this has 101");
     assert_eq!(faulty(""), "an attribute is missing at the end");
 }
 

@@ -27,19 +27,19 @@ const JOIN: ValueShape = Named(&OneOf(&[
 pub(crate) const DIRECTIVES: &[Field] = &[
     Field::new("$spread", OneOf(&[Text, List(&Text)]))
         .doc("A document whose members become attributes."),
-    Field::new("$value", Node).doc("What the attribute is, beside $when or $type."),
+    Field::new("$value", Node).doc("The attribute's value, with $when or $type."),
     Field::new("$when", Text).doc("A SQL condition; without it the attribute is absent."),
     Field::new(
         "$type",
         Word(&["S", "N", "B", "BOOL", "SS", "NS", "BS", "L", "M"]),
     )
     .doc("The DynamoDB type that the value is given."),
-    Field::new("$embed", Text).doc("A child table whose rows stand inside."),
+    Field::new("$embed", Text).doc("A child table; its rows are embedded."),
     Field::new("$match", Named(&Text))
         .doc("child_column: our_column. Default: the only foreign key between the two."),
     Field::new("$where", Text).doc("A SQL condition over the child."),
     Field::new("$order", OneOf(&[Text, List(&Text)]))
-        .doc("Columns of the child, each with `desc` if it descends. Default: its key."),
+        .doc("Columns of the child, with `desc` for descending order. Default: its key."),
     Field::new("$limit", Integer).doc("Maximum number of children per parent."),
     Field::new("$join", JOIN).doc("N:1 lookups from the child, as `join`."),
     Field::new("$each", Node).doc("What each child is turned into. Default: a map of its columns."),
@@ -55,7 +55,7 @@ const ITEM: &[Field] = &[
             Text,
             Record(&[
                 Field::required("sql", Text).doc("A SELECT statement."),
-                Field::new("key", List(&Text)).doc("The columns that tell its rows apart."),
+                Field::new("key", List(&Text)).doc("The columns that identify its rows."),
             ]),
         ]),
     )
@@ -88,7 +88,7 @@ const ITEM: &[Field] = &[
 
 const ACCESS_PATTERN: &[Field] = &[
     Field::new("description", Text).doc("What it is for."),
-    Field::new("items", List(&Text)).doc("The item types that come back."),
+    Field::new("items", List(&Text)).doc("The item types that it returns."),
     Field::new("index", Text).doc("The index that it uses; the table itself without it."),
     Field::required(
         "key",
@@ -106,7 +106,7 @@ const ACCESS_PATTERN: &[Field] = &[
     )
     .doc("The key condition: the partition key by equality, the sort key as DynamoDB allows."),
     Field::new("order", Word(&["asc", "desc"])).doc("The order of the sort key. Default asc."),
-    Field::new("limit", Integer).doc("Most items to answer."),
+    Field::new("limit", Integer).doc("The most items to return."),
     Field::new("filter", Text).doc("A filter expression."),
     Field::new("consistent", Bool).doc("Whether reads are strongly consistent."),
     Field::new("sql", Text).doc("The relational query that this pattern replaces."),
@@ -167,7 +167,7 @@ const TABLE: &[Field] = &[
     )
     .doc("What the table's stream holds; no stream without it."),
     Field::new("point_in_time_recovery", Bool).doc("Whether continuous backups are on."),
-    Field::new("deletion_protection", Bool).doc("Whether the table is guarded against deletion."),
+    Field::new("deletion_protection", Bool).doc("Whether the table is protected against deletion."),
     Field::new("class", Word(&["standard", "infrequent-access"]))
         .doc("The table class. DynamoDB's default is standard."),
     Field::new("tags", Named(&Text)).doc("Tags: key: value."),
@@ -178,7 +178,7 @@ const TABLE: &[Field] = &[
             Field::required("write", Integer).doc("Write units a second."),
         ]),
     )
-    .doc("What the table is warmed up for."),
+    .doc("The throughput that the table is prepared for."),
     Field::new("replicas", List(&Text))
         .doc("Regions that hold a replica, besides the table's own."),
 ];
@@ -202,7 +202,7 @@ const THROUGHPUT: &[Field] = &[
         Record(&[
             Field::required("max", Integer).doc("The most units a second."),
             Field::required("target", Integer).doc("Percent in use, 20 to 90."),
-            Field::new("min", Integer).doc("The least units; what is provisioned without it."),
+            Field::new("min", Integer).doc("The least units. Default: the provisioned units."),
         ]),
     )
     .doc("How the capacity follows the load."),

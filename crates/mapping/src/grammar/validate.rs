@@ -13,7 +13,7 @@ pub(crate) fn validate(node: &YamlNode, shape: &ValueShape, what: &str, faults: 
     match (shape, &node.content) {
         (ValueShape::Some(_), YamlContent::List(elements)) if elements.is_empty() => {
             let message = format!("{what} must not be an empty list");
-            let help = "name at least one, or take the key away";
+            let help = "name at least one, or remove the key";
             faults.add(Code::WrongValue, node.span.clone(), message, help);
         }
         (ValueShape::List(element) | ValueShape::Some(element), YamlContent::List(elements)) => {
@@ -68,9 +68,9 @@ pub(crate) fn validate(node: &YamlNode, shape: &ValueShape, what: &str, faults: 
 
 /// A key that stands one level too deep. What follows may belong to it, so that other faults come of this one.
 fn too_deep(entry: &YamlEntry, what: &str) -> Diagnostic {
-    let message = format!("`{}` stands inside {what}", entry.key);
+    let message = format!("`{}` is inside {what}", entry.key);
     Diagnostic::new(Code::Yaml, entry.key_span.clone(), message)
-        .with_help(format!("indent it less, as far as {what} itself"))
+        .with_help(format!("indent it less, as far as {what}"))
 }
 
 /// Whether what is named like an item type is another section of the mapping.
@@ -154,10 +154,10 @@ fn record(node: &YamlNode, fields: &[Field], what: &str, faults: &Diagnostics) {
                 let help = match near {
                     Some(near) => format!("did you mean `{near}`?"),
                     None if is_bare_directive(&entry.key) => format!(
-                        "`${0}` is a directive: under `attributes`, say NAME: {{ ${0}: … }}",
+                        "`${0}` is a directive: under `attributes`, write NAME: {{ ${0}: … }}",
                         entry.key
                     ),
-                    None => format!("{what} takes {}", names(fields)),
+                    None => format!("the keys of {what} are {}", names(fields)),
                 };
                 let message = format!("{what} has no key `{}`", entry.key);
                 faults.add(Code::UnknownKey, entry.key_span.clone(), message, help);
@@ -201,7 +201,7 @@ fn duplicates(node: &YamlNode, faults: &Diagnostics) {
             faults.push(
                 Diagnostic::new(Code::DuplicateKey, entry.key_span.clone(), message)
                     .with_other(first.clone(), "first here")
-                    .with_help("take one of them away"),
+                    .with_help("remove one of them"),
             );
         } else {
             seen.insert(&entry.key, entry.key_span.clone());
@@ -283,7 +283,7 @@ fn wrong_shape(node: &YamlNode, shape: &ValueShape, what: &str) -> Diagnostic {
 /// How a node is written in the shape that is asked for.
 fn reshaped(node: &YamlNode, shape: &ValueShape) -> String {
     match (shape, node.text()) {
-        _ if node.is_empty() => "give it a value, or take the key away".to_owned(),
+        _ if node.is_empty() => "give it a value, or remove the key".to_owned(),
         (ValueShape::List(_) | ValueShape::Some(_), Some(text)) => {
             format!("put brackets around it: [{text}]")
         }
@@ -360,8 +360,8 @@ fn together(node: &YamlNode, faults: &Diagnostics) {
         let is_unknown =
             entry.key.starts_with('$') && owner(&entry.key).is_none() && entry.key != "$spread";
         if !family.contains(&entry.key.as_str()) && !is_unknown {
-            let message = format!("`{}` cannot stand beside `{main}`", entry.key);
-            let help = format!("a map with `{main}` takes {}", quoted(family));
+            let message = format!("`{}` cannot be used together with `{main}`", entry.key);
+            let help = format!("a map with `{main}` can have {}", quoted(family));
             faults.add(Code::Directive, entry.key_span.clone(), message, help);
         }
     }
@@ -369,8 +369,8 @@ fn together(node: &YamlNode, faults: &Diagnostics) {
     let Some(first) = entry_of(main) else { return };
     if *main == "$value" {
         if node.entries().len() == 1 {
-            let message = "`$value` alone says nothing";
-            let help = "write the value itself, or say `$when` or `$type` beside it";
+            let message = "`$value` needs `$when` or `$type`";
+            let help = "write the value itself, or add `$when` or `$type`";
             faults.add(Code::Directive, first.key_span.clone(), message, help);
         }
         return;
@@ -381,13 +381,13 @@ fn together(node: &YamlNode, faults: &Diagnostics) {
             Code::Directive,
             entry_of("$as").unwrap_or(first).key_span.clone(),
             "a map needs names for its members",
-            "say how each is named: $key: \"{column}\"",
+            "name each of them: $key: \"{column}\"",
         ),
         Some(key) if !as_map => faults.add(
             Code::Directive,
             key.key_span.clone(),
             "`$key` names the members of a map, and this is not a map",
-            "say `$as: map`, or take `$key` away",
+            "use `$as: map`, or remove `$key`",
         ),
         _ => {}
     }
@@ -403,8 +403,8 @@ fn owner(name: &str) -> Option<&'static str> {
 /// A directive without the one that it goes with.
 fn stray(entry: &YamlEntry, faults: &Diagnostics) {
     if let Some(main) = owner(&entry.key) {
-        let message = format!("`{}` needs `{main}` beside it", entry.key);
-        let help = format!("say {main} in the same map");
+        let message = format!("`{}` needs `{main}`", entry.key);
+        let help = format!("add {main} to the same map");
         faults.add(Code::Directive, entry.key_span.clone(), message, help);
     }
 }
@@ -415,7 +415,7 @@ fn refuse_single_values(node: &YamlNode, faults: &Diagnostics) {
     for entry in node.entries() {
         if mains.clone().any(|main| main == entry.key) {
             let message = format!(
-                "`{}` makes one attribute, but stands here for all attributes",
+                "`{}` makes one attribute, but is used here for all attributes",
                 entry.key
             );
             let help = format!("name the attribute: name: {{ {}: … }}", entry.key);

@@ -160,7 +160,7 @@ impl Folder {
         let value = evaluate(name, row, &self.context)?;
         if value.is_null() {
             return Err(Fault::new("embed-key", "the `$key` of a child is NULL")
-                .help("leave such children out with `$where`, or say `| default(x)`"));
+                .help("leave such children out with `$where`, or use `| default(x)`"));
         }
         Ok(text_of(&value)?.into())
     }
@@ -171,5 +171,5 @@ fn member_twice(embed: &EmbedNode) -> Fault {
         "embed-key",
         format!("two children from `{}` have one `$key`", embed.written),
     )
-    .help("make the `$key` template tell them apart, or gather them in a list")
+    .help("make the `$key` template different for each, or use a list")
 }

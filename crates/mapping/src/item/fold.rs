@@ -320,7 +320,7 @@ fn null_key(node: &AttributeNode) -> Fault {
             several.join("`, `")
         ),
     };
-    Fault::new(KEY_NULL, message).help("leave such rows out with `where`, or say `| default(x)`")
+    Fault::new(KEY_NULL, message).help("leave such rows out with `where`, or use `| default(x)`")
 }
 
 /// Whether an attribute has the type that `$type` asks for.
@@ -331,7 +331,7 @@ fn typed(wanted: DynamoType, made: Option<&Attribute>) -> Result<(), Fault> {
         Some(made) if made.type_name() == name => Ok(()),
         Some(_) => Err(
             Fault::new("wrong-type", format!("the value is not of the type {name}"))
-                .help("convert it with a filter, or take `$type` away"),
+                .help("convert it with a filter, or remove `$type`"),
         ),
     }
 }

@@ -162,7 +162,7 @@ impl ItemLimits {
             match item.get(name) {
                 None | Some(Attribute::Null) => {
                     return Err(Fault::new(KEY_NULL, format!("{} is NULL", key.label))
-                        .help("leave such rows out with `where`, or say `| default(x)`")
+                        .help("leave such rows out with `where`, or use `| default(x)`")
                         .at(name));
                 }
                 Some(value) => key.check(value)?,
@@ -186,7 +186,7 @@ impl ItemLimits {
         if size > MAX_ITEM_BYTES {
             return Err(Fault::new(
                 TOO_LARGE,
-                format!("the item has {size} bytes; DynamoDB takes {MAX_ITEM_BYTES}"),
+                format!("the item has {size} bytes; DynamoDB allows {MAX_ITEM_BYTES}"),
             )
             .help("compress large attributes with `oversize`, leave them out with `omit`, or keep them elsewhere and store a link"));
         }
@@ -205,8 +205,7 @@ impl ItemLimits {
             return Err(Fault::new(
                 TOO_LARGE,
                 format!(
-                    "the item and its entries in local indexes have {with_local} bytes; \
-                     DynamoDB takes {MAX_ITEM_BYTES}"
+                    "the item and its entries in local indexes have {with_local} bytes; DynamoDB allows {MAX_ITEM_BYTES}"
                 ),
             )
             .help("project fewer attributes into the local indexes, or make them global ones"));
@@ -241,11 +240,11 @@ impl KeyLimit {
             Some(0) => (
                 "key-empty",
                 format!("{what} is empty"),
-                "say `| default(x)`, put literal text before it, or leave such rows out with `where`",
+                "use `| default(x)`, put literal text before it, or leave such rows out with `where`",
             ),
             Some(bytes) if bytes > most => (
                 "key-too-long",
-                format!("{what} has {bytes} bytes; DynamoDB takes {most}"),
+                format!("{what} has {bytes} bytes; DynamoDB allows {most}"),
                 "shorten it with `| truncate(n)`, or use another column",
             ),
             Some(_) => return Ok(()),
@@ -263,7 +262,7 @@ fn check_name(name: &str) -> Result<(), Fault> {
     Err(Fault::new(
         "attribute-name",
         format!(
-            "an attribute's name has {} bytes; DynamoDB takes 1 to {MAX_NAME_BYTES}",
+            "an attribute's name has {} bytes; DynamoDB allows 1 to {MAX_NAME_BYTES}",
             name.len()
         ),
     )

@@ -164,9 +164,7 @@ impl Domain {
                 let bytes = digits.map(|digits| digits.saturating_add(2));
                 figures(bytes.unwrap_or(NUMBER_BYTES).min(NUMBER_BYTES)).unfit()
             }
-            DataType::Float { .. } => figures(NUMBER_BYTES)
-                .unfit()
-                .losing("a float is no exact value"),
+            DataType::Float { .. } => figures(NUMBER_BYTES).unfit().losing("a float is not exact"),
             DataType::Boolean => {
                 let forms = vec![literal("true"), literal("false")];
                 Self::new(ValueKind::Boolean, forms, Some(5)).unfit()
@@ -213,7 +211,7 @@ impl Domain {
             | DataType::Range { .. }
             | DataType::Set { .. } => Self::unknown("a document's values are not known"),
             DataType::Interval | DataType::Printed | DataType::Dynamic => {
-                Self::unknown("nothing is known of its text")
+                Self::unknown("nothing is known about its text")
             }
         }
     }
@@ -248,7 +246,7 @@ impl Domain {
             .max();
         let domain = Self::new(ValueKind::Text, distinct, longest);
         if twice {
-            domain.losing("two of its values are written alike")
+            domain.losing("two of its values have the same text")
         } else {
             domain
         }

@@ -115,7 +115,7 @@ impl<'a> ProofSubject<'a> {
         }
         match self.facts.columns.get(placeholder.place.column) {
             Some(column) => column.domain.clone(),
-            None => Domain::unknown("nothing is known of it"),
+            None => Domain::unknown("nothing is known about it"),
         }
     }
 

@@ -158,12 +158,12 @@ impl ValueReading<'_> {
             return format!("`{written}` always has {width} characters");
         }
         match self.follows {
-            _ if self.alone => format!("`{written}` stands alone"),
-            None => format!("`{written}` is all that is left at the end"),
+            _ if self.alone => format!("`{written}` is the whole key attribute"),
+            None => format!("`{written}` is what remains at the end"),
             Some(next) if !super::text::letters(&self.each.domain.forms).allows(next) => {
-                format!("`{written}` holds no `{next}`")
+                format!("`{written}` contains no `{next}`")
             }
-            Some(_) => format!("`{written}` is all that is left between what is known"),
+            Some(_) => format!("`{written}` is what remains between known texts"),
         }
     }
 }
@@ -211,16 +211,14 @@ impl Injectivity {
 
 fn keyless(origin: RelationKind) -> Injectivity {
     let because = match origin {
-        RelationKind::Table => {
-            "the table has no primary or unique key, so that two rows may be equal"
-        }
+        RelationKind::Table => "the table has no primary or unique key, so two rows may be equal",
         RelationKind::Inherited => {
-            "other tables inherit from this one, and its keys do not hold over their rows"
+            "other tables inherit from this one, and its keys do not cover their rows"
         }
-        RelationKind::Multiplied => "a join may give several rows for one of ours",
-        RelationKind::View => "a view or a foreign table has no key that tells its rows apart",
+        RelationKind::Multiplied => "a join may return several rows for one row",
+        RelationKind::View => "a view or a foreign table has no key that identifies its rows",
         RelationKind::Query | RelationKind::Unknown => {
-            "the query names no `key` that tells its rows apart"
+            "the query names no `key` that identifies its rows"
         }
     };
     let shown = match origin {
@@ -314,10 +312,10 @@ fn twice(reading: &ValueReading<'_>, readings: &[ValueReading<'_>]) -> Injectivi
     let written = reading.written();
     let because = match (&reading.twice, reading.follows) {
         (CommonText::Unknown, _) => format!(
-            "whether `{written}` can be read back is not known: too many segments and values stand around it"
+            "whether `{written}` can be read back is not known: too many segments and values are around it"
         ),
-        (_, Some(next)) => format!("`{written}` may hold the `{next}` that ends it"),
-        (_, None) => format!("`{written}` has no end of its own"),
+        (_, Some(next)) => format!("`{written}` may contain the `{next}` that ends it"),
+        (_, None) => format!("nothing marks the end of `{written}`"),
     };
     let columns = readings.iter();
     let columns = columns.map(|other| other.each.placeholder.place.column);
@@ -347,7 +345,7 @@ fn twice(reading: &ValueReading<'_>, readings: &[ValueReading<'_>]) -> Injectivi
 
 fn lost(reading: &ValueReading<'_>) -> Injectivity {
     let loss = reading.each.domain.loss.as_deref();
-    let loss = loss.unwrap_or("nothing is known of it");
+    let loss = loss.unwrap_or("nothing is known about it");
     Injectivity::new(
         KeyProofEnd::Open,
         format!("`{}`: {loss}", reading.written()),
@@ -361,8 +359,8 @@ fn optional(subject: ProofSubject<'_>, reading: &ValueReading<'_>) -> Injectivit
     } else {
         KeyProofEnd::Broken
     };
-    let because = format!("`{written}` stands in an optional segment that NULL leaves out");
-    let example = format!("two rows that lack the segment of `{written}` make the same key");
+    let because = format!("`{written}` is in an optional segment, which NULL leaves out");
+    let example = format!("two rows without the segment of `{written}` make the same key");
     Injectivity {
         example: Some(example),
         ..Injectivity::new(shown, because)
@@ -379,16 +377,16 @@ fn absent(subject: ProofSubject<'_>, key: &UniqueColumns, gaps: &[Blamed]) -> In
     let missing = missing.collect::<Vec<_>>().join(" and ");
     let is_unenforced = |column: &usize| subject.facts.unenforced.contains(column);
     let (shown, left_out) = if subject.facts.filtered {
-        let unknown = "out, and whether `where` leaves one row of each is not known";
+        let unknown = "out, and it is not known whether `where` keeps only one row of each";
         (KeyProofEnd::Open, unknown.to_owned())
     } else if columns.iter().all(is_unenforced) {
-        let unenforced = "out, which a key of its parent tells that nothing enforces at all times";
+        let unenforced = "out; it would follow from a key of the parent, but the database does not always enforce that key";
         (KeyProofEnd::Open, unenforced.to_owned())
     } else {
         (KeyProofEnd::Broken, format!("of {} out", key.called))
     };
     let because = format!("the key leaves {missing} {left_out}");
-    let example = format!("two rows that differ only in {missing} give one key");
+    let example = format!("two rows that differ only in {missing} make the same key");
     Injectivity {
         example: Some(example),
         ..Injectivity::new(shown, because)

@@ -123,7 +123,9 @@ fn value(subject: ProofSubject<'_>, placeholder: &Placeholder) -> Result<String,
         let moved = all.ascii().find(|letter| escape.has(*letter));
         if moved.is_some() || !all.is_ascii() {
             let letter = moved.map_or_else(String::new, |letter| format!(", such as {letter:?}"));
-            let why = format!("`key_escape` writes letters of `{name}` in another place{letter}");
+            let why = format!(
+                "`key_escape` moves characters of `{name}` to another place in the sort order{letter}"
+            );
             return Err(Disorder::open(why));
         }
     }
@@ -135,7 +137,7 @@ fn value(subject: ProofSubject<'_>, placeholder: &Placeholder) -> Result<String,
             Err(Disorder::fault(
                 Code::UnorderedTime,
                 format!("`{name}` has an offset of its own: its text is not in the order of time"),
-                "bring it to UTC in `from: { sql: … }`, or keep it out of the sort key",
+                "convert it to UTC in `from: { sql: … }`, or keep it out of the sort key",
             ))
         }
         (WrittenForm::Number, _) => Err(Disorder::fault(
@@ -168,7 +170,7 @@ fn rewritten(
         Filter::Format(pattern) => match falls(pattern.as_str()) {
             TimeWriting::Whole => in_order("is a time, from years down"),
             TimeWriting::Part => {
-                open("leaves out years, or is written by a pattern that is not judged")
+                open("leaves out years, or is written by a pattern that Dynafold does not analyze")
             }
             TimeWriting::Not => Err(Disorder::fault(
                 Code::UnorderedTime,
@@ -176,7 +178,7 @@ fn rewritten(
                     "`{name}` is written as `{}`, which is not in the order of time",
                     pattern.as_str()
                 ),
-                "go from years to seconds, as in \"%Y-%m-%d\"; the time's own text is in order too",
+                "write the parts from years to seconds, as in \"%Y-%m-%d\"; the time's own text sorts correctly too",
             )),
         },
         Filter::Map { .. } | Filter::Present { .. } if has_ordered_codes(filter) => {
@@ -199,7 +201,7 @@ fn rewritten(
             (WrittenForm::InOrder(_), Value::Text(_)) if before.kind == ValueKind::Text => {
                 Ok(written)
             }
-            _ => open("has a default of another kind"),
+            _ => open("has a default of another type"),
         },
         Filter::Iso | Filter::Date | Filter::Time(_) => Ok(WrittenForm::Time),
         Filter::Epoch | Filter::EpochMs | Filter::Number => Ok(WrittenForm::Number),
@@ -274,7 +276,7 @@ fn joint_disorders(subject: ProofSubject<'_>, template: &Template) -> Vec<Disord
             }
         }
         if left_out && !optional {
-            let why = "an optional segment stands before other values".to_owned();
+            let why = "an optional segment comes before other values".to_owned();
             return vec![Disorder::open(why)];
         }
         left_out |= optional && !certain;

@@ -55,14 +55,14 @@ impl Domain {
             Filter::Default(value) => self.defaulted(value),
             Filter::Present { yes, no } => {
                 let forms = vec![constant(yes), constant(no)];
-                let mut domain = self.losing("`present` tells only whether there is a value");
+                let mut domain = self.losing("`present` keeps only whether there is a value");
                 domain.nullable = false;
                 domain.into_text(forms)
             }
             Filter::Map { codes, other } => self.mapped(codes, other.as_ref()),
             Filter::Shard(shards) => {
                 let width = shards.saturating_sub(1).to_string().len();
-                self.losing("`shard` gives many values one number")
+                self.losing("`shard` gives many values the same number")
                     .into_digits(width, 0)
             }
             Filter::Hex => {
@@ -85,13 +85,13 @@ impl Domain {
             Filter::Number => self.into_number(),
             Filter::Bool => {
                 let forms = vec![literal("true"), literal("false")];
-                let domain = self.losing("`bool` gives two values alone");
+                let domain = self.losing("`bool` has only two results");
                 domain.into_text(forms).of_kind(ValueKind::Boolean)
             }
             Filter::Binary => self.into_binary(),
             Filter::Json | Filter::Set => Self::unknown("a document's values are not known"),
             Filter::Redact => {
-                Self::unknown("`redact` puts one mask for all values").keeping(self.nullable)
+                Self::unknown("`redact` gives all values the same mask").keeping(self.nullable)
             }
             Filter::Pseudonym => self.pseudonym(),
         }
@@ -118,7 +118,7 @@ impl Domain {
         }
         let zone = time_zone.iana_name().unwrap_or("the time zone");
         let loss = format!(
-            "`{filter}` gives two local times one instant where {zone} puts clocks forward"
+            "`{filter}` gives two local times the same instant when clocks go forward in {zone}"
         );
         self.losing(loss)
     }
@@ -143,7 +143,7 @@ impl Domain {
         let kind = self.kind;
         let length = canonical(value).map_or(0, str::len);
         let bytes = self.bytes.map(|bytes| bytes.max(length));
-        let mut domain = self.losing("`default` puts for NULL what may be a value too");
+        let mut domain = self.losing("`default` replaces NULL by what may also be a value");
         let mut forms = std::mem::take(&mut domain.forms);
         let form = constant(value);
         if !forms.contains(&form) {
@@ -159,7 +159,7 @@ impl Domain {
         let repeated = forms.iter().any(several);
         let mut domain = self;
         if repeated || other.is_some() {
-            domain = domain.losing("`map` gives several values one code");
+            domain = domain.losing("`map` gives several values the same code");
         }
         forms.extend(other.map(constant));
         forms.dedup();
@@ -174,7 +174,7 @@ impl Domain {
             }
             // Of a number's column in SQLite, which may hold text: the text `inf` and what is infinite.
             ValueKind::Number if letters(&self.forms).allows('x') => {
-                Self::unknown("two values may be written alike").keeping(self.nullable)
+                Self::unknown("two values may have the same text").keeping(self.nullable)
             }
             // What does not fit comes as the database prints it.
             ValueKind::Number | ValueKind::Boolean | ValueKind::Time(..) => {
@@ -182,7 +182,7 @@ impl Domain {
                 domain.with_bytes(None)
             }
             ValueKind::Binary | ValueKind::Other => {
-                Self::unknown("two values may be written alike").keeping(self.nullable)
+                Self::unknown("two values may have the same text").keeping(self.nullable)
             }
         }
     }
@@ -191,7 +191,7 @@ impl Domain {
         match self.kind {
             ValueKind::Number if !letters(&self.forms).allows('x') => self,
             _ => {
-                let domain = self.losing("`number` reads 1 and 1.0 as one");
+                let domain = self.losing("`number` reads 1 and 1.0 as the same number");
                 let domain = domain.in_forms(vec![some(CharSet::figures())]);
                 let domain = domain.of_kind(ValueKind::Number).settled();
                 domain.with_bytes(Some(NUMBER_BYTES))
@@ -305,7 +305,7 @@ impl Domain {
                 bytes * 3
             }
         });
-        self.losing(format!("`{filter}` makes one of texts that differ in case"))
+        self.losing(format!("`{filter}` makes texts that differ in case equal"))
             .into_any_of(CharSet::ANY, bytes)
     }
 
@@ -315,7 +315,7 @@ impl Domain {
             return self;
         }
         let bytes = self.bytes;
-        self.losing("`trim` makes one of texts that differ in white space")
+        self.losing("`trim` makes texts that differ in white space equal")
             .into_any_of(spaces, bytes)
     }
 
@@ -330,7 +330,7 @@ impl Domain {
             }
             forms => vec![many(letters(forms))],
         };
-        let domain = self.losing("`truncate` makes one of texts that begin alike");
+        let domain = self.losing("`truncate` makes texts that begin alike equal");
         domain.into_text(vec![form]).with_bytes(Some(bytes))
     }
 
@@ -365,7 +365,7 @@ impl Domain {
             all = all.without([letter]);
         }
         let bytes = self.bytes.filter(|_| to.len() <= from.len());
-        self.losing("`replace` may make two texts one")
+        self.losing("`replace` may make two texts equal")
             .into_any_of(all, bytes)
     }
 }

@@ -42,7 +42,7 @@ impl KeyTexts {
     #[must_use]
     pub fn of(node: &AttributeNode) -> Self {
         Self::with(node, &TimeZone::UTC, &|_| {
-            (Domain::unknown("nothing is known of it"), None)
+            (Domain::unknown("nothing is known about it"), None)
         })
     }
 

@@ -42,7 +42,7 @@ pub(super) fn take(
             ) || unreported.iter().any(within);
             if accepted.len() == before && !is_elsewhere {
                 let message = format!("there is no warning `{}` here to accept", written.value);
-                let help = "take it away: it would hide one to come";
+                let help = "remove it: it would hide such a warning in the future";
                 found.add(
                     Code::UnneededAcceptance,
                     written.span.clone(),
@@ -68,13 +68,13 @@ fn code(name: &str) -> Result<Code, (String, String)> {
     let is_warning = |code: &&Code| code.severity() == Severity::Warning;
     match Code::ALL.iter().find(|code| code.as_str() == name) {
         Some(Code::UnneededAcceptance) => Err((
-            "an acceptance cannot be accepted".to_owned(),
-            "take what is not needed away".to_owned(),
+            "this warning cannot be accepted".to_owned(),
+            "remove the acceptance that is not needed".to_owned(),
         )),
         Some(code) if is_warning(&code) => Ok(*code),
         Some(_) => Err((
-            format!("`{name}` is an error, which cannot be accepted"),
-            "only warnings can; mend it".to_owned(),
+            format!("`{name}` is an error and cannot be accepted"),
+            "only warnings can be accepted; fix the error".to_owned(),
         )),
         None => {
             let warnings = Code::ALL.iter().filter(is_warning);
@@ -118,7 +118,7 @@ fn faults(written: &Spanned<String>, dbms: Dbms) -> Vec<Diagnostic> {
     let fault = |(name, span)| {
         let message = format!("`{name}` is a parameter, and nothing gives it a value");
         Diagnostic::new(Code::Sql, anchor.range(span), message)
-            .with_help("write the value in its place; parameters are for `access_patterns`")
+            .with_help("write the value itself; parameters are for `access_patterns`")
     };
     all.map(fault).collect()
 }

@@ -139,7 +139,7 @@ impl ItemBinder<'_> {
                 "`{text}` is {}, which has no members to spread",
                 family.name()
             );
-            let help = "$spread takes a JSON column, a composite, an hstore, or a member of a JSON column; of JSON that is kept in text say $spread: column | json";
+            let help = "$spread takes a JSON column, a composite, an hstore, or a member of a JSON column; for JSON in a text column, write $spread: column | json";
             self.tell(Code::WrongValue, yaml.span.clone(), message, help);
         }
         Some(place)
@@ -155,8 +155,8 @@ impl ItemBinder<'_> {
             [] => false,
             [call] if matches!(Filter::compile(call), Ok(Filter::Json)) => true,
             _ => {
-                let message = "no other filter than `json` may stand here";
-                let help = "take the others away; a template goes through filters";
+                let message = "only the filter `json` is allowed here";
+                let help = "remove the others; only templates have filters";
                 self.tell(Code::FilterArguments, span, message, help);
                 return None;
             }
@@ -291,7 +291,7 @@ impl ItemBinder<'_> {
                     let called = self.scope.catalog.display_name(&table.name);
                     let about = counted(rows, "row");
                     let because =
-                        format!("`{called}` has about {about}, each with another `{name}`");
+                        format!("`{called}` has about {about}, each with a different `{name}`");
                     trial.counting(rows, because)
                 }
                 _ => trial,
@@ -306,14 +306,14 @@ impl ItemBinder<'_> {
         }
         for placeholder in template.placeholders() {
             let help = match placeholder.family {
-                TypeFamily::Binary => "say `| hex` or `| base64`",
+                TypeFamily::Binary => "use `| hex` or `| base64`",
                 TypeFamily::List | TypeFamily::Map | TypeFamily::Set => {
-                    "say `| string` to put its JSON text there"
+                    "use `| string` to write its JSON text"
                 }
                 _ => continue,
             };
             let message = format!(
-                "`{}` is {}, which cannot stand inside text",
+                "`{}` is {}, which cannot be part of a text",
                 placeholder.place.written,
                 placeholder.family.name()
             );
@@ -325,9 +325,9 @@ impl ItemBinder<'_> {
 /// Text that looks like the placeholder of a column, or of a parameter.
 pub(super) fn looks_like(seen: &Lookalike, what: &str, span: Range<usize>) -> Diagnostic {
     let Lookalike { text, mend } = seen;
-    let message = format!("`{text}` is text here, which every item holds as it stands");
+    let message = format!("`{text}` is literal text here, the same in every item");
     let help = format!(
-        "write `{mend}` for the value of the {what}; if the text is meant: accept: [looks-like-a-placeholder]"
+        "write `{mend}` to use the value of the {what}; if you mean the text: accept: [looks-like-a-placeholder]"
     );
     Diagnostic::new(Code::LooksLikeAPlaceholder, span, message).with_help(help)
 }
@@ -361,7 +361,7 @@ impl ItemBinder<'_> {
         let condition = yaml.get("$when").and_then(spanned);
         let flag = condition.map(|condition| {
             let flag = self.pass.flag(&condition.value);
-            self.take_condition(&condition, "the attribute is never there");
+            self.take_condition(&condition, "no item has the attribute");
             flag
         });
         let mut node = value?;
@@ -377,8 +377,8 @@ impl ItemBinder<'_> {
             };
             if !may_be(wanted, given, made) {
                 let given = given.map_or("another value", TypeFamily::name);
-                let message = format!("the value is {given}, which never is of this type");
-                let help = "convert it with a filter, or take `$type` away";
+                let message = format!("the value is {given}, which is never of this type");
+                let help = "convert it with a filter, or remove `$type`";
                 self.tell(Code::WrongValue, written.span.clone(), message, help);
             }
         }
@@ -454,14 +454,14 @@ impl ItemBinder<'_> {
             return self.element_place(element, path, written, span);
         }
         if path.iter().any(|part| part == "$index") {
-            let message = format!("`{first}` is no element of an array that is exploded");
+            let message = format!("`{first}` is not the element of an exploded array");
             let help = format!("declare it: explode: {{ {first}: array_column }}");
             self.tell(Code::UnknownAlias, span, message, help);
             return None;
         }
         if first == "*" {
-            let message = "`*` stands for no value of the row";
-            let help = "in an item's key say which value picks the shard: {id | shard(20)}";
+            let message = "`*` is not a value of the row";
+            let help = "in an item's key, name the value that picks the shard: {id | shard(20)}";
             self.tell(Code::Template, span, message, help);
             return None;
         }
@@ -572,7 +572,7 @@ impl ItemBinder<'_> {
         if path.len() > 1 {
             let declare = format!("declare it: join: {{ {first}: foreign_key_column }}");
             let help = match nearest(first, aliases.clone()) {
-                Some(near) => format!("did you mean `{near}`? Else {declare}"),
+                Some(near) => format!("did you mean `{near}`? Otherwise, {declare}"),
                 None => declare,
             };
             let message = format!(

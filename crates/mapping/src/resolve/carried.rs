@@ -56,8 +56,8 @@ impl ItemBinder<'_> {
             if names().all(|written| written != name.value) {
                 let span = name.span.clone();
                 if self.scope.base(&name.value).is_some() {
-                    let message = format!("`{}` is not among the `columns` anyway", name.value);
-                    self.tell(Code::UnknownColumn, span, message, "take it out of `omit`");
+                    let message = format!("`{}` is not in `columns` anyway", name.value);
+                    self.tell(Code::UnknownColumn, span, message, "remove it from `omit`");
                 } else {
                     let relation = format!("`{}`", self.scope.written);
                     let fault = unknown_column(&name.value, span, &relation, names());
@@ -76,9 +76,9 @@ impl ItemBinder<'_> {
             if chosen.iter().any(|chosen| chosen.written == *written) {
                 continue;
             }
-            let message = format!("`{written}` is invisible, and `*` leaves it out");
+            let message = format!("`{written}` is an invisible column, which `*` leaves out");
             let help =
-                format!("name it too, columns: [\"*\", {written}], or say omit: [{written}]");
+                format!("name it, columns: [\"*\", {written}], or omit it, omit: [{written}]");
             self.tell(Code::InvisibleColumn, left.span, message, help);
         }
         chosen
@@ -178,7 +178,7 @@ impl ItemBinder<'_> {
         let mut conditions = conditions.unwrap_or_default().iter();
         let why = conditions.find_map(|condition| never(condition, self.scope, dbms));
         if let Some((why, help)) = why {
-            let message = format!("the condition never holds, so that {outcome}: {why}");
+            let message = format!("the condition never holds, so {outcome}: {why}");
             self.tell(Code::NeverMatches, written.span.clone(), message, help);
         }
     }
@@ -190,8 +190,8 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
         ConditionTest::Compare { left, op, right } if *op != Comparator::Same => {
             if [left, right].iter().any(|side| is_null(side)) {
                 return Some((
-                    "nothing is equal to NULL, nor unequal".to_owned(),
-                    "say IS NULL or IS NOT NULL".to_owned(),
+                    "no value is equal or unequal to NULL".to_owned(),
+                    "use IS NULL or IS NOT NULL".to_owned(),
                 ));
             }
             let is_equal = *op == Comparator::Equal;
@@ -200,8 +200,8 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
                 && one.trim_end().to_lowercase() != other.trim_end().to_lowercase()
             {
                 return Some((
-                    format!("'{one}' and '{other}' are texts, and not equal"),
-                    "a column stands without quotes".to_owned(),
+                    format!("'{one}' and '{other}' are different texts"),
+                    "write a column without quotes".to_owned(),
                 ));
             }
             let column = column(left, scope)?;
@@ -223,7 +223,7 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
             if let Some(text) = text(operand) {
                 return Some((
                     format!("'{text}' is text, which is never NULL"),
-                    format!("a column stands without quotes: {text} IS NULL"),
+                    format!("write a column without quotes: {text} IS NULL"),
                 ));
             }
             let column = column(operand, scope)?;
@@ -232,7 +232,7 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
             (is_own(operand) && !column.nullable && !is_zero).then(|| {
                 (
                     format!("`{}` is never NULL", column.name),
-                    "take the condition away, or ask for another column".to_owned(),
+                    "remove the condition, or test another column".to_owned(),
                 )
             })
         }

@@ -296,7 +296,7 @@ pub(super) fn has_one_parent(
     let own = scope
         .catalog
         .own_operators
-        .then_some("an operator that somebody made may compare the columns of the join");
+        .then_some("a user-defined operator may compare the columns of the join");
     // One that is enforced is enough: it has no doubt, and is the least.
     match matched.map(|key| key.doubt.or(own)).min() {
         Some(None) => JoinUniqueness::Enforced,

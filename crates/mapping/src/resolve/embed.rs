@@ -23,7 +23,7 @@ impl ItemBinder<'_> {
     pub(super) fn embed(&mut self, yaml: &YamlNode) -> Option<EmbedNode> {
         let name = yaml.get("$embed").and_then(spanned)?;
         if self.depth >= MAX_DEPTH {
-            let message = format!("embeds nest to {MAX_DEPTH} levels");
+            let message = format!("embeds can be nested up to {MAX_DEPTH} levels");
             let help = "make the innermost children items of their own";
             self.tell(Code::Embed, name.span, message, help);
             return None;
@@ -74,14 +74,14 @@ impl ItemBinder<'_> {
         let key = &self.scope.key;
         if key.is_empty() {
             let message = format!(
-                "the rows of `{}` have no key by which `{}` could be told whose children they are",
+                "the rows of `{}` have no key, so it is not known which rows of `{}` belong to which",
                 self.scope.written, name.value
             );
             let help = match self.scope.table {
                 Some(_) => {
                     "give the table a primary key, or read it with `from: { sql: …, key: [column] }`"
                 }
-                None => "say which columns tell its rows apart: from: { sql: …, key: [column] }",
+                None => "name the columns that identify its rows: from: { sql: …, key: [column] }",
             };
             self.tell(Code::Embed, name.span.clone(), message, help);
             return false;
@@ -102,7 +102,7 @@ impl ItemBinder<'_> {
             return matched(Code::Embed, &read_pairs(Some(pairs)), table, self.scope);
         }
         let mut help =
-            "say which columns belong together: $match: { child_column: our_column }".to_owned();
+            "name the columns that match: $match: { child_column: our_column }".to_owned();
         let message = match self.scope.table {
             None => "a query has no foreign keys that could lead to it".to_owned(),
             Some(parent) => {
@@ -244,7 +244,7 @@ impl ItemBinder<'_> {
             TypeFamily::List | TypeFamily::Set | TypeFamily::Document | TypeFamily::Any
         ) {
             let message = format!("`{}` is {}, not an array", written.value, family.name());
-            let help = "explode takes a JSON column, an array, or a member of either; of JSON that is kept in text say column | json";
+            let help = "explode takes a JSON column, an array, or a member of either; for JSON in a text column, write column | json";
             self.tell(Code::Explode, written.span.clone(), message, help);
             return None;
         }
@@ -280,7 +280,7 @@ impl ItemBinder<'_> {
                         | TypeFamily::Map
                         | TypeFamily::Set),
                     ) => {
-                        self.misfit(written, "a set", given, "say `$as: list`");
+                        self.misfit(written, "a set", given, "use `$as: list`");
                     }
                     _ => {
                         if let (Some(AttributeNode::Template(member)), Some(on)) = (each, on) {
@@ -315,7 +315,7 @@ impl ItemBinder<'_> {
     }
 
     fn misfit(&mut self, written: &YamlNode, what: &str, given: TypeFamily, help: &str) {
-        let message = format!("{what} cannot be made of {}", given.name());
+        let message = format!("{what} cannot be {}", given.name());
         self.tell(Code::Embed, written.span.clone(), message, help);
     }
 
@@ -363,9 +363,9 @@ impl ItemBinder<'_> {
             .is_some_and(|table| !table.is_unique(&known, dbms))
         {
             let message = format!(
-                "two children of one parent may have one value here, and {what} differ: then the parent is rejected"
+                "two children of one parent may have the same value here, and {what} must differ: then the parent is rejected"
             );
-            let help = "name the columns that tell the children apart, or say `$as: list`";
+            let help = "name the columns that identify the children, or use `$as: list`";
             self.tell(Code::KeyNotUnique, written.span.clone(), message, help);
         }
     }

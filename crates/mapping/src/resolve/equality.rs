@@ -55,7 +55,7 @@ pub(super) fn unlike(
         (
             Code::UnprovenJoin,
             format!("{kinds}: the database converts them to compare them"),
-            "a text that is no number may be equal to 0, and `07` to 7; match columns of one type",
+            "a text that is not a number may be equal to 0, and `07` to 7; match columns of one type",
         )
     };
     Some(Diagnostic::new(code, written.span.clone(), message).with_help(help))

@@ -27,7 +27,7 @@ pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern]) {
             for placeholder in template.iter().flat_map(|template| template.placeholders()) {
                 let warning = parent_spelling(item, placeholder, whole).map(|help| {
                     let message = format!(
-                        "`{{{}}}` is a foreign key that the database compares without regard to case, accents or blanks at the end: spelled otherwise than its parent, the item stands apart from it",
+                        "`{{{}}}` is a foreign key that the database compares without regard to case, accents or trailing blanks: if it is spelled differently from its parent's key, the item is not stored with its parent",
                         placeholder.place.written
                     );
                     Diagnostic::new(Code::InsensitiveKey, item.place(&key.name), message).with_help(help)
@@ -75,7 +75,7 @@ fn parent_spelling(
     let name = Path(std::slice::from_ref(&theirs.name));
     if let Some(alias) = passes.joined(item.item.pass, &key.references, &ours) {
         return Some(format!(
-            "take the parent's spelling: {{{alias}.{name}}} in place of {{{}}}",
+            "use the parent's spelling: {{{alias}.{name}}} instead of {{{}}}",
             place.written
         ));
     }
@@ -95,7 +95,7 @@ fn parent_spelling(
         all => format!("[{}]", all.join(", ")),
     };
     Some(format!(
-        "take the parent's spelling: join: {{ {alias}: {columns} }}, and {{{alias}.{name}}} in place of {{{}}}; where all rows spell it alike: accept: [insensitive-key]",
+        "use the parent's spelling: join: {{ {alias}: {columns} }}, and {{{alias}.{name}}} instead of {{{}}}; if all rows spell it the same way: accept: [insensitive-key]",
         place.written
     ))
 }

@@ -104,7 +104,7 @@ impl Attributes {
                 None => binder.tell(
                     Code::MissingKey,
                     raw.key_span.clone(),
-                    format!("the key of `{}` lacks `{}`", raw.name.value, key.name),
+                    format!("the key of `{}` has no `{}`", raw.name.value, key.name),
                     format!("the table's key needs it: key: {{ {}: \"…\" }}", key.name),
                 ),
             }
@@ -115,7 +115,7 @@ impl Attributes {
                 let help = did_you_mean(&entry.key, names).unwrap_or_else(|| {
                     "key attributes of indexes belong under `attributes`".to_owned()
                 });
-                let message = format!("`{}` is no key attribute of the table", entry.key);
+                let message = format!("`{}` is not a key attribute of the table", entry.key);
                 let span = entry.key_span.clone();
                 binder.tell(Code::UnknownKey, span, message, help);
             }
@@ -128,7 +128,7 @@ impl Attributes {
             let message = format!("the attribute `{name}` would be written twice");
             let help = format!("rename one, or leave the column out: omit: [{name}]");
             let fault = Diagnostic::new(Code::AttributeClash, span, message).with_help(help);
-            let fault = fault.with_other(first.clone(), "it comes from here already");
+            let fault = fault.with_other(first.clone(), "it is already written here");
             scope.diagnostics.push(fault);
             return;
         }

@@ -57,15 +57,15 @@ fn find_parent<'a>(raw: &RawJoin, scope: &Scope<'a>) -> Option<JoinedParent<'a>>
 fn several(raw: &RawJoin, parent: &JoinedParent<'_>) -> Diagnostic {
     let name = &parent.table.name.name;
     let why = match parent.table.kind {
-        _ if parent.table.inherited => "its keys do not reach the tables that inherit from it",
+        _ if parent.table.inherited => "its keys do not cover the tables that inherit from it",
         TableKind::Table | TableKind::Partitioned => {
-            "the join may compare the columns otherwise than its key does"
+            "the join may compare the columns differently from its key"
         }
         _ => "it is a view or a foreign table",
     };
-    let message = format!("whether `{name}` has one row for each of ours cannot be known: {why}");
+    let message = format!("it is not known whether `{name}` has only one row for each row: {why}");
     Diagnostic::new(Code::UnprovenJoin, raw.alias.span.clone(), message).with_help(
-        "rows with several parents would come several times; the load finds them by their keys",
+        "a row with several parents would be read several times; the load finds this by equal keys",
     )
 }
 
@@ -108,7 +108,7 @@ pub(super) fn ours<'a>(written: &Spanned<String>, scope: &Scope<'a>) -> Option<J
             let aliases = scope.joins.iter().map(|parent| parent.alias.as_str());
             let earlier = || "an alias must be declared before those that start from it".to_owned();
             let help = did_you_mean(alias, aliases).unwrap_or_else(earlier);
-            let message = format!("`{alias}` is no joined alias of `{}`", scope.written);
+            let message = format!("`{alias}` is not a joined alias of `{}`", scope.written);
             diagnostics.add(Code::UnknownAlias, written.span.clone(), message, help);
         }
         None => diagnostics.push(scope.lacks(&written.value, written.span.clone())),
@@ -127,7 +127,7 @@ fn by_key<'a>(
     let fault = |message: String| Diagnostic::new(Code::Join, first.span.clone(), message);
     if scope.table.is_none() && !first.value.contains('.') {
         let help = format!(
-            "say what is matched: {}: {{ table: …, match: {{ their_column: {} }} }}",
+            "name the columns that match: {}: {{ table: …, match: {{ their_column: {} }} }}",
             raw.alias.value, first.value
         );
         let message = "a query has no foreign keys to join along".to_owned();
@@ -139,8 +139,8 @@ fn by_key<'a>(
     let found: Vec<JoinColumn<'_>> = found.into_iter().collect::<Option<_>>()?;
     let owner = found.first()?.owner.clone();
     if found.iter().any(|column| column.owner != owner) {
-        let message = "the columns of a foreign key are of one table".to_owned();
-        diagnostics.push(fault(message).with_help("write each behind the same alias"));
+        let message = "the columns of a foreign key belong to one table".to_owned();
+        diagnostics.push(fault(message).with_help("write each with the same alias"));
         return None;
     }
     let (base, may_be_missing) = match &owner {
@@ -212,9 +212,9 @@ pub(super) fn matched(
 fn not_unique(raw: &RawJoin, table: &Table, columns: &[String]) -> Diagnostic {
     let (columns, table) = (columns.join(", "), &table.name.name);
     let message =
-        format!("`{columns}` is not unique in `{table}`, so that a row could have several parents");
+        format!("`{columns}` is not unique in `{table}`, so a row could have several parents");
     let help = format!(
-        "if they are its children, say `$embed: {table}`; else join in `from: {{ sql: … }}`"
+        "if they are its children, use `$embed: {table}`; otherwise, join in `from: {{ sql: … }}`"
     );
     Diagnostic::new(Code::Join, raw.alias.span.clone(), message).with_help(help)
 }
@@ -232,14 +232,14 @@ fn foreign_key<'t>(wanted: &[&str], base: &'t Table) -> Result<&'t ForeignKey, (
         let declared: Vec<String> = declared.collect();
         let table = &base.name.name;
         let there = match declared.as_slice() {
-            [] => format!("`{table}` declares no foreign keys; say"),
+            [] => format!("`{table}` declares no foreign keys; write"),
             declared => format!(
-                "its foreign keys are on {}; for another say",
+                "its foreign keys are on {}; for other columns, write",
                 declared.join("; ")
             ),
         };
         return Err((
-            format!("`{written}` is no foreign key of `{table}`"),
+            format!("`{written}` is not a foreign key of `{table}`"),
             format!("{there} {{ table: …, match: {{ their_column: {written} }} }}"),
         ));
     };
@@ -250,7 +250,7 @@ fn foreign_key<'t>(wanted: &[&str], base: &'t Table) -> Result<&'t ForeignKey, (
                 key.references, other.references
             ),
             format!(
-                "say which: {{ table: {}, match: {{ their_column: {written} }} }}",
+                "name one of them: {{ table: {}, match: {{ their_column: {written} }} }}",
                 key.references
             ),
         )),

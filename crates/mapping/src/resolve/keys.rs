@@ -59,11 +59,11 @@ fn check_type(item: &ResolvedItem, key: &KeyAttribute, diagnostics: &Diagnostics
     let help = match (key.key_type, given) {
         (KeyType::S, _) if constant => "put it in quotes to make it text".to_owned(),
         (KeyType::S, TypeFamily::Number) => format!(
-            "make it text: \"{{… | string}}\" or \"{{… | pad(10)}}\"; or say that the key is a number: {{ name: {}, type: N }}",
+            "make it text: \"{{… | string}}\" or \"{{… | pad(10)}}\"; or declare the key as a number: {{ name: {}, type: N }}",
             key.name
         ),
         (KeyType::S, TypeFamily::Binary) => format!(
-            "make it text: \"{{… | hex}}\"; or say that the key is binary: {{ name: {}, type: B }}",
+            "make it text: \"{{… | hex}}\"; or declare the key as binary: {{ name: {}, type: B }}",
             key.name
         ),
         (KeyType::S, TypeFamily::Boolean) => {
@@ -96,11 +96,11 @@ fn check_ttl_is_set(ttl: &Spanned<String>, resolved: &[ResolvedItem], diagnostic
     let name = &ttl.value;
     let give = || {
         format!(
-            "give an item type the attribute, in epoch seconds: {name}: \"{{column | epoch}}\"; or take `ttl` away"
+            "give an item type the attribute, in epoch seconds: {name}: \"{{column | epoch}}\"; or remove `ttl`"
         )
     };
     let help = did_you_mean(name, names).unwrap_or_else(give);
-    let message = format!("no item type sets the TTL attribute `{name}`, so that nothing expires");
+    let message = format!("no item type sets the TTL attribute `{name}`, so nothing expires");
     diagnostics.add(Code::UnknownAttribute, ttl.span.clone(), message, help);
 }
 
@@ -114,12 +114,12 @@ fn check_ttl(item: &ResolvedItem, ttl: &str, diagnostics: &Diagnostics) {
     ) {
         (_, Some(value)) if value.filters.contains(&Filter::EpochMs) => (
             "one of milliseconds",
-            "DynamoDB would keep the items for thousands of years: say `| epoch`".to_owned(),
+            "DynamoDB would keep the items for thousands of years: use `| epoch`".to_owned(),
         ),
         (Some(TypeFamily::Number), Some(value)) if is_small(item, value) => (
             "a number of too few digits for it",
             format!(
-                "`{}` holds no time after 2001, and DynamoDB expires nothing that is over five years past: {ttl}: \"{{column | epoch}}\"",
+                "`{}` has no time after 2001, and DynamoDB never deletes an item that expired more than five years ago: {ttl}: \"{{column | epoch}}\"",
                 value.place.written
             ),
         ),

@@ -80,7 +80,7 @@ fn check_expired(
     let (message, help) = match &table.ttl {
         None => (
             "nothing expires: the table has no `ttl`".to_owned(),
-            "say under `table` which attribute holds the expiry time: ttl: expires_at".to_owned(),
+            "name the attribute with the expiry time under `table`: ttl: expires_at".to_owned(),
         ),
         Some(ttl) if item.item.node(ttl).is_none() && item.item.spreads.is_empty() => (
             format!(
@@ -102,13 +102,13 @@ fn uncompressible(
 ) -> Option<(String, Option<String>)> {
     if is_key(name, table) {
         return Some((
-            format!("`{name}` is a key attribute, which stays as it is"),
+            format!("`{name}` is a key attribute, which cannot be compressed"),
             None,
         ));
     }
     if table.ttl.as_deref() == Some(name) {
         return Some((
-            format!("`{name}` is the TTL attribute, which stays a number"),
+            format!("`{name}` is the TTL attribute, which must stay a number"),
             None,
         ));
     }
@@ -121,7 +121,7 @@ fn uncompressible(
     match node.known_family() {
         Some(TypeFamily::Binary) => Some((
             format!(
-                "`{name}` is binary already, so that no reader could tell whether it is compressed"
+                "`{name}` is binary already, so readers could not tell whether it is compressed"
             ),
             Some("make it text with `| base64`, or leave it out here".to_owned()),
         )),

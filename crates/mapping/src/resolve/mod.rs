@@ -237,7 +237,7 @@ impl<'a> ResolvedMapping<'a> {
         }
         if self.raw.items.is_empty() && self.diagnostics.count() == 0 {
             let message = "the mapping has no item types";
-            let help = "say under `items` what becomes of which table";
+            let help = "write under `items` which items each table becomes";
             self.diagnostics.add(Code::MissingKey, 0..0, message, help);
         }
         CheckedMapping {

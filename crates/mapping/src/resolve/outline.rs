@@ -1,5 +1,5 @@
 //! A mapping without a schema: the table and its access patterns, which is all that asking the table
-//! takes. Types of parameters are inferred from filters and keys alone.
+//! takes. Types of parameters are inferred from filters and keys only.
 
 use std::sync::Arc;
 

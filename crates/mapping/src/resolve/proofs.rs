@@ -68,12 +68,12 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
                     format!("as `{}` it can be {example}", other.item.name),
                 ),
             };
-            diagnostics.push(tell(Code::SameKey, &meet, message, label, "begin one of them with a text that the other cannot begin with; else the load will find such rows and reject them"));
+            diagnostics.push(tell(Code::SameKey, &meet, message, label, "begin one of them with a text that the other cannot begin with; otherwise, the load finds such rows and rejects them"));
         }
         let unknown = others(|apart| *apart == ApartReason::Unknown);
         if !unknown.is_empty() {
             let message = format!(
-                "whether `{name}` makes the same key as {} is not known: the load will check",
+                "it is not known whether `{name}` makes the same key as {}: the load will check",
                 listed(&unknown)
             );
             let label = "too many segments and values to be compared".to_owned();
@@ -125,11 +125,11 @@ fn keys<'a>(whole: &ResolvedMapping<'a>, item: &'a ResolvedItem) {
         KeyProofEnd::Proved | KeyProofEnd::Supposed => return,
         KeyProofEnd::Broken => (
             Code::KeyNotUnique,
-            format!("two rows of `{name}` may have one key"),
+            format!("two rows of `{name}` may have the same key"),
         ),
         KeyProofEnd::Open => (
             Code::KeyUnproved,
-            format!("that the keys of `{name}` are apart cannot be proved: the load will check"),
+            format!("it cannot be proved that the keys of `{name}` differ: the load will check"),
         ),
     };
     let mend = help(item, proof.shown);
@@ -151,13 +151,13 @@ fn help(item: &ResolvedItem, shown: KeyProofEnd) -> String {
     let names = item.item.row_key.iter();
     let names: Vec<&str> = names.map(|(name, _)| name.as_ref()).collect();
     match (item.facts.origin, names.as_slice()) {
-        (RelationKind::Table, []) => "the load will find rows with one key and reject them".to_owned(),
-        (RelationKind::Query | RelationKind::View, []) => "say which columns tell its rows apart if you know: from: { sql: …, key: [column] }; the load will find rows with one key and reject them".to_owned(),
+        (RelationKind::Table, []) => "the load finds rows with the same key and rejects them".to_owned(),
+        (RelationKind::Query | RelationKind::View, []) => "name the columns that identify its rows, if you know them: from: { sql: …, key: [column] }; the load finds rows with the same key and rejects them".to_owned(),
         (_, names) if shown == KeyProofEnd::Broken => format!(
-            "put {} into the key; else the load will find rows with one key and reject them",
+            "put {} into the key; otherwise, the load finds rows with the same key and rejects them",
             names.join(", ")
         ),
-        _ => "give values a width (`pad`, `uuid`, `hex`), set them apart by a text that they cannot hold, or accept it: accept: [key-unproved]".to_owned(),
+        _ => "give values a width (`pad`, `uuid`, `hex`), separate them by a text that they cannot contain, or accept it: accept: [key-unproved]".to_owned(),
     }
 }
 
@@ -217,7 +217,7 @@ fn risk(refusal: RefusedContent, key: &str, table: &Table) -> (Code, String, Str
         } => (
             Code::LongKey,
             format!(
-                "the key `{key}` may have {bytes} bytes by its columns' limits; DynamoDB takes {most}"
+                "the key `{key}` may have {bytes} bytes by its columns' limits; DynamoDB allows {most}"
             ),
             format!(
                 "shorten {} with `truncate(n)`, or leave it out; a longer key rejects its row",
@@ -344,7 +344,7 @@ pub(super) fn found(pattern: &str, finds: &PatternFinds) -> Claim {
     let types: Vec<&str> = item_types.iter().map(String::as_str).collect();
     let (verdict, because) = if !unknown.is_empty() {
         let because = format!(
-            "whether its condition fits the keys of {} is not known: too much stands in them to be compared",
+            "it is not known whether its condition fits the keys of {}: they have too many segments and values to be compared",
             unknown.join(", ")
         );
         (ClaimVerdict::NotProved, because)
@@ -353,7 +353,7 @@ pub(super) fn found(pattern: &str, finds: &PatternFinds) -> Claim {
         (ClaimVerdict::Proved, because)
     } else {
         let because = format!(
-            "odd values, that hold what keys set between them, would make it find {} too",
+            "values that contain the delimiters of the keys would make it find {} too",
             barely.join(", ")
         );
         (ClaimVerdict::NotProved, because)

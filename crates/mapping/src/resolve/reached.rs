@@ -127,7 +127,7 @@ fn never<'a>(
         has.join(", ")
     );
     let mut fault = Diagnostic::new(Code::NeverMatches, what.span.clone(), message)
-        .with_help("write the condition as the item's key is written, with the same texts, filters and widths, or ask another index");
+        .with_help("write the condition as the item's key is written, with the same texts, filters and widths, or use another index");
     if let Some(entry) = keys(name) {
         fault = fault.with_other(entry.value.span.clone(), "what is asked for");
     }
@@ -159,7 +159,7 @@ fn extras(pattern: &RawPattern, extra: &[&str], diagnostics: &Diagnostics) {
     let promised = pattern.items.iter().map(|name| name.value.as_str());
     let all: Vec<&str> = promised.chain(extra.iter().copied()).collect();
     let help = format!(
-        "make the condition narrower, or say that they come back too: items: [{}]",
+        "make the condition narrower, or add the item types to the pattern: items: [{}]",
         all.join(", ")
     );
     diagnostics.add(Code::ExtraItems, place, message, help);

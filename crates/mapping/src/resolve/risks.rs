@@ -59,10 +59,10 @@ fn empty_indexes(whole: &ResolvedMapping<'_>, diagnostics: &Diagnostics) {
             continue;
         }
         let message = format!(
-            "no item type has the key of `{}`, so that the index stays empty",
+            "no item type has the key of `{}`, so the index stays empty",
             index.name
         );
-        let help = "give an item type its key attributes, or take the index away";
+        let help = "give an item type its key attributes, or remove the index";
         diagnostics.add(Code::EmptyIndex, written.name.span.clone(), message, help);
     }
 }
@@ -100,7 +100,7 @@ fn single_partitions(whole: &ResolvedMapping<'_>) -> Vec<(Diagnostic, bool)> {
         if value.is_empty() {
             continue;
         }
-        let message = format!("{} stands under one partition key value", every(item, own));
+        let message = format!("{} has the same partition key value", every(item, own));
         let help = format!(
             "one value takes about {PARTITION_WRITES} write units a second: put a column into it, or spread it with `shard(n)`"
         );

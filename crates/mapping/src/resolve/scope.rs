@@ -139,7 +139,7 @@ impl<'a> Scope<'a> {
             }
             None => {
                 let message = "the columns of this query are not known offline";
-                let help = "run `check` with --source to hold its templates against them";
+                let help = "run `check` with --source to check its templates against them";
                 diagnostics.add(Code::Unchecked, sql.span.clone(), message, help);
                 (&[], false)
             }
@@ -215,7 +215,7 @@ impl<'a> Scope<'a> {
             || self.parent(name).is_some()
             || self.element(name).is_some();
         if is_taken {
-            let message = format!("the alias `{name}` is a name of `{}` already", self.written);
+            let message = format!("the alias `{name}` is already a name of `{}`", self.written);
             let help = "choose another alias";
             self.diagnostics
                 .add(code, alias.span.clone(), message, help);

@@ -165,7 +165,7 @@ fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &Diagnostics) {
     }
     if table.billing == Billing::OnDemand && index.throughput.is_some() {
         let message = "an index of an on-demand table has no capacity of its own";
-        let help = "take its `billing` away, or give the table provisioned capacity";
+        let help = "remove its `billing`, or give the table provisioned capacity";
         diagnostics.add(Code::WrongValue, index.name.span.clone(), message, help);
     }
 }
@@ -176,11 +176,11 @@ fn check_distinct<'k>(keys: impl Iterator<Item = &'k RawKey>, diagnostics: &Diag
     for key in keys {
         let mut same = earlier.iter();
         if let Some(first) = same.find(|other| other.name.value == key.name.value) {
-            let message = format!("`{}` stands twice in one key", key.name.value);
+            let message = format!("`{}` is in one key twice", key.name.value);
             diagnostics.push(
                 Diagnostic::new(Code::DuplicateKey, key.name.span.clone(), message)
                     .with_other(first.name.span.clone(), "first here")
-                    .with_help("name another attribute, or take this one away"),
+                    .with_help("name another attribute, or remove this one"),
             );
         }
         earlier.push(key);
@@ -220,7 +220,7 @@ fn check_counts(raw: &RawTable, global: &[Index], local: &[Index], diagnostics: 
         fault(
             raw.indexes.last().or(raw.local_indexes.last()),
             format!(
-                "the indexes project {projected} attributes; DynamoDB takes {MAX_PROJECTED} over all of them"
+                "the indexes project {projected} attributes; DynamoDB allows {MAX_PROJECTED} for all of them together"
             ),
         );
     }
@@ -241,7 +241,7 @@ fn check_name(name: &Spanned<String>, what: &str, diagnostics: &Diagnostics) {
 const MAX_TAGS: usize = 50;
 /// Characters of a tag's key, and of its value.
 const MAX_TAG: (usize, usize) = (128, 256);
-/// What an on-demand table takes from the start (limits.md 27); nothing is warmed up for less.
+/// What every on-demand table has (limits.md 27); nothing is warmed up for less.
 const ON_DEMAND: Throughput = Throughput {
     read: 12_000,
     write: 4_000,
@@ -280,11 +280,11 @@ fn check_tags(raw: &RawTable, diagnostics: &Diagnostics) {
                 MAX_TAG.0, MAX_TAG.1
             )
         } else if key.to_ascii_lowercase().starts_with("aws:") {
-            format!("the tag `{key}` begins with `aws:`, which is AWS's own")
+            format!("the tag `{key}` begins with `aws:`, which AWS reserves")
         } else {
             continue;
         };
-        let help = "name the tag otherwise, or shorten it";
+        let help = "rename the tag, or shorten it";
         diagnostics.add(Code::Name, entry.key_span.clone(), message, help);
     }
     if let Some(entry) = tags.get(MAX_TAGS) {
@@ -299,7 +299,7 @@ fn check_replicas(raw: &RawTable, diagnostics: &Diagnostics) {
     let mut earlier: Vec<&Spanned<String>> = Vec::new();
     for region in &replicas {
         if !is_region(&region.value) {
-            let message = format!("`{}` is no AWS region", region.value);
+            let message = format!("`{}` is not an AWS region", region.value);
             let help = "write it as AWS does: eu-west-1";
             diagnostics.add(Code::WrongValue, region.span.clone(), message, help);
         }
@@ -308,7 +308,7 @@ fn check_replicas(raw: &RawTable, diagnostics: &Diagnostics) {
             diagnostics.push(
                 Diagnostic::new(Code::DuplicateKey, region.span.clone(), message)
                     .with_other(first.span.clone(), "first here")
-                    .with_help("take one of them away"),
+                    .with_help("remove one of them"),
             );
         }
         earlier.push(region);
@@ -317,8 +317,8 @@ fn check_replicas(raw: &RawTable, diagnostics: &Diagnostics) {
         && view != StreamView::NewAndOldImages
         && !replicas.is_empty()
     {
-        let message = "replicas are fed from a stream that holds new and old images";
-        let help = "say `stream: new-and-old-images`, or take `stream` or `replicas` away";
+        let message = "replicas need a stream with new and old images";
+        let help = "use `stream: new-and-old-images`, or remove `stream` or `replicas`";
         diagnostics.add(Code::WrongValue, stream.span.clone(), message, help);
     }
 }
@@ -343,13 +343,13 @@ fn check_warm(raw: &RawTable, diagnostics: &Diagnostics) {
         return;
     };
     let (least, whose) = match raw.billing {
-        Billing::OnDemand => (ON_DEMAND, "an on-demand table takes from the start"),
+        Billing::OnDemand => (ON_DEMAND, "every on-demand table has"),
         Billing::Provisioned(units) => (units, "is provisioned"),
     };
     if warm.read < least.read || warm.write < least.write {
-        let message = "a table cannot be warmed up for less than it has";
+        let message = "`warm_throughput` cannot be less than the table has";
         let help = format!(
-            "{} reads and {} writes a second {whose}: say as much or more, or take it away",
+            "{} reads and {} writes a second {whose}: write as much or more, or remove it",
             least.read, least.write
         );
         diagnostics.add(Code::Limit, written.span.clone(), message, help);

@@ -35,7 +35,7 @@ pub fn starter(catalog: &Catalog) -> Starter {
         } else if table.row_key().is_empty() {
             let name = catalog.display_name(&table.name);
             left.push(format!(
-                "{name}: no primary or unique key tells its rows apart"
+                "{name}: no primary or unique key identifies its rows"
             ));
         } else {
             let pattern = item(&mut out, catalog, table, &names);
@@ -52,11 +52,11 @@ pub fn starter(catalog: &Catalog) -> Starter {
         }
     }
     if items == 0 {
-        out.push_str("  # No table has a key to begin with.\n");
+        out.push_str("  # No table has a key to start from.\n");
     }
     for table in catalog.tables.iter().filter(|table| !is_base(table)) {
         left.push(format!(
-            "{}: a view; its rows may stand in tables above",
+            "{}: a view; its rows may be in tables above",
             catalog.display_name(&table.name)
         ));
     }
@@ -71,7 +71,7 @@ pub fn starter(catalog: &Catalog) -> Starter {
     out.push_str(&patterns);
     list(
         &mut out,
-        "No key serves these: each needs an index, or is not asked.",
+        "No key serves these: each needs an index if you need it.",
         &unserved,
     );
     Starter {
@@ -125,7 +125,7 @@ fn header(catalog: &Catalog, names: &StarterNames) -> String {
     };
     format!(
         "# A starter mapping, made from the schema of {dbms} `{database}`. It loads every table as it is.
-# Next: write down the access patterns, then decide which items must stand together (one
+# Next: write down the access patterns, then decide which items belong together (one
 # partition key), in which order (the sort key), and what the keys cannot serve (indexes).
 # Ask `dynafold check` and `dynafold preview` after every change.
 dynafold: 1

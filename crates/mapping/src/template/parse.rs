@@ -221,7 +221,7 @@ impl TemplateParser<'_> {
                 let help = if c == '(' {
                     "only filters take arguments: `{column | filter(…)}`"
                 } else {
-                    "separate filters by `|`, put odd names in backquotes: {`Order ID` | upper}"
+                    "separate filters by `|`, put names with other characters in backquotes: {`Order ID` | upper}"
                 };
                 self.fault(self.here(), format!("`{c}` is not expected here"), help)
             }
@@ -268,8 +268,8 @@ impl TemplateParser<'_> {
             ),
             Some(c) => self.fault(
                 self.here(),
-                format!("`{c}` cannot stand in a name without backquotes"),
-                "put odd names in backquotes: {`Order ID`}, {s.`Order ID`}",
+                format!("`{c}` cannot be in a name without backquotes"),
+                "put such names in backquotes: {`Order ID`}, {s.`Order ID`}",
             ),
         })
     }
@@ -294,7 +294,7 @@ impl TemplateParser<'_> {
             return Err(self.fault(
                 span,
                 "a filter's name is missing after `|`",
-                "name a filter, `{id | pad(8)}`, or take the `|` away",
+                "name a filter, `{id | pad(8)}`, or remove the `|`",
             ));
         }
         let end = self.at;
@@ -413,7 +413,7 @@ impl TemplateParser<'_> {
         Err(self.fault(
             from..self.text.len(),
             format!("{what} is not closed"),
-            format!("close it with `{quote}`; a doubled one stands for itself"),
+            format!("close it with `{quote}`; write it twice to use it inside"),
         ))
     }
 }

@@ -102,9 +102,9 @@ fn faults_say_what_is_wrong_and_how_to_mend_it() {
         ("{}", "0..2 the placeholder names no column"),
         ("{ | upper}", "0..3 the placeholder names no column"),
         ("{Order ID}", "7..8 `I` is not expected here"),
-        ("{a.}", "3..4 `}` cannot stand in a name without backquotes"),
+        ("{a.}", "3..4 `}` cannot be in a name without backquotes"),
         ("{a/b}", "2..3 `/` is not expected here"),
-        ("{/b}", "1..2 `/` cannot stand in a name without backquotes"),
+        ("{/b}", "1..2 `/` cannot be in a name without backquotes"),
         ("{a.*}", "3..4 `*` cannot be part of a path"),
         ("{id(3)}", "3..4 `(` is not expected here"),
         ("{``}", "1..3 the name is empty"),
@@ -151,7 +151,7 @@ fn all_faults_of_a_template_are_reported_together() {
     13..15 the filter's arguments are not closed
          close them with `)`; put arguments that hold any of `,(){}[]|` in quotes
     20..21 `b` is not expected here
-         separate filters by `|`, put odd names in backquotes: {`Order ID` | upper}
+         separate filters by `|`, put names with other characters in backquotes: {`Order ID` | upper}
     22..23 `}` closes nothing
          write `}}` for a literal brace
     ");

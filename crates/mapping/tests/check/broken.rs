@@ -292,14 +292,14 @@ fn a_tab_and_a_directive_out_of_place_are_told_in_plain_words() {
         (
             "    columns: [email, name, gender]",
             "\tcolumns: [email, name, gender]",
-            "a tab where YAML takes only spaces",
+            "a tab where YAML allows only spaces",
             "indent with spaces",
         ),
         (
             "    columns: [email, name, gender]",
             "    columns: [email, name, gender]\n    embed: services",
             "has no key `embed`",
-            "`$embed` is a directive: under `attributes`, say NAME: { $embed: … }",
+            "`$embed` is a directive: under `attributes`, write NAME: { $embed: … }",
         ),
     ] {
         let text = SOUND.replace(sound, broken);

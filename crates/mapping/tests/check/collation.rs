@@ -47,15 +47,15 @@ fn text_that_the_source_sorts_otherwise_is_told_with_what_a_limit_does() {
     let (message, help) = told(&catalog, sql, "limit: 5").unwrap();
     assert_eq!(
         message,
-        "`note` is sorted by `en_US.utf8`, and DynamoDB sorts by bytes: with a limit of 5 other items come back"
+        "`note` is sorted by `en_US.utf8`, and DynamoDB sorts by bytes: with a limit of 5, other items are returned"
     );
     assert!(
-        help.starts_with("say ORDER BY note COLLATE \"C\";"),
+        help.starts_with("use ORDER BY note COLLATE \"C\";"),
         "{help}"
     );
     let (message, _) = told(&catalog, sql, "").unwrap();
     assert!(
-        message.ends_with("the same items come back in another order"),
+        message.ends_with("the same items are returned in another order"),
         "{message}"
     );
     for sql in [

@@ -345,7 +345,7 @@ fn one_partition_key_value_is_a_risk_by_its_rows_and_writes() {
         ))
     };
     let told = |rows, more| codes_of(rows, &with(more));
-    let all = "single-partition: every USER stands under one partition key value".to_owned();
+    let all = "single-partition: every USER has the same partition key value".to_owned();
     assert_eq!(
         told(None, ""),
         std::slice::from_ref(&all),
@@ -356,12 +356,11 @@ fn one_partition_key_value_is_a_risk_by_its_rows_and_writes() {
         [all],
         "0 may be a table that nobody counted"
     );
-    let many =
-        "single-partition: every USER (about 60,000 rows) stands under one partition key value";
+    let many = "single-partition: every USER (about 60,000 rows) has the same partition key value";
     assert_eq!(told(Some(60_000), ""), [many]);
     assert_eq!(told(Some(6), ""), Vec::<String>::new());
     assert_eq!(told(Some(6), ", write_rate: 20"), Vec::<String>::new());
-    let busy = "single-partition: every USER (about 6 rows) stands under one partition key value";
+    let busy = "single-partition: every USER (about 6 rows) has the same partition key value";
     assert_eq!(told(Some(6), ", write_rate: 2000"), [busy]);
     // Who accepts it for the database with many rows is not told to take that away where there are few.
     assert_eq!(

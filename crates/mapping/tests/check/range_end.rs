@@ -39,11 +39,11 @@ fn a_bound_that_keys_go_on_behind_is_told_where_the_query_says_otherwise() {
     assert_eq!(at, "\"EVENT#{until | epoch_ms | pad(13)}\"");
     assert_eq!(
         message,
-        "items at `{until | epoch_ms | pad(13)}` itself do not come back: the keys of `EVENT` go on behind it"
+        "items at `{until | epoch_ms | pad(13)}` itself are not returned: the keys of `EVENT` continue after it"
     );
     assert_eq!(
         help,
-        "to change that end behind them, \"EVENT#{until | epoch_ms | pad(13)}$\"; if it is meant, say `< :until` in `sql`, or accept: [range-end]"
+        "to change that, end the range after them, \"EVENT#{until | epoch_ms | pad(13)}$\"; if you want this, write `< :until` in `sql`, or accept: [range-end]"
     );
     for sql in [
         "at >= :from AND at <= :until",
@@ -80,6 +80,6 @@ fn a_whole_key_is_held_against_the_query() {
     let (_, message, _) = latest("ge", Some("at > :since")).unwrap();
     assert_eq!(
         message,
-        "items at `{since}` itself come back: as the range says, and the query says otherwise"
+        "items at `{since}` itself are returned: by the range, and the query does the opposite"
     );
 }

@@ -119,7 +119,7 @@ fn an_item_that_stays_too_large_is_rejected_with_both_sizes_and_as_it_was() {
     let reject = fold(&model, &row).unwrap_err();
     assert_eq!(reject.code, "item-too-large");
     assert!(
-        reject.message.starts_with("the item has 469608 bytes; DynamoDB takes 409600; with `a` compressed, the item has 409"),
+        reject.message.starts_with("the item has 469608 bytes; DynamoDB allows 409600; with `a` compressed, the item has 409"),
         "{}",
         reject.message
     );

@@ -403,7 +403,7 @@ impl Table {
         );
         let lax = |is_lax: bool| {
             is_lax.then_some(
-                "a deferrable key, or one by an operator class that somebody made, may hold equal rows",
+                "a deferrable key, or one with a user-defined operator class, may hold equal rows",
             )
         };
         let primary = Key {

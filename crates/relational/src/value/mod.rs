@@ -143,21 +143,21 @@ impl UnfitReason {
     pub fn help(self) -> &'static str {
         match self {
             Self::TooManyDigits | Self::Magnitude | Self::NotFinite => {
-                "say `| string` to keep it as text, or `| default(x)` to replace it"
+                "use `| string` to keep it as text, or `| default(x)` to replace it"
             }
-            Self::NotANumber => "say `| string` to keep it as text",
-            Self::NotABoolean => "say `| number` to keep it as a number",
+            Self::NotANumber => "use `| string` to keep it as text",
+            Self::NotABoolean => "use `| number` to keep it as a number",
             Self::ZeroDate | Self::DateRange => {
-                "say `| default(x)` to replace it, or `| string` to keep it as text"
+                "use `| default(x)` to replace it, or `| string` to keep it as text"
             }
             Self::NotUtf8 => {
-                "say `| default(x)` to replace it, or cast it to bytes in `from: { sql: … }`"
+                "use `| default(x)` to replace it, or cast it to bytes in `from: { sql: … }`"
             }
-            Self::NotJson | Self::TooDeep => "say `| string` to keep it as text",
-            Self::Unreadable => "say `| string` to keep it as the database prints it",
-            Self::SharedKey => "name columns under `key` that tell every row of the query apart",
+            Self::NotJson | Self::TooDeep => "use `| string` to keep it as text",
+            Self::Unreadable => "use `| string` to keep it as the database prints it",
+            Self::SharedKey => "name columns under `key` that identify every row of the query",
             Self::TooManyChildren => {
-                "say `$limit`, leave children out with `$where`, or make them items of their own"
+                "use `$limit`, leave children out with `$where`, or make them items of their own"
             }
         }
     }
@@ -175,14 +175,14 @@ impl fmt::Display for UnfitReason {
             Self::DateRange => "the date is outside the years 0001 to 9999",
             Self::NotUtf8 => "the text is not UTF-8",
             Self::NotJson => {
-                "the value is no JSON document, or an object in it names a member twice"
+                "the value is not a JSON document, or an object in it has a member twice"
             }
-            Self::TooDeep => "the JSON nests deeper than the 32 levels that DynamoDB takes",
+            Self::TooDeep => "the JSON is nested deeper than the 32 levels that DynamoDB allows",
             Self::Unreadable => "the value could not be read",
             Self::SharedKey => {
-                "two parents have one key, so that their children cannot be told apart"
+                "two parents have the same key, so it is not known which children belong to which"
             }
-            Self::TooManyChildren => "the children have more than 16 MiB together",
+            Self::TooManyChildren => "the children are larger than 16 MiB together",
         })
     }
 }

@@ -59,7 +59,7 @@ pub(super) async fn read(
             continue;
         }
         catalog.notices.push(format!(
-            "in `{}` this user was granted single tables; the server hides the others",
+            "in `{}`, this user has access only to some tables; the server hides the others",
             text(row, 0)?
         ));
     }

@@ -92,8 +92,7 @@ pub(super) fn help(cause: &sqlx::Error) -> String {
              `?ssl-mode=required` brings, or a certificate: `?ssl-cert=FILE&ssl-key=FILE`"
         }
         (_, Some(1044)) => {
-            "this user may not use the database; let an administrator GRANT SELECT on its tables, \
-             and make a role that the user was granted its default: SET DEFAULT ROLE"
+            "this user may not use the database; let an administrator GRANT SELECT on its tables; if the user has a role, make it the default: SET DEFAULT ROLE"
         }
         (_, Some(1820 | 1862)) => {
             "the user's password has expired; give it a new one by ALTER USER, with the server's \
@@ -102,12 +101,12 @@ pub(super) fn help(cause: &sqlx::Error) -> String {
         (_, Some(3118 | 4151)) => {
             "the account is locked; let an administrator ALTER USER … ACCOUNT UNLOCK"
         }
-        (_, Some(3159)) => "the server takes encrypted connections only; add `?ssl-mode=required`",
-        (_, Some(1049)) => "the server has no database of this name; SHOW DATABASES lists them",
-        (_, Some(1040 | 1203 | 1226)) => {
-            "the server takes no more connections now; try again later"
+        (_, Some(3159)) => {
+            "the server accepts only encrypted connections; add `?ssl-mode=required`"
         }
-        (_, Some(1129 | 1130)) => "the server takes no connections from this machine",
+        (_, Some(1049)) => "the server has no database of this name; SHOW DATABASES lists them",
+        (_, Some(1040 | 1203 | 1226)) => "the server has no free connections now; try again later",
+        (_, Some(1129 | 1130)) => "the server accepts no connections from this machine",
         (sqlx::Error::Io(error), _) if error.kind() == std::io::ErrorKind::NotFound => {
             "there is no such socket; check the URL's `socket`"
         }
@@ -115,10 +114,10 @@ pub(super) fn help(cause: &sqlx::Error) -> String {
             "is the host's name right, and can this machine look it up and reach it?"
         }
         (sqlx::Error::Configuration(_), _) => {
-            "the server wants the password over an encrypted connection; add `?ssl-mode=required`"
+            "the server requires an encrypted connection for the password; add `?ssl-mode=required`"
         }
         (sqlx::Error::Protocol(why), _) if why.contains("authentication plugin") => {
-            "the account logs in by a plugin that Dynafold does not know; use one with \
+            "the account uses a login plugin that Dynafold does not support; use one with \
              caching_sha2_password or mysql_native_password"
         }
         (_, Some(_)) => "see what the server says",

@@ -161,7 +161,8 @@ fn connect_help(cause: &sqlx::Error, options: &PgConnectOptions) -> String {
         sqlx::Error::Io(io) => match io.kind() {
             ErrorKind::NotFound => NOBODY.into(),
             ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => {
-                "the server hung up: is it PostgreSQL that listens on this port?".into()
+                "the server closed the connection: is it PostgreSQL that listens on this port?"
+                    .into()
             }
             _ => "is the host's name right, and can this machine look it up and reach it?".into(),
         },
@@ -176,7 +177,7 @@ fn connect_help(cause: &sqlx::Error, options: &PgConnectOptions) -> String {
                  no line for it, or demands TLS (`?sslmode=require`) or a certificate \
                  (`?sslcert=FILE&sslkey=FILE`)"
             ),
-            Some("3D000") => "no such database: `psql -l` lists those that there are".into(),
+            Some("3D000") => "there is no such database: `psql -l` lists all databases".into(),
             Some("42501") => format!(
                 "ask for GRANT CONNECT ON DATABASE … TO {}",
                 PostgresSql.quote(user)

@@ -127,7 +127,7 @@ impl Postgres {
         let configured = |source: &Self| source.backend.as_ref().map(|it| it.configured);
         if reach != LookupReach::Operators && configured(&now) > configured(self) {
             return Err(SourceError::moved(
-                "the server's configuration was loaded again after the snapshot was taken, and what SQL calls may depend on it",
+                "the server's configuration was reloaded after the snapshot was taken, and what SQL calls may depend on it",
             ));
         }
         if before == now.digest(&sql).await? {

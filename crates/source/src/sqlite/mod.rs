@@ -385,8 +385,7 @@ fn help(file: &Path, cause: &sqlx::Error) -> String {
             "this is a folder; name the file in it".to_owned()
         }
         sqlx::Error::Io(error) if error.kind() == TooManyLinks => {
-            "what is written under one name is not seen under another while it is in the log; copy the \
-             file by the name that is written to, and read the copy: sqlite3 NAME \"VACUUM INTO 'copy.db'\""
+            "changes under one name cannot be seen under another while they are in the write-ahead log; copy the file by the name that writers use, and read the copy: sqlite3 NAME \"VACUUM INTO 'copy.db'\""
                 .to_owned()
         }
         _ => match code(cause).map(|code| (code, code % 256)) {

@@ -65,7 +65,7 @@ impl Attempt<'_> {
 
     /// An answer that did not arrive as it was sent.
     pub(super) fn cut_off(&self) -> TargetError {
-        let message = format!("the answer of {} was cut off or garbled", self.place.name);
+        let message = format!("the answer of {} was cut off or damaged", self.place.name);
         self.connection(Transient, &message)
     }
 
@@ -79,7 +79,7 @@ impl Attempt<'_> {
 
     fn too_long(&self) -> TargetError {
         self.connection(Fatal, &format!("{}: {TOO_LONG}", self.place.name))
-            .with_help("is the endpoint DynamoDB, and nothing between it and here?")
+            .with_help("is the endpoint DynamoDB, without a proxy in between?")
     }
 
     /// An answer that did not arrive in time.
@@ -107,12 +107,12 @@ impl Attempt<'_> {
             Quota => "a quota is exceeded",
             AccessDenied => "access denied",
             Credentials if code.contains("Expired") => "the credentials have expired",
-            Credentials => "the credentials were refused",
+            Credentials => "the credentials were rejected",
             Unavailable => "the service failed",
             TableMissing => "there is no such table or index",
             TableInUse => "the table is in use",
             EncryptionKey => "the table's KMS key cannot be used",
-            _ => "refused",
+            _ => "the request was refused",
         };
         let mut message = format!("{what} ({code})");
         let throttles = throttling_reasons(body);
@@ -137,10 +137,10 @@ impl Attempt<'_> {
     fn stranger(&self, status: u16) -> TargetError {
         let place = &self.place.name;
         let message = match status {
-            200..=299 => format!("the answer of {place} was cut off or garbled"),
-            _ => format!(
-                "{place} answered with HTTP status {status}, but without an error of DynamoDB"
-            ),
+            200..=299 => format!("the answer of {place} was cut off or damaged"),
+            _ => {
+                format!("{place} answered with HTTP status {status}, but without a DynamoDB error")
+            }
         };
         self.connection(by_status(status).0, &message)
             .with_help("is the endpoint DynamoDB?")
@@ -202,7 +202,7 @@ impl Attempt<'_> {
         };
         Some(match kind {
             AccessDenied => format!(
-                "allow dynamodb:{} on the table; docs/aws.md has the smallest policy that suffices",
+                "allow dynamodb:{} on the table; docs/aws.md has the smallest policy that is enough",
                 self.operation
             ),
             Credentials if is_of_clock(code) => {
@@ -216,6 +216,21 @@ impl Attempt<'_> {
             EncryptionKey => {
                 "look at the KMS key of the table: its state and its policy".to_owned()
             }
+            TableInUse => {
+                "wait until no other change of the table is under way, and start the same command again".to_owned()
+            }
+            Throttled | Unavailable => "start the same command again later".to_owned(),
+            Refused => match code {
+                // What DynamoDB says of these names what is wrong.
+                "ValidationException"
+                | "SerializationException"
+                | "RequestEntityTooLarge"
+                | "ItemCollectionSizeLimitExceededException" => return None,
+                code => format!(
+                    "look up {code} among the errors of {} in the DynamoDB API reference",
+                    self.operation
+                ),
+            },
             _ => return None,
         })
     }
@@ -227,14 +242,16 @@ impl Attempt<'_> {
     fn no_credentials(&self, error: &CredentialsError) -> TargetError {
         let help = match &self.place.profile {
             Some(profile) => format!("is there a profile `{profile}` (`aws configure list-profiles`), and is it complete? `aws sso login --profile {profile}` renews its login"),
-            None => "say `--profile NAME`, log in with `aws sso login`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".to_owned(),
+            None => "use `--profile NAME`, log in with `aws sso login`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".to_owned(),
         };
         let message = match error {
             CredentialsError::CredentialsNotLoaded(_) => {
                 "there are no AWS credentials: none in the environment, the profile, or the machine's role"
             }
-            CredentialsError::ProviderTimedOut(_) => "the AWS credentials did not come in time",
-            _ => "the AWS credentials cannot be had",
+            CredentialsError::ProviderTimedOut(_) => {
+                "the AWS credentials could not be loaded in time"
+            }
+            _ => "the AWS credentials could not be loaded",
         };
         // The network may be cut just when credentials that expire are renewed.
         let class = match error {
@@ -264,14 +281,14 @@ impl Attempt<'_> {
 
     /// An answer that lacks what every answer of DynamoDB's has.
     pub(super) fn incomplete(&self, member: &str) -> TargetError {
-        let message = format!("the answer of {} lacks {member}", self.place.name);
+        let message = format!("the answer of {} has no {member}", self.place.name);
         self.connection(Transient, &message)
             .with_help("is the endpoint DynamoDB?")
     }
 
     /// A request or an answer that makes no sense.
     pub(super) fn garbled(&self, error: impl Into<BoxError>) -> TargetError {
-        self.connection(Fatal, "the request or its answer makes no sense")
+        self.connection(Fatal, "the request or its answer is not valid")
             .with_cause(error, 0)
     }
 }

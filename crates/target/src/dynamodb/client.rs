@@ -251,7 +251,7 @@ fn no_region(profile: Option<&str>) -> TargetError {
     };
     let message = format!("no AWS region is known, {place}");
     failure(TargetErrorKind::Region, "Region", message)
-        .with_help("say `--region eu-west-1`, or set AWS_REGION")
+        .with_help("use `--region eu-west-1`, or set AWS_REGION")
 }
 
 fn failure(kind: TargetErrorKind, code: &str, message: String) -> TargetError {

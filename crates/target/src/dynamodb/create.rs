@@ -145,9 +145,9 @@ impl Dynamodb {
             if begun.elapsed() >= PATIENCE {
                 let status = found.table_status;
                 let message = format!("the table was not deleted; its status is `{status}`");
-                return Err(self
-                    .in_use("DescribeTable", name, &message)
-                    .with_help("look at it in the console, and run again once it is gone"));
+                return Err(self.in_use("DescribeTable", name, &message).with_help(
+                    "look at it in the console, and run again once it no longer exists",
+                ));
             }
             sleep(pause).await;
             pause = (pause * 2).min(LOOK.1);

@@ -15,10 +15,10 @@ use crate::{Result, TableDescription};
 #[derive(Debug, thiserror::Error)]
 enum Incomplete {
     /// When a table or index has no partition key.
-    #[error("the description of a table lacks its key")]
+    #[error("the description of a table has no key")]
     Key,
     /// When a key attribute has no type, or one that keys cannot have.
-    #[error("the description of a table lacks the type of a key attribute")]
+    #[error("the description of a table has no type for a key attribute")]
     Type,
 }
 

@@ -40,7 +40,7 @@ const CONTROL: Policy = Policy {
 
 /// When an answer holds a value that DynamoDB cannot have stored.
 #[derive(Debug, thiserror::Error)]
-#[error("the answer holds a value that is no DynamoDB value")]
+#[error("the answer has a value that is not a DynamoDB value")]
 struct NotAValue;
 
 #[derive(Deserialize)]
@@ -134,7 +134,7 @@ impl Dynamodb {
 
     fn still_unprocessed(&self, table: &Table) -> TargetError {
         let action = self.action("BatchGetItem", &table.name);
-        let message = "keys stay unprocessed, which means that reading is throttled";
+        let message = "keys stay unprocessed (UnprocessedKeys), because reads are throttled";
         action
             .error(
                 TargetErrorKind::Throttled,
@@ -142,7 +142,9 @@ impl Dynamodb {
                 "ProvisionedThroughputExceededException",
                 message,
             )
-            .with_help("the table takes too few reads: raise its read capacity, or run again later")
+            .with_help(
+                "the table allows too few reads: raise its read capacity, or run again later",
+            )
     }
 
     /// The items that were read, and the keys that were left.

@@ -313,7 +313,7 @@ fn inspect(file: &Path) -> Result<()> {
         return match file.parent() {
             Some(folder) if !folder.is_dir() => {
                 let message = format!("there is no folder {}", folder.display());
-                Err(failure(File, message).with_help("make the folder first"))
+                Err(failure(File, message).with_help("create the folder first"))
             }
             _ => Ok(()),
         };
@@ -365,7 +365,14 @@ fn translate(file: Option<&Path>, error: DynoxideError) -> TargetError {
 }
 
 fn sqlite(file: &Path, error: SqliteError) -> TargetError {
-    of_code(file, error.sqlite_error_code()).with_cause(error, 0)
+    let failure = of_code(file, error.sqlite_error_code());
+    match error {
+        // The code says the same as the text, and ours has said it.
+        SqliteError::SqliteFailure(code, _) if failure.help.is_some() => {
+            failure.with_cause(code, 0)
+        }
+        error => failure.with_cause(error, 0),
+    }
 }
 
 /// What SQLite's code means for a file.
@@ -387,8 +394,8 @@ fn of_code(file: &Path, code: Option<ErrorCode>) -> TargetError {
         ),
         Some(ErrorCode::DiskFull) => (
             DiskFull,
-            format!("the disk under {shown} is full"),
-            "free some space and run again",
+            format!("no space is left for {shown}"),
+            "free some disk space and run again",
         ),
         Some(ErrorCode::DatabaseCorrupt) => (
             File,

@@ -22,7 +22,7 @@ pub enum StateError {
         since: Option<String>,
     },
     /// It belongs to an unfinished run of something else.
-    #[error("the state {} is that of an unfinished run of something else: {}", path.display(), listed(differences))]
+    #[error("the state {} belongs to an unfinished run of something else: {}", path.display(), listed(differences))]
     Differs {
         /// The state.
         path: PathBuf,
@@ -40,7 +40,7 @@ pub enum StateError {
         known: u32,
     },
     /// The file holds something that is no state: it is left as it is.
-    #[error("{} is there and is no state of a run", path.display())]
+    #[error("{} exists and is not a state file", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -94,14 +94,14 @@ impl StateError {
 fn in_the_way(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            "free some disk space and start again: the run resumes where it was"
+            "free some disk space and start again: the run resumes where it stopped"
         }
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             "keep the state in a writable folder, with --state"
         }
         ErrorKind::IsADirectory => "a folder has that name: name another file with --state",
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            "make the folder first, or name another file with --state"
+            "create the folder first, or name another file with --state"
         }
         ErrorKind::Unsupported => {
             "the file system does not support locks: keep the state on a local disk, with --state"

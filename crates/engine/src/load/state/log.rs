@@ -161,8 +161,9 @@ impl StateLog {
         file.read_to_end(&mut text)?;
         let mut lines = text.split_inclusive(|byte| *byte == b'\n').enumerate();
         let first = lines.next().map_or(&[][..], |(_, first)| first);
-        let format = format(first)
-            .ok_or_else(|| UnreadableLog::Damaged("it does not begin as a state".to_owned()))?;
+        let format = format(first).ok_or_else(|| {
+            UnreadableLog::Damaged("it does not begin like a state file".to_owned())
+        })?;
         let (head, seal) = head(format);
         if format != FORMAT {
             return Err(UnreadableLog::Format(format));
@@ -181,7 +182,7 @@ impl StateLog {
                 if number > 1 && lines.peek().is_none() {
                     break;
                 }
-                let what = format!("line {} is not as it was written", number + 1);
+                let what = format!("line {} is not what was written", number + 1);
                 return Err(UnreadableLog::Damaged(what));
             };
             log.contents.take(entry);

@@ -202,7 +202,7 @@ impl fmt::Display for ChangedFact {
         let what = &self.what;
         match (&self.earlier, &self.now) {
             (Some(earlier), Some(now)) if earlier == now => {
-                write!(f, "{what} ({now}) is not as it was")
+                write!(f, "{what} ({now}) has changed")
             }
             (Some(earlier), Some(now)) => write!(f, "{what} was {earlier} and is {now}"),
             (Some(earlier), None) => write!(f, "{what} was {earlier} and is not given"),

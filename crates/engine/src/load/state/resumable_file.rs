@@ -108,7 +108,7 @@ impl ResumableFile {
         };
         let mut file = match Self::open(path, false) {
             Err(cause) if cause.kind() == ErrorKind::NotFound && extent.length > 0 => {
-                return Err(changed("it is gone"));
+                return Err(changed("it no longer exists"));
             }
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Self::create(path),
             opened => opened.map_err(failed)?,
@@ -120,7 +120,7 @@ impl ResumableFile {
                 return Err(changed("it is shorter"));
             }
             if file.tail().map_err(failed)? != extent.tail {
-                return Err(changed("its end is another"));
+                return Err(changed("its end is different"));
             }
         }
         file.truncate().map_err(failed)?;

@@ -114,7 +114,7 @@ impl DrawnCalls {
         let more = more.then(|| "there are more values".to_owned());
         let refused = (self.refused > 0).then(|| {
             let refused = self.refused;
-            format!("{refused} drawn values make no valid DynamoDB key, and were not asked")
+            format!("{refused} drawn values do not make a valid DynamoDB key and were not asked")
         });
         more.into_iter().chain(refused).collect()
     }
@@ -129,7 +129,7 @@ pub(crate) enum DrawError {
     )]
     Unknown(Arc<str>),
     /// When a moment cannot be counted.
-    #[error("the moment `{0}` cannot be counted")]
+    #[error("the time `{0}` cannot be computed")]
     Moment(Arc<str>, #[source] ParameterError),
     /// When the source fails.
     #[error(transparent)]

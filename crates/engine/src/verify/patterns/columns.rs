@@ -24,7 +24,7 @@ pub(super) struct QueryResult<'a> {
 }
 
 impl<'a> QueryResult<'a> {
-    /// `types`: those that come back, each with its rows.
+    /// `types`: those that are returned, each with its rows.
     pub(super) fn new(shape: &'a QueryShape<'a>, types: &[(&ItemType, &Pass)]) -> Self {
         let names_all = |column: &Column| {
             let mut types = types.iter();

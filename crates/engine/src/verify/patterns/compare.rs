@@ -118,7 +118,10 @@ impl AnswerComparer<'_> {
             let has_none = !has_item.contains(&number);
             // Of types that share a relation each row is of one at least: their `where` forgets it.
             if has_none && of(Some(false)) && !of(None) {
-                let key = format!("row {} of the SQL, which no item type takes", number + 1);
+                let key = format!(
+                    "row {} of the SQL, which belongs to no item type",
+                    number + 1
+                );
                 let missing = Example::new(ExampleKind::Missing, None, key);
                 judged.examples.push(missing);
             } else if has_none || untold.contains(&number) {

@@ -40,23 +40,23 @@ impl Doubts<'_, '_> {
         self.of_parameters(drawn, doubts);
         let (query, catalog) = (&self.shape.query, self.shape.catalog);
         if query.limit != RowLimit::None || query.offset != RowLimit::None {
-            doubts.push(
-                "its SQL has a LIMIT, and it is not shown that its ORDER BY leaves no two rows equal".to_owned(),
-            );
+            doubts.push("its SQL has a LIMIT, and rows may be equal under its ORDER BY".to_owned());
         }
         if is_fickle_query(query, catalog) {
             let mut functions = query.functions.iter();
             let own = functions.find(|name| catalog.own_functions.contains(name));
             let word = query.unsteady.first().or(own);
             let by = word.map_or(String::new(), |word| format!(", by `{word}`"));
-            doubts.push(format!("its SQL may answer otherwise at another time{by}"));
+            doubts.push(format!(
+                "its SQL may have another answer at another time{by}"
+            ));
         }
         if self.may_expire() {
             doubts.push("its items expire".to_owned());
         }
         if self.types.iter().any(ItemProjection::may_lack) {
             doubts.push(
-                "an item may lack an attribute that a document gives under the name of a column"
+                "an item may be without an attribute that a document gives the name of a column"
                     .to_owned(),
             );
         }
@@ -69,10 +69,10 @@ impl Doubts<'_, '_> {
             Vec::new()
         };
         for (begin, what) in [
-            ("its SQL says more than the key", further),
-            ("rows of its SQL may be left out of the items by", left_out),
+            ("its SQL has what the key does not have", further),
+            ("rows of its SQL may make no items because of", left_out),
             (
-                "its SQL does not say what the item type's `where` or `$when` does",
+                "its SQL does not have these conditions of the item type's `where` or `$when`",
                 self.missing_conditions(),
             ),
         ] {
@@ -92,7 +92,7 @@ impl Doubts<'_, '_> {
         for name in &names {
             let Some((at, table, column)) = self.shape.equal(name) else {
                 doubts.push(format!(
-                    "its SQL does not ask that a column be equal to `:{name}`"
+                    "its SQL does not compare a column with `:{name}` by equality"
                 ));
                 continue;
             };
@@ -103,10 +103,10 @@ impl Doubts<'_, '_> {
                     | (Some(ParameterKind::Text), DataType::Text { .. })
             );
             if own.is_none() {
-                doubts.push(format!("`{name}` is a parameter of its SQL alone"));
+                doubts.push(format!("only its SQL has the parameter `{name}`"));
             } else if !is_kind || !is_exact(table, column, self.shape.catalog.dbms) {
                 doubts.push(format!(
-                    "`{}` may be equal to other values than its own text",
+                    "different values of `{}` may be equal in the database",
                     column.name
                 ));
             }
@@ -132,7 +132,7 @@ impl Doubts<'_, '_> {
         }
         let own = pattern.parameters.iter();
         let unused = own.filter(|one| !names.contains(&*one.name));
-        doubts.extend(unused.map(|one| format!("`{}` is no parameter of its SQL", one.name)));
+        doubts.extend(unused.map(|one| format!("`{}` is not a parameter of its SQL", one.name)));
     }
 
     /// Whether an item type has the TTL attribute, or a document may give it.
@@ -153,7 +153,7 @@ impl Doubts<'_, '_> {
         if others.is_empty() {
             return (!claim.is_proved()).then(|| claim.because.clone());
         }
-        Some(format!("its key finds {} too", others.join(", ")))
+        Some(format!("its key also finds {}", others.join(", ")))
     }
 
     /// What the SQL says beyond the pattern and the item types' own conditions, in its own words.
@@ -171,7 +171,7 @@ impl Doubts<'_, '_> {
         let bases: Vec<usize> = self.types.iter().filter_map(|one| one.base).collect();
         let mut named = Vec::new();
         if query.set != SetOperation::One {
-            named.push("it puts several SELECTs together".to_owned());
+            named.push("it combines several SELECTs".to_owned());
         }
         let strange = query.selects.iter().flat_map(|select| &select.strange);
         named.extend(
@@ -226,7 +226,7 @@ impl Doubts<'_, '_> {
             let is_query =
                 |source: &RelationSource| !matches!(source, RelationSource::Table { .. });
             let queries = select.relations.iter().filter(|one| is_query(&one.source));
-            named.extend(queries.map(|_| "a query within it".to_owned()));
+            named.extend(queries.map(|_| "a subquery".to_owned()));
             named.extend(select.outputs.iter().flat_map(inputs_beside_the_row));
         }
         named.dedup();
@@ -301,7 +301,7 @@ impl Doubts<'_, '_> {
             };
             let mut made = self.types.iter();
             if !made.all(|one| one.item.template(&key.name).is_none_or(finds)) {
-                found.push(format!("what it asks of `{}`", key.name));
+                found.push(format!("its condition on `{}`", key.name));
             }
         }
         let is_query = |one: &&ItemProjection<'_>| matches!(one.pass.scan.from, Relation::Query(_));
@@ -442,7 +442,7 @@ fn inputs_beside_the_row(output: &SelectOutput) -> Vec<String> {
     let mut named = Vec::new();
     if let OperandValue::Expression(expression) = &value.value {
         functions.extend(&expression.functions);
-        named.extend(expression.has_query.then(|| "a query within it".to_owned()));
+        named.extend(expression.has_query.then(|| "a subquery".to_owned()));
         named.extend(
             expression
                 .has_window

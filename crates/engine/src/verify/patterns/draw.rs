@@ -60,7 +60,7 @@ pub(crate) async fn draw(
         lists.push(drawing.bounds(group, &tuples, most));
     }
     if lists.iter().any(Vec::is_empty) {
-        let note = "the source holds no values for its parameters, so only values that do not occur are asked";
+        let note = "the source has no values for its parameters, so only values that do not occur are asked";
         drawing.drawn.notes.push(note.to_owned());
     }
     let all = combined(&lists, most);

@@ -218,7 +218,7 @@ impl<'a> ItemProjection<'a> {
         }
         if identity.is_empty() && missing.is_empty() {
             return Err(format!(
-                "nothing tells the rows of `{}` apart, and its `sql` does not give all of the key {}",
+                "the rows of `{}` have no unique key, and its `sql` does not select all of the key {}",
                 item.name,
                 keys.iter()
                     .map(|key| &***key)
@@ -228,7 +228,7 @@ impl<'a> ItemProjection<'a> {
         }
         if !missing.is_empty() {
             return Err(format!(
-                "its `sql` does not give {}, which tells the rows of `{}` apart: select it under its own name, or say under `answer` which attribute it is",
+                "its `sql` does not select {}, which identifies the rows of `{}`: select it under its own name, or name its attribute under `answer`",
                 missing.join(", "),
                 item.name
             ));

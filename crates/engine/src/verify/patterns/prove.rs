@@ -164,9 +164,9 @@ async fn all(
             continue;
         };
         if reach.missed() == 0 {
-            claim.facts.push(
-                "no other item of the table is in its reach: the keys of all were read".to_owned(),
-            );
+            claim
+                .facts
+                .push("it can find no other item of the table: all keys were read".to_owned());
         } else {
             claim.verdict = agrees;
             claim.because = format!(

@@ -55,7 +55,7 @@ impl AskedKeys {
                 all if all.iter().all(|one| one.placeholders().next().is_none()) => {}
                 _ => {
                     return Err(format!(
-                        "`{}` is asked for a range, of which there are always more",
+                        "`{}` is asked for a range, and the number of ranges is unlimited",
                         key.name
                     ));
                 }
@@ -178,7 +178,7 @@ fn readable(
         match one.filters.as_slice() {
             [] | [Filter::Shard(_)] => {}
             [Filter::Pad { .. }] if is_number => {}
-            _ => return several("its filters make one text of several"),
+            _ => return several("its filters map several values to one text"),
         }
         texts += usize::from(!is_number);
         if texts > 1 {
@@ -190,7 +190,7 @@ fn readable(
                     "a text may itself contain `{end}`, so that a longer value finds it too"
                 )),
                 _ => {
-                    several("it asks for the beginning of a text, which a shorter value finds too")
+                    several("it asks for the beginning of a text, so a shorter value finds it too")
                 }
             };
         }
@@ -208,7 +208,7 @@ fn readable(
             Some(_) => false,
         };
         if is_number && !(begins && ends) {
-            return several("nothing ends its numbers");
+            return several("no text ends its numbers");
         }
     }
     Ok(())

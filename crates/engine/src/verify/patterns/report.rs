@@ -103,7 +103,11 @@ impl PatternsReport {
 
 impl PatternReport {
     pub(super) fn facts(&self) -> Vec<String> {
-        let how = if self.in_order { "in order" } else { "as bags" };
+        let how = if self.in_order {
+            "in order"
+        } else {
+            "in any order"
+        };
         let (calls, rows, items) = (self.calls, self.rows, self.items);
         let mut facts = vec![format!(
             "{calls} calls, {rows} rows and {items} items were compared, {how}"

@@ -86,7 +86,7 @@ impl<'a> QueryShape<'a> {
         one == other || self.equal_to(one).any(|found| found == other)
     }
 
-    /// Whether the query reads a table, itself or in a query within it.
+    /// Whether the query reads a table, itself or in a subquery.
     pub(super) fn reads(&self, wanted: &Table) -> bool {
         let mut tables = self.query.tables.iter();
         tables.any(|read| {

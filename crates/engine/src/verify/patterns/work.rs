@@ -98,11 +98,11 @@ impl<'a> PatternProver<'_, 'a> {
         report_calls(drawn.calls.len());
         let Some(first) = drawn.calls.first() else {
             return Err(ProofStop::Unproved(
-                "no call of it could be drawn".to_owned(),
+                "no values for a call could be drawn".to_owned(),
             ));
         };
         if query.sql.ends_in_comment() {
-            let note = "a comment ends its `sql`, which is one line: what YAML has folded into that line behind it is not asked";
+            let note = "a comment hides the end of its `sql`: YAML has folded the following lines into the line of the comment";
             self.report.notes.push(note.to_owned());
         }
         let sql = first.sql(&query.sql);
@@ -188,13 +188,13 @@ impl<'a> PatternProver<'_, 'a> {
         let notes = self.collations(shape);
         self.report.notes.extend(notes);
         if order.is_some_and(|order| !order.is_known) {
-            let note = "its ORDER BY is not made of columns of the result alone: rows that are equal under it are not told, and have to stand as they do in the SQL's answer";
+            let note = "its ORDER BY uses more than columns of the result: it is not known which rows are equal under it, so items must be in exactly the order of the SQL's answer";
             self.report.notes.push(note.to_owned());
         }
         PatternFindings {
             verdict: ClaimVerdict::Differs,
             because: format!(
-                "{} of {} calls have another answer",
+                "{} of {} calls have different answers",
                 self.report.different_calls, self.report.calls
             ),
             reach: None,
@@ -214,7 +214,7 @@ impl<'a> PatternProver<'_, 'a> {
         let note = |column: &Column| {
             let (name, collation) = (&column.name, column.collation.as_ref()?);
             Some(format!(
-                "its SQL compares `{name}` by the collation `{collation}`, and a key is equal to the same bytes alone"
+                "its SQL compares `{name}` by the collation `{collation}`, and DynamoDB compares keys by their bytes"
             ))
         };
         compared.filter_map(note).collect()
@@ -251,13 +251,13 @@ impl<'a> PatternProver<'_, 'a> {
                 None => "the items".to_owned(),
             };
             whys.push(format!(
-                "its `sql` gives {}, which is compared with no attribute of {what}: leave it out, or say under `answer` which attribute it is",
+                "its `sql` selects {}, which is not compared with any attribute of {what}: leave it out, or name its attribute under `answer`",
                 unused.join(", ")
             ));
         }
         if unheld.undecided > 0 {
             whys.push(format!(
-                "{} of {} items may be those of rows of its `sql` whose keys hold NULL, or do not tell their item type",
+                "{} of {} items may belong to rows of its `sql` that have NULL in their keys or do not show their item type",
                 unheld.undecided, self.report.items
             ));
         }
@@ -265,7 +265,7 @@ impl<'a> PatternProver<'_, 'a> {
             whys.push("no call found anything on either side: nothing was compared".to_owned());
         } else if unheld.left_out > 0 {
             whys.push(format!(
-                "{} of {} rows of its `sql` hold no whole key of an item that comes back, and were compared with nothing",
+                "{} of {} rows of its `sql` do not have the whole key of a returned item and were not compared",
                 unheld.left_out, self.report.rows
             ));
         }
@@ -409,15 +409,15 @@ impl<'a> PatternProver<'_, 'a> {
                     _ => None,
                 };
                 format!(
-                    "its limit is {}, and that of its SQL {}",
+                    "its limit is {}, and its SQL's limit is {}",
                     limit_text(own),
                     limit_text(sql)
                 )
             }
             _ if !self.report.in_order => {
-                "its SQL has a LIMIT and no ORDER BY: which rows come back is chance".to_owned()
+                "its SQL has a LIMIT and no ORDER BY: it may return any of the rows".to_owned()
             }
-            _ => "its SQL has a LIMIT whose number is not plain to see".to_owned(),
+            _ => "the number of its SQL's LIMIT is not known".to_owned(),
         };
         self.report.notes.push(note);
     }

@@ -143,14 +143,14 @@ fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
     if report.unclear > 0 {
         let items = counted(report.unclear, "item");
         return not_proved(format!(
-            "the table holds what the source makes, and beside it {items}: {UNCLEAR_WHY}"
+            "the table holds what the source makes, and also {items}: {UNCLEAR_WHY}"
         ));
     }
     let mut beside = Vec::new();
     if let Some(items @ 1..) = report.elsewhere {
         let are = if items == 1 { "is" } else { "are" };
         let items = counted(items, "item");
-        beside.push(format!("{items} that {are} not the mapping's"));
+        beside.push(format!("{items} that {are} not from the mapping"));
     }
     if report.lingering > 0 {
         let items = counted(report.lingering, "expired item");
@@ -159,9 +159,9 @@ fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
     if total.gone > 0 {
         let expired = counted(total.gone, "item");
         let mut because =
-            format!("the table holds what the source makes, but for {expired} that had expired");
+            format!("the table holds what the source makes, except {expired} that had expired");
         if !beside.is_empty() {
-            because.push_str(&format!("; beside it stand {}", beside.join(", and ")));
+            because.push_str(&format!("; it also holds {}", beside.join(", and ")));
         }
         let verdict = ClaimVerdict::Agrees {
             asked: total.expected - total.gone,

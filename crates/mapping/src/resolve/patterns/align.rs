@@ -78,9 +78,8 @@ pub(super) fn attributes_like<'m>(
     makes: impl Iterator<Item = &'m KnownAttributes>,
 ) -> String {
     let known = makes.flat_map(|make| make.attributes.iter().map(|(name, _)| &**name));
-    did_you_mean(wrong, known).unwrap_or_else(|| {
-        "attributes are named as they stand in the items: see `preview`".to_owned()
-    })
+    did_you_mean(wrong, known)
+        .unwrap_or_else(|| "use the attribute's name in the items; `preview` shows them".to_owned())
 }
 
 /// How values of a type are read.

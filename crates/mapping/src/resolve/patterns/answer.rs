@@ -42,10 +42,8 @@ fn differs(name: &str, data_type: &DataType, value: &Attribute) -> Option<(Strin
             _ => return None,
         },
         (_, Attribute::Bool(_)) => match data_type.family() {
-            TypeFamily::Text | TypeFamily::Time => {
-                ("text, and this is no text", "put it in quotes")
-            }
-            TypeFamily::Number => ("a number, and this is none", "write a number"),
+            TypeFamily::Text | TypeFamily::Time => ("text, and this is not", "put it in quotes"),
+            TypeFamily::Number => ("a number, and this is not", "write a number"),
             _ => return None,
         },
         _ => return None,
@@ -127,7 +125,7 @@ impl PatternBinder<'_> {
                 "the filter has {} bytes after its names and values are replaced, and DynamoDB accepts {MOST_BYTES}",
                 filter.text.len()
             );
-            let help = "leave a part of it to the application";
+            let help = "filter a part of it in the application";
             self.tell(Code::Filter, anchor.range(&(0..text.len())), message, help);
         }
         Some(filter)
@@ -165,7 +163,7 @@ impl PatternBinder<'_> {
             _ => None,
         });
         if let Some((why, help)) = why {
-            let message = format!("the filter never holds, so that no item comes back: {why}");
+            let message = format!("the filter never holds, so no item is returned: {why}");
             self.tell(Code::NeverMatches, span, message, help);
         }
     }
@@ -196,7 +194,7 @@ impl PatternBinder<'_> {
     fn filtered(&mut self, name: &str, span: Range<usize>, keys: &AskedKey<'_>) {
         if keys.has(name) {
             let message = format!(
-                "`{name}` is a key attribute of {}, which a filter cannot name",
+                "`{name}` is a key attribute of {}, which a filter cannot use",
                 keys.called()
             );
             let help = format!("ask for it in the key condition, under `key`: {name}: …");
@@ -213,7 +211,7 @@ impl PatternBinder<'_> {
             makes.all(|make| *make.name != *item.value)
         });
         if ground.is_complete && !is_faulty && makes().all(|make| !make.may_have(name)) {
-            let message = format!("no item that comes back has an attribute `{name}`");
+            let message = format!("no returned item has an attribute `{name}`");
             let help = attributes_like(name, makes());
             self.tell(Code::UnknownAttribute, span.clone(), message, help);
         } else if !keys.holds(name, ground.table) {

@@ -189,9 +189,9 @@ impl<'a> PatternBinder<'a> {
                 && (all.is_none() || !in_partition || self.shards.is_some())
             {
                 let help = if self.shards.is_some() {
-                    "one attribute of the partition key is sharded, and it is asked once"
+                    "use it once: only one attribute of the partition key is sharded"
                 } else {
-                    "write it as {* | shard(n)}, in the partition key alone"
+                    "write it as {* | shard(n)}, and only in the partition key"
                 };
                 let message = "`*` stands for every shard of a partition key";
                 self.tell(Code::AccessPattern, node.span.clone(), message, help);
@@ -259,12 +259,15 @@ impl<'a> PatternBinder<'a> {
         let (asked, made) = (shards(&pair.asked.filters), shards(&pair.made.filters));
         let (message, help) = match (asked, made) {
             (Some(asked), Some(made)) if asked != made => (
-                format!("`{}` has {made} shards, and {asked} are asked", pair.item),
-                format!("say shard({made}): items in other shards would not be found"),
+                format!(
+                    "`{}` has {made} shards, and the pattern asks for {asked}",
+                    pair.item
+                ),
+                format!("use shard({made}): items in other shards would not be found"),
             ),
             (Some(_), None) if is_all => (
                 format!(
-                    "the keys of `{}` have no shards here, but `{}`",
+                    "the keys of `{}` are not sharded here: they have `{}`",
                     pair.item, pair.made
                 ),
                 "ask for the value itself, or shard the item's key: {column | shard(n)}".to_owned(),
@@ -470,7 +473,7 @@ impl PatternBinder<'_> {
             [TemplatePart::Value(_)] => {}
             _ => {
                 let message = format!("`{}` is {called}, and this is text", key.name);
-                let help = "say one parameter and nothing around it: \"{parameter}\"";
+                let help = "write one parameter with nothing around it: \"{parameter}\"";
                 self.tell(Code::KeyType, node.span.clone(), message, help);
             }
         }
@@ -505,7 +508,7 @@ impl PatternBinder<'_> {
             {
                 let (name, given) = (&each.key.name, given.name());
                 let message = format!("`{name}` is a number, and this is {given}");
-                let help = "take the filters away, or count: `| epoch`, `| number`";
+                let help = "remove the filters, or make it a number: `| epoch`, `| number`";
                 self.tell(Code::KeyType, each.span.clone(), message, help);
             }
         }
@@ -522,14 +525,14 @@ impl PatternBinder<'_> {
                 "`{}` is a global index, which has no consistent reads",
                 index.name
             );
-            let help = "take `consistent` away, or ask the table or a local index";
+            let help = "remove `consistent`, or use the table or a local index";
             self.tell(Code::AccessPattern, said.span.clone(), message, help);
         }
         if let Some(limit) = &self.raw.limit
             && i32::try_from(limit.value).is_err()
         {
-            let message = "the limit is more than DynamoDB takes";
-            let help = "leave it out: without a limit all items come back";
+            let message = "the limit is higher than DynamoDB allows";
+            let help = "leave it out: without a limit all items are returned";
             self.tell(Code::WrongValue, limit.span.clone(), message, help);
         }
     }

@@ -48,8 +48,8 @@ impl PatternBinder<'_> {
         }
         let warnings = found.into_iter().map(|(span, message)| {
             Diagnostic::new(Code::OtherOrder, span, message)
-                .with_other(self.raw.name.span.clone(), "this pattern answers otherwise than its SQL")
-                .with_help("say the same in both; if the application minds the difference: accept: [other-order]")
+                .with_other(self.raw.name.span.clone(), "this pattern's answer differs from its SQL's")
+                .with_help("make both the same; if the application handles the difference: accept: [other-order]")
         });
         self.warnings.extend(warnings);
     }
@@ -91,7 +91,7 @@ impl PatternBinder<'_> {
         if are(&|sorts| matches!(sorts, SortAgreement::Otherwise)) {
             let called: Vec<&str> = keys.sort.iter().map(|key| &*key.name).collect();
             let message = format!(
-                "its SQL sorts by `{written}`, which `{}` does not hold",
+                "its SQL sorts by `{written}`, which `{}` does not have",
                 called.join("`, `")
             );
             return Some((message, key));
@@ -159,10 +159,10 @@ impl PatternBinder<'_> {
             return;
         }
         let (what, names) = (keys.called(), missing.join("`, `"));
-        let message = format!("its SQL selects `{names}`, not projected into {what}");
+        let message = format!("its SQL selects `{names}`, which {what} does not project");
         self.ground.diagnostics.push(
             Diagnostic::new(Code::NotProjected, sql.span.clone(), message)
-                .with_other(self.raw.name.span.clone(), "what this pattern answers lacks it")
+                .with_other(self.raw.name.span.clone(), "this pattern's answer does not have it")
                 .with_help(format!("project it: add `{names}` to `project` of {what}; or ask the table, or select less")),
         );
     }
@@ -287,8 +287,8 @@ impl PatternBinder<'_> {
             return;
         };
         let outcome = match &self.raw.limit {
-            Some(limit) => format!("with a limit of {} other items come back", limit.value),
-            None => "the same items come back in another order".to_owned(),
+            Some(limit) => format!("with a limit of {}, other items are returned", limit.value),
+            None => "the same items are returned in another order".to_owned(),
         };
         let message = format!(
             "`{written}` is sorted by `{collation}`, and DynamoDB sorts by bytes: {outcome}"
@@ -301,7 +301,7 @@ impl PatternBinder<'_> {
             )
             .with_other(
                 self.raw.name.span.clone(),
-                "this pattern answers in the order of bytes",
+                "this pattern returns items in the order of bytes",
             )
             .with_help(mend(&written, &collation, catalog.dbms)),
         );
@@ -329,12 +329,12 @@ impl PatternBinder<'_> {
         });
         let Some((column, pair)) = found else { return };
         let message = format!(
-            "its SQL finds `{column}` without regard to case, accents or blanks at the end, and the key holds `{}` as it is spelled",
+            "its SQL compares `{column}` without regard to case, accents or trailing blanks, and the key has `{}` as it is spelled",
             pair.made
         );
         let warning = Diagnostic::new(Code::InsensitiveKey, pair.span.clone(), message)
             .with_other(self.raw.name.span.clone(), "other spellings find nothing here")
-            .with_help("write it `| lower` in the key and here, or ask an attribute of its own that is spelled one way; where callers spell it as the rows do: accept: [insensitive-key]");
+            .with_help("write it `| lower` in the key and here, or ask an attribute of its own that is spelled one way; if callers spell it as the rows do: accept: [insensitive-key]");
         self.warnings.push(warning);
     }
 }
@@ -366,7 +366,7 @@ fn mend(written: &str, collation: &str, dbms: Dbms) -> String {
         }
         Dbms::Sqlite => format!("{written} COLLATE BINARY"),
     };
-    format!("say ORDER BY {term}; where another order is all right: accept: [text-order]")
+    format!("use ORDER BY {term}; if another order is acceptable: accept: [text-order]")
 }
 
 /// The column that a placeholder names, without whose it is.

@@ -90,7 +90,7 @@ impl<'t> AskedKey<'t> {
                 None => diagnostics.push(fault(
                     pattern.key_span.clone(),
                     format!(
-                        "`{}` does not say the partition key `{}` of {what}",
+                        "`{}` has no condition on the partition key `{}` of {what}",
                         pattern.name.value, key.name
                     ),
                     &format!(
@@ -100,8 +100,8 @@ impl<'t> AskedKey<'t> {
                 )),
                 Some(entry) if is_range(&entry.value) => diagnostics.push(fault(
                     entry.value.span.clone(),
-                    format!("the partition key `{}` takes equality alone", key.name),
-                    "say a template; ranges belong to the sort key",
+                    format!("the partition key `{}` allows only equality", key.name),
+                    "write a template; ranges belong to the sort key",
                 )),
                 Some(_) => {}
             }
@@ -120,7 +120,7 @@ impl<'t> AskedKey<'t> {
                 };
                 format!("{has}; {}", new_index(pattern))
             });
-            let message = format!("`{}` is no key attribute of {what}", entry.key);
+            let message = format!("`{}` is not a key attribute of {what}", entry.key);
             // One fault is enough where the partition key is not said either.
             if diagnostics.count() == faults {
                 diagnostics.push(fault(entry.key_span.clone(), message, &help));
@@ -142,21 +142,21 @@ impl<'t> AskedKey<'t> {
             let at = entry.key_span.clone();
             if let Some(gap) = gap {
                 let message = format!(
-                    "`{}` is asked, and `{}` before it is not",
+                    "`{}` has a condition, and `{}` before it has none",
                     key.name, gap.name
                 );
                 let help = format!(
-                    "sort key attributes are asked from the first on: say `{}` too, or make an index in whose key `{}` comes earlier",
+                    "conditions start with the first sort key attribute: add one on `{}`, or create an index with `{}` earlier in its key",
                     gap.name, key.name
                 );
                 diagnostics.add(Code::AccessPattern, at, message, help);
             } else if let Some(range) = last {
                 let message = format!(
-                    "`{}` is asked behind the range of `{}`",
+                    "`{}` has a condition after the range of `{}`",
                     key.name, range.key
                 );
                 let help = format!(
-                    "only the last attribute that is asked takes a range: ask `{}` by equality, or leave `{}` to a `filter`",
+                    "only the last sort key condition can be a range: use equality on `{}`, or move `{}` to a `filter`",
                     range.key, key.name
                 );
                 diagnostics.add(Code::AccessPattern, at, message, help);
@@ -178,15 +178,15 @@ fn operator(key: &KeyAttribute, entry: &YamlEntry, diagnostics: &Diagnostics) {
     if operators.is_empty() {
         fault(
             entry.value.span.clone(),
-            "the condition says nothing",
-            "say one of begins_with, between, lt, le, gt and ge, or leave the sort key out",
+            "the condition is empty",
+            "use one of begins_with, between, lt, le, gt and ge, or leave the sort key out",
         );
     }
     if let Some(second) = operators.get(1) {
         fault(
             second.key_span.clone(),
-            "a sort key takes one condition",
-            "for two bounds say between: [a, b]",
+            "a sort key can have only one condition",
+            "for two bounds, use between: [a, b]",
         );
     }
     if let Some(between) = entry.value.get("between")
@@ -194,8 +194,8 @@ fn operator(key: &KeyAttribute, entry: &YamlEntry, diagnostics: &Diagnostics) {
     {
         fault(
             between.span.clone(),
-            "`between` takes two bounds",
-            "say both, the lower one first: between: [a, b]; for one bound say ge or le",
+            "`between` needs two bounds",
+            "write both, the lower one first: between: [a, b]; for one bound, use ge or le",
         );
     }
     if let Some(first) = operators.first().filter(|first| first.key == "begins_with")
@@ -203,7 +203,7 @@ fn operator(key: &KeyAttribute, entry: &YamlEntry, diagnostics: &Diagnostics) {
     {
         fault(
             first.key_span.clone(),
-            &format!("`{}` is a number, which begins with nothing", key.name),
+            &format!("`{}` is a number, and `begins_with` needs text", key.name),
             "ask for a range: between: [\"{from}\", \"{until}\"]",
         );
     }
@@ -251,7 +251,7 @@ fn new_index(pattern: &RawPattern) -> String {
         ([one], [range]) | ([one, range], []) => {
             format!("{{ partition: {}, sort: {} }}", one.key, range.key)
         }
-        _ => return "ask by the key of the table or of an index".to_owned(),
+        _ => return "use the key of the table or of an index".to_owned(),
     };
     format!("an index would serve it: indexes: {{ GSI: {index} }}")
 }

@@ -213,7 +213,7 @@ pub(super) fn misfits(
         let message = if pair.is_verbatim() {
             format!("`{asked}` is used as it is, but the keys of `{item}` hold `{made}`")
         } else {
-            format!("`{asked}` is written otherwise than `{made}` in the keys of `{item}`")
+            format!("`{asked}` is written differently from `{made}` in the keys of `{item}`")
         };
         let help = if made.contains("| shard(") && pair.is_verbatim() {
             format!(
@@ -222,18 +222,18 @@ pub(super) fn misfits(
             )
         } else if is_wrapped(raw, &pair.asked.place.written) {
             format!(
-                "its SQL compares this parameter with what it makes of a column, so that the caller gives the text as it stands in the key: accept: [parameter-form]; to write `{}`, compare the column itself in the SQL",
+                "its SQL compares this parameter with an expression, so the caller gives the text as it is in the key: accept: [parameter-form]; to write `{}`, compare the column itself in the SQL",
                 pair.mended()
             )
         } else {
             format!(
-                "write it as the key is written, `{}`; if the caller gives the text as it stands in the key: accept: [parameter-form]",
+                "write it as the key is written, `{}`; if the caller gives the text as it is in the key: accept: [parameter-form]",
                 pair.mended()
             )
         };
         diagnostics.push(
             Diagnostic::new(Code::ParameterForm, place.clone(), message)
-                .with_other(raw.name.span.clone(), "what is asked would not be found")
+                .with_other(raw.name.span.clone(), "the items would not be found")
                 .with_help(help),
         );
     }

@@ -68,29 +68,32 @@ impl PatternBinder<'_> {
             (false, false) => ">",
         };
         let come = if does {
-            "come back"
+            "are returned"
         } else {
-            "do not come back"
+            "are not returned"
         };
         let (why, mend) = match rest {
             KeyRest::Nothing => (
-                "as the range says, and the query says otherwise".to_owned(),
+                "by the range, and the query does the opposite".to_owned(),
                 None,
             ),
             KeyRest::Begins(text) => {
                 let mend = behind(text).map(|next| {
                     let verb = if does { "begin" } else { "end" };
                     format!(
-                        "to change that {verb} behind them, \"{}{next}\"; ",
+                        "to change that, {verb} the range after them, \"{}{next}\"; ",
                         bound.template
                     )
                 });
-                (format!("the keys of `{}` go on behind it", make.name), mend)
+                (
+                    format!("the keys of `{}` continue after it", make.name),
+                    mend,
+                )
             }
         };
         let message = format!("items at `{last}` itself {come}: {why}");
         let help = format!(
-            "{}if it is meant, say `{sign} :{parameter}` in `sql`, or accept: [range-end]",
+            "{}if you want this, write `{sign} :{parameter}` in `sql`, or accept: [range-end]",
             mend.unwrap_or_default()
         );
         let fault = Diagnostic::new(Code::RangeEnd, bound.node.span.clone(), message);

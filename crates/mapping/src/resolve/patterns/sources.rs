@@ -37,7 +37,7 @@ impl PatternBinder<'_> {
             };
             let Some((table, column)) = from.value.rsplit_once('.') else {
                 let message = format!("`{}` names no column", from.value);
-                let help = "say table.column, or a moment: \"{now | plus(-7d)}\"";
+                let help = "write table.column, or a time relative to now: \"{now | plus(-7d)}\"";
                 self.tell(Code::Parameter, from.span.clone(), message, help);
                 continue;
             };
@@ -76,7 +76,9 @@ impl PatternBinder<'_> {
     fn clock(&mut self, from: &Spanned<String>) -> Option<Template> {
         let fault = |message: String| {
             let fault = Diagnostic::new(Code::Parameter, from.span.clone(), message);
-            fault.with_help("write a moment that is counted from the clock, \"{now | plus(-7d)}\", or a column, table.column")
+            fault.with_help(
+                "write a time relative to now, \"{now | plus(-7d)}\", or a column, table.column",
+            )
         };
         let written = match template::parse(&from.value) {
             Ok(written) => written,
@@ -89,7 +91,7 @@ impl PatternBinder<'_> {
         };
         let [Segment::Placeholder(now)] = written.segments.as_slice() else {
             self.ground.diagnostics.push(fault(
-                "a moment is one placeholder and nothing around it".to_owned(),
+                "a time relative to now is one placeholder with nothing around it".to_owned(),
             ));
             return None;
         };
@@ -135,7 +137,7 @@ impl PatternBinder<'_> {
             && let Some(name) = names.iter().find(is_unused)
         {
             let message =
-                format!("its SQL does not use `{name}`: it answers the same for all values");
+                format!("its SQL does not use `{name}`: its answer is the same for all values");
             let help = if sql.value.contains(&format!("':{name}'")) {
                 format!("`':{name}'` is text: write `:{name}`, without quotes")
             } else {

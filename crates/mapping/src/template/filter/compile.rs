@@ -114,7 +114,7 @@ fn compile(entry: &FilterEntry, arguments: &[FilterArgument]) -> Result<Filter, 
         ("uuid", [order]) => Err(format!("has no byte order `{}`", order.text)),
         (name, []) => plain(name).ok_or_else(|| "needs arguments".to_owned()),
         (name, given) if plain(name).is_some() => {
-            Err(format!("takes no arguments, and is given {}", given.len()))
+            Err(format!("needs no arguments, and gets {}", given.len()))
         }
         (_, [_]) => Err("does not take one argument".to_owned()),
         (_, given) => Err(format!("does not take {} arguments", given.len())),
@@ -142,12 +142,12 @@ fn map(arguments: &[FilterArgument]) -> Result<Filter, String> {
         match argument {
             FilterArgument::Pair(key, value) if key.text == "*" && !key.quoted => {
                 if other.replace(constant(value)).is_some() {
-                    return Err("says twice what `*` becomes".to_owned());
+                    return Err("has `*` twice".to_owned());
                 }
             }
             FilterArgument::Pair(key, value) => {
                 if codes.iter().any(|(known, _)| *known == key.text) {
-                    return Err(format!("says twice what `{key}` becomes"));
+                    return Err(format!("has `{key}` twice"));
                 }
                 codes.push((key.text.clone(), constant(value)));
             }

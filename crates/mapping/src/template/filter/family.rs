@@ -28,15 +28,14 @@ impl Filter {
             let given = input.name();
             let (message, help) = match self {
                 Self::Default(value) => (
-                    format!("`default` puts {} where {given} belongs", of(value).name()),
+                    format!(
+                        "`default` replaces NULL by {}, and the values are {given}",
+                        of(value).name()
+                    ),
                     default_help(value, input),
                 ),
                 _ => (
-                    format!(
-                        "`{}` takes {}, and is given {given}",
-                        self.name(),
-                        self.takes()
-                    ),
+                    format!("`{}` needs {}, and gets {given}", self.name(), self.takes()),
                     self.mend(input),
                 ),
             };
@@ -193,7 +192,7 @@ fn default_help(value: &Value, input: TypeFamily) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
     /// When the value is of a kind that the filter does not take.
-    #[error("`{filter}` takes {takes}, and the value is {given}")]
+    #[error("`{filter}` needs {takes}, and the value is {given}")]
     Kind {
         /// The filter's name.
         filter: &'static str,
@@ -246,13 +245,13 @@ pub enum ApplyError {
         pattern: String,
     },
     /// When a date is needed, and the value is a time of day, or a date that the calendar lacks.
-    #[error("`{filter}` takes a date or timestamp")]
+    #[error("`{filter}` needs a date or timestamp")]
     NotADate {
         /// The filter's name.
         filter: &'static str,
     },
     /// When the pattern of `format` asks for what the time does not have.
-    #[error("the time lacks something that `{pattern}` asks for")]
+    #[error("the time does not have every part that `{pattern}` needs")]
     Format {
         /// The pattern.
         pattern: String,
@@ -261,10 +260,10 @@ pub enum ApplyError {
     #[error("`plus` cannot add hours, minutes or seconds to a date")]
     PartOfADay,
     /// When a time leaves the years 0001 to 9999.
-    #[error("the time leaves the years 0001 to 9999")]
+    #[error("the time would be outside the years 0001 to 9999")]
     TimeRange,
     /// When a value is none of those that `map` names.
-    #[error("`map` does not name the value")]
+    #[error("`map` has no entry for the value")]
     Unmapped,
     /// When the value is binary, a list, a map, a set or NULL, and is to stand inside text.
     #[error("{given} has no text of its own")]
@@ -331,12 +330,12 @@ impl ApplyError {
             }
             Self::TooFine { .. } => (
                 "pad-fraction",
-                "say how many digits after the point there are, `pad(8, 2)`, or use `ordered`",
+                "give the number of digits after the point, `pad(8, 2)`, or use `ordered`",
             ),
             Self::NotANumber(_) => ("not-a-number", "keep it as text, without `| number`"),
             Self::NotABoolean => (
                 "not-a-boolean",
-                "use `| map(…)` to say what is true and what is false",
+                "use `| map(…)` to define what is true and what is false",
             ),
             Self::NotJson => ("not-json", "keep it as text, without `| json`"),
             Self::NotAUuid => ("not-a-uuid", "use `| hex` for other bytes"),
@@ -354,17 +353,17 @@ impl ApplyError {
                 "time-range",
                 "use a shorter period, or filter such rows out with `where`",
             ),
-            Self::Unmapped => ("unmapped", "name it, or say `*: …` for every other value"),
-            Self::NoText { given: "binary" } => ("no-text", "say `| hex`, `| base64` or `| uuid`"),
+            Self::Unmapped => ("unmapped", "add it, or use `*: …` for every other value"),
+            Self::NoText { given: "binary" } => ("no-text", "use `| hex`, `| base64` or `| uuid`"),
             Self::NoText { .. } => (
                 "no-text",
-                "say `| string` to write it as JSON, or name one of its members",
+                "use `| string` to write it as JSON, or name one of its members",
             ),
             Self::MixedSet => ("set-mixed", "make it a list instead of a set"),
             Self::DuplicateMember => ("set-duplicate", "make it a list instead of a set"),
             Self::NullMember => (
                 "set-null",
-                "take NULL elements away in the source, or keep the list",
+                "remove NULL elements in the source, or keep the list",
             ),
             Self::SetMember { .. } => (
                 "set-member",

@@ -93,7 +93,7 @@ impl FilterTrial {
                 if named(&error) {
                     let written = canonical(constant).unwrap_or_default();
                     let message = format!(
-                        "`{}` refuses the `{written}` that an earlier filter puts: {error}",
+                        "`{}` refuses the `{written}` that an earlier filter writes: {error}",
                         filter.written()
                     );
                     refusals.push((Code::FilterType, message, error.help().to_owned()));
@@ -197,7 +197,7 @@ impl FilterTrial {
                 }
                 _ => format!("the values are {}", all().collect::<Vec<_>>().join(", ")),
             };
-            let message = format!("`map` names `{key}`, and no value here is written so");
+            let message = format!("`map` has an entry `{key}`, and no value here has this text");
             (Code::FilterArguments, message, help)
         });
         refusals.collect()

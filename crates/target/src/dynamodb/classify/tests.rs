@@ -79,7 +79,7 @@ fn messages_name_the_way_out() {
     assert_eq!(
         denied.help.as_deref(),
         Some(
-            "allow dynamodb:BatchWriteItem on the table; docs/aws.md has the smallest policy that suffices"
+            "allow dynamodb:BatchWriteItem on the table; docs/aws.md has the smallest policy that is enough"
         )
     );
     let expired = classified("Scan", "ExpiredTokenException");

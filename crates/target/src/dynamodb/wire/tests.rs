@@ -287,7 +287,7 @@ async fn an_answer_that_differs_from_its_checksum_is_transient() {
             (error.class, &*error.code),
             (ErrorClass::Transient, "Connection")
         );
-        assert!(error.message.contains("garbled"), "{error}");
+        assert!(error.message.contains("damaged"), "{error}");
     }
 }
 

@@ -241,7 +241,7 @@ fn a_damaged_state_is_set_aside_each_time_under_a_name_of_its_own() {
         let Opened::Damaged(mut state, what) = open(&path).unwrap() else {
             panic!("not damaged");
         };
-        assert!(what.contains("does not begin as a state"), "{what}");
+        assert!(what.contains("does not begin like a state file"), "{what}");
         state
             .begin_attempt(attempt("", TableAtStart::Held))
             .unwrap();

@@ -56,7 +56,7 @@ fn a_file_that_was_changed_meanwhile_is_refused_and_left_alone() {
     let path = folder.path().join("rejects.ndjson");
     let extent = appended(&path, &["a\n", "b\n"]);
     for (text, what) in [
-        ("a\nx\nmore", "its end is another"),
+        ("a\nx\nmore", "its end is different"),
         ("a\n", "it is shorter"),
     ] {
         fs::write(&path, text).unwrap();
@@ -66,7 +66,10 @@ fn a_file_that_was_changed_meanwhile_is_refused_and_left_alone() {
     }
     fs::remove_file(&path).unwrap();
     let error = ResumableFile::resume(&path, &extent).unwrap_err();
-    assert!(error.to_string().ends_with("it is gone"), "{error}");
+    assert!(
+        error.to_string().ends_with("it no longer exists"),
+        "{error}"
+    );
     assert!(!path.exists());
     ResumableFile::resume(&path, &CommittedExtent::default()).unwrap();
     assert!(path.exists());

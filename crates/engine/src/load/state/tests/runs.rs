@@ -93,7 +93,7 @@ fn an_unfinished_run_of_something_else_is_not_gone_on_with() {
     assert_eq!(
         words,
         [
-            "the mapping (shop.yaml) is not as it was",
+            "the mapping (shop.yaml) has changed",
             "--items was not given and is USER",
             "the table was shop and is not given",
         ]

@@ -67,14 +67,14 @@ fn wrong_calls_say_what_the_filter_takes() {
     `pad` takes whole numbers from 1 to 38, but `0` is not one: write pad(n) or pad(n, scale), as in `{id | pad(8)}`
     `pad` takes whole numbers from 1 to 38, but `39` is not one: write pad(n) or pad(n, scale), as in `{id | pad(8)}`
     `pad` does not take 3 arguments: write pad(n) or pad(n, scale), as in `{id | pad(8)}`
-    `upper` takes no arguments, and is given 1: write upper, as in `{code | upper}`
+    `upper` needs no arguments, and gets 1: write upper, as in `{code | upper}`
     `plus` takes a period such as 7d, 12h or 1mo, but `7` is not one: write plus(7d), as in `{created_at | plus(7d) | epoch}`
     `plus` takes a period such as 7d, 12h or 1mo, but `7 days` is not one: write plus(7d), as in `{created_at | plus(7d) | epoch}`
     `plus` cannot add as much as 9999999y: write plus(7d), as in `{created_at | plus(7d) | epoch}`
     `map` needs a space after the colon in `a:x`: write map(a: x, *: z), as in `{state | map(active: A, closed: C, *: X)}`
     `map` takes pairs, but `a` is not one: write map(a: x, *: z), as in `{state | map(active: A, closed: C, *: X)}`
     `map` names no value: write map(a: x, *: z), as in `{state | map(active: A, closed: C, *: X)}`
-    `map` says twice what `a` becomes: write map(a: x, *: z), as in `{state | map(active: A, closed: C, *: X)}`
+    `map` has `a` twice: write map(a: x, *: z), as in `{state | map(active: A, closed: C, *: X)}`
     `shard` takes whole numbers from 1 to 1000000, but `0` is not one: write shard(n), as in `{voter_id | shard(20)}`
     `uuid` has no byte order `mysql`: write uuid or uuid(swap), as in `{id | uuid}`
     `default` takes no pairs such as `a: …`: write default(x), as in `{region | default(none)}`
@@ -171,24 +171,24 @@ fn type_faults_say_how_to_mend_them() {
         fault("default(0)", Boolean),
     ];
     insta::assert_snapshot!(faults.join("\n"), @r#"
-    `pad` takes a non-negative number, and is given text: read it as a number first: `| number | pad(8)`
-    `pad` takes a non-negative number, and is given a boolean: make it a number first: `| number | pad(8, 2)`
-    `pad` takes a non-negative number, and is given a time: count it first: `| epoch | pad(10)` or `| epoch_ms | pad(13)`; its own text is in time order already
-    `ordered` takes a number, and is given a map: `ordered` is for a number, as in `{balance | ordered}`
-    `epoch` takes a date or timestamp, and is given text: read it as a time first: `| time("%Y-%m-%d") | epoch`
-    `iso` takes a date or timestamp, and is given a JSON document: read it as a time first: `| time("%Y-%m-%d") | iso`
-    `upper` takes text, and is given a number: make it text first: `| string | upper`
-    `number` takes text, a boolean or a number, and is given a time: count it: `| epoch` gives seconds, `| epoch_ms` milliseconds
-    `string` takes any value but binary, and is given binary: make it text first: `| hex`, `| base64` or `| uuid`
-    `shard` takes a scalar, and is given binary: make it text first: `| hex`, `| base64` or `| uuid`
-    `shard` takes a scalar, and is given a list: make it text first: `| string | shard(20)`
-    `map` takes a scalar, and is given a map: make it text first: `| string | map(…)`
-    `hex` takes binary, and is given text: `hex` is for binary, as in `{digest | hex}`
-    `pseudonym` takes text, or a whole number, and is given a time: use `redact` for it
-    `default` puts a number where text belongs: write it in quotes, `default("0")`, to make it text
-    `default` puts text where a number belongs: give a number, `default(0)`, or make text of it first: `| string | default(…)`
-    `default` puts text where a time belongs: give a time in full, without quotes: `default(1970-01-01)` for a date, `default(1970-01-01T00:00:00Z)` for a timestamp; or make text of it first: `| string | default(…)`
-    `default` puts a number where a boolean belongs: give `default(true)` or `default(false)`, or make text of it first: `| string | default(…)`
+    `pad` needs a non-negative number, and gets text: read it as a number first: `| number | pad(8)`
+    `pad` needs a non-negative number, and gets a boolean: make it a number first: `| number | pad(8, 2)`
+    `pad` needs a non-negative number, and gets a time: count it first: `| epoch | pad(10)` or `| epoch_ms | pad(13)`; its own text is in time order already
+    `ordered` needs a number, and gets a map: `ordered` is for a number, as in `{balance | ordered}`
+    `epoch` needs a date or timestamp, and gets text: read it as a time first: `| time("%Y-%m-%d") | epoch`
+    `iso` needs a date or timestamp, and gets a JSON document: read it as a time first: `| time("%Y-%m-%d") | iso`
+    `upper` needs text, and gets a number: make it text first: `| string | upper`
+    `number` needs text, a boolean or a number, and gets a time: count it: `| epoch` gives seconds, `| epoch_ms` milliseconds
+    `string` needs any value but binary, and gets binary: make it text first: `| hex`, `| base64` or `| uuid`
+    `shard` needs a scalar, and gets binary: make it text first: `| hex`, `| base64` or `| uuid`
+    `shard` needs a scalar, and gets a list: make it text first: `| string | shard(20)`
+    `map` needs a scalar, and gets a map: make it text first: `| string | map(…)`
+    `hex` needs binary, and gets text: `hex` is for binary, as in `{digest | hex}`
+    `pseudonym` needs text, or a whole number, and gets a time: use `redact` for it
+    `default` replaces NULL by a number, and the values are text: write it in quotes, `default("0")`, to make it text
+    `default` replaces NULL by text, and the values are a number: give a number, `default(0)`, or make text of it first: `| string | default(…)`
+    `default` replaces NULL by text, and the values are a time: give a time in full, without quotes: `default(1970-01-01)` for a date, `default(1970-01-01T00:00:00Z)` for a timestamp; or make text of it first: `| string | default(…)`
+    `default` replaces NULL by a number, and the values are a boolean: give `default(true)` or `default(false)`, or make text of it first: `| string | default(…)`
     "#);
 }
 

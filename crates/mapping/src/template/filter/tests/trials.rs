@@ -74,24 +74,24 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
         (
             DataType::Date,
             "format(\"%H:%M\")",
-            "every: `format(\"%H:%M\")` refuses every value here: the time lacks something that `%H:%M` asks for",
+            "every: `format(\"%H:%M\")` refuses every value here: the time does not have every part that `%H:%M` needs",
         ),
         (DataType::Date, "iso", ""),
         (
             time.clone(),
             "date",
-            "every: `date` refuses every value here: `date` takes a date or timestamp",
+            "every: `date` refuses every value here: `date` needs a date or timestamp",
         ),
         (
             time.clone(),
             "plus(1h)",
-            "every: `plus(…)` refuses every value here: `plus` takes a date or timestamp",
+            "every: `plus(…)` refuses every value here: `plus` needs a date or timestamp",
         ),
         (time, "format(\"%H\")", ""),
         (
             timestamp(false),
             "format(\"%s\")",
-            "every: `format(\"%s\")` refuses every value here: the time lacks something that `%s` asks for",
+            "every: `format(\"%s\")` refuses every value here: the time does not have every part that `%s` needs",
         ),
         (timestamp(true), "format(\"%s\")", ""),
         (
@@ -113,18 +113,18 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
         (
             DataType::Boolean,
             "map(1: yes, 0: no)",
-            "`map` names `1`, and no value here is written so; a boolean is `true` or `false`\n`map` names `0`, and no value here is written so; a boolean is `true` or `false`",
+            "`map` has an entry `1`, and no value here has this text; a boolean is `true` or `false`\n`map` has an entry `0`, and no value here has this text; a boolean is `true` or `false`",
         ),
         (DataType::Boolean, "map(true: yes, false: no)", ""),
         (
             open_or_closed(),
             "map(open: O)",
-            "some: `map(…)` refuses rows of `closed`: `map` does not name the value",
+            "some: `map(…)` refuses rows of `closed`: `map` has no entry for the value",
         ),
         (
             open_or_closed(),
             "map(Open: O, *: X)",
-            "`map` names `Open`, and no value here is written so; did you mean `open`?",
+            "`map` has an entry `Open`, and no value here has this text; did you mean `open`?",
         ),
         (open_or_closed(), "default(none) | map(none: N, *: X)", ""),
         (
@@ -135,24 +135,24 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
         (
             integer.clone(),
             "map(a: x, *: y)",
-            "`map` names `a`, and no value here is written so; a number is written as DynamoDB answers it: 7, -1, 0.5",
+            "`map` has an entry `a`, and no value here has this text; a number is written as DynamoDB answers it: 7, -1, 0.5",
         ),
         (
             integer.clone(),
             "map(01: x, *: y)",
-            "`map` names `01`, and no value here is written so; a number is written as DynamoDB answers it: 7, -1, 0.5",
+            "`map` has an entry `01`, and no value here has this text; a number is written as DynamoDB answers it: 7, -1, 0.5",
         ),
         (integer.clone(), "map(1: x, 2: y)", ""),
         (integer.clone(), "pad(1)", ""),
         (
             integer.clone(),
             "default(-1) | pad(3)",
-            "every: `pad(3)` refuses the `-1` that an earlier filter puts: `pad` cannot take a negative number",
+            "every: `pad(3)` refuses the `-1` that an earlier filter writes: `pad` cannot take a negative number",
         ),
         (
             integer,
             "map(1: -1, *: 7) | desc(3)",
-            "every: `desc(3)` refuses the `-1` that an earlier filter puts: `desc` cannot take a negative number",
+            "every: `desc(3)` refuses the `-1` that an earlier filter writes: `desc` cannot take a negative number",
         ),
         (
             money(),
