@@ -190,7 +190,7 @@ fn errors_name_the_place_and_the_filter_and_no_value() {
     let error = run("x{b}", &row).expect_err("binary");
     assert_eq!(error.to_string(), "`b` gives no value");
     assert_eq!(error.cause.to_string(), "binary has no text of its own");
-    assert_eq!(error.cause.help(), "say `| hex`, `| base64` or `| uuid`");
+    assert_eq!(error.cause.help(), "use `| hex`, `| base64` or `| uuid`");
 }
 
 #[test]
