@@ -534,7 +534,7 @@ async fn a_starter_mapping_takes_the_parents_spelling_where_case_makes_no_differ
         let [help] = told.as_slice() else {
             panic!("{product}: {told:?}")
         };
-        let mend = "use the parent's spelling: join: { parent: country_code }, and {parent.code} in place of {country_code};";
+        let mend = "use the parent's spelling: join: { parent: country_code }, and {parent.code} instead of {country_code};";
         assert!(help.starts_with(mend), "{product}: {help}");
         let join = "join: { parent: country_code }, ";
         assert_eq!(

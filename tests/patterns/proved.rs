@@ -291,7 +291,8 @@ async fn what_cannot_be_compared_is_never_called_equal() {
         "SELECT acc_id, bal FROM accounts WHERE user_id = :userId\n",
         "SELECT bal FROM accounts WHERE user_id = :userId\n",
     );
-    assert!(reason("listAccountsOfUser").starts_with("its `sql` does not give acc_id"));
+    let because = reason("listAccountsOfUser");
+    assert!(because.starts_with("its `sql` does not select acc_id"), "{because}");
     // `check` knows it too, and lives with it where that is said.
     assert!(plant.bench.warnings().contains("unproved-answer"));
     let items = "    items: [ACCOUNT]\n    key: { ID: \"{userId}\", SK: { begins";

@@ -180,7 +180,7 @@ async fn a_reader_sees_what_was_granted_and_is_told_of_the_rest() {
         let told = catalog.notices.join("\n");
         assert!(told.contains(&format!("refers to {name}.Parent")), "{told}");
         assert!(told.contains("may not read the columns `v`"), "{told}");
-        assert!(told.contains("was access only to some tables"), "{told}");
+        assert!(told.contains("has access only to some tables"), "{told}");
         assert_eq!(
             read_all(source.as_mut(), table(&catalog, "pieces"))
                 .await

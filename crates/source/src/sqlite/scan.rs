@@ -113,7 +113,8 @@ impl Disagreements {
         Ok((value, bytes))
     }
 
-    /// One line for each column in which something was found.
+    /// One line for each column in which something was found. A value that is read several times, for each child of a parent,
+    /// counts each time.
     pub(super) fn lines(&self) -> Vec<String> {
         let found = self.0.iter().filter(|column| column.count > 0);
         let mut columns: Vec<(&Disagreement, u64)> = Vec::new();
@@ -127,9 +128,9 @@ impl Disagreements {
             .into_iter()
             .map(|(column, count)| {
                 let (are, they) = if count == 1 {
-                    ("value is", "it was")
+                    ("value read is", "it was")
                 } else {
-                    ("values are", "they were")
+                    ("values read are", "they were")
                 };
                 format!(
                     "column `{}` of {}: {count} {are} not {}, which the declared type says; {they} read as stored",
