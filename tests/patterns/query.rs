@@ -17,6 +17,9 @@ pub(super) struct Case {
     /// What stands for each `:value`. All keys here are strings.
     pub(super) values: Vec<(String, String)>,
     /// The parameters from which `query` makes the same call.
+    /// What leaves items out after they were read, with the numbers in it.
+    filter: Option<String>,
+    numbers: Vec<(String, String)>,
     pub(super) params: Vec<(String, String)>,
     pub(super) forward: bool,
     pub(super) limit: Option<i32>,
@@ -46,6 +49,8 @@ fn case(pattern: &str, node: &YamlNode) -> Case {
         index: None,
         condition: String::new(),
         values: Vec::new(),
+        filter: None,
+        numbers: Vec::new(),
         params: Vec::new(),
         forward: true,
         limit: None,
@@ -59,6 +64,8 @@ fn case(pattern: &str, node: &YamlNode) -> Case {
             "index" => case.index = Some(word(value)),
             "condition" => case.condition = word(value),
             "values" => case.values = pairs(value),
+            "filter" => case.filter = Some(word(value)),
+            "numbers" => case.numbers = pairs(value),
             "params" => case.params = pairs(value),
             "forward" => case.forward = word(value).parse().unwrap(),
             "limit" => case.limit = Some(word(value).parse().unwrap()),
@@ -91,7 +98,11 @@ pub(super) fn words(node: &YamlNode) -> Vec<String> {
 impl Case {
     /// The attributes that the condition names, in its order.
     pub(super) fn names(&self) -> Vec<&str> {
-        let after = self.condition.split('#').skip(1);
+        Self::names_in(&self.condition)
+    }
+
+    fn names_in(expression: &str) -> Vec<&str> {
+        let after = expression.split('#').skip(1);
         let letter = |c: char| c.is_alphanumeric() || c == '_';
         after
             .map(|rest| rest.split(|c| !letter(c)).next().unwrap())
@@ -100,13 +111,17 @@ impl Case {
 
     /// The call as DynamoDB's JSON.
     pub(super) fn request(&self, table: &str) -> Value {
+        let filter = self.filter.as_deref();
         let names = self.names().into_iter();
         let names: Item = names
+            .chain(filter.map(Self::names_in).into_iter().flatten())
             .map(|name| (format!("#{name}"), json!(name)))
             .collect();
         let values = self.values.iter();
+        let numbers = self.numbers.iter();
         let values: Item = values
             .map(|(name, value)| (format!(":{name}"), json!({ "S": value })))
+            .chain(numbers.map(|(name, value)| (format!(":{name}"), json!({ "N": value }))))
             .collect();
         let mut request = json!({
             "TableName": table,
@@ -114,6 +129,9 @@ impl Case {
             "ExpressionAttributeNames": names,
             "ExpressionAttributeValues": values,
         });
+        if let Some(filter) = filter {
+            request["FilterExpression"] = json!(filter);
+        }
         if let Some(index) = &self.index {
             request["IndexName"] = json!(index);
         }
@@ -135,15 +153,22 @@ impl Case {
                 .table_name(table)
                 .set_index_name(self.index.clone())
                 .key_condition_expression(&self.condition)
+                .set_filter_expression(self.filter.clone())
                 .scan_index_forward(self.forward)
                 .set_limit(self.limit);
-            for name in self.names() {
+            let filter = self.filter.as_deref();
+            let filtered = filter.map(Self::names_in).into_iter().flatten();
+            for name in self.names().into_iter().chain(filtered) {
                 call = call.expression_attribute_names(format!("#{name}"), name);
             }
             for (name, value) in &self.values {
                 let value = value.replace("{shard}", &format!("{shard:02}"));
                 call =
                     call.expression_attribute_values(format!(":{name}"), AttributeValue::S(value));
+            }
+            for (name, value) in &self.numbers {
+                let value = AttributeValue::N(value.clone());
+                call = call.expression_attribute_values(format!(":{name}"), value);
             }
             let answer = call.send().await.unwrap();
             let whole = self.limit.is_some() || answer.last_evaluated_key().is_none();

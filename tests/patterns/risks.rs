@@ -28,8 +28,8 @@ async fn warned(name: &'static str, changes: &[(&str, &str)]) -> Vec<(String, St
 async fn a_prefix_without_its_colon_finds_log_ins_too() {
     let changes = [
         (
-            "    accept: [extra-items]                 # no server is called LOG\n",
-            "",
+            "accept: [extra-items, expired-items]  # no server is called LOG; an old line does no harm\n",
+            "accept: [expired-items]\n",
         ),
         (r#"begins_with: "LOG:""#, "begins_with: LOG"),
     ];

@@ -112,6 +112,8 @@ codes! {
     RefusedValues = "refused-values", Warning;
     /// All items of a type share one partition key value of an index or of the table.
     SinglePartition = "single-partition", Warning;
+    /// A key's shards are too few for the writes of its item types, or many more than they need.
+    ShardCount = "shard-count", Warning;
     /// No item type has the index's key, so that the index would stay empty.
     EmptyIndex = "empty-index", Warning;
     /// Two item types could make the same key.
@@ -132,6 +134,10 @@ codes! {
     UnorderedTime = "unordered-time", Warning;
     /// An access pattern finds item types beyond those that it promises.
     ExtraItems = "extra-items", Warning;
+    /// An access pattern asks one partition key value more often than a partition can answer.
+    HotReads = "hot-reads", Warning;
+    /// An access pattern returns items that have expired and are not deleted yet.
+    ExpiredItems = "expired-items", Warning;
     /// An access pattern can never find what it promises, or no row meets a condition.
     NeverMatches = "never-matches", Error;
     /// A parameter of an access pattern is written otherwise than the item's key writes it.

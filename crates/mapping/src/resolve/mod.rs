@@ -17,6 +17,7 @@ mod outline;
 mod pass;
 mod patterns;
 mod proofs;
+mod rates;
 mod reached;
 mod risks;
 mod scope;
@@ -234,6 +235,7 @@ impl<'a> ResolvedMapping<'a> {
         if !self.diagnostics.any(is_error) {
             proofs::refusals(self);
             finds = reached::check(self, &patterns);
+            rates::check(self, &patterns, &finds);
         }
         if self.raw.items.is_empty() && self.diagnostics.count() == 0 {
             let message = "the mapping has no item types";

@@ -136,6 +136,7 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::UnorderedTime, item("from: users, key: { PK: \"U#{id}\", SK: \"{name | time('%Y-%m-%d') | format('%d.%m.%Y')}\" }"), "\"{name | time('%Y-%m-%d') | format('%d.%m.%Y')}\""),
         (Code::UnneededAcceptance, user("accept: [single-partition]"), "single-partition"),
         (Code::EscapedOrder, mapping(&plain("key_escape: percent"), "from: users, key: { PK: \"USER#{id}\", SK: \"V1#{id | pad(9)}\" }", ""), "\"V1#{id | pad(9)}\""),
+        (Code::ShardCount, item("from: users, key: { PK: \"USERS#{id | shard(2)}\", SK: \"{id | pad(9)}\" }, write_rate: 2001"), "\"USERS#{id | shard(2)}\""),
         (Code::EmptyIndex, table("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: data } }"), "GSI"),
         (Code::EmptyIndex, table("name: portal, key: { partition: PK, sort: SK }, local_indexes: { LSI: { sort: data } }"), "LSI"),
         (Code::NeverMatches, user("where: gender = NULL"), "gender = NULL"),
@@ -183,6 +184,20 @@ fn pattern_cases() -> Vec<(Code, String, &'static str)> {
     );
     let user = "key: { PK: \"USER#{id}\" }";
     vec![
+        (
+            Code::HotReads,
+            p("key: { PK: USER#1 }, consistent: true, rate: 3001"),
+            "p",
+        ),
+        (
+            Code::ExpiredItems,
+            mapping(
+                "name: portal, key: { partition: PK, sort: SK }, ttl: ends",
+                "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }, attributes: { ends: 4102444800 }",
+                "access_patterns: { p: { key: { PK: \"USER#{id}\" } } }",
+            ),
+            "p",
+        ),
         (
             Code::TextOrder,
             p("key: { PK: USER#1 }, sql: SELECT id FROM users ORDER BY email COLLATE NOCASE"),
@@ -454,6 +469,98 @@ fn a_key_that_may_hold_equal_rows_says_nothing_of_their_number_or_their_differen
     assert_eq!(codes(&["users"]), []);
     let both = codes(&["users", "personal_settings"]);
     assert_eq!(both, [Code::KeyNotUnique]);
+}
+
+#[test]
+fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
+    let text = |key: &str, asked: &str, more: &str| {
+        let item = format!(
+            "from: personal_settings, key: {{ PK: \"{key}\", SK: \"{{user_id | pad(9)}}#{{setting_type}}\" }}, accept: [key-unproved, empty-key, key-not-unique, single-partition]"
+        );
+        let pattern = format!("access_patterns: {{ p: {{ key: {{ PK: \"{asked}\" }}, {more} }} }}");
+        mapping("", &item, &pattern)
+    };
+    let heat = |text: &str, services: Option<u64>| -> Vec<String> {
+        let mut catalog = catalog();
+        let mut tables = catalog.tables.iter_mut();
+        let table = tables.find(|table| table.name.name == "services");
+        table.unwrap().estimated_rows = services;
+        let (_, diagnostics) = check_with(text, &catalog);
+        let heat = diagnostics.into_iter().filter(|d| d.code == Code::HotReads);
+        heat.map(|d| d.message).collect()
+    };
+    let by_service = |more: &str| text("S#{service}", "S#{service}", more);
+    assert_eq!(
+        heat(&by_service("consistent: true, rate: 20000"), Some(3)),
+        [
+            "20,000 strongly consistent requests a second over about 3 partition key values are at least 6,667 read units a second for each; one partition takes 3,000"
+        ]
+    );
+    assert!(heat(&by_service("consistent: true, rate: 9000"), Some(3)).is_empty());
+    assert!(heat(&by_service("rate: 18000"), Some(3)).is_empty());
+    assert_eq!(heat(&by_service("rate: 18001"), Some(3)).len(), 1);
+    // How many there are is not known.
+    assert!(heat(&by_service("rate: 1000000"), None).is_empty());
+    assert!(heat(&by_service("consistent: true"), Some(3)).is_empty());
+    // A request of all shards reads each of them.
+    let shards = text(
+        "ALL#{user_id | shard(9)}",
+        "ALL#{* | shard(9)}",
+        "rate: 6001",
+    );
+    assert_eq!(heat(&shards, None).len(), 1);
+}
+
+#[test]
+fn shards_are_held_against_the_writes() {
+    let told = |shards: u32, rate: u32| {
+        let text = item(&format!(
+            "from: users, key: {{ PK: \"USERS#{{id | shard({shards})}}\", SK: \"{{id | pad(9)}}\" }}, write_rate: {rate}"
+        ));
+        let told = codes_of(None, &text).into_iter();
+        told.filter(|told| told.starts_with("shard-count"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(2, 5_000),
+        [
+            "shard-count: 5,000 writes a second over 2 shards are 2,500 for each at least; one partition takes 1,000"
+        ]
+    );
+    assert_eq!(
+        told(20, 2_000),
+        [
+            "shard-count: 2,000 writes a second need 2 shards, and the key has 20: to read all of them takes 20 requests"
+        ]
+    );
+    for (shards, rate) in [(5, 5_000), (8, 2_000), (4, 10)] {
+        assert!(told(shards, rate).is_empty(), "{shards} {rate}");
+    }
+    let unrated =
+        item("from: users, key: { PK: \"USERS#{id | shard(200)}\", SK: \"{id | pad(9)}\" }");
+    assert!(codes_of(None, &unrated).is_empty());
+}
+
+#[test]
+fn a_filter_or_a_key_over_the_expiry_time_leaves_out_what_has_expired() {
+    let codes = |pattern: &str| -> Vec<Code> {
+        let text = mapping(
+            "name: portal, key: { partition: PK, sort: SK }, ttl: ends",
+            "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }, attributes: { ends: 4102444800 }",
+            &format!(
+                "  OTHER: {{ from: users, key: {{ PK: \"USER#{{id}}\", SK: \"OTHER#\" }} }}\naccess_patterns: {{ p: {{ {pattern} }} }}"
+            ),
+        );
+        let (_, diagnostics) = check_with(&text, &catalog());
+        diagnostics.iter().map(|d| d.code).collect()
+    };
+    let all = "key: { PK: \"USER#{id}\" }";
+    assert_eq!(codes(all), [Code::ExpiredItems]);
+    let filtered = format!(
+        "{all}, filter: \"ends >= :time OR attribute_not_exists(ends)\", params: {{ time: \"{{now | epoch}}\" }}"
+    );
+    assert_eq!(codes(&filtered), []);
+    assert_eq!(codes("key: { PK: \"USER#{id}\", SK: \"OTHER#\" }"), []);
 }
 
 #[test]

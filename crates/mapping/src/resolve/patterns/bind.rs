@@ -410,7 +410,12 @@ impl Parameters {
 
     /// Says what a parameter is without the caller's word.
     pub(super) fn is_counted(&mut self, at: usize, template: Template) {
-        self.note(at, |draft| draft.from_clock = Some(template));
+        self.note(at, |draft| {
+            if template.family() == TypeFamily::Number {
+                draft.column.get_or_insert(ParameterKind::Number);
+            }
+            draft.from_clock = Some(template);
+        });
     }
 
     pub(super) fn kind(&self, at: usize) -> ParameterKind {

@@ -1,0 +1,271 @@
+//! What the rates of access patterns and item types come to for one partition, and what is found after it expired.
+
+use std::fmt::Write;
+
+use dynafold_dynamodb::KeyAttribute;
+use dynafold_format::{count, counted, float, rounded};
+use dynafold_relational::catalog::DataType;
+
+use super::keys::may_be_in;
+use super::patterns::BoundPattern;
+use super::reached::PatternFinds;
+use super::{ResolvedItem, ResolvedMapping};
+use crate::diagnostic::Code;
+use crate::model::{AccessPattern, Placeholder};
+use crate::template::Filter;
+
+/// Read units a second that one partition takes (limits.md 26).
+const PARTITION_READS: f64 = 3_000.0;
+/// Write units a second that one partition takes (limits.md 26).
+const PARTITION_WRITES: f64 = 1_000.0;
+
+/// Tells of rates that partitions cannot take, of shards that do not fit the writes, and of patterns that find expired items.
+/// `finds`: what each pattern finds, in the same order.
+pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern], finds: &[PatternFinds]) {
+    for (bound, finds) in bound.iter().zip(finds) {
+        let is_found = |item: &&ResolvedItem| {
+            let mut names = finds.item_types.iter();
+            names.any(|name| *name == *item.item.name)
+        };
+        let found: Vec<&ResolvedItem> = whole.resolved.iter().filter(is_found).collect();
+        hot_reads(whole, &bound.pattern, &found);
+        expired(whole, &bound.pattern, &found);
+    }
+    let table = whole.table;
+    let own = std::slice::from_ref(&table.partition);
+    shards(whole, own, &whole.resolved.iter().collect::<Vec<_>>());
+    for index in &table.indexes {
+        let within = whole.resolved.iter().filter(|item| may_be_in(item, index));
+        shards(whole, &index.partition, &within.collect::<Vec<_>>());
+    }
+}
+
+fn tell(
+    whole: &ResolvedMapping<'_>,
+    code: Code,
+    pattern: &AccessPattern,
+    message: String,
+    help: String,
+) {
+    let mut written = whole.raw.patterns.iter();
+    let place = written.find(|raw| raw.name.value == *pattern.name);
+    let place = place.map_or(0..0, |raw| raw.name.span.clone());
+    whole.diagnostics.add(code, place, message, help);
+}
+
+/// Each request reads one unit of a key value at least, half a unit if it may be eventually consistent. A request of all
+/// shards reads each of them: shards take nothing off a value.
+fn hot_reads(whole: &ResolvedMapping<'_>, pattern: &AccessPattern, found: &[&ResolvedItem]) {
+    let Some(rate) = pattern.rate else { return };
+    let partition: Vec<KeyAttribute> = pattern
+        .partition
+        .iter()
+        .map(|(key, _)| key.clone())
+        .collect();
+    let given = pattern
+        .partition
+        .iter()
+        .flat_map(|(_, asked)| asked.placeholders());
+    let is_one = given
+        .into_iter()
+        .all(|one| one.place.column == AccessPattern::SHARD);
+    let values = if is_one {
+        Some(1)
+    } else {
+        let each = found.iter().map(|item| key_values(whole, item, &partition));
+        each.sum::<Option<u64>>()
+    };
+    let Some(values) = values.filter(|values| *values > 0) else {
+        return;
+    };
+    let (units, kind) = match pattern.consistent {
+        true => (1.0, "strongly consistent"),
+        false => (0.5, "eventually consistent"),
+    };
+    let each = rate * units / float(values);
+    if each <= PARTITION_READS {
+        return;
+    }
+    let over = match values {
+        1 => "one partition key value are".to_owned(),
+        values => format!("about {} are", counted(values, "partition key value")),
+    };
+    let message = format!(
+        "{} {kind} requests a second over {over} at least {} read units a second for each; one partition takes {}",
+        count(rounded(rate)),
+        count(rounded(each)),
+        count(rounded(PARTITION_READS)),
+    );
+    let mut help = "ask by a key with more values, keep copies of the items under several keys and ask one at random, or cache the answers (DAX, or in the application)".to_owned();
+    if pattern.consistent && each / 2.0 <= PARTITION_READS {
+        help.push_str("; eventually consistent reads take half the units");
+    }
+    tell(whole, Code::HotReads, pattern, message, help);
+}
+
+/// DynamoDB deletes an expired item within days, not at once; until then a Query returns it.
+fn expired(whole: &ResolvedMapping<'_>, pattern: &AccessPattern, found: &[&ResolvedItem]) {
+    let Some(ttl) = &whole.table.ttl else { return };
+    let mut filtered = pattern.filter.iter().flat_map(|filter| &filter.names);
+    let mut keys = pattern.sort.iter().map(|(key, _)| &key.name);
+    if filtered.any(|name| **name == **ttl) || keys.any(|name| **name == **ttl) {
+        return;
+    }
+    let expiring = found.iter().filter(|item| item.item.node(ttl).is_some());
+    let expiring: Vec<&str> = expiring.map(|item| &*item.item.name).collect();
+    if expiring.is_empty() {
+        return;
+    }
+    let message = format!(
+        "items of {} may come back after they have expired: DynamoDB deletes them days later",
+        expiring.join(", ")
+    );
+    let rest = if expiring.len() < found.len() {
+        format!(" OR attribute_not_exists({ttl})")
+    } else {
+        String::new()
+    };
+    let help = format!(
+        "leave them out: filter: \"{ttl} >= :time{rest}\" and params: {{ time: \"{{now | epoch}}\" }}; never use such an item as a lock"
+    );
+    tell(whole, Code::ExpiredItems, pattern, message, help);
+}
+
+/// Holds the number of shards of a partition key against the writes of its item types.
+fn shards(whole: &ResolvedMapping<'_>, partition: &[KeyAttribute], within: &[&ResolvedItem]) {
+    for item in within {
+        let Some((shards, text)) = sharded(item, partition) else {
+            continue;
+        };
+        let same = within
+            .iter()
+            .filter(|other| sharded(other, partition).is_some_and(|(_, theirs)| theirs == text));
+        let rates: Vec<f64> = same
+            .clone()
+            .filter_map(|other| other.item.write_rate)
+            .collect();
+        let is_first = same
+            .clone()
+            .next()
+            .is_some_and(|first| first.item.name == item.item.name);
+        if rates.is_empty() || !is_first {
+            continue;
+        }
+        let writes: f64 = rates.iter().sum();
+        let needed = rounded((writes / PARTITION_WRITES).ceil()).max(1);
+        let shards = u64::from(shards);
+        let (message, help) = if shards < needed {
+            (
+                format!(
+                    "{} writes a second over {} are {} for each at least; one partition takes {}",
+                    count(rounded(writes)),
+                    counted(shards, "shard"),
+                    count(rounded(writes / float(shards))),
+                    count(rounded(PARTITION_WRITES)),
+                ),
+                format!("write shard({needed}) or more: `preview` shows how evenly they spread"),
+            )
+        } else if shards > 4 * needed {
+            (
+                format!(
+                    "{} writes a second need {}, and the key has {shards}: to read all of them takes {shards} requests",
+                    count(rounded(writes)),
+                    counted(needed, "shard"),
+                ),
+                format!(
+                    "write shard({}), which leaves room for twice the writes",
+                    2 * needed
+                ),
+            )
+        } else {
+            continue;
+        };
+        let place = partition.iter().find(|key| {
+            let template = item.item.template(&key.name);
+            template.is_some_and(|template| template.placeholders().any(|one| shard(one).is_some()))
+        });
+        let place = place.map_or_else(|| item.name_span.clone(), |key| item.place(&key.name));
+        whole
+            .diagnostics
+            .add(Code::ShardCount, place, message, help);
+    }
+}
+
+fn shard(placeholder: &Placeholder) -> Option<u32> {
+    placeholder.filters.iter().find_map(|filter| match filter {
+        Filter::Shard(shards) => Some(*shards),
+        _ => None,
+    })
+}
+
+/// The number of shards of a partition key that has no other value in it, and its text.
+fn sharded(item: &ResolvedItem, partition: &[KeyAttribute]) -> Option<(u32, String)> {
+    let mut shards = None;
+    let mut text = String::new();
+    for key in partition {
+        let template = item.item.template(&key.name)?;
+        let _ = writeln!(text, "{template}");
+        for placeholder in template.placeholders() {
+            let own = shard(placeholder)?;
+            if shards.replace(own).is_some() {
+                return None;
+            }
+        }
+    }
+    Some((shards?, text))
+}
+
+/// How many values an item type's partition key has at most, as far as types and the database's estimates tell.
+fn key_values(
+    whole: &ResolvedMapping<'_>,
+    item: &ResolvedItem,
+    partition: &[KeyAttribute],
+) -> Option<u64> {
+    let mut values = Some(1_u64);
+    for key in partition {
+        let node = item.item.node(&key.name)?;
+        let Some(template) = node.template() else {
+            values = None;
+            break;
+        };
+        for placeholder in template.placeholders() {
+            let own = column_values(whole, item, placeholder);
+            values = values.zip(own).map(|(all, own)| all.saturating_mul(own));
+        }
+    }
+    let rows = item.rows.filter(|rows| *rows > 0);
+    [values, rows].into_iter().flatten().min()
+}
+
+fn column_values(
+    whole: &ResolvedMapping<'_>,
+    item: &ResolvedItem,
+    placeholder: &Placeholder,
+) -> Option<u64> {
+    let place = &placeholder.place;
+    if !place.path.is_empty() {
+        return None;
+    }
+    let null = u64::from(placeholder.replaces_null());
+    let fact = item.facts.columns.get(place.column)?;
+    let by_type = match fact.data_type.as_ref()? {
+        DataType::Boolean => Some(2 + null),
+        DataType::Enum { values } => Some(u64::try_from(values.len()).ok()? + null),
+        _ => None,
+    };
+    let by_parent = || {
+        let scan = whole.passes.so_far(item.item.pass)?;
+        let (table, column) = scan.origin(place.column)?;
+        let mut tables = whole.catalog.tables.iter();
+        let own = tables.clone().find(|other| other.name == *table)?;
+        let mut keys = own.foreign_keys.iter();
+        let key = keys.find(|key| key.columns == [column])?;
+        let parent = tables.find(|other| other.name == key.references)?;
+        Some(parent.estimated_rows.filter(|rows| *rows > 0)? + null)
+    };
+    let shards = shard(placeholder).map(u64::from);
+    [by_type.or_else(by_parent), shards]
+        .into_iter()
+        .flatten()
+        .min()
+}
