@@ -112,6 +112,8 @@ codes! {
     RefusedValues = "refused-values", Warning;
     /// All items of a type share one partition key value of an index or of the table.
     SinglePartition = "single-partition", Warning;
+    /// A partition key of booleans or enums has too few values for the rows or writes of an item type.
+    FewValues = "few-values", Warning;
     /// A key's shards are too few for the writes of its item types, or many more than they need.
     ShardCount = "shard-count", Warning;
     /// No item type has the index's key, so that the index would stay empty.

@@ -12,6 +12,7 @@ use super::reached::PatternFinds;
 use super::{ResolvedItem, ResolvedMapping};
 use crate::diagnostic::Code;
 use crate::model::{AccessPattern, Placeholder};
+use crate::raw::Spanned;
 use crate::template::Filter;
 
 /// Read units a second that one partition takes (limits.md 26).
@@ -33,11 +34,102 @@ pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern], finds: 
     }
     let table = whole.table;
     let own = std::slice::from_ref(&table.partition);
-    shards(whole, own, &whole.resolved.iter().collect::<Vec<_>>());
-    for index in &table.indexes {
-        let within = whole.resolved.iter().filter(|item| may_be_in(item, index));
-        shards(whole, &index.partition, &within.collect::<Vec<_>>());
+    let all: Vec<&ResolvedItem> = whole.resolved.iter().collect();
+    shards(whole, own, &all);
+    few_values(whole, own, &all, None);
+    for (index, written) in table.indexes.iter().zip(&whole.raw.table.indexes) {
+        let within = all.iter().copied().filter(|item| may_be_in(item, index));
+        let within: Vec<&ResolvedItem> = within.collect();
+        shards(whole, &index.partition, &within);
+        few_values(whole, &index.partition, &within, Some(&written.name));
     }
+}
+
+/// A key made of booleans and enums alone has few values, and each takes the rows and the writes of many items. One value
+/// alone is `single-partition`.
+fn few_values(
+    whole: &ResolvedMapping<'_>,
+    partition: &[KeyAttribute],
+    within: &[&ResolvedItem],
+    index: Option<&Spanned<String>>,
+) {
+    for item in within {
+        let Some(values) = type_values(item, partition).filter(|values| *values > 1) else {
+            continue;
+        };
+        let each = |all: f64| all / float(values);
+        let rows = item
+            .rows
+            .filter(|rows| each(float(*rows)) > PARTITION_WRITES);
+        let writes = item
+            .item
+            .write_rate
+            .filter(|rate| each(*rate) > PARTITION_WRITES);
+        let much = match (writes, rows) {
+            (Some(writes), _) => format!("{} writes a second", count(rounded(writes))),
+            (None, Some(rows)) => format!("about {}", counted(rows, "row")),
+            (None, None) => continue,
+        };
+        let of = match index {
+            Some(index) => format!("the partition key of `{}`", index.value),
+            None => "the partition key".to_owned(),
+        };
+        let message = format!(
+            "{of} has {} for {much} of {}",
+            counted(values, "value"),
+            item.item.name
+        );
+        let help = format!(
+            "one value takes about {} write units a second: put a column with many values into the key, spread it with `shard(n)`, or keep only the few items that are asked for in the index, by `$when`",
+            count(rounded(PARTITION_WRITES))
+        );
+        let place = match (index, partition.first()) {
+            (Some(index), _) => index.span.clone(),
+            (None, Some(key)) => item.place(&key.name),
+            (None, None) => item.name_span.clone(),
+        };
+        whole.diagnostics.add(Code::FewValues, place, message, help);
+    }
+}
+
+/// How many values a partition key has at most, by the types of its columns alone.
+fn type_values(item: &ResolvedItem, partition: &[KeyAttribute]) -> Option<u64> {
+    let mut values = 1_u64;
+    for key in partition {
+        for placeholder in item.item.template(&key.name)?.placeholders() {
+            values = values.saturating_mul(type_of(item, placeholder)?);
+        }
+    }
+    Some(values)
+}
+
+/// Whether a value stands for NULL beside those of the column.
+fn has_default(placeholder: &Placeholder) -> bool {
+    let mut filters = placeholder.filters.iter();
+    filters.any(|filter| matches!(filter, Filter::Default(_)))
+}
+
+/// How many values a placeholder has at most, by its filters and the type of its column.
+fn type_of(item: &ResolvedItem, placeholder: &Placeholder) -> Option<u64> {
+    let by_filter = placeholder
+        .filters
+        .iter()
+        .filter_map(|filter| match filter {
+            Filter::Bool | Filter::Present { .. } => Some(2),
+            Filter::Map { codes, other } => Some(codes.len() + usize::from(other.is_some())),
+            _ => None,
+        });
+    let place = &placeholder.place;
+    let column = item.facts.columns.get(place.column);
+    let data_type = column.and_then(|column| column.data_type.as_ref());
+    let by_type = match data_type.filter(|_| place.path.is_empty()) {
+        Some(DataType::Boolean) => Some(2),
+        Some(DataType::Enum { values }) => Some(values.len()),
+        _ => None,
+    };
+    let least = by_filter.chain(by_type).min()?;
+    let null = u64::from(has_default(placeholder));
+    Some(u64::try_from(least).ok()? + null)
 }
 
 fn tell(
@@ -243,17 +335,12 @@ fn column_values(
     placeholder: &Placeholder,
 ) -> Option<u64> {
     let place = &placeholder.place;
-    if !place.path.is_empty() {
-        return None;
-    }
-    let null = u64::from(placeholder.replaces_null());
-    let fact = item.facts.columns.get(place.column)?;
-    let by_type = match fact.data_type.as_ref()? {
-        DataType::Boolean => Some(2 + null),
-        DataType::Enum { values } => Some(u64::try_from(values.len()).ok()? + null),
-        _ => None,
-    };
+    let null = u64::from(has_default(placeholder));
+    let by_type = type_of(item, placeholder);
     let by_parent = || {
+        if !place.path.is_empty() {
+            return None;
+        }
         let scan = whole.passes.so_far(item.item.pass)?;
         let (table, column) = scan.origin(place.column)?;
         let mut tables = whole.catalog.tables.iter();

@@ -136,6 +136,7 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::UnorderedTime, item("from: users, key: { PK: \"U#{id}\", SK: \"{name | time('%Y-%m-%d') | format('%d.%m.%Y')}\" }"), "\"{name | time('%Y-%m-%d') | format('%d.%m.%Y')}\""),
         (Code::UnneededAcceptance, user("accept: [single-partition]"), "single-partition"),
         (Code::EscapedOrder, mapping(&plain("key_escape: percent"), "from: users, key: { PK: \"USER#{id}\", SK: \"V1#{id | pad(9)}\" }", ""), "\"V1#{id | pad(9)}\""),
+        (Code::FewValues, item("from: users, key: { PK: \"{gender | present(M, X)}\", SK: \"{id | pad(9)}\" }, write_rate: 2001"), "\"{gender | present(M, X)}\""),
         (Code::ShardCount, item("from: users, key: { PK: \"USERS#{id | shard(2)}\", SK: \"{id | pad(9)}\" }, write_rate: 2001"), "\"USERS#{id | shard(2)}\""),
         (Code::EmptyIndex, table("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: data } }"), "GSI"),
         (Code::EmptyIndex, table("name: portal, key: { partition: PK, sort: SK }, local_indexes: { LSI: { sort: data } }"), "LSI"),
