@@ -292,7 +292,10 @@ async fn what_cannot_be_compared_is_never_called_equal() {
         "SELECT bal FROM accounts WHERE user_id = :userId\n",
     );
     let because = reason("listAccountsOfUser");
-    assert!(because.starts_with("its `sql` does not select acc_id"), "{because}");
+    assert!(
+        because.starts_with("its `sql` does not select acc_id"),
+        "{because}"
+    );
     // `check` knows it too, and lives with it where that is said.
     assert!(plant.bench.warnings().contains("unproved-answer"));
     let items = "    items: [ACCOUNT]\n    key: { ID: \"{userId}\", SK: { begins";

@@ -170,9 +170,10 @@ fn hot_reads(whole: &ResolvedMapping<'_>, pattern: &AccessPattern, found: &[&Res
     let Some(values) = values.filter(|values| *values > 0) else {
         return;
     };
-    let (units, kind) = match pattern.consistent {
-        true => (1.0, "strongly consistent"),
-        false => (0.5, "eventually consistent"),
+    let (units, kind) = if pattern.consistent {
+        (1.0, "strongly consistent")
+    } else {
+        (0.5, "eventually consistent")
     };
     let each = rate * units / float(values);
     if each <= PARTITION_READS {

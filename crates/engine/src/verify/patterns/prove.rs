@@ -79,14 +79,8 @@ async fn all(
     let wanted = |pattern: &&AccessPattern| {
         proving.names.is_empty() || proving.names.iter().any(|name| **name == *pattern.name)
     };
-    let wanted: Vec<&AccessPattern> = proving
-        .ground
-        .model
-        .patterns
-        .iter()
-        .filter(wanted)
-        .collect();
     let ground = &proving.ground;
+    let wanted: Vec<&AccessPattern> = ground.model.patterns.iter().filter(wanted).collect();
     let pattern_scans = tables_of_patterns(ground.catalog, &wanted);
     let scans: Vec<&Scan> = ground
         .model
@@ -94,8 +88,7 @@ async fn all(
         .into_iter()
         .chain(&pattern_scans)
         .collect();
-    let begun = source.begin(&scans).await;
-    begun?;
+    source.begin(&scans).await?;
     let mut reaches: Vec<(usize, ClaimVerdict, AskedKeys)> = Vec::new();
     for (number, pattern) in wanted.iter().enumerate() {
         let mut work = PatternProver {
@@ -151,14 +144,12 @@ async fn all(
         }
         reports.push(work.report);
     }
-    let confirmed = source.confirm().await;
-    confirmed?;
+    source.confirm().await?;
     if reaches.is_empty() {
         return Ok(());
     }
     let mut seen: Vec<&mut AskedKeys> = reaches.iter_mut().map(|(.., reach)| reach).collect();
-    let survey = survey(&proving.ground.model.table, target, &mut seen).await;
-    survey?;
+    survey(&ground.model.table, target, &mut seen).await?;
     for (at, agrees, reach) in reaches {
         let Some(claim) = claims.get_mut(at) else {
             continue;
