@@ -3,7 +3,7 @@
 
 use dynafold::catalog::{Catalog, TableKind};
 use dynafold::claim::ClaimKind;
-use dynafold::mapping::{Described, Raw, resolve};
+use dynafold::mapping::{Described, Raw, Resolution, resolve};
 use dynafold::scan::Relation;
 
 use super::{catalog, connect, foreign_key, name, rows, strings, table};
@@ -113,11 +113,7 @@ const VEHICLES: &str = "
 
 /// Whether `check` proves the keys of one item type, and the codes of what it warns of.
 fn checked(catalog: &Catalog, item: &str) -> (Option<bool>, Vec<&'static str>) {
-    let text = format!(
-        "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK, sort: SK }} }}\nitems:\n  T: {{ {item} }}\n"
-    );
-    let (raw, faults) = Raw::read(&text, &|_| None);
-    let checked = resolve(&raw.expect("a mapping"), faults, catalog, &Described::new());
+    let checked = resolved(catalog, item);
     let codes = checked.diagnostics.iter().map(|d| d.code.as_str());
     let codes = codes.collect();
     let proofs = checked.proofs;
@@ -126,11 +122,23 @@ fn checked(catalog: &Catalog, item: &str) -> (Option<bool>, Vec<&'static str>) {
     (proved, codes)
 }
 
+/// A mapping of one item type, held against the catalog.
+fn resolved(catalog: &Catalog, item: &str) -> Resolution {
+    let text = format!(
+        "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK, sort: SK }} }}\nitems:\n  T: {{ {item} }}\n"
+    );
+    let (raw, faults) = Raw::read(&text, &|_| None);
+    resolve(&raw.expect("a mapping"), faults, catalog, &Described::new())
+}
+
 #[tokio::test]
 async fn a_key_of_a_table_that_others_inherit_from_proves_nothing() {
     let database = Database::with(VEHICLES).await;
     let catalog = catalog(&database).await;
-    let inherited = catalog.tables.iter().filter(|table| table.inherited);
+    let inherited = catalog
+        .tables
+        .iter()
+        .filter(|table| !table.heirs.is_empty());
     let inherited: Vec<&str> = inherited.map(|table| table.name.name.as_str()).collect();
     // A partitioned table's keys hold over its partitions; a table without children is like any other.
     assert_eq!(inherited, ["car", "vehicle"]);
@@ -153,6 +161,15 @@ async fn a_key_of_a_table_that_others_inherit_from_proves_nothing() {
     let trip = "from: trip, key: { PK: \"T#{id}\", SK: T }";
     let (_, codes) = checked(&catalog, &format!("{trip}, join: {{ v: vehicle_id }}"));
     assert_eq!(codes, ["join"]);
+
+    // Tables that inherit are read with the table, but for their own columns.
+    let vehicles = resolved(
+        &catalog,
+        "from: vehicle, key: { PK: \"V#{id}\", SK: \"{plate}\" }",
+    );
+    let coverage = vehicles.proofs.expect("proofs").coverage;
+    assert_eq!(coverage.unused_tables, ["trip", "visit"]);
+    assert_eq!(coverage.in_no_item, ["car.doors", "taxi.doors"]);
 
     // The proof would have been wrong.
     let mut source = connect(&database.url()).await;

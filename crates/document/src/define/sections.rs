@@ -19,8 +19,9 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
         Section {
             anchor: "erd",
             title: "Relational model",
-            intro: "The tables that the items are made from, with their foreign keys. Tables that \
-                    the mapping does not touch are dimmed or left out.",
+            intro: "The tables that the items are made from, with their foreign keys as the database declares \
+                    them. Where it does not enforce a key (SQLite, `NOT VALID`), rows without a parent \
+                    may exist. Tables that the mapping does not touch are dimmed or left out.",
             blocks: vec![DocBlock::Drawing(
                 facts.catalog.clone(),
                 facts.sources.clone(),

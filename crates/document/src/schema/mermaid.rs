@@ -13,9 +13,11 @@ use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
 /// Each table is an entity with its columns, each foreign key a relationship. The parent's end is
 /// `||`, or `|o` where a column of the key may be NULL; the child's end is `o{`, or `o|` where the
 /// key's columns are unique. The line is solid where the key is part of the child's primary key.
+/// This is what the keys declare; a comment in the diagram says so.
 #[must_use]
 pub fn mermaid(catalog: &Catalog) -> String {
     let mut out = String::from("erDiagram\n");
+    out.push_str("    %% Lines show what the foreign keys declare. Where a key is not enforced, rows without a parent may exist.\n");
     for table in &catalog.tables {
         entity(&mut out, catalog, table);
     }
@@ -116,6 +118,7 @@ mod tests {
     fn the_shop_is_drawn() {
         insta::assert_snapshot!(mermaid(&shop()), @r#"
         erDiagram
+            %% Lines show what the foreign keys declare. Where a key is not enforced, rows without a parent may exist.
             "Order Details" {
                 bigint Order_ID PK, FK "Order ID"
                 smallint no PK

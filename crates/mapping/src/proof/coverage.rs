@@ -59,7 +59,14 @@ pub(crate) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -> Coverage {
             // Views repeat what their tables hold.
             None if table.is_stored() && is_ours(table) => {
                 let name = catalog.display_name(&table.name);
-                coverage.unused_tables.push(name);
+                let mut above = catalog
+                    .tables
+                    .iter()
+                    .filter(|above| above.heirs.contains(&table.name));
+                match above.find(|above| used.contains_key(&above.name)) {
+                    Some(above) => add_heir(&name, table, above, &mut coverage),
+                    None => coverage.unused_tables.push(name),
+                }
             }
             None => {}
         }
@@ -97,6 +104,18 @@ fn add(
         } else {
             coverage.in_no_item.push(full());
         }
+    }
+}
+
+/// Adds a table whose rows are read with those of a table that it inherits from: its own columns are in no item.
+fn add_heir(name: &str, table: &Table, above: &Table, coverage: &mut Coverage) {
+    let own = table
+        .columns
+        .iter()
+        .filter(|column| above.column(&column.name).is_none());
+    for column in own {
+        coverage.columns += 1;
+        coverage.in_no_item.push(format!("{name}.{}", column.name));
     }
 }
 

@@ -229,7 +229,7 @@ impl ItemBinder<'_> {
             }
             None if scope.known => RelationKind::Query,
             None => RelationKind::Unknown,
-            Some(table) if table.inherited => RelationKind::Inherited,
+            Some(table) if !table.heirs.is_empty() => RelationKind::Inherited,
             Some(table) if table.is_stored() => RelationKind::Table,
             Some(_) => RelationKind::View,
         }

@@ -57,7 +57,9 @@ fn find_parent<'a>(raw: &RawJoin, scope: &Scope<'a>) -> Option<JoinedParent<'a>>
 fn several(raw: &RawJoin, parent: &JoinedParent<'_>) -> Diagnostic {
     let name = &parent.table.name.name;
     let why = match parent.table.kind {
-        _ if parent.table.inherited => "its keys do not cover the tables that inherit from it",
+        _ if !parent.table.heirs.is_empty() => {
+            "its keys do not cover the tables that inherit from it"
+        }
         TableKind::Table | TableKind::Partitioned => {
             "the join may compare the columns differently from its key"
         }

@@ -125,10 +125,10 @@ pub struct Table {
     pub kind: TableKind,
     /// Whether the connected user may read it; without it columns may be missing too.
     pub readable: bool,
-    /// Whether other tables inherit from it (PostgreSQL). Their rows are read with its own, and its
+    /// The tables that inherit from it, also by way of others (PostgreSQL). Their rows are read with its own, and its
     /// keys do not hold over them.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub inherited: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub heirs: Vec<TableName>,
     /// Whether row security may hide rows of it from the connected user (PostgreSQL).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub row_security: bool,
@@ -363,7 +363,7 @@ impl Table {
         let facts = [
             ("kind", self.kind != now.kind || self.live != now.live),
             ("permissions", self.readable != now.readable),
-            ("inheritance", self.inherited != now.inherited),
+            ("inheritance", self.heirs != now.heirs),
             ("row security", self.row_security != now.row_security),
             ("columns", columns(self) != columns(now)),
             ("keys", keys(self) != keys(now)),
@@ -417,7 +417,7 @@ impl Table {
             doubt: exchanged.or(unchecked).or(lax(key.lax)),
         });
         let keys = iter::once(primary).chain(unique);
-        keys.filter(|key| !key.columns.is_empty() && !self.inherited)
+        keys.filter(|key| !key.columns.is_empty() && self.heirs.is_empty())
     }
 
     /// Whether no two rows have equal values in these columns: they hold a key that the database enforces at all times.

@@ -51,9 +51,17 @@ SELECT
     nothing.list AS foreign_keys,
     nothing.list AS indexes,
     relation.relispopulated AS populated,
-    relation.relkind <> 'p' AND EXISTS (
-        SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = relation.oid
-    ) AS inherited,
+    -- A partitioned table's keys hold over its partitions.
+    CASE WHEN relation.relkind = 'p' THEN nothing.list ELSE coalesce((
+        SELECT pg_catalog.json_agg(
+            pg_catalog.json_build_object('schema', n.nspname, 'name', c.relname)
+            ORDER BY n.nspname, c.relname
+        )
+        FROM heir
+        JOIN pg_catalog.pg_class AS c ON c.oid = heir.oid
+        JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE heir.root = relation.oid AND heir.oid <> relation.oid
+    ), nothing.list) END AS heirs,
     EXISTS (
         SELECT FROM heir
         JOIN pg_catalog.pg_class AS c ON c.oid = heir.oid
