@@ -4,6 +4,7 @@ mod alone;
 mod connections;
 #[cfg(unix)]
 mod edges;
+mod erase;
 #[cfg(unix)]
 mod failing;
 mod first;

@@ -7,6 +7,7 @@ use clap_complete::Shell;
 use super::check::Check;
 use super::demo::Demo;
 use super::docs::Docs;
+use super::erase::Erase;
 use super::init::Init;
 use super::inspect::Inspect;
 use super::migrate::Migrate;
@@ -71,6 +72,8 @@ pub(super) enum Command {
     Verify(Verify),
     /// Runs one of the mapping's access patterns against the table
     Query(Query),
+    /// Deletes all items of a partition, for example one tenant's; needs no source
+    Erase(Erase),
     /// Writes the definition document: keys, indexes, access patterns, examples, cost
     Docs(Docs),
     /// Prints the JSON Schema of the mapping language, for editors

@@ -131,6 +131,20 @@ impl Outlined {
     }
 }
 
+/// A mapping of which no schema is known; its faults are shown where there is an output.
+pub(super) fn outlined(path: &Path, output: Option<&OutputStreams>) -> Result<Outline, Failure> {
+    let found = Outlined::read(path).map_err(|failure| {
+        failure.with_help("give the path of the mapping by which the table was loaded")
+    })?;
+    if let Some(output) = output {
+        found.tell(path, output);
+    }
+    found.outline.ok_or_else(|| {
+        Failure::failed(format!("the mapping `{}` has errors", path.display()))
+            .with_help("`dynafold check` shows all of them")
+    })
+}
+
 /// Opens the source, reads its catalog, and checks a mapping file against both.
 pub(super) async fn open(
     url: &str,

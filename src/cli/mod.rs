@@ -8,6 +8,7 @@ mod check;
 mod completion;
 mod demo;
 mod docs;
+mod erase;
 mod failure;
 mod flags;
 mod init;
@@ -153,6 +154,7 @@ async fn dispatch(command: Command, output: &OutputStreams) -> Result<Outcome, F
         Command::Migrate(arguments) => migrate::run(arguments, output).await,
         Command::Verify(arguments) => verify::run(arguments, output).await,
         Command::Query(arguments) => query::run(arguments, output).await,
+        Command::Erase(arguments) => erase::run(arguments, output).await,
         Command::Docs(arguments) => docs::run(arguments, output).await,
         Command::Schema => {
             output.json(&crate::mapping::schema())?;

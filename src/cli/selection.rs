@@ -1,7 +1,7 @@
-//! What a run is about: `--items` and `--partition`, as `migrate` and `verify` take them.
+//! What a run is about: `--items` and `--partition`, as `migrate`, `verify` and `erase` take them.
 
 use super::failure::Failure;
-use crate::dynamodb::{Attribute, KeyType};
+use crate::dynamodb::{Attribute, KeyType, Table};
 use crate::mapping::model::{AttributeNode, Model};
 use crate::value::Number;
 
@@ -32,10 +32,14 @@ pub(super) fn item_types(mut model: Model, names: &[String]) -> Result<Model, Fa
 }
 
 /// The value of the partition key that is named, if one is.
-pub(super) fn partition(text: Option<&str>, model: &Model) -> Result<Option<Attribute>, Failure> {
-    let Some(text) = text else { return Ok(None) };
-    let key = &model.table.partition;
-    let value = match key.key_type {
+pub(super) fn partition(text: Option<&str>, table: &Table) -> Result<Option<Attribute>, Failure> {
+    text.map(|text| partition_value(text, table)).transpose()
+}
+
+/// A value of the table's partition key, as `--partition` writes it.
+pub(super) fn partition_value(text: &str, table: &Table) -> Result<Attribute, Failure> {
+    let key = &table.partition;
+    Ok(match key.key_type {
         KeyType::S => Attribute::S(text.into()),
         KeyType::N => Attribute::N(Number::parse(text).map_err(|error| {
             Failure::usage(format!("--partition {text} cannot be read"))
@@ -49,8 +53,7 @@ pub(super) fn partition(text: Option<&str>, model: &Model) -> Result<Option<Attr
             );
             return Err(Failure::usage(message));
         }
-    };
-    Ok(Some(value))
+    })
 }
 
 /// What is said of a `--partition` under which no row makes an item.

@@ -165,6 +165,16 @@ pub(super) async fn confirm_calls(
     agree(target, &estimate, &question, yes, output)
 }
 
+/// What so many write units cost on demand, where the target costs money; behind what takes them.
+pub(super) fn price_of_writes(target: &dyn Target, units: u64) -> Result<String, Failure> {
+    if !target.is_billed() {
+        return Ok(String::new());
+    }
+    let prices = prices::of(target)?;
+    let usd = dollars(prices.writes(format::float(units)));
+    Ok(format!("{usd} on demand ({})", prices.dated_source()))
+}
+
 /// The prices of a target that costs money.
 async fn priced(target: &dyn Target, table: &Table, yes: bool) -> Result<Option<Prices>, Failure> {
     if !target.is_billed() {

@@ -16,6 +16,7 @@ fn every_help_text_is_as_reviewed() {
         "migrate",
         "verify",
         "query",
+        "erase",
         "docs",
         "schema",
         "completions",

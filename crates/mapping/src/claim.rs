@@ -46,6 +46,8 @@ pub enum ClaimKind {
     PatternAnswers,
     /// The table holds the items that the source makes, and no other item of the mapping.
     TableEqual,
+    /// The table holds no item with this partition key value; where item types are named, none of these.
+    PartitionEmpty,
     /// Every row that was read and every item that was made is accounted for.
     BooksBalance,
 }

@@ -16,6 +16,7 @@ pub mod forecast;
 mod grammar;
 pub mod item;
 pub mod model;
+mod partition;
 mod proof;
 mod raw;
 mod resolve;
@@ -26,8 +27,9 @@ mod variables;
 pub mod yaml;
 
 pub use grammar::schema;
+pub use partition::{CarriedColumn, ElsewhereItemType, OtherShards, PartitionScope};
 pub use proof::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, SizeProof, Writes};
 pub use raw::{Raw, Spanned};
-pub use resolve::{Described, Outline, Resolution, outline, resolve};
+pub use resolve::{Described, Outline, OutlinedItemType, Resolution, outline, resolve};
 pub use resolve::{aligned, is_fickle_query, kind_of, writing};
 pub use starter::{Starter, starter};

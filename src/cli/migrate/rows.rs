@@ -18,7 +18,7 @@ use crate::value::quote;
 /// The rows and items that a run is about.
 pub(super) fn of(job: &MigrateJob, model: &Model) -> Result<RunSelection, Failure> {
     Ok(RunSelection {
-        partition: selection::partition(job.arguments.partition.as_deref(), model)?,
+        partition: selection::partition(job.arguments.partition.as_deref(), &model.table)?,
         rows: (job.arguments.retry_rejects.as_deref())
             .map(|path| rows(path, model))
             .transpose()?,

@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use crate::access::given;
 use crate::cli::catalog::CatalogOrigin;
 use crate::cli::failure::Failure;
-use crate::cli::mapping::Outlined;
 use crate::cli::output::OutputStreams;
 use crate::cli::{mapping, target};
 use crate::dynamodb::Table;
@@ -68,16 +67,7 @@ pub(in crate::cli) fn outlined(
     path: &Path,
     output: Option<&OutputStreams>,
 ) -> Result<QueryContext, Failure> {
-    let found = Outlined::read(path).map_err(|failure| {
-        failure.with_help("give the path of the mapping by which the table was loaded")
-    })?;
-    if let Some(output) = output {
-        found.tell(path, output);
-    }
-    let outline = found.outline.ok_or_else(|| {
-        Failure::failed(format!("the mapping `{}` has errors", path.display()))
-            .with_help("`dynafold check` shows all of them")
-    })?;
+    let outline = mapping::outlined(path, output)?;
     Ok(QueryContext {
         table: outline.table,
         time_zone: outline.time_zone,

@@ -1,5 +1,6 @@
-//! The reports of `migrate` and `verify` as people read them.
+//! The reports of `migrate`, `verify` and `erase` as people read them.
 
+mod erasure;
 mod migration;
 mod patterns;
 mod verification;
@@ -8,6 +9,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::format::count;
 
+pub(super) use erasure::erasure;
 pub(super) use migration::{migration, migration_outcome, whose};
 pub(super) use patterns::patterns;
 pub(super) use verification::verification;

@@ -144,7 +144,7 @@ fn uncovered_partitions(actions: &[AskedAction<'_>]) -> impl Iterator<Item = Str
     })
 }
 
-// The policy of whoever runs `migrate`, `verify` and `query`: what these call, on this table alone.
+// The policy of whoever runs `migrate`, `verify`, `query` and `erase`: what these call, on this table alone.
 
 /// What every run needs of a table that is there: see `target::dynamodb`.
 const LOAD: [&str; 8] = [

@@ -24,6 +24,7 @@ mod books;
 mod claims;
 mod differ;
 mod ending;
+pub mod erase;
 mod failure;
 mod feed;
 mod files;
@@ -50,6 +51,7 @@ pub use books::{Books, LargestItem};
 pub use ending::Cancel;
 pub use failure::{Failure, Indistinguishable, OutputFile};
 pub use files::{check_archive, clear_rejects};
+pub use prune::ItemTypeMarks;
 pub use report::{
     KeysReport, LimitedBy, Outcome, RejectNote, RemainingStale, Report, Traffic, UNCLEAR_WHY,
     WaitTimes,
@@ -72,9 +74,7 @@ pub(crate) use ledger::{ClosedLedger, Ticket};
 pub(crate) use outbox::{Outbox, RepairWriter};
 pub(crate) use plan::{ChunkId, ChunkPart, ChunkPlan, selected};
 pub(crate) use prove::{ContestedKeys, KeyPass, narrow, shares_key};
-pub(crate) use prune::{
-    ItemTypeMarks, STRANGER, StaleCause, StrayItem, TableScan, UNCLEAR, compare,
-};
+pub(crate) use prune::{STRANGER, StaleCause, StrayItem, TableScan, UNCLEAR, compare};
 pub(crate) use rejects::{NOTED, Rejected, line, note};
 pub(crate) use report::rate;
 pub(crate) use row::{RowKey, key_json, raw, row_json, row_key};

@@ -492,7 +492,7 @@ impl Deletions {
 
 /// What all items of each item type have in common.
 #[derive(Debug)]
-pub(crate) struct ItemTypeMarks {
+pub struct ItemTypeMarks {
     marks: Vec<ItemTypeMark>,
     keys: Vec<Arc<str>>,
     /// The attribute that names the item type in every item, where the mapping has one.
@@ -509,8 +509,30 @@ struct ItemTypeMark {
 }
 
 impl ItemTypeMarks {
+    /// Marks of which a type attribute alone tells the item types apart.
+    pub fn of_type_attribute<'n>(
+        name: &Arc<str>,
+        item_types: impl IntoIterator<Item = &'n Arc<str>>,
+        table: &Table,
+    ) -> Self {
+        let marks = item_types.into_iter().map(|item_type| ItemTypeMark {
+            name: item_type.clone(),
+            constants: vec![(name.clone(), item_type.to_string())],
+            texts: Vec::new(),
+        });
+        Self {
+            marks: marks.collect(),
+            keys: keys(table),
+            type_attribute: Some(name.clone()),
+        }
+    }
+
     /// Finds what tells the item types of a mapping apart.
-    pub(crate) fn of(model: &Model) -> Result<Self, Indistinguishable> {
+    ///
+    /// # Errors
+    ///
+    /// [`Indistinguishable`] where nothing does.
+    pub fn of(model: &Model) -> Result<Self, Indistinguishable> {
         for item in &model.item_types {
             if mark(item, &model.table).constants.is_empty() && !begins(item, &model.table) {
                 return Err(Indistinguishable::Anything(item.name.clone()));

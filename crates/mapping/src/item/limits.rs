@@ -22,6 +22,28 @@ pub(super) struct ItemLimits {
     entries: Vec<IndexLimits>,
 }
 
+/// What the indexes of a table hold of an item.
+#[derive(Debug, Clone)]
+pub struct IndexEntrySizes(ItemLimits);
+
+impl IndexEntrySizes {
+    /// Of a table's indexes.
+    #[must_use]
+    pub fn of(table: &Table) -> Self {
+        Self(ItemLimits::new(table))
+    }
+
+    /// Bytes of an item's entry in each index, the global ones first, in the order of the table's
+    /// description; `None` where the index does not hold the item. `size` is the item's.
+    pub fn of_item<'a>(
+        &'a self,
+        item: &'a Item,
+        size: usize,
+    ) -> impl Iterator<Item = Option<usize>> + 'a {
+        self.0.entries(item, size)
+    }
+}
+
 /// A key attribute of the table or of an index, with its limit.
 #[derive(Debug, Clone)]
 struct KeyLimit {

@@ -15,4 +15,5 @@ pub use expiry::Expiry;
 pub use explode::Elements;
 pub use fault::{DUPLICATE_KEY, KEY_NULL, Reject};
 pub use fold::{Folded, Folder, RefusedAttribute, find};
+pub use limits::IndexEntrySizes;
 pub use render::{RenderError, evaluate, text_of};

@@ -37,7 +37,7 @@ use super::proof::{Pairs, ProofSubject, Proofs, RowFacts, key_texts, pairs};
 use super::raw::{Raw, Spanned};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 
-pub use outline::{Outline, outline};
+pub use outline::{Outline, OutlinedItemType, outline};
 pub use pass::is_fickle_query;
 pub use patterns::{aligned, kind_of, writing};
 

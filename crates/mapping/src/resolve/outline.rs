@@ -1,5 +1,5 @@
-//! A mapping without a schema: the table and its access patterns, which is all that asking the table
-//! takes. Types of parameters are inferred from filters and keys only.
+//! A mapping without a schema: the table, its access patterns and the templates of its item types, which is all that
+//! asking the table takes. Types of parameters are inferred from filters and keys only.
 
 use std::sync::Arc;
 
@@ -25,8 +25,21 @@ pub struct Outline {
     pub time_zone: TimeZone,
     /// The access patterns without faults, in the order of the file.
     pub patterns: Vec<AccessPattern>,
+    /// The item types, in the order of the file.
+    pub item_types: Vec<OutlinedItemType>,
+    /// The attribute that names the item type in every item; `None` where the mapping has none.
+    pub type_attribute: Option<Arc<str>>,
     /// Every fault that shows without a schema, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// An item type without a schema.
+#[derive(Debug)]
+pub struct OutlinedItemType {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The attributes that the mapping names, with the template of those that have one. Its places are bound to no column.
+    pub attributes: Vec<(Arc<str>, Option<Template>)>,
 }
 
 /// Reads a mapping as far as no schema is needed. `faults` is what [`Raw::read`] found.
@@ -50,10 +63,16 @@ pub fn outline(raw: &Raw, faults: Vec<Diagnostic>) -> Outline {
     let patterns = patterns.into_iter().map(|bound| bound.pattern).collect();
     let mut diagnostics = diagnostics.take();
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
+    let item_types = makes.into_iter().map(|made| OutlinedItemType {
+        name: made.name,
+        attributes: made.attributes,
+    });
     Outline {
         table,
         time_zone,
         patterns,
+        item_types: item_types.collect(),
+        type_attribute: type_attribute(raw),
         diagnostics,
     }
 }
@@ -77,9 +96,7 @@ fn make(item: &RawItem, raw: &Raw, table: &Table) -> KnownAttributes {
             attributes.push((name.into(), loose(&format!("{{{}}}", column.value))));
         }
     }
-    let type_attribute = raw.table.type_attribute.as_ref();
-    let type_attribute = type_attribute.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| &name.value);
-    attributes.push((type_attribute.into(), None));
+    attributes.extend(type_attribute(raw).map(|name| (name, None)));
     if raw.table.key_escape {
         for (name, template) in &mut attributes {
             if let Some(template) = template
@@ -96,6 +113,13 @@ fn make(item: &RawItem, raw: &Raw, table: &Table) -> KnownAttributes {
         types: Vec::new(),
         carried: Vec::new(),
     }
+}
+
+/// The attribute that names the item type in every item.
+fn type_attribute(raw: &Raw) -> Option<Arc<str>> {
+    let named = raw.table.type_attribute.as_ref();
+    let name = named.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| &name.value);
+    (name != "false").then(|| name.into())
 }
 
 /// The template of an attribute, whatever condition or type goes with it.

@@ -1,0 +1,495 @@
+//! Erases partitions: deletes the items that have some values of the partition key, without a source.
+//!
+//! The partitions are read once to count what is there ([`Erase::plan`]), and once more to delete it ([`Erase::run`]): an
+//! item is deleted only by a key that was read under the very value that is erased. Then they are read a third time, to
+//! know whether they are empty. Nothing is remembered: a run that was interrupted is started again, and finds what is
+//! left. One request is in flight at a time, since a partition takes no more than a thousand units a second.
+
+use std::sync::Arc;
+
+use dynafold_dynamodb::{
+    Attribute, Index, Item, KeyAttribute, Position, Table, fingerprints, write_attribute,
+    write_item, write_units,
+};
+use dynafold_mapping::claim::{Claim, ClaimKind, ClaimSubject, ClaimVerdict};
+use dynafold_mapping::item::IndexEntrySizes;
+use dynafold_target::retry::{Decision, Policy, Retry};
+use dynafold_target::throttle::{OutcomeKind, ThrottleSettings};
+use dynafold_target::{Action, Batch, BatchEntry, Batcher, ErrorClass, ScanRequest, Target};
+use serde::Serialize;
+use tokio::time::{Instant, sleep};
+
+use super::count;
+use super::ending::{Cancel, EndReason};
+use super::failure::{Failure, shared};
+use super::pace::{WritePace, units};
+use super::prune::ItemTypeMarks;
+
+/// Partitions that are to be erased.
+pub struct Erase {
+    /// Where the table is.
+    pub target: Arc<dyn Target>,
+    /// The table, as the target describes it: with the indexes that it has.
+    pub table: Table,
+    /// The names of the mapping's item types.
+    pub item_types: Vec<Arc<str>>,
+    /// What tells whose an item is; without it every item is a foreign one.
+    pub marks: Option<ItemTypeMarks>,
+    /// What is erased.
+    pub partitions: Vec<ErasedPartition>,
+    /// Whether items that are of no item type are deleted too; not of a partition that is erased of one item type only.
+    pub foreign: bool,
+    /// Most write units a second, indexes included.
+    pub ceiling: Option<f64>,
+    /// The caller's way to end it.
+    pub cancel: Cancel,
+}
+
+/// A value of the table's partition key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ErasedPartition {
+    /// The value.
+    pub value: Attribute,
+    /// The one item type whose items are deleted; `None` for those of all.
+    pub only: Option<usize>,
+}
+
+/// What became of items of one type, or of those that are of none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ErasedBooks {
+    /// The item type's name; none for items of no item type and for totals.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub item_type: String,
+    /// Items that were there at first.
+    pub items: u64,
+    /// Their bytes, as DynamoDB counts them.
+    pub bytes: u64,
+    /// Write units that deleting them takes, index entries included.
+    pub write_units: u64,
+    /// Items that were deleted.
+    pub deleted: u64,
+}
+
+/// Entries of an index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ErasedIndex {
+    /// The index's name.
+    pub name: String,
+    /// Entries of the items that are to be deleted.
+    pub entries: u64,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum EraseOutcome {
+    /// Nothing was deleted: it was counted what would be.
+    Planned,
+    /// The partitions hold no item any more.
+    Erased,
+    /// The partitions still hold items: those that are not the mapping's, or those written meanwhile.
+    Left,
+    /// The caller wished it to end.
+    Interrupted,
+    /// It failed.
+    Failed(#[serde(serialize_with = "shared")] Arc<Failure>),
+}
+
+/// What was erased, or would be.
+#[derive(Debug, Clone, Serialize)]
+pub struct EraseReport {
+    /// How it ended.
+    pub outcome: EraseOutcome,
+    /// The table's name.
+    pub table: String,
+    /// Where it is.
+    pub place: String,
+    /// The values of the partition key, as DynamoDB JSON.
+    pub partitions: Vec<String>,
+    /// What is deleted, by item type.
+    pub item_types: Vec<ErasedBooks>,
+    /// Items that are deleted though they are of no item type.
+    pub foreign: ErasedBooks,
+    /// All of what is deleted.
+    pub total: ErasedBooks,
+    /// Entries that leave each index, the global ones first.
+    pub indexes: Vec<ErasedIndex>,
+    /// Items that are not deleted because they are of no item type of the mapping.
+    pub kept_foreign: u64,
+    /// Items that are not deleted because the partition is erased of another item type only.
+    pub kept_others: u64,
+    /// Items that were still there at the end, but for those others; `None` where that was not asked.
+    pub left: Option<u64>,
+    /// Read units that it took, as far as the target tells them.
+    pub read_units: f64,
+    /// What is claimed of each partition.
+    pub claims: Vec<Claim>,
+}
+
+impl Erase {
+    /// Counts what there is to delete.
+    pub async fn plan(&self) -> EraseReport {
+        let names = self.item_types.iter();
+        let indexes = self.table.all_indexes();
+        let mut report = EraseReport {
+            outcome: EraseOutcome::Planned,
+            table: self.table.name.clone(),
+            place: self.target.place(),
+            partitions: self.partitions.iter().map(ErasedPartition::json).collect(),
+            item_types: names.map(ErasedBooks::of).collect(),
+            foreign: ErasedBooks::default(),
+            total: ErasedBooks::default(),
+            indexes: indexes.map(ErasedIndex::of).collect(),
+            kept_foreign: 0,
+            kept_others: 0,
+            left: None,
+            read_units: 0.0,
+            claims: Vec::new(),
+        };
+        if let Err(why) = self.count(&mut report).await {
+            report.outcome = EraseOutcome::ended(why);
+        }
+        report.add_up();
+        report
+    }
+
+    /// Deletes, and looks whether anything is left. `report`: the plan's.
+    pub async fn run(&self, mut report: EraseReport) -> EraseReport {
+        report.outcome = match self.erase(&mut report).await {
+            Ok(()) if report.left == Some(0) => EraseOutcome::Erased,
+            Ok(()) => EraseOutcome::Left,
+            Err(why) => EraseOutcome::ended(why),
+        };
+        report.add_up();
+        report
+    }
+
+    async fn erase(&self, report: &mut EraseReport) -> Result<(), EndReason> {
+        self.target.start(&self.table, false).await?;
+        let deleted = self.delete(report).await;
+        let finished = self.target.finish().await;
+        deleted?;
+        finished?;
+        self.look_again(report).await
+    }
+
+    async fn count(&self, report: &mut EraseReport) -> Result<(), EndReason> {
+        let entries = IndexEntrySizes::of(&self.table);
+        for partition in &self.partitions {
+            let mut pages = Pages::of(self, partition, None);
+            while let Some(items) = pages.next(report).await? {
+                for item in &items {
+                    let Some(owner) = self.owner(partition, item) else {
+                        let is_others = partition.only.is_some();
+                        report.kept_others += u64::from(is_others);
+                        report.kept_foreign += u64::from(!is_others);
+                        continue;
+                    };
+                    let size = item.size();
+                    let held: Vec<Option<usize>> = entries.of_item(item, size).collect();
+                    for (index, held) in report.indexes.iter_mut().zip(&held) {
+                        index.entries += u64::from(held.is_some());
+                    }
+                    if let Some(books) = report.books(owner) {
+                        books.items += 1;
+                        books.bytes += count(size);
+                        books.write_units += deletion_units(size, held);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, report: &mut EraseReport) -> Result<(), EndReason> {
+        let entries = IndexEntrySizes::of(&self.table);
+        let settings = ThrottleSettings {
+            ceiling: self.ceiling,
+            most_in_flight: 1,
+            ..ThrottleSettings::default()
+        };
+        let pace = WritePace::new(settings, &self.table);
+        let mut batcher = Batcher::new(self.target.batch_limit());
+        for partition in &self.partitions {
+            let mut pages = Pages::of(self, partition, None);
+            while let Some(items) = pages.next(report).await? {
+                for item in items {
+                    let Some(owner) = self.owner(partition, &item) else {
+                        continue;
+                    };
+                    let size = item.size();
+                    let units = deletion_units(size, entries.of_item(&item, size));
+                    let key = self.key(&item).ok_or_else(|| {
+                        EndReason::from(Failure::Internal("an item was read without its key"))
+                    })?;
+                    let mut values = key.attributes.iter().map(|(_, value)| value);
+                    let (fingerprint, partition) = fingerprints(&partition.value, values.nth(1));
+                    let entry = BatchEntry {
+                        action: Action::Delete,
+                        size,
+                        units,
+                        item_type: owner,
+                        fingerprint,
+                        partition,
+                        digest: 0,
+                    };
+                    batcher.limit_units(pace.batch_units());
+                    if let Some(batch) = batcher.push(entry, |out| write_item(out, &key)) {
+                        self.send(batch, &pace, report).await?;
+                    }
+                }
+            }
+        }
+        match batcher.finish() {
+            Some(batch) => self.send(batch, &pace, report).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Sends a batch until all of it is deleted.
+    async fn send(
+        &self,
+        mut batch: Batch,
+        pace: &WritePace,
+        report: &mut EraseReport,
+    ) -> Result<(), EndReason> {
+        let mut retry = Retry::new(Policy::default(), fastrand::u64(..));
+        let begun = Instant::now();
+        loop {
+            let estimated = units(batch.entries());
+            let partition = batch.entries().first().map_or(0, |entry| entry.partition);
+            let admitted = async {
+                if pace.is_hot(partition) {
+                    pace.admit_hot(partition, estimated).await;
+                } else {
+                    pace.admit(pace.turn().await, estimated).await;
+                }
+            };
+            tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Err(EndReason::Cancelled),
+                () = admitted => {}
+            }
+            let sent = Instant::now();
+            let answer = self.target.write(&self.table, &batch).await;
+            let latency = sent.elapsed();
+            let (decision, failure) = match answer {
+                Ok(answer) => {
+                    let is_left = |at: &usize| answer.unprocessed.contains(at);
+                    let (left, done): (Vec<usize>, Vec<usize>) =
+                        (0..batch.len()).partition(is_left);
+                    let (left, done) = (batch.part(&left), batch.part(&done));
+                    let (refused, accepted) = (left.entries(), done.entries());
+                    let took = OutcomeKind::Took;
+                    pace.answered(took, estimated, latency, answer.consumed, accepted, refused);
+                    for entry in accepted {
+                        if let Some(books) = report.books(entry.item_type) {
+                            books.deleted += 1;
+                        }
+                    }
+                    if left.is_empty() {
+                        return Ok(());
+                    }
+                    let failure = Failure::Throttled { items: left.len() };
+                    let has_progress = !done.is_empty();
+                    batch = left;
+                    (retry.unprocessed(has_progress, begun.elapsed()), failure)
+                }
+                Err(error) => {
+                    let (kind, refused) = match error.class {
+                        ErrorClass::Throttle => (OutcomeKind::Throttled, batch.entries()),
+                        _ => (OutcomeKind::Failed, &[][..]),
+                    };
+                    pace.answered(kind, estimated, latency, None, &[], refused);
+                    let decision = retry.failed(error.class, begun.elapsed());
+                    (decision, Failure::from(error))
+                }
+            };
+            match decision {
+                Decision::Retry(delay) => tokio::select! {
+                    () = self.cancel.cancelled() => return Err(EndReason::Cancelled),
+                    () = sleep(delay) => {}
+                },
+                Decision::Split | Decision::Fail => return Err(failure.into()),
+            }
+        }
+    }
+
+    /// Counts what the partitions still hold.
+    async fn look_again(&self, report: &mut EraseReport) -> Result<(), EndReason> {
+        let keys = || self.table.key().map(|key| key.name.clone()).collect();
+        let names = self
+            .marks
+            .as_ref()
+            .map_or_else(keys, ItemTypeMarks::attributes);
+        let mut all = 0;
+        for partition in &self.partitions {
+            let mut left = 0;
+            let mut pages = Pages::of(self, partition, Some(names.clone()));
+            while let Some(items) = pages.next(report).await? {
+                let is_left = |item: &&Item| {
+                    partition.only.is_none() || self.owner(partition, item).is_some()
+                };
+                left += count(items.iter().filter(is_left).count());
+            }
+            let only = partition.only.and_then(|only| self.item_types.get(only));
+            report.claims.push(partition.is_empty(only, left));
+            all += left;
+        }
+        report.left = Some(all);
+        Ok(())
+    }
+
+    /// The item type of an item that is deleted, or their number where it is of none; `None` for one that stays.
+    fn owner(&self, partition: &ErasedPartition, item: &Item) -> Option<usize> {
+        let item_type = self.marks.as_ref().and_then(|marks| marks.owner(item));
+        match partition.only {
+            Some(only) => item_type.filter(|item_type| *item_type == only),
+            None if self.foreign => item_type.or(Some(self.item_types.len())),
+            None => item_type,
+        }
+    }
+
+    /// The key of an item, partition key first.
+    fn key(&self, item: &Item) -> Option<Item> {
+        let value = |key: &KeyAttribute| Some((key.name.clone(), item.get(&key.name)?.clone()));
+        let attributes: Option<Vec<_>> = self.table.key().map(value).collect();
+        let attributes = attributes?;
+        Some(Item { attributes })
+    }
+}
+
+/// The items of a partition, a page at a time.
+struct Pages<'e> {
+    erase: &'e Erase,
+    wanted: ScanRequest,
+    from: Option<Position>,
+    is_over: bool,
+}
+
+impl<'e> Pages<'e> {
+    fn of(
+        erase: &'e Erase,
+        partition: &ErasedPartition,
+        attributes: Option<Vec<Arc<str>>>,
+    ) -> Self {
+        let wanted = ScanRequest {
+            attributes,
+            partition: Some(partition.value.clone()),
+            ..ScanRequest::all()
+        };
+        Self {
+            erase,
+            wanted,
+            from: None,
+            is_over: false,
+        }
+    }
+
+    async fn next(&mut self, report: &mut EraseReport) -> Result<Option<Vec<Item>>, EndReason> {
+        if self.is_over {
+            return Ok(None);
+        }
+        if self.erase.cancel.is_cancelled() {
+            return Err(EndReason::Cancelled);
+        }
+        let Erase { target, table, .. } = self.erase;
+        let page = target.scan(table, &self.wanted, self.from.take()).await?;
+        report.read_units += page.units.unwrap_or(0.0);
+        self.is_over = page.next.is_none();
+        self.from = page.next;
+        Ok(Some(page.items))
+    }
+}
+
+/// Write units that deleting an item takes, with its entries in indexes.
+fn deletion_units(size: usize, entries: impl IntoIterator<Item = Option<usize>>) -> u64 {
+    let entries = entries.into_iter().flatten();
+    write_units(size) + entries.map(write_units).sum::<u64>()
+}
+
+impl ErasedPartition {
+    /// The value as DynamoDB JSON.
+    fn json(&self) -> String {
+        let mut text = String::new();
+        write_attribute(&mut text, &self.value);
+        text
+    }
+
+    /// The claim that it holds no item, or none of one item type. `left`: those that it was found to hold.
+    fn is_empty(&self, only: Option<&Arc<str>>, left: u64) -> Claim {
+        let (verdict, because) = match left {
+            0 => (
+                ClaimVerdict::Proved,
+                "a strongly consistent query found no item after the last deletion".to_owned(),
+            ),
+            _ => (
+                ClaimVerdict::Differs,
+                format!("a strongly consistent query found {left} items after the last deletion"),
+            ),
+        };
+        Claim {
+            kind: ClaimKind::PartitionEmpty,
+            of: ClaimSubject {
+                item_types: only.iter().map(ToString::to_string).collect(),
+                partition: Some(self.json()),
+                ..ClaimSubject::default()
+            },
+            verdict,
+            because,
+            facts: Vec::new(),
+            example: None,
+        }
+    }
+}
+
+impl ErasedBooks {
+    fn of(name: &Arc<str>) -> Self {
+        Self {
+            item_type: name.to_string(),
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.items += other.items;
+        self.bytes += other.bytes;
+        self.write_units += other.write_units;
+        self.deleted += other.deleted;
+    }
+}
+
+impl ErasedIndex {
+    fn of(index: &Index) -> Self {
+        Self {
+            name: index.name.clone(),
+            entries: 0,
+        }
+    }
+}
+
+impl EraseOutcome {
+    fn ended(why: EndReason) -> Self {
+        match why {
+            EndReason::Failed(failure) => Self::Failed(failure),
+            EndReason::Cancelled | EndReason::TooManyRejects => Self::Interrupted,
+        }
+    }
+}
+
+impl EraseReport {
+    /// The books of an item type, or behind the last one those of items that are of none.
+    fn books(&mut self, owner: usize) -> Option<&mut ErasedBooks> {
+        if owner == self.item_types.len() {
+            return Some(&mut self.foreign);
+        }
+        self.item_types.get_mut(owner)
+    }
+
+    fn add_up(&mut self) {
+        self.total = ErasedBooks::default();
+        for books in self.item_types.iter().chain([&self.foreign]) {
+            self.total.add(books);
+        }
+    }
+}

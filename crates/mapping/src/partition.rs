@@ -1,0 +1,256 @@
+//! What a value of the table's partition key stands for, as far as the mapping tells without a schema: the other shards
+//! that belong to it, and the item types that never have it.
+
+use std::sync::Arc;
+
+use dynafold_dynamodb::Attribute;
+use serde::Serialize;
+
+use crate::model::{AttributeNode, KeyTexts, Template, TemplatePart};
+use crate::resolve::{Outline, OutlinedItemType};
+use crate::template::Filter;
+
+/// What a value of the partition key stands for.
+#[derive(Debug, Clone, Default)]
+pub struct PartitionScope {
+    /// The item types that are spread over shards of which the value is one, each with the other shards.
+    pub shards: Vec<OtherShards>,
+    /// The item types whose partition key never has the value.
+    pub elsewhere: Vec<ElsewhereItemType>,
+    /// How many item types may have the value.
+    pub within: usize,
+}
+
+/// The shards of an item type besides one that is named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherShards {
+    /// The item type's name.
+    pub item_type: Arc<str>,
+    /// The values of the partition key.
+    pub values: Vec<String>,
+}
+
+/// An item type whose items lie in other partitions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ElsewhereItemType {
+    /// The item type's name.
+    pub item_type: String,
+    /// The template of its partition key.
+    pub partition: String,
+    /// Columns of which the named value is made, and the attributes in which the item type has a column of that name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub carries: Vec<CarriedColumn>,
+}
+
+/// A column, and the attributes that are made from one of its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CarriedColumn {
+    /// The column's name.
+    pub column: String,
+    /// The attributes.
+    pub attributes: Vec<String>,
+}
+
+impl Outline {
+    /// What a value of the table's partition key stands for.
+    #[must_use]
+    pub fn partition_scope(&self, value: &Attribute) -> PartitionScope {
+        let key = &self.table.partition.name;
+        let of_key = |item_type: &OutlinedItemType| {
+            let mut all = item_type.attributes.iter();
+            let found = all.find(|(name, _)| name == key);
+            found.and_then(|(_, template)| template.clone())
+        };
+        let keyed = self.item_types.iter();
+        let keyed: Vec<(&OutlinedItemType, Template)> = keyed
+            .filter_map(|item_type| Some((item_type, of_key(item_type)?)))
+            .collect();
+        let may_have = |template: &Template| fits(&template.parts, value);
+        let within = keyed.iter().filter(|(_, template)| may_have(template));
+        let within: Vec<&(&OutlinedItemType, Template)> = within.collect();
+        let columns = columns(within.iter().map(|(_, template)| template));
+        let elsewhere = keyed.iter().filter(|(_, template)| !may_have(template));
+        PartitionScope {
+            shards: match value {
+                Attribute::S(value) => within
+                    .iter()
+                    .filter_map(|(item_type, template)| {
+                        Some(OtherShards {
+                            item_type: item_type.name.clone(),
+                            values: other_shards(template, value)?,
+                        })
+                    })
+                    .collect(),
+                _ => Vec::new(),
+            },
+            within: within.len(),
+            elsewhere: elsewhere
+                .map(|(item_type, template)| ElsewhereItemType {
+                    item_type: item_type.name.to_string(),
+                    partition: template.to_string(),
+                    carries: carried(item_type, &columns),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Whether parts of a template can make a value, whatever their columns hold.
+fn fits(parts: &[TemplatePart], value: &Attribute) -> bool {
+    let parts = parts.to_vec();
+    KeyTexts::of(&AttributeNode::Template(Template { parts })).may_be(value)
+}
+
+fn fit_text(parts: &[TemplatePart], text: &str) -> bool {
+    match parts {
+        [] => text.is_empty(),
+        parts => fits(parts, &Attribute::S(text.into())),
+    }
+}
+
+/// The values that a template makes with other shards than that of a value. `None` where nothing but the shard tells its
+/// values apart, or it is not certain which digits are the shard.
+fn other_shards(template: &Template, value: &str) -> Option<Vec<String>> {
+    let shards = |part: &TemplatePart| match part.value()?.filters.last()? {
+        Filter::Shard(shards) => Some(*shards),
+        _ => None,
+    };
+    let parts = &template.parts;
+    let mut sharded = parts.iter().enumerate().filter_map(|(at, part)| {
+        let escape = part.value()?.escape.as_ref();
+        let plain = escape.is_none_or(|escape| ('0'..='9').all(|digit| !escape.has(digit)));
+        Some((at, shards(part)?)).filter(|_| plain)
+    });
+    let (at, shards) = sharded.next().filter(|_| sharded.next().is_none())?;
+    let (before, after) = (parts.get(..at)?, parts.get(at + 1..)?);
+    if template.mandatory().count() < 2 {
+        return None;
+    }
+    let width = Filter::shard_text(0, shards).len();
+    let mut readings = value.char_indices().filter_map(|(from, _)| {
+        let digits = value.get(from..from + width)?;
+        let (head, tail) = (value.get(..from)?, value.get(from + width..)?);
+        let is_shard = digits.bytes().all(|byte| byte.is_ascii_digit())
+            && digits.parse::<u32>().is_ok_and(|shard| shard < shards);
+        (is_shard && fit_text(before, head) && fit_text(after, tail))
+            .then_some((head, digits, tail))
+    });
+    let (head, own, tail) = readings.next().filter(|_| readings.next().is_none())?;
+    let all = (0..shards).map(|shard| Filter::shard_text(shard, shards));
+    let others = all.filter(|shard| shard != own);
+    Some(others.map(|shard| format!("{head}{shard}{tail}")).collect())
+}
+
+/// The columns that templates take, but for those that choose a shard.
+fn columns<'t>(templates: impl Iterator<Item = &'t Template>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for placeholder in templates.flat_map(Template::placeholders) {
+        let name = column(&placeholder.place.written);
+        let is_shard = matches!(placeholder.filters.last(), Some(Filter::Shard(_)));
+        if !is_shard && !found.iter().any(|known| known == name) {
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+/// The column's own name, without the alias before it.
+fn column(written: &str) -> &str {
+    written.rsplit('.').next().unwrap_or(written)
+}
+
+fn carried(item_type: &OutlinedItemType, columns: &[String]) -> Vec<CarriedColumn> {
+    let holds = |template: &Template, wanted: &str| {
+        let mut placeholders = template.placeholders();
+        placeholders.any(|placeholder| column(&placeholder.place.written) == wanted)
+    };
+    let carried = columns.iter().map(|wanted| CarriedColumn {
+        column: wanted.clone(),
+        attributes: (item_type.attributes.iter())
+            .filter(|(_, template)| template.as_ref().is_some_and(|one| holds(one, wanted)))
+            .map(|(name, _)| name.to_string())
+            .collect(),
+    });
+    carried.filter(|one| !one.attributes.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Raw, outline};
+
+    fn scope(partition: &str, value: &str) -> PartitionScope {
+        let text = format!(
+            "dynafold: 1
+table: {{ name: app, key: {{ partition: PK, sort: SK }} }}
+items:
+  EVENT:
+    from: events
+    key: {{ PK: \"{partition}\", SK: \"-\" }}
+  BILL:
+    from: bills
+    key: {{ PK: \"BILL#{{id}}\", SK: \"OF#{{b.tenant}}\" }}
+"
+        );
+        let (raw, faults) = Raw::read(&text, &|_| None);
+        let outline = outline(&raw.unwrap(), faults);
+        assert!(outline.diagnostics.is_empty(), "{:?}", outline.diagnostics);
+        outline.partition_scope(&Attribute::S(value.into()))
+    }
+
+    fn shards(partition: &str, value: &str) -> Vec<String> {
+        let found = scope(partition, value).shards;
+        found.into_iter().flat_map(|one| one.values).collect()
+    }
+
+    #[test]
+    fn all_shards_of_a_partition_belong_to_it() {
+        let events = "T#{tenant}#{id | shard(3)}";
+        assert_eq!(shards(events, "T#7#1"), ["T#7#0", "T#7#2"]);
+        assert_eq!(shards(events, "T#a#b#2"), ["T#a#b#0", "T#a#b#1"]);
+        // As many digits as the template writes.
+        let many = shards("T#{tenant}#{id | shard(12)}", "T#7#03");
+        assert_eq!(
+            (many.len(), many[0].as_str(), many[10].as_str()),
+            (11, "T#7#00", "T#7#11")
+        );
+        assert_eq!(shards("{id | shard(2)}.{tenant}", "1.x"), ["0.x"]);
+    }
+
+    #[test]
+    fn what_may_be_no_shard_brings_no_others() {
+        let events = "T#{tenant}#{id | shard(3)}";
+        for value in ["T#7", "T#7#3", "T#7#", "T#7#1#x", "t#7#1", "BILL#1"] {
+            assert_eq!(shards(events, value), [""; 0], "{value}");
+        }
+        assert_eq!(shards("T#{tenant}#{id | shard(12)}", "T#7#3"), [""; 0]);
+        // Nothing but the shard: every tenant's.
+        assert_eq!(shards("T#{id | shard(3)}", "T#1"), [""; 0]);
+        // Which digit is the shard is not certain.
+        let between = "T#{tenant}#{id | shard(3)}#{kind}";
+        assert_eq!(shards(between, "T#1#2#1#2"), [""; 0]);
+        assert_eq!(shards(between, "T#a#2#b"), ["T#a#0#b", "T#a#1#b"]);
+    }
+
+    #[test]
+    fn item_types_that_lie_elsewhere_are_named_with_what_they_carry() {
+        let found = scope("T#{tenant}", "T#7");
+        assert_eq!(found.within, 1);
+        let [bill] = &found.elsewhere[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(
+            (bill.item_type.as_str(), bill.partition.as_str()),
+            ("BILL", "BILL#{id}")
+        );
+        let [tenant] = &bill.carries[..] else {
+            panic!("{bill:?}")
+        };
+        assert_eq!(
+            (tenant.column.as_str(), tenant.attributes[0].as_str()),
+            ("tenant", "SK")
+        );
+        // A value that nothing makes.
+        assert_eq!(scope("T#{tenant}", "t#7").within, 0);
+    }
+}

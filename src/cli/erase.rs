@@ -1,0 +1,237 @@
+//! `dynafold erase`: deletes what a partition holds, without the source.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::catalog::CatalogOrigin;
+use super::failure::Failure;
+use super::format::{count, counted};
+use super::options::{Format, TargetArguments};
+use super::output::OutputStreams;
+use super::signals::stop_on_signals;
+use super::{Outcome, mapping, report, selection, target};
+use crate::dynamodb::Attribute;
+use crate::load::erase::{self, EraseOutcome, EraseReport, ErasedPartition};
+use crate::load::{self, ItemTypeMarks};
+use crate::mapping::{ElsewhereItemType, Outline, PartitionScope};
+use crate::target::Target;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dynafold erase shop.yaml --partition TENANT#7 --target dynamodb --plan
+  dynafold erase shop.yaml --partition TENANT#7 --target dynamodb --max-wcu 200 --yes
+  dynafold erase shop.yaml --partition TENANT#7 --target local:shop.ddb --catalog catalog.json
+  dynafold erase shop.yaml --partition TENANT#7 --target local:shop.ddb --foreign
+
+VALUE is the whole partition key as it stands in the table. The exit code is 0 only if the partition
+holds no item any more, and 3 if items stay or --plan finds some. An interrupted run is started again.")]
+pub(super) struct Erase {
+    /// The mapping file
+    mapping: PathBuf,
+    #[command(flatten)]
+    target: TargetArguments,
+    /// The value of the table's partition key; of a write-sharded key, that of one of its shards
+    #[arg(long, value_name = "VALUE")]
+    partition: String,
+    /// Delete also items of the partition that belong to no item type of the mapping
+    #[arg(long)]
+    foreign: bool,
+    /// A schema written by `inspect --format json`: needed where items have no type attribute
+    #[arg(long, value_name = "FILE", conflicts_with = "source")]
+    catalog: Option<PathBuf>,
+    /// The database, for the schema; optional, and `DATABASE_URL` is ignored
+    #[arg(long, value_name = "URL")]
+    source: Option<String>,
+    /// Show what would be deleted; delete nothing
+    #[arg(long, visible_alias = "dry-run")]
+    plan: bool,
+    /// Maximum write capacity units a second, indexes included [default: as fast as the table accepts]
+    #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    max_wcu: Option<u32>,
+    /// Answer yes to the question before anything is deleted
+    #[arg(short, long)]
+    yes: bool,
+    /// Text for people or JSON for programs
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+pub(super) async fn run(arguments: Erase, output: &OutputStreams) -> Result<Outcome, Failure> {
+    let outline = mapping::outlined(&arguments.mapping, Some(output))?;
+    let marks = marks(&arguments, &outline, output).await?;
+    let value = selection::partition_value(&arguments.partition, &outline.table)?;
+    let scope = outline.partition_scope(&value);
+    let target = target::open_loaded(&arguments.target.spec()?).await?;
+    target::filled(target.as_ref(), &outline.table).await?;
+    let found = target.describe(&outline.table.name).await?;
+    let ceiling = target::ceiling(arguments.max_wcu, target.as_ref(), &outline.table);
+    let job = erase::Erase {
+        table: found.map_or_else(|| outline.table.clone(), |found| found.table),
+        item_types: (outline.item_types.iter())
+            .map(|item_type| item_type.name.clone())
+            .collect(),
+        partitions: partitions(value, &scope, &outline, marks.is_some()),
+        marks,
+        foreign: arguments.foreign,
+        ceiling,
+        cancel: stop_on_signals(),
+        target: target.clone(),
+    };
+    let plan = job.plan().await;
+    let report = if matches!(plan.outcome, EraseOutcome::Planned) && !arguments.plan {
+        if plan.total.items > 0 {
+            agree(&plan, target.as_ref(), arguments.yes, output)?;
+        }
+        job.run(plan).await
+    } else {
+        plan
+    };
+    match arguments.format {
+        Format::Text => output.text(&report::erasure(&report))?,
+        Format::Json => output.json(&ErasureJson {
+            report: &report,
+            elsewhere: &scope.elsewhere,
+        })?,
+    }
+    tell(&report, &scope, &arguments.partition, output);
+    ended(report)
+}
+
+/// What tells whose an item is: the schema where one is named, or else the type attribute.
+async fn marks(
+    arguments: &Erase,
+    outline: &Outline,
+    output: &OutputStreams,
+) -> Result<Option<ItemTypeMarks>, Failure> {
+    let (source, catalog) = (arguments.source.clone(), arguments.catalog.clone());
+    if source.is_some() || catalog.is_some() {
+        let schema = CatalogOrigin::of(source, catalog)?;
+        let (_, _, file) = mapping::open_any(&schema, &arguments.mapping).await?;
+        let model = file.into_model(output)?;
+        let marks = ItemTypeMarks::of(&model).map_err(load::Failure::from)?;
+        return Ok(Some(marks));
+    }
+    let names = outline.item_types.iter().map(|item_type| &item_type.name);
+    match &outline.type_attribute {
+        Some(name) => Ok(Some(ItemTypeMarks::of_type_attribute(
+            name,
+            names,
+            &outline.table,
+        ))),
+        None if arguments.foreign => Ok(None),
+        None => {
+            let message = "the items of this mapping have no type attribute, so only the schema tells which of them are the mapping's";
+            Err(Failure::usage(message).with_help(
+                "use --catalog FILE with the output of `dynafold inspect --format json`, or --source URL; --foreign deletes all items of the partition",
+            ))
+        }
+    }
+}
+
+/// What is printed for programs.
+#[derive(Serialize)]
+struct ErasureJson<'r> {
+    #[serde(flatten)]
+    report: &'r EraseReport,
+    /// The item types of which nothing is erased.
+    elsewhere: &'r [ElsewhereItemType],
+}
+
+/// The partition that is named, and the other shards of its item types.
+fn partitions(
+    value: Attribute,
+    scope: &PartitionScope,
+    outline: &Outline,
+    has_marks: bool,
+) -> Vec<ErasedPartition> {
+    let named = ErasedPartition { value, only: None };
+    // In another shard an item is deleted only if it is known to be of the item type.
+    let shards = scope.shards.iter().filter(|_| has_marks);
+    let others = shards.flat_map(|shards| {
+        let mut item_types = outline.item_types.iter();
+        let only = item_types.position(|item_type| item_type.name == shards.item_type);
+        shards.values.iter().map(move |value| ErasedPartition {
+            value: Attribute::S(value.as_str().into()),
+            only,
+        })
+    });
+    std::iter::once(named).chain(others).collect()
+}
+
+/// Shows the plan and asks, unless that was answered already.
+fn agree(
+    plan: &EraseReport,
+    target: &dyn Target,
+    yes: bool,
+    output: &OutputStreams,
+) -> Result<(), Failure> {
+    if !yes {
+        output.note(&report::erasure(plan));
+    }
+    let price = target::price_of_writes(target, plan.total.write_units)?;
+    let units = counted(plan.total.write_units, "write unit");
+    output.note(&format!("{}: about {units}{price}", plan.place));
+    let what = format!(
+        "{} of the table `{}` at {}",
+        counted(plan.total.items, "item"),
+        plan.table,
+        plan.place
+    );
+    let why = format!("this deletes {what}");
+    let question = format!("delete {what}?");
+    OutputStreams::agree(yes, &why, &question, "nothing was deleted")
+}
+
+/// Says what was not looked at and what stays.
+fn tell(report: &EraseReport, scope: &PartitionScope, partition: &str, output: &OutputStreams) {
+    if report.kept_foreign > 0 {
+        output.warning(&format!(
+            "{} of the partition stay, because no item type of the mapping has made them; --foreign deletes them too",
+            counted(report.kept_foreign, "item")
+        ));
+    }
+    if scope.within == 0 && report.total.items + report.kept_foreign == 0 {
+        output.warning(&format!(
+            "no item type makes an item whose partition key is `{partition}`"
+        ));
+    }
+    if !scope.elsewhere.is_empty() {
+        let elsewhere = scope.elsewhere.iter().map(|item_type| {
+            let carried = item_type.carries.iter();
+            let carried =
+                carried.map(|one| format!("`{}` in {}", one.column, one.attributes.join(" and ")));
+            let carried: Vec<String> = carried.collect();
+            let with = if carried.is_empty() { "" } else { ", with " };
+            let (name, template) = (&item_type.item_type, &item_type.partition);
+            format!("\n{name} (`{template}`){with}{}", carried.join(", "))
+        });
+        output.warning(&format!(
+            "items of these item types lie in other partitions and were not looked at; without the source it is unknown which of them belong to `{partition}`; columns with the names of those that make its key are named:{}",
+            elsewhere.collect::<String>()
+        ));
+    }
+}
+
+fn ended(report: EraseReport) -> Result<Outcome, Failure> {
+    match report.outcome {
+        EraseOutcome::Planned if report.total.items + report.kept_foreign > 0 => {
+            Ok(Outcome::Differs)
+        }
+        EraseOutcome::Planned | EraseOutcome::Erased => Ok(Outcome::Well),
+        EraseOutcome::Left => Ok(Outcome::Differs),
+        EraseOutcome::Interrupted => Ok(Outcome::Interrupted),
+        EraseOutcome::Failed(failure) => {
+            let deleted = count(report.total.deleted);
+            let help = format!("{deleted} items were deleted; start the same command again");
+            let failure = Failure::from(failure);
+            Err(if failure.help.is_some() {
+                failure
+            } else {
+                failure.with_help(help)
+            })
+        }
+    }
+}

@@ -1,0 +1,448 @@
+//! `erase`: all of a tenant and nothing of its neighbours, on the embedded engine and DynamoDB Local.
+
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use dynafold::target::{Action, Batch, BatchEntry, Target, TargetSpec, connect};
+use serde_json::{Value, json};
+
+use super::says;
+use crate::support::cli::{Ran, command, dynafold, ran};
+use crate::support::contents::contents;
+use crate::support::dynamodb_local;
+use crate::support::sqlite::Database;
+
+/// Tenants whose names begin alike or differ in case, each with two orders; three events for each of four days.
+const TENANTS: &[&str] = &["T1", "T10", "T1#", "t1", "T1 ", "T2"];
+
+fn script() -> String {
+    let tenants = TENANTS.iter().map(|id| format!("('{id}', 'of {id}')"));
+    let orders = TENANTS.iter().enumerate().flat_map(|(at, id)| {
+        let order = move |n: usize| format!("({}, '{id}', 'open')", 2 * at + n);
+        [order(0), order(1)]
+    });
+    let events = TENANTS
+        .iter()
+        .enumerate()
+        .flat_map(|(at, id)| (0..8).map(move |n| format!("({}, '{id}')", 8 * at + n)));
+    let all = |rows: &mut dyn Iterator<Item = String>| rows.collect::<Vec<_>>().join(", ");
+    format!(
+        "CREATE TABLE tenants (id TEXT PRIMARY KEY, name TEXT NOT NULL);
+         CREATE TABLE orders (id INTEGER PRIMARY KEY, tenant_id TEXT NOT NULL REFERENCES tenants, status TEXT NOT NULL);
+         CREATE TABLE events (id INTEGER PRIMARY KEY, tenant_id TEXT NOT NULL REFERENCES tenants);
+         INSERT INTO tenants VALUES {};
+         INSERT INTO orders VALUES {};
+         INSERT INTO events VALUES {};",
+        all(&mut tenants.into_iter()),
+        all(&mut orders.into_iter()),
+        all(&mut events.into_iter()),
+    )
+}
+
+fn mapping(table: &str, types: &str) -> String {
+    format!(
+        "dynafold: 1
+table:
+  name: {table}
+  key: {{ partition: PK, sort: SK }}
+  indexes: {{ byStatus: {{ partition: S, sort: SK, project: keys }} }}
+{types}items:
+  TENANT:
+    from: tenants
+    key: {{ PK: \"TENANT#{{id}}\", SK: \"TENANT\" }}
+    columns: [name]
+  ORDER:
+    from: orders
+    key: {{ PK: \"TENANT#{{tenant_id}}\", SK: \"ORDER#{{id}}\" }}
+    attributes: {{ S: \"STATUS#{{status}}\" }}
+  EVENT:
+    from: events
+    key: {{ PK: \"EVENTS#{{tenant_id}}#{{id | shard(3)}}\", SK: \"E#{{id}}\" }}
+    columns: [tenant_id]
+  BILL:
+    from: orders
+    key: {{ PK: \"BILL#{{id}}\", SK: \"OF#{{tenant_id}}\" }}
+    columns: []
+access_patterns:
+  open: {{ items: [ORDER], index: byStatus, key: {{ S: \"STATUS#open\" }} }}
+"
+    )
+}
+
+/// A table that is loaded.
+struct Case {
+    source: Database,
+    table: String,
+    /// How it is named on the command line.
+    target: Vec<String>,
+    spec: TargetSpec,
+}
+
+impl Case {
+    /// One on each engine.
+    async fn each(script: &str, types: &str) -> [Self; 2] {
+        [
+            Self::new(None, script, types).await,
+            Self::new(Some(dynamodb_local::endpoint()), script, types).await,
+        ]
+    }
+
+    async fn new(endpoint: Option<String>, script: &str, types: &str) -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let table = format!("erase-{}-{number}", std::process::id());
+        let source = Database::new(script).await;
+        std::fs::write(source.folder().join("m.yaml"), mapping(&table, types)).unwrap();
+        let file = format!("local:{}", source.folder().join("t.ddb").display());
+        let name = if endpoint.is_some() {
+            "dynamodb"
+        } else {
+            &file
+        };
+        let mut target = vec!["--target".to_owned(), name.to_owned()];
+        if let Some(endpoint) = &endpoint {
+            target.extend(["--endpoint-url".to_owned(), endpoint.clone()]);
+        }
+        let spec = TargetSpec::parse(name, endpoint.as_deref(), None, None).unwrap();
+        let case = Self {
+            source,
+            table,
+            target,
+            spec,
+        };
+        let source = case.source.url();
+        case.run(&["migrate", "--source", &source]).exits(0);
+        case
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let (name, further) = arguments.split_first().unwrap();
+        let mapping = self.source.folder().join("m.yaml").display().to_string();
+        let mut all = vec![*name, &mapping];
+        all.extend(self.target.iter().map(String::as_str));
+        all.extend(["--format", "json"]);
+        all.extend(further);
+        command(&all)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        crate::support::cli::run(&mut self.command(arguments))
+    }
+
+    fn erase(&self, partition: &str, further: &[&str]) -> Ran {
+        let mut all = vec!["erase", "--partition", partition];
+        all.extend(further);
+        self.run(&all)
+    }
+
+    async fn connect(&self) -> Arc<dyn Target> {
+        connect(&self.spec).await.unwrap()
+    }
+
+    /// The items, a line each.
+    async fn items(&self) -> BTreeSet<String> {
+        let all = contents(&*self.connect().await, &self.table).await;
+        all.lines().map(str::to_owned).collect()
+    }
+
+    /// Puts items that the mapping does not make.
+    async fn plant(&self, items: &[Value]) {
+        let target = self.connect().await;
+        let table = target.describe(&self.table).await.unwrap().unwrap().table;
+        let mut batch = Batch::new();
+        for (fingerprint, item) in (1_u128..).zip(items) {
+            let entry = BatchEntry {
+                action: Action::Put,
+                size: 100,
+                units: 1,
+                fingerprint,
+                ..BatchEntry::default()
+            };
+            batch.push(entry, |out| out.push_str(&item.to_string()));
+        }
+        batch.seal();
+        let answer = target.write(&table, &batch).await.unwrap();
+        assert!(answer.unprocessed.is_empty());
+    }
+
+    /// How many items the index holds.
+    fn open_orders(&self) -> usize {
+        let answer = self.run(&["query", "open", "--all"]).json();
+        answer["items"].as_array().unwrap().len()
+    }
+
+    async fn end(self) {
+        if let TargetSpec::Dynamodb { .. } = self.spec {
+            dynamodb_local::delete_table(&self.table).await;
+        }
+    }
+}
+
+fn item(partition: &str, sort: &str, item_type: Option<&str>) -> Value {
+    let mut item =
+        json!({ "PK": { "S": partition }, "SK": { "S": sort }, "S": { "S": "STATUS#open" } });
+    if let Some(item_type) = item_type {
+        item["_type"] = json!({ "S": item_type });
+    }
+    item
+}
+
+/// The lines of a partition.
+fn of(items: &BTreeSet<String>, partition: &str) -> BTreeSet<String> {
+    let beginning = format!("{{\"PK\":{{\"S\":\"{partition}\"}}");
+    let all = items.iter().filter(|line| line.starts_with(&beginning));
+    all.cloned().collect()
+}
+
+fn figure(report: &Value, name: &str) -> u64 {
+    report["total"][name]
+        .as_u64()
+        .unwrap_or_else(|| panic!("{name}: {report:#}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tenant_is_erased_and_nothing_of_its_neighbours() {
+    for case in Case::each(&script(), "").await {
+        case.plant(&[
+            item("TENANT#T1", "SETTINGS", None),
+            item("TENANT#T1", "ELSEWHERE", Some("SETTINGS")),
+            // With a key that the mapping does not make, and its type.
+            item("TENANT#T1", "OLD", Some("ORDER")),
+            item("TENANT#T10", "SETTINGS", None),
+        ])
+        .await;
+        let before = case.items().await;
+        // Two orders of six tenants, and the four that were planted.
+        assert_eq!(case.open_orders(), 16);
+
+        let plan = case.erase("TENANT#T1", &["--plan"]).exits(3).json();
+        assert_eq!(plan["outcome"]["state"], "planned");
+        // The tenant and four units; each order and the planted one a unit, and one for its entry.
+        let counts = |report: &Value, name: &str| {
+            let types = report["item_types"].as_array().unwrap();
+            types
+                .iter()
+                .map(|books| books[name].as_u64().unwrap())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(counts(&plan, "items"), [1, 3, 0, 0]);
+        assert_eq!(counts(&plan, "write_units"), [1, 6, 0, 0]);
+        assert_eq!(
+            plan["indexes"],
+            json!([{ "name": "byStatus", "entries": 3 }])
+        );
+        assert_eq!(
+            (&plan["kept_foreign"], &plan["kept_others"]),
+            (&json!(2), &json!(0))
+        );
+        assert_eq!(case.items().await, before);
+
+        let refused = case.erase("TENANT#T1", &[]).exits(2);
+        says(&refused, "this deletes 4 items of the table", "--yes");
+        assert_eq!(case.items().await, before);
+
+        let ran = case.erase("TENANT#T1", &["--yes"]).exits(3);
+        assert!(
+            ran.stderr.contains("2 items of the partition stay"),
+            "{}",
+            ran.stderr
+        );
+        assert!(
+            ran.stderr
+                .contains("BILL (`BILL#{id}`), with `id` in PK, `tenant_id` in SK"),
+            "{}",
+            ran.stderr
+        );
+        let report = ran.json();
+        assert_eq!(report["outcome"]["state"], "left");
+        assert_eq!(
+            (figure(&report, "deleted"), &report["left"]),
+            (4, &json!(2))
+        );
+        assert_eq!(report["claims"][0]["verdict"], "differs");
+        let after = case.items().await;
+        assert_eq!(of(&after, "TENANT#T1").len(), 2);
+        let tenant = of(&before, "TENANT#T1");
+        let others: BTreeSet<String> = before.difference(&tenant).cloned().collect();
+        let left: BTreeSet<String> = after
+            .difference(&of(&after, "TENANT#T1"))
+            .cloned()
+            .collect();
+        assert_eq!(left, others);
+        assert_eq!(case.open_orders(), 13);
+
+        let report = case
+            .erase("TENANT#T1", &["--yes", "--foreign"])
+            .exits(0)
+            .json();
+        assert_eq!(
+            (figure(&report, "deleted"), &report["foreign"]["deleted"]),
+            (2, &json!(2))
+        );
+        assert_eq!(report["outcome"]["state"], "erased");
+        assert_eq!(report["claims"][0]["verdict"], "proved");
+        // Again there is nothing to ask for.
+        let report = case.erase("TENANT#T1", &[]).exits(0).json();
+        assert_eq!(figure(&report, "deleted"), 0);
+        case.erase("TENANT#T1", &["--plan"]).exits(0);
+        assert_eq!(case.items().await, others);
+        let ran = case.erase("tenant#T1", &["--yes"]).exits(0);
+        assert!(
+            ran.stderr
+                .contains("no item type makes an item whose partition key is `tenant#T1`")
+        );
+        // The rows are there still: a load writes the tenant again.
+        let source = case.source.url();
+        let loaded = case
+            .run(&["migrate", "--changes-only", "--source", &source])
+            .exits(0)
+            .json();
+        assert_eq!(figure(&loaded, "written"), 3);
+        case.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_other_shards_of_a_partition_are_erased_with_it() {
+    for case in Case::each(&script(), "").await {
+        // Of another item type in another shard: whose they are is not said.
+        let planted = [
+            item("EVENTS#T1#2", "x", Some("ORDER")),
+            item("EVENTS#T1#1", "x", None),
+        ];
+        case.plant(&planted).await;
+        let before = case.items().await;
+        let shards = ["EVENTS#T1#0", "EVENTS#T1#1", "EVENTS#T1#2"];
+        let ran = case.erase(shards[0], &["--yes", "--foreign"]).exits(0);
+        let report = ran.json();
+        let partitions = shards.map(|shard| json!({ "S": shard }).to_string());
+        assert_eq!(report["partitions"], json!(partitions));
+        assert_eq!(
+            (figure(&report, "deleted"), &report["kept_others"]),
+            (8, &json!(2))
+        );
+        let after = case.items().await;
+        let gone: BTreeSet<String> = before.difference(&after).cloned().collect();
+        let events = |shard: &&str| {
+            of(&before, shard)
+                .into_iter()
+                .filter(|line| line.contains("EVENT\""))
+                .collect::<Vec<_>>()
+        };
+        let events: BTreeSet<String> = shards.iter().flat_map(events).collect();
+        assert_eq!(gone, events);
+        assert_eq!(gone.len(), 8);
+        case.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_type_attribute_the_schema_tells_whose_an_item_is() {
+    let case = Case::new(None, &script(), "  type_attribute: false\n").await;
+    case.plant(&[
+        item("TENANT#T1", "ORDER#x", None),
+        item("TENANT#T1", "SETTINGS", None),
+    ])
+    .await;
+    let refused = case.erase("TENANT#T1", &["--yes"]).exits(2);
+    says(&refused, "no type attribute", "--catalog FILE");
+    let schema = dynafold(&[
+        "inspect",
+        "--source",
+        &case.source.url(),
+        "--format",
+        "json",
+    ])
+    .exits(0);
+    let catalog = case.source.folder().join("catalog.json");
+    std::fs::write(&catalog, schema.stdout).unwrap();
+    let catalog = catalog.display().to_string();
+    let report = case
+        .erase("TENANT#T1", &["--yes", "--catalog", &catalog])
+        .exits(3)
+        .json();
+    assert_eq!(
+        (figure(&report, "deleted"), &report["left"]),
+        (3, &json!(2))
+    );
+    let report = case
+        .erase("TENANT#T1", &["--yes", "--foreign"])
+        .exits(0)
+        .json();
+    assert_eq!(figure(&report, "deleted"), 2);
+}
+
+/// Tenants of whom one has many orders.
+fn many() -> String {
+    format!(
+        "{}
+         INSERT INTO orders SELECT 1000 + value, 'T1', 'open' FROM
+           (WITH RECURSIVE n(value) AS (SELECT 0 UNION ALL SELECT value + 1 FROM n WHERE value < 1499) SELECT value FROM n);",
+        script()
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erasure_that_is_killed_is_started_again() {
+    for case in Case::each(&many(), "").await {
+        let before = case.items().await;
+        let tenant = of(&before, "TENANT#T1");
+        assert_eq!(tenant.len(), 1503);
+        let others: BTreeSet<String> = before.difference(&tenant).cloned().collect();
+        let slow = [
+            "erase",
+            "--partition",
+            "TENANT#T1",
+            "--yes",
+            "--max-wcu",
+            "50",
+        ];
+        let start = || {
+            let mut command = case.command(&slow);
+            command
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+            command.spawn().unwrap()
+        };
+        // 3,005 units take a minute at this rate.
+        let mut child = start();
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        child.kill().unwrap();
+        let killed = ran(child);
+        assert_eq!(killed.stdout, "", "{}", killed.stderr);
+        let left = case.items().await;
+        assert!(left.is_superset(&others));
+        let of_tenant = left.len() - others.len();
+        assert!((1..1503).contains(&of_tenant), "{of_tenant}");
+
+        let child = start();
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let sent = Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status();
+        assert!(sent.unwrap().success());
+        let interrupted = ran(child).exits(130).json();
+        assert_eq!(interrupted["outcome"]["state"], "interrupted");
+        let deleted = figure(&interrupted, "deleted");
+        assert_eq!(
+            figure(&interrupted, "items"),
+            u64::try_from(of_tenant).unwrap()
+        );
+        let left = case.items().await;
+        assert_eq!(
+            u64::try_from(of_tenant).unwrap() - deleted,
+            u64::try_from(left.len() - others.len()).unwrap()
+        );
+        assert!(left.is_superset(&others) && left.len() > others.len());
+
+        let report = case.erase("TENANT#T1", &["--yes"]).exits(0).json();
+        assert_eq!(report["outcome"]["state"], "erased");
+        assert_eq!(case.items().await, others);
+        assert_eq!(case.open_orders(), 10);
+        case.end().await;
+    }
+}
