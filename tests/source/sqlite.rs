@@ -1,6 +1,6 @@
 //! The SQLite source against real files.
 
-use dynafold::catalog::{Catalog, DataType, Table, TableKind, TableName};
+use dynafold::catalog::{Catalog, DataType, DeleteRule, Table, TableKind, TableName};
 use dynafold::scan::{Join, Match, Range, RangeKey, Relation, Scan, ScanColumn};
 use dynafold::source::{Source, SourceError, connect};
 use dynafold::value::Value;
@@ -268,14 +268,14 @@ async fn a_file_with_two_names_is_refused() {
 const SCHEMA: &str = r#"
     CREATE TABLE Parent (id INTEGER PRIMARY KEY, Code TEXT NOT NULL UNIQUE, boss INT REFERENCES parent);
     CREATE TABLE child (
-        parent_code TEXT REFERENCES PARENT(code),
+        parent_code TEXT REFERENCES PARENT(code) ON DELETE CASCADE,
         n INT, at DATETIME DEFAULT CURRENT_TIMESTAMP,
         twice INT GENERATED ALWAYS AS (n * 2) STORED,
         shout TEXT AS (upper(parent_code)),
         PRIMARY KEY (n, parent_code)
     ) WITHOUT ROWID;
     CREATE TABLE pair (a INT, b TEXT, FOREIGN KEY (a, b) REFERENCES child (n, parent_code),
-        FOREIGN KEY (a) REFERENCES gone (x));
+        FOREIGN KEY (a) REFERENCES gone (x) ON DELETE SET DEFAULT);
     CREATE TABLE "select ""odd"" `가`" ("group by" INT PRIMARY KEY, "ключ" TEXT COLLATE NOCASE);
     CREATE UNIQUE INDEX once ON pair (b) WHERE a > 1;
     CREATE INDEX expr ON pair (lower(b), a);
@@ -331,6 +331,10 @@ async fn the_catalog_holds_keys_indexes_views_and_odd_names() {
         .map(|k| (&*k.name, &*k.references.name))
         .collect();
     assert_eq!(keys, [("pair_a_b_fkey", "child"), ("pair_a_fkey", "gone")]);
+    let rule = |table: &Table, at: usize| table.foreign_keys[at].on_delete;
+    assert_eq!(rule(parent, 0), DeleteRule::NoAction);
+    assert_eq!(rule(child, 0), DeleteRule::Cascade);
+    assert_eq!(rule(pair, 1), DeleteRule::SetDefault);
     assert_eq!(pair.unique_keys.len(), 1);
     assert_eq!(pair.unique_keys[0].name, "plain");
     assert_eq!(pair.indexes[0].columns, ["lower(b)", "a"]);

@@ -1,6 +1,6 @@
 //! What the catalog says, to whoever may see all of it or a part.
 
-use dynafold::catalog::{Catalog, DataType, Dbms, TableKind, TableName};
+use dynafold::catalog::{Catalog, DataType, Dbms, DeleteRule, TableKind, TableName};
 use dynafold::claim::ClaimKind;
 use dynafold::mapping::{Described, Raw, resolve};
 use dynafold::scan::Relation;
@@ -19,7 +19,7 @@ const SCHEMA: &str = r"
     CREATE TABLE child (n INT, pa INT, pb VARCHAR(9), pc INT,
         twice INT GENERATED ALWAYS AS (n * 2) STORED, thrice INT AS (n * 3) VIRTUAL,
         at DATETIME DEFAULT CURRENT_TIMESTAMP, doc JSON, raw LONGTEXT, PRIMARY KEY (pb(3), n),
-        CONSTRAINT both_fk FOREIGN KEY (pb, pa) REFERENCES Parent (b, a),
+        CONSTRAINT both_fk FOREIGN KEY (pb, pa) REFERENCES Parent (b, a) ON DELETE CASCADE,
         CONSTRAINT loose_fk FOREIGN KEY (pc) REFERENCES Parent (c));
     ALTER TABLE Parent ADD top INT, ADD CONSTRAINT cycle_fk FOREIGN KEY (top) REFERENCES Parent (id);
     CREATE TABLE `select ``odd`` ключ 가` (`group by` INT PRIMARY KEY, `a.b` TEXT, `Ünï\\code` INT);
@@ -86,7 +86,9 @@ async fn the_catalog_holds_keys_indexes_views_and_odd_names() {
                 &vec!["b".to_owned(), "a".to_owned()]
             )
         );
-        assert!(child.foreign_keys.iter().any(|key| key.name == "loose_fk"));
+        assert_eq!(both.on_delete, DeleteRule::Cascade);
+        let loose = child.foreign_keys.iter().find(|key| key.name == "loose_fk");
+        assert_eq!(loose.unwrap().on_delete, DeleteRule::NoAction);
         for (name, expression) in [("twice", "2"), ("thrice", "3")] {
             let generated = child.column(name).unwrap().generated.clone();
             assert!(generated.unwrap().contains(expression));

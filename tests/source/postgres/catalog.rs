@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 
-use dynafold::catalog::{DataType, Index, TableKind, UniqueKey};
+use dynafold::catalog::{DataType, DeleteRule, Index, TableKind, UniqueKey};
 use dynafold::scan::Relation;
 
 use super::{catalog, connect, foreign_key, name, rows, strings, table};
@@ -31,8 +31,8 @@ const KEYS: &str = "
     COMMENT ON TABLE employee IS 'People''s records';
     COMMENT ON COLUMN employee.email IS 'work';
     CREATE TABLE hen (id int PRIMARY KEY, egg_id int);
-    CREATE TABLE egg (id int PRIMARY KEY, hen_id int REFERENCES hen);
-    ALTER TABLE hen ADD FOREIGN KEY (egg_id) REFERENCES egg;
+    CREATE TABLE egg (id int PRIMARY KEY, hen_id int REFERENCES hen ON DELETE CASCADE);
+    ALTER TABLE hen ADD FOREIGN KEY (egg_id) REFERENCES egg ON DELETE SET NULL;
 ";
 
 #[tokio::test]
@@ -184,6 +184,16 @@ async fn keys_and_foreign_keys_of_every_shape_are_in_the_catalog() {
     assert_eq!(
         table(&catalog, "egg").foreign_keys[0].references.name,
         "hen"
+    );
+
+    let rule = |of| table(&catalog, of).foreign_keys[0].on_delete;
+    assert_eq!(
+        (rule("egg"), rule("hen"), rule("employee")),
+        (
+            DeleteRule::Cascade,
+            DeleteRule::SetNull,
+            DeleteRule::NoAction
+        )
     );
 
     let column = |name| employee.column(name).expect(name);

@@ -240,6 +240,45 @@ pub struct ForeignKey {
     pub references: TableName,
     /// The columns there, in the same order.
     pub referenced_columns: Vec<String>,
+    /// What becomes of a row when its parent is deleted.
+    #[serde(default, skip_serializing_if = "DeleteRule::is_default")]
+    pub on_delete: DeleteRule,
+}
+
+/// The `ON DELETE` of a foreign key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeleteRule {
+    /// The parent cannot be deleted, `RESTRICT` among them.
+    #[default]
+    NoAction,
+    /// The row is deleted too.
+    Cascade,
+    /// Its columns become NULL.
+    SetNull,
+    /// Its columns get their defaults.
+    SetDefault,
+}
+
+impl DeleteRule {
+    /// Reads the words of SQL.
+    #[must_use]
+    pub fn read(words: &str) -> Self {
+        match words {
+            "CASCADE" => Self::Cascade,
+            "SET NULL" => Self::SetNull,
+            "SET DEFAULT" => Self::SetDefault,
+            _ => Self::NoAction,
+        }
+    }
+
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde hands in a reference"
+    )]
+    fn is_default(&self) -> bool {
+        *self == Self::NoAction
+    }
 }
 
 impl Catalog {

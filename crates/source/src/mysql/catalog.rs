@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, ForeignKey, Index, Table, TableKind, TableName,
+    Catalog, Column, DataType, Dbms, DeleteRule, ForeignKey, Index, Table, TableKind, TableName,
 };
 use sqlx::mysql::{MySqlConnection, MySqlRow};
 use sqlx::{Column as _, Statement as _, TypeInfo as _};
@@ -327,6 +327,7 @@ fn add_foreign_keys(
             columns: columns(3)?,
             references,
             referenced_columns: columns(6)?,
+            on_delete: DeleteRule::read(&text(first, 7)?),
         });
     }
     Ok(())

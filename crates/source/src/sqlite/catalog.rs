@@ -10,7 +10,7 @@
 use std::path::Path;
 
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, ForeignKey, Index, Table, TableKind, TableName,
+    Catalog, Column, DataType, Dbms, DeleteRule, ForeignKey, Index, Table, TableKind, TableName,
 };
 use dynafold_sql::definition;
 use sqlx::sqlite::SqliteConnection;
@@ -282,15 +282,19 @@ async fn read_foreign_keys(
     table: &mut Table,
 ) -> sqlx::Result<()> {
     let query = sqlx::query_as(include_str!("sql/foreign_keys.sql")).bind(&table.name.name);
-    let rows: Vec<(i64, String, String, Option<String>)> = query.fetch_all(connection).await?;
+    let rows: Vec<(i64, String, String, Option<String>, String)> =
+        query.fetch_all(connection).await?;
     for parts in rows.chunk_by(|a, b| a.0 == b.0) {
         let columns: Vec<String> = parts.iter().map(|part| part.2.clone()).collect();
-        let referenced = parts.first().map(|part| part.1.clone());
+        let Some((_, referenced, _, _, on_delete)) = parts.first() else {
+            continue;
+        };
         table.foreign_keys.push(ForeignKey {
             name: format!("{}_{}_fkey", table.name.name, columns.join("_")),
             columns,
-            references: table_name(referenced.unwrap_or_default()),
+            references: table_name(referenced.clone()),
             referenced_columns: parts.iter().filter_map(|part| part.3.clone()).collect(),
+            on_delete: DeleteRule::read(on_delete),
         });
     }
     table.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));

@@ -8,6 +8,12 @@
         member.oid = member.root AS own,
         member.oid,
         k.conname,
+        CASE k.confdeltype
+            WHEN 'c' THEN 'cascade'
+            WHEN 'n' THEN 'set_null'
+            WHEN 'd' THEN 'set_default'
+            ELSE 'no_action'
+        END AS on_delete,
         n.nspname,
         c.relname,
         side.ours,
@@ -38,7 +44,8 @@ SELECT
     ) AS name,
     pair.ours AS columns,
     pg_catalog.json_build_object('schema', pair.nspname, 'name', pair.relname) AS references,
-    pair.theirs AS referenced_columns
+    pair.theirs AS referenced_columns,
+    pg_catalog.max(pair.on_delete) AS on_delete
 FROM pair
 GROUP BY pair.root, pair.nspname, pair.relname, pair.ours, pair.theirs
 ORDER BY relation, name
