@@ -120,10 +120,8 @@ async fn keys_and_foreign_keys_of_every_shape_are_in_the_catalog() {
     assert_eq!(catalog.search_path, ["public"]);
     assert_eq!(catalog.notices, Vec::<String>::new());
     let names: Vec<String> = catalog.tables.iter().map(|t| t.name.to_string()).collect();
-    assert_eq!(
-        names,
-        ["crm.region", "public.egg", "public.employee", "public.hen"]
-    );
+    let expected = ["crm.region", "public.egg", "public.employee", "public.hen"];
+    assert_eq!(names, expected);
 
     let employee = table(&catalog, "employee");
     assert_eq!(employee.kind, TableKind::Table);
