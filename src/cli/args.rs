@@ -6,6 +6,7 @@ use clap_complete::Shell;
 
 use super::check::Check;
 use super::demo::Demo;
+use super::diff::Diff;
 use super::docs::Docs;
 use super::erase::Erase;
 use super::init::Init;
@@ -64,6 +65,8 @@ pub(super) enum Command {
     Inspect(Inspect),
     /// Proves a mapping against the schema and DynamoDB's rules without reading rows
     Check(Check),
+    /// Shows what two mappings change, and what a migration between them writes and deletes
+    Diff(Diff),
     /// Shows the items that the first rows, or all of them, would become; writes nothing
     Preview(Preview),
     /// Creates the table if it is missing, loads it, and reports

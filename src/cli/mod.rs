@@ -7,6 +7,7 @@ mod cells;
 mod check;
 mod completion;
 mod demo;
+mod diff;
 mod docs;
 mod erase;
 mod failure;
@@ -150,6 +151,7 @@ async fn dispatch(command: Command, output: &OutputStreams) -> Result<Outcome, F
         Command::Init(arguments) => init::run(arguments, output).await,
         Command::Inspect(arguments) => inspect::run(arguments, output).await,
         Command::Check(arguments) => check::run(arguments, output).await,
+        Command::Diff(arguments) => diff::run(arguments, output).await,
         Command::Preview(arguments) => preview::run(arguments, output).await,
         Command::Migrate(arguments) => migrate::run(arguments, output).await,
         Command::Verify(arguments) => verify::run(arguments, output).await,

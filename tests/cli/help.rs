@@ -12,6 +12,7 @@ fn every_help_text_is_as_reviewed() {
         "init",
         "inspect",
         "check",
+        "diff",
         "preview",
         "migrate",
         "verify",

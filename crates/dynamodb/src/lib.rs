@@ -28,7 +28,7 @@ pub use merge::{ShardAnswer, merge};
 pub use request::{CallPlan, Position, Query, Request};
 pub use table::{
     Autoscale, Billing, Index, KeyAttribute, KeyType, Projection, Settings, StreamView, Table,
-    TableClass, Throughput,
+    TableClass, Throughput, key_text,
 };
 pub use types::DynamoType;
 

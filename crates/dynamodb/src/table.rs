@@ -1,5 +1,6 @@
 //! A table's description: keys, indexes, TTL and capacity; and the settings that no item depends on.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::word;
@@ -54,6 +55,12 @@ impl Table {
             }
         }
         attributes
+    }
+
+    /// Its key for people: `PK (S), SK (S)`.
+    #[must_use]
+    pub fn key_text(&self) -> String {
+        key_text(std::slice::from_ref(&self.partition), self.sort.as_slice())
     }
 
     /// The index of a name.
@@ -129,6 +136,31 @@ impl Index {
     pub fn key(&self) -> impl Iterator<Item = &KeyAttribute> + Clone {
         self.partition.iter().chain(&self.sort)
     }
+
+    /// Its key for people; multi-attribute keys as `[a (S), b (S)], SK (S)`.
+    #[must_use]
+    pub fn key_text(&self) -> String {
+        key_text(&self.partition, &self.sort)
+    }
+}
+
+/// A key for people; a part without attributes is left out.
+#[must_use]
+pub fn key_text(partition: &[KeyAttribute], sort: &[KeyAttribute]) -> String {
+    let part = |keys: &[KeyAttribute]| {
+        let texts: Vec<String> = keys
+            .iter()
+            .map(|key| format!("{} ({})", key.name, key.key_type.word()))
+            .collect();
+        match texts.as_slice() {
+            [one] => one.clone(),
+            many => format!("[{}]", many.join(", ")),
+        }
+    };
+    let parts = [partition, sort]
+        .into_iter()
+        .filter(|keys| !keys.is_empty());
+    parts.map(part).collect::<Vec<_>>().join(", ")
 }
 
 /// What an index holds besides keys.
@@ -143,6 +175,20 @@ pub enum Projection {
 }
 
 impl Projection {
+    /// What it holds, for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::All => "all attributes".to_owned(),
+            Self::Keys => "keys only".to_owned(),
+            Self::Include(names) => {
+                let sorted: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+                let names: Vec<&str> = sorted.into_iter().collect();
+                format!("keys and {}", names.join(", "))
+            }
+        }
+    }
+
     /// DynamoDB's word for it, and the attributes that it names.
     #[must_use]
     pub fn service_words(&self) -> (&'static str, &[String]) {
@@ -170,6 +216,17 @@ impl Billing {
         match self {
             Self::OnDemand => None,
             Self::Provisioned(units) => Some(units),
+        }
+    }
+
+    /// What is paid for, for people.
+    #[must_use]
+    pub fn text(self) -> String {
+        match self {
+            Self::OnDemand => "on demand".to_owned(),
+            Self::Provisioned(Throughput { read, write }) => {
+                format!("provisioned for {read} reads and {write} writes a second")
+            }
         }
     }
 

@@ -11,6 +11,7 @@ pub mod access;
 mod all_sql;
 pub mod claim;
 pub mod diagnostic;
+pub mod diff;
 mod expression;
 pub mod forecast;
 mod grammar;

@@ -1,9 +1,8 @@
 //! A table that exists against the table that the mapping describes.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
-use dynafold_dynamodb::{Billing, Index, KeyAttribute, Projection, Table, Throughput};
+use dynafold_dynamodb::{Billing, Index, Projection, Table, Throughput, key_text};
 
 use super::TableDescription;
 use DifferenceWeight::{Breaking, Comfort, Fixed};
@@ -83,7 +82,12 @@ impl Differences {
 pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
     let (found, ttl_known) = (&found.table, found.ttl_known);
     let mut all = Differences::default();
-    all.differ(Fixed, "the table's key is", &key(wanted), &key(found));
+    all.differ(
+        Fixed,
+        "the table's key is",
+        &wanted.key_text(),
+        &found.key_text(),
+    );
     indexes(&wanted.indexes, &found.indexes, false, &mut all);
     indexes(&wanted.local_indexes, &found.local_indexes, true, &mut all);
     if ttl_known {
@@ -96,7 +100,7 @@ pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
             throughputs(whole, &wanted.indexes, &found.indexes, &mut all);
         }
         _ => {
-            let (wanted, found) = (paid(wanted.billing), paid(found.billing));
+            let (wanted, found) = (wanted.billing.text(), found.billing.text());
             all.differ(Comfort, "the table is", &wanted, &found);
         }
     }
@@ -124,7 +128,7 @@ fn indexes(wanted: &[Index], found: &[Index], local: bool, all: &mut Differences
         } else {
             Comfort
         };
-        let held = |index: &Index| projection_text(&index.projection);
+        let held = |index: &Index| index.projection.text();
         let what = format!("index {name} holds");
         all.differ(weight, &what, &held(index), &held(other));
     }
@@ -141,43 +145,17 @@ fn throughputs(whole: Throughput, wanted: &[Index], found: &[Index], all: &mut D
         let Some(other) = found.iter().find(|other| other.name == index.name) else {
             continue;
         };
-        let units = |index: &Index| paid(Billing::Provisioned(index.throughput.unwrap_or(whole)));
+        let units = |index: &Index| Billing::Provisioned(index.throughput.unwrap_or(whole)).text();
         let what = format!("index {} is", index.name);
         all.differ(Comfort, &what, &units(index), &units(other));
     }
 }
 
-fn key(table: &Table) -> String {
-    attributes(
-        std::slice::from_ref(&table.partition),
-        table.sort.as_slice(),
-    )
-}
-
 fn index_key(index: &Index, local: bool) -> String {
     if local {
-        attributes(&[], &index.sort)
+        key_text(&[], &index.sort)
     } else {
-        attributes(&index.partition, &index.sort)
-    }
-}
-
-/// `PK (S), SK (S)`; multi-attribute keys as `[a (S), b (S)], SK (S)`.
-fn attributes(partition: &[KeyAttribute], sort: &[KeyAttribute]) -> String {
-    let say = |keys: &[KeyAttribute]| {
-        let texts: Vec<String> = keys
-            .iter()
-            .map(|key| format!("{} ({:?})", key.name, key.key_type))
-            .collect();
-        match texts.as_slice() {
-            [one] => one.clone(),
-            many => format!("[{}]", many.join(", ")),
-        }
-    };
-    match (partition, sort) {
-        (partition, []) => say(partition),
-        ([], sort) => say(sort),
-        (partition, sort) => format!("{}, {}", say(partition), say(sort)),
+        index.key_text()
     }
 }
 
@@ -192,32 +170,11 @@ fn lacks(wanted: &Projection, found: &Projection) -> bool {
     }
 }
 
-fn projection_text(projection: &Projection) -> String {
-    match projection {
-        Projection::All => "all attributes".to_owned(),
-        Projection::Keys => "keys only".to_owned(),
-        Projection::Include(names) => {
-            let sorted: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-            let names: Vec<&str> = sorted.into_iter().collect();
-            format!("keys and {}", names.join(", "))
-        }
-    }
-}
-
-fn paid(billing: Billing) -> String {
-    match billing {
-        Billing::OnDemand => "on demand".to_owned(),
-        Billing::Provisioned(Throughput { read, write }) => {
-            format!("provisioned for {read} reads and {write} writes a second")
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use dynafold_dynamodb::{KeyType, Settings};
+    use dynafold_dynamodb::{KeyAttribute, KeyType, Settings};
 
     use super::*;
 

@@ -1,5 +1,6 @@
-//! The reports of `migrate`, `verify` and `erase` as people read them.
+//! The reports of `migrate`, `verify`, `erase` and `diff` as people read them.
 
+mod difference;
 mod erasure;
 mod migration;
 mod patterns;
@@ -9,6 +10,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::format::count;
 
+pub(super) use difference::difference;
 pub(super) use erasure::erasure;
 pub(super) use migration::{migration, migration_outcome, whose};
 pub(super) use patterns::patterns;

@@ -1,0 +1,308 @@
+//! What an item type makes of which rows, as texts: where two are equal, the same source gives the same items.
+
+use std::sync::Arc;
+
+use dynafold_dynamodb::readable;
+use dynafold_relational::scan::{Embed, Relation, Scan, ScanColumn};
+
+use crate::model::{
+    AttributeNode, ChildContainer, Expired, Explode, ItemType, Model, Template, TemplatePart,
+    ValuePath,
+};
+
+/// An item type of a mapping.
+pub(super) struct Made<'m> {
+    pub(super) item_type: &'m ItemType,
+    /// What decides which rows make items, each under its name.
+    pub(super) rows: Vec<Part>,
+    /// The attributes.
+    pub(super) attributes: Vec<Part>,
+    /// What else items depend on.
+    pub(super) others: Vec<Part>,
+}
+
+/// Something that an item type is made of.
+pub(super) struct Part {
+    pub(super) name: String,
+    /// As people write it; `None` where there is nothing to write, or what is always so.
+    pub(super) text: Option<String>,
+    /// The same with all that it depends on: two that are equal make the same of the same rows.
+    pub(super) exact: String,
+}
+
+impl Part {
+    /// The part of the same name.
+    pub(super) fn of<'a>(&self, all: &'a [Self]) -> Option<&'a Self> {
+        all.iter().find(|part| part.name == self.name)
+    }
+}
+
+impl<'m> Made<'m> {
+    /// `None` for an item type without a pass, which no model has.
+    pub(super) fn of(item_type: &'m ItemType, model: &'m Model) -> Option<Self> {
+        let pass = model.passes.get(item_type.pass)?;
+        let texts = |exact| NodeTexts {
+            scan: &pass.scan,
+            explodes: &item_type.explodes,
+            exact,
+        };
+        let (plain, exact) = (texts(false), texts(true));
+        let part = |name: &str, text: Option<String>, exact: String| Part {
+            name: name.to_owned(),
+            text,
+            exact,
+        };
+        let condition = model.condition(item_type);
+        let explodes = |texts: &NodeTexts<'_>| {
+            let arrays = item_type.explodes.iter().map(|one| texts.place(&one.array));
+            arrays.collect::<Vec<_>>().join(", ")
+        };
+        // A parent that is not unique gives rows several times, to all item types of the pass.
+        let joins = pass.scan.joins.iter().enumerate();
+        let many = joins.filter(|(_, join)| !join.is_single);
+        let many = many.map(|(at, join)| (join.alias.clone(), exact.owner(Some(at))));
+        let (aliases, owners): (Vec<String>, Vec<String>) = many.unzip();
+        let some = |text: String| (!text.is_empty()).then_some(text);
+        let spreads = |texts: &NodeTexts<'_>| {
+            let places = item_type.spreads.iter().map(|place| texts.place(place));
+            places.collect::<Vec<_>>().join(", ")
+        };
+        let expired = match item_type.expired {
+            Expired::Load => None,
+            Expired::Skip => Some("skip"),
+            Expired::Archive => Some("archive"),
+        };
+        let default = |text: &str, is_default: bool| (!is_default).then(|| text.to_owned());
+        let ttl = model.table.ttl.as_deref().unwrap_or_default();
+        let zone = model.time_zone.iana_name().unwrap_or_default();
+        Some(Self {
+            item_type,
+            rows: vec![
+                part(
+                    "from",
+                    Some(match &pass.scan.from {
+                        Relation::Table(_) => pass.name.clone(),
+                        Relation::Query(sql) => sql.clone(),
+                    }),
+                    format!("{:?}", pass.scan.from),
+                ),
+                part(
+                    "where",
+                    condition.map(str::to_owned),
+                    condition.map_or_else(String::new, |sql| exact.sql(sql)),
+                ),
+                part("explode", some(explodes(&plain)), explodes(&exact)),
+                part("join", some(aliases.join(", ")), owners.join(", ")),
+                part(
+                    "expired",
+                    expired.map(str::to_owned),
+                    expired.map_or_else(String::new, |expired| format!("{expired} by {ttl}")),
+                ),
+            ],
+            attributes: (item_type.attributes.iter())
+                .map(|(name, node)| part(name, Some(plain.node(node)), exact.node(node)))
+                .collect(),
+            others: vec![
+                part("$spread", some(spreads(&plain)), spreads(&exact)),
+                part(
+                    "nulls",
+                    default("keep", !item_type.keep_nulls),
+                    item_type.keep_nulls.to_string(),
+                ),
+                part(
+                    "oversize",
+                    some(item_type.compress.join(", ")),
+                    item_type.compress.join(", "),
+                ),
+                part(
+                    "time_zone",
+                    default(zone, zone == "UTC"),
+                    format!("{:?}", model.time_zone),
+                ),
+            ],
+        })
+    }
+
+    /// What an attribute is made from.
+    pub(super) fn attribute(&self, name: &str) -> Option<&Part> {
+        self.attributes.iter().find(|part| part.name == name)
+    }
+
+    /// How its key attributes are made.
+    pub(super) fn keys(&self, model: &Model) -> Vec<Option<&str>> {
+        let names = model.table.key().map(|key| &key.name);
+        let part = |name: &Arc<str>| self.attribute(name).map(|part| part.exact.as_str());
+        names.map(part).collect()
+    }
+
+    /// Which rows it is made of.
+    pub(super) fn exact_rows(&self) -> Vec<&str> {
+        self.rows.iter().map(|part| part.exact.as_str()).collect()
+    }
+}
+
+/// Writes nodes over the rows of a scan.
+struct NodeTexts<'s> {
+    scan: &'s Scan,
+    explodes: &'s [Explode],
+    /// Whether all is written that a value depends on.
+    exact: bool,
+}
+
+impl NodeTexts<'_> {
+    fn node(&self, node: &AttributeNode) -> String {
+        match node {
+            AttributeNode::Template(template) => self.template(template),
+            AttributeNode::Constant(constant) if self.exact => format!("{constant:?}"),
+            AttributeNode::Constant(constant) => readable(constant),
+            AttributeNode::Map { members, spreads } => {
+                let members = members
+                    .iter()
+                    .map(|(name, node)| format!("{name}: {}", self.node(node)));
+                let spreads = spreads
+                    .iter()
+                    .map(|place| format!("$spread: {}", self.place(place)));
+                let all: Vec<String> = members.chain(spreads).collect();
+                format!("{{ {} }}", all.join(", "))
+            }
+            AttributeNode::List(nodes) => {
+                let nodes: Vec<String> = nodes.iter().map(|node| self.node(node)).collect();
+                format!("[{}]", nodes.join(", "))
+            }
+            AttributeNode::When { flag, value } => {
+                format!("{} when {}", self.node(value), self.column(*flag))
+            }
+            AttributeNode::Typed { wanted, value } => {
+                format!("{} as {}", self.node(value), wanted.word())
+            }
+            AttributeNode::Embed(embed) => {
+                let Some(ScanColumn::Embed(children)) = self.scan.columns.get(embed.column) else {
+                    return embed.written.to_string();
+                };
+                let rows = NodeTexts {
+                    scan: &children.rows,
+                    explodes: &[],
+                    exact: self.exact,
+                };
+                let each = rows.node(&embed.each);
+                let gather = match &embed.gather {
+                    ChildContainer::List => String::new(),
+                    ChildContainer::Set => " as a set".to_owned(),
+                    ChildContainer::Map(key) => format!(" by {}", rows.template(key)),
+                };
+                let children = if self.exact {
+                    self.children(children)
+                } else {
+                    embed.written.to_string()
+                };
+                format!("for each of {children}{gather}: {each}")
+            }
+        }
+    }
+
+    fn template(&self, template: &Template) -> String {
+        if !self.exact {
+            return template.to_string();
+        }
+        self.parts(&template.parts)
+    }
+
+    fn parts(&self, parts: &[TemplatePart]) -> String {
+        let part = |part: &TemplatePart| match part {
+            TemplatePart::Text(text) => format!("{text:?}"),
+            TemplatePart::Value(value) => {
+                let place = self.place(&value.place);
+                format!("{{{place} {:?} {:?}}}", value.filters, value.escape)
+            }
+            TemplatePart::Optional(inner) => format!("[{}]", self.parts(inner)),
+        };
+        parts.iter().map(part).collect()
+    }
+
+    fn place(&self, place: &ValuePath) -> String {
+        if !self.exact {
+            return place.written.to_string();
+        }
+        let json = if place.is_json { " as JSON" } else { "" };
+        format!("{} {:?}{json}", self.column(place.column), place.path)
+    }
+
+    /// What stands at a place of the row.
+    fn column(&self, at: usize) -> String {
+        for explode in self.explodes {
+            if explode.element == at {
+                return format!("element of {}", self.place(&explode.array));
+            }
+            if explode.index == at {
+                return format!("position in {}", self.place(&explode.array));
+            }
+        }
+        match self.scan.columns.get(at) {
+            Some(ScanColumn::Column { join, name, .. }) => format!("{}.{name}", self.owner(*join)),
+            Some(ScanColumn::Flag(sql)) => self.sql(sql),
+            Some(ScanColumn::Embed(embed)) => self.children(embed),
+            Some(ScanColumn::Slot) => "slot".to_owned(),
+            None => {
+                let condition = at.checked_sub(self.scan.columns.len());
+                let condition = condition.and_then(|at| self.scan.conditions.get(at));
+                condition.map_or_else(String::new, |sql| self.sql(sql))
+            }
+        }
+    }
+
+    /// The relation of a column: the base, or a parent with the way to it.
+    fn owner(&self, join: Option<usize>) -> String {
+        let Some(join) = join.and_then(|at| self.scan.joins.get(at)) else {
+            return "base".to_owned();
+        };
+        let on = join.on.iter().map(|on| {
+            let ours = self.owner(on.join);
+            format!("{ours}.{} = {}", on.ours, on.theirs)
+        });
+        let on: Vec<String> = on.collect();
+        format!("{:?}({})", join.table, on.join(", "))
+    }
+
+    /// SQL of the mapping, with the parents whose aliases stand in it.
+    fn sql(&self, sql: &str) -> String {
+        if !self.exact {
+            return sql.to_owned();
+        }
+        let written = sql.to_lowercase();
+        let joins = self.scan.joins.iter().enumerate();
+        let named = joins.filter(|(_, join)| written.contains(&join.alias.to_lowercase()));
+        let named = named.map(|(at, join)| format!(" {} is {}", join.alias, self.owner(Some(at))));
+        format!("{sql:?}{}", named.collect::<String>())
+    }
+
+    fn children(&self, embed: &Embed) -> String {
+        let rows = NodeTexts {
+            scan: &embed.rows,
+            explodes: &[],
+            exact: true,
+        };
+        let on = embed.on.iter().map(|on| {
+            let ours = self.owner(on.join);
+            format!("{ours}.{} = {}", on.ours, on.theirs)
+        });
+        let order = embed.order.iter();
+        let order = order.map(|(at, descends)| format!("{} {descends}", rows.column(*at)));
+        let key = embed.rows.key.iter().map(|at| rows.column(*at));
+        let conditions = embed.rows.conditions.iter().map(|sql| rows.sql(sql));
+        let joins = (0..embed.rows.joins.len()).map(|at| rows.owner(Some(at)));
+        let list = |texts: &mut dyn Iterator<Item = String>| texts.collect::<Vec<_>>().join(", ");
+        format!(
+            "{:?} on {} by {} key {} where {} with {} most {:?}",
+            match &embed.rows.from {
+                Relation::Table(name) => name.to_string(),
+                Relation::Query(sql) => sql.clone(),
+            },
+            list(&mut on.into_iter()),
+            list(&mut order.into_iter()),
+            list(&mut key.into_iter()),
+            list(&mut conditions.into_iter()),
+            list(&mut joins.into_iter()),
+            embed.most,
+        )
+    }
+}

@@ -1,0 +1,522 @@
+//! What two mappings change between them: the table, indexes, item types and access patterns, and what has to be written
+//! and deleted in a table that was loaded by the first so that it is that of the second.
+//!
+//! Both are checked against one catalog. An item type is called the same only where everything that its items depend on
+//! is the same, to the letter; where it is not, its items may differ, and need not.
+
+mod made;
+mod migration;
+
+use dynafold_dynamodb::price::Rates;
+use dynafold_dynamodb::{Autoscale, Index, Table, Throughput};
+use dynafold_format::float;
+use serde::Serialize;
+
+pub use migration::{Migration, MigrationAction, MigrationStep, StaleItems};
+
+use made::{Made, Part};
+
+use crate::model::{AccessPattern, Model, Operand};
+use crate::proof::{PatternProof, Proofs, SizeProof};
+
+/// A mapping that is compared.
+#[derive(Clone, Copy)]
+pub struct DiffSide<'m> {
+    /// What it makes.
+    pub model: &'m Model,
+    /// What was shown of it.
+    pub proofs: &'m Proofs,
+}
+
+/// What two mappings change.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MappingDiff {
+    /// The table's name, key, TTL, billing and settings, as far as they change.
+    pub table: Vec<Change>,
+    /// The indexes, those that stay the same too.
+    pub indexes: Vec<IndexDiff>,
+    /// The item types, those that stay the same too: in the order of the new mapping, then those that it lacks.
+    pub item_types: Vec<ItemTypeDiff>,
+    /// The access patterns, likewise.
+    pub patterns: Vec<PatternDiff>,
+    /// Units a second at the rates of the old mapping, at least; `None` where it says no rates.
+    pub rates_before: Option<Rates>,
+    /// The same of the new one.
+    pub rates_after: Option<Rates>,
+    /// What has to be written and deleted.
+    pub migration: Migration,
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// What changes.
+    pub what: String,
+    /// How it was; `None` where it was not there.
+    pub before: Option<String>,
+    /// How it will be; `None` where it is there no more.
+    pub after: Option<String>,
+}
+
+/// Whether something is in one mapping or in both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    /// Only in the new one.
+    Added,
+    /// Only in the old one.
+    Removed,
+    /// In both, and not the same.
+    Changed,
+    /// The same in both.
+    Same,
+}
+
+/// An index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct IndexDiff {
+    /// Its name.
+    pub index: String,
+    /// Whether it is a local one.
+    pub local: bool,
+    /// What becomes of it.
+    pub change: ChangeKind,
+    /// Its key, what it holds of items, and its capacity, as far as they change.
+    pub changes: Vec<Change>,
+    /// The item types of which it holds items, or may: of the new mapping, or of the old where it is removed.
+    pub holds: Vec<String>,
+}
+
+/// An item type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ItemTypeDiff {
+    /// Its name.
+    pub item_type: String,
+    /// What becomes of it.
+    pub change: ChangeKind,
+    /// What decides which rows make its items: `from`, `where`, `explode`, `join`, `expired`.
+    pub rows: Vec<Change>,
+    /// Attributes of the table's key.
+    pub keys: Vec<Change>,
+    /// Other attributes.
+    pub attributes: Vec<Change>,
+    /// What else its items depend on.
+    pub others: Vec<Change>,
+    /// Write units of one item, with index entries; of the old mapping.
+    pub units_before: Option<UnitRange>,
+    /// The same of the new one.
+    pub units_after: Option<UnitRange>,
+}
+
+/// Units of something that may cost more or less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct UnitRange {
+    /// The fewest.
+    pub least: u64,
+    /// The most; `None` where there is no limit that the schema shows.
+    pub most: Option<u64>,
+}
+
+/// An access pattern.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PatternDiff {
+    /// Its name.
+    pub pattern: String,
+    /// What becomes of it.
+    pub change: ChangeKind,
+    /// How it is served, as far as that changes; of one that is added or removed how it is, or was.
+    pub changes: Vec<Change>,
+}
+
+/// Compares two mappings.
+#[must_use]
+pub fn diff(old: DiffSide<'_>, new: DiffSide<'_>) -> MappingDiff {
+    let (before, after) = (made(old.model), made(new.model));
+    let mut item_types: Vec<ItemTypeDiff> = Vec::new();
+    for made in &after {
+        let was = find(&before, &made.item_type.name);
+        item_types.push(item_type(was.map(|was| (was, old)), Some((made, new))));
+    }
+    let is_gone = |made: &&Made<'_>| find(&after, &made.item_type.name).is_none();
+    let gone = before.iter().filter(is_gone);
+    item_types.extend(gone.map(|made| item_type(Some((made, old)), None)));
+    let (table, indexes) = (table(old.model, new.model), indexes(old, new));
+    let migration = migration::migration(&migration::Subject {
+        old,
+        new,
+        before: &before,
+        after: &after,
+        item_types: &item_types,
+        indexes: &indexes,
+    });
+    MappingDiff {
+        table,
+        indexes,
+        item_types,
+        patterns: patterns(old, new),
+        rates_before: rates(old),
+        rates_after: rates(new),
+        migration,
+    }
+}
+
+impl MappingDiff {
+    /// Whether nothing changes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let same = |change: ChangeKind| change == ChangeKind::Same;
+        self.table.is_empty()
+            && self.indexes.iter().all(|index| same(index.change))
+            && self
+                .item_types
+                .iter()
+                .all(|item_type| same(item_type.change))
+            && self.patterns.iter().all(|pattern| same(pattern.change))
+    }
+}
+
+fn made(model: &Model) -> Vec<Made<'_>> {
+    let all = model.item_types.iter();
+    all.filter_map(|item_type| Made::of(item_type, model))
+        .collect()
+}
+
+fn find<'a, 'm>(all: &'a [Made<'m>], name: &str) -> Option<&'a Made<'m>> {
+    all.iter().find(|made| *made.item_type.name == *name)
+}
+
+/// One change, where there is one.
+fn changed(what: &str, before: Option<String>, after: Option<String>) -> Option<Change> {
+    (before != after).then(|| Change {
+        what: what.to_owned(),
+        before,
+        after,
+    })
+}
+
+/// A change of which it is not said how it was and will be.
+fn written_otherwise(what: &str) -> Change {
+    Change {
+        what: what.to_owned(),
+        before: None,
+        after: None,
+    }
+}
+
+fn table(old: &Model, new: &Model) -> Vec<Change> {
+    let (old_table, new_table) = (&old.table, &new.table);
+    let both = |what: &str, of: &dyn Fn(&Table) -> Option<String>| {
+        changed(what, of(old_table), of(new_table))
+    };
+    // Of settings it is said that they change, not how they are written.
+    let setting = |what: &str, of: &dyn Fn(&Table) -> String| {
+        let is_same = of(old_table) == of(new_table);
+        (!is_same).then(|| written_otherwise(what))
+    };
+    let all = [
+        both("name", &|table| Some(table.name.clone())),
+        both("key", &|table| Some(table.key_text())),
+        both("ttl", &|table| table.ttl.clone()),
+        both("billing", &|table| Some(table.billing.text())),
+        setting("stream", &|table| format!("{:?}", table.settings.stream)),
+        setting("point_in_time_recovery", &|table| {
+            format!("{:?}", table.settings.point_in_time_recovery)
+        }),
+        setting("deletion_protection", &|table| {
+            format!("{:?}", table.settings.deletion_protection)
+        }),
+        setting("class", &|table| format!("{:?}", table.settings.class)),
+        setting("tags", &|table| format!("{:?}", table.settings.tags)),
+        setting("warm_throughput", &|table| {
+            format!("{:?}", table.settings.warm_throughput)
+        }),
+        setting("replicas", &|table| {
+            format!("{:?}", table.settings.replicas)
+        }),
+        setting("autoscale", &|table| {
+            format!("{:?}", table.settings.autoscale)
+        }),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn indexes(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<IndexDiff> {
+    let all = |side: DiffSide<'_>| {
+        let table = &side.model.table;
+        let global = table.indexes.iter().map(|index| (index.clone(), false));
+        let local = table
+            .local_indexes
+            .iter()
+            .map(|index| (index.clone(), true));
+        global.chain(local).collect::<Vec<(Index, bool)>>()
+    };
+    let (before, after) = (all(old), all(new));
+    let holds = |side: DiffSide<'_>, name: &str| {
+        let mut proofs = side.proofs.indexes.iter();
+        let found = proofs.find(|proof| proof.index == name);
+        let members = found.into_iter().flat_map(|proof| &proof.items);
+        members.map(|member| member.item_type.clone()).collect()
+    };
+    let mut diffs = Vec::new();
+    for (index, local) in &after {
+        let was = before.iter().find(|(other, _)| other.name == index.name);
+        let changes = was.map_or_else(Vec::new, |(was, was_local)| {
+            let kind = |local: bool| Some(if local { "local" } else { "global" }.to_owned());
+            let capacity =
+                own_capacity(was, &old.model.table) != own_capacity(index, &new.model.table);
+            let capacity = capacity.then(|| written_otherwise("capacity"));
+            let all = [
+                changed("kind", kind(*was_local), kind(*local)),
+                changed("key", Some(was.key_text()), Some(index.key_text())),
+                changed(
+                    "holds",
+                    Some(was.projection.text()),
+                    Some(index.projection.text()),
+                ),
+                capacity,
+            ];
+            all.into_iter().flatten().collect()
+        });
+        diffs.push(IndexDiff {
+            index: index.name.clone(),
+            local: *local,
+            change: match (was, changes.is_empty()) {
+                (None, _) => ChangeKind::Added,
+                (Some(_), true) => ChangeKind::Same,
+                (Some(_), false) => ChangeKind::Changed,
+            },
+            changes: if was.is_none() {
+                described(index)
+            } else {
+                changes
+            },
+            holds: holds(new, &index.name),
+        });
+    }
+    let is_gone = |(index, _): &&(Index, bool)| {
+        let mut all = after.iter();
+        !all.any(|(other, _)| other.name == index.name)
+    };
+    for (index, local) in before.iter().filter(is_gone) {
+        diffs.push(IndexDiff {
+            index: index.name.clone(),
+            local: *local,
+            change: ChangeKind::Removed,
+            changes: Vec::new(),
+            holds: holds(old, &index.name),
+        });
+    }
+    diffs
+}
+
+/// The capacity of an index, where it is not the table's.
+fn own_capacity(index: &Index, table: &Table) -> (Option<Throughput>, Option<Autoscale>) {
+    let throughput = index.throughput;
+    let autoscale = index.autoscale;
+    (
+        throughput.filter(|own| table.billing.provisioned() != Some(*own)),
+        autoscale.filter(|own| table.settings.autoscale != Some(*own)),
+    )
+}
+
+/// A new index.
+fn described(index: &Index) -> Vec<Change> {
+    let all = [
+        changed("key", None, Some(index.key_text())),
+        changed("holds", None, Some(index.projection.text())),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// An item type of one mapping.
+type Sided<'s, 'm> = (&'s Made<'m>, DiffSide<'s>);
+
+fn item_type(was: Option<Sided<'_, '_>>, is: Option<Sided<'_, '_>>) -> ItemTypeDiff {
+    let (was_made, is_made) = (was.map(|(made, _)| made), is.map(|(made, _)| made));
+    let changes = |of: for<'a, 'm> fn(&'a Made<'m>) -> &'a [Part]| {
+        part_changes(was_made.map_or(&[], of), is_made.map_or(&[], of))
+    };
+    let is_key = |change: &Change| {
+        let mut sides = was.iter().chain(&is);
+        sides.any(|(_, side)| side.model.table.is_key(&change.what))
+    };
+    let attributes = changes(|made| &made.attributes);
+    let (keys, attributes): (Vec<Change>, Vec<Change>) = attributes.into_iter().partition(is_key);
+    let (rows, others) = (changes(|made| &made.rows), changes(|made| &made.others));
+    let units = |side: Option<Sided<'_, '_>>| {
+        let (made, side) = side?;
+        units(side.proofs, &made.item_type.name)
+    };
+    let (units_before, units_after) = (units(was), units(is));
+    let is_same = [&rows, &keys, &attributes, &others]
+        .iter()
+        .all(|changes| changes.is_empty());
+    let name = was_made
+        .or(is_made)
+        .map(|made| made.item_type.name.to_string());
+    ItemTypeDiff {
+        item_type: name.unwrap_or_default(),
+        change: match (was, is) {
+            (None, _) => ChangeKind::Added,
+            (_, None) => ChangeKind::Removed,
+            _ if is_same && units_before == units_after => ChangeKind::Same,
+            _ => ChangeKind::Changed,
+        },
+        rows,
+        keys,
+        attributes,
+        others,
+        units_before,
+        units_after,
+    }
+}
+
+/// What of parts that have names is not the same in both.
+fn part_changes(before: &[Part], after: &[Part]) -> Vec<Change> {
+    let gone = before.iter().filter(|part| part.of(after).is_none());
+    let changes = after.iter().chain(gone).filter_map(|part| {
+        let (was, is) = (part.of(before), part.of(after));
+        let differs = was.map(|part| &part.exact) != is.map(|part| &part.exact);
+        // Of what is in one mapping only, what it does not have is no change.
+        let is_there = (was.is_some() && is.is_some()) || part.text.is_some();
+        (differs && is_there).then(|| Change {
+            what: part.name.clone(),
+            before: was.and_then(|part| part.text.clone()),
+            after: is.and_then(|part| part.text.clone()),
+        })
+    });
+    changes.collect()
+}
+
+fn units(proofs: &Proofs, item_type: &str) -> Option<UnitRange> {
+    let mut sizes = proofs.sizes.iter();
+    let SizeProof { writes, .. } = sizes.find(|size| size.item_type == item_type)?;
+    Some(UnitRange {
+        least: writes.least_units,
+        most: writes.most_units,
+    })
+}
+
+fn patterns(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<PatternDiff> {
+    let find = |side: DiffSide<'_>, name: &str| -> Option<Vec<(&'static str, Option<String>)>> {
+        let mut all = side.model.patterns.iter();
+        let pattern = all.find(|pattern| *pattern.name == *name)?;
+        let mut proofs = side.proofs.patterns.iter();
+        let proof = proofs.find(|proof| proof.pattern == name);
+        Some(served(pattern, proof))
+    };
+    let names = |side: DiffSide<'_>| -> Vec<String> {
+        let all = side.model.patterns.iter();
+        all.map(|pattern| pattern.name.to_string()).collect()
+    };
+    let mut all = names(new);
+    let gone = names(old).into_iter().filter(|name| !all.contains(name));
+    let gone: Vec<String> = gone.collect();
+    all.extend(gone);
+    let diff = |name: String| {
+        let (was, is) = (find(old, &name), find(new, &name));
+        let text = |side: &Option<Vec<(&'static str, Option<String>)>>, what: &str| {
+            let mut all = side.iter().flatten();
+            all.find(|(other, _)| *other == what)?.1.clone()
+        };
+        let whats = is.as_ref().or(was.as_ref()).into_iter().flatten();
+        let changes =
+            whats.filter_map(|(what, _)| changed(what, text(&was, what), text(&is, what)));
+        let changes: Vec<Change> = changes.collect();
+        PatternDiff {
+            pattern: name,
+            change: match (&was, &is) {
+                (None, _) => ChangeKind::Added,
+                (_, None) => ChangeKind::Removed,
+                _ if changes.is_empty() => ChangeKind::Same,
+                _ => ChangeKind::Changed,
+            },
+            changes,
+        }
+    };
+    all.into_iter().map(diff).collect()
+}
+
+/// What the rates of a mapping take where every item and every answer is as small as can be.
+fn rates(side: DiffSide<'_>) -> Option<Rates> {
+    let written = side.model.item_types.iter().filter_map(|item_type| {
+        let units = units(side.proofs, &item_type.name)?;
+        Some(item_type.write_rate? * float(units.least))
+    });
+    let read = side.model.patterns.iter().filter_map(|pattern| {
+        let mut proofs = side.proofs.patterns.iter();
+        let proof = proofs.find(|proof| proof.pattern == *pattern.name)?;
+        Some(pattern.rate? * proof.least_units)
+    });
+    let rates = Rates {
+        reads: read.sum(),
+        writes: written.sum(),
+    };
+    (rates != Rates::default()).then_some(rates)
+}
+
+/// How an access pattern is served, each part under its name; all patterns have the same names.
+fn served(
+    pattern: &AccessPattern,
+    proof: Option<&PatternProof>,
+) -> Vec<(&'static str, Option<String>)> {
+    let finds = proof.map(|proof| proof.finds.join(", "));
+    let parameters = pattern.parameters.iter().map(|one| match &one.from_clock {
+        Some(clock) => format!("{} {} = {clock}", one.name, one.kind.placeholder()),
+        None => format!("{} {}", one.name, one.kind.placeholder()),
+    });
+    let parameters: Vec<String> = parameters.collect();
+    let flag = |is: bool| is.then(|| "yes".to_owned());
+    vec![
+        ("operation", proof.map(|proof| proof.operation.to_owned())),
+        ("index", pattern.index.as_ref().map(ToString::to_string)),
+        ("key", proof.map(|proof| proof.condition.clone())),
+        (
+            "parameters",
+            Some(parameters.join(", ")).filter(|text| !text.is_empty()),
+        ),
+        ("finds", finds),
+        (
+            "items",
+            Some(pattern.items.join(", ")).filter(|text| !text.is_empty()),
+        ),
+        ("filter", filter(pattern)),
+        ("limit", pattern.limit.map(|limit| limit.to_string())),
+        ("shards", pattern.shards.map(|shards| shards.to_string())),
+        ("descending", flag(pattern.descending)),
+        ("consistent", flag(pattern.consistent)),
+        ("sql", pattern.sql.clone()),
+        ("rate", pattern.rate.map(|rate| rate.to_string())),
+        ("read units", proof.map(read_units)),
+    ]
+}
+
+/// A filter expression with its names and values.
+fn filter(pattern: &AccessPattern) -> Option<String> {
+    let filter = pattern.filter.as_ref()?;
+    let values = filter.values.iter().map(|value| match value {
+        Operand::Parameter(at) => {
+            let parameter = pattern.parameters.get(*at);
+            parameter.map_or_else(String::new, |one| format!("{{{}}}", one.name))
+        }
+        Operand::Constant(constant) => dynafold_dynamodb::readable(constant),
+    });
+    let mut text = filter.text.clone();
+    // The last first: `#f1` is the beginning of `#f10`.
+    for (at, value) in values.enumerate().collect::<Vec<_>>().into_iter().rev() {
+        text = text.replace(&format!(":f{at}"), &value);
+    }
+    for (at, name) in filter.names.iter().enumerate().rev() {
+        text = text.replace(&format!("#f{at}"), name);
+    }
+    Some(text)
+}
+
+/// Read units of a call.
+fn read_units(proof: &PatternProof) -> String {
+    match proof.most_units {
+        Some(most) if most > proof.least_units => format!("{} to {most}", proof.least_units),
+        Some(most) => most.to_string(),
+        None => format!("{} or more", proof.least_units),
+    }
+}

@@ -1,0 +1,97 @@
+//! `dynafold diff`: what two mappings change, and what a migration between them takes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::catalog::CatalogOrigin;
+use super::failure::Failure;
+use super::mapping::MappingFile;
+use super::options::{Format, SourceArguments};
+use super::output::OutputStreams;
+use super::{Outcome, mapping, prices, report};
+use crate::mapping::Proofs;
+use crate::mapping::diff::{DiffSide, MappingDiff, diff};
+use crate::mapping::model::Model;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dynafold diff old.yaml new.yaml --source postgres://app@db/shop
+  dynafold inspect --source postgres://app@db/shop --format json > catalog.json
+  dynafold diff old.yaml new.yaml --catalog catalog.json --format json
+
+It reads no rows and no table. The exit code is 0 if nothing changes, and 3 if something does.")]
+pub(super) struct Diff {
+    /// The mapping by which the table was loaded
+    old: PathBuf,
+    /// The mapping by which it is to be loaded
+    new: PathBuf,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// A schema written by `inspect --format json`, instead of a source
+    #[arg(long, value_name = "FILE")]
+    catalog: Option<PathBuf>,
+    /// Text for people or JSON for programs
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+pub(super) async fn run(arguments: Diff, output: &OutputStreams) -> Result<Outcome, Failure> {
+    let origin = CatalogOrigin::of(arguments.source.source, arguments.catalog)?;
+    let (mut source, catalog) = origin.read().await?;
+    let old = mapping::check(&arguments.old, &catalog, source.as_deref_mut()).await?;
+    let new = mapping::check(&arguments.new, &catalog, source.as_deref_mut()).await?;
+    let (old, new) = (Checked::of(old, output)?, Checked::of(new, output)?);
+    let diff = diff(old.side(), new.side());
+    match arguments.format {
+        Format::Text => {
+            let files = (arguments.old.as_path(), arguments.new.as_path());
+            let prices = prices::read(None, None)?;
+            output.text(&report::difference(&diff, files, &prices))?;
+        }
+        Format::Json => output.json(&DiffJson {
+            same: diff.is_empty(),
+            diff: &diff,
+        })?,
+    }
+    Ok(if diff.is_empty() {
+        Outcome::Well
+    } else {
+        Outcome::Differs
+    })
+}
+
+/// What is printed for programs.
+#[derive(Serialize)]
+struct DiffJson<'d> {
+    /// Whether nothing changes.
+    same: bool,
+    #[serde(flatten)]
+    diff: &'d MappingDiff,
+}
+
+/// A mapping without errors.
+struct Checked {
+    model: Model,
+    proofs: Proofs,
+}
+
+impl Checked {
+    fn of(mut file: MappingFile, output: &OutputStreams) -> Result<Self, Failure> {
+        let proofs = file.checked.proofs.take();
+        let model = file.into_model(output)?;
+        Ok(Self {
+            proofs: proofs.ok_or_else(Failure::silent)?,
+            model,
+        })
+    }
+
+    fn side(&self) -> DiffSide<'_> {
+        DiffSide {
+            model: &self.model,
+            proofs: &self.proofs,
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! What two mappings change.
+
+use std::path::Path;
+
+use crate::cli::format::{count, counted, float, one_line};
+use crate::dynamodb::price::{Prices, Rates, monthly};
+use crate::mapping::diff::{
+    Change, ChangeKind, IndexDiff, ItemTypeDiff, MappingDiff, Migration, MigrationAction,
+    MigrationStep, StaleItems, UnitRange,
+};
+
+/// What two mappings change, and what a migration between them takes.
+pub(in crate::cli) fn difference(
+    diff: &MappingDiff,
+    (old, new): (&Path, &Path),
+    prices: &Prices,
+) -> String {
+    if diff.is_empty() {
+        return format!(
+            "{} and {} make the same table, items and answers",
+            old.display(),
+            new.display()
+        );
+    }
+    let mut out = vec![format!("from {} to {}", old.display(), new.display())];
+    section(
+        "table",
+        diff.table.iter().map(|one| format!("~ {}", change(one))),
+        &mut out,
+    );
+    let indexes = diff.indexes.iter();
+    let indexes = indexes.map(|one| (one.change, one.index.as_str(), index(one)));
+    section("indexes", named(indexes), &mut out);
+    let types = diff.item_types.iter();
+    let types = types.map(|one| (one.change, one.item_type.as_str(), item_type(one)));
+    section("item types", named(types), &mut out);
+    let patterns = diff.patterns.iter().map(|one| {
+        let name = one.pattern.as_str();
+        (one.change, name, entry(one.change, name, &one.changes))
+    });
+    section("access patterns", named(patterns), &mut out);
+    section("cost", rates(diff, prices), &mut out);
+    migration(diff, prices, &mut out);
+    out.join("\n")
+}
+
+fn section(title: &str, entries: impl IntoIterator<Item = String>, out: &mut Vec<String>) {
+    let mut entries = entries.into_iter().peekable();
+    if entries.peek().is_some() {
+        out.extend([String::new(), title.to_owned()]);
+        let lines = entries.flat_map(|entry| {
+            let lines = entry.lines().map(|line| format!("  {line}"));
+            lines.collect::<Vec<_>>()
+        });
+        out.extend(lines);
+    }
+}
+
+/// Those that change, each by itself, then the names of the others. Each has its kind, its name and its entry.
+fn named<'n>(all: impl Iterator<Item = (ChangeKind, &'n str, String)>) -> Vec<String> {
+    let (same, changed): (Vec<_>, Vec<_>) = all.partition(|one| one.0 == ChangeKind::Same);
+    let mut entries: Vec<String> = changed.into_iter().map(|(_, _, entry)| entry).collect();
+    let same: Vec<&str> = same.into_iter().map(|(_, name, _)| name).collect();
+    if !same.is_empty() {
+        entries.push(format!("= {}", same.join(", ")));
+    }
+    entries
+}
+
+fn sign(change: ChangeKind) -> char {
+    match change {
+        ChangeKind::Added => '+',
+        ChangeKind::Removed => '-',
+        ChangeKind::Changed => '~',
+        ChangeKind::Same => '=',
+    }
+}
+
+/// Something with its changes below it; of what is removed its name says it all.
+fn entry<'c>(
+    kind: ChangeKind,
+    name: &str,
+    changes: impl IntoIterator<Item = &'c Change>,
+) -> String {
+    let mut out = format!("{} {name}", sign(kind));
+    for one in changes.into_iter().filter(|_| kind != ChangeKind::Removed) {
+        out.push_str(&format!("\n    {}", change(one)));
+    }
+    out
+}
+
+fn change(change: &Change) -> String {
+    let what = &change.what;
+    match (change.before.as_deref(), change.after.as_deref()) {
+        (Some(before), Some(after)) if before == after => {
+            format!("{what}: {}, which is read from elsewhere", one_line(after))
+        }
+        (Some(before), Some(after)) => {
+            format!("{what}: {} -> {}", one_line(before), one_line(after))
+        }
+        (Some(before), None) => format!("{what}: {} -> none", one_line(before)),
+        (None, Some(after)) => format!("{what}: {}", one_line(after)),
+        (None, None) => format!("{what} is written otherwise"),
+    }
+}
+
+fn index(index: &IndexDiff) -> String {
+    let mut out = entry(index.change, &index.index, &index.changes);
+    if index.change == ChangeKind::Added && !index.holds.is_empty() {
+        out.push_str(&format!("\n    items of: {}", index.holds.join(", ")));
+    }
+    out
+}
+
+fn item_type(diff: &ItemTypeDiff) -> String {
+    let marked = |change: &Change| match (diff.change, &change.before, &change.after) {
+        (ChangeKind::Changed, None, Some(_)) => "+ ",
+        (ChangeKind::Changed, Some(_), None) => "- ",
+        (ChangeKind::Changed, _, _) => "~ ",
+        _ => "",
+    };
+    let mut out = format!("{} {}", sign(diff.change), diff.item_type);
+    if diff.change == ChangeKind::Removed {
+        return out;
+    }
+    let all = [&diff.rows, &diff.keys, &diff.attributes, &diff.others];
+    for one in all.into_iter().flatten() {
+        let text = match (diff.change, &one.before, &one.after) {
+            (ChangeKind::Changed, Some(before), None) => {
+                format!("{}: {}", one.what, one_line(before))
+            }
+            _ => change(one),
+        };
+        out.push_str(&format!("\n    {}{text}", marked(one)));
+    }
+    let units = |units: Option<UnitRange>| units.map(range);
+    let (before, after) = (units(diff.units_before), units(diff.units_after));
+    if before != after
+        && let Some(after) = after
+    {
+        let before = before.map_or_else(String::new, |before| format!("{before} -> "));
+        out.push_str(&format!("\n    write units of one item: {before}{after}"));
+    }
+    out
+}
+
+fn range(units: UnitRange) -> String {
+    match units.most {
+        Some(most) if most == units.least => count(most),
+        Some(most) => format!("{} to {}", count(units.least), count(most)),
+        None => format!("{} or more", count(units.least)),
+    }
+}
+
+/// What the rates of the mappings cost, where that changes.
+fn rates(diff: &MappingDiff, prices: &Prices) -> Option<String> {
+    if diff.rates_before == diff.rates_after {
+        return None;
+    }
+    let cost = |rates: Option<Rates>| match rates {
+        None => "no rates".to_owned(),
+        Some(rates) => {
+            let usd = monthly(rates, prices).on_demand_usd;
+            usd.map_or_else(|| "no price".to_owned(), |usd| format!("{usd:.2} USD"))
+        }
+    };
+    Some(format!(
+        "the rates of item types and access patterns, on demand for a month, at least: {} -> {} ({})",
+        cost(diff.rates_before),
+        cost(diff.rates_after),
+        prices.dated_source()
+    ))
+}
+
+fn migration(diff: &MappingDiff, prices: &Prices, out: &mut Vec<String>) {
+    let Migration {
+        new_table,
+        steps,
+        options,
+        write_units,
+    } = &diff.migration;
+    let mut lines: Vec<String> = steps.iter().map(step).collect();
+    if let Some(why) = new_table {
+        lines.insert(0, format!("{why}: all items are written into a new table"));
+    } else {
+        lines.extend(diff.indexes.iter().filter_map(index_step));
+    }
+    section("a table that the first has loaded", lines, out);
+    let Some(options) = options else { return };
+    out.push(String::new());
+    let options = match options.as_slice() {
+        [] => String::new(),
+        options => format!(" and {}", options.join(" ")),
+    };
+    let lacks =
+        |index: &IndexDiff| index.change != ChangeKind::Removed && index_step(index).is_some();
+    let once = if new_table.is_none() && diff.indexes.iter().any(lacks) {
+        ", once the table has these indexes"
+    } else {
+        ""
+    };
+    out.push(format!(
+        "`migrate` with the second mapping{options} does this{once}"
+    ));
+    match write_units {
+        Some(units) => out.push(format!(
+            "about {} write units if all of it is written and deleted: {} (row counts are the catalog's; items by the sizes that the schema allows, {})",
+            range(*units),
+            money(*units, prices),
+            prices.dated_source()
+        )),
+        None => out.push("its cost is not known: the catalog does not count all rows".to_owned()),
+    }
+}
+
+/// What units cost on demand.
+fn money(units: UnitRange, prices: &Prices) -> String {
+    let usd = |units: u64| prices.writes(float(units)).map(|usd| format!("{usd:.2}"));
+    match (usd(units.least), units.most.map(usd)) {
+        (None, _) => "no price is known".to_owned(),
+        (Some(least), Some(Some(most))) if least == most => format!("{least} USD on demand"),
+        (Some(least), Some(Some(most))) => format!("{least} to {most} USD on demand"),
+        (Some(least), _) => format!("{least} USD on demand or more"),
+    }
+}
+
+fn step(step: &MigrationStep) -> String {
+    let items = |items: Option<u64>| match items {
+        Some(items) => format!("about {}", counted(items, "item")),
+        None => "all items".to_owned(),
+    };
+    let done = match step.action {
+        MigrationAction::Keep => "every row makes the same item: nothing is written".to_owned(),
+        MigrationAction::Write => format!("{} to write", items(step.write)),
+        MigrationAction::Rekey => format!(
+            "{} to write, because the key is made otherwise",
+            items(step.write)
+        ),
+        MigrationAction::Update => format!(
+            "{} to write again under the same keys, but for those that come out the same",
+            items(step.write)
+        ),
+        MigrationAction::Remove => match &step.overwritten_by {
+            Some(other) => format!(
+                "its items are overwritten by those of {other}, which makes the same keys of the same rows"
+            ),
+            None => format!("{} that no row makes any more", items(step.stale)),
+        },
+    };
+    let stale = match (step.action, step.stale_items) {
+        (_, StaleItems::None | StaleItems::WithTable) => String::new(),
+        (MigrationAction::Remove, _) => format!(": {}", fate(step)),
+        (MigrationAction::Rekey, _) => format!(
+            "; {} under old keys that are not made any more: {}",
+            items(step.stale),
+            fate(step)
+        ),
+        _ => format!("; items of rows that are not read any more: {}", fate(step)),
+    };
+    format!("{}: {done}{stale}", step.item_type)
+}
+
+/// What becomes of stale items.
+fn fate(step: &MigrationStep) -> String {
+    let prune = step.prune.unwrap_or_default();
+    match step.stale_items {
+        StaleItems::Deleted => format!("{prune} deletes them"),
+        StaleItems::DeletedByForm => format!(
+            "{prune} deletes those whose keys have the form of a template of the new mapping, the others stay"
+        ),
+        StaleItems::Stay | StaleItems::None | StaleItems::WithTable => {
+            "they stay, because the new mapping does not know them as its own".to_owned()
+        }
+    }
+}
+
+fn index_step(index: &IndexDiff) -> Option<String> {
+    let name = &index.index;
+    let is_same_index = index.changes.iter().all(|change| change.what == "capacity");
+    Some(match index.change {
+        ChangeKind::Added if index.holds.is_empty() => format!("index {name}: to be added"),
+        ChangeKind::Added => format!(
+            "index {name}: to be added and filled with the items of {} that have its key",
+            index.holds.join(", ")
+        ),
+        ChangeKind::Removed => format!("index {name}: stays until you delete it"),
+        ChangeKind::Changed if !is_same_index => format!(
+            "index {name}: to be deleted and added again, because its key and what it holds cannot be changed"
+        ),
+        ChangeKind::Changed | ChangeKind::Same => return None,
+    })
+}

@@ -1,0 +1,669 @@
+//! `diff`: pairs of mappings with what they change, written by hand; and what it foretells against what a migration does.
+
+use dynafold::target::{TargetSpec, connect};
+use serde_json::Value;
+
+use crate::support::cli::{Ran, dynafold};
+use crate::support::contents::contents;
+use crate::support::sqlite::Database;
+
+const SHOP: &str = "
+    CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, state TEXT NOT NULL,
+      tags JSON NOT NULL DEFAULT '[\"a\", \"b\"]', marks JSON NOT NULL DEFAULT '[\"a\"]');
+    CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers,
+      clerk_id INTEGER NOT NULL REFERENCES customers, status TEXT NOT NULL, note TEXT, total INTEGER NOT NULL);
+    CREATE TABLE carts (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers);
+    CREATE TABLE invoices (id INTEGER PRIMARY KEY, total INTEGER NOT NULL);
+    INSERT INTO customers (id, name, state) VALUES (1, 'Ada', 'active'), (2, 'Ben', 'left'), (3, 'Eve', 'active');
+    INSERT INTO orders VALUES (1, 1, 3, 'open', NULL, 10), (2, 1, 3, 'sent', 'x', 20), (3, 2, 3, 'open', 'y', 30),
+      (4, 3, 1, 'open', NULL, 40), (5, 3, 2, 'sent', 'z', 50);
+    INSERT INTO carts VALUES (1, 1), (2, 3);
+    INSERT INTO invoices VALUES (1, 10), (2, 20), (3, 30), (4, 40);";
+
+/// A folder with a source, two mappings and a table.
+struct Case {
+    source: Database,
+}
+
+impl Case {
+    async fn new(old: &str, new: &str) -> Self {
+        let case = Self {
+            source: Database::new(SHOP).await,
+        };
+        for (name, mapping) in [("old.yaml", old), ("new.yaml", new)] {
+            std::fs::write(case.source.folder().join(name), mapping).unwrap();
+        }
+        case
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.source.folder().join(name).display().to_string()
+    }
+
+    fn diff(&self, further: &[&str]) -> Ran {
+        let (old, new, source) = (
+            self.path("old.yaml"),
+            self.path("new.yaml"),
+            self.source.url(),
+        );
+        let mut all = vec!["diff", &old, &new, "--source", &source];
+        all.extend(further);
+        dynafold(&all)
+    }
+
+    /// What is printed for people, without the folder's name.
+    fn text(&self, code: i32) -> String {
+        let text = self.diff(&[]).exits(code).stdout;
+        text.replace(&self.path(""), "")
+    }
+
+    fn run(&self, command: &str, mapping: &str, further: &[&str]) -> Ran {
+        let (mapping, source) = (self.path(mapping), self.source.url());
+        let target = format!("local:{}", self.path("t.ddb"));
+        let mut all = vec![command, &mapping, "--source", &source, "--target", &target];
+        all.extend(["--format", "json"]);
+        all.extend(further);
+        dynafold(&all)
+    }
+
+    async fn items(&self) -> usize {
+        let spec = TargetSpec::parse(&format!("local:{}", self.path("t.ddb")), None, None, None);
+        let target = connect(&spec.unwrap()).await.unwrap();
+        contents(&*target, "app").await.lines().count()
+    }
+}
+
+const OLD: &str = r#"dynafold: 1
+table:
+  name: app
+  key: { partition: PK, sort: SK }
+  indexes:
+    byStatus: { partition: S, sort: SK, project: keys }
+    byDay: { partition: D, sort: SK }
+items:
+  CUSTOMER:
+    from: customers
+    key: { PK: "C#{id}", SK: "C" }
+    columns: [name]
+  ORDER:
+    from: orders
+    join: { who: customer_id }
+    key: { PK: "C#{customer_id}", SK: "O#{id | pad(6)}" }
+    columns: [note]
+    write_rate: 2
+    attributes: { S: "{status}", D: "ORDERS", name: "{who.name}" }
+  CART:
+    from: carts
+    key: { PK: "C#{customer_id}", SK: "CART#{id}" }
+    columns: []
+access_patterns:
+  ordersOf:
+    items: [ORDER]
+    key: { PK: "C#{customer}", SK: { begins_with: "O#" } }
+  byStatus:
+    items: [ORDER]
+    index: byStatus
+    key: { S: "{status}" }
+"#;
+
+/// Everything changes but the customers.
+const NEW: &str = r#"dynafold: 1
+table:
+  name: app
+  key: { partition: PK, sort: SK }
+  billing: { read: 5, write: 5 }
+  indexes:
+    byStatus: { partition: S, sort: SK }
+    byTotal: { partition: T, sort: SK, project: [name] }
+items:
+  INVOICE:
+    from: invoices
+    key: { PK: "I#{id}", SK: "I" }
+    attributes: { T: "TOTAL#{total | pad(6)}" }
+    columns: []
+  ORDER:
+    from: orders
+    join: { who: clerk_id }
+    key: { PK: "C#{customer_id}", SK: "O#{status}#{id | pad(6)}" }
+    columns: [total]
+    write_rate: 2
+    attributes: { S: "{status | upper}", name: "{who.name}" }
+  CUSTOMER:
+    # In another place of the file.
+    key: { PK: "C#{id}", SK: "C" }
+    from: customers
+    columns: [name]
+access_patterns:
+  ordersOf:
+    items: [ORDER]
+    key: { PK: "C#{customer}", SK: { begins_with: "O#{status}#" } }
+    limit: 10
+  invoice:
+    items: [INVOICE]
+    key: { PK: "I#{id}", SK: "I" }
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_two_mappings_change_is_named_part_by_part() {
+    let case = Case::new(OLD, NEW).await;
+    // Invoices: 4 of 2 units. Orders were in two indexes, and are in one now: 5 of 2 units, and 5 deleted of 3. Text has no
+    // limit in SQLite, so neither have the units. Two writes a second of 3 units are 15.552 million a month, of 2 units 10.368.
+    let wanted = "\
+from old.yaml to new.yaml
+
+table
+  ~ billing: on demand -> provisioned for 5 reads and 5 writes a second
+
+indexes
+  ~ byStatus
+      holds: keys only -> all attributes
+  + byTotal
+      key: T (S), SK (S)
+      holds: keys and name
+      items of: INVOICE
+  - byDay
+
+item types
+  + INVOICE
+      from: invoices
+      PK: I#{id}
+      SK: I
+      _type: INVOICE
+      T: TOTAL#{total | pad(6)}
+      write units of one item: 2 or more
+  ~ ORDER
+      ~ SK: O#{id | pad(6)} -> O#{status}#{id | pad(6)}
+      + total: {total}
+      ~ S: {status} -> {status | upper}
+      ~ name: {who.name}, which is read from elsewhere
+      - note: {note}
+      - D: ORDERS
+      write units of one item: 3 or more -> 2 or more
+  - CART
+  = CUSTOMER
+
+access patterns
+  ~ ordersOf
+      key: PK = C#{customer}, SK begins with O# -> PK = C#{customer}, SK begins with O#{status}#
+      parameters: customer NUMBER -> customer NUMBER, status TEXT
+      limit: 10
+      read units: 0.5 or more -> 0.5 to 500
+  + invoice
+      operation: GetItem
+      key: PK = I#{id}, SK = I
+      parameters: id NUMBER
+      finds: INVOICE
+      items: INVOICE
+      read units: 0.5 to 50
+  - byStatus
+
+cost
+  the rates of item types and access patterns, on demand for a month, at least: 9.72 USD -> 6.48 USD (prices of 2026-08-12 in us-east-1; check yours)
+
+a table that the first has loaded
+  INVOICE: about 4 items to write
+  ORDER: about 5 items to write, because the key is made otherwise; about 5 items under old keys that are not made any more: --prune deletes them
+  CUSTOMER: every row makes the same item: nothing is written
+  CART: about 2 items that no row makes any more: they stay, because the new mapping does not know them as its own
+  index byStatus: to be deleted and added again, because its key and what it holds cannot be changed
+  index byTotal: to be added and filled with the items of INVOICE that have its key
+  index byDay: stays until you delete it
+
+`migrate` with the second mapping and --changes-only --prune does this, once the table has these indexes
+about 33 or more write units if all of it is written and deleted: 0.00 USD on demand or more (row counts are the catalog's; items by the sizes that the schema allows, prices of 2026-08-12 in us-east-1; check yours)
+";
+    let text = case.text(3);
+    assert_eq!(text, wanted, "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_mapping_written_otherwise_changes_nothing() {
+    let other = OLD
+        .replace("columns: [name]", "columns:\n      - name # a comment")
+        .replace("join: { who: customer_id }", "join: { buyer: customer_id }")
+        .replace("{who.name}", "{buyer.name}");
+    let case = Case::new(OLD, &other).await;
+    assert_eq!(
+        case.text(0),
+        "old.yaml and new.yaml make the same table, items and answers\n"
+    );
+    let report = case.diff(&["--format", "json"]).exits(0).json();
+    assert_eq!(report["same"], true);
+    assert_eq!(report["migration"]["options"], Value::Null);
+}
+
+const ITEMS: &str = r#"dynafold: 1
+table: { name: app, key: { partition: PK, sort: SK } }
+items:
+  CUSTOMER:
+    from: customers
+    key: { PK: "C#{id}", SK: "C" }
+    columns: [name]
+  ORDER:
+    from: orders
+    join: { who: customer_id }
+    where: who.state = 'active'
+    key: { PK: "C#{customer_id}", SK: "O#{id | pad(6)}" }
+    columns: [note]
+  CART:
+    from: carts
+    key: { PK: "C#{customer_id}", SK: "CART#{id}" }
+    columns: []
+"#;
+
+/// The lines of a section, without their indentation.
+fn section<'t>(text: &'t str, title: &str) -> Vec<&'t str> {
+    let lines = text.lines().skip_while(|line| *line != title).skip(1);
+    lines
+        .take_while(|line| !line.is_empty())
+        .map(str::trim)
+        .collect()
+}
+
+const MIGRATION: &str = "a table that the first has loaded";
+const KEPT: &str = "every row makes the same item: nothing is written";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_becomes_of_the_items_of_a_loaded_table_is_told_type_by_type() {
+    let customers = format!("CUSTOMER: {KEPT}");
+    let (orders, carts) = (format!("ORDER: {KEPT}"), format!("CART: {KEPT}"));
+    let update = "to write again under the same keys, but for those that come out the same";
+    let stay = "they stay, because the new mapping does not know them as its own";
+    let by_form =
+        "deletes those whose keys have the form of a template of the new mapping, the others stay";
+    let same = [customers.as_str(), &orders, &carts];
+    // What is replaced in the mapping, the item types that change, the steps, and the options.
+    let cases: [(&[(&str, &str)], &[&str], &[&str], Option<&str>); 10] = [
+        (
+            &[("columns: [note]", "columns: [note, total]")],
+            &["~ ORDER", "+ total: {total}", "= CUSTOMER, CART"],
+            &[same[0], &format!("ORDER: about 5 items {update}"), same[2]],
+            Some("--changes-only"),
+        ),
+        // The same text of another parent.
+        (
+            &[("who: customer_id", "who: clerk_id")],
+            &[
+                "~ ORDER",
+                "~ where: who.state = 'active', which is read from elsewhere",
+                "= CUSTOMER, CART",
+            ],
+            &[
+                same[0],
+                &format!(
+                    "ORDER: about 5 items {update}; items of rows that are not read any more: --prune=filtered deletes them"
+                ),
+                same[2],
+            ],
+            Some("--changes-only --prune=filtered"),
+        ),
+        (
+            &[("    where: who.state = 'active'\n", "")],
+            &[
+                "~ ORDER",
+                "- where: who.state = 'active'",
+                "= CUSTOMER, CART",
+            ],
+            &[
+                same[0],
+                &format!(
+                    "ORDER: about 5 items {update}; items of rows that are not read any more: --prune=filtered deletes them"
+                ),
+                same[2],
+            ],
+            Some("--changes-only --prune=filtered"),
+        ),
+        // Another name, the same keys of the same rows.
+        (
+            &[("CART:", "BASKET:")],
+            &[
+                "+ BASKET",
+                "from: carts",
+                "PK: C#{customer_id}",
+                "SK: CART#{id}",
+                "_type: BASKET",
+                "write units of one item: 1 or more",
+                "- CART",
+                "= CUSTOMER, ORDER",
+            ],
+            &[
+                same[0],
+                same[1],
+                &format!("BASKET: about 2 items {update}"),
+                "CART: its items are overwritten by those of BASKET, which makes the same keys of the same rows",
+            ],
+            Some("--changes-only"),
+        ),
+        // Another name and other keys.
+        (
+            &[("CART:", "BASKET:"), ("CART#{id}", "BASKET#{id}")],
+            &[
+                "+ BASKET",
+                "from: carts",
+                "PK: C#{customer_id}",
+                "SK: BASKET#{id}",
+                "_type: BASKET",
+                "write units of one item: 1 or more",
+                "- CART",
+                "= CUSTOMER, ORDER",
+            ],
+            &[
+                same[0],
+                same[1],
+                "BASKET: about 2 items to write",
+                &format!("CART: about 2 items that no row makes any more: {stay}"),
+            ],
+            Some("--changes-only"),
+        ),
+        // Rows of a query may be there and not be read.
+        (
+            &[
+                (
+                    "from: carts",
+                    "from: { sql: \"SELECT * FROM carts\", key: [id] }",
+                ),
+                ("CART#{id}", "CART#{id | pad(3)}"),
+            ],
+            &[
+                "~ CART",
+                "~ from: carts -> SELECT * FROM carts",
+                "~ SK: CART#{id} -> CART#{id | pad(3)}",
+                "= CUSTOMER, ORDER",
+            ],
+            &[
+                same[0],
+                same[1],
+                "CART: all items to write, because the key is made otherwise; about 2 items under old keys that are not made any more: --prune=filtered deletes them",
+            ],
+            Some("--changes-only --prune=filtered"),
+        ),
+        // Items without the new type attribute are not the mapping's.
+        (
+            &[
+                ("sort: SK }", "sort: SK }, type_attribute: kind"),
+                ("CART#{id}", "CART#{id | pad(3)}"),
+            ],
+            &[
+                "~ CUSTOMER",
+                "+ kind: CUSTOMER",
+                "- _type: CUSTOMER",
+                "~ ORDER",
+                "+ kind: ORDER",
+                "- _type: ORDER",
+                "~ CART",
+                "~ SK: CART#{id} -> CART#{id | pad(3)}",
+                "+ kind: CART",
+                "- _type: CART",
+            ],
+            &[
+                &format!("CUSTOMER: about 3 items {update}"),
+                &format!("ORDER: about 5 items {update}"),
+                &format!(
+                    "CART: about 2 items to write, because the key is made otherwise; about 2 items under old keys that are not made any more: {stay}"
+                ),
+            ],
+            Some("--changes-only"),
+        ),
+        // Without a type attribute the form of the key decides.
+        (
+            &[
+                ("sort: SK }", "sort: SK }, type_attribute: false"),
+                ("CART#{id}", "CART#{id | pad(3)}"),
+            ],
+            &[
+                "~ CUSTOMER",
+                "- _type: CUSTOMER",
+                "~ ORDER",
+                "- _type: ORDER",
+                "~ CART",
+                "~ SK: CART#{id} -> CART#{id | pad(3)}",
+                "- _type: CART",
+            ],
+            &[
+                &format!("CUSTOMER: about 3 items {update}"),
+                &format!("ORDER: about 5 items {update}"),
+                &format!(
+                    "CART: about 2 items to write, because the key is made otherwise; about 2 items under old keys that are not made any more: --prune {by_form}"
+                ),
+            ],
+            Some("--changes-only --prune"),
+        ),
+        (
+            &[("name: app", "name: other")],
+            &["= CUSTOMER, ORDER, CART"],
+            &[
+                "the table `other` is another one: all items are written into a new table",
+                "CUSTOMER: about 3 items to write",
+                "ORDER: about 5 items to write",
+                "CART: about 2 items to write",
+            ],
+            Some(""),
+        ),
+        (
+            &[(
+                "sort: SK }",
+                "sort: SK }, local_indexes: { byName: { sort: name } }",
+            )],
+            &[
+                "~ CUSTOMER",
+                "write units of one item: 1 or more -> 2 or more",
+                "= ORDER, CART",
+            ],
+            &[
+                "the local index `byName` cannot be added, changed or removed in a table that exists: all items are written into a new table",
+                "CUSTOMER: about 3 items to write",
+                "ORDER: about 5 items to write",
+                "CART: about 2 items to write",
+            ],
+            Some("--replace"),
+        ),
+    ];
+    for (changes, item_types, steps, options) in cases {
+        let mut new = ITEMS.to_owned();
+        for (from, to) in changes {
+            assert!(new.contains(from), "{from}");
+            new = new.replace(from, to);
+        }
+        let case = Case::new(ITEMS, &new).await;
+        let text = case.text(3);
+        assert_eq!(
+            section(&text, "item types"),
+            item_types,
+            "{changes:?}\n{text}"
+        );
+        let found: Vec<&str> = section(&text, MIGRATION)
+            .into_iter()
+            .filter(|line| !line.starts_with("index "))
+            .collect();
+        assert_eq!(found, steps, "{changes:?}\n{text}");
+        let report = case.diff(&["--format", "json"]).exits(3).json();
+        let said = report["migration"]["options"].as_array().map(|all| {
+            let all: Vec<&str> = all.iter().map(|option| option.as_str().unwrap()).collect();
+            all.join(" ")
+        });
+        assert_eq!(said.as_deref(), options, "{changes:?}");
+    }
+}
+
+/// What `migrate` did with an item type.
+fn figure(report: &Value, item_type: &str, name: &str) -> u64 {
+    let types = report["item_types"].as_array().unwrap();
+    let found = types.iter().find(|books| books["item_type"] == *item_type);
+    found.map_or(0, |books| books[name].as_u64().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_migration_writes_and_deletes_what_was_foretold() {
+    // What is replaced, and how many items the table holds in the end.
+    let cases: [(&[(&str, &str)], usize); 7] = [
+        (&[("columns: [note]", "columns: [note, total]")], 9),
+        (&[("O#{id | pad(6)}", "O#{status}#{id}")], 9),
+        (
+            &[
+                ("C#{id}", "CUSTOMER#{id}"),
+                ("CART#{id}", "CART#{id | pad(3)}"),
+            ],
+            9,
+        ),
+        (&[("who: customer_id", "who: clerk_id")], 9),
+        (&[("    where: who.state = 'active'\n", "")], 10),
+        (&[("CART:", "BASKET:")], 9),
+        (&[("sort: SK }", "sort: SORT }"), ("SK:", "SORT:")], 9),
+    ];
+    for (changes, held) in cases {
+        let mut new = ITEMS.to_owned();
+        for (from, to) in changes {
+            assert!(new.contains(from), "{from}");
+            new = new.replace(from, to);
+        }
+        let case = Case::new(ITEMS, &new).await;
+        // Orders 1, 2, 4 and 5 are of active customers; 1, 2 and 3 have the clerk Eve, 4 has Ada.
+        let loaded = case.run("migrate", "old.yaml", &[]).exits(0).json();
+        assert_eq!(figure(&loaded, "ORDER", "written"), 4);
+        let report = case.diff(&["--format", "json"]).exits(3).json();
+        let migration = &report["migration"];
+        let mut options: Vec<&str> = migration["options"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one.as_str().unwrap())
+            .collect();
+        options.push("--yes");
+        let done = case.run("migrate", "new.yaml", &options).exits(0).json();
+        let replaces = options.contains(&"--replace");
+        for step in migration["steps"].as_array().unwrap() {
+            let item_type = step["item_type"].as_str().unwrap();
+            let (write, stale) = (
+                step["write"].as_u64().unwrap(),
+                step["stale"].as_u64().unwrap(),
+            );
+            let (written, deleted) = (
+                figure(&done, item_type, "written"),
+                figure(&done, item_type, "deleted"),
+            );
+            // A row that `where` leaves out makes no item, and the catalog counts it.
+            let filtered = figure(&done, item_type, "filtered");
+            match step["action"].as_str().unwrap() {
+                "keep" => assert_eq!((written, deleted), (0, 0), "{changes:?} {item_type}"),
+                "write" => assert_eq!(
+                    (written, deleted),
+                    (write - filtered, 0),
+                    "{changes:?} {item_type}"
+                ),
+                "rekey" => assert_eq!(
+                    (written, deleted),
+                    (write - filtered, stale - filtered),
+                    "{changes:?} {item_type}"
+                ),
+                "update" => assert!(
+                    written <= write && deleted <= stale,
+                    "{changes:?} {item_type} {step} {done:#}"
+                ),
+                "remove" => assert_eq!((written, deleted), (0, 0), "{changes:?} {item_type}"),
+                other => panic!("{other}"),
+            }
+        }
+        assert_eq!(case.items().await, held, "{changes:?}");
+        let verified = case.run("verify", "new.yaml", &[]).exits(0).json();
+        assert_eq!(verified["elsewhere"], 0, "{changes:?}");
+        assert!(
+            replaces || done["total"]["written"].as_u64().unwrap() > 0,
+            "{changes:?}"
+        );
+        // From the new mapping to itself there is nothing to do.
+        case.run("migrate", "new.yaml", &["--plan", "--prune=filtered"])
+            .exits(0);
+    }
+}
+
+/// All that an item may be made of.
+const FULL: &str = r#"dynafold: 1
+table: { name: app, key: { partition: PK, sort: SK }, key_escape: percent, time_zone: Europe/Berlin }
+items:
+  CUSTOMER:
+    from: customers
+    key: { PK: "C#{id}", SK: "C" }
+    columns: [name]
+    attributes:
+      left: { $value: "{name}", $when: "state = 'left'" }
+      kind: { $value: "{state}", $type: S }
+      version: 2
+      nested: { state: "{state}", list: ["{id}", "{name}"] }
+      orders:
+        $embed: orders
+        $match: { customer_id: id }
+        $where: status <> 'gone'
+        $join: { clerk: clerk_id }
+        $order: [total desc, id]
+        $limit: 10
+        $each: { id: "{id}", by: "{clerk.name}", note: { $value: "{note}", $when: "clerk.state = 'active'" } }
+  TAG:
+    from: customers
+    explode: { t: tags }
+    key: { PK: "C#{id}", SK: "TAG#{t}" }
+    columns: []
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_item_type_is_called_the_same_that_makes_other_items() {
+    let customer: &[&str] = &["CUSTOMER"];
+    for (from, to, changed) in [
+        ("state = 'left'", "state = 'gone'", customer),
+        ("$type: S", "$type: SS", customer),
+        ("version: 2", "version: \"2\"", customer),
+        ("version: 2", "version: 3", customer),
+        (
+            "list: [\"{id}\", \"{name}\"]",
+            "list: [\"{name}\", \"{id}\"]",
+            customer,
+        ),
+        (
+            "$match: { customer_id: id }",
+            "$match: { clerk_id: id }",
+            customer,
+        ),
+        ("        $where: status <> 'gone'\n", "", customer),
+        ("clerk: clerk_id", "clerk: customer_id", customer),
+        ("total desc, id", "total, id", customer),
+        ("total desc, id", "note desc, id", customer),
+        ("$limit: 10", "$limit: 9", customer),
+        ("by: \"{clerk.name}\"", "by: \"{clerk.state}\"", customer),
+        ("clerk.state = 'active'", "status = 'active'", customer),
+        (
+            "        $limit: 10\n",
+            "        $limit: 10\n        $as: map\n        $key: \"{id}\"\n",
+            customer,
+        ),
+        (
+            "columns: [name]",
+            "columns: [name]\n    nulls: keep",
+            customer,
+        ),
+        (
+            "columns: [name]",
+            "columns: [name]\n    oversize: { compress: [orders] }",
+            customer,
+        ),
+        (
+            "explode: { t: tags }",
+            "explode: { t: marks }",
+            &["TAG"][..],
+        ),
+        ("TAG#{t}", "TAG#{t | upper}", &["TAG"]),
+        ("key_escape: percent, ", "", &["CUSTOMER", "TAG"]),
+        (", time_zone: Europe/Berlin", "", &["CUSTOMER", "TAG"]),
+    ] {
+        assert!(FULL.contains(from), "{from}");
+        let case = Case::new(FULL, &FULL.replace(from, to)).await;
+        let report = case.diff(&["--format", "json"]).exits(3).json();
+        let types = report["item_types"].as_array().unwrap().iter();
+        let found = types.filter(|one| one["change"] == "changed");
+        let found: Vec<&str> = found
+            .map(|one| one["item_type"].as_str().unwrap())
+            .collect();
+        assert_eq!(found, changed, "{from} -> {to}");
+        let steps = report["migration"]["steps"].as_array().unwrap();
+        let worked = steps.iter().filter(|step| step["action"] != "keep").count();
+        assert_eq!(worked, changed.len(), "{from} -> {to}");
+    }
+}
