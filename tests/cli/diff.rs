@@ -202,9 +202,9 @@ cost
 
 a table that the first has loaded
   INVOICE: about 4 items to write
-  ORDER: about 5 items to write, because the key is made otherwise; about 5 items under old keys that are not made any more: --prune deletes them
+  ORDER: about 5 items to write, because the key is made otherwise; about 5 items are there under old keys, and where these are not made any more --prune deletes them
   CUSTOMER: every row makes the same item: nothing is written
-  CART: about 2 items that no row makes any more: they stay, because the new mapping does not know them as its own
+  CART: about 2 items whose item type is gone: where nothing overwrites them they stay, because the new mapping does not know them as its own
   index byStatus: to be deleted and added again, because its key and what it holds cannot be changed
   index byTotal: to be added and filled with the items of INVOICE that have its key
   index byDay: stays until you delete it
@@ -261,228 +261,72 @@ fn section<'t>(text: &'t str, title: &str) -> Vec<&'t str> {
 }
 
 const MIGRATION: &str = "a table that the first has loaded";
-const KEPT: &str = "every row makes the same item: nothing is written";
+
+/// A change of [`ITEMS`], and what is said of it.
+#[derive(Default)]
+struct Expected<'t> {
+    replaced: Vec<(&'t str, &'t str)>,
+    types: Vec<&'t str>,
+    steps: Vec<&'t str>,
+    options: &'t str,
+}
+
+impl<'t> Expected<'t> {
+    fn read(block: &'t str) -> Self {
+        let mut read = Self::default();
+        let mut lines = block.lines().filter(|line| !line.starts_with('#'));
+        let mut replaced = lines.by_ref().take_while(|line| *line != "types");
+        while let Some(from) = replaced.next() {
+            let to = replaced
+                .next()
+                .and_then(|to| to.strip_prefix("+ "))
+                .unwrap();
+            read.replaced.push((from.strip_prefix("- ").unwrap(), to));
+        }
+        read.types = lines.by_ref().take_while(|line| *line != "steps").collect();
+        read.steps = lines.collect();
+        let options = read
+            .steps
+            .pop()
+            .and_then(|line| line.strip_prefix("options"));
+        read.options = options.unwrap().trim();
+        read
+    }
+}
+
+/// A mapping with texts in it replaced.
+fn with(mapping: &str, replaced: &[(&str, &str)]) -> String {
+    replaced
+        .iter()
+        .fold(mapping.to_owned(), |mapping, (from, to)| {
+            assert!(mapping.contains(from), "{from}");
+            mapping.replace(from, to)
+        })
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_becomes_of_the_items_of_a_loaded_table_is_told_type_by_type() {
-    let customers = format!("CUSTOMER: {KEPT}");
-    let (orders, carts) = (format!("ORDER: {KEPT}"), format!("CART: {KEPT}"));
-    let update = "to write again under the same keys, but for those that come out the same";
-    let stay = "they stay, because the new mapping does not know them as its own";
-    let by_form =
-        "deletes those whose keys have the form of a template of the new mapping, the others stay";
-    let same = [customers.as_str(), &orders, &carts];
-    // What is replaced in the mapping, the item types that change, the steps, and the options.
-    let cases: [(&[(&str, &str)], &[&str], &[&str], Option<&str>); 10] = [
-        (
-            &[("columns: [note]", "columns: [note, total]")],
-            &["~ ORDER", "+ total: {total}", "= CUSTOMER, CART"],
-            &[same[0], &format!("ORDER: about 5 items {update}"), same[2]],
-            Some("--changes-only"),
-        ),
-        // The same text of another parent.
-        (
-            &[("who: customer_id", "who: clerk_id")],
-            &[
-                "~ ORDER",
-                "~ where: who.state = 'active', which is read from elsewhere",
-                "= CUSTOMER, CART",
-            ],
-            &[
-                same[0],
-                &format!(
-                    "ORDER: about 5 items {update}; items of rows that are not read any more: --prune=filtered deletes them"
-                ),
-                same[2],
-            ],
-            Some("--changes-only --prune=filtered"),
-        ),
-        (
-            &[("    where: who.state = 'active'\n", "")],
-            &[
-                "~ ORDER",
-                "- where: who.state = 'active'",
-                "= CUSTOMER, CART",
-            ],
-            &[
-                same[0],
-                &format!(
-                    "ORDER: about 5 items {update}; items of rows that are not read any more: --prune=filtered deletes them"
-                ),
-                same[2],
-            ],
-            Some("--changes-only --prune=filtered"),
-        ),
-        // Another name, the same keys of the same rows.
-        (
-            &[("CART:", "BASKET:")],
-            &[
-                "+ BASKET",
-                "from: carts",
-                "PK: C#{customer_id}",
-                "SK: CART#{id}",
-                "_type: BASKET",
-                "write units of one item: 1 or more",
-                "- CART",
-                "= CUSTOMER, ORDER",
-            ],
-            &[
-                same[0],
-                same[1],
-                &format!("BASKET: about 2 items {update}"),
-                "CART: its items are overwritten by those of BASKET, which makes the same keys of the same rows",
-            ],
-            Some("--changes-only"),
-        ),
-        // Another name and other keys.
-        (
-            &[("CART:", "BASKET:"), ("CART#{id}", "BASKET#{id}")],
-            &[
-                "+ BASKET",
-                "from: carts",
-                "PK: C#{customer_id}",
-                "SK: BASKET#{id}",
-                "_type: BASKET",
-                "write units of one item: 1 or more",
-                "- CART",
-                "= CUSTOMER, ORDER",
-            ],
-            &[
-                same[0],
-                same[1],
-                "BASKET: about 2 items to write",
-                &format!("CART: about 2 items that no row makes any more: {stay}"),
-            ],
-            Some("--changes-only"),
-        ),
-        // Rows of a query may be there and not be read.
-        (
-            &[
-                (
-                    "from: carts",
-                    "from: { sql: \"SELECT * FROM carts\", key: [id] }",
-                ),
-                ("CART#{id}", "CART#{id | pad(3)}"),
-            ],
-            &[
-                "~ CART",
-                "~ from: carts -> SELECT * FROM carts",
-                "~ SK: CART#{id} -> CART#{id | pad(3)}",
-                "= CUSTOMER, ORDER",
-            ],
-            &[
-                same[0],
-                same[1],
-                "CART: all items to write, because the key is made otherwise; about 2 items under old keys that are not made any more: --prune=filtered deletes them",
-            ],
-            Some("--changes-only --prune=filtered"),
-        ),
-        // Items without the new type attribute are not the mapping's.
-        (
-            &[
-                ("sort: SK }", "sort: SK }, type_attribute: kind"),
-                ("CART#{id}", "CART#{id | pad(3)}"),
-            ],
-            &[
-                "~ CUSTOMER",
-                "+ kind: CUSTOMER",
-                "- _type: CUSTOMER",
-                "~ ORDER",
-                "+ kind: ORDER",
-                "- _type: ORDER",
-                "~ CART",
-                "~ SK: CART#{id} -> CART#{id | pad(3)}",
-                "+ kind: CART",
-                "- _type: CART",
-            ],
-            &[
-                &format!("CUSTOMER: about 3 items {update}"),
-                &format!("ORDER: about 5 items {update}"),
-                &format!(
-                    "CART: about 2 items to write, because the key is made otherwise; about 2 items under old keys that are not made any more: {stay}"
-                ),
-            ],
-            Some("--changes-only"),
-        ),
-        // Without a type attribute the form of the key decides.
-        (
-            &[
-                ("sort: SK }", "sort: SK }, type_attribute: false"),
-                ("CART#{id}", "CART#{id | pad(3)}"),
-            ],
-            &[
-                "~ CUSTOMER",
-                "- _type: CUSTOMER",
-                "~ ORDER",
-                "- _type: ORDER",
-                "~ CART",
-                "~ SK: CART#{id} -> CART#{id | pad(3)}",
-                "- _type: CART",
-            ],
-            &[
-                &format!("CUSTOMER: about 3 items {update}"),
-                &format!("ORDER: about 5 items {update}"),
-                &format!(
-                    "CART: about 2 items to write, because the key is made otherwise; about 2 items under old keys that are not made any more: --prune {by_form}"
-                ),
-            ],
-            Some("--changes-only --prune"),
-        ),
-        (
-            &[("name: app", "name: other")],
-            &["= CUSTOMER, ORDER, CART"],
-            &[
-                "the table `other` is another one: all items are written into a new table",
-                "CUSTOMER: about 3 items to write",
-                "ORDER: about 5 items to write",
-                "CART: about 2 items to write",
-            ],
-            Some(""),
-        ),
-        (
-            &[(
-                "sort: SK }",
-                "sort: SK }, local_indexes: { byName: { sort: name } }",
-            )],
-            &[
-                "~ CUSTOMER",
-                "write units of one item: 1 or more -> 2 or more",
-                "= ORDER, CART",
-            ],
-            &[
-                "the local index `byName` cannot be added, changed or removed in a table that exists: all items are written into a new table",
-                "CUSTOMER: about 3 items to write",
-                "ORDER: about 5 items to write",
-                "CART: about 2 items to write",
-            ],
-            Some("--replace"),
-        ),
-    ];
-    for (changes, item_types, steps, options) in cases {
-        let mut new = ITEMS.to_owned();
-        for (from, to) in changes {
-            assert!(new.contains(from), "{from}");
-            new = new.replace(from, to);
-        }
-        let case = Case::new(ITEMS, &new).await;
+    let blocks = include_str!("diffs.txt").split("\n\n").skip(1);
+    let mut read = 0;
+    for expected in blocks.map(Expected::read) {
+        let changes = &expected.replaced;
+        let case = Case::new(ITEMS, &with(ITEMS, changes)).await;
         let text = case.text(3);
         assert_eq!(
             section(&text, "item types"),
-            item_types,
+            expected.types,
             "{changes:?}\n{text}"
         );
-        let found: Vec<&str> = section(&text, MIGRATION)
-            .into_iter()
-            .filter(|line| !line.starts_with("index "))
-            .collect();
-        assert_eq!(found, steps, "{changes:?}\n{text}");
+        let mut steps = section(&text, MIGRATION);
+        steps.retain(|line| !line.starts_with("index "));
+        assert_eq!(steps, expected.steps, "{changes:?}\n{text}");
         let report = case.diff(&["--format", "json"]).exits(3).json();
-        let said = report["migration"]["options"].as_array().map(|all| {
-            let all: Vec<&str> = all.iter().map(|option| option.as_str().unwrap()).collect();
-            all.join(" ")
-        });
-        assert_eq!(said.as_deref(), options, "{changes:?}");
+        let options = report["migration"]["options"].as_array().unwrap().iter();
+        let options: Vec<&str> = options.map(|option| option.as_str().unwrap()).collect();
+        assert_eq!(options.join(" "), expected.options, "{changes:?}");
+        read += 1;
     }
+    assert_eq!(read, 10);
 }
 
 /// What `migrate` did with an item type.
@@ -511,12 +355,7 @@ async fn a_migration_writes_and_deletes_what_was_foretold() {
         (&[("sort: SK }", "sort: SORT }"), ("SK:", "SORT:")], 9),
     ];
     for (changes, held) in cases {
-        let mut new = ITEMS.to_owned();
-        for (from, to) in changes {
-            assert!(new.contains(from), "{from}");
-            new = new.replace(from, to);
-        }
-        let case = Case::new(ITEMS, &new).await;
+        let case = Case::new(ITEMS, &with(ITEMS, changes)).await;
         // Orders 1, 2, 4 and 5 are of active customers; 1, 2 and 3 have the clerk Eve, 4 has Ada.
         let loaded = case.run("migrate", "old.yaml", &[]).exits(0).json();
         assert_eq!(figure(&loaded, "ORDER", "written"), 4);

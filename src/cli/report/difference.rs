@@ -244,14 +244,16 @@ fn step(step: &MigrationStep) -> String {
             Some(other) => format!(
                 "its items are overwritten by those of {other}, which makes the same keys of the same rows"
             ),
-            None => format!("{} that no row makes any more", items(step.stale)),
+            None => format!("{} whose item type is gone", items(step.stale)),
         },
     };
     let stale = match (step.action, step.stale_items) {
         (_, StaleItems::None | StaleItems::WithTable) => String::new(),
-        (MigrationAction::Remove, _) => format!(": {}", fate(step)),
+        (MigrationAction::Remove, _) => {
+            format!(": where nothing overwrites them {}", fate(step))
+        }
         (MigrationAction::Rekey, _) => format!(
-            "; {} under old keys that are not made any more: {}",
+            "; {} are there under old keys, and where these are not made any more {}",
             items(step.stale),
             fate(step)
         ),
