@@ -3,6 +3,7 @@
 mod archive;
 mod cancel;
 mod duplicates;
+mod erase;
 mod faults;
 mod library;
 mod local;

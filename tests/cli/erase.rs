@@ -72,6 +72,12 @@ access_patterns:
     )
 }
 
+const NUMBERS: &str = "dynafold: 1
+table: { name: TABLE, key: { partition: { name: tenant, type: N } } }
+items:
+  ORDER: { from: orders, key: { tenant: \"{id}\" }, columns: [status] }
+";
+
 /// A table that is loaded.
 struct Case {
     source: Database,
@@ -91,11 +97,16 @@ impl Case {
     }
 
     async fn new(endpoint: Option<String>, script: &str, types: &str) -> Self {
+        Self::of(endpoint, script, &mapping("TABLE", types)).await
+    }
+
+    async fn of(endpoint: Option<String>, script: &str, mapping: &str) -> Self {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let table = format!("erase-{}-{number}", std::process::id());
         let source = Database::new(script).await;
-        std::fs::write(source.folder().join("m.yaml"), mapping(&table, types)).unwrap();
+        let mapping = mapping.replace("TABLE", &table);
+        std::fs::write(source.folder().join("m.yaml"), mapping).unwrap();
         let file = format!("local:{}", source.folder().join("t.ddb").display());
         let name = if endpoint.is_some() {
             "dynamodb"
@@ -373,6 +384,29 @@ async fn without_a_type_attribute_the_schema_tells_whose_an_item_is() {
         .exits(0)
         .json();
     assert_eq!(figure(&report, "deleted"), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_partition_may_be_a_number_and_one_item() {
+    for endpoint in [None, Some(dynamodb_local::endpoint())] {
+        let case = Case::of(endpoint, &script(), NUMBERS).await;
+        let before = case.items().await;
+        assert_eq!(before.len(), 12);
+        // However it is written.
+        let report = case.erase("1e0", &["--yes"]).exits(0).json();
+        assert_eq!(report["partitions"], json!([r#"{"N":"1"}"#]));
+        assert_eq!(figure(&report, "deleted"), 1);
+        let after = case.items().await;
+        let gone: Vec<&String> = before.difference(&after).collect();
+        assert!(
+            matches!(gone[..], [line] if line.contains(r#""tenant":{"N":"1"}"#)),
+            "{gone:?}"
+        );
+        let refused = case.erase("T1", &["--yes"]).exits(2);
+        says(&refused, "--partition T1 cannot be read", "is a number");
+        assert_eq!(case.items().await, after);
+        case.end().await;
+    }
 }
 
 /// Tenants of whom one has many orders.
