@@ -43,6 +43,7 @@ pub(super) fn text(proofs: &Proofs, detailed: bool, output: &OutputStreams) -> S
         order(&orders),
         coverage(&proofs.coverage, detailed),
     ];
+    lines.extend(numbered(&proofs.numbered_keys, detailed));
     lines.extend(indexes(proofs, detailed));
     lines.push(sizes(&proofs.sizes, detailed));
     lines.push(writes(&proofs.sizes));
@@ -177,6 +178,14 @@ fn coverage(coverage: &Coverage, detailed: bool) -> ProofLine {
     ProofLine::new("coverage", text, None)
 }
 
+fn numbered(columns: &[String], detailed: bool) -> Option<ProofLine> {
+    let text = format!(
+        "the database numbers {}; in DynamoDB the application makes the next one, as a UUID or with a counter item",
+        listed(columns, detailed)
+    );
+    (!columns.is_empty()).then(|| ProofLine::new("numbers", text, None))
+}
+
 fn indexes(proofs: &Proofs, detailed: bool) -> Vec<ProofLine> {
     // A mapping without access patterns says nothing of what is asked.
     let is_unasked = |index: &IndexProof| {
@@ -200,6 +209,9 @@ fn indexes(proofs: &Proofs, detailed: bool) -> Vec<ProofLine> {
         }
         if is_unasked(index) && !index.items.is_empty() {
             text.push_str("; no access pattern uses it, and each item in it costs one more write");
+        }
+        if index.local {
+            text.push_str("; it is local: no item collection may pass 10 GB, and it can be neither added nor removed later");
         }
         let reasons = index.items.iter().map(|item| {
             let when = match item.when.as_str() {

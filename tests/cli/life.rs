@@ -354,20 +354,25 @@ async fn what_has_expired_is_gone_only_where_the_tables_ttl_is_on() {
     let source = Source::Sqlite(crate::support::sqlite::Database::new(&rows).await);
     let folder = tempfile::tempdir().unwrap();
     let table = format!("gone-{}", std::process::id());
-    let ran = |name: &str, ttl: &str| {
+    let asked = |command_: &[&str], ttl: &str| {
         let mapping = folder.path().join("gone.yaml");
         let text = format!(
             "dynafold: 1\ntable: {{ name: {table}, key: {{ partition: PK }}{ttl} }}\n\
-             items: {{ T: {{ from: t, key: {{ PK: \"T#{{id}}\" }}, columns: [x] }} }}\n"
+             items: {{ T: {{ from: t, key: {{ PK: \"T#{{id}}\" }}, columns: [id, x] }} }}\n\
+             access_patterns:\n\
+             \x20 told: {{ key: {{ PK: \"T#{{id}}\" }}, sql: \"SELECT id, x FROM t WHERE id = :id\" }}\n\
+             \x20 untold: {{ key: {{ PK: \"T#{{id}}\" }}, sql: \"SELECT id FROM t WHERE id = :id\" }}\n"
         );
         std::fs::write(&mapping, text).unwrap();
         let (mapping, source) = (mapping.display().to_string(), source.url());
         let endpoint = dynamodb_local::endpoint();
-        let target = ["--target", "dynamodb", "--endpoint-url", &endpoint];
-        let mut arguments = vec![name, &mapping, "--source", &source, "--format", "json"];
-        arguments.extend(target);
+        let mut arguments = vec![command_[0], &mapping, "--source", &source];
+        arguments.extend(["--format", "json", "--target", "dynamodb"]);
+        arguments.extend(["--endpoint-url", &endpoint]);
+        arguments.extend(&command_[1..]);
         run(&mut command(&arguments))
     };
+    let ran = |name: &str, ttl: &str| asked(&[name], ttl);
     ran("migrate", "").exits(0);
     let key = json!({ "PK": { "S": "T#2" } });
     let delete = json!({ "TableName": table, "Key": key });
@@ -375,12 +380,29 @@ async fn what_has_expired_is_gone_only_where_the_tables_ttl_is_on() {
     let expiring = ", ttl: x";
     let report = ran("verify", expiring).exits(3).json();
     assert_eq!(report["total"]["missing"], 1, "{report:#}");
+    let pattern = |name: &str, code: i32| {
+        let report = asked(&["verify", "--patterns", "--pattern", name], expiring);
+        report.exits(code).json()
+    };
+    let report = pattern("told", 3);
+    assert_eq!(claimed(&report, "pattern_answers"), "differs");
     let on = json!({ "Enabled": true, "AttributeName": "x" });
     let on = json!({ "TableName": table, "TimeToLiveSpecification": on });
     dynamodb_local::call("UpdateTimeToLive", &on).await;
     let report = ran("verify", expiring).exits(0).json();
     assert_eq!(report["total"]["gone"], 1, "{report:#}");
     assert_eq!(claimed(&report, "table_equal"), "agrees");
+    // The patterns are held to the same rule; a row that does not show its moment is not compared.
+    let report = pattern("told", 0);
+    assert_eq!(claimed(&report, "pattern_answers"), "agrees");
+    assert!(
+        report
+            .to_string()
+            .contains("have items that had expired and are gone"),
+        "{report:#}"
+    );
+    let report = pattern("untold", 3);
+    assert_eq!(claimed(&report, "pattern_answers"), "not_proved");
     dynamodb_local::delete_table(&table).await;
     source.drop().await;
 }

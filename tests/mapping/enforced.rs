@@ -617,3 +617,35 @@ async fn a_join_that_nothing_enforces_to_be_one_row_takes_no_warning_away() {
         );
     }
 }
+
+#[tokio::test]
+async fn columns_in_partition_keys_that_the_database_numbers_are_named() {
+    let script = |product: &str| {
+        let (numbered, plain) = match product {
+            "sqlite" => ("INTEGER PRIMARY KEY", "INT PRIMARY KEY"),
+            "postgres" => ("serial PRIMARY KEY", "int PRIMARY KEY"),
+            _ => ("int AUTO_INCREMENT PRIMARY KEY", "int PRIMARY KEY"),
+        };
+        format!(
+            "CREATE TABLE counted (id {numbered}, n int NOT NULL); CREATE TABLE given (id {plain}, n int NOT NULL);"
+        )
+    };
+    for source in Source::each(script).await {
+        let catalog = catalog(&source.url()).await;
+        let product = source.product();
+        let text = "dynafold: 1
+table: { name: app, key: { partition: PK, sort: SK }, local_indexes: { LSI1: { sort: { name: n, type: N } } } }
+items:
+  C: { from: counted, key: { PK: \"C#{id}\", SK: C }, columns: [n] }
+  G: { from: given, key: { PK: \"G#{id}\", SK: G }, columns: [n] }
+  N: { from: counted, key: { PK: \"N#{n}\", SK: \"N#{id}\" }, columns: [n] }
+";
+        let (raw, faults) = Raw::read(text, &|_| None);
+        let resolution = resolve(&raw.unwrap(), faults, &catalog, &Described::new());
+        let proofs = resolution.proofs;
+        let proofs = proofs.unwrap_or_else(|| panic!("{:#?}", resolution.diagnostics));
+        assert_eq!(proofs.numbered_keys, ["counted.id"], "{product}");
+        assert!(proofs.indexes[0].local, "{product}");
+        source.drop().await;
+    }
+}

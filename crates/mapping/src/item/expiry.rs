@@ -55,7 +55,12 @@ impl ExpiryClock {
     }
 
     pub(super) fn judge(&self, item: &Item) -> Expiry {
-        let Some(Attribute::N(moment)) = item.get(&self.attribute) else {
+        let moment = item.get(&self.attribute);
+        moment.map_or(Expiry::Ahead, |moment| self.judge_moment(moment))
+    }
+
+    pub(super) fn judge_moment(&self, moment: &Attribute) -> Expiry {
+        let Attribute::N(moment) = moment else {
             return Expiry::Ahead;
         };
         let moment = seconds(moment);

@@ -339,6 +339,13 @@ fn typed(wanted: DynamoType, made: Option<&Attribute>) -> Result<(), Fault> {
 // What becomes of an item whose attributes are made: it has expired, it fits, it is made to fit, or it is rejected.
 
 impl Folder {
+    /// What the run's clock makes of a value of the TTL attribute.
+    #[must_use]
+    pub fn expiry(&self, moment: &Attribute) -> Expiry {
+        let clock = self.clock.as_ref();
+        clock.map_or(Expiry::Ahead, |clock| clock.judge_moment(moment))
+    }
+
     fn finish(&self, item: Item, item_type: Option<&ItemType>) -> Result<Folded, Box<Reject>> {
         let clock = self.clock.as_ref();
         let expiry = clock.map_or(Expiry::Ahead, |clock| clock.judge(&item));

@@ -7,7 +7,7 @@ use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 
 use super::Coverage;
 use super::facts::{ProofSubject, RelationKind};
-use crate::model::{AttributeNode, ChildContainer};
+use crate::model::{AttributeNode, ChildContainer, Template};
 
 /// What coverage needs of an item type besides its facts.
 pub(crate) struct Covered<'a> {
@@ -79,6 +79,36 @@ pub(crate) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -> Coverage {
     });
     coverage.queries = queries.map(|c| c.subject.item.name.to_string()).collect();
     coverage
+}
+
+/// The columns in partition keys, of the table and its indexes, that the database numbers.
+pub(crate) fn numbered_keys(
+    covered: &[Covered<'_>],
+    catalog: &Catalog,
+    table: &dynafold_dynamodb::Table,
+) -> Vec<String> {
+    let indexes = table.all_indexes().flat_map(|index| &index.partition);
+    let keys: BTreeSet<&str> = std::iter::once(&table.partition)
+        .chain(indexes)
+        .map(|key| &*key.name)
+        .collect();
+    let mut numbered = BTreeSet::new();
+    for each in covered {
+        let templates = keys
+            .iter()
+            .filter_map(|key| each.subject.item.template(key));
+        for placeholder in templates.flat_map(Template::placeholders) {
+            let origin = each.scan.origin(placeholder.place.column);
+            let column = origin.and_then(|(table, name)| {
+                let column = catalog.table(table)?.column(name)?;
+                Some((table, column)).filter(|(_, column)| column.is_numbered())
+            });
+            if let Some((table, column)) = column {
+                numbered.insert(format!("{}.{}", catalog.display_name(table), column.name));
+            }
+        }
+    }
+    numbered.into_iter().collect()
 }
 
 fn add(

@@ -6,8 +6,8 @@ use super::facts::ProofSubject;
 use super::{IndexProof, MembershipProof};
 use crate::model::{AttributeNode, ItemType};
 
-/// Which item types are in an index, and when.
-pub(crate) fn index(index: &Index, subjects: &[ProofSubject<'_>]) -> IndexProof {
+/// Which item types are in an index, and when. `local`: whether it is a local one.
+pub(crate) fn index(index: &Index, local: bool, subjects: &[ProofSubject<'_>]) -> IndexProof {
     let within = subjects.iter().filter_map(|subject| {
         let conditions = conditions(*subject, index)?;
         Some(MembershipProof {
@@ -18,6 +18,7 @@ pub(crate) fn index(index: &Index, subjects: &[ProofSubject<'_>]) -> IndexProof 
     });
     IndexProof {
         index: index.name.clone(),
+        local,
         items: within.collect(),
     }
 }

@@ -35,7 +35,7 @@ mod text;
 mod texts;
 
 pub(super) use apart::{ApartReason, MOST_PAIRS, Pairs, pairs};
-pub(super) use coverage::{Covered, coverage};
+pub(super) use coverage::{Covered, coverage, numbered_keys};
 pub(super) use domain::Domain;
 pub(super) use facts::{
     ColumnFact, ProofSubject, RelationKind, RowFacts, TypeBounds, UniqueColumns,

@@ -16,6 +16,8 @@ pub struct Proofs {
     pub pairs_not_compared: usize,
     /// Which columns are in items.
     pub coverage: Coverage,
+    /// The columns in partition keys that the database numbers.
+    pub numbered_keys: Vec<String>,
     /// Which item types are in each index.
     pub indexes: Vec<IndexProof>,
     /// For each item type: how large its items can be, and what writing one costs.
@@ -59,6 +61,8 @@ pub struct Coverage {
 pub struct IndexProof {
     /// The index.
     pub index: String,
+    /// Whether it is a local one: a collection of items is then at most 10 GB, and the index is made with the table.
+    pub local: bool,
     /// Item types that are or may be in it.
     pub items: Vec<MembershipProof>,
 }

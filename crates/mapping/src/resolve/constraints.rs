@@ -42,13 +42,10 @@ impl ItemBinder<'_> {
     }
 
     /// The sets of columns that are unique, as indices into the row. There are none where a joined
-    /// view may give a row several times, nor over the rows of tables that inherit.
+    /// view may give a row several times.
     fn unique_keys(&mut self) -> Vec<UniqueColumns> {
         let scope = self.scope;
-        if matches!(
-            self.origin(),
-            RelationKind::Inherited | RelationKind::Multiplied
-        ) {
+        if self.origin() == RelationKind::Multiplied {
             return Vec::new();
         }
         let positions = scope.elements.iter().map(|element| element.index);

@@ -1,6 +1,6 @@
 //! Hands item types to the proofs, and tells what does not hold with its place in the file.
 
-use dynafold_dynamodb::Table;
+use dynafold_dynamodb::{Index, Table};
 
 use super::reached::PatternFinds;
 use super::{ResolvedItem, ResolvedMapping};
@@ -9,8 +9,8 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::model::AttributeNode;
 use crate::proof::{
     ApartReason, Covered, IndexProof, KeyProofEnd, MOST_PAIRS, Pairs, ProofSubject, Proofs,
-    RefusedContent, RelationKind, SizeProof, coverage, disorders, index, key_attributes, order,
-    prove, refused, size, sort_keys,
+    RefusedContent, RelationKind, SizeProof, coverage, disorders, index, key_attributes,
+    numbered_keys, order, prove, refused, size, sort_keys,
 };
 
 /// Tells of keys that may meet and of sort keys out of order.
@@ -253,8 +253,10 @@ pub(super) fn report(
         })
     });
     let covered: Vec<Covered<'_>> = covered.collect();
-    let indexes = whole.table.all_indexes();
-    let indexes: Vec<IndexProof> = indexes.map(|each| index(each, subjects)).collect();
+    let of = |local| move |each: &Index| index(each, local, subjects);
+    let global = whole.table.indexes.iter().map(of(false));
+    let local = whole.table.local_indexes.iter().map(of(true));
+    let indexes: Vec<IndexProof> = global.chain(local).collect();
     let each = || subjects.iter().copied();
     let sizes: Vec<SizeProof> = each().map(size).collect();
     let mut claims: Vec<Claim> = each().filter_map(own_keys).collect();
@@ -267,6 +269,7 @@ pub(super) fn report(
         pairs_by_beginning: pairs.by_beginning,
         pairs_not_compared: pairs.left,
         coverage: coverage(&covered, whole.catalog),
+        numbered_keys: numbered_keys(&covered, whole.catalog, whole.table),
         indexes,
         sizes,
         patterns: Vec::new(),

@@ -159,6 +159,9 @@ pub struct Table {
     pub estimated_bytes: Option<u64>,
 }
 
+/// The default of a MySQL or MariaDB column that the server numbers.
+pub const AUTO_INCREMENT: &str = "AUTO_INCREMENT";
+
 /// A column.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
@@ -341,6 +344,14 @@ impl Column {
             nullable: true,
             ..Self::default()
         }
+    }
+
+    /// Whether the database gives the next number to a row that comes without one.
+    #[must_use]
+    pub fn is_numbered(&self) -> bool {
+        let default = self.default.as_deref().unwrap_or_default();
+        let begins = ["nextval(", "GENERATED ", AUTO_INCREMENT];
+        self.rowid || begins.iter().any(|begin| default.starts_with(begin))
     }
 
     /// Whether it is a column of text and nothing else: citext, `character`, inet and xml of PostgreSQL, and INET6 of MariaDB,

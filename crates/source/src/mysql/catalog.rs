@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, DeleteRule, ForeignKey, Index, Table, TableKind, TableName,
+    AUTO_INCREMENT, Catalog, Column, DataType, Dbms, DeleteRule, ForeignKey, Index, Table,
+    TableKind, TableName,
 };
 use sqlx::mysql::{MySqlConnection, MySqlRow};
 use sqlx::{Column as _, Statement as _, TypeInfo as _};
@@ -167,6 +168,9 @@ fn column(row: &MySqlRow, dbms: Dbms) -> sqlx::Result<Column> {
     } else if !extra.contains("DEFAULT_GENERATED") && !is_bare(&data_type) {
         // MySQL writes a literal without its quotes.
         default = default.map(|default| format!("'{}'", default.replace('\'', "''")));
+    }
+    if extra.to_ascii_uppercase().contains(AUTO_INCREMENT) {
+        default = Some(AUTO_INCREMENT.to_owned());
     }
     // Values of a virtual column are not held against NOT NULL when it is added.
     let virtual_column = extra.contains("VIRTUAL");

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, hash_map};
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, Item, Table, write_attribute};
-use dynafold_mapping::item::Folder;
+use dynafold_mapping::item::{Expiry, Folder};
 use dynafold_relational::value::Value;
 use dynafold_source::Row;
 
@@ -22,6 +22,10 @@ pub(super) struct AnswerComparer<'a> {
     /// The columns that the SQL orders by; `None` where it promises no order. A key that is no
     /// column is missing from the list.
     pub(super) order: Option<QueryOrder>,
+    /// Whether the table deletes what has expired.
+    pub(super) expires: bool,
+    /// Whether the SQL or the pattern has a limit: other items take the places of those that are deleted.
+    pub(super) limited: bool,
 }
 
 /// What a query is ordered by.
@@ -49,6 +53,35 @@ pub(super) struct Unaccounted {
     pub(super) repeated: usize,
     /// Items that may be those of rows whose keys do not tell.
     pub(super) undecided: usize,
+    /// Rows whose items have expired and are not in the table any more.
+    pub(super) gone: usize,
+    /// Rows without an item that do not tell whether it has expired, and items that a limit let in for such as have.
+    pub(super) perhaps_gone: usize,
+}
+
+impl Unaccounted {
+    /// Why equal answers prove nothing. `rows`: of all answers of the SQL.
+    pub(super) fn doubts(&self, rows: usize) -> Vec<String> {
+        let doubts = [
+            (
+                self.repeated,
+                "add nothing to what other rows say about items",
+            ),
+            (self.gone, "have items that had expired and are gone"),
+        ];
+        let doubts = doubts.into_iter().filter(|(of, _)| *of > 0);
+        doubts
+            .map(|(of, why)| format!("{of} of {rows} rows of its SQL {why}"))
+            .collect()
+    }
+}
+
+/// Whether the table may have deleted the item of a row because it has expired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deleted {
+    No,
+    Yes,
+    Untold,
 }
 
 /// What the rows of a call say of the items of a type.
@@ -248,13 +281,24 @@ impl AnswerComparer<'_> {
             }
         }
         let mut matched = HashSet::new();
+        let (mut present, mut gone) = (Vec::new(), 0);
         for entry in entries {
             let identity = entry.expected.identity.as_ref();
             let Some(at) = identity.and_then(|identity| by_identity.get(identity)) else {
-                let (name, key) = (Some(&*projection.item.name), projection.shown(entry.row));
-                examples.push(Example::new(ExampleKind::Missing, name, key));
+                let deleted = self.deleted(projection, &entry.expected);
+                gone += usize::from(deleted != Deleted::No);
+                match deleted {
+                    Deleted::No => {
+                        let (name, key) =
+                            (Some(&*projection.item.name), projection.shown(entry.row));
+                        examples.push(Example::new(ExampleKind::Missing, name, key));
+                    }
+                    Deleted::Yes => judged.unheld.gone += entry.rows.len(),
+                    Deleted::Untold => judged.unheld.perhaps_gone += entry.rows.len(),
+                }
                 continue;
             };
+            present.push(entry);
             matched.insert(*at);
             let Some(item) = found.get(*at) else { continue };
             let attributes = projection.differences(&entry.expected, item);
@@ -272,6 +316,8 @@ impl AnswerComparer<'_> {
         {
             if answer.may_be(item) {
                 judged.unheld.undecided += 1;
+            } else if self.limited && gone > 0 {
+                judged.unheld.perhaps_gone += 1;
             } else {
                 examples.push(self.of_item(ExampleKind::Extra, Some(&projection.item.name), item));
             }
@@ -280,12 +326,32 @@ impl AnswerComparer<'_> {
         let is_whole =
             matched.len() == found.len() && kinds.all(|kind| kind == ExampleKind::Differs);
         if let Some(order) = self.order.as_ref().filter(|_| is_whole)
-            && let Some(at) = disorder(order, projection, entries, found)
+            && let Some(at) = disorder(order, projection, &present, found)
             && let Some(item) = found.get(at)
         {
             examples.push(self.of_item(ExampleKind::Order, Some(&projection.item.name), item));
         }
         judged.examples.extend(examples);
+    }
+
+    /// Whether the item of a row may have been deleted by the rule of `verify`: it has expired by the run's clock, and the
+    /// table's TTL is on.
+    fn deleted(&self, projection: &ItemProjection<'_>, expected: &ExpectedItem) -> Deleted {
+        let Some(ttl) = self.table.ttl.as_ref().filter(|_| self.expires) else {
+            return Deleted::No;
+        };
+        if projection.item.node(ttl).is_none() && projection.spreads.is_empty() {
+            return Deleted::No;
+        }
+        let readings = projection.readings(expected, ttl);
+        let mut moments = readings.iter().flatten();
+        if moments.any(|moment| self.folder.expiry(moment) == Expiry::Past) {
+            Deleted::Yes
+        } else if readings.is_empty() {
+            Deleted::Untold
+        } else {
+            Deleted::No
+        }
     }
 
     fn of_item(&self, kind: ExampleKind, item_type: Option<&Arc<str>>, item: &Item) -> Example {
@@ -308,7 +374,7 @@ impl AnswerComparer<'_> {
 fn disorder(
     order: &QueryOrder,
     projection: &ItemProjection<'_>,
-    entries: &[ExpectedEntry<'_>],
+    entries: &[&ExpectedEntry<'_>],
     found: &[&Item],
 ) -> Option<usize> {
     let sorted_by = |row: &Row| -> Vec<Value> {

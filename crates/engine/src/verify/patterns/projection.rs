@@ -390,6 +390,22 @@ impl ItemProjection<'_> {
         })
     }
 
+    /// What a row says of an attribute, in every reading; none where the query does not tell.
+    pub(super) fn readings(&self, expected: &ExpectedItem, name: &str) -> Vec<Option<Attribute>> {
+        let mut pairs = self.compared.iter().zip(&expected.parts);
+        let of = |one: &ComparedAttribute| matches!(&*one.path, [only] if **only == *name);
+        let Some((_, part)) = pairs.find(|(one, _)| of(one)) else {
+            return Vec::new();
+        };
+        if !part.by_template.is_empty() {
+            return part.by_template.clone();
+        }
+        let direct = part.direct.iter();
+        direct
+            .filter_map(|value| to_attribute(value, false).ok())
+            .collect()
+    }
+
     /// What of a row names its item: the columns by which it finds it.
     pub(super) fn shown(&self, given: &[Value]) -> String {
         let mut columns: Vec<usize> = self.presence.clone();

@@ -25,6 +25,7 @@ use super::reach::AskedKeys;
 use super::report::{ComparedType, DifferentCall, PatternReport};
 use super::shape::QueryShape;
 use crate::load::{Cancel, Failure, ItemTypeMarks};
+use crate::verify::deletes_expired;
 
 /// What is to be proved.
 pub struct Proving<'a> {
@@ -116,6 +117,10 @@ impl<'a> PatternProver<'_, 'a> {
             folder: &folder,
             table: &ground.model.table,
             order: ordered(&shape),
+            expires: deletes_expired(target, ground.model)
+                .await
+                .map_err(|error| ProofStop::Failed(error.into()))?,
+            limited: pattern.limit.is_some() || shape.query.limit != RowLimit::None,
         };
         self.report.in_order = judge.order.is_some();
         self.limits(&shape.query);
@@ -143,13 +148,7 @@ impl<'a> PatternProver<'_, 'a> {
             return Ok(self.differs(&shape, judge.order.as_ref()));
         }
         self.all_held(&projections, &shape.columns, &unheld)?;
-        let mut doubts = Vec::new();
-        if unheld.repeated > 0 {
-            doubts.push(format!(
-                "{} of {} rows of its SQL add nothing to what other rows say about items",
-                unheld.repeated, self.report.rows
-            ));
-        }
+        let mut doubts = unheld.doubts(self.report.rows);
         doubts.extend(reach.as_ref().err().cloned());
         let sides = Doubts {
             model: ground.model,
@@ -259,6 +258,14 @@ impl<'a> PatternProver<'_, 'a> {
             whys.push(format!(
                 "{} of {} items may belong to rows of its `sql` that have NULL in their keys or do not show their item type",
                 unheld.undecided, self.report.items
+            ));
+        }
+        if unheld.perhaps_gone > 0 {
+            let ttl = self.proving.ground.model.table.ttl.as_deref();
+            whys.push(format!(
+                "{} rows and items were not compared, since items may have expired: select what `{}` is made from, and without a limit",
+                unheld.perhaps_gone,
+                ttl.unwrap_or_default()
             ));
         }
         if self.report.rows == unheld.left_out && self.report.items == 0 {
@@ -498,6 +505,8 @@ impl<'a> PatternProver<'_, 'a> {
         unheld.left_out += judged.unheld.left_out;
         unheld.repeated += judged.unheld.repeated;
         unheld.undecided += judged.unheld.undecided;
+        unheld.gone += judged.unheld.gone;
+        unheld.perhaps_gone += judged.unheld.perhaps_gone;
         Ok(())
     }
 }

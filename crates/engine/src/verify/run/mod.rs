@@ -11,13 +11,14 @@ use dynafold_mapping::item::Folder;
 use dynafold_mapping::model::Model;
 use dynafold_mapping::template::Context;
 use dynafold_source::Source;
+use dynafold_target::Target;
 use dynafold_target::retry::Policy;
-use dynafold_target::{Target, TargetError};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::deletes_expired;
 use super::report::VerifyReport;
 use crate::load::{
     Cancel, ChunkPart, ChunkPlan, ClosedLedger, ContestedKeys, Counts, DifferenceReader, EndReason,
@@ -138,7 +139,8 @@ impl VerifyRun {
             halt: self.halt.clone(),
             progress: verify.progress.clone(),
         });
-        let expires = self.expires().await?;
+        let Verify { target, model, .. } = &self.verify;
+        let expires = deletes_expired(&**target, model).await?;
         let (blocks, workers) = self.workers(&shared, mender.as_deref(), expires);
         let lanes = verify.options.lanes();
         let chunks = spread(&setting.plan, lanes);
@@ -165,16 +167,6 @@ impl VerifyRun {
             self.unexpected = look(&self.verify, owners, keys).await?;
         }
         Ok(())
-    }
-
-    /// Whether the table's expired items are deleted: its TTL is on, and of the mapping's attribute.
-    async fn expires(&self) -> Result<bool, TargetError> {
-        let Verify { target, model, .. } = &self.verify;
-        if model.table.ttl.is_none() || !target.deletes_expired() {
-            return Ok(false);
-        }
-        let there = target.describe(&model.table.name).await?;
-        Ok(there.is_some_and(|there| there.table.ttl == model.table.ttl))
     }
 
     fn issue(&self, mender: Option<Arc<RepairWriter>>) -> IssueTicket<Arc<FindingsSheet>> {
