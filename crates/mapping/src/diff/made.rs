@@ -93,16 +93,16 @@ impl<'m> Made<'m> {
                 ),
                 part("explode", some(explodes(&plain)), explodes(&exact)),
                 part("join", some(aliases.join(", ")), owners.join(", ")),
-                part(
-                    "expired",
-                    expired.map(str::to_owned),
-                    expired.map_or_else(String::new, |expired| format!("{expired} by {ttl}")),
-                ),
             ],
             attributes: (item_type.attributes.iter())
                 .map(|(name, node)| part(name, Some(plain.node(node)), exact.node(node)))
                 .collect(),
             others: vec![
+                part(
+                    "expired",
+                    expired.map(str::to_owned),
+                    expired.map_or_else(String::new, |expired| format!("{expired} by {ttl}")),
+                ),
                 part("$spread", some(spreads(&plain)), spreads(&exact)),
                 part(
                     "nulls",
@@ -135,9 +135,11 @@ impl<'m> Made<'m> {
         names.map(part).collect()
     }
 
-    /// Which rows it is made of.
+    /// Which rows it is made of, and which of them when they have expired.
     pub(super) fn exact_rows(&self) -> Vec<&str> {
-        self.rows.iter().map(|part| part.exact.as_str()).collect()
+        let expired = self.others.iter().filter(|part| part.name == "expired");
+        let rows = self.rows.iter().chain(expired);
+        rows.map(|part| part.exact.as_str()).collect()
     }
 }
 

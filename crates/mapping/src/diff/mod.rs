@@ -94,7 +94,7 @@ pub struct ItemTypeDiff {
     pub item_type: String,
     /// What becomes of it.
     pub change: ChangeKind,
-    /// What decides which rows make its items: `from`, `where`, `explode`, `join`, `expired`.
+    /// What decides which rows make its items: `from`, `where`, `explode`, `join`.
     pub rows: Vec<Change>,
     /// Attributes of the table's key.
     pub keys: Vec<Change>,
