@@ -28,6 +28,8 @@ pub struct Model {
     pub item_types: Vec<ItemType>,
     /// The access patterns, in the order of the file.
     pub patterns: Vec<AccessPattern>,
+    /// What the table holds, in the words of the mapping.
+    pub description: Option<String>,
     /// What times without a zone mean when UTC is asked for.
     pub time_zone: jiff::tz::TimeZone,
 }
@@ -136,6 +138,8 @@ pub struct ItemType {
     pub compress: Vec<Arc<str>>,
     /// The texts that its items' keys can have, partition key first.
     pub key_texts: Vec<KeyTexts>,
+    /// What it holds, in the words of the mapping.
+    pub description: Option<String>,
     /// Writes a second at peak in production, above zero; `None` where the mapping does not say.
     pub write_rate: Option<f64>,
 }

@@ -110,6 +110,7 @@ pub fn item_type(name: &str, pass: usize, attributes: &[(&str, &str)]) -> ItemTy
         keep_nulls: false,
         expired: Expired::Load,
         compress: Vec::new(),
+        description: None,
         write_rate: None,
     }
 }
@@ -120,6 +121,7 @@ pub fn model(passes: Vec<Pass>, item_types: Vec<ItemType>) -> Model {
         table: table(),
         passes,
         item_types,
+        description: None,
         time_zone: jiff::tz::TimeZone::UTC,
         patterns: Vec::new(),
     }

@@ -7,11 +7,11 @@ use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::scan::{Match, Relation, ScanColumn};
 
 use super::places::cells;
-use super::trace::{OriginColumn, Tracer, origins};
+use super::trace::{OriginColumn, Tracer, origins, table_of};
 use super::{DocumentFacts, Inputs, pattern_names};
 use crate::tree::{
-    About, Article, ArticleLink, DocBlock, DocRow, DocTable, TextLine, TextPiece, code, plain,
-    prose,
+    About, Article, ArticleLink, DocBlock, DocRow, DocTable, TextLine, TextPiece, code, link,
+    plain, prose,
 };
 
 /// An item type with its attributes traced.
@@ -76,6 +76,64 @@ pub(super) fn articles(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         .collect()
 }
 
+/// The attributes that several item types share, each with what every one of them puts into it: the
+/// keys of the table and its indexes first. Empty where no attribute is shared.
+pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
+    let table = &facts.inputs.model.table;
+    let keys = [&table.partition].into_iter().chain(&table.sort).chain(
+        table
+            .all_indexes()
+            .flat_map(|index| index.partition.iter().chain(&index.sort)),
+    );
+    let all = facts.item_types.iter().flat_map(|item| &item.attributes);
+    let mut names: Vec<&str> = Vec::new();
+    for name in keys
+        .map(|key| &*key.name)
+        .chain(all.map(|attribute| attribute.name.as_str()))
+    {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let rows = names.into_iter().flat_map(|name| {
+        let users: Vec<_> = (facts.item_types.iter())
+            .filter_map(|item| {
+                let mut attributes = item.attributes.iter();
+                Some((item, attributes.find(|each| each.name == name)?))
+            })
+            .collect();
+        let span = if users.len() > 1 { users.len() } else { 0 };
+        let users = users.into_iter().take(span).enumerate();
+        users.map(move |(at, (item, attribute))| {
+            let mut cells = vec![
+                vec![link(About::ItemType, &item.model.name)],
+                vec![code(&attribute.made)],
+                origins(&attribute.origins),
+            ];
+            if at == 0 {
+                cells.insert(0, vec![code(name)]);
+            }
+            DocRow {
+                span: if at == 0 { span } else { 0 },
+                ..DocRow::new(cells)
+            }
+        })
+    });
+    let rows: Vec<DocRow> = rows.collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    vec![
+        DocBlock::Heading("Merged attributes".to_owned()),
+        DocBlock::note("Several item types put their own values into these attributes."),
+        DocBlock::Table(DocTable::new(
+            "Merged attributes",
+            &["Attribute", "Item type", "Made from", "Columns"],
+            rows,
+        )),
+    ]
+}
+
 impl DocumentedItemType<'_> {
     /// What its rows are read from.
     pub(super) fn from(&self) -> &Relation {
@@ -91,7 +149,9 @@ impl DocumentedItemType<'_> {
 
     fn article(&self, facts: &DocumentFacts<'_>, at: usize) -> Article {
         let name = &self.model.name;
-        let mut blocks = vec![DocBlock::Facts(self.facts(facts.inputs))];
+        let mut blocks = Vec::new();
+        blocks.extend(self.model.description.as_ref().map(DocBlock::paragraph));
+        blocks.push(DocBlock::Facts(self.facts(facts.inputs)));
         if let Relation::Query(sql) = self.from() {
             blocks.push(DocBlock::Code("sql", sql.clone()));
         }
@@ -132,7 +192,12 @@ impl DocumentedItemType<'_> {
             Relation::Query(_) => plain("a query"),
             Relation::Table(_) => code(tracer.name),
         };
-        let mut facts = vec![("From", vec![from])];
+        let mut from = vec![from];
+        let table = table_of(self.from()).and_then(|id| inputs.catalog.table(id));
+        if let Some(comment) = table.and_then(|table| table.comment.as_ref()) {
+            from.push(TextPiece::Sub(vec![plain(comment)]));
+        }
+        let mut facts = vec![("From", from)];
         if let Some(condition) = inputs.model.condition(model) {
             facts.push(("Where", vec![code(condition)]));
         }

@@ -270,6 +270,11 @@ fn settings(table: &Table) -> DocBlock {
     let off = || Some("off".to_owned());
     let listed = |all: &[String]| (!all.is_empty()).then(|| all.join(", "));
     let ttl = table.ttl.as_ref();
+    let replicated = if settings.replicas.is_empty() {
+        "; these deletions cost no write units"
+    } else {
+        "; these deletions cost write units in each replica"
+    };
     let tags = settings.tags.iter();
     let tags: Vec<String> = tags
         .map(|(name, value)| format!("{name} = {value}"))
@@ -282,8 +287,14 @@ fn settings(table: &Table) -> DocBlock {
         ("Billing", Some(billing(table.billing, settings.autoscale))),
         (
             "TTL",
-            ttl.map(|ttl| format!("by the attribute {ttl}"))
-                .or_else(off),
+            ttl.map(|ttl| {
+                format!(
+                    "by the attribute {ttl}; DynamoDB deletes an item late, typically within a few days of \
+                     its expiry: filter on {ttl} where expired items must not be found, and never use \
+                     TTL for locks{replicated}"
+                )
+            })
+            .or_else(off),
         ),
         (
             "Stream",

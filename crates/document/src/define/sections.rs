@@ -50,7 +50,7 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
             anchor: "table",
             title: "Table and indexes",
             intro: "One DynamoDB table holds all entities. Items with the same partition key are stored together, in the order of their sort keys; an index holds the same items under another key.",
-            blocks: places::table(facts),
+            blocks: places::table(facts).into_iter().chain(items::merged(facts)).collect(),
         },
         Section {
             anchor: "items",
@@ -115,8 +115,10 @@ fn overview(facts: &DocumentFacts<'_>) -> DocBlock {
         ("Access patterns", facts.patterns.len().to_string()),
         ("Warnings", format!("{}{accepted}", inputs.warnings.len())),
     ];
+    let description = inputs.model.description.clone();
+    let description = description.map(|text| ("Description", text));
     let items = facts.figures.items().map(|items| ("Items", items));
-    texts(fixed.into_iter().chain(items))
+    texts(fixed.into_iter().chain(description).chain(items))
 }
 
 fn warnings(inputs: &Inputs<'_>) -> Vec<DocBlock> {

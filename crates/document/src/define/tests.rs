@@ -23,6 +23,7 @@ table:
   indexes:
     BY_EMAIL: { partition: email, project: keys }
   type_attribute: false
+  description: What the shop sells
 items:
   ORDER:
     from: orders
@@ -32,6 +33,7 @@ items:
     columns: [u.email]
     write_rate: 10
   LINE:
+    description: A position of an order
     from: '"Order Details"'
     key: { PK: "ORDER#{`Order ID` | pad(8)}", SK: "LINE#{no | pad(4)}" }
     columns: [price]
@@ -91,12 +93,22 @@ fn sampled<T>(
     for table in &mut catalog.tables {
         table.estimated_rows = Some(50_000);
     }
-    let (model, proofs) = resolved(&catalog);
+    of_catalog(&catalog, samples, rows, of)
+}
+
+/// What is found out with a catalog.
+fn of_catalog<T>(
+    catalog: &Catalog,
+    samples: &[ItemTypeSample],
+    rows: u64,
+    of: impl FnOnce(&DocumentFacts<'_>) -> T,
+) -> T {
+    let (model, proofs) = resolved(catalog);
     let prices = Prices::read(SHIPPED, None).unwrap();
     of(&DocumentFacts::of(&Inputs {
         mapping: "shop.yaml",
         model: &model,
-        catalog: &catalog,
+        catalog,
         proofs: &proofs,
         context: &Context::default(),
         samples,
@@ -110,6 +122,43 @@ fn sampled<T>(
         warnings: Vec::new(),
         accepted: Vec::new(),
     }))
+}
+
+#[test]
+fn comments_descriptions_and_domains_stand_in_the_definition_tables() {
+    let mut catalog = shop();
+    for table in &mut catalog.tables {
+        table.comment = Some(format!("comment of {}", table.name.name));
+        for column in &mut table.columns {
+            column.comment = Some(format!("meaning of {}", column.name));
+            if column.name == "price" {
+                let values = ["low", "high"].map(str::to_owned).to_vec();
+                column.data_type = DataType::Enum { values };
+            }
+        }
+    }
+    let text = of_catalog(&catalog, &[], 0, |facts| markdown(&define(facts.inputs)));
+    for expected in [
+        "- Description: What the shop sells",
+        "A position of an order",
+        "comment of orders",
+        "meaning of email",
+        "meaning of price; one of low, high",
+    ] {
+        assert!(text.contains(expected), "{expected} is missing:\n{text}");
+    }
+}
+
+#[test]
+fn merged_attributes_tell_what_each_item_type_puts_into_them() {
+    let table = section("Table and indexes");
+    let (_, merged) = table.split_once("### Merged attributes").unwrap();
+    let rows: Vec<&str> = merged.lines().filter(|line| line.contains("](#")).collect();
+    assert_eq!(rows.len(), 4, "{merged}");
+    assert!(rows[0].starts_with("| `PK` | [ORDER]"), "{merged}");
+    assert!(rows[1].starts_with("|  | [LINE]"), "{merged}");
+    assert!(rows[2].starts_with("| `SK` | [ORDER]"), "{merged}");
+    assert!(rows[3].contains("LINE#{no \\| pad(4)}"), "{merged}");
 }
 
 /// A section of the document without rows, as Markdown.

@@ -1,7 +1,7 @@
 //! Which columns a value is from: places of a row traced back through joins, elements and children.
 
 use dynafold_mapping::model::{AttributeNode, ChildContainer, Explode, Template};
-use dynafold_relational::catalog::{Catalog, TableName};
+use dynafold_relational::catalog::{Catalog, Column, DataType, TableName};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 
 use crate::tree::{TextLine, TextPiece, code, joined, plain};
@@ -14,6 +14,8 @@ pub(super) struct OriginColumn {
     pub(super) column: String,
     /// Its type, in the database's words; empty where it is not known.
     pub(super) declared: String,
+    /// The database's comment, and the values that an enum allows where its type does not list them.
+    pub(super) meaning: String,
     /// The table in the catalog.
     pub(super) id: Option<TableName>,
 }
@@ -21,15 +23,17 @@ pub(super) struct OriginColumn {
 /// Columns with their types, below each other.
 pub(super) fn origins(origins: &[OriginColumn]) -> TextLine {
     let lines = origins.iter().map(|origin| {
-        let name = code(format!("{}.{}", origin.table, origin.column));
-        match origin.declared.as_str() {
-            "" => vec![name],
-            declared => vec![
-                name,
+        let mut line = vec![code(format!("{}.{}", origin.table, origin.column))];
+        if !origin.declared.is_empty() {
+            line.extend([
                 plain(" "),
-                TextPiece::Marked("type", declared.to_owned()),
-            ],
+                TextPiece::Marked("type", origin.declared.clone()),
+            ]);
         }
+        if !origin.meaning.is_empty() {
+            line.push(TextPiece::Sub(vec![plain(&origin.meaning)]));
+        }
+        line
     });
     joined(lines, &TextPiece::Break)
 }
@@ -111,6 +115,7 @@ impl<'g> Tracer<'g> {
             },
             column: name.clone(),
             declared: column.map_or(String::new(), |column| column.declared.clone()),
+            meaning: column.map_or(String::new(), meaning),
             id,
         })
     }
@@ -134,6 +139,18 @@ impl<'g> Tracer<'g> {
             _ => "",
         }
     }
+}
+
+/// A column's comment, and the values of its enum; MySQL's declared type lists them already.
+fn meaning(column: &Column) -> String {
+    let domain = match &column.data_type {
+        DataType::Enum { values } if !column.declared.starts_with("enum(") => {
+            Some(format!("one of {}", values.join(", ")))
+        }
+        _ => None,
+    };
+    let parts: Vec<String> = column.comment.clone().into_iter().chain(domain).collect();
+    parts.join("; ")
 }
 
 /// The table that a scan reads, unless it is a query.

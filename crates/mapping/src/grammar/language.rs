@@ -49,6 +49,7 @@ pub(crate) const DIRECTIVES: &[Field] = &[
 ];
 
 const ITEM: &[Field] = &[
+    Field::new("description", Text).doc("What it holds."),
     Field::required(
         "from",
         OneOf(&[
@@ -129,6 +130,7 @@ const TABLE: &[Field] = &[
         ]),
     )
     .doc("The table's primary key."),
+    Field::new("description", Text).doc("What it holds."),
     Field::new(
         "indexes",
         Named(&Record(&[

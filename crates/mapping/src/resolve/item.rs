@@ -71,6 +71,7 @@ pub(super) fn resolve(
             compress: compress.map(|name| name.value.as_str().into()).collect(),
             // Told when the whole table is known.
             key_texts: Vec::new(),
+            description: raw.description.clone(),
             write_rate: raw.write_rate,
         },
         name_span: raw.name.span.clone(),

@@ -117,6 +117,7 @@ pub fn resolve(
         table,
         item_types,
         patterns: patterns.map(|bound| bound.pattern).collect(),
+        description: raw.table.description.clone(),
         time_zone,
     });
     resolution
