@@ -76,7 +76,7 @@ pub(super) fn articles(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         .collect()
 }
 
-/// The attributes that several item types share, each with what every one of them puts into it: the
+/// The keys of the table and its indexes, and the attributes that several item types share, each with what every one of them puts into it: the
 /// keys of the table and its indexes first. Empty where no attribute is shared.
 pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     let table = &facts.inputs.model.table;
@@ -86,11 +86,9 @@ pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
             .flat_map(|index| index.partition.iter().chain(&index.sort)),
     );
     let all = facts.item_types.iter().flat_map(|item| &item.attributes);
+    let keys: Vec<&str> = keys.map(|key| &*key.name).collect();
     let mut names: Vec<&str> = Vec::new();
-    for name in keys
-        .map(|key| &*key.name)
-        .chain(all.map(|attribute| attribute.name.as_str()))
-    {
+    for name in (keys.iter().copied()).chain(all.map(|attribute| attribute.name.as_str())) {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -102,7 +100,8 @@ pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
                 Some((item, attributes.find(|each| each.name == name)?))
             })
             .collect();
-        let span = if users.len() > 1 { users.len() } else { 0 };
+        let is_merged = users.len() > 1 || keys.contains(&name);
+        let span = if is_merged { users.len() } else { 0 };
         let users = users.into_iter().take(span).enumerate();
         users.map(move |(at, (item, attribute))| {
             let mut cells = vec![
@@ -125,7 +124,10 @@ pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     }
     vec![
         DocBlock::Heading("Merged attributes".to_owned()),
-        DocBlock::note("Several item types put their own values into these attributes."),
+        DocBlock::note(
+            "The keys, and the attributes that several item types share. Members of documents that become \
+             attributes are not listed: their names are known only from rows.",
+        ),
         DocBlock::Table(DocTable::new(
             "Merged attributes",
             &["Attribute", "Item type", "Made from", "Columns"],

@@ -264,7 +264,7 @@ fn billing(billing: Billing, autoscale: Option<Autoscale>) -> String {
 }
 
 /// What the table has besides keys and indexes, as far as the mapping says it.
-fn settings(table: &Table) -> DocBlock {
+pub(super) fn settings(table: &Table) -> DocBlock {
     let settings = &table.settings;
     let yes = |is: bool| if is { "on" } else { "off" }.to_owned();
     let off = || Some("off".to_owned());

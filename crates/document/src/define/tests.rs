@@ -11,7 +11,7 @@ use dynafold_mapping::{Described, Proofs, Raw, resolve};
 use dynafold_relational::catalog::{Catalog, DataType, sample};
 
 use super::figures::Basis;
-use super::{DocumentFacts, Inputs, define};
+use super::{DocumentFacts, Inputs, define, places};
 use crate::markdown;
 use crate::tree::TableRole;
 
@@ -150,15 +150,38 @@ fn comments_descriptions_and_domains_stand_in_the_definition_tables() {
 }
 
 #[test]
+fn ttl_tells_that_it_is_late_and_what_it_costs_in_replicas() {
+    let (model, _) = resolved(&shop());
+    let mut table = model.table;
+    let told = |table: &_| format!("{:?}", places::settings(table));
+    assert!(!told(&table).contains("locks"));
+    table.ttl = Some("expires".into());
+    let alone = told(&table);
+    assert!(
+        alone.contains("late") && alone.contains("filter on expires"),
+        "{alone}"
+    );
+    assert!(alone.contains("cost no write units"), "{alone}");
+    table.settings.replicas = vec!["eu-west-1".to_owned()];
+    let replicated = told(&table);
+    assert!(
+        replicated.contains("cost write units in each replica"),
+        "{replicated}"
+    );
+}
+
+#[test]
 fn merged_attributes_tell_what_each_item_type_puts_into_them() {
     let table = section("Table and indexes");
     let (_, merged) = table.split_once("### Merged attributes").unwrap();
     let rows: Vec<&str> = merged.lines().filter(|line| line.contains("](#")).collect();
-    assert_eq!(rows.len(), 4, "{merged}");
+    assert_eq!(rows.len(), 5, "{merged}");
     assert!(rows[0].starts_with("| `PK` | [ORDER]"), "{merged}");
     assert!(rows[1].starts_with("|  | [LINE]"), "{merged}");
     assert!(rows[2].starts_with("| `SK` | [ORDER]"), "{merged}");
     assert!(rows[3].contains("LINE#{no \\| pad(4)}"), "{merged}");
+    // A key that one item type alone fills.
+    assert!(rows[4].starts_with("| `email` | [ORDER]"), "{merged}");
 }
 
 /// A section of the document without rows, as Markdown.
