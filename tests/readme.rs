@@ -7,6 +7,7 @@ pub(crate) mod console;
 mod links;
 mod mappings;
 mod rooms;
+mod techniques;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
