@@ -214,7 +214,10 @@ fn with_list(command: Clap, ground: &QueryContext) -> Clap {
 
 /// The command with a word on why no patterns are listed.
 fn with_failure(command: Clap, failure: &Failure) -> Clap {
-    let why = format!("{}: its access patterns are not listed", failure.message);
+    let why = format!(
+        "the mapping's access patterns are not listed: {}",
+        failure.message
+    );
     command.mut_subcommand("query", |query| query.after_help(why))
 }
 

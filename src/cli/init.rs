@@ -8,6 +8,7 @@ use super::failure::Failure;
 use super::options::SourceArguments;
 use super::output::OutputStreams;
 use super::{Outcome, catalog, inspect};
+use crate::format::shell_word;
 use crate::mapping::{Starter, starter};
 
 #[derive(Debug, Args)]
@@ -46,13 +47,13 @@ pub(super) async fn run(arguments: Init, output: &OutputStreams) -> Result<Outco
         return Ok(Outcome::Well);
     }
     write(&arguments.output, &text)?;
-    let file = arguments.output.display();
-    output.text(&format!("wrote {file}"))?;
+    output.text(&format!("wrote {}", arguments.output.display()))?;
     for left in left_out {
         output.note(&format!("left out: {left}"));
     }
+    let file = shell_word(&arguments.output.display().to_string());
     output.note(&format!(
-        "next: dynafold check {file}, then dynafold preview {file} (with the same --source)"
+        "next: dynafold check {file}, then dynafold preview {file}, each with the same --source"
     ));
     Ok(Outcome::Well)
 }

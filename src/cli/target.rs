@@ -11,6 +11,7 @@ use super::output::OutputStreams;
 use super::{format, prices};
 use crate::dynamodb::price::Prices;
 use crate::dynamodb::{Billing, Table};
+use crate::load::TableError;
 use crate::mapping::model::Model;
 use crate::mapping::template::{Context, Filter, Secret};
 use crate::target::{self, Target, TargetSpec};
@@ -73,9 +74,11 @@ pub(super) fn ceiling(max_wcu: Option<u32>, target: &dyn Target, table: &Table) 
 /// Makes sure that there is a table as the mapping says it.
 pub(super) async fn filled(target: &dyn Target, table: &Table) -> Result<(), Failure> {
     let found = load::ensure_table(target, table, false).await;
-    found.map(drop).map_err(|error| Failure {
-        help: Some("`dynafold migrate` creates and fills it".to_owned()),
-        ..Failure::from(error)
+    found.map(drop).map_err(|error| match error {
+        TableError::Missing { .. } => {
+            Failure::from(error).with_help("`dynafold migrate` creates and fills it")
+        }
+        other => Failure::from(other),
     })
 }
 

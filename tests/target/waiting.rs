@@ -1,5 +1,6 @@
 //! What is told of a table by its description: that it is ACTIVE, and its TTL.
 
+use dynafold::load::ensure_table;
 use serde_json::{Value, json};
 
 use super::dynamodb::at;
@@ -86,4 +87,31 @@ async fn a_ttl_that_may_not_be_read_is_unknown() {
         .unwrap();
     assert!(!found.ttl_known);
     assert_eq!(found.table.ttl, None);
+}
+
+#[tokio::test]
+async fn an_index_that_is_being_filled_is_waited_for_where_the_mapping_has_it() {
+    for (index, described) in [("GSI1", 2), ("OTHER", 1)] {
+        let ttl = json!({"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}});
+        let ttl = || Step::Answer(200, ttl.to_string());
+        let endpoint = Endpoint::start([
+            self::described("UPDATING", "CREATING"),
+            ttl(),
+            self::described("ACTIVE", "ACTIVE"),
+            ttl(),
+        ])
+        .await;
+        let mut wanted = table(true);
+        wanted.sort = None;
+        wanted.local_indexes.clear();
+        wanted.indexes.truncate(1);
+        wanted.indexes[0].name = index.to_owned();
+        // Whatever is said of its keys: the description is of another table.
+        let _ = ensure_table(&*at(&endpoint.url).await, &wanted, false).await;
+        let requests = endpoint.requests();
+        let asked = requests
+            .iter()
+            .filter(|request| request.operation() == "DescribeTable");
+        assert_eq!(asked.count(), described, "{index}");
+    }
 }

@@ -216,6 +216,7 @@ mod tests {
         TableDescription {
             status: "ACTIVE".to_owned(),
             table,
+            unready_indexes: Vec::new(),
             id: None,
             ttl_known: true,
             item_count: None,

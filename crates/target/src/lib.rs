@@ -102,6 +102,8 @@ pub struct TableDescription {
     pub status: String,
     /// Keys, indexes, TTL and billing in the model's words.
     pub table: Table,
+    /// Global indexes that cannot be queried yet, or not any more: they are being filled or deleted.
+    pub unready_indexes: Vec<String>,
     /// Whether the TTL could be read; its permission is a separate one.
     pub ttl_known: bool,
     /// What tells the table from another of its name, at another time.

@@ -119,17 +119,17 @@ fn expiry(report: &VerifyReport) -> Vec<String> {
     let (total, mut out) = (&report.total, Vec::new());
     if total.expired > 0 {
         out.push(format!(
-            "{} had expired at {} and are not expected; {} of their items are still in the table",
-            counted(total.expired, "row"),
+            "not expected because they had expired at {}: {}; still in the table: {}",
             report.now,
-            count(report.lingering)
+            counted(total.expired, "row"),
+            counted(report.lingering, "item")
         ));
     }
     if total.gone > 0 {
         out.push(format!(
-            "{} had expired at {} and are not in the table: its TTL deletes such",
-            counted(total.gone, "item"),
-            report.now
+            "not in the table because they had expired at {}: {}; its TTL deletes them",
+            report.now,
+            counted(total.gone, "item")
         ));
     }
     out

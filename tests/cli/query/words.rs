@@ -32,7 +32,8 @@ async fn parameters_are_options_that_the_list_and_the_help_tell() {
         20
     );
     let ran = run(&mut command(&["query", "nothing.yaml", "note", "--help"])).exits(0);
-    let why = "cannot read the mapping `nothing.yaml`: its access patterns are not listed";
+    let why =
+        "the mapping's access patterns are not listed: cannot read the mapping `nothing.yaml`";
     assert!(ran.stdout.contains(why), "{}", ran.stdout);
 }
 
@@ -77,7 +78,7 @@ async fn whatever_is_wrong_with_parameters_is_said() {
     );
     says(
         &of(&["note", "--grp", "b", "--id", "1234567"]),
-        "`SK` cannot be made",
+        "the key attribute `SK` cannot be made from the values",
         "",
     );
     says(

@@ -48,7 +48,7 @@ pub enum Failure {
         cause: io::Error,
     },
     /// When somebody has changed the rejects or the archive since the run wrote them.
-    #[error("the file {} was changed since the run wrote it: {what}", path.display())]
+    #[error("the file {} has been changed since the run wrote it: {what}", path.display())]
     FileChanged {
         /// Which of them.
         which: OutputFile,

@@ -78,7 +78,7 @@ impl TableError {
                     "keys and local indexes of a table cannot be changed: name another table in \
                      the mapping, delete this one first, or change the mapping to what it has"
                 } else {
-                    "create the indexes again, or change the mapping to what the table has"
+                    "create the indexes that are missing, delete and create those that differ, or change the mapping to what the table has"
                 })
             }
             Self::NotActive { .. } => Some("wait until it is ACTIVE, or name another table"),
@@ -147,15 +147,21 @@ async fn active(
         let Some(there) = target.describe(&table.name).await? else {
             return Ok(None);
         };
-        match there.status.as_str() {
+        let mut unready = there.unready_indexes.iter();
+        let unready = unready.find(|name| table.index(name).is_some());
+        match (there.status.as_str(), unready) {
             // A table that is being updated takes reads and writes.
-            "ACTIVE" | "UPDATING" => return Ok(Some(there)),
-            "CREATING" if begun.elapsed() < PATIENCE => sleep(POLL).await,
+            ("ACTIVE" | "UPDATING", None) => return Ok(Some(there)),
+            ("ACTIVE" | "UPDATING" | "CREATING", _) if begun.elapsed() < PATIENCE => {
+                sleep(POLL).await;
+            }
             _ => {
+                let index = unready
+                    .map(|name| format!(", and its index {name} is being created or deleted"));
                 return Err(TableError::NotActive {
                     name: table.name.clone(),
                     place: target.place(),
-                    status: there.status,
+                    status: there.status + &index.unwrap_or_default(),
                 });
             }
         }

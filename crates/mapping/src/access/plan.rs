@@ -16,7 +16,7 @@ use crate::template::{Context, Filter};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// When a value does not pass its filters.
-    #[error("`{attribute}` cannot be made")]
+    #[error("the key attribute `{attribute}` cannot be made from the values")]
     Render {
         /// The key attribute.
         attribute: Arc<str>,

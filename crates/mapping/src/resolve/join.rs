@@ -141,8 +141,8 @@ fn by_key<'a>(
     let found: Vec<JoinColumn<'_>> = found.into_iter().collect::<Option<_>>()?;
     let owner = found.first()?.owner.clone();
     if found.iter().any(|column| column.owner != owner) {
-        let message = "the columns of a foreign key belong to one table".to_owned();
-        diagnostics.push(fault(message).with_help("write each with the same alias"));
+        let message = "the columns of a foreign key must belong to one table".to_owned();
+        diagnostics.push(fault(message).with_help("write the same alias before each column"));
         return None;
     }
     let (base, may_be_missing) = match &owner {

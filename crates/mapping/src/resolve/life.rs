@@ -142,9 +142,9 @@ fn digits_in_order(item: &ResolvedItem, table: &Table, diagnostics: &Diagnostics
         };
         if let Some(written) = disordered(template) {
             let message = format!(
-                "`{written}` sorts correctly as text, but `key_escape` escapes those of its digits that are in the template too"
+                "`{written}` sorts correctly as text, but `key_escape` escapes each of its digits that is also in the template's own text"
             );
-            let help = "write the template's own text without digits";
+            let help = "leave digits out of the text that the template itself contains";
             diagnostics.add(Code::EscapedOrder, item.place(key), message, help);
         }
     }

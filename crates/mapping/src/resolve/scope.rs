@@ -139,7 +139,8 @@ impl<'a> Scope<'a> {
             }
             None => {
                 let message = "the columns of this query are not known offline";
-                let help = "run `check` with --source to check its templates against them";
+                let help =
+                    "run `check` with --source to check the query's templates against its columns";
                 diagnostics.add(Code::Unchecked, sql.span.clone(), message, help);
                 (&[], false)
             }

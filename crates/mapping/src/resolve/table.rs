@@ -118,7 +118,7 @@ fn key_types(raw: &RawTable, diagnostics: &Diagnostics) -> HashMap<String, KeyTy
         .chain(index_keys);
     for key in all {
         if key.name.value.is_empty() || key.name.value.len() > MAX_NAME {
-            let message = format!("a key attribute's name has 1 to {MAX_NAME} bytes");
+            let message = format!("a key attribute's name must have 1 to {MAX_NAME} bytes");
             diagnostics.push(Diagnostic::new(Code::Name, key.name.span.clone(), message));
         }
         let Some(said) = key.key_type else { continue };
@@ -188,12 +188,20 @@ fn check_distinct<'k>(keys: impl Iterator<Item = &'k RawKey>, diagnostics: &Diag
 }
 
 fn check_projection(index: &RawIndex, diagnostics: &Diagnostics) {
-    if let Projection::Include(names) = &index.projection
-        && names.iter().any(|name| name.len() > MAX_NAME)
-    {
-        let message = format!("a projected attribute's name has 1 to {MAX_NAME} bytes");
-        let span = index.name.span.clone();
-        diagnostics.push(Diagnostic::new(Code::Name, span, message));
+    for (at, name) in index.projected.iter().enumerate() {
+        let mut earlier = index.projected.iter().take(at);
+        if let Some(first) = earlier.find(|other| other.value == name.value) {
+            let message = format!("`{}` is projected twice", name.value);
+            diagnostics.push(
+                Diagnostic::new(Code::DuplicateKey, name.span.clone(), message)
+                    .with_other(first.span.clone(), "first here")
+                    .with_help("remove one of the two"),
+            );
+        }
+        if !(1..=MAX_NAME).contains(&name.value.len()) {
+            let message = format!("a projected attribute's name must have 1 to {MAX_NAME} bytes");
+            diagnostics.push(Diagnostic::new(Code::Name, name.span.clone(), message));
+        }
     }
 }
 
@@ -344,12 +352,13 @@ fn check_warm(raw: &RawTable, diagnostics: &Diagnostics) {
     };
     let (least, whose) = match raw.billing {
         Billing::OnDemand => (ON_DEMAND, "every on-demand table has"),
-        Billing::Provisioned(units) => (units, "is provisioned"),
+        Billing::Provisioned(units) => (units, "the table is provisioned with"),
     };
     if warm.read < least.read || warm.write < least.write {
-        let message = "`warm_throughput` cannot be less than the table has";
+        let message =
+            "`warm_throughput` cannot be lower than the throughput that the table has anyway";
         let help = format!(
-            "{} reads and {} writes a second {whose}: write as much or more, or remove it",
+            "{whose} {} reads and {} writes a second: give at least as many, or remove it",
             least.read, least.write
         );
         diagnostics.add(Code::Limit, written.span.clone(), message, help);

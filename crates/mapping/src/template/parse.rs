@@ -221,7 +221,7 @@ impl TemplateParser<'_> {
                 let help = if c == '(' {
                     "only filters take arguments: `{column | filter(…)}`"
                 } else {
-                    "separate filters by `|`, put names with other characters in backquotes: {`Order ID` | upper}"
+                    "separate filters with `|`; put names with special characters in backquotes: {`Order ID` | upper}"
                 };
                 self.fault(self.here(), format!("`{c}` is not expected here"), help)
             }

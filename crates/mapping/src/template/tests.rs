@@ -151,7 +151,7 @@ fn all_faults_of_a_template_are_reported_together() {
     13..15 the filter's arguments are not closed
          close them with `)`; put arguments that hold any of `,(){}[]|` in quotes
     20..21 `b` is not expected here
-         separate filters by `|`, put names with other characters in backquotes: {`Order ID` | upper}
+         separate filters with `|`; put names with special characters in backquotes: {`Order ID` | upper}
     22..23 `}` closes nothing
          write `}}` for a literal brace
     ");

@@ -40,6 +40,7 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::UnknownKey, user("colums: [id]"), "colums"),
         (Code::DuplicateKey, user("nulls: keep, nulls: omit"), "nulls"),
         (Code::DuplicateKey, mapping("name: portal, key: { partition: PK, sort: PK }", "from: users, key: { PK: \"USER#{id}\" }", ""), "PK"),
+        (Code::DuplicateKey, table(&plain("indexes: { GSI: { partition: email, project: [name, name] } }")), "name"),
         (Code::MissingKey, "dynafold: 1\nitems: {}".to_owned(), "dynafold"),
         (Code::MissingKey, item("from: users, key: { PK: \"USER#{id}\" }"), "USER"),
         (Code::MissingKey, "dynafold: 1\ntable: { name: portal, key: { partition: PK } }\nitems: {}".to_owned(), ""),
@@ -387,6 +388,18 @@ fn one_partition_key_value_is_a_risk_by_its_rows_and_writes() {
         told(Some(60_000), ", accept: [single-partition]"),
         Vec::<String>::new()
     );
+}
+
+#[test]
+fn a_projected_name_is_neither_empty_nor_too_long() {
+    for name in [String::new(), "x".repeat(256)] {
+        let indexes = format!("indexes: {{ GSI: {{ partition: email, project: ['{name}'] }} }}");
+        let table = table(&format!(
+            "name: portal, key: {{ partition: PK, sort: SK }}, {indexes}"
+        ));
+        let codes = codes_of(None, &table);
+        assert!(codes[0].starts_with("name: "), "{codes:?}");
+    }
 }
 
 #[test]

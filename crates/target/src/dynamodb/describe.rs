@@ -147,7 +147,13 @@ impl Dynamodb {
         table.ttl = ttl.clone().flatten();
         // The table's own id, or else when it was made.
         let made = found.creation_date_time.map(|time| time.to_string());
+        let indexes = found.global_secondary_indexes.iter();
+        let unready = indexes.filter(|index| {
+            let status = index.index_status.as_deref();
+            matches!(status, Some("CREATING" | "DELETING"))
+        });
         Ok(Some(TableDescription {
+            unready_indexes: unready.map(|index| index.index_name.clone()).collect(),
             status: found.table_status,
             ttl_known: ttl.is_some(),
             id: found.table_id.or(made),

@@ -43,7 +43,7 @@ pub(in crate::load) struct ResumableFile {
 #[derive(Debug, thiserror::Error)]
 pub(in crate::load) enum ResumableFileError {
     /// It does not hold what the run wrote.
-    #[error("the file {} was changed since the run wrote it: {what}", path.display())]
+    #[error("the file {} has been changed since the run wrote it: {what}", path.display())]
     Changed {
         /// The file.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub(in crate::load) enum ResumableFileError {
         what: &'static str,
     },
     /// What is to be appended cannot be read.
-    #[error("cannot read back what is to be appended")]
+    #[error("cannot read back the data that is to be appended")]
     Unread {
         /// What the system says.
         #[source]
