@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::says;
 use crate::support::books::hold_compared;
+use crate::support::cli::dynafold;
 use crate::support::source::Source;
 use crate::support::storm::{Settings, Storm};
 use crate::support::{dynamodb_local, sqlite};
@@ -313,4 +314,28 @@ async fn what_is_repaired_is_sent_again_until_a_struggling_table_has_taken_it() 
     assert_eq!(report["outcome"]["state"], "failed");
     assert_eq!(figures(&report, &["repaired"]), [0]);
     assert_eq!(report["unexpected"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn migrate_is_named_only_where_it_makes_what_is_missing() {
+    let database = sqlite::Database::new("CREATE TABLE t (id INTEGER PRIMARY KEY);").await;
+    let (file, url) = (database.folder().join("m.yaml"), database.url());
+    let target = format!("local:{}", database.folder().join("t.ddb").display());
+    let ran = |command: &str, indexes: &str| {
+        let text = format!(
+            "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK }}{indexes} }}\n\
+             items: {{ T: {{ from: t, key: {{ PK: \"T#{{id}}\" }}, attributes: {{ G: one }} }} }}\n"
+        );
+        std::fs::write(&file, text).unwrap();
+        let file = file.display().to_string();
+        dynafold(&[command, &file, "--source", &url, "--target", &target])
+    };
+    let missing = ran("verify", "").exits(1).stderr;
+    assert!(missing.contains("creates and fills it"), "{missing}");
+    ran("migrate", "").exits(0);
+    let lacking = ran("verify", ", indexes: { GSI1: { partition: G } }")
+        .exits(1)
+        .stderr;
+    assert!(lacking.contains("the table has no index GSI1"), "{lacking}");
+    assert!(!lacking.contains("creates and fills it"), "{lacking}");
 }
