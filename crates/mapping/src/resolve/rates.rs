@@ -1,6 +1,7 @@
 //! What the rates of access patterns and item types come to for one partition, and what is found after it expired.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use dynafold_dynamodb::KeyAttribute;
 use dynafold_format::{count, counted, float, rounded};
@@ -35,12 +36,12 @@ pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern], finds: 
     let table = whole.table;
     let own = std::slice::from_ref(&table.partition);
     let all: Vec<&ResolvedItem> = whole.resolved.iter().collect();
-    shards(whole, own, &all);
+    shards(whole, bound, own, &all);
     few_values(whole, own, &all, None);
     for (index, written) in table.indexes.iter().zip(&whole.raw.table.indexes) {
         let within = all.iter().copied().filter(|item| may_be_in(item, index));
         let within: Vec<&ResolvedItem> = within.collect();
-        shards(whole, &index.partition, &within);
+        shards(whole, bound, &index.partition, &within);
         few_values(whole, &index.partition, &within, Some(&written.name));
     }
 }
@@ -224,63 +225,200 @@ fn expired(whole: &ResolvedMapping<'_>, pattern: &AccessPattern, found: &[&Resol
     tell(whole, Code::ExpiredItems, pattern, message, help);
 }
 
+/// Most shards that the filter takes.
+const MOST_SHARDS: u32 = 1_000_000;
+
+/// Writes a second of the fullest of so many shards, about. Each write goes to a shard by a hash, so the shards are not
+/// equally full: a shard's writes in one second have a binomial distribution with the standard deviation σ, and the largest
+/// of n of them is expected at the mean + σ·√(2 ln n) at most (Boucheron et al., "Concentration Inequalities", 2.5).
+fn fullest(writes: f64, shards: u32) -> f64 {
+    let shards = f64::from(shards);
+    let mean = writes / shards;
+    let deviation = (mean * (1.0 - 1.0 / shards)).sqrt();
+    mean + deviation * (2.0 * shards.ln()).sqrt()
+}
+
+/// The fewest shards of which the fullest takes its writes.
+fn shards_for(writes: f64) -> Option<u32> {
+    let mut numbers = 1..=MOST_SHARDS;
+    numbers.find(|shards| fullest(writes, *shards) <= PARTITION_WRITES)
+}
+
 /// Holds the number of shards of a partition key against the writes of its item types.
-fn shards(whole: &ResolvedMapping<'_>, partition: &[KeyAttribute], within: &[&ResolvedItem]) {
+fn shards(
+    whole: &ResolvedMapping<'_>,
+    bound: &[BoundPattern],
+    partition: &[KeyAttribute],
+    within: &[&ResolvedItem],
+) {
     for item in within {
-        let Some((shards, text)) = sharded(item, partition) else {
+        let Some(key) = ShardedKey::of(whole, item, partition) else {
             continue;
         };
-        let same = within
-            .iter()
-            .filter(|other| sharded(other, partition).is_some_and(|(_, theirs)| theirs == text));
-        let rates: Vec<f64> = same
-            .clone()
-            .filter_map(|other| other.item.write_rate)
-            .collect();
+        let is_same = |other: &&&ResolvedItem| {
+            let theirs = ShardedKey::of(whole, other, partition);
+            theirs.is_some_and(|theirs| theirs.text == key.text)
+        };
+        let same: Vec<&&ResolvedItem> = within.iter().filter(is_same).collect();
+        let rates = same.iter().filter_map(|other| other.item.write_rate);
+        let writes: f64 = rates.sum();
         let is_first = same
-            .clone()
-            .next()
+            .first()
             .is_some_and(|first| first.item.name == item.item.name);
-        if rates.is_empty() || !is_first {
+        if writes <= 0.0 || !is_first {
             continue;
         }
-        let writes: f64 = rates.iter().sum();
-        let needed = rounded((writes / PARTITION_WRITES).ceil()).max(1);
-        let shards = u64::from(shards);
-        let (message, help) = if shards < needed {
-            (
-                format!(
-                    "{} writes a second over {} are {} for each at least; one partition takes {}",
-                    count(rounded(writes)),
-                    counted(shards, "shard"),
-                    count(rounded(writes / float(shards))),
-                    count(rounded(PARTITION_WRITES)),
-                ),
-                format!("write shard({needed}) or more: `preview` shows how evenly they spread"),
-            )
-        } else if shards > 4 * needed {
-            (
-                format!(
-                    "{} writes a second need {}, and the key has {shards}: to read all of them takes {shards} requests",
-                    count(rounded(writes)),
-                    counted(needed, "shard"),
-                ),
-                format!(
-                    "write shard({}), which leaves room for twice the writes",
-                    2 * needed
-                ),
-            )
-        } else {
+        let told = key.few(writes).or_else(|| key.many(writes, bound));
+        let Some((message, help)) = told else {
             continue;
         };
-        let place = partition.iter().find(|key| {
-            let template = item.item.template(&key.name);
-            template.is_some_and(|template| template.placeholders().any(|one| shard(one).is_some()))
-        });
-        let place = place.map_or_else(|| item.name_span.clone(), |key| item.place(&key.name));
         whole
             .diagnostics
-            .add(Code::ShardCount, place, message, help);
+            .add(Code::ShardCount, item.place(&key.attribute), message, help);
+    }
+}
+
+/// A partition key with shards.
+struct ShardedKey {
+    /// The attribute that has the shard.
+    attribute: Arc<str>,
+    /// Its shards.
+    shards: u32,
+    /// How many values the column of the shards has at most, where its type tells.
+    sources: Option<u64>,
+    /// How many values the rest of the key has at most; 1 without a rest.
+    others: Option<u64>,
+    /// The templates of the key.
+    text: String,
+}
+
+impl ShardedKey {
+    /// `None` where no attribute has a shard, or more than one.
+    fn of(
+        whole: &ResolvedMapping<'_>,
+        item: &ResolvedItem,
+        partition: &[KeyAttribute],
+    ) -> Option<Self> {
+        let mut found = None;
+        let mut others = Some(1_u64);
+        let mut text = String::new();
+        for key in partition {
+            let template = item.item.template(&key.name)?;
+            let _ = writeln!(text, "{template}");
+            for placeholder in template.placeholders() {
+                let Some(shards) = shard(placeholder) else {
+                    let own = column_values(whole, item, placeholder);
+                    others = others.zip(own).map(|(all, own)| all.saturating_mul(own));
+                    continue;
+                };
+                let sources = type_of(item, placeholder);
+                let before = found.replace((key.name.clone(), shards, sources));
+                if before.is_some() {
+                    return None;
+                }
+            }
+        }
+        let (attribute, shards, sources) = found?;
+        Some(Self {
+            attribute,
+            shards,
+            sources,
+            others,
+            text,
+        })
+    }
+
+    /// Too few shards for the writes, though these go to all values of the rest of the key alike.
+    fn few(&self, writes: f64) -> Option<(String, String)> {
+        let each = writes / float(self.others?.max(1));
+        let sources = self.sources.and_then(|sources| u32::try_from(sources).ok());
+        let filled = sources.map_or(self.shards, |sources| sources.min(self.shards));
+        let full = fullest(each, filled);
+        if full <= PARTITION_WRITES {
+            return None;
+        }
+        let over = match self.others {
+            Some(others) if others > 1 => format!(
+                "about {} with {} each",
+                counted(others, "value"),
+                counted(self.shards, "shard")
+            ),
+            _ => counted(self.shards, "shard"),
+        };
+        let are = if filled < self.shards {
+            format!(", of which the column can fill {filled},")
+        } else {
+            String::new()
+        };
+        let message = format!(
+            "{} writes a second over {over}{are} are {} for each on average, and about {} for the fullest; one partition takes {}",
+            count(rounded(writes)),
+            count(rounded(each / f64::from(filled))),
+            count(rounded(full)),
+            count(rounded(PARTITION_WRITES)),
+        );
+        let needed = shards_for(each);
+        let help = match needed {
+            Some(needed) if sources.is_none_or(|sources| sources >= needed) => format!(
+                "write shard({needed}): about {} writes a second for the fullest; `preview --all` shows how the rows spread",
+                count(rounded(fullest(each, needed)))
+            ),
+            _ => {
+                "take the shard from a column with more values, such as the primary key".to_owned()
+            }
+        };
+        Some((message, help))
+    }
+
+    /// More shards than needed, though all writes go to one value of the rest of the key, and what reading them costs.
+    fn many(&self, writes: f64, bound: &[BoundPattern]) -> Option<(String, String)> {
+        let needed = shards_for(writes)?;
+        if self.shards <= needed.saturating_mul(2) {
+            return None;
+        }
+        let patterns = bound.iter().map(|bound| &bound.pattern);
+        let reads_all = patterns.clone().filter(|pattern| {
+            let mut partition = pattern.partition.iter();
+            pattern.shards == Some(self.shards)
+                && partition.any(|(key, _)| key.name == self.attribute)
+        });
+        let costs = reads_all.map(|pattern| {
+            let unit = if pattern.consistent { 1.0 } else { 0.5 };
+            let rate = pattern.rate.unwrap_or(1.0);
+            let units = |shards: u32| count(rounded(rate * unit * f64::from(shards)).max(1));
+            let of = match pattern.rate {
+                Some(_) => "read units a second",
+                None => "read units a request",
+            };
+            format!(
+                "`{}` takes at least {} {of} instead of {}",
+                pattern.name,
+                units(self.shards),
+                units(needed)
+            )
+        });
+        let mut costs: Vec<String> = costs.collect();
+        if costs.is_empty() {
+            if patterns.count() > 0 {
+                return None;
+            }
+            costs.push(format!(
+                "to read all of them takes {} requests",
+                self.shards
+            ));
+        }
+        let message = format!(
+            "{} writes a second need {}, and the key has {}: {}",
+            count(rounded(writes)),
+            counted(needed, "shard"),
+            self.shards,
+            costs.join(", "),
+        );
+        let help = format!(
+            "write shard({}), which leaves room for about twice the writes",
+            needed.saturating_mul(2)
+        );
+        Some((message, help))
     }
 }
 
@@ -289,23 +427,6 @@ fn shard(placeholder: &Placeholder) -> Option<u32> {
         Filter::Shard(shards) => Some(*shards),
         _ => None,
     })
-}
-
-/// The number of shards of a partition key that has no other value in it, and its text.
-fn sharded(item: &ResolvedItem, partition: &[KeyAttribute]) -> Option<(u32, String)> {
-    let mut shards = None;
-    let mut text = String::new();
-    for key in partition {
-        let template = item.item.template(&key.name)?;
-        let _ = writeln!(text, "{template}");
-        for placeholder in template.placeholders() {
-            let own = shard(placeholder)?;
-            if shards.replace(own).is_some() {
-                return None;
-            }
-        }
-    }
-    Some((shards?, text))
 }
 
 /// How many values an item type's partition key has at most, as far as types and the database's estimates tell.

@@ -1,7 +1,9 @@
 //! A case for every diagnostic code: the least mapping that shows it, and nothing else.
 
 use dynafold_mapping::diagnostic::{Code, Severity};
+use dynafold_mapping::template::{Context, Filter};
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, TableKind};
+use dynafold_relational::value::Value;
 
 use super::{catalog, check_with};
 
@@ -525,34 +527,142 @@ fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
     assert_eq!(heat(&shards, None).len(), 1);
 }
 
+/// What is said of the shards of users.
+fn shard_warnings(key: &str, rate: u32, rest: &str) -> Vec<String> {
+    let text = mapping(
+        "",
+        &format!(
+            "from: users, key: {{ PK: \"{key}\", SK: \"{{id | pad(9)}}\" }}, write_rate: {rate}"
+        ),
+        rest,
+    );
+    let told = codes_of(None, &text).into_iter();
+    told.filter_map(|told| Some(told.strip_prefix("shard-count: ")?.to_owned()))
+        .collect()
+}
+
 #[test]
 fn shards_are_held_against_the_writes() {
     let told = |shards: u32, rate: u32| {
-        let text = item(&format!(
-            "from: users, key: {{ PK: \"USERS#{{id | shard({shards})}}\", SK: \"{{id | pad(9)}}\" }}, write_rate: {rate}"
-        ));
-        let told = codes_of(None, &text).into_iter();
-        told.filter(|told| told.starts_with("shard-count"))
-            .collect::<Vec<_>>()
+        shard_warnings(&format!("USERS#{{id | shard({shards})}}"), rate, "")
     };
     assert_eq!(
         told(2, 5_000),
         [
-            "shard-count: 5,000 writes a second over 2 shards are 2,500 for each at least; one partition takes 1,000"
+            "5,000 writes a second over 2 shards are 2,500 for each on average, and about 2,542 for the fullest; one partition takes 1,000"
+        ]
+    );
+    // As many as writes / 1,000 are too few: a hash does not fill shards equally.
+    assert_eq!(
+        told(5, 5_000),
+        [
+            "5,000 writes a second over 5 shards are 1,000 for each on average, and about 1,051 for the fullest; one partition takes 1,000"
         ]
     );
     assert_eq!(
         told(20, 2_000),
         [
-            "shard-count: 2,000 writes a second need 2 shards, and the key has 20: to read all of them takes 20 requests"
+            "2,000 writes a second need 3 shards, and the key has 20: to read all of them takes 20 requests"
         ]
     );
-    for (shards, rate) in [(5, 5_000), (8, 2_000), (4, 10)] {
+    for (shards, rate) in [(6, 5_000), (6, 2_000), (1, 1_000), (2, 10)] {
         assert!(told(shards, rate).is_empty(), "{shards} {rate}");
     }
     let unrated =
         item("from: users, key: { PK: \"USERS#{id | shard(200)}\", SK: \"{id | pad(9)}\" }");
     assert!(codes_of(None, &unrated).is_empty());
+    // Two values of the rest of the key share the writes; a column of two values fills two shards.
+    let both = "{gender | present(M, X)}#{id | shard(3)}";
+    assert!(shard_warnings(both, 4_000, "").is_empty());
+    assert_eq!(
+        shard_warnings(both, 6_000, ""),
+        [
+            "6,000 writes a second over about 2 values with 3 shards each are 1,000 for each on average, and about 1,038 for the fullest; one partition takes 1,000"
+        ]
+    );
+    assert_eq!(
+        shard_warnings("U#{gender | present(M, X) | shard(9)}", 3_000, ""),
+        [
+            "3,000 writes a second over 9 shards, of which the column can fill 2, are 1,500 for each on average, and about 1,532 for the fullest; one partition takes 1,000"
+        ]
+    );
+    // How many values the rest has is not known, so all writes may go to one of them, or to many.
+    assert!(shard_warnings("{name}#{id | shard(2)}", 90_000, "").is_empty());
+}
+
+#[test]
+fn more_shards_than_needed_are_told_with_what_reading_them_costs() {
+    let told = |pattern: &str| {
+        let patterns = format!("access_patterns: {{ p: {{ {pattern} }} }}");
+        shard_warnings("USERS#{id | shard(20)}", 2_000, &patterns)
+    };
+    let all = "key: { PK: \"USERS#{* | shard(20)}\" }";
+    assert_eq!(
+        told(&format!("{all}, rate: 50")),
+        [
+            "2,000 writes a second need 3 shards, and the key has 20: `p` takes at least 500 read units a second instead of 75"
+        ]
+    );
+    assert_eq!(
+        told(&format!("{all}, consistent: true")),
+        [
+            "2,000 writes a second need 3 shards, and the key has 20: `p` takes at least 20 read units a request instead of 3"
+        ]
+    );
+    // What is asked by its shard alone costs no more with many.
+    assert!(told("key: { PK: \"USERS#{id | shard(20)}\" }").is_empty());
+}
+
+/// The shard of a number, by the filter itself.
+fn shard_of(id: u32, shards: u32) -> usize {
+    let context = Context {
+        now: jiff::Timestamp::UNIX_EPOCH,
+        time_zone: jiff::tz::TimeZone::UTC,
+        secret: None,
+    };
+    let shard = Filter::Shard(shards).apply(Value::Text(id.to_string().into()), &context);
+    match shard {
+        Ok(Value::Text(shard)) => shard.parse().unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The number of shards that a warning names, held against a second of writes to random users, by the filter itself.
+#[test]
+fn the_shards_that_a_warning_names_take_the_writes_and_a_thousand_each_does_not() {
+    for rate in [2_000_u32, 5_000, 20_000] {
+        let key = |shards: u32| format!("USERS#{{id | shard({shards})}}");
+        let text = item(&format!(
+            "from: users, key: {{ PK: \"{}\", SK: \"{{id | pad(9)}}\" }}, write_rate: {rate}",
+            key(1)
+        ));
+        let (_, diagnostics) = check_with(&text, &catalog());
+        let told = diagnostics.iter().find(|d| d.code == Code::ShardCount);
+        let help = told.and_then(|d| d.help.clone()).unwrap();
+        let named = help.split(['(', ')']).nth(1).unwrap();
+        let named: u32 = named.parse().unwrap();
+        let fullest = |shards: u32| {
+            let seconds = (0..10).map(|second: u32| {
+                let mut writes = vec![0_u32; usize::try_from(shards).unwrap()];
+                for write in 0..rate {
+                    // A multiplicative generator: users of whom nobody writes twice.
+                    let user = (second * 50_000 + write).wrapping_mul(2_654_435_761);
+                    writes[shard_of(user, shards)] += 1;
+                }
+                writes.into_iter().max().unwrap_or(0)
+            });
+            seconds.map(f64::from).sum::<f64>() / 10.0
+        };
+        assert!(
+            fullest(named) <= 1_000.0,
+            "{rate}: {} of {named}",
+            fullest(named)
+        );
+        let fewer = rate.div_ceil(1_000);
+        if fewer < named {
+            assert!(fullest(fewer) > 1_000.0, "{rate}: {}", fullest(fewer));
+        }
+    }
 }
 
 #[test]
