@@ -250,6 +250,9 @@ impl Target for FakeTarget {
     async fn create(&self, _: &Table) -> Result<Vec<Difference>, TargetError> {
         Ok(Vec::new())
     }
+    async fn add_index(&self, _: &Table, _: &Table, _: &Index) -> Result<(), TargetError> {
+        unreachable!("no load asks for it")
+    }
     async fn start(&self, _: &Table, _: bool) -> Result<(), TargetError> {
         self.starts.fetch_add(1, Ordering::SeqCst);
         Ok(())

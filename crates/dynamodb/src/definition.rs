@@ -10,11 +10,7 @@ use crate::{Index, KeyAttribute, Table, TableClass, Throughput};
 #[must_use]
 pub fn definition(table: &Table) -> Value {
     let (own, settings) = (slice::from_ref(&table.partition), &table.settings);
-    let definitions = table.key_attributes().into_iter();
-    let definitions = definitions
-        .map(|key| json!({ "AttributeName": &*key.name, "AttributeType": key.key_type.word() }));
     let provisioned = table.billing.provisioned();
-    let units = |units: Throughput| json!({ "ReadCapacityUnits": units.read, "WriteCapacityUnits": units.write });
     let global = table.indexes.iter().map(|index| {
         let capacity = provisioned.map(|whole| units(index.throughput.unwrap_or(whole)));
         index_definition(
@@ -29,7 +25,7 @@ pub fn definition(table: &Table) -> Value {
     let tags = settings.tags.iter();
     let tags = tags.map(|(key, value)| json!({ "Key": key, "Value": value }));
     without_empty(&json!({
-        "AttributeDefinitions": definitions.collect::<Value>(),
+        "AttributeDefinitions": attribute_definitions(table.key_attributes()),
         "KeySchema": key_schema(own, table.sort.as_slice()),
         "BillingMode": table.billing.service_word(),
         "ProvisionedThroughput": provisioned.map(units),
@@ -47,6 +43,41 @@ pub fn definition(table: &Table) -> Value {
         "TableClass": settings.class.map(TableClass::service_word),
         "Tags": tags.collect::<Value>(),
     }))
+}
+
+/// What `UpdateTable` takes to add a global index of the `wanted` table to the one that is `there`. The attributes of
+/// all keys are declared, those of the table as it is among them. How capacity is paid for is the table's own
+/// matter; where it is provisioned, the index gets what is wanted for it, or else what the table has.
+#[must_use]
+pub fn index_addition(there: &Table, wanted: &Table, index: &Index) -> Value {
+    let mut attributes = there.key_attributes();
+    for key in index.key() {
+        if !attributes.iter().any(|known| known.name == key.name) {
+            attributes.push(key);
+        }
+    }
+    let own = index.throughput.or(wanted.billing.provisioned());
+    let provisioned = there.billing.provisioned();
+    let capacity = provisioned.map(|whole| units(own.unwrap_or(whole)));
+    let create = index_definition(
+        index,
+        &index.partition,
+        "ProvisionedThroughput",
+        capacity.as_ref(),
+    );
+    json!({
+        "AttributeDefinitions": attribute_definitions(attributes),
+        "GlobalSecondaryIndexUpdates": [{ "Create": create }],
+    })
+}
+
+fn attribute_definitions(keys: Vec<&KeyAttribute>) -> Value {
+    let definition = |key: &KeyAttribute| json!({ "AttributeName": &*key.name, "AttributeType": key.key_type.word() });
+    keys.into_iter().map(definition).collect()
+}
+
+fn units(units: Throughput) -> Value {
+    json!({ "ReadCapacityUnits": units.read, "WriteCapacityUnits": units.write })
 }
 
 /// An index with its capacity, under the name that this has there.

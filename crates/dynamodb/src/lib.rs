@@ -14,7 +14,7 @@ mod table;
 mod types;
 
 pub use attribute::{Attribute, Item, sort_order};
-pub use definition::{definition, index_definition, without_empty};
+pub use definition::{definition, index_addition, index_definition, without_empty};
 pub use digest::DigestKey;
 pub use fingerprint::{BuildFingerprintHasher, fingerprint, fingerprints, partition_fingerprint};
 pub use json::{

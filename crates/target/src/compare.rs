@@ -5,7 +5,7 @@ use std::fmt;
 use dynafold_dynamodb::{Billing, Index, Projection, Table, Throughput, key_text};
 
 use super::TableDescription;
-use DifferenceWeight::{Breaking, Comfort, Fixed};
+use DifferenceWeight::{Breaking, Comfort, Fixed, Lacking};
 
 /// One way in which a table is not what the mapping says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,9 @@ pub struct Difference {
 pub enum DifferenceWeight {
     /// It costs money or comfort.
     Comfort,
-    /// Access patterns could not be served: an index is missing, or has another key, or holds less.
+    /// Access patterns could not be served: a global index is missing. It can be added to the table that is there.
+    Lacking,
+    /// The same: an index has another key, holds less, or is missing and cannot be added.
     Breaking,
     /// The same, or items could not be written, and a table that exists cannot be changed so: its key, and
     /// local indexes.
@@ -77,6 +79,35 @@ impl Differences {
     }
 }
 
+impl Differences {
+    /// Tells of a global index that the table lacks. DynamoDB keeps the type of a key attribute that it knows, whatever
+    /// is declared with a new index: such an index would have another key.
+    fn missing(&mut self, index: &Index, table: &Table) {
+        let name = &index.name;
+        let known = table.key_attributes();
+        let local = table.local_indexes.iter().find(|local| local.name == *name);
+        let local = local.map(|_| "a local index of the table has this name".to_owned());
+        let other = index.key().find_map(|key| {
+            let known = known.iter().find(|known| known.name == key.name)?;
+            (known.key_type != key.key_type).then(|| {
+                format!(
+                    "its key attribute {} is of type {}, and the table's keys have it as {}",
+                    key.name,
+                    key.key_type.word(),
+                    known.key_type.word()
+                )
+            })
+        });
+        match local.or(other) {
+            None => self.push(Lacking, format!("the table has no index {name}")),
+            Some(why) => self.push(
+                Breaking,
+                format!("the table has no index {name}, which cannot be added: {why}"),
+            ),
+        }
+    }
+}
+
 /// Names every difference, the table's key first. A TTL that could not be read is not one.
 #[must_use]
 pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
@@ -88,8 +119,8 @@ pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
         &wanted.key_text(),
         &found.key_text(),
     );
-    indexes(&wanted.indexes, &found.indexes, false, &mut all);
-    indexes(&wanted.local_indexes, &found.local_indexes, true, &mut all);
+    indexes(&wanted.indexes, &found.indexes, Some(found), &mut all);
+    indexes(&wanted.local_indexes, &found.local_indexes, None, &mut all);
     if ttl_known {
         let ttl = |table: &Table| table.ttl.clone().unwrap_or_else(|| "none".to_owned());
         let what = "the TTL attribute is";
@@ -107,20 +138,19 @@ pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
     all.0
 }
 
-fn indexes(wanted: &[Index], found: &[Index], local: bool, all: &mut Differences) {
+/// `table`: the one that is there, of which these are the global indexes; `None` for local ones.
+fn indexes(wanted: &[Index], found: &[Index], table: Option<&Table>, all: &mut Differences) {
     for index in wanted {
         let name = &index.name;
         let Some(other) = found.iter().find(|other| other.name == *name) else {
-            let (weight, kind) = if local {
-                (Fixed, "local ")
-            } else {
-                (Breaking, "")
-            };
-            all.push(weight, format!("the table has no {kind}index {name}"));
+            match table {
+                Some(table) => all.missing(index, table),
+                None => all.push(Fixed, format!("the table has no local index {name}")),
+            }
             continue;
         };
         // A local index has the table's partition key, which was compared.
-        let key = |index: &Index| index_key(index, local);
+        let key = |index: &Index| index_key(index, table.is_none());
         let what = format!("the key of index {name} is");
         all.differ(Breaking, &what, &key(index), &key(other));
         let weight = if lacks(&index.projection, &other.projection) {
@@ -134,7 +164,8 @@ fn indexes(wanted: &[Index], found: &[Index], local: bool, all: &mut Differences
     }
     for other in found {
         if !wanted.iter().any(|index| index.name == other.name) {
-            let text = format!("the mapping does not have the table's index {}", other.name);
+            let name = &other.name;
+            let text = format!("the mapping does not have the table's index {name}, which stays");
             all.push(Comfort, text);
         }
     }
@@ -250,7 +281,7 @@ mod tests {
                 "the table's key is PK (N), the mapping says PK (S), SK (S)",
                 "the key of index GSI1 is GSI1PK (S), [GSI1SK (S), more (S)], the mapping says GSI1PK (S), GSI1SK (S)",
                 "index GSI1 holds keys only, the mapping says keys and a, b",
-                "the mapping does not have the table's index other",
+                "the mapping does not have the table's index other, which stays",
                 "the table has no local index LSI1",
                 "the TTL attribute is none, the mapping says expires",
                 "the table is provisioned for 5 reads and 6 writes a second, the mapping says on demand",

@@ -3,7 +3,8 @@
 //! # The protocol
 //!
 //! A [`Target`] is one table's endpoint, shared between writers. [`Target::describe`] tells what is
-//! there; [`Target::create`] makes the table with its indexes and TTL and returns when it is ACTIVE.
+//! there; [`Target::create`] makes the table with its indexes and TTL and returns when it is ACTIVE;
+//! [`Target::add_index`] asks for one more global index and returns at once: it is being filled then.
 //! [`Target::write`] sends one batch once: no retry happens below it. Its answer says which items
 //! of the batch were not processed, which is an ordinary answer; only those may be sent again. An
 //! error says by its class what to do with the whole batch: send it again, split it, or give up.
@@ -41,7 +42,7 @@ pub use spec::{SpecError, TargetSpec};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dynafold_dynamodb::{Attribute, Item, Position, Request, Table};
+use dynafold_dynamodb::{Attribute, Index, Item, Position, Request, Table};
 
 /// Crates below the targets that handle credentials. Their logs name the access key's id, and
 /// commands that give credentials.
@@ -102,14 +103,34 @@ pub struct TableDescription {
     pub status: String,
     /// Keys, indexes, TTL and billing in the model's words.
     pub table: Table,
-    /// Global indexes that cannot be queried yet, or not any more: they are being filled or deleted.
-    pub unready_indexes: Vec<String>,
+    /// Global indexes that cannot be queried yet, or not any more. They are among those of `table` too.
+    pub unready_indexes: Vec<UnreadyIndex>,
     /// Whether the TTL could be read; its permission is a separate one.
     pub ttl_known: bool,
     /// What tells the table from another of its name, at another time.
     pub id: Option<String>,
     /// Items, as the service counts them now and then.
     pub item_count: Option<u64>,
+}
+
+/// A global index that cannot be queried yet, or not any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadyIndex {
+    /// Its name.
+    pub name: String,
+    /// What is being done with it.
+    pub change: IndexChange,
+}
+
+/// What is being done with an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexChange {
+    /// It is being made.
+    Create,
+    /// It is made, and is being filled with the items that the table has.
+    Backfill,
+    /// It is being deleted.
+    Delete,
 }
 
 /// The key of an item: partition, and sort where the table has one.
@@ -201,6 +222,10 @@ pub trait Target: Send + Sync {
     /// Makes a table with its indexes, TTL and settings, and waits until it is ACTIVE. Gives the
     /// settings that the table does not show afterwards; none of them fails it.
     async fn create(&self, table: &Table) -> Result<Vec<Difference>>;
+
+    /// Asks for a global index of the `wanted` table that the one that is `there` lacks. It is made and filled by and
+    /// by, which [`Target::describe`] tells; a table takes no other change meanwhile.
+    async fn add_index(&self, there: &Table, wanted: &Table, index: &Index) -> Result<()>;
 
     /// Compares the settings that the mapping names with those of a table that exists. What the
     /// endpoint does not tell is among the differences.

@@ -77,7 +77,7 @@ pub(super) async fn differences_from_the_mapping_are_named(
         [
             "the table's key is PK (S), SK (S), the mapping says PK (N), SK (S)",
             "the table has no index GSI9",
-            "the mapping does not have the table's index GSI1",
+            "the mapping does not have the table's index GSI1, which stays",
             "the key of index by_total is total (N), the mapping says total (S)",
             "the TTL attribute is expires, the mapping says later",
         ]

@@ -60,7 +60,9 @@ pub use report::{NoProgress, Progress, RunStep};
 pub use run::run;
 pub use scope::{ItemAction, RunSelection};
 pub use start::{BegunLoad, ReadyTable, begin};
-pub use table::{EnsuredTable, TableError, ensure_table};
+pub use table::{
+    EnsuredTable, FoundTable, IndexStep, TableError, add_indexes, ensure_table, find_table,
+};
 
 pub(crate) use books::Counts;
 pub(crate) use claims::subject;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use dynafold_dynamodb::{
-    Autoscale, Settings, StreamView, Table, TableClass, Throughput, definition,
+    Autoscale, Index, Settings, StreamView, Table, TableClass, Throughput, definition,
+    index_addition,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -37,6 +38,21 @@ impl Dynamodb {
         }
         self.set_ttl(table).await?;
         Ok(self.complete(table).await)
+    }
+
+    pub(super) async fn update_table_with(
+        &self,
+        there: &Table,
+        wanted: &Table,
+        index: &Index,
+    ) -> Result<()> {
+        let action = self.action("UpdateTable", &there.name);
+        let mut request = index_addition(there, wanted, index);
+        if let Some(members) = request.as_object_mut() {
+            members.insert("TableName".to_owned(), json!(there.name));
+        }
+        self.control::<IgnoredAny>(&action, &request).await?;
+        Ok(())
     }
 
     /// Waits until the table and all its indexes are ACTIVE.

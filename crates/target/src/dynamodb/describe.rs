@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Number, json};
 
 use super::Dynamodb;
-use crate::{Result, TableDescription};
+use crate::{IndexChange, Result, TableDescription, UnreadyIndex};
 
 /// What a description can lack.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +72,7 @@ struct ServiceIndex {
     index_name: String,
     /// DynamoDB Local and the embedded engine have been seen to leave it out.
     index_status: Option<String>,
+    backfilling: bool,
     key_schema: Vec<KeySchemaElement>,
     projection: ServiceProjection,
     provisioned_throughput: Option<ProvisionedThroughput>,
@@ -148,12 +149,19 @@ impl Dynamodb {
         // The table's own id, or else when it was made.
         let made = found.creation_date_time.map(|time| time.to_string());
         let indexes = found.global_secondary_indexes.iter();
-        let unready = indexes.filter(|index| {
-            let status = index.index_status.as_deref();
-            matches!(status, Some("CREATING" | "DELETING"))
+        let unready = indexes.filter_map(|index| {
+            Some(UnreadyIndex {
+                name: index.index_name.clone(),
+                change: match index.index_status.as_deref() {
+                    Some("CREATING") if index.backfilling => IndexChange::Backfill,
+                    Some("CREATING") => IndexChange::Create,
+                    Some("DELETING") => IndexChange::Delete,
+                    _ => return None,
+                },
+            })
         });
         Ok(Some(TableDescription {
-            unready_indexes: unready.map(|index| index.index_name.clone()).collect(),
+            unready_indexes: unready.collect(),
             status: found.table_status,
             ttl_known: ttl.is_some(),
             id: found.table_id.or(made),

@@ -16,7 +16,7 @@ pub(super) use client::{made_up_credentials, open, service};
 pub(super) use wording::without_values;
 
 use async_trait::async_trait;
-use dynafold_dynamodb::{Item, Position, Request, Table};
+use dynafold_dynamodb::{Index, Item, Position, Request, Table};
 
 use super::{
     Batch, BatchLimit, BatchOutcome, Difference, ItemKey, Page, Result, ScanRequest,
@@ -111,6 +111,10 @@ impl Target for Dynamodb {
 
     async fn create(&self, table: &Table) -> Result<Vec<Difference>> {
         self.create_table(table).await
+    }
+
+    async fn add_index(&self, there: &Table, wanted: &Table, index: &Index) -> Result<()> {
+        self.update_table_with(there, wanted, index).await
     }
 
     async fn compare_settings(&self, table: &Table) -> Vec<Difference> {

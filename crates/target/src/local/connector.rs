@@ -88,6 +88,7 @@ fn dispatch(database: &Database, operation: &str, body: &[u8]) -> Result<String,
         "PutItem" => run(body, |request| database.put_item(request)),
         "Query" => run(body, |request| database.query(request)),
         "Scan" => run(body, |request| database.scan(request)),
+        "UpdateTable" => run(body, |request| database.update_table(request)),
         "UpdateTimeToLive" => run(body, |request| database.update_time_to_live(request)),
         other => Err(DynoxideError::UnsupportedCapability(other.to_owned())),
     }
