@@ -2,6 +2,7 @@
 
 mod apart;
 mod ending;
+mod indexes;
 mod job;
 mod keys;
 mod rows;
@@ -10,6 +11,9 @@ mod table_state;
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
+use self::indexes::{IndexReport, TableIndexes};
 pub(super) use self::job::Migrate;
 use self::job::MigrateJob;
 use self::keys::KeyTemplateTexts;
@@ -32,14 +36,25 @@ pub(super) async fn run(arguments: Migrate, output: &OutputStreams) -> Result<Ou
     let ready = PreparedLoad::of(&job, output).await?;
     let partition = job.arguments.partition.as_deref();
     let nothing = partition.map(|value| selection::nothing_under(value, &ready.model));
-    let (mut report, resumable) = Box::pin(ready.load(&job, output)).await?;
+    let Loaded {
+        mut report,
+        indexes,
+        resumable,
+    } = Box::pin(ready.load(&job, output)).await?;
     if !job.arguments.items.is_empty() {
         // The others were not looked at, and have no books.
         (report.item_types).retain(|books| job.arguments.items.contains(&books.item_type));
     }
     match job.arguments.format {
-        Format::Text => output.text(&report::migration(&report))?,
-        Format::Json => output.json(&report)?,
+        Format::Text => {
+            let mut lines = vec![report::migration(&report)];
+            lines.extend(indexes.lines(job.arguments.plan));
+            output.text(&lines.join("\n"))?;
+        }
+        Format::Json => output.json(&MigrationJson {
+            report: &report,
+            indexes: indexes.reports(),
+        })?,
     }
     output.warnings(&report.warnings);
     let total = &report.total;
@@ -49,7 +64,25 @@ pub(super) async fn run(arguments: Migrate, output: &OutputStreams) -> Result<Ou
     {
         output.warning(&nothing);
     }
-    ending::ended(report, resumable, output)
+    let would_change = report.would_change() || (job.arguments.plan && indexes.would_change());
+    ending::ended(report, would_change, resumable, output)
+}
+
+/// What is printed for programs.
+#[derive(Serialize)]
+struct MigrationJson<'r> {
+    #[serde(flatten)]
+    report: &'r load::Report,
+    /// Indexes that the table lacked, and those that only the table has.
+    indexes: Vec<IndexReport>,
+}
+
+/// What a load came to.
+struct Loaded {
+    report: load::Report,
+    indexes: Arc<TableIndexes>,
+    /// Whether the load could go on.
+    resumable: bool,
 }
 
 /// A mapping as it is written.
@@ -118,13 +151,8 @@ impl PreparedLoad {
         })
     }
 
-    /// Locks the state, proves that the load can be, prepares the table, and loads. Says too whether
-    /// the load could go on.
-    async fn load(
-        mut self,
-        job: &MigrateJob,
-        output: &OutputStreams,
-    ) -> Result<(load::Report, bool), Failure> {
+    /// Locks the state, proves that the load can be, prepares the table, and loads.
+    async fn load(mut self, job: &MigrateJob, output: &OutputStreams) -> Result<Loaded, Failure> {
         let identity = self.source.identity().await?;
         let (target, model) = (self.target, self.model);
         // The lock first: of two runs that start at one time, the second must not touch anything.
@@ -146,6 +174,7 @@ impl PreparedLoad {
             keys.are_those_of(state::last(&job.state_file, state.as_ref(), &place), output)?;
         }
         let table_state = TableState::look(job, &target, &model, state.as_ref()).await?;
+        let indexes = table_state.agreed_indexes(job, &context, output).await?;
         if !job.arguments.plan && !state::goes_on(state.as_ref()) {
             load::clear_rejects(&self.options.rejects_file)?;
         }
@@ -178,6 +207,10 @@ impl PreparedLoad {
         } else {
             load::ReadyTable::default()
         };
-        Ok((begun.run(ready).await, resumable))
+        Ok(Loaded {
+            report: begun.run(ready).await,
+            indexes,
+            resumable,
+        })
     }
 }

@@ -13,6 +13,7 @@ use crate::dynamodb::price::Prices;
 use crate::dynamodb::{Billing, Table};
 use crate::load::TableError;
 use crate::mapping::model::Model;
+use crate::mapping::sample::ItemTypeSample;
 use crate::mapping::template::{Context, Filter, Secret};
 use crate::target::{self, Target, TargetSpec};
 use crate::{load, preview, source};
@@ -202,6 +203,45 @@ fn agree(
     OutputStreams::agree(yes, "this costs money", question, "nothing was done")
 }
 
+/// Rows that are counted, and what the first of them become.
+pub(super) struct CountedSample {
+    rows: u64,
+    pub(super) sample: ItemTypeSample,
+}
+
+impl CountedSample {
+    /// What all rows come to, if they are as those that were folded.
+    pub(super) fn of_all(&self, sampled: u64) -> u64 {
+        match format::whole(self.sample.items.len()) {
+            0 => self.rows,
+            folded => self.rows.saturating_mul(sampled).div_ceil(folded),
+        }
+    }
+}
+
+/// Counts the rows of each item type that is loaded, and folds the first.
+pub(super) async fn counted_samples(
+    source: &str,
+    model: &Model,
+    context: &Context,
+) -> Result<Vec<CountedSample>, Failure> {
+    // A connection of its own: the run's snapshot begins with the run.
+    let mut source = source::connect(source).await?;
+    let samples =
+        preview::sample(source.as_mut(), model, context.clone(), SAMPLE, &|_| true).await?;
+    let mut counted = Vec::new();
+    for (index, sample) in samples.into_iter().enumerate() {
+        let pass = model.item_types.get(index).map(|item| item.pass);
+        let pass = pass.and_then(|pass| model.passes.get(pass));
+        // Others are left out by a selection.
+        if let Some(pass) = pass.filter(|pass| pass.item_types.contains(&index)) {
+            let rows = source.count(&pass.scan.from).await?;
+            counted.push(CountedSample { rows, sample });
+        }
+    }
+    Ok(counted)
+}
+
 /// Items, units and price, from exact row counts and a sample of the items.
 async fn estimate(
     source: &str,
@@ -210,27 +250,12 @@ async fn estimate(
     usage: BilledUse,
     prices: &Prices,
 ) -> Result<String, Failure> {
-    // A connection of its own: the run's snapshot begins with the run.
-    let mut source = source::connect(source).await?;
-    let samples =
-        preview::sample(source.as_mut(), model, context.clone(), SAMPLE, &|_| true).await?;
     let (mut items, mut writes, mut reads) = (0_u64, 0_u64, 0_u64);
-    for (index, sample) in samples.iter().enumerate() {
-        let pass = model.item_types.get(index).map(|item| item.pass);
-        let pass = pass.and_then(|pass| model.passes.get(pass));
-        // Others are left out by a selection.
-        let Some(pass) = pass.filter(|pass| pass.item_types.contains(&index)) else {
-            continue;
-        };
-        let rows = source.count(&pass.scan.from).await?;
-        let folded = format::whole(sample.items.len());
-        let of_all = |sampled: u64| match folded {
-            0 => rows,
-            folded => rows.saturating_mul(sampled).div_ceil(folded),
-        };
-        items += rows;
-        writes += of_all(sample.items.iter().map(|item| item.units).sum());
-        reads += of_all(sample.items.iter().map(|item| read_units(item.size)).sum());
+    for counted in counted_samples(source, model, context).await? {
+        let sampled = || counted.sample.items.iter();
+        items += counted.rows;
+        writes += counted.of_all(sampled().map(|item| item.units).sum());
+        reads += counted.of_all(sampled().map(|item| read_units(item.size)).sum());
     }
     if let BilledUse::Samples(most) = usage
         && items > most
@@ -267,7 +292,7 @@ fn units(units: u64, what: &str, price: impl Fn(f64) -> Option<f64>) -> String {
 }
 
 /// What an estimate costs, behind what it is; nothing where the prices do not say it.
-fn dollars(usd: Option<f64>) -> String {
+pub(super) fn dollars(usd: Option<f64>) -> String {
     usd.map_or_else(String::new, |usd| format!(", about {usd:.2} USD"))
 }
 

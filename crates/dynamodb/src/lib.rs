@@ -22,7 +22,8 @@ pub use json::{
     write_attribute, write_item, write_plain,
 };
 pub use limits::{
-    MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES, write_units,
+    MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES,
+    STORED_OVERHEAD, write_units,
 };
 pub use merge::{ShardAnswer, merge};
 pub use request::{CallPlan, Position, Query, Request};

@@ -11,6 +11,9 @@ pub const MAX_NAME_BYTES: usize = 65_535;
 /// Levels of nesting; a value at the top of the item is at the first.
 pub const MAX_LEVELS: usize = 32;
 
+/// Bytes that DynamoDB adds to each item and index entry where it bills storage (limits.md 5).
+pub const STORED_OVERHEAD: u64 = 100;
+
 /// Write capacity units of an item or index entry of this size: one for each KB begun.
 #[must_use]
 pub fn write_units(size: usize) -> u64 {

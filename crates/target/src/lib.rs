@@ -39,6 +39,7 @@ pub use connect::connect;
 pub use error::{ErrorClass, TargetError, TargetErrorKind, Throttle};
 pub use spec::{SpecError, TargetSpec};
 
+use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -120,6 +121,18 @@ pub struct UnreadyIndex {
     pub name: String,
     /// What is being done with it.
     pub change: IndexChange,
+}
+
+/// What is being done with it: `index GSI1 is being deleted`.
+impl fmt::Display for UnreadyIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.change {
+            IndexChange::Create => "created",
+            IndexChange::Backfill => "filled with the items of the table",
+            IndexChange::Delete => "deleted",
+        };
+        write!(f, "index {} is being {what}", self.name)
+    }
 }
 
 /// What is being done with an index.

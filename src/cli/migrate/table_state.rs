@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
+use super::indexes::TableIndexes;
 use super::job::MigrateJob;
 use super::state;
 use crate::cli::failure::Failure;
 use crate::cli::output::OutputStreams;
 use crate::dynamodb::{Billing, Table};
 use crate::load::state::{Opened, TableAtStart};
-use crate::load::{self, EnsuredTable};
+use crate::load::{self, EnsuredTable, FoundTable};
 use crate::mapping::model::Model;
+use crate::mapping::template::Context;
 use crate::target::{ScanRequest, Target};
 
 /// Write units a second that a new table takes on demand (limits.md 27).
@@ -30,6 +32,12 @@ pub(super) struct TableState {
     may_hold_items: bool,
     /// The table of the attempts that are gone on with, where it is known.
     earlier_table_id: Option<String>,
+    /// Whether nothing is changed: what the table lacks is only named.
+    plans: bool,
+    /// The table that is loaded as it is, save for the indexes that it lacks.
+    found: Option<FoundTable>,
+    /// What becomes of indexes.
+    indexes: Arc<TableIndexes>,
 }
 
 impl TableState {
@@ -53,6 +61,9 @@ impl TableState {
             replace: false,
             may_hold_items: job.arguments.may_hold_items() || state::goes_on(opened),
             earlier_table_id: again.and_then(|earlier| earlier.table_id().map(str::to_owned)),
+            plans: job.arguments.plan,
+            found: None,
+            indexes: Arc::default(),
         };
         let table = &model.table;
         let there = target.describe(&table.name).await?;
@@ -65,15 +76,38 @@ impl TableState {
                 table_state.replace = true;
             }
             _ => {
-                let ensured = load::ensure_table(target.as_ref(), table, false).await?;
+                let found = load::find_table(target.as_ref(), table).await?;
+                let ensured = if job.arguments.no_create {
+                    found.clone().whole(target.as_ref(), table)?
+                } else {
+                    found.clone().as_it_is()
+                };
                 table_state.held = table_state.holds(&ensured).await?;
+                table_state.found = Some(found);
             }
         }
         Ok(table_state)
     }
 
-    /// Makes the table if it is missing, and empties it if that was agreed to. What was refused before
-    /// is refused again: time has passed.
+    /// What becomes of the table's indexes. Asks before some are added.
+    pub(super) async fn agreed_indexes(
+        &self,
+        job: &MigrateJob,
+        context: &Context,
+        output: &OutputStreams,
+    ) -> Result<Arc<TableIndexes>, Failure> {
+        if let Some(found) = &self.found {
+            let (target, model) = (self.target.as_ref(), self.model.as_ref());
+            let indexes = &self.indexes;
+            indexes
+                .look(found, job, target, model, context, output)
+                .await?;
+        }
+        Ok(self.indexes.clone())
+    }
+
+    /// Makes the table if it is missing, empties it if that was agreed to, or adds the indexes that were agreed
+    /// to. What was refused before is refused again: time has passed.
     pub(super) async fn prepare(self, output: &OutputStreams) -> Result<load::ReadyTable, Failure> {
         let (target, table) = (self.target.as_ref(), &self.model.table);
         if self.replace {
@@ -83,7 +117,16 @@ impl TableState {
         if self.earlier_table_id.is_some() && target.describe(&table.name).await?.is_none() {
             return Err(self.deleted());
         }
-        let ensured = load::ensure_table(target, table, self.create).await?;
+        let ensured = if self.plans {
+            load::find_table(target, table).await?.as_it_is()
+        } else {
+            if self.found.is_some() {
+                let found = load::find_table(target, table).await?.as_it_is();
+                self.same(&found)?;
+                self.indexes.add(target, table, output).await?;
+            }
+            load::ensure_table(target, table, self.create).await?
+        };
         let settings = if ensured.made {
             Vec::new()
         } else {
@@ -106,13 +149,7 @@ impl TableState {
     /// What a table holds; refuses it where that must not be.
     async fn holds(&self, ensured: &EnsuredTable) -> Result<TableAtStart, Failure> {
         let (target, table) = (self.target.as_ref(), &self.model.table);
-        if let (Some(earlier), Some(now)) = (&self.earlier_table_id, &ensured.id)
-            && earlier != now
-        {
-            let name = &table.name;
-            let message = format!("the table `{name}` was created again since the unfinished load");
-            return Err(Failure::failed(message).with_help("start over with --fresh"));
-        }
+        self.same(ensured)?;
         if ensured.made || is_empty(target, table).await? {
             return Ok(TableAtStart::Empty);
         }
@@ -128,6 +165,19 @@ impl TableState {
             "choose what happens to them: --append keeps them and replaces those with the \
              same keys, --changes-only writes only what differs, with --prune it deletes items that no row makes any more, --replace deletes the table and creates it again, --plan shows what would change",
         ))
+    }
+
+    /// Refuses another table than that of the attempts that are gone on with.
+    fn same(&self, ensured: &EnsuredTable) -> Result<(), Failure> {
+        match (&self.earlier_table_id, &ensured.id) {
+            (Some(earlier), Some(now)) if earlier != now => {
+                let name = &self.model.table.name;
+                let message =
+                    format!("the table `{name}` was created again since the unfinished load");
+                Err(Failure::failed(message).with_help("start over with --fresh"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The table of a load that goes on is not made: what is done was done in one that is gone.

@@ -2,13 +2,11 @@
 
 use serde::Serialize;
 
+use crate::dynamodb::STORED_OVERHEAD;
 use crate::dynamodb::price::{LoadDemand, Prices, Route, SteadyCost, WriteDemand, routes, steady};
 use crate::format::float;
 use crate::mapping::model::Model;
 use crate::preview::{Forecast, PlaceForecast, PlaceKind};
-
-/// Bytes that DynamoDB adds to each item and index entry where it bills storage (limits.md 5).
-const OVERHEAD: u64 = 100;
 
 /// What a load, and what comes after it, costs.
 #[derive(Debug, Clone, Serialize)]
@@ -29,7 +27,7 @@ pub(super) fn cost(forecast: &Forecast, model: &Model, prices: Prices) -> Cost {
     let places = &forecast.places;
     let stored = places
         .iter()
-        .map(|place| place.bytes + OVERHEAD * place.items);
+        .map(|place| place.bytes + STORED_OVERHEAD * place.items);
     let stored_bytes = stored.sum();
     let rated: Option<Vec<f64>> = global(places)
         .map(|place| place.rated.as_ref().map(|rated| rated.units_per_second))

@@ -1,7 +1,7 @@
 //! Sizes, capacity and cost: from all rows, or estimated.
 
-use dynafold_dynamodb::Table as Model;
 use dynafold_dynamodb::price::{Monthly, Prices, Rates, monthly};
+use dynafold_dynamodb::{STORED_OVERHEAD, Table as Model};
 use dynafold_format::{bytes, count, counted, float};
 use dynafold_mapping::forecast::PlaceForecast;
 
@@ -9,8 +9,6 @@ use super::{DocumentFacts, Totals, patterns};
 use crate::phrases::{self, cost, dollars, marked, units};
 use crate::tree::{DocBlock, DocRow, DocTable, TextPiece, code, plain, prose, texts};
 
-/// Bytes that DynamoDB adds to each item and index entry where it bills storage.
-const OVERHEAD: u64 = 100;
 /// Hot keys of a place that are named.
 const NAMED: usize = 5;
 /// A key is named from this share of a place's write units on.
@@ -238,7 +236,7 @@ impl Figures {
     fn costs(&self, prices: &Prices) -> DocBlock {
         let places = || self.places.iter();
         let stored: u64 = places()
-            .map(|place| place.bytes + OVERHEAD * place.items)
+            .map(|place| place.bytes + STORED_OVERHEAD * place.items)
             .sum();
         let units: u64 = places().map(|place| place.write_units).sum();
         let load = cost(prices.writes(float(units)));

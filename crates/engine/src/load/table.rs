@@ -286,7 +286,7 @@ async fn active(
                 sleep(POLL).await;
             }
             _ => {
-                let index = unready.map(|index| format!(", and its {}", change_text(index)));
+                let index = unready.map(|index| format!(", and its {index}"));
                 return Err(TableError::NotActive {
                     name: table.name.clone(),
                     place: target.place(),
@@ -295,15 +295,6 @@ async fn active(
             }
         }
     }
-}
-
-fn change_text(index: &UnreadyIndex) -> String {
-    let what = match index.change {
-        IndexChange::Create => "created",
-        IndexChange::Backfill => "filled with the items of the table",
-        IndexChange::Delete => "deleted",
-    };
-    format!("index {} is being {what}", index.name)
 }
 
 // Adding the global indexes that a table lacks. DynamoDB makes or deletes one index of a table at a time, and fills

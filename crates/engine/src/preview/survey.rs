@@ -8,7 +8,9 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dynafold_dynamodb::{Item, Table, partition_fingerprint, write_item, write_units};
+use dynafold_dynamodb::{
+    Item, STORED_OVERHEAD, Table, partition_fingerprint, write_item, write_units,
+};
 use dynafold_mapping::forecast::{HotKey, PlaceKind};
 use dynafold_mapping::item::{Folded, Folder};
 use dynafold_mapping::model::{ItemType, Model};
@@ -149,8 +151,6 @@ impl SizeHistogram {
 
 /// Most bytes of an item collection, where there is a local index (limits.md 25).
 const COLLECTION_LIMIT: u64 = 10 << 30;
-/// Bytes that DynamoDB adds to an item, and to an index entry, where it measures storage.
-pub(super) const OVERHEAD: u64 = 100;
 /// Counters of the sketch of collections. What is over the limit is found for certain while all
 /// bytes together are less than 4096 limits: 40 TB.
 const COUNTERS: usize = 4096;
@@ -203,7 +203,7 @@ impl SurveyTally {
         if let Some(items) = self.items.get_mut(item_type) {
             *items += 1;
         }
-        let mut stored = size + OVERHEAD;
+        let mut stored = size + STORED_OVERHEAD;
         let mut partition_units = write_units(folded.size);
         let Some((own, indexes)) = self.places.split_first_mut() else {
             return "";
@@ -213,7 +213,7 @@ impl SurveyTally {
             place.add(item_type, held);
             if place.kind() == PlaceKind::LocalIndex {
                 partition_units += write_units(held);
-                stored += count(held) + OVERHEAD;
+                stored += count(held) + STORED_OVERHEAD;
             } else {
                 place.add_units(item_type, item, write_units(held));
             }
