@@ -162,6 +162,10 @@ impl ProgressLines {
 impl Progress for ProgressLines {
     fn pass(&self, _pass: usize, _name: &str, item_types: &[usize], estimated_rows: Option<u64>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.counts.iter().all(|count| *count == 0) {
+            // The table may have been waited for, and its indexes.
+            state.started = Instant::now();
+        }
         for item_type in item_types {
             if let Some(total) = state.totals.get_mut(*item_type) {
                 *total = estimated_rows;

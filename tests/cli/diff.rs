@@ -205,11 +205,11 @@ a table that the first has loaded
   ORDER: about 5 items to write, because the key is made otherwise; about 5 items are there under old keys, and where these are not made any more --prune deletes them
   CUSTOMER: every row makes the same item: nothing is written
   CART: about 2 items whose item type is gone: where nothing overwrites them they stay, because the new mapping does not know them as its own
-  index byStatus: to be deleted and added again, because its key and what it holds cannot be changed
-  index byTotal: to be added and filled with the items of INVOICE that have its key
+  index byStatus: to be deleted, because its key and what it holds cannot be changed; `migrate` then adds it again
+  index byTotal: `migrate --changes-only` adds it, for the items of INVOICE that have its key
   index byDay: stays until you delete it
 
-`migrate` with the second mapping and --changes-only --prune does this, once the table has these indexes
+`migrate` with the second mapping and --changes-only --prune does this, once the indexes that change are deleted
 about 33 or more write units if all of it is written and deleted: 0.00 USD on demand or more (row counts are the catalog's; items by the sizes that the schema allows, prices of 2026-08-12 in us-east-1; check yours)
 ";
     let text = case.text(3);

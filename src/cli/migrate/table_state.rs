@@ -2,6 +2,7 @@
 //! begin.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::indexes::TableIndexes;
 use super::job::MigrateJob;
@@ -110,6 +111,7 @@ impl TableState {
     /// to. What was refused before is refused again: time has passed.
     pub(super) async fn prepare(self, output: &OutputStreams) -> Result<load::ReadyTable, Failure> {
         let (target, table) = (self.target.as_ref(), &self.model.table);
+        let begun = Instant::now();
         if self.replace {
             target.delete_table(&table.name).await?;
             output.note(&format!("deleted the table `{}`", table.name));
@@ -143,6 +145,7 @@ impl TableState {
             table_at_start: self.holds(&ensured).await?,
             table_id: ensured.id,
             start: (made && matches!(table.billing, Billing::OnDemand)).then_some(NEW_TABLE),
+            took: begun.elapsed(),
         })
     }
 

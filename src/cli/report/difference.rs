@@ -195,10 +195,10 @@ fn migration(diff: &MappingDiff, prices: &Prices, out: &mut Vec<String>) {
         [] => String::new(),
         options => format!(" and {}", options.join(" ")),
     };
-    let lacks =
-        |index: &IndexDiff| index.change != ChangeKind::Removed && index_step(index).is_some();
-    let once = if new_table.is_none() && diff.indexes.iter().any(lacks) {
-        ", once the table has these indexes"
+    let changes =
+        |index: &IndexDiff| index.change == ChangeKind::Changed && index_step(index).is_some();
+    let once = if new_table.is_none() && diff.indexes.iter().any(changes) {
+        ", once the indexes that change are deleted"
     } else {
         ""
     };
@@ -283,14 +283,16 @@ fn index_step(index: &IndexDiff) -> Option<String> {
     let name = &index.index;
     let is_same_index = index.changes.iter().all(|change| change.what == "capacity");
     Some(match index.change {
-        ChangeKind::Added if index.holds.is_empty() => format!("index {name}: to be added"),
+        ChangeKind::Added if index.holds.is_empty() => {
+            format!("index {name}: `migrate --changes-only` adds it")
+        }
         ChangeKind::Added => format!(
-            "index {name}: to be added and filled with the items of {} that have its key",
+            "index {name}: `migrate --changes-only` adds it, for the items of {} that have its key",
             index.holds.join(", ")
         ),
         ChangeKind::Removed => format!("index {name}: stays until you delete it"),
         ChangeKind::Changed if !is_same_index => format!(
-            "index {name}: to be deleted and added again, because its key and what it holds cannot be changed"
+            "index {name}: to be deleted, because its key and what it holds cannot be changed; `migrate` then adds it again"
         ),
         ChangeKind::Changed | ChangeKind::Same => return None,
     })

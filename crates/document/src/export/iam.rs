@@ -190,7 +190,11 @@ pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
         make.push("TagResource");
     }
     if !settings.replicas.is_empty() {
-        make.extend(["UpdateTable", "CreateTableReplica"]);
+        make.push("CreateTableReplica");
+    }
+    // A replica, and a global index that the table lacks.
+    if !(table.indexes.is_empty() && settings.replicas.is_empty()) {
+        make.push("UpdateTable");
     }
     load.sort_unstable();
     make.sort_unstable();

@@ -69,6 +69,7 @@ impl BegunLoad {
 
     /// Loads and reports. Never fails but in its report.
     pub async fn run(mut self, ready: ReadyTable) -> Report {
+        self.at += ready.took;
         if let Some(mut setting) = self.setting.take() {
             setting.ready = ready;
             match self.enter(&mut setting).await {

@@ -8,7 +8,7 @@ use dynafold_mapping::model::Model;
 use dynafold_relational::catalog::Dbms;
 use dynafold_source::Source;
 use parking_lot::Mutex;
-use tokio::time::Instant;
+use tokio::time::{Duration, Instant};
 
 use super::ending::{EndReason, RunHalt};
 use super::failure::Failure;
@@ -173,6 +173,8 @@ pub struct ReadyTable {
     pub table_id: Option<String>,
     /// Write units a second to begin with, where it takes no more at first.
     pub start: Option<f64>,
+    /// How long it took to make it ready, which is no time of the load.
+    pub took: Duration,
 }
 
 /// Opens the source, plans, and proves the keys. Never fails but in its report.
