@@ -10,6 +10,7 @@ mod erase;
 mod failing;
 mod first;
 mod help;
+mod indexes;
 mod life;
 mod mistakes;
 mod preview;

@@ -60,6 +60,7 @@ mod support {
 }
 #[cfg(test)]
 mod target {
+    mod adding;
     mod conformance;
     mod dynamodb;
     mod environment;

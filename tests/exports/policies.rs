@@ -70,7 +70,7 @@ async fn a_mapping_without_settings_needs_no_permission_for_them() {
         {
             "Sid": "DynafoldMigrationMakeTheTable",
             "Effect": "Allow",
-            "Action": ["dynamodb:CreateTable"],
+            "Action": ["dynamodb:CreateTable", "dynamodb:UpdateTable"],
             "Resource": [table],
         },
         {
@@ -87,6 +87,9 @@ async fn a_mapping_without_settings_needs_no_permission_for_them() {
         },
     ]);
     assert_eq!(json!(statements), expected);
+    // Without global indexes none is added to a table.
+    let (statements, _) = self::statements("cart", "iam-migration", &further).await;
+    assert!(!actions(&statements).contains("UpdateTable"));
 }
 
 /// Operator and values of the conditions, by the statements' ids.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use dynafold::catalog::{Catalog, Column, Dbms};
-use dynafold::dynamodb::{Item, Position, Request, Table};
+use dynafold::dynamodb::{Index, Item, Position, Request, Table};
 use dynafold::scan::{Range, Relation, Scan};
 use dynafold::source::{Canceller, Chunk, LeftBehind, Row, Source, SourceError, SourceIdentity};
 use dynafold::target::{
