@@ -1,6 +1,7 @@
 //! Global indexes that a live table lacks: shown, asked about, added, and gone on with, on the embedded engine and
 //! DynamoDB Local, which takes about half a minute for each.
 
+use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +15,6 @@ use crate::support::contents::contents;
 use crate::support::dynamodb_local;
 use crate::support::sqlite::Database;
 use crate::support::storm::{Settings, Storm};
-use crate::support::wait::{PATIENCE, comes_to};
 
 const ORDERS: &str = "CREATE TABLE orders (id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, status TEXT NOT NULL, total INTEGER NOT NULL);
      INSERT INTO orders VALUES (1, 'a', 'open', 10), (2, 'a', 'done', 20), (3, 'b', 'open', 30), (4, 'b', 'open', 10);";
@@ -131,19 +131,23 @@ table:
         run(&mut self.with_source("migrate", arguments))
     }
 
-    /// Starts a load that adds indexes, and waits until this one is being made.
-    async fn adds(&self, index: &str) -> Child {
-        let mut command =
-            self.with_source("migrate", &["--changes-only", "--yes", "--format", "json"]);
+    /// Starts a load that adds indexes, and waits until it waits for this one.
+    fn waits_for(&self, index: &str) -> Child {
+        let arguments = ["--changes-only", "--yes", "--format", "json"];
+        let mut command = self.with_source("migrate", &arguments);
         command.stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.spawn().unwrap();
-        let target = self.connect().await;
-        let is_made = async || {
-            let there = target.describe(&self.table).await.unwrap().unwrap();
-            there.unready_indexes.iter().any(|one| one.name == index)
-        };
-        assert!(comes_to(PATIENCE, is_made).await, "{index} was not begun");
+        let mut child = command.spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let wanted = format!("waiting: index {index} is being ");
+        let (mut said, mut line) = (String::new(), String::new());
+        while !line.starts_with(&wanted) {
+            line.clear();
+            let read = stderr.read_line(&mut line).unwrap();
+            assert!(read > 0, "it does not wait for {index}:\n{said}");
+            said.push_str(&line);
+        }
+        child.stderr = Some(stderr.into_inner());
         child
     }
 
@@ -332,7 +336,7 @@ async fn a_live_table_gets_the_indexes_that_it_lacks() {
 async fn the_next_run_waits_for_an_index_that_a_killed_one_has_asked_for() {
     let case = Case::new(Some(dynamodb_local::endpoint())).await;
     case.map(&[OLD, BY_TOTAL, BY_STATUS], "");
-    let mut killed = case.adds("byTotal").await;
+    let mut killed = case.waits_for("byTotal");
     killed.kill().unwrap();
     ran(killed);
 
@@ -346,7 +350,7 @@ async fn the_next_run_waits_for_an_index_that_a_killed_one_has_asked_for() {
         [state("byStatus", "to_add"), state("byTotal", "being_made")]
     );
 
-    let interrupted = case.adds("byTotal").await;
+    let interrupted = case.waits_for("byTotal");
     interrupt(&interrupted);
     let interrupted = ran(interrupted).exits(130);
     assert_eq!(

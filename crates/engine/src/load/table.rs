@@ -357,7 +357,9 @@ pub async fn add_indexes(
         let adds = next.is_some();
         match (found.blocked_by(table, adds), next) {
             (Some(index), _) => {
-                if !lacks(&index.name) && !awaited.contains(&index.name) {
+                let is_made = index.change != IndexChange::Delete;
+                let is_ours = is_made && table.index(&index.name).is_some();
+                if is_ours && !awaited.contains(&index.name) {
                     awaited.push(index.name.clone());
                 }
                 told(&IndexStep::Waiting(index.clone()));
