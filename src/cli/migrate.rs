@@ -201,7 +201,7 @@ impl PreparedLoad {
         .await;
         let ready = if begun.goes_on() {
             tokio::select! {
-                ready = table_state.prepare(output) => ready?,
+                ready = table_state.prepare(job, output) => ready?,
                 () = cancel.cancelled() => load::ReadyTable::default(),
             }
         } else {

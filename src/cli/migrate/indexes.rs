@@ -331,3 +331,28 @@ impl IndexLines<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_has_a_price_where_writing_costs_money() {
+        let estimate = IndexEstimate {
+            entries: 1_000_000,
+            write_units: 2_000_000,
+            stored_bytes: 3_000_000_000,
+        };
+        let prices = r#"{ "date": "2026-01-01", "default_region": "here", "regions": { "here": {
+            "usd_per_million_write_units": 0.5, "usd_per_gb_month": 0.25 } } }"#;
+        let prices = Prices::read(prices, None).unwrap();
+        assert_eq!(
+            estimate.text(Some(&prices)),
+            "about 1,000,000 entries, 2,000,000 write units, about 1.00 USD on demand; 2.79 GiB of storage, about 0.75 USD a month"
+        );
+        assert_eq!(
+            estimate.text(None),
+            "about 1,000,000 entries, 2,000,000 write units; 2.79 GiB of storage"
+        );
+    }
+}

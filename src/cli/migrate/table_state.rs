@@ -33,8 +33,6 @@ pub(super) struct TableState {
     may_hold_items: bool,
     /// The table of the attempts that are gone on with, where it is known.
     earlier_table_id: Option<String>,
-    /// Whether nothing is changed: what the table lacks is only named.
-    plans: bool,
     /// The table that is loaded as it is, save for the indexes that it lacks.
     found: Option<FoundTable>,
     /// What becomes of indexes.
@@ -62,7 +60,6 @@ impl TableState {
             replace: false,
             may_hold_items: job.arguments.may_hold_items() || state::goes_on(opened),
             earlier_table_id: again.and_then(|earlier| earlier.table_id().map(str::to_owned)),
-            plans: job.arguments.plan,
             found: None,
             indexes: Arc::default(),
         };
@@ -109,7 +106,11 @@ impl TableState {
 
     /// Makes the table if it is missing, empties it if that was agreed to, or adds the indexes that were agreed
     /// to. What was refused before is refused again: time has passed.
-    pub(super) async fn prepare(self, output: &OutputStreams) -> Result<load::ReadyTable, Failure> {
+    pub(super) async fn prepare(
+        self,
+        job: &MigrateJob,
+        output: &OutputStreams,
+    ) -> Result<load::ReadyTable, Failure> {
         let (target, table) = (self.target.as_ref(), &self.model.table);
         let begun = Instant::now();
         if self.replace {
@@ -119,7 +120,7 @@ impl TableState {
         if self.earlier_table_id.is_some() && target.describe(&table.name).await?.is_none() {
             return Err(self.deleted());
         }
-        let ensured = if self.plans {
+        let ensured = if job.arguments.plan {
             load::find_table(target, table).await?.as_it_is()
         } else {
             if self.found.is_some() {
