@@ -171,6 +171,7 @@ fn coverage(coverage: &Coverage, detailed: bool) -> ProofLine {
             text.push_str(&format!("; {what}: {}", listed(names, detailed)));
         }
     };
+    say("in items only in part", &coverage.in_part);
     say("in no item", &coverage.in_no_item);
     say("omitted", &coverage.omitted);
     say("tables not read", &coverage.unused_tables);

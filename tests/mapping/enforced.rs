@@ -299,6 +299,8 @@ async fn a_join_leads_to_one_parent_only_where_it_compares_as_the_parents_key_do
          CREATE UNIQUE INDEX k_by_pattern ON alike (k text_pattern_ops); CREATE UNIQUE INDEX d_as_itself ON alike (d);
          CREATE TABLE numbers (k numeric PRIMARY KEY);
          CREATE TABLE child (id int PRIMARY KEY, r char(2), t text, c citext, n int);
+         CREATE TABLE days (id int PRIMARY KEY, d date NOT NULL);
+         CREATE TABLE parts (id int PRIMARY KEY, hidden text, doc jsonb, whole text);
          CREATE TABLE sizes (id int PRIMARY KEY, n numeric(3, -5) NOT NULL)",
     )
     .await;
@@ -327,6 +329,14 @@ async fn a_join_leads_to_one_parent_only_where_it_compares_as_the_parents_key_do
     // PK 3, SK 3, _type 6, v 1; and -99900000 behind `n`.
     let sized = "  T: { from: sizes, columns: [], key: { PK: \"{id | pad(1)}\", SK: S }, attributes: { v: \"n{n}\" } }";
     assert_eq!(proofs(&catalog, sized).sizes[0].most_bytes, Some(24));
+    // The name of a day has no fixed width; the date of which it is made has.
+    let named = "  T: { from: days, columns: [], key: { PK: \"{id | pad(1)}\", SK: S }, attributes: { v: \"{d | format('%A')}\" } }";
+    assert_eq!(proofs(&catalog, named).sizes[0].most_bytes, None);
+    // A member, what hides a value, and a whole column: PK, v.
+    let parts = "  T: { from: parts, columns: [], key: { PK: \"{id | pad(1)}\", SK: S }, attributes: { v: \"{whole}\", p: \"{hidden | redact}\", m: \"{doc.member}\" } }";
+    let coverage = proofs(&catalog, parts).coverage;
+    assert_eq!((coverage.in_items, coverage.columns), (2, 4));
+    assert_eq!(coverage.in_part, ["parts.hidden", "parts.doc"]);
 }
 
 #[tokio::test]

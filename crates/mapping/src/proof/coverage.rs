@@ -7,7 +7,8 @@ use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 
 use super::Coverage;
 use super::facts::{ProofSubject, RelationKind};
-use crate::model::{AttributeNode, ChildContainer, Template};
+use crate::model::{AttributeNode, ChildContainer, Explode, Placeholder, Template};
+use crate::template::Filter;
 
 /// What coverage needs of an item type besides its facts.
 pub(crate) struct Covered<'a> {
@@ -18,8 +19,29 @@ pub(crate) struct Covered<'a> {
     pub omitted: Vec<&'a str>,
 }
 
-/// The columns that are in items, table by table.
-type Used<'a> = BTreeMap<&'a TableName, BTreeSet<&'a str>>;
+/// The columns that items are made of, table by table; whether their values are in the items, or only a part of them.
+type Used<'a> = BTreeMap<&'a TableName, BTreeMap<&'a str, Share>>;
+
+/// How much of a column's value is in items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Share {
+    /// A member of a document, the position in an array, or what `redact`, `shard` and `present` leave.
+    Part,
+    Whole,
+}
+
+impl Share {
+    fn of(placeholder: &Placeholder) -> Self {
+        let hides = |filter: &Filter| {
+            matches!(
+                filter,
+                Filter::Redact | Filter::Shard(_) | Filter::Present { .. }
+            )
+        };
+        let is_part = !placeholder.place.path.is_empty() || placeholder.filters.iter().any(hides);
+        if is_part { Self::Part } else { Self::Whole }
+    }
+}
 
 /// Counts the columns of the tables that the mapping uses.
 pub(crate) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -> Coverage {
@@ -28,14 +50,13 @@ pub(crate) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -> Coverage {
         for table in each.scan.tables() {
             used.entry(table).or_default();
         }
-        for (_, node) in &each.subject.item.attributes {
-            take(node, each.scan, &mut used);
+        let item = &each.subject.item;
+        for (_, node) in &item.attributes {
+            take(node, each.scan, &item.explodes, &mut used);
         }
-        for place in &each.subject.item.spreads {
-            column(each.scan, place.column, &mut used);
-        }
-        for explode in &each.subject.item.explodes {
-            column(each.scan, explode.array.column, &mut used);
+        for place in &item.spreads {
+            let share = part_if(!place.path.is_empty());
+            column(each.scan, &item.explodes, place.column, share, &mut used);
         }
     }
     let mut coverage = Coverage::default();
@@ -113,7 +134,7 @@ pub(crate) fn numbered_keys(
 
 fn add(
     table: &Table,
-    used: &BTreeSet<&str>,
+    used: &BTreeMap<&str, Share>,
     covered: &[Covered<'_>],
     catalog: &Catalog,
     coverage: &mut Coverage,
@@ -127,12 +148,11 @@ fn add(
     for column in &table.columns {
         coverage.columns += 1;
         let full = || format!("{name}.{}", column.name);
-        if used.contains(column.name.as_str()) {
-            coverage.in_items += 1;
-        } else if is_omitted(&column.name) {
-            coverage.omitted.push(full());
-        } else {
-            coverage.in_no_item.push(full());
+        match used.get(column.name.as_str()) {
+            Some(Share::Whole) => coverage.in_items += 1,
+            Some(Share::Part) => coverage.in_part.push(full()),
+            None if is_omitted(&column.name) => coverage.omitted.push(full()),
+            None => coverage.in_no_item.push(full()),
         }
     }
 }
@@ -163,28 +183,51 @@ fn in_query(table: &Table, covered: &[Covered<'_>]) -> bool {
     })
 }
 
+fn part_if(is_part: bool) -> Share {
+    if is_part { Share::Part } else { Share::Whole }
+}
+
 /// Takes the columns of a node in.
-fn take<'a>(node: &AttributeNode, scan: &'a Scan, used: &mut Used<'a>) {
-    for place in node.places() {
-        column(scan, place.column, used);
-    }
-    node.visit(&mut |node| {
-        if let AttributeNode::Embed(embed) = node
-            && let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column)
-        {
-            take(&embed.each, &children.rows, used);
-            if let ChildContainer::Map(template) = &embed.gather {
-                for placeholder in template.placeholders() {
-                    column(&children.rows, placeholder.place.column, used);
+fn take<'a>(node: &AttributeNode, scan: &'a Scan, explodes: &[Explode], used: &mut Used<'a>) {
+    node.visit(&mut |node| match node {
+        AttributeNode::Template(template) => {
+            for placeholder in template.placeholders() {
+                let (at, share) = (placeholder.place.column, Share::of(placeholder));
+                column(scan, explodes, at, share, used);
+            }
+        }
+        AttributeNode::Map { spreads, .. } => {
+            for place in spreads {
+                let share = part_if(!place.path.is_empty());
+                column(scan, explodes, place.column, share, used);
+            }
+        }
+        AttributeNode::Embed(embed) => {
+            if let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column) {
+                take(&embed.each, &children.rows, &[], used);
+                if let ChildContainer::Map(template) = &embed.gather {
+                    for placeholder in template.placeholders() {
+                        let (at, share) = (placeholder.place.column, Share::of(placeholder));
+                        column(&children.rows, &[], at, share, used);
+                    }
                 }
             }
         }
+        _ => {}
     });
 }
 
-/// Takes one column in.
-fn column<'a>(scan: &'a Scan, index: usize, used: &mut Used<'a>) {
-    if let Some((table, name)) = scan.origin(index) {
-        used.entry(table).or_default().insert(name);
+/// Takes one column in. An element is of the column whose array is exploded.
+fn column<'a>(scan: &'a Scan, explodes: &[Explode], at: usize, share: Share, used: &mut Used<'a>) {
+    for explode in explodes {
+        if explode.element == at || explode.index == at {
+            let is_part = explode.index == at || !explode.array.path.is_empty();
+            let share = share.min(part_if(is_part));
+            return column(scan, explodes, explode.array.column, share, used);
+        }
+    }
+    if let Some((table, name)) = scan.origin(at) {
+        let known = used.entry(table).or_default().entry(name).or_insert(share);
+        *known = share.max(*known);
     }
 }

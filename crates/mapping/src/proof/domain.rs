@@ -274,6 +274,9 @@ impl Domain {
             if letters(&forms).is_ascii() {
                 self.bytes = forms.iter().map(Vec::len).max();
             }
+        } else {
+            // How many bytes the value had before says nothing of this text.
+            self.bytes = None;
         }
         self.of_kind(ValueKind::Text).in_forms(forms).settled()
     }

@@ -271,7 +271,9 @@ fn written_by(pattern: &str) -> TextForm {
             Some('T') => form.extend(like("00:00:00")),
             Some('R') => form.extend(like("00:00")),
             Some('%') => form.push(one(CharSet::one('%'))),
-            _ => return vec![many(CharSet::ANY)],
+            // A fraction of zero is written as nothing.
+            Some('.') => return vec![many(CharSet::ANY)],
+            _ => return some(CharSet::ANY),
         }
     }
     form

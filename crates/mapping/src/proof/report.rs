@@ -46,6 +46,9 @@ pub struct Coverage {
     pub columns: usize,
     /// Those of them that are in an item, under their own names or in a template.
     pub in_items: usize,
+    /// Those of which an item has only a part: a member of a document, the position in an array, or what `redact`, `shard`
+    /// or `present` makes of them.
+    pub in_part: Vec<String>,
     /// Those that `omit` leaves out by name.
     pub omitted: Vec<String>,
     /// Those that are in no item and that no `omit` names.

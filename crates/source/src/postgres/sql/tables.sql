@@ -1,8 +1,8 @@
--- One row for each relation. Estimates of a partitioned table are its partitions' sums; a partition
--- that was never analysed adds nothing.
+-- One row for each relation. Estimates are sums over all tables whose rows it gives: its partitions, and tables that
+-- inherit from it. One that was never analysed adds nothing.
 , part AS (
     SELECT
-        member.root,
+        heir.root,
         pg_catalog.sum(
             CASE
                 WHEN c.relkind = 'p' OR c.reltuples < 0 THEN NULL
@@ -15,9 +15,9 @@
         pg_catalog.sum(
             CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_table_size(c.oid) END
         ) AS bytes
-    FROM member
-    JOIN pg_catalog.pg_class AS c ON c.oid = member.oid
-    GROUP BY member.root
+    FROM heir
+    JOIN pg_catalog.pg_class AS c ON c.oid = heir.oid
+    GROUP BY heir.root
 )
 -- What views read, through other views too.
 , seen (view, oid, kind) AS (
