@@ -11,6 +11,7 @@ use super::mapping::MappingFile;
 use super::options::{Format, SourceArguments};
 use super::output::OutputStreams;
 use super::{Outcome, mapping, prices, report};
+use crate::load::ItemTypeMarks;
 use crate::mapping::Proofs;
 use crate::mapping::diff::{DiffSide, MappingDiff, diff};
 use crate::mapping::model::Model;
@@ -44,7 +45,8 @@ pub(super) async fn run(arguments: Diff, output: &OutputStreams) -> Result<Outco
     let old = mapping::check(&arguments.old, &catalog, source.as_deref_mut()).await?;
     let new = mapping::check(&arguments.new, &catalog, source.as_deref_mut()).await?;
     let (old, new) = (Checked::of(old, output)?, Checked::of(new, output)?);
-    let diff = diff(old.side(), new.side());
+    let prunes = ItemTypeMarks::of(&new.model).is_ok();
+    let diff = diff(old.side(), new.side(), prunes);
     match arguments.format {
         Format::Text => {
             let files = (arguments.old.as_path(), arguments.new.as_path());

@@ -93,10 +93,7 @@ fn change(change: &Change) -> String {
     let what = &change.what;
     match (change.before.as_deref(), change.after.as_deref()) {
         (Some(before), Some(after)) if before == after => {
-            format!(
-                "{what}: {}, which stands for something else now",
-                one_line(after)
-            )
+            format!("{what}: {}, whose result may differ now", one_line(after))
         }
         (Some(before), Some(after)) => {
             format!("{what}: {} -> {}", one_line(before), one_line(after))
@@ -262,7 +259,12 @@ fn step(step: &MigrationStep) -> String {
         ),
         _ => format!("; items of rows that are not read any more: {}", fate(step)),
     };
-    format!("{}: {done}{stale}", step.item_type)
+    let expired = if step.expired_stay && step.action != MigrationAction::Keep {
+        "; items of rows that have expired stay as they are: DynamoDB deletes them by the TTL that they hold"
+    } else {
+        ""
+    };
+    format!("{}: {done}{stale}{expired}", step.item_type)
 }
 
 /// What becomes of stale items.
@@ -271,7 +273,7 @@ fn fate(step: &MigrationStep) -> String {
     match step.stale_items {
         StaleItems::Deleted => format!("{prune} deletes them"),
         StaleItems::DeletedByForm => format!(
-            "{prune} deletes those whose keys have the form of a template of the new mapping, the others stay"
+            "{prune} deletes those whose keys only templates of the new mapping make, the others stay"
         ),
         StaleItems::Stay | StaleItems::None | StaleItems::WithTable => {
             "they stay, because the new mapping does not know them as its own".to_owned()

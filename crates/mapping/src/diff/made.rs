@@ -4,11 +4,18 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::readable;
 use dynafold_relational::scan::{Embed, Relation, Scan, ScanColumn};
+use jiff::tz::TimeZone;
 
+use super::DiffSide;
+use crate::claim::ClaimKind;
 use crate::model::{
     AttributeNode, ChildContainer, Expired, Explode, ItemType, Model, Template, TemplatePart,
     ValuePath,
 };
+use crate::template::Filter;
+
+/// The part that names the item types whose items may be loaded instead of those of one below.
+pub(super) const RIVALS: &str = "loaded before it, where keys are equal";
 
 /// An item type of a mapping.
 pub(super) struct Made<'m> {
@@ -39,12 +46,14 @@ impl Part {
 
 impl<'m> Made<'m> {
     /// `None` for an item type without a pass, which no model has.
-    pub(super) fn of(item_type: &'m ItemType, model: &'m Model) -> Option<Self> {
+    pub(super) fn of(item_type: &'m ItemType, side: DiffSide<'m>) -> Option<Self> {
+        let model = side.model;
         let pass = model.passes.get(item_type.pass)?;
         let texts = |exact| NodeTexts {
             scan: &pass.scan,
             explodes: &item_type.explodes,
             exact,
+            zone: &model.time_zone,
         };
         let (plain, exact) = (texts(false), texts(true));
         let part = |name: &str, text: Option<String>, exact: String| Part {
@@ -74,7 +83,11 @@ impl<'m> Made<'m> {
         };
         let default = |text: &str, is_default: bool| (!is_default).then(|| text.to_owned());
         let ttl = model.table.ttl.as_deref().unwrap_or_default();
-        let zone = model.time_zone.iana_name().unwrap_or_default();
+        // A `$spread` may bring the attribute too.
+        let mut attributes = item_type.attributes.iter();
+        let expires = attributes.find(|(name, _)| **name == *ttl);
+        let expires = expires.map_or_else(String::new, |(_, node)| exact.node(node));
+        let rivals = rivals(item_type, side);
         Some(Self {
             item_type,
             rows: vec![
@@ -95,15 +108,32 @@ impl<'m> Made<'m> {
                 part("join", some(aliases.join(", ")), owners.join(", ")),
             ],
             attributes: (item_type.attributes.iter())
-                .map(|(name, node)| part(name, Some(plain.node(node)), exact.node(node)))
+                .map(|(name, node)| {
+                    let exact = exact.node(node) + &of_index(name, model);
+                    part(name, Some(plain.node(node)), exact)
+                })
                 .collect(),
             others: vec![
                 part(
                     "expired",
                     expired.map(str::to_owned),
-                    expired.map_or_else(String::new, |expired| format!("{expired} by {ttl}")),
+                    expired.map_or_else(String::new, |expired| {
+                        format!("{expired} by {ttl}: {expires}")
+                    }),
                 ),
-                part("$spread", some(spreads(&plain)), spreads(&exact)),
+                part(RIVALS, some(rivals.clone()), rivals),
+                part("$spread", some(spreads(&plain)), {
+                    // Any of its members may be a key.
+                    let keys = (model.table.key_attributes().into_iter())
+                        .map(|key| format!("{}{}", key.name, of_index(&key.name, model)));
+                    let keys: Vec<String> = keys.collect();
+                    let spread = spreads(&exact);
+                    if spread.is_empty() {
+                        spread
+                    } else {
+                        spread + &keys.join(", ")
+                    }
+                }),
                 part(
                     "nulls",
                     default("keep", !item_type.keep_nulls),
@@ -113,11 +143,6 @@ impl<'m> Made<'m> {
                     "oversize",
                     some(item_type.compress.join(", ")),
                     item_type.compress.join(", "),
-                ),
-                part(
-                    "time_zone",
-                    default(zone, zone == "UTC"),
-                    format!("{:?}", model.time_zone),
                 ),
             ],
         })
@@ -143,12 +168,47 @@ impl<'m> Made<'m> {
     }
 }
 
+/// The item types above it that may have its keys: of items with one key, the upper one's may be the one that is loaded.
+fn rivals(item_type: &ItemType, side: DiffSide<'_>) -> String {
+    let names = side.model.item_types.iter().map(|one| &*one.name);
+    let above = names.take_while(|name| **name != *item_type.name);
+    let is_apart = |name: &&str| {
+        let mut claims = side.proofs.of(ClaimKind::KeysDiffer);
+        let pair = [*name, &*item_type.name];
+        let claim = claims.find(|claim| {
+            let both = &claim.of.item_types;
+            both.len() == 2 && pair.iter().all(|name| both.iter().any(|one| one == name))
+        });
+        claim.map_or(
+            side.proofs.pairs_not_compared == 0,
+            crate::claim::Claim::is_proved,
+        )
+    };
+    let mut rivals: Vec<&str> = above.filter(|name| !is_apart(name)).collect();
+    rivals.sort_unstable();
+    rivals.join(", ")
+}
+
+/// What an attribute is to the table's indexes: as a key of one it is of one type, and never empty or NULL.
+fn of_index(name: &str, model: &Model) -> String {
+    let keys =
+        (model.table.all_indexes()).flat_map(|index| index.partition.iter().chain(&index.sort));
+    let mut types = keys
+        .filter(|key| *key.name == *name)
+        .map(|key| key.key_type.word());
+    types
+        .next()
+        .map_or_else(String::new, |word| format!(" as a key ({word})"))
+}
+
 /// Writes nodes over the rows of a scan.
 struct NodeTexts<'s> {
     scan: &'s Scan,
     explodes: &'s [Explode],
     /// Whether all is written that a value depends on.
     exact: bool,
+    /// That of times without one.
+    zone: &'s TimeZone,
 }
 
 impl NodeTexts<'_> {
@@ -185,6 +245,7 @@ impl NodeTexts<'_> {
                     scan: &children.rows,
                     explodes: &[],
                     exact: self.exact,
+                    zone: self.zone,
                 };
                 let each = rows.node(&embed.each);
                 let gather = match &embed.gather {
@@ -214,7 +275,12 @@ impl NodeTexts<'_> {
             TemplatePart::Text(text) => format!("{text:?}"),
             TemplatePart::Value(value) => {
                 let place = self.place(&value.place);
-                format!("{{{place} {:?} {:?}}}", value.filters, value.escape)
+                let has_zone = value.filters.iter().any(Filter::has_zone);
+                let zone = has_zone.then_some(self.zone);
+                format!(
+                    "{{{place} {:?} {:?} {zone:?}}}",
+                    value.filters, value.escape
+                )
             }
             TemplatePart::Optional(inner) => format!("[{}]", self.parts(inner)),
         };
@@ -282,6 +348,7 @@ impl NodeTexts<'_> {
             scan: &embed.rows,
             explodes: &[],
             exact: true,
+            zone: self.zone,
         };
         let on = embed.on.iter().map(|on| {
             let ours = self.owner(on.join);

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::made::Made;
 use super::{ChangeKind, DiffSide, IndexDiff, ItemTypeDiff, UnitRange, find};
-use crate::model::{ItemType, Model, Template};
+use crate::model::{Expired, ItemType, Model, Template};
 
 /// What has to be written and deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,6 +32,9 @@ pub struct MigrationStep {
     pub stale: Option<u64>,
     /// What becomes of stale items.
     pub stale_items: StaleItems,
+    /// Whether items of rows that have expired stay as they are: no load touches them, and DynamoDB deletes them only by the
+    /// TTL that they hold.
+    pub expired_stay: bool,
     /// The option of `migrate` that deletes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prune: Option<&'static str>,
@@ -76,6 +79,8 @@ pub enum StaleItems {
 pub(super) struct Subject<'d, 'm> {
     pub(super) old: DiffSide<'d>,
     pub(super) new: DiffSide<'d>,
+    /// Whether stale items can be deleted under the new mapping.
+    pub(super) prunes: bool,
     pub(super) before: &'d [Made<'m>],
     pub(super) after: &'d [Made<'m>],
     pub(super) item_types: &'d [ItemTypeDiff],
@@ -154,6 +159,7 @@ impl Subject<'_, '_> {
             write: Self::rows(self.new.model, &diff.item_type),
             stale: Some(0),
             stale_items: StaleItems::WithTable,
+            expired_stay: false,
             prune: None,
             overwritten_by: None,
         })
@@ -171,6 +177,7 @@ impl Subject<'_, '_> {
             write,
             stale,
             stale_items,
+            expired_stay: diff.change == ChangeKind::Changed && self.skips_expired(name),
             prune: match stale_items {
                 StaleItems::Deleted | StaleItems::DeletedByForm => Some(self.prune(diff)),
                 _ => None,
@@ -238,8 +245,17 @@ impl Subject<'_, '_> {
         found.map(|other| other.item_type.name.to_string())
     }
 
+    /// Whether the new mapping leaves expired rows out.
+    fn skips_expired(&self, name: &str) -> bool {
+        let made = find(self.after, name);
+        made.is_some_and(|made| made.item_type.expired != Expired::Load)
+    }
+
     /// What becomes of items of a type that both mappings have, and that no row makes any more.
     fn of_stale(&self, name: &str) -> StaleItems {
+        if !self.prunes {
+            return StaleItems::Stay;
+        }
         match (
             type_attribute(self.old.model),
             type_attribute(self.new.model),
@@ -273,6 +289,7 @@ impl Subject<'_, '_> {
     /// What becomes of items of a type that the new mapping does not have.
     fn of_removed(&self, name: &str) -> StaleItems {
         match type_attribute(self.new.model) {
+            _ if !self.prunes => StaleItems::Stay,
             Some(_) => StaleItems::Stay,
             None => self.by_form(name),
         }

@@ -10,11 +10,12 @@ mod migration;
 use dynafold_dynamodb::price::Rates;
 use dynafold_dynamodb::{Autoscale, Index, Table, Throughput};
 use dynafold_format::float;
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 pub use migration::{Migration, MigrationAction, MigrationStep, StaleItems};
 
-use made::{Made, Part};
+use made::{Made, Part, RIVALS};
 
 use crate::model::{AccessPattern, Model, Operand};
 use crate::proof::{PatternProof, Proofs, SizeProof};
@@ -128,10 +129,11 @@ pub struct PatternDiff {
     pub changes: Vec<Change>,
 }
 
-/// Compares two mappings.
+/// Compares two mappings. `prunes`: whether items of the new mapping's types can be told apart, so that stale ones can be
+/// deleted.
 #[must_use]
-pub fn diff(old: DiffSide<'_>, new: DiffSide<'_>) -> MappingDiff {
-    let (before, after) = (made(old.model), made(new.model));
+pub fn diff(old: DiffSide<'_>, new: DiffSide<'_>, prunes: bool) -> MappingDiff {
+    let (before, after) = (made(old), made(new));
     let mut item_types: Vec<ItemTypeDiff> = Vec::new();
     for made in &after {
         let was = find(&before, &made.item_type.name);
@@ -144,6 +146,7 @@ pub fn diff(old: DiffSide<'_>, new: DiffSide<'_>) -> MappingDiff {
     let migration = migration::migration(&migration::Subject {
         old,
         new,
+        prunes,
         before: &before,
         after: &after,
         item_types: &item_types,
@@ -175,9 +178,9 @@ impl MappingDiff {
     }
 }
 
-fn made(model: &Model) -> Vec<Made<'_>> {
-    let all = model.item_types.iter();
-    all.filter_map(|item_type| Made::of(item_type, model))
+fn made(side: DiffSide<'_>) -> Vec<Made<'_>> {
+    let all = side.model.item_types.iter();
+    all.filter_map(|item_type| Made::of(item_type, side))
         .collect()
 }
 
@@ -203,6 +206,15 @@ fn written_otherwise(what: &str) -> Change {
     }
 }
 
+/// The time zone of times without one; `None` for UTC.
+fn zone(model: &Model) -> Option<String> {
+    let zone = &model.time_zone;
+    (*zone != TimeZone::UTC).then(|| {
+        zone.iana_name()
+            .map_or_else(|| format!("{zone:?}"), str::to_owned)
+    })
+}
+
 fn table(old: &Model, new: &Model) -> Vec<Change> {
     let (old_table, new_table) = (&old.table, &new.table);
     let both = |what: &str, of: &dyn Fn(&Table) -> Option<String>| {
@@ -216,6 +228,7 @@ fn table(old: &Model, new: &Model) -> Vec<Change> {
     let all = [
         both("name", &|table| Some(table.name.clone())),
         both("key", &|table| Some(table.key_text())),
+        changed("time_zone", zone(old), zone(new)),
         both("ttl", &|table| table.ttl.clone()),
         both("billing", &|table| Some(table.billing.text())),
         setting("stream", &|table| format!("{:?}", table.settings.stream)),
@@ -342,7 +355,8 @@ fn item_type(was: Option<Sided<'_, '_>>, is: Option<Sided<'_, '_>>) -> ItemTypeD
     };
     let attributes = changes(|made| &made.attributes);
     let (keys, attributes): (Vec<Change>, Vec<Change>) = attributes.into_iter().partition(is_key);
-    let (rows, others) = (changes(|made| &made.rows), changes(|made| &made.others));
+    let (rows, mut others) = (changes(|made| &made.rows), changes(|made| &made.others));
+    others.retain(|change| change.what != RIVALS || (was.is_some() && is.is_some()));
     let units = |side: Option<Sided<'_, '_>>| {
         let (made, side) = side?;
         units(side.proofs, &made.item_type.name)
@@ -405,6 +419,15 @@ fn patterns(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<PatternDiff> {
         let proof = proofs.find(|proof| proof.pattern == name);
         Some(served(pattern, proof))
     };
+    let exact = |side: DiffSide<'_>, name: &str| {
+        let mut all = side.model.patterns.iter();
+        let one = all.find(|pattern| *pattern.name == *name)?;
+        let keys = (&one.partition, &one.sort, &one.filter);
+        Some(format!(
+            "{keys:?} {:?} {:?} {:?}",
+            one.parameters, one.origins, one.answer
+        ))
+    };
     let names = |side: DiffSide<'_>| -> Vec<String> {
         let all = side.model.patterns.iter();
         all.map(|pattern| pattern.name.to_string()).collect()
@@ -422,7 +445,11 @@ fn patterns(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<PatternDiff> {
         let whats = is.as_ref().or(was.as_ref()).into_iter().flatten();
         let changes =
             whats.filter_map(|(what, _)| changed(what, text(&was, what), text(&is, what)));
-        let changes: Vec<Change> = changes.collect();
+        let mut changes: Vec<Change> = changes.collect();
+        if changes.is_empty() && exact(old, &name) != exact(new, &name) {
+            // Of some filters only their names are shown.
+            changes.push(written_otherwise("parameters, templates or filters"));
+        }
         PatternDiff {
             pattern: name,
             change: match (&was, &is) {

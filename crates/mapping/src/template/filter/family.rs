@@ -84,6 +84,15 @@ impl Filter {
         Self::entry(self.name()).map_or("other values", |entry| entry.takes)
     }
 
+    /// Whether what it makes of a time without a zone depends on the mapping's time zone.
+    #[must_use]
+    pub fn has_zone(&self) -> bool {
+        matches!(
+            self,
+            Self::Iso | Self::Date | Self::Epoch | Self::EpochMs | Self::Format(_)
+        )
+    }
+
     /// The filter as a template writes it; of long arguments that there are some.
     #[must_use]
     pub fn written(&self) -> String {
