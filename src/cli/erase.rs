@@ -7,15 +7,15 @@ use serde::Serialize;
 
 use super::catalog::CatalogOrigin;
 use super::failure::Failure;
-use super::format::{count, counted};
+use super::format::{count, counted, shell_word};
 use super::options::{Format, TargetArguments};
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
 use super::{Outcome, mapping, report, selection, target};
 use crate::dynamodb::Attribute;
-use crate::load::erase::{self, EraseOutcome, EraseReport, ErasedPartition};
+use crate::load::erase::{self, EraseOutcome, EraseReport};
 use crate::load::{self, ItemTypeMarks};
-use crate::mapping::{ElsewhereItemType, Outline, PartitionScope};
+use crate::mapping::{ElsewhereItemType, OtherShards, Outline, PartitionScope};
 use crate::target::Target;
 
 #[derive(Debug, Args)]
@@ -25,6 +25,7 @@ Examples:
   dynafold erase shop.yaml --partition TENANT#7 --target dynamodb --max-wcu 200 --yes
   dynafold erase shop.yaml --partition TENANT#7 --target local:shop.ddb --catalog catalog.json
   dynafold erase shop.yaml --partition TENANT#7 --target local:shop.ddb --foreign
+  dynafold erase shop.yaml --partition EVENTS#7#0 --partition EVENTS#7#1 --target dynamodb
 
 VALUE is the whole partition key as it stands in the table. The exit code is 0 only if the partition
 holds no item any more, and 3 if items stay or --plan finds some. An interrupted run is started again.")]
@@ -33,9 +34,14 @@ pub(super) struct Erase {
     mapping: PathBuf,
     #[command(flatten)]
     target: TargetArguments,
-    /// The value of the table's partition key; of a write-sharded key, that of one of its shards
-    #[arg(long, value_name = "VALUE")]
-    partition: String,
+    /// The value of the table's partition key; may be repeated, for example for each shard of a write-sharded key
+    #[arg(
+        long,
+        value_name = "VALUE",
+        required = true,
+        allow_hyphen_values = true
+    )]
+    partition: Vec<String>,
     /// Delete also items of the partition that belong to no item type of the mapping
     #[arg(long)]
     foreign: bool,
@@ -62,8 +68,17 @@ pub(super) struct Erase {
 pub(super) async fn run(arguments: Erase, output: &OutputStreams) -> Result<Outcome, Failure> {
     let outline = mapping::outlined(&arguments.mapping, Some(output))?;
     let marks = marks(&arguments, &outline, output).await?;
-    let value = selection::partition_value(&arguments.partition, &outline.table)?;
-    let scope = outline.partition_scope(&value);
+    let values = arguments.partition.iter();
+    let mut values = values
+        .map(|value| selection::partition_value(value, &outline.table))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut before: Vec<Attribute> = Vec::new();
+    values.retain(|value| {
+        let is_new = !before.contains(value);
+        before.push(value.clone());
+        is_new
+    });
+    let scope = outline.partition_scope(&values);
     let target = target::open_loaded(&arguments.target.spec()?).await?;
     target::filled(target.as_ref(), &outline.table).await?;
     let found = target.describe(&outline.table.name).await?;
@@ -73,13 +88,14 @@ pub(super) async fn run(arguments: Erase, output: &OutputStreams) -> Result<Outc
         item_types: (outline.item_types.iter())
             .map(|item_type| item_type.name.clone())
             .collect(),
-        partitions: partitions(value, &scope, &outline, marks.is_some()),
+        partitions: values,
         marks,
         foreign: arguments.foreign,
         ceiling,
         cancel: stop_on_signals(),
         target: target.clone(),
     };
+    tell_shards(&scope, output);
     let plan = job.plan().await;
     let report = if matches!(plan.outcome, EraseOutcome::Planned) && !arguments.plan {
         if plan.total.items > 0 {
@@ -93,10 +109,11 @@ pub(super) async fn run(arguments: Erase, output: &OutputStreams) -> Result<Outc
         Format::Text => output.text(&report::erasure(&report))?,
         Format::Json => output.json(&ErasureJson {
             report: &report,
+            other_shards: &scope.shards,
             elsewhere: &scope.elsewhere,
         })?,
     }
-    tell(&report, &scope, &arguments.partition, output);
+    tell(&report, &scope, output);
     ended(report)
 }
 
@@ -136,29 +153,10 @@ async fn marks(
 struct ErasureJson<'r> {
     #[serde(flatten)]
     report: &'r EraseReport,
+    /// The item types with shards that were not looked at.
+    other_shards: &'r [OtherShards],
     /// The item types of which nothing is erased.
     elsewhere: &'r [ElsewhereItemType],
-}
-
-/// The partition that is named, and the other shards of its item types.
-fn partitions(
-    value: Attribute,
-    scope: &PartitionScope,
-    outline: &Outline,
-    has_marks: bool,
-) -> Vec<ErasedPartition> {
-    let named = ErasedPartition { value, only: None };
-    // In another shard an item is deleted only if it is known to be of the item type.
-    let shards = scope.shards.iter().filter(|_| has_marks);
-    let others = shards.flat_map(|shards| {
-        let mut item_types = outline.item_types.iter();
-        let only = item_types.position(|item_type| item_type.name == shards.item_type);
-        shards.values.iter().map(move |value| ErasedPartition {
-            value: Attribute::S(value.as_str().into()),
-            only,
-        })
-    });
-    std::iter::once(named).chain(others).collect()
 }
 
 /// Shows the plan and asks, unless that was answered already.
@@ -185,18 +183,47 @@ fn agree(
     OutputStreams::agree(yes, &why, &question, "nothing was deleted")
 }
 
+/// Names the shards that were not named, before anything is deleted: whether they belong to what is erased the values do not
+/// tell.
+fn tell_shards(scope: &PartitionScope, output: &OutputStreams) {
+    for OtherShards {
+        item_type,
+        partition,
+        values,
+    } in &scope.shards
+    {
+        let others = match values {
+            Some(values) => {
+                let values = values.iter().map(|value| shell_word(value));
+                let options = values.map(|value| format!(" --partition {value}"));
+                format!(
+                    "if it is one, its other shards are{}",
+                    options.collect::<String>()
+                )
+            }
+            None => "which are its other shards the value does not tell".to_owned(),
+        };
+        output.warning(&format!(
+            "the partition key of {item_type} has shards (`{partition}`), and only the partitions that you name are erased; {others}"
+        ));
+    }
+}
+
 /// Says what was not looked at and what stays.
-fn tell(report: &EraseReport, scope: &PartitionScope, partition: &str, output: &OutputStreams) {
+fn tell(report: &EraseReport, scope: &PartitionScope, output: &OutputStreams) {
     if report.kept_foreign > 0 {
         output.warning(&format!(
-            "{} of the partition stay, because no item type of the mapping has made them; --foreign deletes them too",
+            "{} stay, because they are not known to be of an item type of the mapping; --foreign deletes them too",
             counted(report.kept_foreign, "item")
         ));
     }
-    if scope.within == 0 && report.total.items + report.kept_foreign == 0 {
-        output.warning(&format!(
-            "no item type makes an item whose partition key is `{partition}`"
-        ));
+    if report.total.items + report.kept_foreign == 0 {
+        for value in &scope.unmade {
+            let value = crate::dynamodb::readable(value);
+            output.warning(&format!(
+                "no item type makes an item whose partition key is `{value}`"
+            ));
+        }
     }
     if !scope.elsewhere.is_empty() {
         let elsewhere = scope.elsewhere.iter().map(|item_type| {
@@ -209,7 +236,7 @@ fn tell(report: &EraseReport, scope: &PartitionScope, partition: &str, output: &
             format!("\n{name} (`{template}`){with}{}", carried.join(", "))
         });
         output.warning(&format!(
-            "items of these item types lie in other partitions and were not looked at; without the source it is unknown which of them belong to `{partition}`; columns with the names of those that make its key are named:{}",
+            "items of these item types lie in other partitions and were not looked at; without the source it is unknown which of them belong to what you erase; columns with the names of those that make its key are named:{}",
             elsewhere.collect::<String>()
         ));
     }

@@ -124,7 +124,7 @@ impl Failure {
     pub(super) fn unwritten(path: &Path, error: &io::Error) -> Self {
         Self::failed(format!("cannot write `{}`", path.display()))
             .with_cause(error)
-            .with_help("does the folder exist, and is it writable?")
+            .with_help("does the folder exist, is it writable, and does the disk have space left?")
     }
 
     /// Exit code 1 after the command has said everything itself.

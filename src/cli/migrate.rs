@@ -58,6 +58,9 @@ pub(super) async fn run(arguments: Migrate, output: &OutputStreams) -> Result<Ou
     }
     output.warnings(&report.warnings);
     let total = &report.total;
+    if job.arguments.plan && !job.arguments.changes_only && total.unchanged > 0 {
+        output.note("this is the plan of a load with --changes-only; without it, unchanged items are written again too");
+    }
     if let Some(nothing) = nothing
         && matches!(report.outcome, load::Outcome::Complete)
         && total.made + total.rejected + total.deleted == 0

@@ -39,6 +39,11 @@ pub(super) fn partition(text: Option<&str>, table: &Table) -> Result<Option<Attr
 /// A value of the table's partition key, as `--partition` writes it.
 pub(super) fn partition_value(text: &str, table: &Table) -> Result<Attribute, Failure> {
     let key = &table.partition;
+    if text.is_empty() {
+        return Err(Failure::usage(
+            "--partition names no value: a key is never empty",
+        ));
+    }
     Ok(match key.key_type {
         KeyType::S => Attribute::S(text.into()),
         KeyType::N => Attribute::N(Number::parse(text).map_err(|error| {

@@ -1,7 +1,5 @@
-//! What a value of the table's partition key stands for, as far as the mapping tells without a schema: the other shards
-//! that belong to it, and the item types that never have it.
-
-use std::sync::Arc;
+//! What values of the table's partition key stand for, as far as the mapping tells without a schema: the other shards
+//! that may belong to them, and the item types that never have them.
 
 use dynafold_dynamodb::Attribute;
 use serde::Serialize;
@@ -10,24 +8,26 @@ use crate::model::{AttributeNode, KeyTexts, Template, TemplatePart};
 use crate::resolve::{Outline, OutlinedItemType};
 use crate::template::Filter;
 
-/// What a value of the partition key stands for.
+/// What values of the partition key stand for.
 #[derive(Debug, Clone, Default)]
 pub struct PartitionScope {
-    /// The item types that are spread over shards of which the value is one, each with the other shards.
+    /// The item types that are spread over shards of which a value may be one, and whose other shards are not all named.
     pub shards: Vec<OtherShards>,
-    /// The item types whose partition key never has the value.
+    /// The item types whose partition key never has one of the values.
     pub elsewhere: Vec<ElsewhereItemType>,
-    /// How many item types may have the value.
-    pub within: usize,
+    /// The values that no item type makes.
+    pub unmade: Vec<Attribute>,
 }
 
-/// The shards of an item type besides one that is named.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The shards of an item type besides those that are named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OtherShards {
     /// The item type's name.
-    pub item_type: Arc<str>,
-    /// The values of the partition key.
-    pub values: Vec<String>,
+    pub item_type: String,
+    /// The template of its partition key.
+    pub partition: String,
+    /// The values of the partition key; `None` where the named one does not tell them.
+    pub values: Option<Vec<String>>,
 }
 
 /// An item type whose items lie in other partitions.
@@ -52,9 +52,9 @@ pub struct CarriedColumn {
 }
 
 impl Outline {
-    /// What a value of the table's partition key stands for.
+    /// What values of the table's partition key stand for.
     #[must_use]
-    pub fn partition_scope(&self, value: &Attribute) -> PartitionScope {
+    pub fn partition_scope(&self, values: &[Attribute]) -> PartitionScope {
         let key = &self.table.partition.name;
         let of_key = |item_type: &OutlinedItemType| {
             let mut all = item_type.attributes.iter();
@@ -62,29 +62,27 @@ impl Outline {
             found.and_then(|(_, template)| template.clone())
         };
         let keyed = self.item_types.iter();
-        let keyed: Vec<(&OutlinedItemType, Template)> = keyed
-            .filter_map(|item_type| Some((item_type, of_key(item_type)?)))
-            .collect();
-        let may_have = |template: &Template| fits(&template.parts, value);
-        let within = keyed.iter().filter(|(_, template)| may_have(template));
-        let within: Vec<&(&OutlinedItemType, Template)> = within.collect();
+        let keyed = keyed.filter_map(|item_type| Some((item_type, of_key(item_type)?)));
+        let may_have = |template: &Template, value: &Attribute| fits(&template.parts, value);
+        let (within, elsewhere): (Vec<_>, Vec<_>) =
+            keyed.partition(|(_, template)| values.iter().any(|value| may_have(template, value)));
         let columns = columns(within.iter().map(|(_, template)| template));
-        let elsewhere = keyed.iter().filter(|(_, template)| !may_have(template));
+        let is_unmade = |value: &&Attribute| {
+            let mut templates = within.iter().map(|(_, template)| template);
+            !templates.any(|template| may_have(template, value))
+        };
+        let shards = within.iter().filter_map(|(item_type, template)| {
+            Some(OtherShards {
+                item_type: item_type.name.to_string(),
+                partition: template.to_string(),
+                values: unnamed_shards(template, values)?,
+            })
+        });
         PartitionScope {
-            shards: match value {
-                Attribute::S(value) => within
-                    .iter()
-                    .filter_map(|(item_type, template)| {
-                        Some(OtherShards {
-                            item_type: item_type.name.clone(),
-                            values: other_shards(template, value)?,
-                        })
-                    })
-                    .collect(),
-                _ => Vec::new(),
-            },
-            within: within.len(),
+            shards: shards.collect(),
+            unmade: values.iter().filter(is_unmade).cloned().collect(),
             elsewhere: elsewhere
+                .iter()
                 .map(|(item_type, template)| ElsewhereItemType {
                     item_type: item_type.name.to_string(),
                     partition: template.to_string(),
@@ -93,6 +91,32 @@ impl Outline {
                 .collect(),
         }
     }
+}
+
+/// The shards that a template makes besides those that are named. `None` where it has no shards, or all are named;
+/// `Some(None)` where some value does not tell its other shards.
+fn unnamed_shards<'v>(template: &Template, values: &'v [Attribute]) -> Option<Option<Vec<String>>> {
+    let is_shard = |filter: &Filter| matches!(filter, Filter::Shard(_));
+    let mut placeholders = template.placeholders();
+    if !placeholders.any(|placeholder| placeholder.filters.iter().any(is_shard)) {
+        return None;
+    }
+    let texts = values.iter().filter(|value| fits(&template.parts, value));
+    let text = |value: &'v Attribute| match value {
+        Attribute::S(text) => Some(&**text),
+        _ => None,
+    };
+    let texts: Vec<&str> = texts.filter_map(text).collect();
+    let mut others: Vec<String> = Vec::new();
+    for text in &texts {
+        let Some(found) = other_shards(template, text) else {
+            return Some(None);
+        };
+        let new = |shard: &String| !texts.contains(&shard.as_str()) && !others.contains(shard);
+        let found: Vec<String> = found.into_iter().filter(new).collect();
+        others.extend(found);
+    }
+    (!others.is_empty()).then_some(Some(others))
 }
 
 /// Whether parts of a template can make a value, whatever their columns hold.
@@ -108,8 +132,8 @@ fn fit_text(parts: &[TemplatePart], text: &str) -> bool {
     }
 }
 
-/// The values that a template makes with other shards than that of a value. `None` where nothing but the shard tells its
-/// values apart, or it is not certain which digits are the shard.
+/// The values that a template makes with other shards than that of a value; none where the value has no shard. `None` where
+/// nothing but the shard tells its values apart, or it is not certain which digits are the shard.
 fn other_shards(template: &Template, value: &str) -> Option<Vec<String>> {
     let shards = |part: &TemplatePart| match part.value()?.filters.last()? {
         Filter::Shard(shards) => Some(*shards),
@@ -135,7 +159,12 @@ fn other_shards(template: &Template, value: &str) -> Option<Vec<String>> {
         (is_shard && fit_text(before, head) && fit_text(after, tail))
             .then_some((head, digits, tail))
     });
-    let (head, own, tail) = readings.next().filter(|_| readings.next().is_none())?;
+    let Some((head, own, tail)) = readings.next() else {
+        return Some(Vec::new());
+    };
+    if readings.next().is_some() {
+        return None;
+    }
     let all = (0..shards).map(|shard| Filter::shard_text(shard, shards));
     let others = all.filter(|shard| shard != own);
     Some(others.map(|shard| format!("{head}{shard}{tail}")).collect())
@@ -195,12 +224,15 @@ items:
         let (raw, faults) = Raw::read(&text, &|_| None);
         let outline = outline(&raw.unwrap(), faults);
         assert!(outline.diagnostics.is_empty(), "{:?}", outline.diagnostics);
-        outline.partition_scope(&Attribute::S(value.into()))
+        let values = value.split(' ').map(|value| Attribute::S(value.into()));
+        outline.partition_scope(&values.collect::<Vec<_>>())
     }
 
+    /// The shards that are not named; `?` where they cannot be told.
     fn shards(partition: &str, value: &str) -> Vec<String> {
-        let found = scope(partition, value).shards;
-        found.into_iter().flat_map(|one| one.values).collect()
+        let found = scope(partition, value).shards.into_iter();
+        let values = |one: OtherShards| one.values.unwrap_or_else(|| vec!["?".to_owned()]);
+        found.flat_map(values).collect()
     }
 
     #[test]
@@ -215,6 +247,8 @@ items:
             (11, "T#7#00", "T#7#11")
         );
         assert_eq!(shards("{id | shard(2)}.{tenant}", "1.x"), ["0.x"]);
+        assert_eq!(shards(events, "T#7#1 T#7#0"), ["T#7#2"]);
+        assert_eq!(shards(events, "T#7#1 T#7#0 T#7#2"), [""; 0]);
     }
 
     #[test]
@@ -223,19 +257,24 @@ items:
         for value in ["T#7", "T#7#3", "T#7#", "T#7#1#x", "t#7#1", "BILL#1"] {
             assert_eq!(shards(events, value), [""; 0], "{value}");
         }
-        assert_eq!(shards("T#{tenant}#{id | shard(12)}", "T#7#3"), [""; 0]);
         // Nothing but the shard: every tenant's.
-        assert_eq!(shards("T#{id | shard(3)}", "T#1"), [""; 0]);
+        assert_eq!(shards("T#{id | shard(3)}", "T#1"), ["?"]);
         // Which digit is the shard is not certain.
         let between = "T#{tenant}#{id | shard(3)}#{kind}";
-        assert_eq!(shards(between, "T#1#2#1#2"), [""; 0]);
+        assert_eq!(shards(between, "T#1#2#1#2"), ["?"]);
+        for hidden in [
+            "T#{tenant}[#{id | shard(3)}]",
+            "T#{tenant}#{id | shard(3) | string}",
+        ] {
+            assert_eq!(shards(hidden, "T#7#1"), ["?"], "{hidden}");
+        }
         assert_eq!(shards(between, "T#a#2#b"), ["T#a#0#b", "T#a#1#b"]);
     }
 
     #[test]
     fn item_types_that_lie_elsewhere_are_named_with_what_they_carry() {
         let found = scope("T#{tenant}", "T#7");
-        assert_eq!(found.within, 1);
+        assert_eq!(found.unmade, []);
         let [bill] = &found.elsewhere[..] else {
             panic!("{found:?}")
         };
@@ -251,6 +290,6 @@ items:
             ("tenant", "SK")
         );
         // A value that nothing makes.
-        assert_eq!(scope("T#{tenant}", "t#7").within, 0);
+        assert_eq!(scope("T#{tenant}", "t#7").unmade.len(), 1);
     }
 }

@@ -80,7 +80,7 @@ pub(in crate::cli) struct Migrate {
     one_pass: bool,
     /// Write only items that are missing from the table or differ there; costs reads instead of writes
     #[arg(long)]
-    changes_only: bool,
+    pub(super) changes_only: bool,
     /// Delete items of the mapping's item types whose rows are gone; `--prune=filtered` also
     /// deletes those whose rows `where`, a view or a query leaves out
     #[arg(long, value_name = "ROWS", num_args = 0..=1, require_equals = true,
@@ -99,7 +99,7 @@ pub(in crate::cli) struct Migrate {
     #[arg(long = "items", value_name = "NAME")]
     pub(super) items: Vec<String>,
     /// Only items with this value of the table's partition key, for example one tenant
-    #[arg(long, value_name = "VALUE")]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub(super) partition: Option<String>,
     /// Load only the rows of a rejects file, after the mapping was corrected
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prune", "replace"])]

@@ -73,6 +73,12 @@ impl TableState {
                 table_state.agree(job.arguments.yes, found.item_count)?;
                 table_state.replace = true;
             }
+            None if job.arguments.plan => {
+                let message = format!("there is no table {} at {}", table.name, target.place());
+                return Err(Failure::failed(message).with_code("table").with_help(
+                    "without --plan the load creates it and writes every item; `dynafold preview --all` counts them",
+                ));
+            }
             _ => {
                 let found = load::find_table(target.as_ref(), table).await?;
                 let ensured = if job.arguments.no_create {

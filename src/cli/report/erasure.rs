@@ -23,7 +23,7 @@ pub(in crate::cli) fn erasure(report: &EraseReport) -> String {
         columns,
         shown.chain(foreign),
         |books| match books.item_type.as_str() {
-            "" => "of no item type",
+            "" => "not known to be the mapping's",
             name => name,
         },
         &report.total,
@@ -44,12 +44,6 @@ pub(in crate::cli) fn erasure(report: &EraseReport) -> String {
             entries.join(", ")
         ));
     }
-    if report.kept_others > 0 {
-        out.push(format!(
-            "{} of other item types in the other shards, which stay",
-            counted(report.kept_others, "item")
-        ));
-    }
     out.push(ending(report));
     out.join("\n")
 }
@@ -58,11 +52,7 @@ pub(in crate::cli) fn erasure(report: &EraseReport) -> String {
 fn place(report: &EraseReport) -> String {
     match report.partitions.as_slice() {
         [only] => format!("partition {only}"),
-        [named, others @ ..] => format!(
-            "partition {named} and its {}",
-            counted(others.len(), "other shard")
-        ),
-        [] => "no partition".to_owned(),
+        all => format!("partitions {}", all.join(", ")),
     }
 }
 

@@ -38,7 +38,7 @@ pub(in crate::cli) struct Verify {
     #[arg(long = "items", value_name = "NAME")]
     pub(super) items: Vec<String>,
     /// Only items with this value of the table's partition key, for example one tenant
-    #[arg(long, value_name = "VALUE")]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub(super) partition: Option<String>,
     /// Count items that the mapping does not make, but exit as if there were none
     #[arg(long)]

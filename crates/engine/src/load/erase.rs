@@ -35,23 +35,14 @@ pub struct Erase {
     pub item_types: Vec<Arc<str>>,
     /// What tells whose an item is; without it every item is a foreign one.
     pub marks: Option<ItemTypeMarks>,
-    /// What is erased.
-    pub partitions: Vec<ErasedPartition>,
-    /// Whether items that are of no item type are deleted too; not of a partition that is erased of one item type only.
+    /// The values of the table's partition key that are erased.
+    pub partitions: Vec<Attribute>,
+    /// Whether items that are of no item type are deleted too.
     pub foreign: bool,
     /// Most write units a second, indexes included.
     pub ceiling: Option<f64>,
     /// The caller's way to end it.
     pub cancel: Cancel,
-}
-
-/// A value of the table's partition key.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ErasedPartition {
-    /// The value.
-    pub value: Attribute,
-    /// The one item type whose items are deleted; `None` for those of all.
-    pub only: Option<usize>,
 }
 
 /// What became of items of one type, or of those that are of none.
@@ -116,9 +107,7 @@ pub struct EraseReport {
     pub indexes: Vec<ErasedIndex>,
     /// Items that are not deleted because they are of no item type of the mapping.
     pub kept_foreign: u64,
-    /// Items that are not deleted because the partition is erased of another item type only.
-    pub kept_others: u64,
-    /// Items that were still there at the end, but for those others; `None` where that was not asked.
+    /// Items that were still there at the end; `None` where that was not asked.
     pub left: Option<u64>,
     /// Read units that it took, as far as the target tells them.
     pub read_units: f64,
@@ -135,13 +124,12 @@ impl Erase {
             outcome: EraseOutcome::Planned,
             table: self.table.name.clone(),
             place: self.target.place(),
-            partitions: self.partitions.iter().map(ErasedPartition::json).collect(),
+            partitions: self.partitions.iter().map(json).collect(),
             item_types: names.map(ErasedBooks::of).collect(),
             foreign: ErasedBooks::default(),
             total: ErasedBooks::default(),
             indexes: indexes.map(ErasedIndex::of).collect(),
             kept_foreign: 0,
-            kept_others: 0,
             left: None,
             read_units: 0.0,
             claims: Vec::new(),
@@ -179,10 +167,8 @@ impl Erase {
             let mut pages = Pages::of(self, partition, None);
             while let Some(items) = pages.next(report).await? {
                 for item in &items {
-                    let Some(owner) = self.owner(partition, item) else {
-                        let is_others = partition.only.is_some();
-                        report.kept_others += u64::from(is_others);
-                        report.kept_foreign += u64::from(!is_others);
+                    let Some(owner) = self.owner(item) else {
+                        report.kept_foreign += 1;
                         continue;
                     };
                     let size = item.size();
@@ -214,7 +200,7 @@ impl Erase {
             let mut pages = Pages::of(self, partition, None);
             while let Some(items) = pages.next(report).await? {
                 for item in items {
-                    let Some(owner) = self.owner(partition, &item) else {
+                    let Some(owner) = self.owner(&item) else {
                         continue;
                     };
                     let size = item.size();
@@ -223,7 +209,7 @@ impl Erase {
                         EndReason::from(Failure::Internal("an item was read without its key"))
                     })?;
                     let mut values = key.attributes.iter().map(|(_, value)| value);
-                    let (fingerprint, partition) = fingerprints(&partition.value, values.nth(1));
+                    let (fingerprint, partition) = fingerprints(partition, values.nth(1));
                     let entry = BatchEntry {
                         action: Action::Delete,
                         size,
@@ -317,23 +303,15 @@ impl Erase {
 
     /// Counts what the partitions still hold.
     async fn look_again(&self, report: &mut EraseReport) -> Result<(), EndReason> {
-        let keys = || self.table.key().map(|key| key.name.clone()).collect();
-        let names = self
-            .marks
-            .as_ref()
-            .map_or_else(keys, ItemTypeMarks::attributes);
+        let names: Vec<Arc<str>> = self.table.key().map(|key| key.name.clone()).collect();
         let mut all = 0;
         for partition in &self.partitions {
             let mut left = 0;
             let mut pages = Pages::of(self, partition, Some(names.clone()));
             while let Some(items) = pages.next(report).await? {
-                let is_left = |item: &&Item| {
-                    partition.only.is_none() || self.owner(partition, item).is_some()
-                };
-                left += count(items.iter().filter(is_left).count());
+                left += count(items.len());
             }
-            let only = partition.only.and_then(|only| self.item_types.get(only));
-            report.claims.push(partition.is_empty(only, left));
+            report.claims.push(is_empty(partition, left));
             all += left;
         }
         report.left = Some(all);
@@ -341,13 +319,9 @@ impl Erase {
     }
 
     /// The item type of an item that is deleted, or their number where it is of none; `None` for one that stays.
-    fn owner(&self, partition: &ErasedPartition, item: &Item) -> Option<usize> {
+    fn owner(&self, item: &Item) -> Option<usize> {
         let item_type = self.marks.as_ref().and_then(|marks| marks.owner(item));
-        match partition.only {
-            Some(only) => item_type.filter(|item_type| *item_type == only),
-            None if self.foreign => item_type.or(Some(self.item_types.len())),
-            None => item_type,
-        }
+        item_type.or(self.foreign.then_some(self.item_types.len()))
     }
 
     /// The key of an item, partition key first.
@@ -368,14 +342,10 @@ struct Pages<'e> {
 }
 
 impl<'e> Pages<'e> {
-    fn of(
-        erase: &'e Erase,
-        partition: &ErasedPartition,
-        attributes: Option<Vec<Arc<str>>>,
-    ) -> Self {
+    fn of(erase: &'e Erase, partition: &Attribute, attributes: Option<Vec<Arc<str>>>) -> Self {
         let wanted = ScanRequest {
             attributes,
-            partition: Some(partition.value.clone()),
+            partition: Some(partition.clone()),
             ..ScanRequest::all()
         };
         Self {
@@ -408,38 +378,35 @@ fn deletion_units(size: usize, entries: impl IntoIterator<Item = Option<usize>>)
     write_units(size) + entries.map(write_units).sum::<u64>()
 }
 
-impl ErasedPartition {
-    /// The value as DynamoDB JSON.
-    fn json(&self) -> String {
-        let mut text = String::new();
-        write_attribute(&mut text, &self.value);
-        text
-    }
+/// A value as DynamoDB JSON.
+fn json(value: &Attribute) -> String {
+    let mut text = String::new();
+    write_attribute(&mut text, value);
+    text
+}
 
-    /// The claim that it holds no item, or none of one item type. `left`: those that it was found to hold.
-    fn is_empty(&self, only: Option<&Arc<str>>, left: u64) -> Claim {
-        let (verdict, because) = match left {
-            0 => (
-                ClaimVerdict::Proved,
-                "a strongly consistent query found no item after the last deletion".to_owned(),
-            ),
-            _ => (
-                ClaimVerdict::Differs,
-                format!("a strongly consistent query found {left} items after the last deletion"),
-            ),
-        };
-        Claim {
-            kind: ClaimKind::PartitionEmpty,
-            of: ClaimSubject {
-                item_types: only.iter().map(ToString::to_string).collect(),
-                partition: Some(self.json()),
-                ..ClaimSubject::default()
-            },
-            verdict,
-            because,
-            facts: Vec::new(),
-            example: None,
-        }
+/// The claim that a partition holds no item. `left`: those that it was found to hold.
+fn is_empty(partition: &Attribute, left: u64) -> Claim {
+    let (verdict, because) = match left {
+        0 => (
+            ClaimVerdict::Proved,
+            "a strongly consistent query found no item after the last deletion".to_owned(),
+        ),
+        _ => (
+            ClaimVerdict::Differs,
+            format!("a strongly consistent query found {left} items after the last deletion"),
+        ),
+    };
+    Claim {
+        kind: ClaimKind::PartitionEmpty,
+        of: ClaimSubject {
+            partition: Some(json(partition)),
+            ..ClaimSubject::default()
+        },
+        verdict,
+        because,
+        facts: Vec::new(),
+        example: None,
     }
 }
 

@@ -17,6 +17,7 @@ use super::journal::Journal;
 use super::ledger::Entries;
 use super::plan::{ChunkId, ChunkPlan};
 use super::prove::{ContestedKeys, KeyPass, Proved};
+use super::prune::ItemTypeMarks;
 use super::rejects::RefusalRejects;
 use super::report::KeysReport;
 use super::scope::ItemAction;
@@ -225,6 +226,9 @@ impl BegunLoad {
         mut source: Box<dyn Source>,
         done: EarlierProgress,
     ) -> Result<RunSetup, EndReason> {
+        if self.load.options.prune.is_some() {
+            ItemTypeMarks::of(&self.load.model).map_err(Failure::from)?;
+        }
         let cancel = self.load.cancel.clone();
         let (stamp, mut done, plan) = tokio::select! {
             opened = self.open(source.as_mut(), done) => opened?,
