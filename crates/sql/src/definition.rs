@@ -1,10 +1,15 @@
-//! What the text of a table or an index of SQLite says and nothing else tells: its expressions.
+//! What the text of a table or an index of SQLite says and nothing else tells: its expressions. And what a CHECK lists, in
+//! any dialect.
 
-use sqlparser::ast::{ColumnOption, Statement};
+use dynafold_relational::catalog::Dbms;
+use sqlparser::ast::{
+    BinaryOperator, ColumnOption, Expr, Statement, TableConstraint, UnaryOperator, Value,
+};
 use sqlparser::dialect::SQLiteDialect;
 use sqlparser::parser::Parser;
 
 use super::query::on_large_stack;
+use super::text::dialect;
 
 /// The generated columns of a table, each with its expression; none where the parser does not take the text.
 #[must_use]
@@ -36,6 +41,124 @@ pub fn terms(sql: &str) -> Vec<String> {
     })
 }
 
+/// The columns of a SQLite table whose CHECK lists the values that they may have, each with these as text. A column that
+/// several constraints are about is there several times.
+#[must_use]
+pub fn checked(sql: &str) -> Vec<(String, Vec<String>)> {
+    read(sql, |statement| {
+        let Statement::CreateTable(table) = statement else {
+            return Vec::new();
+        };
+        let columns = table.columns.iter().flat_map(|column| &column.options);
+        let columns = columns.filter_map(|option| match &option.option {
+            ColumnOption::Check(check) => Some(&*check.expr),
+            _ => None,
+        });
+        let constraints = table
+            .constraints
+            .iter()
+            .filter_map(|constraint| match constraint {
+                TableConstraint::Check(check) => Some(&*check.expr),
+                _ => None,
+            });
+        columns.chain(constraints).filter_map(members).collect()
+    })
+}
+
+/// The column of which an expression lists the values that it may have, with these as text: `state IN ('a', 'b')`, or the
+/// same in other words. NULL meets a CHECK too.
+#[must_use]
+pub fn listed(expression: &str, dbms: Dbms) -> Option<(String, Vec<String>)> {
+    let expression = expression.to_owned();
+    on_large_stack(move || {
+        let dialect = dialect(Some(dbms));
+        let parser = Parser::new(dialect.as_ref()).try_with_sql(&expression);
+        members(&parser.ok()?.parse_expr().ok()?)
+    })?
+}
+
+fn members(expression: &Expr) -> Option<(String, Vec<String>)> {
+    match expression {
+        Expr::Nested(inner) => members(inner),
+        Expr::InList {
+            expr,
+            list,
+            negated: false,
+        } => Some((column(expr)?, texts(list)?)),
+        Expr::AnyOp {
+            left,
+            compare_op: BinaryOperator::Eq,
+            right,
+            ..
+        } => match bare(right) {
+            Expr::Array(array) => Some((column(left)?, texts(&array.elem)?)),
+            _ => None,
+        },
+        Expr::BinaryOp { left, op, right } => match op {
+            BinaryOperator::Eq => Some((column(left)?, vec![constant(right)?])),
+            BinaryOperator::Or => {
+                let ((name, mut all), (other, more)) = (members(left)?, members(right)?);
+                all.extend(more);
+                (name == other).then(|| (name, distinct(all)))
+            }
+            BinaryOperator::And => {
+                let both = [members(left), members(right)].into_iter().flatten();
+                both.min_by_key(|(_, values)| values.len())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// An expression without casts and parentheses.
+fn bare(expression: &Expr) -> &Expr {
+    match expression {
+        Expr::Nested(inner)
+        | Expr::Cast { expr: inner, .. }
+        | Expr::Prefixed { value: inner, .. } => bare(inner),
+        other => other,
+    }
+}
+
+fn column(expression: &Expr) -> Option<String> {
+    match bare(expression) {
+        Expr::Identifier(name) => Some(name.value.clone()),
+        _ => None,
+    }
+}
+
+fn texts(list: &[Expr]) -> Option<Vec<String>> {
+    let all: Option<Vec<String>> = list.iter().map(constant).collect();
+    all.map(distinct)
+}
+
+fn distinct(mut values: Vec<String>) -> Vec<String> {
+    let mut seen = Vec::new();
+    values.retain(|value| {
+        let is_new = !seen.contains(value);
+        seen.push(value.clone());
+        is_new
+    });
+    values
+}
+
+fn constant(expression: &Expr) -> Option<String> {
+    match bare(expression) {
+        Expr::Value(value) => match &value.value {
+            Value::Number(number, _) => Some(number.clone()),
+            Value::Boolean(value) => Some(value.to_string()),
+            Value::Null => None,
+            text => text.clone().into_string(),
+        },
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr,
+        } => Some(format!("-{}", constant(expr)?)),
+        _ => None,
+    }
+}
+
 fn read<T: Send + 'static>(sql: &str, tell: fn(&Statement) -> Vec<T>) -> Vec<T> {
     let sql = sql.to_owned();
     let read = on_large_stack(move || {
@@ -59,5 +182,62 @@ mod tests {
         assert!(generated("CREATE TABLE t(a INT, (").is_empty());
         let sql = "CREATE INDEX i ON \"t(\" (a, lower(b, 'x,y') DESC, c) WHERE a IN (1, 2)";
         assert_eq!(terms(sql), ["a", "lower(b, 'x,y') DESC", "c"]);
+    }
+    #[test]
+    fn the_values_that_a_check_lists_are_told() {
+        let told = |expression: &str, dbms| {
+            listed(expression, dbms)
+                .map(|(column, values)| format!("{column}: {}", values.join(" ")))
+        };
+        let expected = |text: &str| Some(text.to_owned());
+        // As each product writes them.
+        let postgres = |text: &str| told(text, Dbms::Postgres);
+        assert_eq!(
+            postgres(
+                "((state)::text = ANY ((ARRAY['open'::character varying, 'it''s'::character varying])::text[]))"
+            ),
+            expected("state: open it's")
+        );
+        assert_eq!(
+            postgres("(VALUE = ANY (ARRAY[1, '-2'::integer]))"),
+            expected("VALUE: 1 -2")
+        );
+        assert_eq!(
+            postgres("((a = 'x'::bpchar) OR (a = 'y'::bpchar) OR (a = 'x'::bpchar))"),
+            expected("a: x y")
+        );
+        assert_eq!(
+            postgres("((a > 0) AND (a = ANY (ARRAY[1, 2])))"),
+            expected("a: 1 2")
+        );
+        assert_eq!(
+            told("(`state` in (_utf8mb4'open',_utf8mb4'shut'))", Dbms::Mysql),
+            expected("state: open shut")
+        );
+        assert_eq!(
+            told("`a` in (-1,0,1)", Dbms::Mariadb),
+            expected("a: -1 0 1")
+        );
+        // What lists no values, or may take others.
+        for other in [
+            "a > 3",
+            "a NOT IN (1, 2)",
+            "a IN (1, b)",
+            "a = 1 OR b = 2",
+            "a = 1 OR a > 7",
+            "lower(a) IN ('x')",
+            "a IN (SELECT 1)",
+            "a IN (1",
+        ] {
+            assert_eq!(postgres(other), None, "{other}");
+        }
+        let sql = "CREATE TABLE t(a TEXT CHECK (a IN ('x', 'y')) NOT NULL, b INT, \"c d\" INT, \
+                   CONSTRAINT k CHECK (\"c d\" IN (1, 2, 2)), CHECK (b > 3))";
+        let pair =
+            |name: &str, values: [&str; 2]| (name.to_owned(), values.map(str::to_owned).to_vec());
+        assert_eq!(
+            checked(sql),
+            [pair("a", ["x", "y"]), pair("c d", ["1", "2"])]
+        );
     }
 }

@@ -1,11 +1,11 @@
 //! What the rates of access patterns and item types come to for one partition, and what is found after it expired.
 
-use std::fmt::Write;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use dynafold_dynamodb::KeyAttribute;
 use dynafold_format::{count, counted, float, rounded};
-use dynafold_relational::catalog::DataType;
+use dynafold_relational::catalog::{Column, DataType, Table};
 
 use super::keys::may_be_in;
 use super::patterns::BoundPattern;
@@ -20,6 +20,8 @@ use crate::template::Filter;
 const PARTITION_READS: f64 = 3_000.0;
 /// Write units a second that one partition takes (limits.md 26).
 const PARTITION_WRITES: f64 = 1_000.0;
+/// Write units a second that a table takes with its indexes (limits.md 29).
+const TABLE_WRITES: f64 = 40_000.0;
 
 /// Tells of rates that partitions cannot take, of shards that do not fit the writes, and of patterns that find expired items.
 /// `finds`: what each pattern finds, in the same order.
@@ -46,8 +48,7 @@ pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern], finds: 
     }
 }
 
-/// A key made of booleans and enums alone has few values, and each takes the rows and the writes of many items. One value
-/// alone is `single-partition`.
+/// A key of few values gives each the rows and the writes of many items. One value alone is `single-partition`.
 fn few_values(
     whole: &ResolvedMapping<'_>,
     partition: &[KeyAttribute],
@@ -55,13 +56,19 @@ fn few_values(
     index: Option<&Spanned<String>>,
 ) {
     for item in within {
-        let Some(values) = type_values(item, partition).filter(|values| *values > 1) else {
+        // Shards are `shard-count`'s.
+        if ShardedKey::of(whole, item, partition).is_some() {
+            continue;
+        }
+        let Some(values) = template_values(whole, item, partition).filter(|it| it.most > 1) else {
             continue;
         };
-        let each = |all: f64| all / float(values);
+        let each = |all: f64| all / float(values.most);
+        // By statistics alone, many rows make a key of few values only where these hold the whole table back.
+        let holds_back = !values.estimated || float(values.most) < TABLE_WRITES / PARTITION_WRITES;
         let rows = item
             .rows
-            .filter(|rows| each(float(*rows)) > PARTITION_WRITES);
+            .filter(|rows| holds_back && each(float(*rows)) > PARTITION_WRITES);
         let writes = item
             .item
             .write_rate
@@ -75,11 +82,7 @@ fn few_values(
             Some(index) => format!("the partition key of `{}`", index.value),
             None => "the partition key".to_owned(),
         };
-        let message = format!(
-            "{of} has {} for {much} of {}",
-            counted(values, "value"),
-            item.item.name
-        );
+        let message = format!("{of} has {values} for {much} of {}", item.item.name);
         let help = format!(
             "one value takes about {} write units a second: put a column with many values into the key, spread it with `shard(n)`, or keep only the few items that are asked for in the index, by `$when`",
             count(rounded(PARTITION_WRITES))
@@ -93,12 +96,59 @@ fn few_values(
     }
 }
 
-/// How many values a partition key has at most, by the types of its columns alone.
-fn type_values(item: &ResolvedItem, partition: &[KeyAttribute]) -> Option<u64> {
-    let mut values = 1_u64;
+/// How many values something has.
+#[derive(Debug, Clone, Copy)]
+struct ValueCount {
+    /// At most so many.
+    most: u64,
+    /// Whether that is by the database's statistics, and not by types and constraints.
+    estimated: bool,
+}
+
+impl ValueCount {
+    fn exact(most: u64) -> Self {
+        Self {
+            most,
+            estimated: false,
+        }
+    }
+
+    fn times(self, other: Self) -> Self {
+        Self {
+            most: self.most.saturating_mul(other.most),
+            estimated: self.estimated || other.estimated,
+        }
+    }
+
+    fn plus(self, more: u64) -> Self {
+        Self {
+            most: self.most.saturating_add(more),
+            ..self
+        }
+    }
+}
+
+impl fmt::Display for ValueCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values = counted(self.most, "value");
+        if self.estimated {
+            write!(f, "about {values} by the database's statistics")
+        } else {
+            f.write_str(&values)
+        }
+    }
+}
+
+/// How many values a partition key has that is made of templates.
+fn template_values(
+    whole: &ResolvedMapping<'_>,
+    item: &ResolvedItem,
+    partition: &[KeyAttribute],
+) -> Option<ValueCount> {
+    let mut values = ValueCount::exact(1);
     for key in partition {
         for placeholder in item.item.template(&key.name)?.placeholders() {
-            values = values.saturating_mul(type_of(item, placeholder)?);
+            values = values.times(column_values(whole, item, placeholder)?);
         }
     }
     Some(values)
@@ -110,8 +160,26 @@ fn has_default(placeholder: &Placeholder) -> bool {
     filters.any(|filter| matches!(filter, Filter::Default(_)))
 }
 
-/// How many values a placeholder has at most, by its filters and the type of its column.
-fn type_of(item: &ResolvedItem, placeholder: &Placeholder) -> Option<u64> {
+/// The table's column that a placeholder reads, if it reads the whole of it.
+fn column<'a>(
+    whole: &ResolvedMapping<'a>,
+    item: &ResolvedItem,
+    placeholder: &Placeholder,
+) -> Option<(&'a Table, &'a Column)> {
+    let place = &placeholder.place;
+    let scan = whole.passes.so_far(item.item.pass)?;
+    let (table, column) = scan.origin(place.column)?;
+    let table = whole.catalog.table(table)?;
+    let column = table.column(column)?;
+    place.path.is_empty().then_some((table, column))
+}
+
+/// How many values a placeholder has at most, by its filters, and by the type and the CHECKs of its column.
+fn type_values(
+    whole: &ResolvedMapping<'_>,
+    item: &ResolvedItem,
+    placeholder: &Placeholder,
+) -> Option<u64> {
     let by_filter = placeholder
         .filters
         .iter()
@@ -121,14 +189,16 @@ fn type_of(item: &ResolvedItem, placeholder: &Placeholder) -> Option<u64> {
             _ => None,
         });
     let place = &placeholder.place;
-    let column = item.facts.columns.get(place.column);
-    let data_type = column.and_then(|column| column.data_type.as_ref());
+    let facts = item.facts.columns.get(place.column);
+    let data_type = facts.and_then(|column| column.data_type.as_ref());
     let by_type = match data_type.filter(|_| place.path.is_empty()) {
         Some(DataType::Boolean) => Some(2),
         Some(DataType::Enum { values }) => Some(values.len()),
         _ => None,
     };
-    let least = by_filter.chain(by_type).min()?;
+    let listed = column(whole, item, placeholder).map(|(_, column)| column.listed.len());
+    let by_check = listed.filter(|values| *values > 0);
+    let least = by_filter.chain(by_type).chain(by_check).min()?;
     let null = u64::from(has_default(placeholder));
     Some(u64::try_from(least).ok()? + null)
 }
@@ -163,12 +233,16 @@ fn hot_reads(whole: &ResolvedMapping<'_>, pattern: &AccessPattern, found: &[&Res
         .into_iter()
         .all(|one| one.place.column == AccessPattern::SHARD);
     let values = if is_one {
-        Some(1)
+        Some(ValueCount::exact(1))
     } else {
         let each = found.iter().map(|item| key_values(whole, item, &partition));
-        each.sum::<Option<u64>>()
+        let each: Option<Vec<ValueCount>> = each.collect();
+        each.map(|each| ValueCount {
+            most: each.iter().map(|values| values.most).sum(),
+            estimated: each.iter().any(|values| values.estimated),
+        })
     };
-    let Some(values) = values.filter(|values| *values > 0) else {
+    let Some(values) = values.filter(|values| values.most > 0) else {
         return;
     };
     let (units, kind) = if pattern.consistent {
@@ -176,13 +250,13 @@ fn hot_reads(whole: &ResolvedMapping<'_>, pattern: &AccessPattern, found: &[&Res
     } else {
         (0.5, "eventually consistent")
     };
-    let each = rate * units / float(values);
+    let each = rate * units / float(values.most);
     if each <= PARTITION_READS {
         return;
     }
-    let over = match values {
+    let over = match values.most {
         1 => "one partition key value are".to_owned(),
-        values => format!("about {} are", counted(values, "partition key value")),
+        _ => format!("a partition key with {values} are"),
     };
     let message = format!(
         "{} {kind} requests a second over {over} at least {} read units a second for each; one partition takes {}",
@@ -287,7 +361,7 @@ struct ShardedKey {
     /// How many values the column of the shards has at most, where its type tells.
     sources: Option<u64>,
     /// How many values the rest of the key has at most; 1 without a rest.
-    others: Option<u64>,
+    others: Option<ValueCount>,
     /// The templates of the key.
     text: String,
 }
@@ -300,7 +374,7 @@ impl ShardedKey {
         partition: &[KeyAttribute],
     ) -> Option<Self> {
         let mut found = None;
-        let mut others = Some(1_u64);
+        let mut others = Some(ValueCount::exact(1));
         let mut text = String::new();
         for key in partition {
             let template = item.item.template(&key.name)?;
@@ -308,10 +382,10 @@ impl ShardedKey {
             for placeholder in template.placeholders() {
                 let Some(shards) = shard(placeholder) else {
                     let own = column_values(whole, item, placeholder);
-                    others = others.zip(own).map(|(all, own)| all.saturating_mul(own));
+                    others = others.zip(own).map(|(all, own)| all.times(own));
                     continue;
                 };
-                let sources = type_of(item, placeholder);
+                let sources = type_values(whole, item, placeholder);
                 let before = found.replace((key.name.clone(), shards, sources));
                 if before.is_some() {
                     return None;
@@ -330,7 +404,7 @@ impl ShardedKey {
 
     /// Too few shards for the writes, though these go to all values of the rest of the key alike.
     fn few(&self, writes: f64) -> Option<(String, String)> {
-        let each = writes / float(self.others?.max(1));
+        let each = writes / float(self.others?.most.max(1));
         let sources = self.sources.and_then(|sources| u32::try_from(sources).ok());
         let filled = sources.map_or(self.shards, |sources| sources.min(self.shards));
         let full = fullest(each, filled);
@@ -338,11 +412,9 @@ impl ShardedKey {
             return None;
         }
         let over = match self.others {
-            Some(others) if others > 1 => format!(
-                "about {} with {} each",
-                counted(others, "value"),
-                counted(self.shards, "shard")
-            ),
+            Some(others) if others.most > 1 => {
+                format!("{others} with {} each", counted(self.shards, "shard"))
+            }
             _ => counted(self.shards, "shard"),
         };
         let are = if filled < self.shards {
@@ -429,52 +501,55 @@ fn shard(placeholder: &Placeholder) -> Option<u32> {
     })
 }
 
-/// How many values an item type's partition key has at most, as far as types and the database's estimates tell.
+/// How many values an item type's partition key has at most, as far as types, constraints and statistics tell; never more
+/// than it has rows.
 fn key_values(
     whole: &ResolvedMapping<'_>,
     item: &ResolvedItem,
     partition: &[KeyAttribute],
-) -> Option<u64> {
-    let mut values = Some(1_u64);
-    for key in partition {
-        let node = item.item.node(&key.name)?;
-        let Some(template) = node.template() else {
-            values = None;
-            break;
-        };
-        for placeholder in template.placeholders() {
-            let own = column_values(whole, item, placeholder);
-            values = values.zip(own).map(|(all, own)| all.saturating_mul(own));
-        }
+) -> Option<ValueCount> {
+    if partition
+        .iter()
+        .any(|key| item.item.node(&key.name).is_none())
+    {
+        return None;
     }
-    let rows = item.rows.filter(|rows| *rows > 0);
-    [values, rows].into_iter().flatten().min()
+    let rows = item.rows.filter(|rows| *rows > 0).map(|most| ValueCount {
+        most,
+        estimated: true,
+    });
+    let values = template_values(whole, item, partition);
+    [values, rows]
+        .into_iter()
+        .flatten()
+        .min_by_key(|it| it.most)
 }
 
+/// How many values a placeholder has at most, by its type and constraints, or else by statistics: those of its own column, or
+/// the rows of the table that a foreign key leads to.
 fn column_values(
     whole: &ResolvedMapping<'_>,
     item: &ResolvedItem,
     placeholder: &Placeholder,
-) -> Option<u64> {
-    let place = &placeholder.place;
-    let null = u64::from(has_default(placeholder));
-    let by_type = type_of(item, placeholder);
-    let by_parent = || {
-        if !place.path.is_empty() {
-            return None;
-        }
-        let scan = whole.passes.so_far(item.item.pass)?;
-        let (table, column) = scan.origin(place.column)?;
-        let mut tables = whole.catalog.tables.iter();
-        let own = tables.clone().find(|other| other.name == *table)?;
-        let mut keys = own.foreign_keys.iter();
-        let key = keys.find(|key| key.columns == [column])?;
-        let parent = tables.find(|other| other.name == key.references)?;
-        Some(parent.estimated_rows.filter(|rows| *rows > 0)? + null)
+) -> Option<ValueCount> {
+    let by_type = type_values(whole, item, placeholder).map(ValueCount::exact);
+    let by_statistics = || {
+        let (table, column) = column(whole, item, placeholder)?;
+        let mut keys = table.foreign_keys.iter();
+        let key = keys.find(|key| key.columns == [column.name.as_str()]);
+        let parent = key.and_then(|key| whole.catalog.table(&key.references)?.estimated_rows);
+        let parent = parent.filter(|rows| *rows > 0);
+        let most = [column.distinct, parent].into_iter().flatten().min()?;
+        let null = u64::from(has_default(placeholder));
+        let estimated = ValueCount {
+            most,
+            estimated: true,
+        };
+        Some(estimated.plus(null))
     };
-    let shards = shard(placeholder).map(u64::from);
-    [by_type.or_else(by_parent), shards]
+    let shards = shard(placeholder).map(|shards| ValueCount::exact(u64::from(shards)));
+    [by_type.or_else(by_statistics), shards]
         .into_iter()
         .flatten()
-        .min()
+        .min_by_key(|values| values.most)
 }

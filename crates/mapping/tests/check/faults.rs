@@ -2,7 +2,7 @@
 
 use dynafold_mapping::diagnostic::{Code, Severity};
 use dynafold_mapping::template::{Context, Filter};
-use dynafold_relational::catalog::{Catalog, DataType, Dbms, TableKind};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, TableKind};
 use dynafold_relational::value::Value;
 
 use super::{catalog, check_with};
@@ -488,6 +488,54 @@ fn a_key_that_may_hold_equal_rows_says_nothing_of_their_number_or_their_differen
 }
 
 #[test]
+fn a_key_of_few_values_is_told_by_checks_and_by_statistics() {
+    let told = |rows: u64, more: &str, change: &dyn Fn(&mut Column)| -> Vec<String> {
+        let mut catalog = catalog();
+        let mut tables = catalog.tables.iter_mut();
+        let users = tables.find(|table| table.name.name == "users").unwrap();
+        users.estimated_rows = Some(rows);
+        change(users.column_mut("gender").unwrap());
+        let text = mapping(
+            "name: portal, key: { partition: PK, sort: SK }, indexes: { BY_GENDER: { partition: gender, sort: SK } }",
+            &format!("from: users, key: {{ PK: \"USER#{{id}}\", SK: \"USER#\" }}{more}"),
+            "",
+        );
+        let (model, diagnostics) = check_with(&text, &catalog);
+        assert!(model.is_some(), "{diagnostics:?}");
+        let few = diagnostics.iter().filter(|d| d.code == Code::FewValues);
+        few.map(|d| d.message.clone()).collect()
+    };
+    let with = |values: u64| move |column: &mut Column| column.distinct = Some(values);
+    assert_eq!(
+        told(60_000, "", &with(3)),
+        [
+            "the partition key of `BY_GENDER` has about 3 values by the database's statistics for about 60,000 rows of USER"
+        ]
+    );
+    // Values that take what a whole table takes hold nothing back, however many rows each has.
+    assert_eq!(told(60_000, "", &with(39)).len(), 1);
+    assert!(told(60_000, "", &with(40)).is_empty());
+    assert_eq!(
+        told(60_000, ", write_rate: 50000", &with(40)),
+        [
+            "the partition key of `BY_GENDER` has about 40 values by the database's statistics for 50,000 writes a second of USER"
+        ]
+    );
+    // Few rows of each value are no risk, and of what is not known nothing is said.
+    assert!(told(3_000, "", &with(3)).is_empty());
+    assert!(told(60_000, "", &|_| {}).is_empty());
+    let listed = |column: &mut Column| column.list(vec!["F".to_owned(), "M".to_owned()]);
+    assert_eq!(
+        told(60_000, "", &listed),
+        ["the partition key of `BY_GENDER` has 2 values for about 60,000 rows of USER"]
+    );
+    let boolean = |column: &mut Column| column.data_type = DataType::Boolean;
+    // (A boolean is no key of DynamoDB: it stands in one as text.)
+    let as_text = ", columns: [], attributes: { gender: \"{gender | string}\" }";
+    assert_eq!(told(60_000, as_text, &boolean).len(), 1);
+}
+
+#[test]
 fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
     let text = |key: &str, asked: &str, more: &str| {
         let item = format!(
@@ -509,7 +557,7 @@ fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
     assert_eq!(
         heat(&by_service("consistent: true, rate: 20000"), Some(3)),
         [
-            "20,000 strongly consistent requests a second over about 3 partition key values are at least 6,667 read units a second for each; one partition takes 3,000"
+            "20,000 strongly consistent requests a second over a partition key with about 3 values by the database's statistics are at least 6,667 read units a second for each; one partition takes 3,000"
         ]
     );
     assert!(heat(&by_service("consistent: true, rate: 9000"), Some(3)).is_empty());
@@ -577,7 +625,7 @@ fn shards_are_held_against_the_writes() {
     assert_eq!(
         shard_warnings(both, 6_000, ""),
         [
-            "6,000 writes a second over about 2 values with 3 shards each are 1,000 for each on average, and about 1,038 for the fullest; one partition takes 1,000"
+            "6,000 writes a second over 2 values with 3 shards each are 1,000 for each on average, and about 1,038 for the fullest; one partition takes 1,000"
         ]
     );
     assert_eq!(

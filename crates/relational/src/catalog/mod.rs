@@ -203,6 +203,14 @@ pub struct Column {
     /// Whether what PostgreSQL prints of a value is looked up as it is read: the names of tables and roles, the locale's currency.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prints_names: bool,
+    /// The values that a CHECK lists for it, as text; NULL is let in beside them. Sessions may switch checks off, so that
+    /// nothing is proved by them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listed: Vec<String>,
+    /// About how many values it has, NULL left out, where the database keeps statistics of that. They may be old, and of a
+    /// sample: nothing is proved by them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distinct: Option<u64>,
     /// Whether it is SQLite's rowid by another name, which holds whole numbers alone. A catalog's file does not say it.
     #[serde(skip)]
     pub rowid: bool,
@@ -346,6 +354,13 @@ impl Column {
         }
     }
 
+    /// Takes the values that a CHECK lists; of several lists the shortest counts.
+    pub fn list(&mut self, values: Vec<String>) {
+        if self.listed.is_empty() || values.len() < self.listed.len() {
+            self.listed = values;
+        }
+    }
+
     /// Whether the database gives the next number to a row that comes without one.
     #[must_use]
     pub fn is_numbered(&self) -> bool {
@@ -397,12 +412,14 @@ impl Table {
     }
 
     /// What is not as in a later reading of the same table, in words. What decides on no row and no proof may
-    /// differ: estimates, comments, defaults, and indexes that are no keys.
+    /// differ: estimates, comments, defaults, the values that a CHECK lists, and indexes that are no keys.
     #[must_use]
     pub fn change(&self, now: &Self) -> Option<&'static str> {
         let bare = |column: &Column| Column {
             comment: None,
             default: None,
+            listed: Vec::new(),
+            distinct: None,
             ..column.clone()
         };
         let columns = |table: &Self| -> Vec<Column> { table.columns.iter().map(bare).collect() };
@@ -427,6 +444,11 @@ impl Table {
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Finds a column, to complete it.
+    pub fn column_mut(&mut self, name: &str) -> Option<&mut Column> {
+        self.columns.iter_mut().find(|column| column.name == name)
     }
 
     /// The columns that tell rows apart: the primary key, else the first unique key whose columns

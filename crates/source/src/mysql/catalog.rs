@@ -10,6 +10,7 @@ use dynafold_relational::catalog::{
     AUTO_INCREMENT, Catalog, Column, DataType, Dbms, DeleteRule, ForeignKey, Index, Table,
     TableKind, TableName,
 };
+use dynafold_sql::definition;
 use sqlx::mysql::{MySqlConnection, MySqlRow};
 use sqlx::{Column as _, Statement as _, TypeInfo as _};
 
@@ -38,6 +39,18 @@ pub(super) async fn read(
     let indexes = rows(connection, indexes).await?;
     let foreign_keys = rows(connection, include_str!("sql/foreign_keys.sql")).await?;
     let partly_granted = rows(connection, include_str!("sql/partly_granted.sql")).await?;
+    let (checks, histograms) = match server.dbms {
+        Dbms::Mariadb => (include_str!("sql/checks_mariadb.sql"), None),
+        _ => (
+            include_str!("sql/checks_mysql.sql"),
+            Some(include_str!("sql/histograms.sql")),
+        ),
+    };
+    let checks = rows_if_any(connection, checks).await?;
+    let histograms = match histograms {
+        Some(histograms) => rows_if_any(connection, histograms).await?,
+        None => Vec::new(),
+    };
 
     let mut catalog = Catalog {
         dbms: server.dbms,
@@ -55,6 +68,8 @@ pub(super) async fn read(
     add_columns(&mut catalog, &places, &columns)?;
     add_indexes(&mut catalog, &places, &indexes)?;
     add_foreign_keys(&mut catalog, &places, &foreign_keys)?;
+    add_checks(&mut catalog, &places, &checks)?;
+    add_histograms(&mut catalog, &places, &histograms)?;
     for row in &partly_granted {
         if text(row, 1)?.replace('\'', "") != server.user {
             continue;
@@ -80,6 +95,14 @@ pub(super) async fn read(
         find_documents(connection, &mut catalog).await?;
     }
     Ok(catalog)
+}
+
+/// Runs a query of our own that only some versions take, and not for every user: without an answer nothing is known.
+async fn rows_if_any(connection: &mut MySqlConnection, sql: &str) -> sqlx::Result<Vec<MySqlRow>> {
+    match rows(connection, sql).await {
+        Err(error) if error.as_database_error().is_some() => Ok(Vec::new()),
+        other => other,
+    }
 }
 
 fn table(row: &MySqlRow) -> sqlx::Result<Table> {
@@ -297,6 +320,13 @@ fn add_indexes(
             columns: parts.iter().map(part).collect::<sqlx::Result<_>>()?,
             unique: table.kind != TableKind::Foreign && text(first, 3)? == "0",
         };
+        // How many values the first part has; of a prefix it would be those of the prefix.
+        let distinct = optional(first, 6)?.and_then(|values| values.parse().ok());
+        let is_whole = optional(first, 7)?.is_none();
+        let name = index.columns.first().filter(|_| is_whole);
+        if let Some(column) = name.and_then(|name| table.column_mut(name)) {
+            column.distinct = distinct.filter(|values| *values > 0);
+        }
         if index.unique && index.name == "PRIMARY" {
             table.primary_key = index.columns;
             continue;
@@ -304,6 +334,61 @@ fn add_indexes(
         let is_plain = |part: &String| table.column(part).is_some();
         let is_plain = index.columns.iter().all(is_plain);
         table.add_index(index, is_plain, false);
+    }
+    Ok(())
+}
+
+/// Adds the values that CHECKs list.
+fn add_checks(catalog: &mut Catalog, places: &TableIndices, rows: &[MySqlRow]) -> sqlx::Result<()> {
+    let dbms = catalog.dbms;
+    for row in rows {
+        let mut check = text(row, 2)?;
+        if dbms == Dbms::Mysql {
+            // MySQL writes it as it would stand in a text.
+            check = unescaped(&check);
+        }
+        let listed = definition::listed(&check, dbms);
+        let table = table_at(&mut catalog.tables, places, &[row])?;
+        if let (Some((_, table)), Some((name, values))) = (table, listed)
+            && let Some(column) = table.column_mut(&name)
+        {
+            column.list(values);
+        }
+    }
+    Ok(())
+}
+
+/// A text without its backslashes; of two the second stays.
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        let letter = match letter {
+            '\\' => letters.next(),
+            other => Some(other),
+        };
+        plain.extend(letter);
+    }
+    plain
+}
+
+/// Adds how many values columns have that MySQL keeps a histogram of.
+fn add_histograms(
+    catalog: &mut Catalog,
+    places: &TableIndices,
+    rows: &[MySqlRow],
+) -> sqlx::Result<()> {
+    for row in rows {
+        let each = optional(row, 4)?;
+        let each = each.and_then(|each| serde_json::from_str::<Vec<u64>>(&each).ok());
+        let buckets = text(row, 3)?.parse().ok();
+        let distinct = each.map_or(buckets, |each| Some(each.iter().sum()));
+        let name = text(row, 2)?;
+        if let Some((_, table)) = table_at(&mut catalog.tables, places, &[row])?
+            && let Some(column) = table.column_mut(&name)
+        {
+            column.distinct = distinct.filter(|values| *values > 0);
+        }
     }
     Ok(())
 }

@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 
-use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Index, Table, TableKind};
+use dynafold_format::{float, rounded};
+use dynafold_relational::catalog::{Catalog, Column, Dbms, ForeignKey, Index, Table, TableKind};
+use dynafold_sql::definition;
 use serde::Deserialize;
 
 use super::error::ReadSubject;
@@ -56,6 +58,10 @@ struct ColumnEntry {
     oid: i64,
     modifier: i32,
     readable: bool,
+    /// How many values there are, in `pg_stats`' way: below zero, as a share of the rows.
+    n_distinct: Option<f64>,
+    /// The expressions of the CHECKs that are about it alone.
+    checks: Vec<String>,
     #[serde(flatten)]
     column: Column,
 }
@@ -140,7 +146,9 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog> {
         }
         // A key of which a column is hidden cannot be used.
         let usable = |names: &[String]| !names.iter().any(|name| closed.contains(name));
-        table.columns = open.into_iter().map(|open| column(open, &types)).collect();
+        let rows = table.estimated_rows;
+        let columns = open.into_iter().map(|open| column(open, &types, rows));
+        table.columns = columns.collect();
         table.foreign_keys = foreign_keys.remove(&oid).unwrap_or_default();
         table.foreign_keys.retain(|key| usable(&key.columns));
         let indexes = indexes.remove(&oid).unwrap_or_default().into_iter();
@@ -190,10 +198,21 @@ fn warn(table: &Table, populated: bool, user: &str, notices: &mut Vec<String>) {
     }
 }
 
-fn column(entry: ColumnEntry, types: &UsedTypes) -> Column {
-    Column {
+fn column(entry: ColumnEntry, types: &UsedTypes, rows: Option<u64>) -> Column {
+    let distinct = entry.n_distinct.and_then(|values| match values {
+        share if share < 0.0 => Some(rounded(-share * float(rows?))),
+        values => Some(rounded(values)),
+    });
+    let mut column = Column {
         data_type: types.data_type(entry.oid, entry.modifier),
         prints_names: types.prints_names(entry.oid),
+        distinct: distinct.filter(|values| *values > 0),
         ..entry.column
+    };
+    for check in &entry.checks {
+        if let Some((_, values)) = definition::listed(check, Dbms::Postgres) {
+            column.list(values);
+        }
     }
+    column
 }

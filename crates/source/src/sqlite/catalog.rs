@@ -58,6 +58,7 @@ pub(super) async fn read(connection: &mut SqliteConnection, file: &Path) -> sqlx
         tables.push(table);
     }
     resolve_parents(&mut tables);
+    read_statistics(connection, &mut tables).await?;
     Ok(Catalog {
         dbms: Dbms::Sqlite,
         version,
@@ -216,6 +217,12 @@ async fn complete(
             column.generated = Some(expression.clone());
         }
     }
+    for (name, values) in definition::checked(sql) {
+        let mut columns = table.columns.iter_mut();
+        if let Some(column) = columns.find(|column| column.name.eq_ignore_ascii_case(&name)) {
+            column.list(values);
+        }
+    }
     collate(connection, table).await?;
     read_indexes(connection, table).await?;
     read_foreign_keys(connection, table).await?;
@@ -224,6 +231,36 @@ async fn complete(
         let count = sqlx::query_scalar(AssertSqlSafe(count)).persistent(false);
         let count: i64 = count.fetch_one(connection).await?;
         table.estimated_rows = u64::try_from(count).ok();
+    }
+    Ok(())
+}
+
+/// Adds how many values columns have, if somebody ran ANALYZE.
+async fn read_statistics(
+    connection: &mut SqliteConnection,
+    tables: &mut [Table],
+) -> sqlx::Result<()> {
+    let is_there =
+        sqlx::query_scalar("SELECT count(*) FROM main.sqlite_schema WHERE name = 'sqlite_stat1'");
+    let is_there: i64 = is_there.fetch_one(&mut *connection).await?;
+    if is_there == 0 {
+        return Ok(());
+    }
+    let rows = sqlx::query_as(include_str!("sql/statistics.sql")).fetch_all(connection);
+    let rows: Vec<(String, String, String)> = rows.await?;
+    for (table, column, counted) in rows {
+        let mut figures = counted.split(' ').map_while(|figure| figure.parse().ok());
+        let (Some(rows), Some(alike)) = (figures.next(), figures.next()) else {
+            continue;
+        };
+        let (rows, alike): (u64, u64) = (rows, alike);
+        // The average is rounded, and so is this.
+        let distinct = (rows + alike / 2).checked_div(alike);
+        let mut tables = tables.iter_mut();
+        let found = tables.find(|found| found.name.name == table);
+        if let Some(column) = found.and_then(|table| table.column_mut(&column)) {
+            column.distinct = distinct.filter(|values| *values > 0);
+        }
     }
     Ok(())
 }

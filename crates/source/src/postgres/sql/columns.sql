@@ -73,7 +73,15 @@ SELECT
         THEN pg_catalog.current_setting('server_encoding')
     END AS ambiguous_charset,
     t.typname = 'citext' OR base.typname IS NOT DISTINCT FROM 'citext'
-        OR coll.collisdeterministic IS FALSE AS insensitive
+        OR coll.collisdeterministic IS FALSE AS insensitive,
+    -- How many values there are: below zero, as a share of the rows.
+    statistics.n_distinct::float8 AS n_distinct,
+    coalesce((
+        SELECT pg_catalog.json_agg(pg_catalog.pg_get_expr(k.conbin, k.conrelid) ORDER BY k.conname)
+        FROM pg_catalog.pg_constraint AS k
+        WHERE k.contype = 'c' AND k.convalidated
+          AND (k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum] OR k.contypid = a.atttypid)
+    ), '[]'::pg_catalog.json) AS checks
 FROM relation
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = relation.oid
 JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
@@ -82,5 +90,13 @@ LEFT JOIN lax ON lax.root = a.attrelid AND lax.name = a.attname
 LEFT JOIN pg_catalog.pg_collation AS coll ON coll.oid = a.attcollation
 LEFT JOIN sorting ON sorting.oid = a.attcollation
 LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+-- Of a table whose rows are in others too, the statistics over all of them count.
+LEFT JOIN pg_catalog.pg_stats AS statistics
+    ON statistics.schemaname = relation.nspname
+    AND statistics.tablename = relation.relname
+    AND statistics.attname = a.attname
+    AND statistics.inherited = EXISTS (
+        SELECT FROM heir WHERE heir.root = relation.oid AND heir.oid <> relation.oid
+    )
 WHERE relation.visible AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attrelid, a.attnum

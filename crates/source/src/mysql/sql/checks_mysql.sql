@@ -1,0 +1,7 @@
+-- What CHECKs that are enforced ask for, by table. A user who may only SELECT sees none. Before 8.0.16 there are none.
+SELECT t.TABLE_SCHEMA, t.TABLE_NAME, c.CHECK_CLAUSE
+FROM information_schema.TABLE_CONSTRAINTS AS t
+JOIN information_schema.CHECK_CONSTRAINTS AS c
+    ON c.CONSTRAINT_SCHEMA = t.CONSTRAINT_SCHEMA AND c.CONSTRAINT_NAME = t.CONSTRAINT_NAME
+WHERE t.CONSTRAINT_TYPE = 'CHECK' AND t.ENFORCED = 'YES'
+ORDER BY t.TABLE_SCHEMA, t.TABLE_NAME, t.CONSTRAINT_NAME;

@@ -1,0 +1,5 @@
+-- How many values columns have, by MySQL's histograms: a bucket for each value, or the numbers of values of buckets.
+SELECT SCHEMA_NAME, TABLE_NAME, COLUMN_NAME,
+    CAST(JSON_LENGTH(HISTOGRAM, '$.buckets') AS CHAR),
+    CAST(JSON_EXTRACT(HISTOGRAM, '$.buckets[*][3]') AS CHAR)
+FROM information_schema.COLUMN_STATISTICS;
