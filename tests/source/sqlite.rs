@@ -676,3 +676,20 @@ async fn values_against_their_declared_type_are_summed_over_the_parts_of_a_table
         ]
     );
 }
+
+#[tokio::test]
+async fn what_checks_list_and_how_many_values_there_are_is_in_the_catalog() {
+    let script = "CREATE TABLE t (id INTEGER PRIMARY KEY, state TEXT CHECK (state IN ('open', 'it''s')), kind TEXT, more TEXT);
+         CREATE INDEX kinds ON t (kind, id); CREATE INDEX some ON t (more) WHERE more = 'x';
+         INSERT INTO t WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 500)
+            SELECT n, 'open', 'k' || (n % 7), 'x' FROM n;";
+    for (more, distinct) in [("", None), ("ANALYZE", Some(7))] {
+        let database = Database::new(&format!("{script} {more}")).await;
+        let catalog = open(&database).await.catalog().await.unwrap();
+        let column = |name| table(&catalog, "t").column(name).unwrap();
+        assert_eq!(column("state").listed, ["open", "it's"]);
+        assert_eq!(column("kind").distinct, distinct, "{more}");
+        // A partial index holds some of the rows.
+        assert_eq!(column("more").distinct, None);
+    }
+}

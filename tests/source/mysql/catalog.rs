@@ -313,3 +313,39 @@ async fn a_column_that_a_star_leaves_out_is_invisible() {
         database.drop().await;
     }
 }
+
+#[tokio::test]
+async fn what_checks_list_and_how_many_values_there_are_is_in_the_catalog() {
+    for (product, server) in servers() {
+        let database = Database::new(&server).await;
+        database
+            .run(
+                "CREATE TABLE t (id INT PRIMARY KEY, state VARCHAR(9) CHECK (state IN ('open', 'it''s')), grade INT,
+                    kind VARCHAR(9), more INT, KEY (kind), KEY (state(1)), CHECK (grade IN (1, 2, 3) AND id > 0),
+                    CHECK (grade = 1 OR grade = 2));
+                 INSERT INTO t WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 500)
+                    SELECT n, 'open', 1, CONCAT('k', n % 5), n % 7 FROM n;
+                 ANALYZE TABLE t",
+            )
+            .await;
+        if product == "mysql" {
+            let sql = "ANALYZE TABLE t UPDATE HISTOGRAM ON state, more; ANALYZE TABLE t UPDATE HISTOGRAM ON grade WITH 1 BUCKETS";
+            database.run(sql).await;
+        }
+        let catalog = open(&database.url()).await.catalog().await.unwrap();
+        let listed = |name| table(&catalog, "t").column(name).unwrap().listed.clone();
+        assert_eq!(listed("state"), ["open", "it's"], "{product}");
+        assert_eq!(listed("grade"), ["1", "2"], "{product}");
+        assert_eq!(listed("kind"), Vec::<String>::new());
+        let distinct = |name| table(&catalog, "t").column(name).unwrap().distinct;
+        // MariaDB takes keys for half as frequent as they are.
+        let [kind, others] = match product {
+            "mysql" => [Some(5), Some(7)],
+            _ => [Some(10), None],
+        };
+        assert_eq!(distinct("kind"), kind, "{product}");
+        assert_eq!(distinct("more"), others, "{product}");
+        assert_eq!(distinct("state"), others.map(|_| 1), "{product}");
+        database.drop().await;
+    }
+}

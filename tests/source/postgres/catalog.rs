@@ -93,6 +93,7 @@ async fn keys_that_may_hold_equal_rows_are_lax() {
          CREATE UNIQUE INDEX t_d_key ON t (d fine);
          CREATE TABLE plain (id int PRIMARY KEY) PARTITION BY RANGE (id);
          CREATE TABLE plain_1 PARTITION OF plain FOR VALUES FROM (0) TO (9);
+         ALTER TABLE t ADD CHECK (kind IN ('a')) NOT VALID;
          CREATE TABLE parted (id int PRIMARY KEY) PARTITION BY RANGE (id);
          CREATE TABLE parted_1 (id int PRIMARY KEY DEFERRABLE);
          ALTER TABLE parted ATTACH PARTITION parted_1 FOR VALUES FROM (0) TO (9)",
@@ -372,4 +373,35 @@ async fn a_query_is_described_with_the_declared_digits_of_its_columns() {
     source.begin(&[]).await.expect("a snapshot");
     assert!(source.describe("SELECT nothing").await.is_err());
     assert!(source.describe("SELECT 1").await.is_ok());
+}
+
+#[tokio::test]
+async fn what_checks_list_and_how_many_values_there_are_is_in_the_catalog() {
+    let database = Database::with(
+        "CREATE DOMAIN size AS text CHECK (VALUE IN ('S', 'M', 'L'));
+         CREATE TABLE t (id integer PRIMARY KEY, state varchar(9) CHECK (state IN ('open', 'it''s')), size size,
+            grade integer, kind text, CHECK (grade IN (1, 2, 3) AND id > 0), CHECK (grade = 1 OR grade = 2));
+         INSERT INTO t SELECT n, CASE WHEN n % 9 = 0 THEN 'it''s' ELSE 'open' END, 'S', 1 + n % 2, 'k' || n % 5
+            FROM generate_series(1, 1000) AS n;
+         CREATE TABLE parted (id integer, kind text) PARTITION BY RANGE (id);
+         CREATE TABLE part PARTITION OF parted FOR VALUES FROM (1) TO (9999);
+         INSERT INTO parted SELECT id, kind FROM t;
+         CREATE TABLE fresh (kind text) WITH (autovacuum_enabled = off);
+         INSERT INTO fresh VALUES ('a');
+         ANALYZE t; ANALYZE parted;",
+    )
+    .await;
+    let catalog = catalog(&database).await;
+    let listed = |name| table(&catalog, "t").column(name).unwrap().listed.clone();
+    assert_eq!(listed("state"), ["open", "it's"]);
+    assert_eq!(listed("size"), ["S", "M", "L"]);
+    // A constraint over two columns tells nothing of one, and one that is not valid nothing of the rows that are there.
+    assert_eq!(listed("grade"), ["1", "2"]);
+    assert_eq!(listed("kind"), Vec::<String>::new());
+    let distinct = |of, name| table(&catalog, of).column(name).unwrap().distinct;
+    assert_eq!(distinct("t", "id"), Some(1000), "a share of the rows");
+    assert_eq!(distinct("t", "state"), Some(2));
+    assert_eq!(distinct("t", "kind"), Some(5));
+    assert_eq!(distinct("parted", "kind"), Some(5));
+    assert_eq!(distinct("fresh", "kind"), None);
 }
