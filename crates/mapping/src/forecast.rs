@@ -116,6 +116,9 @@ pub struct PlaceForecast {
     pub hottest: Option<HeaviestKeys>,
     /// The hottest partition key values by the item types' write rates; `None` without rates.
     pub rated: Option<RatedWrites>,
+    /// The hottest partition key values by the access patterns' rates; `None` without rates, and for local indexes, which
+    /// are read in the table's partitions.
+    pub reads: Option<RatedReads>,
 }
 
 /// The heaviest keys, with what is guaranteed of them.
@@ -156,4 +159,57 @@ pub struct RatedWrites {
     pub error: f64,
     /// The hottest keys: write units a second, at least.
     pub keys: Vec<(String, f64)>,
+}
+
+/// Expected reads, from the access patterns' `rate`: each request asks for the partition key value of a random item that the
+/// pattern finds.
+#[derive(Debug, Clone, Serialize)]
+pub struct RatedReads {
+    /// By how many read units a second a key may be too low because keys were forgotten.
+    pub error: f64,
+    /// The hottest keys.
+    pub keys: Vec<ReadKey>,
+}
+
+/// A partition key value that is read.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReadKey {
+    /// The partition key's value; several attributes are joined by ` | `.
+    pub key: String,
+    /// Read units a second, at least.
+    pub units_per_second: f64,
+    /// The same of each access pattern.
+    pub patterns: BTreeMap<String, f64>,
+}
+
+/// An item type most of whose bytes are in items larger than a read unit (4 KB), of which some access pattern needs little.
+#[derive(Debug, Clone, Serialize)]
+pub struct WideItems {
+    /// The item type's name.
+    pub item_type: String,
+    /// Items that are larger than a read unit.
+    pub large: u64,
+    /// All items of the type.
+    pub items: u64,
+    /// Mean bytes of a large item.
+    pub mean_bytes: u64,
+    /// Mean write units of a large item in the table alone, rounded up.
+    pub mean_write_units: u64,
+    /// The patterns that need little of them.
+    pub patterns: Vec<LittleRead>,
+}
+
+/// What an access pattern needs of large items: by the columns of its SQL and its filter.
+#[derive(Debug, Clone, Serialize)]
+pub struct LittleRead {
+    /// The access pattern.
+    pub pattern: String,
+    /// Mean bytes of the attributes that it needs, those of the table's key among them.
+    pub mean_bytes: u64,
+    /// Read units that one item costs it.
+    pub read_units: f64,
+    /// Read units that an item of these attributes alone would cost it.
+    pub read_units_apart: f64,
+    /// Write units of such an item.
+    pub write_units_apart: u64,
 }

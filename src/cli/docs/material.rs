@@ -140,6 +140,7 @@ async fn all_rows(url: &str, model: &Arc<Model>, context: Context) -> Result<For
     let cancel = stop_on_signals();
     let forecast = survey(Survey {
         source,
+        patterns: Vec::new(),
         context,
         proof: proof::ProofOptions::of(KEY_MEMORY),
         rejects_file: None,

@@ -33,6 +33,13 @@ pub(super) async fn run(arguments: &Preview, output: &OutputStreams) -> Result<O
     // Signals are heard before the database is asked about any SQL: that may take long, too.
     let cancel = stop_on_signals();
     let file = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
+    // Of a part of the item types no shares are known.
+    let proofs = file
+        .checked
+        .proofs
+        .as_ref()
+        .filter(|_| arguments.items.is_empty());
+    let patterns = proofs.map_or_else(Vec::new, |proofs| proofs.patterns.clone());
     let mut model = selection::item_types(file.into_model(output)?, &arguments.items)?;
     let prices = prices::read(rows.prices.as_deref(), rows.price_region.as_deref())?;
     let context = target::context(&model, arguments.now)?;
@@ -50,6 +57,7 @@ pub(super) async fn run(arguments: &Preview, output: &OutputStreams) -> Result<O
     }
     let forecast = survey(Survey {
         source,
+        patterns,
         context,
         proof: proof::ProofOptions::of(usize::from(rows.key_memory) << 20),
         rejects_file: rows.rejects.clone(),

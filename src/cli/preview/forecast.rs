@@ -1,7 +1,7 @@
 //! What all rows come to, as people read it.
 
 use super::cost::Cost;
-use super::heat::{collections, hottest, named, rated};
+use super::heat::{collections, hottest, named, rated, reads, wide};
 use super::money::costs;
 use crate::cli::format::{bytes, count, counted, counted_as, seconds, whole};
 use crate::cli::output::OutputStreams;
@@ -26,6 +26,14 @@ pub(super) fn text(forecast: &Forecast, cost: &Cost, output: &OutputStreams) -> 
     if let Some(rated) = rated(&forecast.places) {
         let title = "Expected write units a second, at the write rates of the mapping";
         parts.push(titled(title, &rated, output));
+    }
+    if let Some(reads) = reads(&forecast.places) {
+        let title = "Expected read units a second, at the rates of the access patterns";
+        parts.push(titled(title, &reads, output));
+    }
+    if !forecast.wide.is_empty() {
+        let title = "Large items of which an access pattern needs little";
+        parts.push(titled(title, &wide(&forecast.wide), output));
     }
     if let Some(found) = &forecast.collections {
         let title = "Item collections, which local indexes limit to 10 GB";

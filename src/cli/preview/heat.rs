@@ -2,7 +2,12 @@
 
 use crate::cli::format::{bytes, count, counted, one_line};
 use crate::dynamodb::price::PARTITION_WRITES;
-use crate::preview::{Collections, HeaviestKeys, PlaceForecast, PlaceKind};
+use crate::preview::{Collections, HeaviestKeys, PlaceForecast, PlaceKind, WideItems};
+
+/// Read units a second that one partition takes (limits.md 26).
+const PARTITION_READS: f64 = 3_000.0;
+/// Patterns that are named beside a key.
+const PATTERNS: usize = 3;
 
 pub(super) fn named(place: &PlaceForecast) -> String {
     let kind = match place.kind {
@@ -95,6 +100,78 @@ pub(super) fn rated(places: &[PlaceForecast]) -> Option<String> {
         }
     }
     (!out.is_empty()).then(|| out.join("\n"))
+}
+
+/// What access patterns read a second, and what to do where a partition cannot answer so much.
+pub(super) fn reads(places: &[PlaceForecast]) -> Option<String> {
+    let mut out = Vec::new();
+    let mut is_over = false;
+    for place in places {
+        let Some(reads) = &place.reads else { continue };
+        let accuracy = if reads.error > 0.0 {
+            format!(
+                " (approximate: each key may have up to {:.1} more)",
+                reads.error
+            )
+        } else {
+            String::new()
+        };
+        out.push(format!(" {}{accuracy}", named(place)));
+        for key in &reads.keys {
+            let mut patterns: Vec<(&String, &f64)> = key.patterns.iter().collect();
+            patterns.sort_by(|one, other| other.1.total_cmp(one.1));
+            let names = patterns.iter().map(|(name, _)| name.as_str());
+            let names: Vec<&str> = names.take(PATTERNS).collect();
+            let more = if patterns.len() > names.len() {
+                ", …"
+            } else {
+                ""
+            };
+            let over = if key.units_per_second > PARTITION_READS {
+                is_over = true;
+                format!("; more than the {PARTITION_READS} that a partition takes")
+            } else {
+                String::new()
+            };
+            out.push(format!(
+                "   {:>10.1}  {}  ({}{more}{over})",
+                key.units_per_second,
+                one_line(&key.key),
+                names.join(", "),
+            ));
+        }
+    }
+    if is_over {
+        out.push(" help: ask by a key with more values, keep copies of the items under several keys and ask one at random, or cache the answers (DAX, or in the application)".to_owned());
+    }
+    (!out.is_empty()).then(|| out.join("\n"))
+}
+
+/// Large items of which patterns need little.
+pub(super) fn wide(wide: &[WideItems]) -> String {
+    let mut out = Vec::new();
+    for one in wide {
+        out.push(format!(
+            " {}: {} of {} are larger than 4 KB: {} and {} each on average",
+            one.item_type,
+            count(one.large),
+            counted(one.items, "item"),
+            bytes(one.mean_bytes),
+            counted(one.mean_write_units, "write unit"),
+        ));
+        for read in &one.patterns {
+            out.push(format!(
+                "   {} needs {} of them: {:.2} read units an item, which would be {:.2}, and {} to write",
+                read.pattern,
+                bytes(read.mean_bytes),
+                read.read_units,
+                read.read_units_apart,
+                counted(read.write_units_apart, "unit"),
+            ));
+        }
+    }
+    out.push(" help: divide such a row into several items under one partition key, each with the attributes that are read or written together (vertical partitioning)".to_owned());
+    out.join("\n")
 }
 
 pub(super) fn collections(found: &Collections) -> String {

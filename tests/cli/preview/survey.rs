@@ -204,6 +204,141 @@ async fn write_rates_say_how_hot_a_partition_will_be_and_what_steady_writes_cost
 }
 
 #[cfg(target_os = "linux")]
+/// Posts of which half are of one author, read by author, by id, all at once, and from shards.
+const READS: &str = r#"
+dynafold: 1
+table:
+  name: blog
+  key: { partition: PK, sort: SK }
+  indexes: { ALL: { partition: kind, sort: SK, accept: [single-partition] }, SPREAD: { partition: shard, sort: SK } }
+items:
+  POST:
+    from: posts
+    key: { PK: "AUTHOR#{author}", SK: "POST#{id | pad(6)}" }
+    attributes: { kind: POST, shard: "P#{id | shard(4)}" }
+access_patterns:
+  ofAuthor: { key: { PK: "AUTHOR#{author}" }, consistent: true, rate: 100, sql: "SELECT * FROM posts WHERE author = :author" }
+  latest: { key: { PK: "AUTHOR#{author}" }, order: desc, limit: 1, rate: 10 }
+  one: { key: { PK: "AUTHOR#{author}", SK: "POST#{id | pad(6)}" }, rate: 1000, sql: "SELECT title FROM posts WHERE id = :id AND author = :author" }
+  all: { index: ALL, key: { kind: POST }, limit: 10, rate: 7000, accept: [hot-reads] }
+  none: { index: ALL, key: { kind: OTHER }, limit: 10, rate: 9000, accept: [hot-reads, never-matches] }
+  spread: { index: SPREAD, key: { shard: "P#{* | shard(4)}" }, limit: 1, rate: 40 }
+  unrated: { key: { PK: "AUTHOR#{author}" } }
+"#;
+
+/// 40 posts, 20 of them of one author, with bodies of so many bytes.
+async fn posts(body: u32) -> (Database, String) {
+    let database = Database::new(&format!(
+        "CREATE TABLE posts (id INTEGER PRIMARY KEY, author TEXT NOT NULL, title TEXT, body TEXT);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+         INSERT INTO posts SELECT i, CASE WHEN i <= 20 THEN 'ann' ELSE 'b' || i END, 'title',
+            substr(hex(zeroblob({body})), 1, {body}) FROM n;"
+    ))
+    .await;
+    let mapping = database.folder().join("posts.yaml");
+    std::fs::write(&mapping, READS).unwrap();
+    (database, mapping.display().to_string())
+}
+
+#[tokio::test]
+async fn read_rates_say_how_hot_a_partition_will_be_by_the_shares_that_keys_have() {
+    let (source, mapping) = posts(5_000).await;
+    let arguments = ["preview", &mapping, "--source", &source.url(), "--all"];
+    let text = dynafold(&arguments).exits(0).stdout;
+    let from = text.find("Expected read units").unwrap();
+    let to = text.find("Keys\n").unwrap();
+    insta::assert_snapshot!(&text[from..to]);
+    let report = dynafold(&[&arguments[..], &["--format", "json"]].concat())
+        .exits(0)
+        .json();
+    let of = |place: usize, key: &str| -> Value {
+        let keys = report["places"][place]["reads"]["keys"].as_array().unwrap();
+        keys.iter()
+            .find(|found| found["key"] == key)
+            .unwrap()
+            .clone()
+    };
+    // Half of the requests are of her: 50 a second of all 20 posts, each 5 KB, which are 25 units; 5 of one post and
+    // more, half a unit; 500 of one post of 5 KB, which is two halves.
+    let ann = of(0, "AUTHOR#ann");
+    let posts = &report["item_types"][0];
+    let bytes = posts["bytes"].as_u64().unwrap() / 2;
+    let units = bytes.div_ceil(4_096);
+    assert!((24..=26).contains(&units), "{posts}");
+    assert_eq!(
+        ann["patterns"],
+        json!({ "latest": 2.5, "ofAuthor": 50 * units, "one": 500.0 })
+    );
+    // One of twenty others.
+    assert_eq!(of(0, "AUTHOR#b21")["patterns"]["one"], json!(25.0));
+    // All requests ask the one value of an index, and none asks for what is not there.
+    assert_eq!(of(1, "POST")["patterns"], json!({ "all": 3500.0 }));
+    // Each request asks all four shards.
+    let shards = report["places"][2]["reads"]["keys"].as_array().unwrap();
+    let shards: Vec<&Value> = shards
+        .iter()
+        .map(|shard| &shard["units_per_second"])
+        .collect();
+    assert_eq!(shards, [20.0; 4]);
+    // Of a part of the item types shares would be wrong.
+    let part = dynafold(&[&arguments[..], &["--items", "POST"]].concat()).exits(0);
+    assert!(
+        !part.stdout.contains("Expected read units"),
+        "{}",
+        part.stdout
+    );
+}
+
+#[tokio::test]
+async fn large_items_of_which_little_is_read_are_told_with_figures() {
+    let (source, mapping) = posts(5_000).await;
+    let arguments = [
+        "preview",
+        &mapping,
+        "--source",
+        &source.url(),
+        "--all",
+        "--format",
+        "json",
+    ];
+    let report = dynafold(&arguments).exits(0).json();
+    let wide = &report["wide"][0];
+    let (mean, patterns) = (wide["mean_bytes"].as_u64().unwrap(), &wide["patterns"]);
+    assert_eq!((&wide["large"], &wide["items"]), (&json!(40), &json!(40)));
+    assert!((5_000..5_200).contains(&mean), "{wide}");
+    assert_eq!(wide["mean_write_units"], json!(mean.div_ceil(1_024)));
+    // What `SELECT *` reads is all of it, and of a pattern without SQL it is not known.
+    assert_eq!(patterns.as_array().unwrap().len(), 1, "{wide}");
+    let one = &patterns[0];
+    assert_eq!(one["pattern"], "one");
+    // PK and SK with their names, and `title`.
+    assert!(
+        (36..=40).contains(&one["mean_bytes"].as_u64().unwrap()),
+        "{one}"
+    );
+    assert_eq!(
+        (
+            &one["read_units"],
+            &one["read_units_apart"],
+            &one["write_units_apart"]
+        ),
+        (&json!(1.0), &json!(0.5), &json!(1))
+    );
+    // Items of less than a read unit cost no more than a part of them would.
+    let (source, mapping) = posts(3_900).await;
+    let report = dynafold(&[
+        "preview",
+        &mapping,
+        "--source",
+        &source.url(),
+        "--all",
+        "--format",
+        "json",
+    ])
+    .exits(0);
+    assert_eq!(report.json()["wide"], json!([]));
+}
+
 #[tokio::test]
 async fn rejects_that_cannot_be_written_leave_no_figures_of_a_part() {
     let source = Database::new(PORTAL).await;

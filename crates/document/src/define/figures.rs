@@ -472,6 +472,7 @@ mod tests {
                 others_at_most: error,
             }),
             rated: None,
+            reads: None,
         };
         hot_keys(&place, true)
     }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dynafold_mapping::claim::Claim;
-use dynafold_mapping::forecast::{HeaviestKeys, HotKey, ItemTypeForecast, PlaceForecast};
+use dynafold_mapping::forecast::{
+    HeaviestKeys, HotKey, ItemTypeForecast, PlaceForecast, WideItems,
+};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -27,6 +29,8 @@ pub struct Forecast {
     pub sizes: Vec<SizeClass>,
     /// The largest items, the largest first.
     pub largest: Vec<LargeItem>,
+    /// Item types of whose large items some access pattern needs little.
+    pub wide: Vec<WideItems>,
     /// The table and its indexes: what is written to each, and its hottest partition keys.
     pub places: Vec<PlaceForecast>,
     /// The largest item collections, where a local index limits them to 10 GB.

@@ -3,13 +3,15 @@
 
 mod forecast;
 mod places;
+mod reads;
 mod run;
 mod sample;
 mod sketch;
 mod survey;
 
 pub use dynafold_mapping::forecast::{
-    HeaviestKeys, HotKey, ItemTypeForecast, PlaceForecast, PlaceKind, RatedWrites,
+    HeaviestKeys, HotKey, ItemTypeForecast, LittleRead, PlaceForecast, PlaceKind, RatedReads,
+    RatedWrites, ReadKey, WideItems,
 };
 pub use dynafold_mapping::sample::{ItemTypeSample, SampleItem, SampleReject};
 

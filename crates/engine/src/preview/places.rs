@@ -97,6 +97,7 @@ impl PlaceSurvey {
             write_units: self.units.iter().sum(),
             hottest: self.hot.as_ref().map(|hot| heaviness(hot, NAMED)),
             rated: self.rated_writes(rates, items),
+            reads: None,
         }
     }
 

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use dynafold_dynamodb::{
     Item, STORED_OVERHEAD, Table, partition_fingerprint, write_item, write_units,
 };
-use dynafold_mapping::forecast::{HotKey, PlaceKind};
+use dynafold_mapping::PatternProof;
+use dynafold_mapping::forecast::{HotKey, PlaceForecast, PlaceKind};
 use dynafold_mapping::item::{Folded, Folder};
 use dynafold_mapping::model::{ItemType, Model};
 use dynafold_mapping::template::Context;
@@ -19,6 +20,7 @@ use dynafold_source::Source;
 
 use super::forecast::{Collections, Forecast, LargeItem, SizeClass};
 use super::places::{NAMED, PlaceSurvey, heaviness, hot, text};
+use super::reads::ReadSurvey;
 use super::sketch::Sketch;
 use crate::load::{Cancel, Progress, RowKey, count, raw, row_json};
 use crate::proof;
@@ -29,6 +31,9 @@ pub struct Survey {
     pub source: Box<dyn Source>,
     /// The mapping.
     pub model: Arc<Model>,
+    /// How each access pattern is served ([`Proofs::patterns`](dynafold_mapping::Proofs::patterns)). Of others nothing is
+    /// said.
+    pub patterns: Vec<PatternProof>,
     /// What templates need besides the row.
     pub context: Context,
     /// Memory and disk of the comparison of keys.
@@ -161,6 +166,9 @@ const OVER: usize = 100;
 #[derive(Debug)]
 pub(super) struct SurveyTally {
     places: Vec<PlaceSurvey>,
+    reads: ReadSurvey,
+    /// Bytes of an item's entries in the indexes.
+    held: Vec<Option<usize>>,
     rates: Vec<Option<f64>>,
     sizes: SizeHistogram,
     largest: LargestItems,
@@ -173,10 +181,13 @@ pub(super) struct SurveyTally {
 }
 
 impl SurveyTally {
-    pub(super) fn new(table: &Table, rates: Vec<Option<f64>>) -> Self {
+    pub(super) fn new(model: &Model, patterns: &[PatternProof]) -> Self {
+        let (table, rates) = (&model.table, model.write_rates());
         let limited = !table.local_indexes.is_empty();
         Self {
             places: PlaceSurvey::of_table(table, &rates),
+            reads: ReadSurvey::new(model, patterns),
+            held: Vec::new(),
             sizes: SizeHistogram::default(),
             largest: LargestItems::default(),
             collections: limited.then(|| Sketch::new(COUNTERS)),
@@ -208,8 +219,11 @@ impl SurveyTally {
         let Some((own, indexes)) = self.places.split_first_mut() else {
             return "";
         };
-        for (place, held) in indexes.iter_mut().zip(folder.entries(item, folded.size)) {
-            let Some(held) = held else { continue };
+        self.held.clear();
+        self.held.extend(folder.entries(item, folded.size));
+        self.reads.add(item_type, item, folded.size, &self.held);
+        for (place, held) in indexes.iter_mut().zip(&self.held) {
+            let Some(held) = *held else { continue };
             place.add(item_type, held);
             if place.kind() == PlaceKind::LocalIndex {
                 partition_units += write_units(held);
@@ -245,10 +259,18 @@ impl SurveyTally {
             row: raw(row),
         });
         let places = self.places.iter();
-        let places = places.map(|place| place.forecast(&self.rates, &self.items));
+        let mut places: Vec<PlaceForecast> = places
+            .map(|place| place.forecast(&self.rates, &self.items))
+            .collect();
+        for (place, reads) in places.iter_mut().zip(self.reads.rated()) {
+            place.reads = reads;
+        }
+        let all = forecast.item_types.iter().zip(&self.items);
+        let all: Vec<(u64, u64)> = all.map(|(books, items)| (*items, books.bytes)).collect();
+        forecast.wide = self.reads.wide(model, &all);
         forecast.sizes = self.sizes.0;
         forecast.largest = largest.collect();
-        forecast.places = places.collect();
+        forecast.places = places;
         forecast.collections = self.collections.as_ref().map(collections);
         forecast.import_bytes = self.import_bytes;
     }
