@@ -1,11 +1,9 @@
 //! Hot partitions and large item collections, as people read them.
 
 use crate::cli::format::{bytes, count, counted, one_line};
-use crate::dynamodb::price::PARTITION_WRITES;
+use crate::dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use crate::preview::{Collections, HeaviestKeys, PlaceForecast, PlaceKind, WideItems};
 
-/// Read units a second that one partition takes (limits.md 26).
-const PARTITION_READS: f64 = 3_000.0;
 /// Patterns that are named beside a key.
 const PATTERNS: usize = 3;
 

@@ -221,7 +221,7 @@ access_patterns:
   latest: { key: { PK: "AUTHOR#{author}" }, order: desc, limit: 1, rate: 10 }
   one: { key: { PK: "AUTHOR#{author}", SK: "POST#{id | pad(6)}" }, rate: 1000, sql: "SELECT title FROM posts WHERE id = :id AND author = :author" }
   all: { index: ALL, key: { kind: POST }, limit: 10, rate: 7000, accept: [hot-reads] }
-  none: { index: ALL, key: { kind: OTHER }, limit: 10, rate: 9000, accept: [hot-reads, never-matches] }
+  hers: { key: { PK: "AUTHOR#ann" }, limit: 1, rate: 30 }
   spread: { index: SPREAD, key: { shard: "P#{* | shard(4)}" }, limit: 1, rate: 40 }
   unrated: { key: { PK: "AUTHOR#{author}" } }
 "#;
@@ -262,16 +262,20 @@ async fn read_rates_say_how_hot_a_partition_will_be_by_the_shares_that_keys_have
     // more, half a unit; 500 of one post of 5 KB, which is two halves.
     let ann = of(0, "AUTHOR#ann");
     let posts = &report["item_types"][0];
+    // 40 of 5,0xx bytes, so that half of them are 24.4 to 25.4 units.
     let bytes = posts["bytes"].as_u64().unwrap() / 2;
-    let units = bytes.div_ceil(4_096);
-    assert!((24..=26).contains(&units), "{posts}");
+    assert_eq!(bytes.div_ceil(4_096), 25, "{posts}");
     assert_eq!(
         ann["patterns"],
-        json!({ "latest": 2.5, "ofAuthor": 50 * units, "one": 500.0 })
+        json!({ "hers": 15.0, "latest": 2.5, "ofAuthor": 50.0 * 25.0, "one": 500.0 })
     );
-    // One of twenty others.
-    assert_eq!(of(0, "AUTHOR#b21")["patterns"]["one"], json!(25.0));
-    // All requests ask the one value of an index, and none asks for what is not there.
+    // Each of the twenty others; what asks for hers alone asks no other.
+    let other = &of(0, "AUTHOR#b21")["patterns"];
+    assert_eq!(
+        (&other["one"], &other["hers"]),
+        (&json!(25.0), &Value::Null)
+    );
+    // All requests ask the one value of an index.
     assert_eq!(of(1, "POST")["patterns"], json!({ "all": 3500.0 }));
     // Each request asks all four shards.
     let shards = report["places"][2]["reads"]["keys"].as_array().unwrap();

@@ -15,6 +15,8 @@ pub use steady::{Monthly, Rates, SteadyCost, monthly, steady};
 
 /// Write units a second that a partition takes (limits.md 26).
 pub const PARTITION_WRITES: f64 = 1_000.0;
+/// Read units a second that a partition takes (limits.md 26).
+pub const PARTITION_READS: f64 = 3_000.0;
 
 /// The prices that Dynafold ships, as the text of a [`PriceFile`].
 pub const SHIPPED: &str = include_str!("prices.json");

@@ -4,6 +4,7 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use dynafold_dynamodb::KeyAttribute;
+use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, counted, float, rounded};
 use dynafold_relational::catalog::{Column, DataType, Table};
 
@@ -16,10 +17,6 @@ use crate::model::{AccessPattern, Placeholder};
 use crate::raw::Spanned;
 use crate::template::Filter;
 
-/// Read units a second that one partition takes (limits.md 26).
-const PARTITION_READS: f64 = 3_000.0;
-/// Write units a second that one partition takes (limits.md 26).
-const PARTITION_WRITES: f64 = 1_000.0;
 /// Write units a second that a table takes with its indexes (limits.md 29).
 const TABLE_WRITES: f64 = 40_000.0;
 
