@@ -274,10 +274,11 @@ impl RatedPattern {
         if self.reads == Reads::Item {
             return shared;
         }
-        let each = match self.is_one {
-            true => asked,
-            // All shards of a value are asked with it, and are about equally full.
-            false => (shared * f64::from(self.shards)).min(asked),
+        // All shards of a value are asked with it, and are about equally full.
+        let each = if self.is_one {
+            asked
+        } else {
+            (shared * f64::from(self.shards)).min(asked)
         };
         let read = match self.reads {
             Reads::Partition => bytes.min(PAGE).div_ceil(READ_UNIT).max(1),
@@ -402,9 +403,12 @@ impl NeededBytes {
         }
         let mean_bytes = bytes.div_ceil(large.items);
         // Items of a Query are added up before they are rounded.
-        let units = |bytes: u64| match self.is_item {
-            true => self.unit * float(bytes.div_ceil(READ_UNIT)),
-            false => self.unit * float(bytes) / float(READ_UNIT),
+        let units = |bytes: u64| {
+            if self.is_item {
+                self.unit * float(bytes.div_ceil(READ_UNIT))
+            } else {
+                self.unit * float(bytes) / float(READ_UNIT)
+            }
         };
         Some(LittleRead {
             pattern: self.pattern.clone(),
