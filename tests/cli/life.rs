@@ -406,3 +406,80 @@ async fn what_has_expired_is_gone_only_where_the_tables_ttl_is_on() {
     dynamodb_local::delete_table(&table).await;
     source.drop().await;
 }
+
+/// What `expired-items` says is so on both engines, and so is its help.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_filter_that_a_warning_names_leaves_out_what_has_expired() {
+    let rows = "CREATE TABLE sessions (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, ends INTEGER);
+         CREATE TABLE owners (name TEXT PRIMARY KEY NOT NULL);
+         INSERT INTO owners VALUES ('ann');
+         INSERT INTO sessions VALUES (1, 'ann', 4102444800), (2, 'ann', 1767225599);";
+    let source = Source::Sqlite(crate::support::sqlite::Database::new(rows).await);
+    let folder = tempfile::tempdir().unwrap();
+    let mapping = folder.path().join("sessions.yaml");
+    let table = format!("leaves-out-{}", std::process::id());
+    let write = |filter: &str| {
+        let text = format!(
+            "dynafold: 1\ntable: {{ name: {table}, key: {{ partition: PK, sort: SK }}, ttl: ends }}\n\
+             items:\n\
+             \x20 OWNER: {{ from: owners, key: {{ PK: \"{{name}}\", SK: OWNER }}, accept: [empty-key] }}\n\
+             \x20 SESSION: {{ from: sessions, key: {{ PK: \"{{owner}}\", SK: \"S#{{id | pad(4)}}\" }}, columns: [ends], accept: [empty-key] }}\n\
+             access_patterns:\n\
+             \x20 all: {{ key: {{ PK: \"{{owner}}\" }}{filter} }}\n"
+        );
+        std::fs::write(&mapping, text).unwrap();
+    };
+    let ran = |more: &[&str]| {
+        let path = mapping.display().to_string();
+        let mut arguments = vec![more[0], &path];
+        arguments.extend(&more[1..]);
+        dynafold(&arguments)
+    };
+    write("");
+    let url = source.url();
+    let report = ran(&["check", "--source", &url, "--format", "json"])
+        .exits(0)
+        .json();
+    let told = report["diagnostics"].as_array().unwrap();
+    let told: Vec<&Value> = told
+        .iter()
+        .filter(|d| d["code"] == "expired-items")
+        .collect();
+    assert_eq!(told.len(), 1, "{report:#}");
+    let help = told[0]["help"].as_str().unwrap();
+    let (filter, rest) = help
+        .strip_prefix("leave them out: ")
+        .unwrap()
+        .split_once(" and ")
+        .unwrap();
+    let (params, _) = rest.split_once(';').unwrap();
+
+    let file = format!("local:{}", folder.path().join("table.ddb").display());
+    let endpoint = dynamodb_local::endpoint();
+    let targets = [
+        vec!["--target", file.as_str()],
+        vec!["--target", "dynamodb", "--endpoint-url", &endpoint],
+    ];
+    for target in &targets {
+        let found = || {
+            let at = [
+                &[
+                    "query", "all", "--owner", "ann", "--format", "ndjson", "--now", NOW,
+                ],
+                &target[..],
+            ];
+            ran(&at.concat()).exits(0).stdout.lines().count()
+        };
+        write("");
+        ran(&[&["migrate", "--source", &url], &target[..]].concat()).exits(0);
+        assert_eq!(found(), 3, "{target:?}");
+        write(&format!(", {filter}, {params}"));
+        let report = ran(&["check", "--source", &url, "--format", "json"])
+            .exits(0)
+            .json();
+        assert_eq!(report["diagnostics"], json!([]));
+        assert_eq!(found(), 2, "{target:?}");
+    }
+    dynamodb_local::delete_table(&table).await;
+    source.drop().await;
+}

@@ -636,8 +636,17 @@ async fn columns_in_partition_keys_that_the_database_numbers_are_named() {
             "postgres" => ("serial PRIMARY KEY", "int PRIMARY KEY"),
             _ => ("int AUTO_INCREMENT PRIMARY KEY", "int PRIMARY KEY"),
         };
+        let more = match product {
+            "postgres" => {
+                "CREATE SEQUENCE s; CREATE TABLE sequent (id text PRIMARY KEY DEFAULT 'O-' || nextval('s'), n int NOT NULL,
+                    a int GENERATED ALWAYS AS IDENTITY);"
+            }
+            // A key that is no other name of the rowid.
+            "sqlite" => "CREATE TABLE sequent (id INTEGER PRIMARY KEY DESC, n int NOT NULL, a int);",
+            _ => "CREATE TABLE sequent (id int PRIMARY KEY, n int NOT NULL, a int);",
+        };
         format!(
-            "CREATE TABLE counted (id {numbered}, n int NOT NULL); CREATE TABLE given (id {plain}, n int NOT NULL);"
+            "CREATE TABLE counted (id {numbered}, n int NOT NULL); CREATE TABLE given (id {plain}, n int NOT NULL); {more}"
         )
     };
     for source in Source::each(script).await {
@@ -649,12 +658,17 @@ items:
   C: { from: counted, key: { PK: \"C#{id}\", SK: C }, columns: [n] }
   G: { from: given, key: { PK: \"G#{id}\", SK: G }, columns: [n] }
   N: { from: counted, key: { PK: \"N#{n}\", SK: \"N#{id}\" }, columns: [n] }
+  S: { from: sequent, key: { PK: \"S#{id}#{a}\", SK: S }, columns: [n], accept: [nullable-key] }
 ";
         let (raw, faults) = Raw::read(text, &|_| None);
         let resolution = resolve(&raw.unwrap(), faults, &catalog, &Described::new());
         let proofs = resolution.proofs;
         let proofs = proofs.unwrap_or_else(|| panic!("{:#?}", resolution.diagnostics));
-        assert_eq!(proofs.numbered_keys, ["counted.id"], "{product}");
+        let expected = match product {
+            "postgres" => vec!["counted.id", "sequent.a", "sequent.id"],
+            _ => vec!["counted.id"],
+        };
+        assert_eq!(proofs.numbered_keys, expected, "{product}");
         assert!(proofs.indexes[0].local, "{product}");
         source.drop().await;
     }

@@ -365,8 +365,11 @@ impl Column {
     #[must_use]
     pub fn is_numbered(&self) -> bool {
         let default = self.default.as_deref().unwrap_or_default();
-        let begins = ["nextval(", "GENERATED ", AUTO_INCREMENT];
-        self.rowid || begins.iter().any(|begin| default.starts_with(begin))
+        let begins = ["GENERATED ", AUTO_INCREMENT];
+        // The number may be a part of a text: `'O-' || nextval('orders')`.
+        self.rowid
+            || begins.iter().any(|begin| default.starts_with(begin))
+            || default.contains("nextval(")
     }
 
     /// Whether it is a column of text and nothing else: citext, `character`, inet and xml of PostgreSQL, and INET6 of MariaDB,
