@@ -536,7 +536,7 @@ access_patterns:
             "plus(-7d)",
             "plus(-30d)",
             "access patterns",
-            "parameters, templates or filters",
+            "a parameter, template or filter",
         ),
     ] {
         let case = Case::new(TIMES, &TIMES.replace(from, to)).await;

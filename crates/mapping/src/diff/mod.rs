@@ -448,7 +448,7 @@ fn patterns(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<PatternDiff> {
         let mut changes: Vec<Change> = changes.collect();
         if changes.is_empty() && exact(old, &name) != exact(new, &name) {
             // Of some filters only their names are shown.
-            changes.push(written_otherwise("parameters, templates or filters"));
+            changes.push(written_otherwise("a parameter, template or filter"));
         }
         PatternDiff {
             pattern: name,
