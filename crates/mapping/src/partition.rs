@@ -71,13 +71,13 @@ impl Outline {
             let mut templates = within.iter().map(|(_, template)| template);
             !templates.any(|template| may_have(template, value))
         };
-        let shards = within.iter().filter_map(|(item_type, template)| {
-            Some(OtherShards {
-                item_type: item_type.name.to_string(),
-                partition: template.to_string(),
-                values: unnamed_shards(template, values)?,
-            })
+        let sharded = within.iter().filter(|(_, template)| has_shards(template));
+        let shards = sharded.map(|(item_type, template)| OtherShards {
+            item_type: item_type.name.to_string(),
+            partition: template.to_string(),
+            values: unnamed_shards(template, values),
         });
+        let shards = shards.filter(|one| one.values.as_ref().is_none_or(|all| !all.is_empty()));
         PartitionScope {
             shards: shards.collect(),
             unmade: values.iter().filter(is_unmade).cloned().collect(),
@@ -93,30 +93,28 @@ impl Outline {
     }
 }
 
-/// The shards that a template makes besides those that are named. `None` where it has no shards, or all are named;
-/// `Some(None)` where some value does not tell its other shards.
-fn unnamed_shards<'v>(template: &Template, values: &'v [Attribute]) -> Option<Option<Vec<String>>> {
+fn has_shards(template: &Template) -> bool {
     let is_shard = |filter: &Filter| matches!(filter, Filter::Shard(_));
     let mut placeholders = template.placeholders();
-    if !placeholders.any(|placeholder| placeholder.filters.iter().any(is_shard)) {
-        return None;
-    }
-    let texts = values.iter().filter(|value| fits(&template.parts, value));
-    let text = |value: &'v Attribute| match value {
-        Attribute::S(text) => Some(&**text),
+    placeholders.any(|placeholder| placeholder.filters.iter().any(is_shard))
+}
+
+/// The shards of a template that are not named. `None` where some value does not tell its other shards.
+fn unnamed_shards(template: &Template, values: &[Attribute]) -> Option<Vec<String>> {
+    let named = values.iter().filter(|value| fits(&template.parts, value));
+    let named = named.filter_map(|value| match value {
+        Attribute::S(text) => Some(text.to_string()),
         _ => None,
-    };
-    let texts: Vec<&str> = texts.filter_map(text).collect();
+    });
+    let named: Vec<String> = named.collect();
     let mut others: Vec<String> = Vec::new();
-    for text in &texts {
-        let Some(found) = other_shards(template, text) else {
-            return Some(None);
-        };
-        let new = |shard: &String| !texts.contains(&shard.as_str()) && !others.contains(shard);
-        let found: Vec<String> = found.into_iter().filter(new).collect();
+    for text in &named {
+        let found = other_shards(template, text)?;
+        let is_new = |shard: &String| !named.contains(shard) && !others.contains(shard);
+        let found: Vec<String> = found.into_iter().filter(is_new).collect();
         others.extend(found);
     }
-    (!others.is_empty()).then_some(Some(others))
+    Some(others)
 }
 
 /// Whether parts of a template can make a value, whatever their columns hold.
