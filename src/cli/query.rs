@@ -78,7 +78,9 @@ pub(super) fn refused(error: TargetError) -> Failure {
         TargetErrorKind::TableMissing => {
             "`dynafold migrate` creates and fills the table; is this the right target, and does the index exist?"
         }
-        TargetErrorKind::Refused => "does the table have the keys and indexes of this mapping?",
+        TargetErrorKind::Refused => {
+            "does the table have the keys and indexes of this mapping? `dynafold migrate` adds global indexes that it lacks"
+        }
         _ => return error.into(),
     };
     Failure::from(error).with_help(help)

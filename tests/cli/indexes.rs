@@ -253,6 +253,9 @@ async fn a_live_table_gets_the_indexes_that_it_lacks() {
                 .contains("`dynafold migrate` without --no-create adds")
         );
 
+        let asked = run(&mut case.command("query", &["ofTotal", "--total", "10"])).exits(1);
+        assert!(asked.stderr.contains("`dynafold migrate` adds global indexes that it lacks"));
+
         let plan = ["--changes-only", "--plan", "--format", "json"];
         let planned = case.migrate(&plan).exits(3).json();
         let wanted = [

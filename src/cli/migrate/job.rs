@@ -43,7 +43,7 @@ pub(in crate::cli) struct Migrate {
     source: SourceArguments,
     #[command(flatten)]
     target: TargetArguments,
-    /// Never create the table, for example because Terraform manages it
+    /// Never create the table or add indexes, for example because Terraform manages it
     #[arg(long)]
     pub(super) no_create: bool,
     /// Continue until more than N rows are rejected
@@ -110,7 +110,7 @@ pub(in crate::cli) struct Migrate {
     /// Start over instead of resuming an interrupted load
     #[arg(long)]
     fresh: bool,
-    /// Answer yes to the questions before anything that costs money or deletes the table
+    /// Answer yes to the questions before anything that costs money, adds indexes or deletes the table
     #[arg(short, long)]
     pub(super) yes: bool,
     /// Text for people or JSON for programs

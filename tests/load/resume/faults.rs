@@ -103,13 +103,15 @@ async fn a_table_that_is_deleted_meanwhile_is_told_and_not_gone_on_with() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_index_that_is_deleted_meanwhile_is_told_by_the_next_load() {
+async fn an_index_that_is_deleted_meanwhile_is_added_by_the_next_load() {
     let (source, _) = sqlite().await;
     let event = "events: [{ after: 60, delete_table: app, index: GSI1 }]";
     let case = Case::storm(&source.url(), event);
     let ended = case.migrate(&[]).exits(3);
     hold_loaded(&ended.json());
-    says(case.migrate(&["--changes-only"]), 1, &["GSI1"]);
+    says(case.migrate(&["--changes-only"]), 2, &["GSI1", "--yes"]);
+    let added = "the global index GSI1 is ready";
+    says(case.migrate(&["--changes-only", "--yes"]), 3, &[added]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
