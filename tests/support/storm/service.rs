@@ -33,6 +33,8 @@ pub(crate) struct Service {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) tables: HashMap<String, Table>,
+    /// Until when the index of a table that was added last is being made.
+    making: HashMap<String, (String, Duration)>,
     pub(crate) recorder: Recorder,
 }
 
@@ -162,10 +164,57 @@ impl Service {
             read if self.store == Store::Map && engine::READS.contains(&read) => {
                 self.read(operation, body)
             }
-            "CreateTable" | "UpdateTable" | "DeleteTable" => self.change_table(operation, body),
+            "UpdateTable" => self.update_table(body),
+            "CreateTable" | "DeleteTable" => self.change_table(operation, body),
+            "DescribeTable" => self.describe_table(body),
             _ => engine::answer(&self.engine, operation, body),
         };
         answer.unwrap_or_else(|error| error)
+    }
+
+    /// Changes a table, unless an index of it is being made.
+    fn update_table(&self, body: &[u8]) -> Result<Answer, Answer> {
+        let request: Value = serde_json::from_slice(body)?;
+        let table = request["TableName"].as_str().unwrap_or_default();
+        if self.making(table).is_some() {
+            let message = "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table";
+            return Err(Answer::error(400, "LimitExceededException", message));
+        }
+        let answer = self.change_table("UpdateTable", body)?;
+        let added = &request["GlobalSecondaryIndexUpdates"][0]["Create"]["IndexName"];
+        let seconds = self.active().settings.index_seconds;
+        if let (Some(index), Some(seconds)) = (added.as_str(), seconds) {
+            let until = self.now() + Duration::from_secs_f64(seconds);
+            let making = (index.to_owned(), until);
+            self.state().making.insert(table.to_owned(), making);
+        }
+        Ok(answer)
+    }
+
+    /// The index of a table that is being made.
+    fn making(&self, table: &str) -> Option<String> {
+        let state = self.state();
+        let (index, until) = state.making.get(table)?;
+        (self.now() < *until).then(|| index.clone())
+    }
+
+    /// What the engine knows of a table, save that an index may still be made.
+    fn describe_table(&self, body: &[u8]) -> Result<Answer, Answer> {
+        let mut answer = engine::answer(&self.engine, "DescribeTable", body)?;
+        let mut told: Value = serde_json::from_str(&answer.body)?;
+        let table = told["Table"]["TableName"].as_str().unwrap_or_default();
+        let Some(making) = self.making(table) else {
+            return Ok(answer);
+        };
+        let indexes = told["Table"]["GlobalSecondaryIndexes"].as_array_mut();
+        for index in indexes.into_iter().flatten() {
+            if index["IndexName"] == *making {
+                index["IndexStatus"] = json!("CREATING");
+                index["Backfilling"] = json!(true);
+            }
+        }
+        answer.body = told.to_string();
+        Ok(answer)
     }
 
     /// Changes a table in the engine, and what is known of it here.
