@@ -189,12 +189,13 @@ fn rivals(item_type: &ItemType, side: DiffSide<'_>) -> String {
     rivals.join(", ")
 }
 
-/// What an attribute is to the table's indexes: as a key of one it is of one type, and never empty or NULL.
+/// What an attribute is to the table's indexes: as a key of one it is of one type, and never empty or NULL. A key of the
+/// table is so anyway.
 fn of_index(name: &str, model: &Model) -> String {
     let keys =
         (model.table.all_indexes()).flat_map(|index| index.partition.iter().chain(&index.sort));
     let mut types = keys
-        .filter(|key| *key.name == *name)
+        .filter(|key| *key.name == *name && !model.table.is_key(name))
         .map(|key| key.key_type.word());
     types
         .next()
