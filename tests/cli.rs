@@ -6,6 +6,7 @@ mod diff;
 #[cfg(unix)]
 mod edges;
 mod erase;
+mod export;
 #[cfg(unix)]
 mod failing;
 mod first;

@@ -9,6 +9,7 @@ use super::demo::Demo;
 use super::diff::Diff;
 use super::docs::Docs;
 use super::erase::Erase;
+use super::export::Export;
 use super::init::Init;
 use super::inspect::Inspect;
 use super::migrate::Migrate;
@@ -71,7 +72,9 @@ pub(super) enum Command {
     Preview(Preview),
     /// Creates the table if it is missing, loads it, and reports
     Migrate(Migrate),
-    /// Makes every item again from the source and compares it with the table
+    /// Writes the items into files, for `ImportTable` and other programs
+    Export(Export),
+    /// Makes every item again from the source and compares it with the table, or with an export
     Verify(Verify),
     /// Runs one of the mapping's access patterns against the table
     Query(Query),

@@ -1,6 +1,9 @@
 //! Reads a mapping file and holds it against a catalog, as several commands do.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::catalog::{self, CatalogOrigin};
 use super::failure::Failure;
@@ -9,6 +12,7 @@ use super::output::{OutputStreams, colored};
 use crate::catalog::Catalog;
 use crate::check::{self, Checked};
 use crate::diagnostic::{Diagnostic, Severity, render, to_json};
+use crate::load::state::RunIdentity;
 use crate::mapping::model::Model;
 use crate::mapping::{Outline, Raw, outline};
 use crate::source::Source;
@@ -63,6 +67,15 @@ impl MappingFile {
         colored(&render(&one_line(&path), &self.text, &wanted, color))
     }
 
+    /// The mapping as it is written.
+    pub(super) fn written(&self) -> WrittenMapping {
+        WrittenMapping {
+            path: self.path.clone(),
+            text: self.text.clone(),
+            variables: self.checked.variables.clone(),
+        }
+    }
+
     /// The model, or the faults on stderr and a failure.
     pub(super) fn into_model(self, output: &OutputStreams) -> Result<Model, Failure> {
         if self.checked.model.is_none() {
@@ -82,6 +95,39 @@ impl MappingFile {
         }
         self.checked.model.ok_or_else(Failure::silent)
     }
+}
+
+/// A mapping as it is written, and what it takes from the environment, by the names of the variables.
+pub(super) struct WrittenMapping {
+    path: PathBuf,
+    text: String,
+    variables: Vec<(String, String)>,
+}
+
+impl WrittenMapping {
+    /// What tells it from another.
+    pub(super) fn hash(&self) -> String {
+        hash(format!("{:?}{}", self.variables, self.text).as_bytes())
+    }
+
+    /// The facts by which a run of it is told from one of another.
+    pub(super) fn identity(&self) -> RunIdentity {
+        let shown = self.path.display().to_string();
+        let identity = RunIdentity::new().with("the mapping", hash(self.text.as_bytes()), shown);
+        if self.variables.is_empty() {
+            return identity;
+        }
+        let names = self.variables.iter().map(|(name, _)| name.as_str());
+        let names = names.collect::<BTreeSet<_>>().into_iter();
+        let shown = names.collect::<Vec<_>>().join(", ");
+        let values = hash(format!("{:?}", self.variables).as_bytes());
+        identity.with("the environment of the mapping", values, shown)
+    }
+}
+
+/// A hash for the identity of a run.
+pub(super) fn hash(bytes: &[u8]) -> String {
+    format!("{:032x}", xxh3_128(bytes))
 }
 
 /// Reads a mapping file.

@@ -13,12 +13,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+pub(super) use self::ending::ended;
 use self::indexes::{IndexReport, TableIndexes};
 pub(super) use self::job::Migrate;
 use self::job::MigrateJob;
 use self::keys::KeyTemplateTexts;
 use self::table_state::TableState;
 use super::failure::Failure;
+use super::mapping::WrittenMapping;
 use super::options::Format;
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
@@ -68,7 +70,7 @@ pub(super) async fn run(arguments: Migrate, output: &OutputStreams) -> Result<Ou
         output.warning(&nothing);
     }
     let would_change = report.would_change() || (job.arguments.plan && indexes.would_change());
-    ending::ended(report, would_change, resumable, output)
+    ended(report, would_change, resumable, output)
 }
 
 /// What is printed for programs.
@@ -88,18 +90,11 @@ struct Loaded {
     resumable: bool,
 }
 
-/// A mapping as it is written.
-struct LoadedMapping {
-    text: String,
-    /// What it takes from the environment, by the names of the variables.
-    variables: Vec<(String, String)>,
-}
-
 /// Everything that was checked, asked and opened before anything is changed.
 struct PreparedLoad {
     /// Its snapshot is open.
     source: Box<dyn Source>,
-    mapping: LoadedMapping,
+    mapping: WrittenMapping,
     model: Arc<Model>,
     context: Context,
     target: Arc<dyn Target>,
@@ -110,10 +105,7 @@ impl PreparedLoad {
     async fn of(job: &MigrateJob, output: &OutputStreams) -> Result<Self, Failure> {
         let (mut source, _, file) = mapping::open(&job.source, &job.arguments.mapping).await?;
         let keys = file.checked.key_check(job.options.keys);
-        let mapping = LoadedMapping {
-            text: file.text.clone(),
-            variables: file.checked.variables.clone(),
-        };
+        let mapping = file.written();
         let whole = file.into_model(output)?;
         let model = Arc::new(selection::item_types(whole, &job.arguments.items)?);
         let context = target::context(&model, job.arguments.now)?;

@@ -10,6 +10,7 @@ mod demo;
 mod diff;
 mod docs;
 mod erase;
+mod export;
 mod failure;
 mod flags;
 mod init;
@@ -154,6 +155,7 @@ async fn dispatch(command: Command, output: &OutputStreams) -> Result<Outcome, F
         Command::Diff(arguments) => diff::run(arguments, output).await,
         Command::Preview(arguments) => preview::run(arguments, output).await,
         Command::Migrate(arguments) => migrate::run(arguments, output).await,
+        Command::Export(arguments) => export::run(arguments, output).await,
         Command::Verify(arguments) => verify::run(arguments, output).await,
         Command::Query(arguments) => query::run(arguments, output).await,
         Command::Erase(arguments) => erase::run(arguments, output).await,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io::IsTerminal as _;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -130,6 +131,43 @@ impl Drop for Bars {
         let bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         bars.values().for_each(ProgressBar::abandon);
         self.step.finish_and_clear();
+    }
+}
+
+/// Shows how far a count has come, until it is dropped.
+pub(super) fn counted(what: &'static str, total: u64, done: Arc<AtomicU64>) -> impl Drop {
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+    let bar = bar.with_style(style).with_message(what);
+    let has_terminal = std::io::stderr().is_terminal();
+    Counted(tokio::spawn(async move {
+        let every = if has_terminal {
+            Duration::from_millis(120)
+        } else {
+            LINE_EVERY
+        };
+        let mut ticks = tokio::time::interval(every);
+        ticks.tick().await;
+        loop {
+            ticks.tick().await;
+            let now = done.load(Ordering::Relaxed);
+            if has_terminal {
+                bar.set_position(now);
+            } else {
+                let (now, total) = (format::count(now), format::count(total));
+                write_to_stderr(&format!("{what}: {now} of {total} items"));
+            }
+        }
+    }))
+}
+
+/// The task that shows a count.
+struct Counted(tokio::task::JoinHandle<()>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

@@ -11,7 +11,7 @@ use super::options::Format;
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
 use super::target::BilledUse;
-use super::{Outcome, mapping, progress, report, selection, target};
+use super::{Outcome, export, mapping, progress, report, selection, target};
 use crate::load::KeyCheck;
 use crate::verify::{self, VerifyOutcome, VerifyReport};
 
@@ -19,7 +19,18 @@ use crate::verify::{self, VerifyOutcome, VerifyReport};
 const EXAMPLES: usize = 20;
 
 pub(super) async fn run(arguments: Verify, output: &OutputStreams) -> Result<Outcome, Failure> {
-    if arguments.answers.are_asked_for() {
+    if let Some(export) = &arguments.target.against_export {
+        let url = arguments.source.url()?;
+        let how = (arguments.format, EXAMPLES);
+        Box::pin(export::compare(
+            &arguments.mapping,
+            url,
+            export,
+            how,
+            output,
+        ))
+        .await
+    } else if arguments.answers.are_asked_for() {
         Box::pin(patterns::run(&arguments, output)).await
     } else {
         Box::pin(compare(&arguments, output)).await

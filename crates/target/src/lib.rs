@@ -26,6 +26,7 @@ mod connect;
 mod dynamodb;
 mod error;
 mod local;
+pub mod parts;
 pub mod private;
 pub mod retry;
 mod spec;

@@ -7,7 +7,7 @@ use crate::load;
 use crate::target::TargetErrorKind;
 
 /// The outcome of a report, with what there is to say about it. `would_change`: of a plan.
-pub(super) fn ended(
+pub(in crate::cli) fn ended(
     report: load::Report,
     would_change: bool,
     resumable: bool,

@@ -1,15 +1,13 @@
 //! The state of a load: where it is, what makes two runs the same run, and what is said of it.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use jiff::Timestamp;
-use xxhash_rust::xxh3::xxh3_128;
 
-use super::LoadedMapping;
 use super::job::MigrateJob;
 use super::keys::KeyTemplateTexts;
 use crate::cli::failure::Failure;
+use crate::cli::mapping::{WrittenMapping, hash};
 use crate::cli::output::OutputStreams;
 use crate::load;
 use crate::load::state::{self, Opened, ResumeMode, State};
@@ -22,7 +20,7 @@ use crate::target::Target;
 /// those into a table in memory.
 pub(super) fn open(
     job: &MigrateJob,
-    mapping: &LoadedMapping,
+    mapping: &WrittenMapping,
     source: &source::SourceIdentity,
     target: &dyn Target,
     model: &Model,
@@ -38,29 +36,16 @@ pub(super) fn open(
 
 fn identity(
     job: &MigrateJob,
-    mapping: &LoadedMapping,
+    mapping: &WrittenMapping,
     source: &source::SourceIdentity,
     target: &dyn Target,
     model: &Model,
     context: &Context,
 ) -> Result<state::RunIdentity, Failure> {
-    let hash = |bytes: &[u8]| format!("{:032x}", xxh3_128(bytes));
-    let mut identity = state::RunIdentity::new()
-        .with(
-            "the mapping",
-            hash(mapping.text.as_bytes()),
-            job.arguments.mapping.display().to_string(),
-        )
+    let mut identity = (mapping.identity())
         .plain("the source", &source.name)
         .plain("the target", target.place())
         .plain("the table", &model.table.name);
-    if !mapping.variables.is_empty() {
-        let names = mapping.variables.iter().map(|(name, _)| name.as_str());
-        let names = names.collect::<BTreeSet<_>>().into_iter();
-        let shown = names.collect::<Vec<_>>().join(", ");
-        let values = hash(format!("{:?}", mapping.variables).as_bytes());
-        identity = identity.with("the environment of the mapping", values, shown);
-    }
     for (option, value) in job.arguments.identity() {
         identity = identity.plain(option, value);
     }

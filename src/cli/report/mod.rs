@@ -1,7 +1,8 @@
-//! The reports of `migrate`, `verify`, `erase` and `diff` as people read them.
+//! The reports of `migrate`, `export`, `verify`, `erase` and `diff` as people read them.
 
 mod difference;
 mod erasure;
+mod export;
 mod migration;
 mod patterns;
 mod verification;
@@ -12,6 +13,7 @@ use super::format::count;
 
 pub(super) use difference::difference;
 pub(super) use erasure::erasure;
+pub(super) use export::{ExportVerification, export, export_verification};
 pub(super) use migration::{migration, migration_outcome, whose};
 pub(super) use patterns::patterns;
 pub(super) use verification::verification;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 
-use crate::cli::options::{Format, SourceArguments, TargetArguments, moment};
+use crate::cli::failure::Failure;
+use crate::cli::options::{Format, Service, SourceArguments, moment};
+use crate::target::TargetSpec;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -15,6 +17,7 @@ Examples:
   dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --sample 10000
   dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --repair
   dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --items ORDER --partition TENANT#7
+  dynafold verify shop.yaml --source postgres://app@db/shop --against-export shop-export
   dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --patterns --values 100")]
 pub(in crate::cli) struct Verify {
     /// The mapping file
@@ -22,7 +25,7 @@ pub(in crate::cli) struct Verify {
     #[command(flatten)]
     pub(super) source: SourceArguments,
     #[command(flatten)]
-    pub(super) target: TargetArguments,
+    pub(super) target: VerifiedArguments,
     /// Compare only N items, from all parts of the source
     #[arg(long, value_name = "N", conflicts_with = "repair",
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
@@ -57,6 +60,33 @@ pub(in crate::cli) struct Verify {
     /// Text for people or JSON for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(super) format: Format,
+}
+
+/// What is compared with the source.
+#[derive(Debug, Args)]
+pub(super) struct VerifiedArguments {
+    /// `dynamodb` or `local:FILE`
+    #[arg(
+        long,
+        value_name = "TARGET",
+        env = "DYNAFOLD_TARGET",
+        required_unless_present = "against_export"
+    )]
+    target: Option<String>,
+    #[command(flatten)]
+    service: Service,
+    /// Compare an export with the source, and no table
+    #[arg(long, value_name = "FOLDER",
+          conflicts_with_all = ["answers", "sample", "repair", "items", "partition", "allow_unexpected", "readers", "now"])]
+    pub(super) against_export: Option<PathBuf>,
+}
+
+impl VerifiedArguments {
+    /// The target that they name.
+    pub(super) fn spec(&self) -> Result<TargetSpec, Failure> {
+        self.service
+            .spec(self.target.as_deref().unwrap_or_default())
+    }
 }
 
 /// What is asked where answers are compared instead of items.

@@ -1,0 +1,388 @@
+//! Holds the parts of an export against the items of a spool.
+//!
+//! Both are in the order of the items' hashes, so that they are read side by side. What is in one alone is kept, by its
+//! key, and put together at the end: an item that differs is in both, under one key.
+
+use std::cmp::Ordering as Order;
+use std::collections::BTreeMap;
+use std::io::{BufRead, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use dynafold_dynamodb::Table;
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::encode::{digest, reader};
+use super::sort::sorted;
+use super::spool::Spool;
+use super::write::{FRAME, PartsPlan, side_by_side};
+use super::{Manifest, Part, damaged, failed};
+use crate::Result;
+
+/// Items in one alone that are kept to be put together; more are only counted.
+const KEPT: usize = 100_000;
+/// Bytes that a line may have: an item of 400 KB, each of whose bytes is escaped.
+const LINE: u64 = 8 << 20;
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct PartsComparison {
+    /// Items that are the same in both, byte for byte.
+    pub equal: u64,
+    /// Items that the source makes and no part holds.
+    pub missing: u64,
+    /// Items of which a part holds another version.
+    pub different: u64,
+    /// Items of parts that the source does not make, and lines that are none.
+    pub unexpected: u64,
+    /// The first of them, by their keys.
+    pub examples: Vec<PartsDifference>,
+    /// Parts that are not the files that the manifest describes: by size, digest or number of items.
+    pub changed_parts: Vec<String>,
+}
+
+/// An item that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct PartsDifference {
+    /// In which way.
+    pub kind: PartsDifferenceKind,
+    /// Its key in DynamoDB JSON.
+    pub key: String,
+    /// The part that holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+}
+
+/// In which way an item is not as it should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartsDifferenceKind {
+    /// It is in no part.
+    Missing,
+    /// A part holds another version.
+    Different,
+    /// The source does not make it.
+    Unexpected,
+}
+
+impl PartsComparison {
+    /// Whether the parts hold exactly the items, and are the files of the manifest.
+    #[must_use]
+    pub fn is_equal(&self) -> bool {
+        let amiss = self.missing + self.different + self.unexpected;
+        amiss == 0 && self.changed_parts.is_empty()
+    }
+}
+
+/// What there is under one key: the hash of what the source makes; that of what a part holds, with the part's name.
+#[derive(Default)]
+struct Versions {
+    made: Option<u128>,
+    held: Option<(u128, String)>,
+}
+
+/// Items that are in one alone.
+#[derive(Default)]
+struct Alone {
+    /// By key.
+    kept: BTreeMap<String, Versions>,
+    equal: u64,
+    missing: u64,
+    unexpected: u64,
+    changed: Vec<String>,
+}
+
+impl Spool {
+    /// Compares the parts of an export in `folder` with what the spool holds. Blocks. `stop`: the caller's way to end it;
+    /// `done` counts compared items. `None` where it was stopped. `examples`: how many are named.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when files cannot be read.
+    pub fn compare(
+        &self,
+        folder: &Path,
+        manifest: &Manifest,
+        table: &Table,
+        examples: usize,
+        stop: &AtomicBool,
+        done: &AtomicU64,
+    ) -> Result<Option<PartsComparison>> {
+        let plan = PartsPlan::of(manifest.items, manifest.item_bytes);
+        let groups = plan.groups();
+        let keys: Vec<&str> = table.key().map(|key| &*key.name).collect();
+        let by_name: BTreeMap<&str, &Part> = manifest
+            .parts
+            .iter()
+            .map(|part| (part.file.as_str(), part))
+            .collect();
+        let planned = |part: usize| PartsPlan::name(part, manifest.compression);
+        let all = Mutex::new(Alone::default());
+        let group_of = |part: usize| (part * groups.len()) >> plan.bits();
+        let parts_of = |group: &std::ops::Range<usize>| {
+            let index = group.start / group.len().max(1);
+            (0..1_usize << plan.bits()).filter(move |part| group_of(*part) == index)
+        };
+        side_by_side(&groups, &|group| {
+            let found: Vec<&Part> = parts_of(&group)
+                .filter_map(|part| by_name.get(planned(part).as_str()).copied())
+                .collect();
+            let mut lines = Lines::of(folder, manifest, found)?;
+            let mut alone = Alone::default();
+            let mut held = lines.next()?;
+            for bucket in group {
+                if stop.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                sorted(&self.path(bucket), u8::BITS, &mut |hash, json| {
+                    done.fetch_add(1, Ordering::Relaxed);
+                    while let Some(line) = &held {
+                        match line.order(hash, json) {
+                            Order::Greater => break,
+                            Order::Equal => alone.equal += 1,
+                            Order::Less => alone.unexpected(line, &keys),
+                        }
+                        let is_equal = line.order(hash, json) == Order::Equal;
+                        held = lines.next()?;
+                        if is_equal {
+                            return Ok(());
+                        }
+                    }
+                    alone.missing(hash, json, &keys);
+                    Ok(())
+                })?;
+            }
+            while let Some(line) = held {
+                alone.unexpected(&line, &keys);
+                held = lines.next()?;
+            }
+            alone.changed = lines.changed;
+            all.lock().take(alone);
+            Ok(())
+        })?;
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let mut comparison = all.into_inner().together(examples);
+        comparison.changed_parts.sort_unstable();
+        Ok(Some(comparison))
+    }
+}
+
+impl Alone {
+    fn missing(&mut self, hash: u128, json: &[u8], keys: &[&str]) {
+        self.missing += 1;
+        let made = Some(hash);
+        self.keep(key(json, keys), Versions { made, held: None });
+    }
+
+    fn unexpected(&mut self, line: &Line, keys: &[&str]) {
+        self.unexpected += 1;
+        let held = Some((line.hash, line.part.clone()));
+        self.keep(key(&line.json, keys), Versions { made: None, held });
+    }
+
+    fn keep(&mut self, key: String, found: Versions) {
+        if self.kept.len() < KEPT || self.kept.contains_key(&key) {
+            let versions = self.kept.entry(key).or_default();
+            versions.made = versions.made.or(found.made);
+            versions.held = versions.held.take().or(found.held);
+        }
+    }
+
+    fn take(&mut self, other: Self) {
+        self.equal += other.equal;
+        self.missing += other.missing;
+        self.unexpected += other.unexpected;
+        self.changed.extend(other.changed);
+        for (key, versions) in other.kept {
+            self.keep(key, versions);
+        }
+    }
+
+    /// Puts together what has one key.
+    fn together(self, examples: usize) -> PartsComparison {
+        let mut found = PartsComparison {
+            equal: self.equal,
+            missing: self.missing,
+            unexpected: self.unexpected,
+            changed_parts: self.changed,
+            ..PartsComparison::default()
+        };
+        for (key, versions) in self.kept {
+            let kind = match (versions.made, &versions.held) {
+                (Some(made), Some((held, _))) => {
+                    found.missing -= 1;
+                    found.unexpected -= 1;
+                    if made == *held {
+                        // It was only out of order.
+                        found.equal += 1;
+                        continue;
+                    }
+                    found.different += 1;
+                    PartsDifferenceKind::Different
+                }
+                (Some(_), None) => PartsDifferenceKind::Missing,
+                (None, _) => PartsDifferenceKind::Unexpected,
+            };
+            if found.examples.len() < examples {
+                let part = versions.held.map(|(_, part)| part);
+                found.examples.push(PartsDifference { kind, key, part });
+            }
+        }
+        found
+    }
+}
+
+/// The key of an item, as DynamoDB JSON; of what is none, a note that says so.
+fn key(json: &[u8], keys: &[&str]) -> String {
+    let Ok(Value::Object(members)) = serde_json::from_slice::<Value>(json) else {
+        return "a line that is no item".to_owned();
+    };
+    let own = keys
+        .iter()
+        .filter_map(|key| Some(((*key).to_owned(), members.get(*key)?.clone())));
+    Value::Object(own.collect()).to_string()
+}
+
+/// A line of a part.
+struct Line {
+    hash: u128,
+    /// The item, without what stands around it; the whole line where nothing does.
+    json: Vec<u8>,
+    part: String,
+    /// Whether it is no item, or not in the order of the others: it was put there by somebody else.
+    is_stray: bool,
+}
+
+impl Line {
+    /// Where it stands beside an item; before each, where it is not in the order.
+    fn order(&self, hash: u128, json: &[u8]) -> Order {
+        if self.is_stray {
+            return Order::Less;
+        }
+        let by_hash = self.hash.cmp(&hash);
+        by_hash.then_with(|| self.json.as_slice().cmp(json))
+    }
+}
+
+/// The lines of parts, one after the other.
+struct Lines<'l> {
+    folder: &'l Path,
+    manifest: &'l Manifest,
+    parts: std::vec::IntoIter<&'l Part>,
+    open: Option<OpenPart<'l>>,
+    /// The line after the one that was given last.
+    ahead: Option<Line>,
+    /// The greatest hash of a line in order.
+    last: u128,
+    /// In what parts are not as the manifest says.
+    changed: Vec<String>,
+}
+
+struct OpenPart<'l> {
+    part: &'l Part,
+    path: PathBuf,
+    reader: Box<dyn BufRead + Send>,
+    lines: u64,
+}
+
+impl<'l> Lines<'l> {
+    fn of(folder: &'l Path, manifest: &'l Manifest, parts: Vec<&'l Part>) -> Result<Self> {
+        let mut lines = Self {
+            folder,
+            manifest,
+            parts: parts.into_iter(),
+            open: None,
+            ahead: None,
+            last: 0,
+            changed: Vec::new(),
+        };
+        lines.ahead = lines.read()?;
+        Ok(lines)
+    }
+
+    fn next(&mut self) -> Result<Option<Line>> {
+        let Some(mut line) = self.ahead.take() else {
+            return Ok(None);
+        };
+        self.ahead = self.read()?;
+        let goes_on = |next: &Line| next.hash < line.hash && next.hash >= self.last;
+        line.is_stray |= line.hash < self.last || self.ahead.as_ref().is_some_and(goes_on);
+        if !line.is_stray {
+            self.last = line.hash;
+        }
+        Ok(Some(line))
+    }
+
+    fn read(&mut self) -> Result<Option<Line>> {
+        loop {
+            let Some(open) = &mut self.open else {
+                let Some(part) = self.parts.next() else {
+                    return Ok(None);
+                };
+                self.open(part)?;
+                continue;
+            };
+            let mut line = Vec::new();
+            let read = open.reader.by_ref().take(LINE).read_until(b'\n', &mut line);
+            let name = &open.part.file;
+            if read.is_err() {
+                self.changed
+                    .push(format!("{name} cannot be read to its end"));
+            }
+            if read.is_err() || line.is_empty() {
+                let (found, wanted) = (open.lines, open.part.items);
+                if found != wanted {
+                    self.changed
+                        .push(format!("{name} has {found} lines for {wanted} items"));
+                }
+                self.open = None;
+                continue;
+            }
+            if u64::try_from(line.len()).unwrap_or(u64::MAX) >= LINE {
+                return Err(damaged(
+                    &open.path,
+                    "has a line that is longer than an item can be",
+                ));
+            }
+            open.lines += 1;
+            let item = line
+                .strip_prefix(FRAME.0)
+                .and_then(|rest| rest.strip_suffix(FRAME.1));
+            let json = item.unwrap_or(&line);
+            return Ok(Some(Line {
+                hash: xxh3_128(json),
+                is_stray: item.is_none(),
+                json: json.to_vec(),
+                part: name.clone(),
+            }));
+        }
+    }
+
+    fn open(&mut self, part: &'l Part) -> Result<()> {
+        let path = self.folder.join(&part.file);
+        match digest(&path) {
+            Ok(sum) if sum == part.sha256 => {}
+            Ok(_) => self
+                .changed
+                .push(format!("{} has another digest", part.file)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                self.changed.push(format!("{} is not there", part.file));
+                return Ok(());
+            }
+            Err(error) => return Err(failed(&path, "read", error)),
+        }
+        let reader = reader(&path, self.manifest.compression);
+        self.open = Some(OpenPart {
+            part,
+            reader: reader.map_err(|error| failed(&path, "read", error))?,
+            path,
+            lines: 0,
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,146 @@
+//! The items of a spool's file in the order of their hashes, each once.
+
+use std::fs::{self, File};
+use std::io::{BufReader, ErrorKind, Read as _, Write as _};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::spool::{HEAD, head, push, seal};
+use super::{damaged, failed};
+use crate::{Result, private};
+
+/// Bytes of a file that are sorted at once.
+const AT_ONCE: u64 = 24 << 20;
+/// Bytes that are gathered for a file before they are written.
+const BLOCK: usize = 64 << 10;
+
+/// Gives `each` the items of a file, in the order of hash and bytes; equal ones once. `known`: leading bits of the hash
+/// that are the same for all of them. The file is left as it is.
+pub(super) fn sorted(
+    path: &Path,
+    known: u32,
+    each: &mut dyn FnMut(u128, &[u8]) -> Result<()>,
+) -> Result<()> {
+    let size = match fs::metadata(path) {
+        Ok(about) => about.len(),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(path, "read", error)),
+    };
+    if size <= AT_ONCE || known >= u128::BITS {
+        return at_once(path, each);
+    }
+    // The parts are about half as large as may be sorted at once, and no more than the process may open.
+    let wanted = (size / (AT_ONCE / 2)).next_power_of_two().trailing_zeros();
+    let bits = wanted.clamp(1, 5).min(u128::BITS - known);
+    let parts = split(path, known, bits)?;
+    for part in &parts {
+        sorted(part, known + bits, each)?;
+        fs::remove_file(part)
+            .or_else(|error| match error.kind() {
+                ErrorKind::NotFound => Ok(()),
+                _ => Err(error),
+            })
+            .map_err(|error| failed(part, "delete", error))?;
+    }
+    Ok(())
+}
+
+/// Sorts a file in memory.
+fn at_once(path: &Path, each: &mut dyn FnMut(u128, &[u8]) -> Result<()>) -> Result<()> {
+    let mut bytes: Vec<u8> = Vec::new();
+    let mut items: Vec<(u128, Range<usize>)> = Vec::new();
+    blocks(path, &mut |hash, json| {
+        let from = bytes.len();
+        bytes.extend_from_slice(json);
+        items.push((hash, from..bytes.len()));
+        Ok(())
+    })?;
+    let json = |at: &Range<usize>| bytes.get(at.clone()).unwrap_or_default();
+    items.sort_unstable_by(|(one, at), (other, there)| {
+        one.cmp(other).then_with(|| json(at).cmp(json(there)))
+    });
+    items.dedup_by(|(one, at), (other, there)| one == other && json(at) == json(there));
+    items
+        .iter()
+        .try_for_each(|(hash, at)| each(*hash, json(at)))
+}
+
+/// Spreads a file over others, by some bits of the hash.
+fn split(path: &Path, known: u32, bits: u32) -> Result<Vec<PathBuf>> {
+    let count = 1_usize << bits;
+    let paths: Vec<PathBuf> = (0..count)
+        .map(|part| path.with_extension(format!("{known}-{part:02x}")))
+        .collect();
+    for left in paths.iter().filter(|path| path.exists()) {
+        fs::remove_file(left).map_err(|error| failed(left, "delete", error))?;
+    }
+    let mut files: Vec<(Option<File>, Vec<u8>)> =
+        (0..count).map(|_| (None, vec![0; HEAD])).collect();
+    let write = |path: &Path, file: &mut Option<File>, block: &mut Vec<u8>| -> Result<()> {
+        seal(block);
+        let put = || -> std::io::Result<()> {
+            let open = match file {
+                Some(open) => open,
+                none => none.insert(private::options().write(true).create_new(true).open(path)?),
+            };
+            open.write_all(block)
+        };
+        put().map_err(|error| failed(path, "write", error))?;
+        block.truncate(HEAD);
+        Ok(())
+    };
+    blocks(path, &mut |hash, json| {
+        let part = (hash << known) >> (u128::BITS - bits);
+        let part = usize::try_from(part).unwrap_or_default();
+        let (Some((file, block)), Some(path)) = (files.get_mut(part), paths.get(part)) else {
+            return Ok(());
+        };
+        push(block, json);
+        if block.len() >= BLOCK {
+            write(path, file, block)?;
+        }
+        Ok(())
+    })?;
+    for ((file, block), path) in files.iter_mut().zip(&paths) {
+        if block.len() > HEAD {
+            write(path, file, block)?;
+        }
+    }
+    Ok(paths)
+}
+
+/// Reads the items of a file in the order in which they were written.
+fn blocks(path: &Path, each: &mut dyn FnMut(u128, &[u8]) -> Result<()>) -> Result<()> {
+    let unreadable = |error| failed(path, "read", error);
+    let not_whole = || {
+        damaged(path, "is damaged: a block is not what was written")
+            .with_help("start over with --fresh; if this happens again, the disk may be failing")
+    };
+    let file = File::open(path).map_err(unreadable)?;
+    let mut left = file.metadata().map_err(unreadable)?.len();
+    let mut file = BufReader::with_capacity(1 << 20, file);
+    let mut block = Vec::new();
+    let mut first = [0; HEAD];
+    while left > 0 {
+        file.read_exact(&mut first).map_err(|_| not_whole())?;
+        let (length, sum) = head(first);
+        left = left
+            .checked_sub(u64::from(length) + u64::try_from(HEAD).unwrap_or_default())
+            .ok_or_else(not_whole)?;
+        block.resize(usize::try_from(length).unwrap_or_default(), 0);
+        file.read_exact(&mut block).map_err(unreadable)?;
+        if crc32fast::hash(&block) != sum {
+            return Err(not_whole());
+        }
+        let mut rest = block.as_slice();
+        while let Some((length, after)) = rest.split_first_chunk() {
+            let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
+            let (json, after) = after.split_at_checked(length).ok_or_else(not_whole)?;
+            each(xxh3_128(json), json)?;
+            rest = after;
+        }
+    }
+    Ok(())
+}

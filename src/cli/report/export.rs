@@ -1,0 +1,89 @@
+//! The reports of `export`, and of `verify --against-export`.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::figures;
+use crate::format::{bytes, count, counted};
+use crate::target::parts::{Manifest, Part, PartsComparison, PartsDifferenceKind};
+
+/// What `verify --against-export` found.
+#[derive(Serialize)]
+pub(in crate::cli) struct ExportVerification {
+    /// The folder of the export.
+    pub(in crate::cli) export: String,
+    /// Items that the source makes.
+    pub(in crate::cli) expected: u64,
+    /// Rows that make no item.
+    pub(in crate::cli) rejected: u64,
+    /// The comparison.
+    #[serde(flatten)]
+    pub(in crate::cli) comparison: PartsComparison,
+}
+
+/// What was exported.
+pub(in crate::cli) fn export(manifest: &Manifest, folder: &Path) -> String {
+    let rows = manifest.item_types.iter();
+    let rows = rows.map(|one| vec![one.item_type.clone(), count(one.items)]);
+    let table = figures(&["item type", "items"], rows);
+    let sum = |of: &dyn Fn(&Part) -> u64| manifest.parts.iter().map(of).sum::<u64>();
+    let shown = folder.display();
+    format!(
+        "{table}\n\n{} in {}, {} of DynamoDB JSON in {} ({}): {shown}\n\
+         to import: aws s3 cp --recursive {shown}/data s3://BUCKET/PREFIX, then\n  \
+         aws dynamodb import-table --cli-input-json file://{shown}/import-table.json --s3-bucket-source S3Bucket=BUCKET,S3KeyPrefix=PREFIX",
+        counted(manifest.items, "item"),
+        counted(manifest.parts.len(), "part"),
+        bytes(sum(&|part| part.uncompressed_bytes)),
+        bytes(sum(&|part| part.bytes)),
+        manifest.compression,
+    )
+}
+
+/// What the comparison of an export with its source has found.
+pub(in crate::cli) fn export_verification(found: &ExportVerification) -> String {
+    let comparison = &found.comparison;
+    let row = [
+        found.expected,
+        comparison.equal,
+        comparison.missing,
+        comparison.different,
+        comparison.unexpected,
+        found.rejected,
+    ];
+    let row = row.iter().map(|figure| count(*figure));
+    let row: Vec<String> = std::iter::once("total".to_owned()).chain(row).collect();
+    let header = [
+        "",
+        "expected",
+        "equal",
+        "missing",
+        "different",
+        "unexpected",
+        "rejected",
+    ];
+    let mut text = figures(&header, [row]);
+    for part in &comparison.changed_parts {
+        text.push_str(&format!("\n{part}"));
+    }
+    for example in &comparison.examples {
+        let kind = match example.kind {
+            PartsDifferenceKind::Missing => "missing",
+            PartsDifferenceKind::Different => "different",
+            PartsDifferenceKind::Unexpected => "unexpected",
+        };
+        let part = example.part.as_ref().map(|part| format!(" in {part}"));
+        text.push_str(&format!(
+            "\n{kind}: {}{}",
+            example.key,
+            part.unwrap_or_default()
+        ));
+    }
+    let verdict = if comparison.is_equal() {
+        "verified: the parts hold exactly the items that the source makes"
+    } else {
+        "the parts do not hold exactly the items that the source makes"
+    };
+    format!("{text}\n\n{verdict}")
+}

@@ -1,0 +1,377 @@
+//! `export`: files with exactly the items that a load writes, the same bytes each time, and what somebody does to them.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use dynafold::target::{TargetSpec, connect};
+use serde_json::{Value, json};
+
+use super::says;
+use crate::support::cli::{Ran, command, dynafold};
+use crate::support::contents::contents;
+use crate::support::sqlite::Database;
+
+const MAPPING: &str = "dynafold: 1
+table: { name: app, key: { partition: PK, sort: SK }, ttl: ends, indexes: { byKind: { partition: kind, sort: SK, project: keys } } }
+items:
+  USER:
+    from: users
+    key: { PK: \"USER#{id}\", SK: USER }
+  EVENT:
+    from: events
+    key: { PK: \"USER#{user_id}\", SK: \"EVENT#{id | pad(6)}\" }
+";
+
+/// Users, and so many events.
+fn script(events: u64) -> String {
+    format!(
+        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT);
+         CREATE TABLE events (id INTEGER PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users, kind TEXT NOT NULL, body TEXT, ends INTEGER);
+         INSERT INTO users VALUES (1, 'Ada \"Å\" \\'), (2, NULL), (3, 'Eve');
+         WITH RECURSIVE n(id) AS (VALUES (1) UNION ALL SELECT id + 1 FROM n WHERE id < {events})
+         INSERT INTO events SELECT id, 1 + id % 3, 'k' || (id % 7), printf('%.*c', id % 90, 'x'), 4102444800 FROM n;"
+    )
+}
+
+struct Case {
+    source: Database,
+}
+
+impl Case {
+    async fn new(events: u64) -> Self {
+        let source = Database::new(&script(events)).await;
+        std::fs::write(source.folder().join("m.yaml"), MAPPING).unwrap();
+        Self { source }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.source.folder().join(name)
+    }
+
+    fn command(&self, to: &str, further: &[&str]) -> Command {
+        let (mapping, to) = (self.path("m.yaml"), self.path(to));
+        let url = self.source.url();
+        let mut all = vec!["export", mapping.to_str().unwrap(), "--source", &url];
+        all.extend(["--to", to.to_str().unwrap()]);
+        all.extend(further);
+        command(&all)
+    }
+
+    fn export(&self, to: &str, further: &[&str]) -> Ran {
+        crate::support::cli::run(&mut self.command(to, further))
+    }
+
+    fn verify(&self, export: &str) -> Ran {
+        let (mapping, export) = (self.path("m.yaml"), self.path(export));
+        let (mapping, export) = (mapping.to_str().unwrap(), export.to_str().unwrap());
+        let url = self.source.url();
+        let all = [
+            "verify",
+            mapping,
+            "--source",
+            &url,
+            "--against-export",
+            export,
+        ];
+        dynafold(&[&all[..], &["--format", "json"]].concat())
+    }
+
+    /// All files of an export, by their paths.
+    fn files(&self, export: &str) -> BTreeMap<String, Vec<u8>> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![self.path(export)];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let name = path.strip_prefix(self.path(export)).unwrap();
+                    let name = name.to_str().unwrap().to_owned();
+                    found.insert(name, std::fs::read(&path).unwrap());
+                }
+            }
+        }
+        found
+    }
+
+    /// The items of an export, as a load's target shows them.
+    fn items(&self, export: &str) -> Vec<String> {
+        let mut items: Vec<String> = Vec::new();
+        for (name, bytes) in self.files(export) {
+            if !name.starts_with("data/") {
+                continue;
+            }
+            let text = unpacked(&name, &bytes);
+            for line in text.lines() {
+                let line: Value = serde_json::from_str(line).unwrap();
+                assert_eq!(line.as_object().unwrap().len(), 1);
+                items.push(sorted(&line["Item"]));
+            }
+        }
+        items.sort_unstable();
+        items
+    }
+
+    /// The items that a load writes.
+    async fn loaded(&self) -> Vec<String> {
+        let (mapping, url) = (self.path("m.yaml"), self.source.url());
+        let target = format!("local:{}", self.path("t.ddb").display());
+        let mapping = mapping.to_str().unwrap();
+        dynafold(&["migrate", mapping, "--source", &url, "--target", &target]).exits(0);
+        let spec = TargetSpec::parse(&target, None, None, None).unwrap();
+        let all = contents(&*connect(&spec).await.unwrap(), "app").await;
+        let items = all
+            .lines()
+            .map(|line| sorted(&serde_json::from_str(line).unwrap()));
+        let mut items: Vec<String> = items.collect();
+        items.sort_unstable();
+        items
+    }
+}
+
+/// An item with its attributes by name.
+fn sorted(item: &Value) -> String {
+    let members: BTreeMap<String, Value> = serde_json::from_value(item.clone()).unwrap();
+    serde_json::to_string(&members).unwrap()
+}
+
+/// What a file holds, by the programs that everybody has.
+fn unpacked(name: &str, bytes: &[u8]) -> String {
+    let program = match name.rsplit('.').next().unwrap() {
+        "gz" => "gzip",
+        "zst" => {
+            let mut text = String::new();
+            zstd::Decoder::new(bytes)
+                .unwrap()
+                .read_to_string(&mut text)
+                .unwrap();
+            return text;
+        }
+        _ => return String::from_utf8(bytes.to_vec()).unwrap(),
+    };
+    let mut child = Command::new(program)
+        .arg("-dc")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let bytes = bytes.to_vec();
+    let feed = std::thread::spawn(move || std::io::Write::write_all(&mut input, &bytes).unwrap());
+    let output = child.wait_with_output().unwrap();
+    feed.join().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_holds_what_a_load_writes_the_same_bytes_each_time() {
+    let case = Case::new(5_000).await;
+    let loaded = case.loaded().await;
+    assert_eq!(loaded.len(), 5_003);
+    for compression in ["gzip", "zstd", "none"] {
+        let further = ["--compress", compression, "--now", "2026-11-01T00:00:00Z"];
+        let ran = case.export(compression, &further).exits(0);
+        assert!(
+            ran.stdout.contains("5,003 items in 1 part"),
+            "{}",
+            ran.stdout
+        );
+        assert!(
+            ran.stderr.contains("it does not set the TTL"),
+            "{}",
+            ran.stderr
+        );
+        assert_eq!(case.items(compression), loaded, "{compression}");
+        let again = format!("{compression}-again");
+        case.export(&again, &further).exits(0);
+        assert_eq!(case.files(compression), case.files(&again));
+        let found = case.verify(compression).exits(0).json();
+        assert_eq!(
+            (&found["equal"], &found["missing"]),
+            (&json!(5_003), &json!(0))
+        );
+    }
+    // What ImportTable is asked with, without what it does not take.
+    let files = case.files("zstd");
+    let request: Value = serde_json::from_slice(&files["import-table.json"]).unwrap();
+    assert_eq!(request["InputCompressionType"], "ZSTD");
+    let table = &request["TableCreationParameters"];
+    assert_eq!(table["TableName"], "app");
+    assert_eq!(table["GlobalSecondaryIndexes"][0]["IndexName"], "byKind");
+    let manifest: Value = serde_json::from_slice(&files["manifest.json"]).unwrap();
+    assert_eq!(
+        manifest["item_types"][1],
+        json!({ "item_type": "EVENT", "items": 5_000 })
+    );
+    // Not in the order of the keys: an import would write one partition after the other.
+    let text = unpacked("a.zst", &files["data/part-00000.json.zst"]);
+    let users = text
+        .lines()
+        .map(|line| line.contains(r#""PK":{"S":"USER#1"}"#));
+    let changes = users
+        .collect::<Vec<_>>()
+        .windows(2)
+        .filter(|two| two[0] != two[1])
+        .count();
+    assert!(changes > 1_500, "{changes}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_as_the_source_makes_it_is_found_in_an_export() {
+    let case = Case::new(300).await;
+    case.export("out", &["--compress", "none"]).exits(0);
+    let part = case.path("out/data/part-00000.json");
+    let whole = std::fs::read_to_string(&part).unwrap();
+    let event = whole
+        .lines()
+        .find(|line| line.contains("EVENT#000123"))
+        .unwrap();
+    let figures = |found: &Value| {
+        ["equal", "missing", "different", "unexpected"].map(|name| found[name].as_u64().unwrap())
+    };
+    // The item is another; it is gone; one more is there; a line is none; the lines are in another order.
+    let other = event.replace("\"user_id\":{\"N\":\"1\"}", "\"user_id\":{\"N\":\"9\"}");
+    assert_ne!(event, other);
+    let one_more = event.replace("EVENT#000123", "EVENT#9");
+    let reversed: Vec<&str> = whole.lines().rev().collect();
+    for (text, expected) in [
+        (whole.replace(event, &other), [302, 0, 1, 0]),
+        (whole.replace(&format!("{event}\n"), ""), [302, 1, 0, 0]),
+        (format!("{one_more}\n{whole}"), [303, 0, 0, 1]),
+        (format!("{whole}{one_more}\n"), [303, 0, 0, 1]),
+        (
+            whole.replace(event, &format!("{event}\nnothing")),
+            [303, 0, 0, 1],
+        ),
+        (reversed.join("\n") + "\n", [303, 0, 0, 0]),
+    ] {
+        std::fs::write(&part, &text).unwrap();
+        let found = case.verify("out").exits(3).json();
+        assert_eq!(figures(&found), expected, "{found:#}");
+        let changed = found["changed_parts"].to_string();
+        assert!(changed.contains("has another digest"), "{found:#}");
+    }
+    std::fs::remove_file(&part).unwrap();
+    let found = case.verify("out").exits(3).json();
+    assert_eq!(figures(&found), [0, 303, 0, 0]);
+    assert_eq!(
+        found["changed_parts"],
+        json!(["data/part-00000.json is not there"])
+    );
+    std::fs::write(&part, &whole).unwrap();
+    case.verify("out").exits(0);
+    // The source changes.
+    case.source.run("UPDATE events SET kind = 'new' WHERE id = 5; DELETE FROM events WHERE id = 6; INSERT INTO events VALUES (999, 1, 'k', 'x', NULL)").await;
+    let found = case.verify("out").exits(3).json();
+    assert_eq!(figures(&found), [301, 1, 1, 1], "{found:#}");
+    let keys: Vec<(&str, &str)> = (found["examples"].as_array().unwrap().iter())
+        .map(|one| (one["kind"].as_str().unwrap(), one["key"].as_str().unwrap()))
+        .collect();
+    for (kind, key) in [
+        ("different", "EVENT#000005"),
+        ("unexpected", "EVENT#000006"),
+        ("missing", "EVENT#000999"),
+    ] {
+        assert!(
+            keys.iter().any(|one| one.0 == kind && one.1.contains(key)),
+            "{keys:?}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_that_is_killed_resumes_to_the_same_files() {
+    let case = Case::new(60_000).await;
+    let now = ["--now", "2026-11-01T00:00:00Z"];
+    let begun = std::time::Instant::now();
+    case.export("whole", &now).exits(0);
+    let took = begun.elapsed();
+    let mut kills = 0;
+    for round in 0..12 {
+        let to = format!("killed-{round}");
+        for _ in 0..4 {
+            let mut command = case.command(&to, &now);
+            let mut child = command
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(took.mul_f64(fastrand::f64()));
+            if child.try_wait().unwrap().is_some() {
+                break;
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            kills += 1;
+        }
+        // One that was killed at its very end is complete.
+        let ran = case.export(&to, &now);
+        assert!(
+            ran.code == 0 || ran.stderr.contains("complete"),
+            "{}",
+            ran.stderr
+        );
+        let digests = |export: &str| {
+            // A source that was written a moment ago cannot tell its state, and the manifest shows it.
+            let files = case.files(export).into_iter();
+            let files = files.filter(|(name, _)| name != "manifest.json");
+            let all = files.map(|(name, bytes)| (name, bytes.len(), crc32fast::hash(&bytes)));
+            all.collect::<Vec<_>>()
+        };
+        assert_eq!(digests("whole"), digests(&to), "round {round}");
+        if kills >= 12 {
+            break;
+        }
+    }
+    assert!(kills >= 4, "{kills}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_is_never_overwritten_and_equal_keys_are_refused_first() {
+    let case = Case::new(50).await;
+    case.export("out", &[]).exits(0);
+    let before = case.files("out");
+    let refused = case.export("out", &[]).exits(1);
+    says(
+        &refused,
+        "holds an export that is complete",
+        "--against-export",
+    );
+    assert_eq!(case.files("out"), before);
+    std::fs::create_dir(case.path("mine")).unwrap();
+    std::fs::write(case.path("mine/letter.txt"), "dear").unwrap();
+    let refused = case.export("mine", &[]).exits(1);
+    says(&refused, "is not empty", "new or empty folder");
+    assert_eq!(case.files("mine").len(), 1);
+    let refused = case.verify("mine").exits(1);
+    says(&refused, "cannot read", "export that is complete");
+
+    let equal = MAPPING.replace("EVENT#{id | pad(6)}", "EVENT#{kind}");
+    std::fs::write(case.path("m.yaml"), equal).unwrap();
+    let refused = case.export("equal", &[]).exits(1);
+    says(
+        &refused,
+        "rows share keys, and nothing was written",
+        "--max-rejects",
+    );
+    assert!(
+        refused.stdout.contains("duplicate-key"),
+        "{}",
+        refused.stdout
+    );
+    assert!(
+        !case.path("equal/data").exists() && !Path::new(&case.path("equal/manifest.json")).exists()
+    );
+    // Where that is allowed, the losers are rejected and the export says so.
+    case.export("equal", &["--max-rejects", "100"]).exits(3);
+    let found = case.verify("equal").exits(3).json();
+    assert_eq!(
+        (&found["equal"], &found["rejected"]),
+        (&json!(24), &json!(29))
+    );
+}
