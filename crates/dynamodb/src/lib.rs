@@ -28,8 +28,8 @@ pub use limits::{
 pub use merge::{ShardAnswer, merge};
 pub use request::{CallPlan, Position, Query, Request};
 pub use table::{
-    Autoscale, Billing, Index, KeyAttribute, KeyType, Projection, Settings, StreamView, Table,
-    TableClass, Throughput, key_text,
+    Autoscale, Backups, Billing, Index, KeyAttribute, KeyType, Projection, Settings, StreamView,
+    Table, TableClass, Throughput, key_text,
 };
 pub use types::DynamoType;
 

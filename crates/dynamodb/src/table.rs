@@ -271,6 +271,17 @@ pub struct Settings {
     pub replicas: Vec<String>,
     /// How provisioned capacity follows the load.
     pub autoscale: Option<Autoscale>,
+    /// Backups by AWS Backup, which infrastructure makes and no load.
+    pub backups: Option<Backups>,
+}
+
+/// When backups are made, and how long they are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backups {
+    /// `cron(…)` or `rate(…)`, in UTC, as AWS Backup reads it.
+    pub schedule: String,
+    /// Days.
+    pub keep_days: u64,
 }
 
 /// What a record of a table's stream holds.

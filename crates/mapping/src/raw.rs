@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use dynafold_dynamodb::{
-    Autoscale, Billing, KeyType, Projection, Settings, StreamView, TableClass, Throughput,
+    Autoscale, Backups, Billing, KeyType, Projection, Settings, StreamView, TableClass, Throughput,
 };
 
 use super::grammar::{MAPPING, validate};
@@ -469,7 +469,15 @@ fn read_settings(table: &YamlNode) -> Settings {
         autoscale: table
             .get("billing")
             .and_then(|billing| Some(read_autoscale(billing)?.value)),
+        backups: table.get("backups").and_then(read_backups),
     }
+}
+
+fn read_backups(node: &YamlNode) -> Option<Backups> {
+    Some(Backups {
+        schedule: node.get("schedule")?.text()?.to_owned(),
+        keep_days: node.read("keep_days")?,
+    })
 }
 
 /// The `autoscale` of a `billing`.

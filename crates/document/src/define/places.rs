@@ -7,7 +7,7 @@ use dynafold_dynamodb::{
     Attribute, Autoscale, Billing, Index, Item, KeyAttribute, Projection, Table, Throughput,
     readable, sort_order,
 };
-use dynafold_format::count;
+use dynafold_format::{count, counted};
 use dynafold_mapping::forecast::PlaceKind;
 
 use super::{DocumentFacts, Inputs};
@@ -306,6 +306,13 @@ pub(super) fn settings(table: &Table) -> DocBlock {
         (
             "Point-in-time recovery",
             settings.point_in_time_recovery.map(yes),
+        ),
+        (
+            "Backups",
+            settings.backups.as_ref().map(|backups| {
+                let kept = counted(backups.keep_days, "day");
+                format!("{}, each kept {kept} (AWS Backup, made by CloudFormation or Terraform)", backups.schedule)
+            }),
         ),
         ("Deletion protection", settings.deletion_protection.map(yes)),
         ("Class", settings.class.map(|class| class.word().to_owned())),

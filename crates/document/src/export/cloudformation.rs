@@ -46,6 +46,19 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
         let function = indented(ARCHIVE_FUNCTION, "          ");
         let archive = include_str!("cloudformation/archive.yaml");
         text.push_str(&filled(archive, &[("function", &function)]));
+        let query = [("name", super::athena_name(name))];
+        text.push_str(&filled(include_str!("cloudformation/athena.yaml"), &query));
+    }
+    if let Some(backups) = &wanted.table.settings.backups {
+        let values = [
+            ("vault", super::vault_name(name)),
+            ("schedule", inline(&json!(backups.schedule))),
+            ("days", backups.keep_days.to_string()),
+        ];
+        text.push_str(&filled(
+            include_str!("cloudformation/backups.yaml"),
+            &values,
+        ));
     }
     text.push('\n');
     text.push_str(include_str!("cloudformation/outputs.yaml"));

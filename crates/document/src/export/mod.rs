@@ -182,6 +182,26 @@ fn filled(template: &str, values: &[(&str, impl AsRef<str>)]) -> String {
     text
 }
 
+/// What Athena calls the table over the archive: it takes letters, digits and underscores.
+fn athena_name(table: &str) -> String {
+    let sign = |sign: char| {
+        if sign.is_ascii_alphanumeric() {
+            sign.to_ascii_lowercase()
+        } else {
+            '_'
+        }
+    };
+    let name: String = table.chars().map(sign).collect();
+    format!("expired_{name}")
+}
+
+/// What a vault of AWS Backup is called: letters, digits, hyphens and underscores, at most 50.
+fn vault_name(table: &str) -> String {
+    let sign = |sign: char| if sign == '.' { '-' } else { sign };
+    let name: String = table.chars().take(42).map(sign).collect();
+    format!("{name}-backups")
+}
+
 /// Lines below a line that is indented less.
 fn indented(lines: &str, by: &str) -> String {
     let lines = lines.lines().map(|line| match line {

@@ -50,6 +50,16 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
         let function = indented(ARCHIVE_FUNCTION, "    ");
         let archive = include_str!("terraform/archive.tf");
         parts.push(filled(archive, &[("function", &function)]));
+        let query = [("name", super::athena_name(&wanted.table.name))];
+        parts.push(filled(include_str!("terraform/athena.tf"), &query));
+    }
+    if let Some(backups) = &wanted.table.settings.backups {
+        let values = [
+            ("vault", super::vault_name(&wanted.table.name)),
+            ("schedule", quoted(&backups.schedule)),
+            ("days", backups.keep_days.to_string()),
+        ];
+        parts.push(filled(include_str!("terraform/backups.tf"), &values));
     }
     parts.push(include_str!("terraform/outputs.tf").to_owned());
     if wanted.stream.is_some() {

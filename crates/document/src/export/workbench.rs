@@ -106,6 +106,7 @@ fn unsupported_features(table: &Table) -> Vec<String> {
         ("tags", !settings.tags.is_empty()),
         ("warm_throughput", settings.warm_throughput.is_some()),
         ("replicas", !settings.replicas.is_empty()),
+        ("backups", settings.backups.is_some()),
     ];
     let further = further.into_iter().filter(|(_, is_said)| *is_said);
     let further: Vec<String> = further.map(|(name, _)| format!("`{name}`")).collect();

@@ -249,6 +249,7 @@ fn table(old: &Model, new: &Model) -> Vec<Change> {
         setting("autoscale", &|table| {
             format!("{:?}", table.settings.autoscale)
         }),
+        setting("backups", &|table| format!("{:?}", table.settings.backups)),
     ];
     all.into_iter().flatten().collect()
 }

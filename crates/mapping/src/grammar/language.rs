@@ -181,6 +181,15 @@ const TABLE: &[Field] = &[
         ]),
     )
     .doc("The throughput that the table is prepared for."),
+    Field::new(
+        "backups",
+        Record(&[
+            Field::required("schedule", Text)
+                .doc("When, in UTC, as AWS Backup reads it: cron(0 5 * * ? *) or rate(1 day)."),
+            Field::required("keep_days", Integer).doc("Days for which each backup is kept."),
+        ]),
+    )
+    .doc("Scheduled backups by AWS Backup, made by CloudFormation or Terraform."),
     Field::new("replicas", List(&Text))
         .doc("Regions that hold a replica, besides the table's own."),
 ];

@@ -262,6 +262,7 @@ fn settings(raw: &RawTable, diagnostics: &Diagnostics) -> Settings {
     check_tags(raw, diagnostics);
     check_replicas(raw, diagnostics);
     check_warm(raw, diagnostics);
+    check_backups(raw, diagnostics);
     let autoscale = raw.node.get("billing").and_then(read_autoscale);
     if let (Some(autoscale), Billing::Provisioned(units)) = (&autoscale, raw.billing) {
         check_autoscale(autoscale, units, diagnostics);
@@ -362,6 +363,28 @@ fn check_warm(raw: &RawTable, diagnostics: &Diagnostics) {
             least.read, least.write
         );
         diagnostics.add(Code::Limit, written.span.clone(), message, help);
+    }
+}
+
+fn check_backups(raw: &RawTable, diagnostics: &Diagnostics) {
+    let written = raw.node.get("backups");
+    let Some((backups, written)) = raw.settings.backups.as_ref().zip(written) else {
+        return;
+    };
+    let within = |word: &str| {
+        let rest = backups.schedule.strip_prefix(word)?.strip_prefix('(')?;
+        Some(rest.strip_suffix(')')?.split_whitespace().count())
+    };
+    let is_schedule = within("cron") == Some(6) || within("rate") == Some(2);
+    if let Some(schedule) = written.get("schedule").filter(|_| !is_schedule) {
+        let message = format!("`{}` is not a schedule of AWS Backup", backups.schedule);
+        let help = "write it with its six fields, in UTC: cron(0 5 * * ? *); or rate(1 day)";
+        diagnostics.add(Code::WrongValue, schedule.span.clone(), message, help);
+    }
+    if let Some(days) = written.get("keep_days").filter(|_| backups.keep_days == 0) {
+        let help = "give the days for which each backup is kept, 1 at least";
+        let message = "a backup is kept for a day at least";
+        diagnostics.add(Code::WrongValue, days.span.clone(), message, help);
     }
 }
 
