@@ -1,4 +1,5 @@
-//! Hashes under a secret. Nobody can make two keys whose hashes are equal; two items have equal ones by chance alone.
+//! Hashes under a secret. Keys are hashed by `SipHash`, so that nobody can make two whose hashes are equal. Whole items are
+//! hashed by XXH3, which is faster, from a secret seed: equal hashes of two items are not ruled out, only unlikely.
 
 use std::fmt;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -15,7 +16,7 @@ pub struct DigestKey([u8; 16]);
 
 impl fmt::Debug for DigestKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret")
+        f.write_str("DigestKey")
     }
 }
 
@@ -30,7 +31,7 @@ impl DigestKey {
     #[must_use]
     pub fn random() -> Self {
         let random = RandomState::new();
-        let half = |half: u64| u128::from(random.hash_one(half));
+        let half = |number: u64| u128::from(random.hash_one(number));
         Self((half(0) << 64 | half(1)).to_le_bytes())
     }
 
@@ -42,67 +43,65 @@ impl DigestKey {
 
     /// 128 bits that stand for values of keys, one after the other.
     pub(super) fn values<'a>(self, values: impl IntoIterator<Item = &'a Attribute>) -> u128 {
-        let mut text = Vec::with_capacity(64);
-        for one in values {
-            let whole;
-            let bytes = match scalar(one) {
+        let mut encoded = Vec::with_capacity(64);
+        for value in values {
+            let nested;
+            let bytes = match scalar(value) {
                 Some(bytes) => bytes,
                 None => {
-                    whole = self.digest(0, one).to_le_bytes();
-                    &whole
+                    nested = self.digest(0, value).to_le_bytes();
+                    &nested
                 }
             };
-            // Two values have the same text only where they are the same. A key has 3 KB at most.
+            // With type and length, only equal values are encoded alike. A key has 3 KB at most.
             let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-            text.push(tag(one));
-            text.extend(length.to_le_bytes());
-            text.extend(bytes);
+            encoded.push(tag(value));
+            encoded.extend(length.to_le_bytes());
+            encoded.extend(bytes);
         }
         let mut hasher = SipHasher13::new_with_key(&self.0);
         // At once: the hasher takes longer over each of many small parts than over their bytes.
-        hasher.write(&text);
+        hasher.write(&encoded);
         hasher.finish128().as_u128()
     }
 
     /// 128 bits that stand for a whole item: equal where [`Item::same`] is true.
     #[must_use]
     pub fn item(self, item: &Item) -> u128 {
-        let seed = self.0.first_chunk();
-        let seed = seed.map_or(0, |seed| u64::from_le_bytes(*seed));
+        let half = self.0.first_chunk();
+        let seed = half.map_or(0, |half| u64::from_le_bytes(*half));
         self.members(seed, &item.attributes)
     }
 
-    /// Of what has no order the hashes are added up.
     fn members(self, seed: u64, members: &[(Arc<str>, Attribute)]) -> u128 {
-        let hashes = members.iter().map(|(name, value)| {
-            let seed = xxh3_64_with_seed(name.as_bytes(), seed);
-            self.digest(seed, value)
-        });
-        hashes.fold(0, u128::wrapping_add)
+        let own_seed = |name: &str| xxh3_64_with_seed(name.as_bytes(), seed);
+        sum(members
+            .iter()
+            .map(|(name, value)| self.digest(own_seed(name), value)))
     }
 
-    fn digest(self, seed: u64, attribute: &Attribute) -> u128 {
-        fn sum<'a>(all: impl Iterator<Item = &'a [u8]>, hash: impl Fn(&[u8]) -> u128) -> u128 {
-            all.map(hash).fold(0, u128::wrapping_add)
-        }
-        let seed = seed.wrapping_add(u64::from(tag(attribute)));
+    fn digest(self, outer_seed: u64, attribute: &Attribute) -> u128 {
+        let seed = outer_seed.wrapping_add(u64::from(tag(attribute)));
         let hash = |bytes: &[u8]| xxh3_128_with_seed(bytes, seed);
+        let own_seed = |position: u64| xxh3_64_with_seed(&position.to_le_bytes(), seed);
         let inner = match attribute {
             Attribute::L(elements) => {
-                let hashes = elements.iter().zip(0_u64..).map(|(element, at)| {
-                    let seed = xxh3_64_with_seed(&at.to_le_bytes(), seed);
-                    self.digest(seed, element)
-                });
-                hashes.fold(0, u128::wrapping_add)
+                let numbered = elements.iter().zip(0..);
+                sum(numbered.map(|(element, position)| self.digest(own_seed(position), element)))
             }
             Attribute::M(members) => self.members(seed, members),
-            Attribute::Ss(all) => sum(all.iter().map(|one| one.as_bytes()), hash),
-            Attribute::Ns(all) => sum(all.iter().map(|one| one.as_str().as_bytes()), hash),
-            Attribute::Bs(all) => sum(all.iter().map(Vec::as_slice), hash),
+            Attribute::Ss(texts) => sum(texts.iter().map(|text| hash(text.as_bytes()))),
+            Attribute::Ns(numbers) => sum(numbers.iter().map(|one| hash(one.as_str().as_bytes()))),
+            Attribute::Bs(all) => sum(all.iter().map(|bytes| hash(bytes))),
             _ => return hash(scalar(attribute).unwrap_or_default()),
         };
         hash(&inner.to_le_bytes())
     }
+}
+
+/// One hash of many that does not depend on their order.
+fn sum(hashes: impl Iterator<Item = u128>) -> u128 {
+    hashes.fold(0, u128::wrapping_add)
 }
 
 /// The bytes of a value that holds no others. NULL and `false`, which their tags tell apart, have none.
