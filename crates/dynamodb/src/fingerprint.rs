@@ -1,4 +1,4 @@
-//! Fingerprints of keys.
+//! 128 bits that stand for an item's key, in sets and maps of many millions of keys.
 
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
@@ -13,9 +13,9 @@ static SECRET: LazyLock<DigestKey> = LazyLock::new(DigestKey::random);
 /// 128 bits that stand for an item's key, for as long as the process lives.
 ///
 /// Each part is hashed with its type and its length, so that no two keys share a fingerprint by the
-/// way their bytes meet (`a` + `bc` and `ab` + `c`, the number 1 and the text `1`). Numbers are
-/// canonical text already. Nobody can choose keys that meet, because the hash has a secret. Two
-/// different keys among a thousand million meet by chance once in 10^20 runs.
+/// way their bytes join (`a` + `bc` and `ab` + `c`, the number 1 and the text `1`). Numbers are
+/// canonical text already. Nobody can choose keys that collide, because the hash has a secret. Two
+/// different keys among a thousand million collide by chance once in 10^20 runs.
 #[must_use]
 pub fn fingerprint(partition: &Attribute, sort: Option<&Attribute>) -> u128 {
     SECRET.values(std::iter::once(partition).chain(sort))
@@ -25,17 +25,17 @@ pub fn fingerprint(partition: &Attribute, sort: Option<&Attribute>) -> u128 {
 /// [`partition_fingerprint`].
 #[must_use]
 pub fn fingerprints(partition: &Attribute, sort: Option<&Attribute>) -> (u128, u64) {
-    let low = part(partition).to_le_bytes();
-    let low = low.first_chunk().copied().unwrap_or_default();
-    (fingerprint(partition, sort), u64::from_le_bytes(low))
+    let low = low_half(value_hash(partition));
+    (fingerprint(partition, sort), low)
 }
 
 /// 128 bits that stand for the values of a partition key, of one attribute or several, the same in
-/// every run: for weights and samples. No claim rests on it, since it can be made to meet.
+/// every run: for weights and samples. No claim rests on it, since keys
+/// that collide can be made.
 #[must_use]
 pub fn partition_fingerprint<'a>(values: impl IntoIterator<Item = &'a Attribute>) -> u128 {
-    let parts = values.into_iter().map(part);
-    parts
+    let hashes = values.into_iter().map(value_hash);
+    hashes
         .reduce(|before, next| {
             let both = [before.to_le_bytes(), next.to_le_bytes()];
             xxh3_128_with_seed(both.as_flattened(), 0)
@@ -43,7 +43,11 @@ pub fn partition_fingerprint<'a>(values: impl IntoIterator<Item = &'a Attribute>
         .unwrap_or(0)
 }
 
-fn part(attribute: &Attribute) -> u128 {
+fn low_half(value: u128) -> u64 {
+    u64::try_from(value & u128::from(u64::MAX)).unwrap_or_default()
+}
+
+fn value_hash(attribute: &Attribute) -> u128 {
     match attribute {
         Attribute::S(text) => xxh3_128_with_seed(text.as_bytes(), 1),
         Attribute::N(number) => xxh3_128_with_seed(number.as_str().as_bytes(), 2),
@@ -72,8 +76,7 @@ impl Hasher for FingerprintHasher {
     }
 
     fn write_u128(&mut self, fingerprint: u128) {
-        let half = |value: u128| u64::try_from(value & u128::from(u64::MAX)).unwrap_or_default();
-        self.0 = half(fingerprint) ^ half(fingerprint >> 64);
+        self.0 = low_half(fingerprint) ^ low_half(fingerprint >> 64);
     }
 }
 
@@ -89,7 +92,7 @@ mod tests {
 
     /// A number of XXH3's own, at which one of its factors is zero, hides what stands beside it.
     #[test]
-    fn keys_that_were_made_to_meet_differ() {
+    fn keys_that_were_made_to_collide_differ() {
         let crafted = |one: &str, other: &str| {
             let (before, between, after) = ("x".repeat(54), "x".repeat(440), "x".repeat(88));
             let first = "Á:&L";
@@ -99,10 +102,18 @@ mod tests {
             ))
         };
         let keys = [crafted("aab", "aaa"), crafted("aaa", "aab")];
-        let [one, other] = keys.each_ref().map(|key| partition_fingerprint([key]));
-        assert_eq!(one, other, "they were not made for this hash");
-        let [one, other] = keys.each_ref().map(|key| fingerprint(key, None));
-        assert_ne!(one, other);
+        let unkeyed = keys.each_ref().map(|key| partition_fingerprint([key]));
+        assert_eq!(unkeyed[0], unkeyed[1], "they were not made for this hash");
+        assert_ne!(fingerprint(&keys[0], None), fingerprint(&keys[1], None));
+    }
+
+    #[test]
+    fn a_key_comes_with_the_low_half_of_its_partitions_fingerprint() {
+        let (partition, sort) = (text("a"), text("b"));
+        let (whole, low) = fingerprints(&partition, Some(&sort));
+        assert_eq!(whole, fingerprint(&partition, Some(&sort)));
+        let expected = partition_fingerprint([&partition]).to_le_bytes();
+        assert_eq!(low.to_le_bytes(), expected[..8]);
     }
 
     #[test]
