@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::Prices;
 
-/// Hours of a month, as AWS bills them in its examples: thirty days.
-const HOURS: f64 = 720.0;
+/// Thirty days, as in AWS's own examples.
+const HOURS_PER_MONTH: f64 = 720.0;
 
 /// Units a second of the table or of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
@@ -16,7 +16,7 @@ pub struct Rates {
     pub writes: f64,
 }
 
-/// US dollars a month for rates that are used all the time.
+/// US dollars a month for rates that are used to the full all the time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Monthly {
     /// On demand; `None` where the prices do not say it.
@@ -37,41 +37,42 @@ impl Monthly {
         })
     }
 
-    /// What all of them cost together.
+    /// What all cost together; `None` where one of them has no price.
     #[must_use]
-    pub fn sum(all: impl Iterator<Item = Self> + Clone) -> Self {
+    pub fn sum(costs: impl Iterator<Item = Self> + Clone) -> Self {
         Self {
-            on_demand_usd: all.clone().map(|one| one.on_demand_usd).sum(),
-            provisioned_usd: all.map(|one| one.provisioned_usd).sum(),
+            on_demand_usd: costs.clone().map(|cost| cost.on_demand_usd).sum(),
+            provisioned_usd: costs.map(|cost| cost.provisioned_usd).sum(),
         }
     }
 }
 
-/// What rates cost that are used all the time.
+/// The cost of a table or an index whose rates are used to the full all the time.
 #[must_use]
 pub fn monthly(rates: Rates, prices: &Prices) -> Monthly {
     let (reads, writes) = (rates.reads, rates.writes);
-    let seconds = HOURS * 3600.0;
+    let seconds = HOURS_PER_MONTH * 3600.0;
     let both = |reads: Option<f64>, writes: Option<f64>| Some(reads? + writes?);
-    let hours = |units: f64, price: Option<f64>| Some(whole(units) * price? * HOURS);
+    let provisioned =
+        |units: f64, hourly: Option<f64>| Some(whole(units) * hourly? * HOURS_PER_MONTH);
     Monthly {
         on_demand_usd: both(
             prices.reads(reads * seconds),
             prices.writes(writes * seconds),
         ),
         provisioned_usd: both(
-            hours(reads, prices.usd.usd_per_read_unit_hour),
-            hours(writes, prices.usd.usd_per_write_unit_hour),
+            provisioned(reads, prices.usd.usd_per_read_unit_hour),
+            provisioned(writes, prices.usd.usd_per_write_unit_hour),
         ),
     }
 }
 
-/// Whole units that take a rate. What a rate has beyond them by rounding is no unit.
+/// The fewest whole units that take a rate. A rounding error in the rate adds no unit.
 fn whole(units: f64) -> f64 {
     (units * (1.0 - 1e-9)).ceil()
 }
 
-/// What a steady load costs.
+/// The cost of writes at a rate that does not change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SteadyCost {
     /// Write units a second, those of the indexes included.
@@ -84,7 +85,7 @@ pub struct SteadyCost {
     pub on_demand_below: Option<f64>,
 }
 
-/// The costs of a steady load, given the write units a second of the table and each index.
+/// The cost of steady writes, given the write units a second of the table and of each index.
 #[must_use]
 pub fn steady(units_per_second: &[f64], prices: &Prices) -> SteadyCost {
     let each = units_per_second.iter().map(|writes| Rates {
@@ -112,15 +113,15 @@ mod tests {
         assert!(near(one.cost.on_demand_usd, 2.592 * 0.625));
         assert!(near(one.cost.provisioned_usd, 720.0 * 0.00065));
         assert!((one.on_demand_below.unwrap() - 0.2889).abs() < 1e-3);
-        let one = one.cost.provisioned_usd.unwrap();
+        let unit = one.cost.provisioned_usd.unwrap();
         // Each of the table and its indexes is provisioned in whole units.
         let halves = steady(&[0.5, 0.5], &prices);
-        assert!(near(halves.cost.provisioned_usd, 2.0 * one));
+        assert!(near(halves.cost.provisioned_usd, 2.0 * unit));
         // What is a whole number but for rounding takes no unit more.
         let almost = steady(&[1.000_000_000_1], &prices);
-        assert!(near(almost.cost.provisioned_usd, one));
+        assert!(near(almost.cost.provisioned_usd, unit));
         let more = steady(&[1.000_1], &prices);
-        assert!(near(more.cost.provisioned_usd, 2.0 * one));
+        assert!(near(more.cost.provisioned_usd, 2.0 * unit));
         assert!(near(steady(&[], &prices).cost.on_demand_usd, 0.0));
     }
 
