@@ -9,15 +9,16 @@ use serde_json::value::RawValue;
 
 /// What became of the rows of an item type before they are items.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Counts {
+pub(crate) struct RowCounts {
     pub(crate) rows_read: u64,
     pub(crate) filtered: u64,
-    /// Rows without an element.
+    /// Rows of which no element became an item.
     pub(crate) empty: u64,
     /// Elements beyond the first of their rows.
     pub(crate) expanded: u64,
-    /// Children of embeds that have no parent, and those beyond their limit.
+    /// Children of embeds that have no parent.
     pub(crate) orphans: u64,
+    /// Children of embeds beyond their `$limit`.
     pub(crate) cut: u64,
 }
 
@@ -121,14 +122,14 @@ impl Books {
         let item_type = model.item_types.get(index);
         let pass = item_type.and_then(|item_type| model.passes.get(item_type.pass));
         Self {
-            item_type: item_type.map(|t| t.name.to_string()).unwrap_or_default(),
+            item_type: item_type.map_or_else(String::new, |item_type| item_type.name.to_string()),
             from: pass.map(|pass| pass.name.clone()).unwrap_or_default(),
             ..Self::default()
         }
     }
 
     /// Adds what became of rows before they were items.
-    pub(super) fn count(&mut self, counts: &Counts) {
+    pub(super) fn count(&mut self, counts: &RowCounts) {
         self.rows_read += counts.rows_read;
         self.filtered += counts.filtered;
         self.empty += counts.empty;
@@ -143,12 +144,26 @@ impl Books {
     }
 
     /// Adds books of the same item type, the largest item too.
-    pub(super) fn take(&mut self, other: Self) {
+    pub(super) fn merge(&mut self, other: Self) {
         self.add(&other);
-        let larger =
-            |mine: &LargestItem| other.largest.as_ref().is_some_and(|l| l.bytes > mine.bytes);
-        if self.largest.as_ref().is_none_or(larger) && other.largest.is_some() {
-            self.largest = other.largest;
+        if let Some(theirs) = other.largest
+            && self
+                .largest
+                .as_ref()
+                .is_none_or(|mine| theirs.bytes > mine.bytes)
+        {
+            self.largest = Some(theirs);
+        }
+    }
+
+    /// Counts what is remarkable about an item that was made: compressed attributes, and its TTL.
+    pub(super) fn count_marks(&mut self, folded: &Folded) {
+        self.compressed += u64::from(!folded.compressed.is_empty());
+        match folded.expiry {
+            Expiry::Ahead => {}
+            Expiry::Past => self.made_expired += 1,
+            Expiry::TooOld => self.made_too_old += 1,
+            Expiry::Milliseconds => self.made_in_milliseconds += 1,
         }
     }
 
@@ -190,39 +205,124 @@ impl Books {
     }
 }
 
-/// Enters what is to be said of an item's TTL, and whether it was compressed.
-pub(super) fn enter(books: &mut Books, folded: &Folded) {
-    books.compressed += u64::from(!folded.compressed.is_empty());
-    match folded.expiry {
-        Expiry::Ahead => {}
-        Expiry::Past => books.made_expired += 1,
-        Expiry::TooOld => books.made_too_old += 1,
-        Expiry::Milliseconds => books.made_in_milliseconds += 1,
+/// What is odd about the TTL of items that were made, a sentence for each kind and item type.
+pub(super) fn ttl_remarks(all: &[Books]) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for books in all {
+        let of_type = [
+            (
+                books.made_expired,
+                "had already expired; DynamoDB deletes such items again, and `expired: skip` leaves them out",
+            ),
+            (
+                books.made_too_old,
+                "expired more than five years ago; DynamoDB never deletes such items, and `expired: skip` leaves them out",
+            ),
+            (
+                books.made_in_milliseconds,
+                "with a TTL in milliseconds; DynamoDB reads seconds, as `epoch` gives them, and never deletes such items",
+            ),
+        ];
+        for (items, text) in of_type.into_iter().filter(|(items, _)| *items > 0) {
+            let plural = if items == 1 { "" } else { "s" };
+            remarks.push(format!("{}: {items} item{plural} {text}", books.item_type));
+        }
     }
+    remarks
 }
 
-/// What is odd about the TTL of items that were made, a sentence for each kind and item type.
-pub(super) fn ttl_remarks(books: &[Books]) -> Vec<String> {
-    let mut all = Vec::new();
-    for books in books {
-        let mut say = |items: u64, text: &str| {
-            let plural = if items == 1 { "" } else { "s" };
-            if items > 0 {
-                all.push(format!("{}: {items} item{plural} {text}", books.item_type));
-            }
-        };
-        say(
-            books.made_expired,
-            "had already expired; DynamoDB deletes such items again, and `expired: skip` leaves them out",
-        );
-        say(
-            books.made_too_old,
-            "expired more than five years ago; DynamoDB never deletes such items, and `expired: skip` leaves them out",
-        );
-        say(
-            books.made_in_milliseconds,
-            "with a TTL in milliseconds; DynamoDB reads seconds, as `epoch` gives them, and never deletes such items",
-        );
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Rows: 10 + 2 = 1 + 1 + 1 + 1 + 1 rejected at the fold + 7 made. Items: 7 = 2 + 1 + 2 + 1 refused + 1.
+    fn balanced() -> Value {
+        json!({
+            "rows_read": 10, "expanded": 2,
+            "filtered": 1, "empty": 1, "expired": 1, "archived": 1, "made": 7,
+            "rejected": 3, "rejected_by_service": 1, "undeleted": 1,
+            "rejects_by_code": { "duplicate-key": 3 },
+            "written": 2, "unchanged": 1, "planned": 2, "unwritten": 1,
+        })
     }
-    all
+
+    fn balances(books: Value) -> bool {
+        serde_json::from_value::<Books>(books).unwrap().balances()
+    }
+
+    #[test]
+    fn books_balance_only_if_every_row_and_item_is_accounted_for() {
+        assert!(balances(balanced()));
+        let numbers = balanced();
+        let numbers = numbers.as_object().unwrap();
+        for (name, number) in numbers.iter().filter(|(_, value)| value.is_u64()) {
+            let mut one_more = balanced();
+            one_more[name] = json!(number.as_u64().unwrap() + 1);
+            assert!(!balances(one_more), "{name}");
+        }
+        let mut two_codes = balanced();
+        two_codes["rejects_by_code"]["item-too-large"] = json!(1);
+        assert!(!balances(two_codes));
+        // More items refused than rejected.
+        assert!(!balances(
+            json!({ "rejected_by_service": 1, "rows_read": 1, "made": 1 })
+        ));
+    }
+
+    #[test]
+    fn adding_books_forgets_no_number() {
+        let mut ones = serde_json::to_value(Books::default()).unwrap();
+        for value in ones.as_object_mut().unwrap().values_mut() {
+            if value.is_u64() {
+                *value = json!(1);
+            }
+        }
+        ones["rejects_by_code"] = json!({ "duplicate-key": 1 });
+        let books: Books = serde_json::from_value(ones).unwrap();
+        let mut sum = books.clone();
+        sum.add(&books);
+        let sum = serde_json::to_value(sum).unwrap();
+        assert_eq!(sum["rejects_by_code"], json!({ "duplicate-key": 2 }));
+        for (name, value) in sum.as_object().unwrap() {
+            assert!(!value.is_u64() || *value == 2, "{name}");
+        }
+    }
+
+    #[test]
+    fn merging_books_keeps_the_largest_item() {
+        let books = |bytes: Option<u64>| Books {
+            largest: bytes.map(|bytes| LargestItem {
+                bytes,
+                row: RawValue::from_string("{}".to_owned()).unwrap(),
+            }),
+            ..Books::default()
+        };
+        for (mine, theirs, kept) in [
+            (None, None, None),
+            (None, Some(5), Some(5)),
+            (Some(5), None, Some(5)),
+            (Some(5), Some(6), Some(6)),
+            (Some(6), Some(5), Some(6)),
+        ] {
+            let mut merged = books(mine);
+            merged.merge(books(theirs));
+            assert_eq!(merged.largest.map(|item| item.bytes), kept);
+        }
+    }
+
+    #[test]
+    fn odd_ttls_are_remarked_on_by_item_type() {
+        let books = |item_type: &str, made_expired, made_in_milliseconds| Books {
+            item_type: item_type.to_owned(),
+            made_expired,
+            made_in_milliseconds,
+            ..Books::default()
+        };
+        let remarks = ttl_remarks(&[books("a", 1, 2), books("b", 0, 0)]);
+        assert_eq!(remarks.len(), 2);
+        assert!(remarks[0].starts_with("a: 1 item had already expired;"));
+        assert!(remarks[1].starts_with("a: 2 items with a TTL in milliseconds;"));
+    }
 }

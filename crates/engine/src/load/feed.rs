@@ -8,7 +8,7 @@ use dynafold_mapping::model::{Expired, ItemType, Model};
 use dynafold_relational::value::Value;
 use dynafold_source::{Chunk, LeftBehind, Row, Source};
 
-use super::books::Counts;
+use super::books::RowCounts;
 use super::ending::{Cancel, EndReason};
 use super::failure::Failure;
 use super::lanes::{ChunkEnd, LaneMessage, Lanes};
@@ -62,7 +62,7 @@ impl RowOutcome {
     }
 }
 
-impl Counts {
+impl RowCounts {
     /// Adds children that stand in no row, of the item type's embeds.
     fn leave(&mut self, item_type: Option<&ItemType>, left: &[(usize, LeftBehind)]) {
         for (column, left) in left {
@@ -97,7 +97,7 @@ pub(crate) struct RowOutcomes<'m> {
     at: usize,
     /// The row's elements, where its condition is met, and how many have come.
     open: Option<(Elements<'m>, u64)>,
-    counts: Vec<Counts>,
+    counts: Vec<RowCounts>,
 }
 
 impl<'m> RowOutcomes<'m> {
@@ -108,7 +108,7 @@ impl<'m> RowOutcomes<'m> {
         selection: Option<&'m RunSelection>,
     ) -> Self {
         let counts = item_types.iter().map(|index| {
-            let mut counts = Counts::default();
+            let mut counts = RowCounts::default();
             counts.leave(model.item_types.get(*index), &chunk.left);
             counts
         });
@@ -175,7 +175,7 @@ impl<'m> RowOutcomes<'m> {
     }
 
     /// What became of the rows so far, by item type.
-    pub(crate) fn counts(&self) -> impl Iterator<Item = (usize, &Counts)> {
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (usize, &RowCounts)> {
         self.item_types.iter().copied().zip(&self.counts)
     }
 }

@@ -87,7 +87,7 @@ impl Entries {
     /// Adds books of an item type.
     pub(super) fn enter(&mut self, index: usize, books: Books) {
         if let Some(all) = self.entered.get_mut(index) {
-            all.take(books);
+            all.merge(books);
         }
     }
 

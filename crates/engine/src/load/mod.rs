@@ -64,7 +64,7 @@ pub use table::{
     EnsuredTable, FoundTable, IndexStep, TableError, add_indexes, ensure_table, find_table,
 };
 
-pub(crate) use books::Counts;
+pub(crate) use books::RowCounts;
 pub(crate) use claims::subject;
 pub(crate) use differ::{DifferenceReader, LookupResult, is_same};
 pub(crate) use ending::{EndReason, RunHalt};

@@ -10,7 +10,7 @@ use tokio::sync::{Mutex as Turn, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
-use super::books::{Books, Counts, ttl_remarks};
+use super::books::{Books, RowCounts, ttl_remarks};
 use super::claims::claims;
 use super::ending::EndReason;
 use super::failure::Failure;
@@ -497,7 +497,7 @@ fn enter_end(delivery: &Delivery, ticket: &Ticket, end: &ChunkEnd) {
     let mut page = ticket.page();
     for index in &pass.item_types {
         if let Some(books) = page.books(*index) {
-            books.count(&Counts::of_end(model, *index, end));
+            books.count(&RowCounts::of_end(model, *index, end));
         }
         delivery.progress.rows(*index, end.left_out);
     }

@@ -19,7 +19,7 @@ use tokio::sync::{Mutex as Turn, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout};
 
-use super::books::{Books, LargestItem, enter};
+use super::books::{Books, LargestItem};
 use super::count;
 use super::differ::{DifferenceReader, KnownItem, LookupResult, REQUESTS, known};
 use super::failure::Failure;
@@ -259,7 +259,7 @@ impl LoadWorker {
         books.made += 1;
         books.bytes += size;
         books.write_units += folded.units;
-        enter(books, &folded);
+        books.count_marks(&folded);
         if books.largest.as_ref().is_none_or(|l| l.bytes < size) {
             books.largest = Some(LargestItem {
                 bytes: size,
@@ -349,7 +349,7 @@ impl LoadWorker {
         }
         for (index, books) in tally.books {
             if let Some(all) = page.books(index) {
-                all.take(books);
+                all.merge(books);
             }
         }
         page.note(

@@ -13,8 +13,8 @@ use tokio::time::Instant;
 use super::forecast::{Collision, Collisions, Forecast, ForecastOutcome, SourceRow};
 use super::survey::{ItemSink, Survey, SurveyTally, SurveyedItem, unless_unwanted};
 use crate::load::{
-    Cancel, ChunkId, ChunkPlan, Counts, EndReason, Failure, LaneMessage, LineFile, Progress,
-    RejectNote, Rejected, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, count, key_json, line,
+    Cancel, ChunkId, ChunkPlan, EndReason, Failure, LaneMessage, LineFile, Progress, RejectNote,
+    Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, count, key_json, line,
     note, raw, row_json, row_key, shares_key, subject,
 };
 use crate::proof::{Proof, ProofError};
@@ -145,7 +145,7 @@ impl SurveyRun {
             LaneMessage::Rows(block) => self.rows(&model, item_types, block.rows),
             LaneMessage::End { end, .. } => {
                 for index in item_types {
-                    self.count(*index, &Counts::of_end(&model, *index, &end));
+                    self.count(*index, &RowCounts::of_end(&model, *index, &end));
                 }
                 Ok(())
             }
@@ -185,7 +185,7 @@ impl SurveyRun {
     }
 
     /// Counts what became of an item type's rows before they were items.
-    fn count(&mut self, index: usize, counts: &Counts) {
+    fn count(&mut self, index: usize, counts: &RowCounts) {
         if let Some(books) = self.books.get_mut(index) {
             books.rows_read += counts.rows_read;
             books.filtered += counts.filtered;

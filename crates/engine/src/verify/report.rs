@@ -6,7 +6,7 @@ use dynafold_mapping::claim::Claim;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::load::{Counts, Failure, RejectNote, Traffic, shared};
+use crate::load::{Failure, RejectNote, RowCounts, Traffic, shared};
 
 /// The books of one item type.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -74,7 +74,7 @@ impl ComparedBooks {
     }
 
     /// Adds what became of rows before they were items.
-    pub(super) fn count(&mut self, counts: &Counts) {
+    pub(super) fn count(&mut self, counts: &RowCounts) {
         self.rows_read += counts.rows_read;
         self.filtered += counts.filtered;
         self.empty += counts.empty;

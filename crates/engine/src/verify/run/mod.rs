@@ -21,10 +21,10 @@ use tokio::time::Instant;
 use super::deletes_expired;
 use super::report::VerifyReport;
 use crate::load::{
-    Cancel, ChunkPart, ChunkPlan, ClosedLedger, ContestedKeys, Counts, DifferenceReader, EndReason,
+    Cancel, ChunkPart, ChunkPlan, ClosedLedger, ContestedKeys, DifferenceReader, EndReason,
     Failure, Indistinguishable, IssueTicket, ItemTypeMarks, KeyCheck, KeyPass, LaneMessage, Lanes,
-    NOTED, Progress, Reader, RepairWriter, RowBlock, RowOutcome, RunHalt, RunSelection, RunStep,
-    crew, narrow, processors, spread,
+    NOTED, Progress, Reader, RepairWriter, RowBlock, RowCounts, RowOutcome, RunHalt, RunSelection,
+    RunStep, crew, narrow, processors, spread,
 };
 use crate::proof;
 use crate::proof::Proof;
@@ -235,7 +235,7 @@ impl VerifyRun {
             LaneMessage::End { ticket: sheet, end } => {
                 let pass = verify.model.passes.get(sheet.id.pass);
                 for index in pass.iter().flat_map(|pass| &pass.item_types) {
-                    let counts = Counts::of_end(&verify.model, *index, end);
+                    let counts = RowCounts::of_end(&verify.model, *index, end);
                     sheet.count(*index, |books| books.count(&counts));
                     verify.progress.rows(*index, end.left_out);
                 }
