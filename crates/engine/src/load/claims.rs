@@ -8,7 +8,7 @@ use dynafold_mapping::model::Model;
 
 use super::books::Books;
 use super::plan::selected;
-use super::report::{Outcome, Report};
+use super::report::{KeysReport, Outcome, Report};
 use super::{KeyCheck, Load};
 
 /// The claims of a load, from its report.
@@ -23,10 +23,11 @@ pub(super) fn claims(load: &Load, report: &Report) -> Vec<Claim> {
         facts: Vec::new(),
         example: None,
     };
-    let mut keys = claim(ClaimKind::KeysDiffer, keys(load, report));
+    let verdict = keys_differ(&report.keys, &report.outcome, load.compares_again());
+    let mut keys = claim(ClaimKind::KeysDiffer, verdict);
     if keys.verdict == ClaimVerdict::Differs {
-        let mut shared = report.rejects.iter();
-        let shared = shared.find(|note| note.code == DUPLICATE_KEY);
+        let mut rejects = report.rejects.iter();
+        let shared = rejects.find(|note| note.code == DUPLICATE_KEY);
         keys.example =
             shared.map(|note| format!("{} {}: {}", note.item_type, note.row, note.message));
     }
@@ -37,11 +38,11 @@ pub(super) fn claims(load: &Load, report: &Report) -> Vec<Claim> {
 /// that it is about.
 pub(crate) fn subject(model: &Model, partition: Option<&Attribute>) -> ClaimSubject {
     let selected = selected(model);
-    let part = selected.contains(&false);
-    let names = model.item_types.iter().zip(&selected);
-    let names = names.filter(|(_, selected)| **selected && part);
+    let is_part = selected.contains(&false);
+    let marked = model.item_types.iter().zip(&selected);
+    let named = marked.filter(|(_, selected)| **selected && is_part);
     ClaimSubject {
-        item_types: names.map(|(item, _)| item.name.to_string()).collect(),
+        item_types: named.map(|(item, _)| item.name.to_string()).collect(),
         partition: partition.map(|partition| {
             let mut text = String::new();
             write_attribute(&mut text, partition);
@@ -51,17 +52,20 @@ pub(crate) fn subject(model: &Model, partition: Option<&Attribute>) -> ClaimSubj
     }
 }
 
-/// Whether every row and every item is accounted for. Of rows that were not read nothing is said.
+/// Whether every row that was read, and every item, is accounted for.
 fn balance(report: &Report) -> (ClaimVerdict, String) {
     let total = &report.total;
-    if !report.item_types.iter().all(Books::balances) {
+    if !report.balances() {
         let because = "the books do not balance: this is a fault in dynafold; please report it";
         return (ClaimVerdict::Differs, because.to_owned());
     }
     if report.outcome.is_finished() {
         return (
             ClaimVerdict::Proved,
-            format!("every row read became an item, or was {}", ends(total)),
+            format!(
+                "every row read became an item, or was {}",
+                other_ends(total)
+            ),
         );
     }
     let mut because = format!(
@@ -77,25 +81,30 @@ fn balance(report: &Report) -> (ClaimVerdict, String) {
     (ClaimVerdict::NotProved, because)
 }
 
-/// What else may become of a row than an item, as far as it happened.
-fn ends(total: &Books) -> String {
-    let ends = [
-        ("filtered", true),
-        ("empty", total.empty > 0),
-        ("expired", total.expired > 0),
-        ("archived", total.archived > 0),
-    ];
-    let ends = ends.iter().filter(|(_, happened)| *happened);
-    let mut ends: Vec<&str> = ends.map(|(end, _)| *end).collect();
+/// What a row may become other than an item: what every mapping knows, and what else has happened.
+fn other_ends(total: &Books) -> String {
+    let mut ends = vec!["filtered"];
+    for (end, rows) in [
+        ("empty", total.empty),
+        ("expired", total.expired),
+        ("archived", total.archived),
+    ] {
+        if rows > 0 {
+            ends.push(end);
+        }
+    }
     ends.push("or rejected");
     ends.join(", ")
 }
 
-/// How it is known that no item overwrote another.
-fn keys(load: &Load, report: &Report) -> (ClaimVerdict, String) {
-    let keys = &report.keys;
-    let finished = report.outcome.is_finished();
-    let again = load.compares_again();
+/// Whether no item overwrote another, and how that is known. `compares_again`: rows may change between the reading of
+/// their keys and the load, so that the keys of loaded rows are compared too.
+fn keys_differ(
+    keys: &KeysReport,
+    outcome: &Outcome,
+    compares_again: bool,
+) -> (ClaimVerdict, String) {
+    let finished = outcome.is_finished();
     match keys.check {
         _ if keys.overwritten > 0 => (
             ClaimVerdict::Differs,
@@ -106,14 +115,14 @@ fn keys(load: &Load, report: &Report) -> (ClaimVerdict, String) {
             ClaimVerdict::Differs,
             format!("{} items have the key of another item", keys.shared),
         ),
-        KeyCheck::First if finished && again => (
+        KeyCheck::First if finished && compares_again => (
             ClaimVerdict::Proved,
             format!(
                 "{} keys were compared before the first write, and those of the rows that were loaded after the last: no two are equal",
                 keys.compared
             ),
         ),
-        KeyCheck::First if keys.compared > 0 && again => (
+        KeyCheck::First if keys.compared > 0 && compares_again => (
             ClaimVerdict::NotProved,
             "the rows may have changed since their keys were compared: a view, a query or a table without snapshots may return other rows when it is read again"
                 .to_owned(),
@@ -131,10 +140,101 @@ fn keys(load: &Load, report: &Report) -> (ClaimVerdict, String) {
         ),
         KeyCheck::First | KeyCheck::Late => (
             ClaimVerdict::NotProved,
-            match &report.outcome {
+            match outcome {
                 Outcome::Failed(failure) => failure.to_string(),
                 _ => "the comparison of the keys did not finish".to_owned(),
             },
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::load::failure::Failure;
+
+    #[test]
+    fn the_claim_on_keys_says_how_they_were_compared() {
+        use KeyCheck::{First, Late, Proved};
+        let (complete, interrupted) = (&Outcome::Complete, &Outcome::Interrupted);
+        let failed = &Outcome::Failed(Arc::new(Failure::Internal("a disk is full")));
+        for (check, [compared, shared, overwritten], outcome, compares_again, expected) in [
+            (
+                Proved,
+                [0, 0, 0],
+                interrupted,
+                false,
+                "Proved: by the schema",
+            ),
+            // What was seen goes before what was proved.
+            (Proved, [0, 0, 1], complete, false, "Differs: 1 items overw"),
+            (Late, [0, 0, 2], complete, false, "Differs: 2 items overw"),
+            (First, [9, 1, 0], complete, true, "Differs: 1 items have"),
+            (
+                First,
+                [9, 0, 0],
+                complete,
+                true,
+                "Proved: 9 keys were compared before the first write, and those",
+            ),
+            (
+                First,
+                [9, 0, 0],
+                interrupted,
+                true,
+                "NotProved: the rows may have",
+            ),
+            (
+                First,
+                [9, 0, 0],
+                interrupted,
+                false,
+                "Proved: 9 keys were compared before the first write, and no",
+            ),
+            (
+                First,
+                [0, 0, 0],
+                complete,
+                false,
+                "Proved: 0 keys were compared before the first write, and no",
+            ),
+            (
+                First,
+                [0, 0, 0],
+                interrupted,
+                true,
+                "NotProved: the comparison",
+            ),
+            (First, [0, 0, 0], failed, false, "NotProved: a disk is full"),
+            (Late, [0, 0, 0], complete, false, "Proved: all keys were"),
+            (
+                Late,
+                [0, 0, 0],
+                interrupted,
+                false,
+                "NotProved: the comparison",
+            ),
+        ] {
+            let keys = KeysReport {
+                check,
+                compared,
+                shared,
+                overwritten,
+                ..KeysReport::default()
+            };
+            let (verdict, because) = keys_differ(&keys, outcome, compares_again);
+            let found = format!("{verdict:?}: {because}");
+            assert!(found.starts_with(expected), "{expected} is not {found}");
+        }
+    }
+
+    #[test]
+    fn only_ends_that_happened_are_named_besides_those_of_every_mapping() {
+        let mut total = Books::default();
+        assert_eq!(other_ends(&total), "filtered, or rejected");
+        total.archived = 1;
+        assert_eq!(other_ends(&total), "filtered, archived, or rejected");
     }
 }
