@@ -12,10 +12,11 @@ use tokio::task::JoinSet;
 use super::ending::RunHalt;
 use super::failure::Failure;
 
-/// Keys that one request may ask for.
-const KEYS: usize = 100;
-/// Bytes of items after which a request is sent with fewer keys.
-const BYTES: usize = 4 << 20;
+/// Keys that one `BatchGetItem` takes.
+const MOST_KEYS: usize = 100;
+/// Bytes of made items after which a page is sent with fewer keys, well below the 16 MB that one
+/// `BatchGetItem` answers with.
+const PAGE_BYTES: usize = 4 << 20;
 /// Requests on their way, of one worker of a load.
 pub(super) const REQUESTS: usize = 8;
 
@@ -35,22 +36,30 @@ pub(crate) type ClassifyItem<K> = Arc<dyn Fn(usize, &Folded, Option<Item>) -> K 
 /// An item that was looked for, and where it comes from.
 type LookedUpItem<O> = (usize, Folded, O);
 
-/// What came of a page: its items with what is known of them, or why there is nothing known; no
-/// failure where the run's caller waits no longer.
-pub(crate) type LookupResult<O, K> =
-    Result<Vec<(usize, Folded, O, K)>, (Vec<(usize, O)>, Option<Failure>)>;
+/// What came of a page of items.
+pub(crate) enum PageLookup<O, K> {
+    /// The items, each with what is known of it.
+    Known(Vec<(usize, Folded, O, K)>),
+    /// Nothing is known of them.
+    Unknown {
+        /// Their item types and origins.
+        origins: Vec<(usize, O)>,
+        /// Why; `None` where the run was ending already.
+        failure: Option<Failure>,
+    },
+}
 
-/// Asks the table, a page at a time.
+/// Reads from the table what it holds under the keys of made items.
 pub(crate) struct DifferenceReader<O, K> {
     target: Arc<dyn Target>,
     table: Arc<Table>,
     folder: Arc<Folder>,
-    judge: ClassifyItem<K>,
+    classify: ClassifyItem<K>,
     most_requests: usize,
     halt: RunHalt,
     page: Vec<LookedUpItem<O>>,
     bytes: usize,
-    requests: JoinSet<LookupResult<O, K>>,
+    requests: JoinSet<PageLookup<O, K>>,
 }
 
 impl<O: Send + 'static, K: Send + 'static> DifferenceReader<O, K> {
@@ -58,7 +67,7 @@ impl<O: Send + 'static, K: Send + 'static> DifferenceReader<O, K> {
         target: Arc<dyn Target>,
         table: &Table,
         folder: Folder,
-        judge: ClassifyItem<K>,
+        classify: ClassifyItem<K>,
         most_requests: usize,
         halt: RunHalt,
     ) -> Self {
@@ -66,7 +75,7 @@ impl<O: Send + 'static, K: Send + 'static> DifferenceReader<O, K> {
             target,
             table: Arc::new(table.clone()),
             folder: Arc::new(folder),
-            judge,
+            classify,
             most_requests,
             halt,
             page: Vec::new(),
@@ -84,31 +93,32 @@ impl<O: Send + 'static, K: Send + 'static> DifferenceReader<O, K> {
             .iter()
             .any(|(_, other, _)| other.fingerprint == key)
         {
-            self.ask();
+            self.send_page();
         }
         self.bytes += folded.size;
         self.page.push((item_type, folded, origin));
-        if self.page.len() >= KEYS || self.bytes >= BYTES {
-            self.ask();
+        if self.page.len() >= MOST_KEYS || self.bytes >= PAGE_BYTES {
+            self.send_page();
         }
     }
 
-    /// Sends the page's request.
-    pub(crate) fn ask(&mut self) {
+    /// Asks the table for the items of the page, if there are any.
+    pub(crate) fn send_page(&mut self) {
         if self.page.is_empty() {
             return;
         }
         self.bytes = 0;
         let page = std::mem::take(&mut self.page);
         let (target, table) = (self.target.clone(), self.table.clone());
-        let (folder, judge) = (self.folder.clone(), self.judge.clone());
+        let (folder, classify) = (self.folder.clone(), self.classify.clone());
         let halt = self.halt.clone();
-        self.requests
-            .spawn(async move { look(&*target, &table, &folder, &*judge, &halt, page).await });
+        self.requests.spawn(async move {
+            look_up(&*target, &table, &folder, &*classify, &halt, page).await
+        });
     }
 
-    /// The next page that was answered, where as many are under way as may be.
-    pub(crate) async fn overdue(&mut self) -> Option<LookupResult<O, K>> {
+    /// Waits for a page, but only while the most requests allowed are on their way.
+    pub(crate) async fn next_if_full(&mut self) -> Option<PageLookup<O, K>> {
         if self.requests.len() < self.most_requests {
             return None;
         }
@@ -120,52 +130,51 @@ impl<O: Send + 'static, K: Send + 'static> DifferenceReader<O, K> {
     }
 
     /// The next page that was answered; `None` where none is under way.
-    pub(crate) async fn next(&mut self) -> Option<LookupResult<O, K>> {
-        match self.requests.join_next().await? {
-            Ok(looked) => Some(looked),
-            Err(_) => Some(Err((
-                Vec::new(),
-                Some(Failure::Internal("a request's task died")),
-            ))),
-        }
+    pub(crate) async fn next(&mut self) -> Option<PageLookup<O, K>> {
+        let answered = self.requests.join_next().await?;
+        Some(answered.unwrap_or_else(|_| PageLookup::Unknown {
+            origins: Vec::new(),
+            failure: Some(Failure::Internal("a request's task died")),
+        }))
     }
 }
 
-async fn look<O, K>(
+async fn look_up<O, K>(
     target: &dyn Target,
     table: &Table,
     folder: &Folder,
-    judge: &(dyn Fn(usize, &Folded, Option<Item>) -> K + Send + Sync),
+    classify: &(dyn Fn(usize, &Folded, Option<Item>) -> K + Send + Sync),
     halt: &RunHalt,
     page: Vec<LookedUpItem<O>>,
-) -> LookupResult<O, K> {
-    let keys = page
+) -> PageLookup<O, K> {
+    let keys: Vec<ItemKey> = page
         .iter()
-        .filter_map(|(_, folded, _)| folder.key(&folded.item));
-    let keys: Vec<ItemKey> = keys.collect();
-    let read = tokio::select! {
+        .filter_map(|(_, folded, _)| folder.key(&folded.item))
+        .collect();
+    let answer = tokio::select! {
         biased;
-        read = target.read(table, &keys) => read.map_err(|error| Some(Failure::from(error))),
+        answer = target.read(table, &keys) => answer.map_err(|error| Some(Failure::from(error))),
         () = halt.closed() => Err(None),
     };
-    let read = match read {
-        Ok(read) => read,
+    let items = match answer {
+        Ok(items) => items,
         Err(failure) => {
             let origins = page.into_iter().map(|(index, _, origin)| (index, origin));
-            return Err((origins.collect(), failure));
+            let origins = origins.collect();
+            return PageLookup::Unknown { origins, failure };
         }
     };
-    let mut found: HashMap<u128, Item> = HashMap::with_capacity(read.len());
-    for item in read {
+    let mut found: HashMap<u128, Item> = HashMap::with_capacity(items.len());
+    for item in items {
         if let Some((partition, sort)) = folder.key(&item) {
             found.insert(fingerprint(&partition, sort.as_ref()), item);
         }
     }
-    let known = page.into_iter().map(|(index, folded, origin)| {
-        let known = judge(index, &folded, found.remove(&folded.fingerprint));
+    let classified = page.into_iter().map(|(index, folded, origin)| {
+        let known = classify(index, &folded, found.remove(&folded.fingerprint));
         (index, folded, origin, known)
     });
-    Ok(known.collect())
+    PageLookup::Known(classified.collect())
 }
 
 /// Whether the table's item is the one that was made, compressed attributes by what is in them.
@@ -173,12 +182,54 @@ pub(crate) fn is_same(folded: &Folded, item: &Item) -> bool {
     folded.item.same(item) || same_unpacked(&folded.item, item, &folded.compressed)
 }
 
-/// What a load has to know of an item.
-pub(super) fn known(folded: &Folded, found: Option<&Item>) -> KnownItem {
+/// What a load has to know of an item: an expired one that is missing was deleted by DynamoDB.
+pub(super) fn classify_for_load(folded: &Folded, found: Option<&Item>) -> KnownItem {
     match found {
         None if folded.expiry == Expiry::Past => KnownItem::Same,
         None => KnownItem::Missing,
         Some(item) if is_same(folded, item) => KnownItem::Same,
         Some(_) => KnownItem::Different,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dynafold_dynamodb::Attribute;
+    use dynafold_mapping::model::Expired;
+
+    use super::*;
+
+    #[test]
+    fn an_item_is_written_unless_the_table_holds_it_or_dynamodb_has_deleted_it_as_expired() {
+        let item = |text: &str| Item {
+            attributes: vec![("PK".into(), Attribute::S(text.into()))],
+        };
+        let folded = |expiry| Folded {
+            item: item("a"),
+            size: 3,
+            units: 1,
+            fingerprint: 0,
+            partition: 0,
+            expiry,
+            expired: Expired::Load,
+            compressed: Vec::new(),
+        };
+        let (same, different) = (item("a"), item("b"));
+        for (expiry, found, known) in [
+            (Expiry::Ahead, None, KnownItem::Missing),
+            (Expiry::Ahead, Some(&same), KnownItem::Same),
+            (Expiry::Ahead, Some(&different), KnownItem::Different),
+            (Expiry::Past, None, KnownItem::Same),
+            (Expiry::Past, Some(&different), KnownItem::Different),
+            // DynamoDB deletes neither of these.
+            (Expiry::TooOld, None, KnownItem::Missing),
+            (Expiry::Milliseconds, None, KnownItem::Missing),
+        ] {
+            assert_eq!(
+                classify_for_load(&folded(expiry), found),
+                known,
+                "{expiry:?} {found:?}"
+            );
+        }
     }
 }

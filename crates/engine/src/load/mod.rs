@@ -66,7 +66,7 @@ pub use table::{
 
 pub(crate) use books::RowCounts;
 pub(crate) use claims::subject;
-pub(crate) use differ::{DifferenceReader, LookupResult, is_same};
+pub(crate) use differ::{DifferenceReader, PageLookup, is_same};
 pub(crate) use ending::{EndReason, RunHalt};
 pub(crate) use failure::shared;
 pub(crate) use feed::{RowFeed, RowOutcome, RowOutcomes};

@@ -21,7 +21,7 @@ use tokio::time::{Duration, Instant, timeout};
 
 use super::books::{Books, LargestItem};
 use super::count;
-use super::differ::{DifferenceReader, KnownItem, LookupResult, REQUESTS, known};
+use super::differ::{DifferenceReader, KnownItem, PageLookup, REQUESTS, classify_for_load};
 use super::failure::Failure;
 use super::feed::{RowOutcome, RowOutcomes};
 use super::ledger::Ticket;
@@ -68,7 +68,7 @@ impl LoadWorker {
                 delivery.target.clone(),
                 &delivery.model.table,
                 folder.clone(),
-                Arc::new(|_, folded, found| known(folded, found.as_ref())),
+                Arc::new(|_, folded, found| classify_for_load(folded, found.as_ref())),
                 REQUESTS,
                 delivery.halt.clone(),
             ),
@@ -122,7 +122,7 @@ impl BlockFolder for LoadWorker {
     }
 
     async fn flush(&mut self) {
-        self.differ.ask();
+        self.differ.send_page();
         while let Some(looked) = self.differ.next().await {
             self.looked(looked).await;
         }
@@ -280,7 +280,7 @@ impl LoadWorker {
             self.put(index, &folded, origin).await;
         } else {
             self.differ.push(index, folded, origin);
-            while let Some(looked) = self.differ.overdue().await {
+            while let Some(looked) = self.differ.next_if_full().await {
                 self.looked(looked).await;
             }
         }
@@ -386,9 +386,9 @@ impl LoadWorker {
     }
 
     /// Takes what was found in the table for a page of items.
-    async fn looked(&mut self, looked: LookupResult<ItemOrigin, KnownItem>) {
+    async fn looked(&mut self, looked: PageLookup<ItemOrigin, KnownItem>) {
         match looked {
-            Err((origins, failure)) => {
+            PageLookup::Unknown { origins, failure } => {
                 if let Some(failure) = failure {
                     self.delivery.halt.set(failure);
                 }
@@ -398,7 +398,7 @@ impl LoadWorker {
                     self.delivery.let_go(&origin.ticket, 1);
                 }
             }
-            Ok(items) => {
+            PageLookup::Known(items) => {
                 for (index, folded, mut origin, known) in items {
                     let plan = self.rules.doing == ItemAction::Plan;
                     if known == KnownItem::Same || plan {

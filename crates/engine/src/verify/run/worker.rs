@@ -13,7 +13,7 @@ use super::super::report::{AttributeFinding, Finding, FindingKind};
 use super::VerifyShared;
 use super::ending::{FindingPlace, FindingsSheet, RunFindings, name};
 use crate::load::{
-    BlockFolder, DifferenceReader, EXPIRED, ItemTypeMarks, LookupResult, NOTED, Outbox, REJECTED,
+    BlockFolder, DifferenceReader, EXPIRED, ItemTypeMarks, NOTED, Outbox, PageLookup, REJECTED,
     Rejected, RowBlock, RowKey, RowOutcome, RowOutcomes, is_same, key_json, note, raw, row_json,
     take_keys,
 };
@@ -88,7 +88,7 @@ impl BlockFolder for CompareWorker {
     }
 
     async fn flush(&mut self) {
-        self.differ.ask();
+        self.differ.send_page();
         while let Some(looked) = self.differ.next().await {
             self.looked(looked).await;
         }
@@ -144,7 +144,7 @@ impl CompareWorker {
                     row: at.row,
                 };
                 self.differ.push(index, folded, origin);
-                while let Some(looked) = self.differ.overdue().await {
+                while let Some(looked) = self.differ.next_if_full().await {
                     self.looked(looked).await;
                 }
             }
@@ -152,10 +152,10 @@ impl CompareWorker {
     }
 
     /// Takes what was found in the table for a page of items.
-    async fn looked(&mut self, looked: LookupResult<ComparedOrigin, ItemVerdict>) {
+    async fn looked(&mut self, looked: PageLookup<ComparedOrigin, ItemVerdict>) {
         let items = match looked {
-            Ok(items) => items,
-            Err((origins, failure)) => {
+            PageLookup::Known(items) => items,
+            PageLookup::Unknown { origins, failure } => {
                 if let Some(failure) = failure {
                     self.shared.halt.set(failure);
                 }
