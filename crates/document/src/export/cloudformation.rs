@@ -6,14 +6,14 @@
 use dynafold_dynamodb::{Index, Throughput, definition, index_definition, without_empty};
 use serde_json::{Value, json};
 
-use super::infrastructure::{Capacity, Infrastructure, ScalingBounds, policy};
+use super::infrastructure::{Capacity, Infrastructure, ScalingBounds, policy, provisioned_of};
 use super::names::UniqueNames;
 use super::{ARCHIVE_FUNCTION, Export, ExportError, filled, indented};
 
 /// Bytes of a template that CloudFormation takes without a bucket.
-const INLINE: usize = 51_200;
-/// What has to be known where capacity follows the load.
-const SCALING: &str = "\
+const MOST_INLINE_BYTES: usize = 51_200;
+/// The template's comment on its parameter `PauseScaleIn`, where capacity follows the load.
+const PAUSE_COMMENT: &str = "\
 # Before an event that is to find its capacity ready, pause scaling in: update the stack with
 # PauseScaleIn=true, raise the capacity, and set PauseScaleIn=false when the event is over.
 ";
@@ -22,20 +22,20 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
     refuse_resolved(wanted)?;
     let name = wanted.table.name.as_str();
     let is_global = !wanted.table.settings.replicas.is_empty();
-    let follows = if wanted.scales() { SCALING } else { "" };
-    let head = [("scaling", follows), ("table", name)];
+    let comment = if wanted.scales() { PAUSE_COMMENT } else { "" };
+    let head = [("scaling", comment), ("table", name)];
     let mut text = filled(include_str!("cloudformation/head.yaml"), &head);
     if wanted.scales() {
         text.push_str(include_str!("cloudformation/pause.yaml"));
     }
-    let (kind, table) = if is_global {
+    let (kind, properties) = if is_global {
         ("GlobalTable", global_table(wanted))
     } else {
         ("Table", merged([common(wanted), guards(wanted)]))
     };
     let table = [
         ("kind", kind.to_owned()),
-        ("properties", block(&without_empty(&table), "      ")),
+        ("properties", block(&without_empty(&properties), "      ")),
     ];
     text.push('\n');
     text.push_str(&filled(include_str!("cloudformation/table.yaml"), &table));
@@ -75,9 +75,9 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
                 .to_owned(),
         );
     }
-    if text.len() > INLINE {
+    if text.len() > MOST_INLINE_BYTES {
         warnings.push(format!(
-            "the template has {} bytes, and CloudFormation accepts {INLINE} from a local file: use `aws cloudformation deploy --s3-bucket BUCKET`",
+            "the template has {} bytes, and CloudFormation accepts {MOST_INLINE_BYTES} from a local file: use `aws cloudformation deploy --s3-bucket BUCKET`",
             text.len()
         ));
     }
@@ -129,8 +129,8 @@ fn guards(wanted: &Infrastructure<'_>) -> Value {
     })
 }
 
-/// Characters of a line within which a map or a list stands as JSON.
-const SHORT: usize = 90;
+/// The longest JSON of a map or a list, in bytes, that stands on one line.
+const MOST_LINE_BYTES: usize = 90;
 
 /// The members of a map below each other, each with its value: as JSON, which YAML takes as it is, where
 /// that is short.
@@ -139,18 +139,18 @@ fn block(map: &Value, indent: &str) -> String {
     for (name, value) in map.as_object().into_iter().flatten() {
         let line = inline(value);
         match value {
-            Value::Object(_) if line.len() > SHORT => {
+            Value::Object(_) if line.len() > MOST_LINE_BYTES => {
                 let members = block(value, &format!("{indent}  "));
                 out.push_str(&format!("{indent}{name}:\n{members}"));
             }
-            Value::Array(elements) if line.len() > SHORT => {
+            Value::Array(elements) if line.len() > MOST_LINE_BYTES => {
                 out.push_str(&format!("{indent}{name}:\n"));
                 for each in elements {
-                    let line = inline(each);
+                    let short = inline(each);
                     // The first line of what is long stands behind the dash.
                     let long = block(each, &format!("{indent}    "));
-                    let is_long = line.len() > SHORT && !long.is_empty();
-                    let text = if is_long { long.trim() } else { &line };
+                    let is_long = short.len() > MOST_LINE_BYTES && !long.is_empty();
+                    let text = if is_long { long.trim() } else { &short };
                     out.push_str(&format!("{indent}  - {text}\n"));
                 }
             }
@@ -201,22 +201,22 @@ fn push_scaling(text: &mut String, wanted: &Infrastructure<'_>) {
 
 /// A table with replicas: writes are provisioned for all of them, reads for each.
 fn global_table(wanted: &Infrastructure<'_>) -> Value {
-    let name = "WriteProvisionedThroughputSettings";
+    let throughput = "WriteProvisionedThroughputSettings";
     let indexes = wanted.table.indexes.iter().map(|index| {
-        let units = wanted.provisioned_of(index);
+        let units = provisioned_of(wanted.table, index);
         let writes = units.map(|units| writes(wanted, Some(index), units));
-        index_definition(index, &index.partition, name, writes.as_ref())
+        index_definition(index, &index.partition, throughput, writes.as_ref())
     });
     let own = std::iter::once(json!({ "Ref": "AWS::Region" }));
     let others = wanted.table.settings.replicas.iter();
     let regions = own.chain(others.map(|region| json!(region)));
     let further = json!({
-        // What each replica has.
+        // Each replica has its own: `without_empty` leaves out what is null.
         "ProvisionedThroughput": null,
         "DeletionProtectionEnabled": null,
         "TableClass": null,
         "Tags": null,
-        name: wanted.table.billing.provisioned().map(|units| writes(wanted, None, units)),
+        throughput: wanted.table.billing.provisioned().map(|units| writes(wanted, None, units)),
         "GlobalSecondaryIndexes": indexes.collect::<Value>(),
         "Replicas": regions.map(|region| replica(wanted, &region)).collect::<Value>(),
     });
@@ -225,7 +225,8 @@ fn global_table(wanted: &Infrastructure<'_>) -> Value {
 
 fn replica(wanted: &Infrastructure<'_>, region: &Value) -> Value {
     let indexes = wanted.table.indexes.iter().filter_map(|index| {
-        let reads = reads(wanted, Some(index), wanted.provisioned_of(index)?);
+        let units = provisioned_of(wanted.table, index)?;
+        let reads = reads(wanted, Some(index), units);
         Some(json!({ "IndexName": index.name, "ReadProvisionedThroughputSettings": reads }))
     });
     let replica = json!({
@@ -240,7 +241,7 @@ fn replica(wanted: &Infrastructure<'_>, region: &Value) -> Value {
 /// The service takes no write capacity that does not follow the load: one that stays as it is has
 /// equal bounds.
 fn writes(wanted: &Infrastructure<'_>, index: Option<&Index>, units: Throughput) -> Value {
-    let settings = follows(wanted, index, Capacity::Write, units.write);
+    let settings = auto_scaling(wanted, index, Capacity::Write, units.write);
     json!({ "WriteCapacityAutoScalingSettings": settings })
 }
 
@@ -248,11 +249,11 @@ fn reads(wanted: &Infrastructure<'_>, index: Option<&Index>, units: Throughput) 
     if policy(wanted.table, index).is_none() {
         return json!({ "ReadCapacityUnits": units.read });
     }
-    let settings = follows(wanted, index, Capacity::Read, units.read);
+    let settings = auto_scaling(wanted, index, Capacity::Read, units.read);
     json!({ "ReadCapacityAutoScalingSettings": settings })
 }
 
-fn follows(
+fn auto_scaling(
     wanted: &Infrastructure<'_>,
     index: Option<&Index>,
     what: Capacity,

@@ -31,7 +31,7 @@ pub(super) struct Scaling<'m> {
 }
 
 impl Scaling<'_> {
-    /// Words for what is scaled, to be made a name of: `Index-GSI1-Read`.
+    /// What is scaled, as words from which each format makes a name: `Index-GSI1-Read`.
     pub(super) fn words(&self) -> String {
         let word = self.what.word();
         match self.index {
@@ -40,7 +40,7 @@ impl Scaling<'_> {
         }
     }
 
-    /// What stands in the templates of both formats in place of `@names@`.
+    /// Values for the placeholders of both formats' templates, such as `@min@`.
     pub(super) fn values(&self) -> [(&'static str, String); 6] {
         let (index, dimension) = match self.index {
             None => (String::new(), "table"),
@@ -85,9 +85,10 @@ pub(super) struct ScalingBounds {
 }
 
 impl ScalingBounds {
-    /// Of a policy, or of capacity that stays as it is.
+    /// The policy's bounds around the first capacity; without a policy, equal bounds, between which
+    /// capacity cannot move.
     pub(super) fn of(policy: Option<Autoscale>, first: u64) -> Self {
-        /// Percent that capacity aims at which cannot move anyway.
+        /// Percent in use where capacity cannot move: the service asks for a target all the same.
         const UNMOVED: u64 = 70;
         match policy {
             Some(policy) => Self {
@@ -122,16 +123,16 @@ impl<'m> Infrastructure<'m> {
         }
     }
 
-    /// What the capacity of an index is at first; `None` on demand.
-    pub(super) fn provisioned_of(&self, index: &Index) -> Option<Throughput> {
-        let whole = self.table.billing.provisioned()?;
-        Some(index.throughput.unwrap_or(whole))
-    }
-
     /// Whether capacity follows the load somewhere.
     pub(super) fn scales(&self) -> bool {
         !self.scaling.is_empty()
     }
+}
+
+/// The capacity of an index at first; `None` on demand.
+pub(super) fn provisioned_of(table: &Table, index: &Index) -> Option<Throughput> {
+    let of_table = table.billing.provisioned()?;
+    Some(index.throughput.unwrap_or(of_table))
 }
 
 /// The policy of an index: its own, or the table's.
@@ -141,29 +142,23 @@ pub(super) fn policy(table: &Table, index: Option<&Index>) -> Option<Autoscale> 
 }
 
 fn scaling(table: &Table) -> Vec<Scaling<'_>> {
-    let Some(whole) = table.billing.provisioned() else {
-        return Vec::new();
-    };
-    let of_table = (None, policy(table, None), whole);
-    let of_indexes = table.indexes.iter().map(|index| {
-        let units = index.throughput.unwrap_or(whole);
-        (Some(index.name.as_str()), policy(table, Some(index)), units)
-    });
-    let all = std::iter::once(of_table).chain(of_indexes);
-    let both = all.flat_map(|(index, policy, units)| {
-        let one = move |what, first| {
-            Some(Scaling {
-                index,
-                what,
-                bounds: ScalingBounds::of(Some(policy?), first),
-            })
+    let of_table = (None, table.billing.provisioned());
+    let indexes = table.indexes.iter();
+    let of_indexes = indexes.map(|index| (Some(index), provisioned_of(table, index)));
+    let mut scalings = Vec::new();
+    for (index, provisioned) in std::iter::once(of_table).chain(of_indexes) {
+        let (Some(units), Some(policy)) = (provisioned, policy(table, index)) else {
+            continue;
         };
-        [
-            one(Capacity::Read, units.read),
-            one(Capacity::Write, units.write),
-        ]
-    });
-    both.flatten().collect()
+        for (what, first) in [(Capacity::Read, units.read), (Capacity::Write, units.write)] {
+            scalings.push(Scaling {
+                index: index.map(|index| index.name.as_str()),
+                what,
+                bounds: ScalingBounds::of(Some(policy), first),
+            });
+        }
+    }
+    scalings
 }
 
 /// The stream, and whether an archive is fed from it.
@@ -199,4 +194,27 @@ pub(super) fn key_schema<'k>(
 ) -> impl Iterator<Item = (&'k str, &'static str)> {
     let partition = partition.iter().map(|key| (key.name.as_ref(), "HASH"));
     partition.chain(sort.iter().map(|key| (key.name.as_ref(), "RANGE")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_capacity_lies_within_the_bounds() {
+        let policy = |min| Autoscale {
+            min,
+            max: 100,
+            target: 50,
+        };
+        let bounds = |policy, first| {
+            let bounds = ScalingBounds::of(policy, first);
+            (bounds.min, bounds.max, bounds.target)
+        };
+        assert_eq!(bounds(Some(policy(Some(5))), 20), (5, 100, 50));
+        assert_eq!(bounds(Some(policy(None)), 20), (20, 100, 50));
+        assert_eq!(bounds(Some(policy(Some(30))), 20), (20, 100, 50));
+        assert_eq!(bounds(Some(policy(Some(5))), 200), (5, 200, 50));
+        assert_eq!(bounds(None, 20), (20, 20, 70));
+    }
 }

@@ -8,7 +8,7 @@
 use dynafold_dynamodb::{Index, Projection};
 
 use super::hcl::{attribute, block, formatted, list, maybe, object, quoted};
-use super::infrastructure::{Capacity, Infrastructure, Scaling, key_schema};
+use super::infrastructure::{Capacity, Infrastructure, Scaling, key_schema, provisioned_of};
 use super::names::UniqueNames;
 use super::{ARCHIVE_FUNCTION, Export, ExportError, WARM_READ, WARM_WRITE, filled, indented};
 
@@ -170,7 +170,7 @@ fn tags(wanted: &Infrastructure<'_>) -> Option<String> {
 }
 
 fn global(wanted: &Infrastructure<'_>, index: &Index) -> Vec<String> {
-    let units = wanted.provisioned_of(index);
+    let units = provisioned_of(wanted.table, index);
     let mut body = vec![
         attribute("name", quoted(&index.name)),
         maybe("read_capacity", units.map(|units| units.read)),
