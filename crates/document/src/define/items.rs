@@ -1,6 +1,6 @@
 //! Item types: where they are from, what they are made of, where they are found.
 
-use dynafold_dynamodb::{KeyAttribute, Table as Model, readable};
+use dynafold_dynamodb::{KeyAttribute, readable};
 use dynafold_format::bytes;
 use dynafold_mapping::model::{self, AttributeNode, Expired};
 use dynafold_relational::catalog::TypeFamily;
@@ -76,8 +76,8 @@ pub(super) fn articles(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         .collect()
 }
 
-/// The keys of the table and its indexes, and the attributes that several item types share, each with what every one of them puts into it: the
-/// keys of the table and its indexes first. Empty where no attribute is shared.
+/// The keys of the table and its indexes, then the attributes that several item types share, each with what every
+/// one of these puts into it. Empty without item types.
 pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     let table = &facts.inputs.model.table;
     let keys = [&table.partition].into_iter().chain(&table.sort).chain(
@@ -93,7 +93,7 @@ pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
             names.push(name);
         }
     }
-    let rows = names.into_iter().flat_map(|name| {
+    let merged = names.into_iter().flat_map(|name| {
         let users: Vec<_> = (facts.item_types.iter())
             .filter_map(|item| {
                 let mut attributes = item.attributes.iter();
@@ -118,7 +118,7 @@ pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
             }
         })
     });
-    let rows: Vec<DocRow> = rows.collect();
+    let rows: Vec<DocRow> = merged.collect();
     if rows.is_empty() {
         return Vec::new();
     }
@@ -144,9 +144,11 @@ impl DocumentedItemType<'_> {
 
     /// The attributes that carry a column.
     pub(super) fn carriers(&self, carries: impl Fn(&OriginColumn) -> bool) -> Vec<String> {
-        let attributes = self.attributes.iter();
-        let attributes = attributes.filter(|attribute| attribute.origins.iter().any(&carries));
-        attributes.map(|each| each.name.clone()).collect()
+        let carriers = self.attributes.iter();
+        carriers
+            .filter(|attribute| attribute.origins.iter().any(&carries))
+            .map(|attribute| attribute.name.clone())
+            .collect()
     }
 
     fn article(&self, facts: &DocumentFacts<'_>, at: usize) -> Article {
@@ -174,12 +176,12 @@ impl DocumentedItemType<'_> {
             &["Attribute", "Type", "Made from", "Columns"],
             attributes.collect(),
         )));
-        let examples = facts.choice.of_type(at).map(|chosen| cells(&chosen.item));
-        let examples: Vec<_> = examples.collect();
+        let chosen = facts.choice.of_type(at);
+        let examples: Vec<_> = chosen.map(|chosen| cells(&chosen.item)).collect();
         if !examples.is_empty() {
-            let examples = DocTable::of_items(format!("Examples of {name}"), &examples);
-            let examples = vec![DocBlock::Table(examples)];
-            blocks.push(DocBlock::Folded("Example items".to_owned(), examples));
+            let table = DocTable::of_items(format!("Examples of {name}"), &examples);
+            let within = vec![DocBlock::Table(table)];
+            blocks.push(DocBlock::Folded("Example items".to_owned(), within));
         }
         Article {
             link: ArticleLink::new(About::ItemType, name),
@@ -190,11 +192,10 @@ impl DocumentedItemType<'_> {
 
     fn facts(&self, inputs: &Inputs<'_>) -> Vec<(&'static str, TextLine)> {
         let Self { model, tracer, .. } = self;
-        let from = match self.from() {
+        let mut from = vec![match self.from() {
             Relation::Query(_) => plain("a query"),
             Relation::Table(_) => code(tracer.name),
-        };
-        let mut from = vec![from];
+        }];
         let table = table_of(self.from()).and_then(|id| inputs.catalog.table(id));
         if let Some(comment) = table.and_then(|table| table.comment.as_ref()) {
             from.push(TextPiece::Sub(vec![plain(comment)]));
@@ -204,9 +205,10 @@ impl DocumentedItemType<'_> {
             facts.push(("Where", vec![code(condition)]));
         }
         facts.extend(joins(self).into_iter().map(|join| ("Looks up", join)));
-        let arrays = model.explodes.iter();
-        let arrays = arrays.map(|each| vec![code(each.array.written.to_string())]);
-        facts.extend(arrays.map(|array| ("One item for each of", array)));
+        facts.extend(model.explodes.iter().map(|explode| {
+            let array = code(explode.array.written.to_string());
+            ("One item for each of", vec![array])
+        }));
         for index in &inputs.proofs.indexes {
             let mut items = index.items.iter();
             let Some(member) = items.find(|item| *item.item_type == *model.name) else {
@@ -223,11 +225,13 @@ impl DocumentedItemType<'_> {
             }
             facts.push(("In index", line));
         }
-        let finding = inputs.proofs.patterns.iter();
-        let finding = finding.filter(|proof| proof.finds.iter().any(|name| **name == *model.name));
-        let finding: Vec<&str> = finding.map(|proof| proof.pattern.as_str()).collect();
-        if !finding.is_empty() {
-            facts.push(("Found by", pattern_names(&finding)));
+        let patterns = inputs.proofs.patterns.iter();
+        let finders: Vec<&str> = patterns
+            .filter(|proof| proof.finds.iter().any(|name| **name == *model.name))
+            .map(|proof| proof.pattern.as_str())
+            .collect();
+        if !finders.is_empty() {
+            facts.push(("Found by", pattern_names(&finders)));
         }
         let mut sizes = inputs.proofs.sizes.iter();
         let size = sizes.find(|proof| *proof.item_type == *model.name);
@@ -241,7 +245,7 @@ impl DocumentedItemType<'_> {
 
     /// What an attribute is for, in the table and the indexes that the item type is in.
     fn roles(&self, inputs: &Inputs<'_>, name: &str) -> Vec<String> {
-        let table: &Model = &inputs.model.table;
+        let table = &inputs.model.table;
         let is = |key: &KeyAttribute| &*key.name == name;
         let mut roles = Vec::new();
         if is(&table.partition) {
@@ -289,8 +293,9 @@ fn notes(item: &model::ItemType) -> impl Iterator<Item = String> {
         let names = item.compress.join(", ");
         format!("items that are too large are compressed: {names}")
     });
-    let rate = item.write_rate;
-    let rate = rate.map(|rate| format!("{rate} writes a second at peak"));
+    let rate = item
+        .write_rate
+        .map(|rate| format!("{rate} writes a second at peak"));
     let fixed = [nulls, expired].into_iter().flatten().map(str::to_owned);
     fixed.chain(compressed).chain(rate)
 }
@@ -326,8 +331,8 @@ fn joins(item: &DocumentedItemType<'_>) -> Vec<TextLine> {
     }
     (model.spreads.iter()).for_each(|place| mark(place.column));
     (model.explodes.iter()).for_each(|each| mark(each.array.column));
-    let all = scan.joins.iter().zip(&used);
-    let all = all.filter(|(_, used)| **used).map(|(join, _)| {
+    let marked = scan.joins.iter().zip(&used);
+    let lines = marked.filter(|(_, used)| **used).map(|(join, _)| {
         let pair = |on: &Match| {
             let ours = match on.join.and_then(|join| scan.joins.get(join)) {
                 Some(other) => format!("{}.{}", other.alias, on.ours),
@@ -344,9 +349,10 @@ fn joins(item: &DocumentedItemType<'_>) -> Vec<TextLine> {
             code(on.join(" and ")),
         ]
     });
-    all.collect()
+    lines.collect()
 }
 
+/// DynamoDB's letters for the type that values of a family become.
 fn of_family(family: TypeFamily) -> &'static str {
     match family {
         TypeFamily::Number => "N",
@@ -386,12 +392,9 @@ fn written(node: &AttributeNode, tracer: &Tracer<'_>) -> String {
         }
         AttributeNode::Typed { value, .. } => written(value, tracer),
         AttributeNode::Embed(embed) => {
-            let each = tracer.children(embed.column);
-            let each = each.map_or(String::new(), |children| written(&embed.each, &children));
+            let children = tracer.children(embed.column);
+            let each = children.map_or(String::new(), |children| written(&embed.each, &children));
             format!("for each of {}: {each}", embed.written)
         }
     }
 }
-
-// Which of the sampled items are shown: those whose item collections hold several item types
-// first, so that the aggregate view shows what belongs together.
