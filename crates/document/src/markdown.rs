@@ -6,7 +6,7 @@ use dynafold_relational::catalog::{Catalog, TableName};
 use super::definition::Definition;
 use super::schema::mermaid;
 use super::tree::{
-    Article, DocBlock, DocRow, DocTable, SourceTable, TableRole, TextLine, TextPiece, prose,
+    Article, DocBlock, DocTable, SourceTable, TableRole, TextLine, TextPiece, prose,
 };
 
 /// What a Markdown document begins with.
@@ -61,7 +61,7 @@ fn block(out: &mut String, block: &DocBlock) {
             }
             out.push('\n');
         }
-        DocBlock::Table(one) => table(out, one),
+        DocBlock::Table(rows) => table(out, rows),
         DocBlock::Views(_, views) => {
             for view in views {
                 out.push_str(&format!("#### {}\n\n", text(&view.caption)));
@@ -70,8 +70,10 @@ fn block(out: &mut String, block: &DocBlock) {
         }
         DocBlock::Code(language, text) => fenced(out, language, text),
         DocBlock::Folded(summary, within) => {
-            let summary = text(summary);
-            out.push_str(&format!("<details><summary>{summary}</summary>\n\n"));
+            out.push_str(&format!(
+                "<details><summary>{}</summary>\n\n",
+                text(summary)
+            ));
             blocks(out, within);
             out.push_str("</details>\n\n");
         }
@@ -87,7 +89,7 @@ fn block(out: &mut String, block: &DocBlock) {
     }
 }
 
-/// The tables that the mapping or its foreign keys touch.
+/// A Mermaid diagram of the tables that are read or referred to, and the names of the others.
 fn erd(out: &mut String, catalog: &Catalog, sources: &[SourceTable]) {
     let is_touched = |name: &TableName| {
         let mut sources = sources.iter();
@@ -118,12 +120,10 @@ fn table(out: &mut String, table: &DocTable) {
     let titles = table.columns.iter().map(|column| text(&column.title));
     cells(out, titles);
     cells(out, table.columns.iter().map(|_| "---".to_owned()));
-    for DocRow {
-        cells: own, span, ..
-    } in table.rows.iter().chain(&table.sum)
-    {
-        let reached = (*span == 0).then(String::new);
-        cells(out, reached.into_iter().chain(own.iter().map(line)));
+    for row in table.rows.iter().chain(&table.sum) {
+        // Below a first cell that spans several rows: Markdown knows no spans.
+        let spanned = (row.span == 0).then(String::new);
+        cells(out, spanned.into_iter().chain(row.cells.iter().map(line)));
     }
     out.push('\n');
 }
@@ -143,25 +143,27 @@ fn line(pieces: &TextLine) -> String {
 
 fn piece(piece: &TextPiece) -> String {
     match piece {
-        TextPiece::Text(plain) | TextPiece::Type(plain) => text(plain),
         TextPiece::Marked("place", name) => code(name),
-        TextPiece::Marked(_, plain) => text(plain),
+        TextPiece::Text(plain) | TextPiece::Type(plain) | TextPiece::Marked(_, plain) => {
+            text(plain)
+        }
         TextPiece::Code(value) | TextPiece::Value(value) => code(value),
         TextPiece::Sub(within) => format!(" – {}", line(within)),
         TextPiece::Link(link) => {
             let heading = format!("{} {}", link.about.noun(), link.name);
             format!("[{}](#{})", text(&link.name), slug(&heading))
         }
-        TextPiece::Attributes(cells) => {
-            let cells = cells.iter();
-            let cells = cells.map(|cell| format!("<br>{} {}", text(&cell.name), code(&cell.value)));
-            cells.collect()
+        TextPiece::Attributes(attributes) => {
+            let lines = attributes.iter().map(|attribute| {
+                format!("<br>{} {}", text(&attribute.name), code(&attribute.value))
+            });
+            lines.collect()
         }
         TextPiece::Break => "<br>".to_owned(),
     }
 }
 
-/// Text outside of code. Newlines become spaces.
+/// Text outside of code. Newlines and other control characters become spaces.
 fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for sign in text.chars() {
@@ -228,6 +230,7 @@ fn slug(heading: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::DocRow;
 
     #[test]
     fn text_and_code_are_escaped() {
