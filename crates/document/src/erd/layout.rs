@@ -25,9 +25,9 @@ use layers::layerings;
 const PAGE: (i32, i32) = (960, 740);
 /// By how many thousandths a drawing may shrink and still be readable.
 pub(super) const READABLE: i32 = 760;
-/// How many layerings are tried.
+/// How many layerings are drawn, of which the best is taken.
 const TRIALS: usize = 12;
-/// Above so many boxes only the layering that looks best beforehand is.
+/// Above so many boxes only the most promising layering is drawn.
 const MANY: usize = 40;
 
 /// A box to be placed.
@@ -186,7 +186,7 @@ struct Grid<'a> {
 }
 
 /// Room for the mark at a line's end.
-const MARK: i32 = 17;
+pub(super) const MARK: i32 = 17;
 /// Room beside a passage.
 const BESIDE: i32 = 6;
 
@@ -344,27 +344,27 @@ const CROSSING: i64 = 150;
 /// What two lines that run into each other are worth.
 const CLASH: i64 = 400;
 
-/// A trunk as it stands: the heights of its pins, and the highest and the lowest of them.
+/// A trunk as it stands: the y of its pins, and of its upper and its lower end.
 struct Profile {
     left: Vec<i32>,
     right: Vec<i32>,
-    low: i32,
-    high: i32,
+    top: i32,
+    bottom: i32,
 }
 
 impl Profile {
     /// How often two trunks cross, with the upright line of this one to the left.
     fn crossings(&self, other: &Self) -> usize {
-        let within = |trunk: &Self, pins: &[i32]| {
-            let within = pins.iter().filter(|&&y| trunk.low < y && y < trunk.high);
+        let crossed = |trunk: &Self, pins: &[i32]| {
+            let within = pins.iter().filter(|&&y| trunk.top < y && y < trunk.bottom);
             within.count()
         };
-        within(other, &self.right) + within(self, &other.left)
+        crossed(other, &self.right) + crossed(self, &other.left)
     }
 
     /// What crossings cost, and lines that run into each other.
     fn cost(&self, other: &Self) -> i64 {
-        if self.high + NEAR < other.low || other.high + NEAR < self.low {
+        if self.bottom + NEAR < other.top || other.bottom + NEAR < self.top {
             return 0;
         }
         let near = |y: &&i32| self.right.iter().any(|own| (own - **y).abs() < NEAR);
@@ -381,12 +381,12 @@ impl Grid<'_> {
         let profile = |trunk: &Trunk| {
             let (left, right): (Vec<i32>, Vec<i32>) = (heights(&trunk.left), heights(&trunk.right));
             let all = || left.iter().chain(&right).copied();
-            let (low, high) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
+            let (top, bottom) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
             Profile {
                 left,
                 right,
-                low,
-                high,
+                top,
+                bottom,
             }
         };
         self.gaps[gap].iter().map(profile).collect()
@@ -397,7 +397,7 @@ impl Grid<'_> {
         let trunks = self.profiles(gap);
         let mut cost = 0;
         for (at, a) in trunks.iter().enumerate() {
-            cost += i64::from(a.high - a.low);
+            cost += i64::from(a.bottom - a.top);
             let others = trunks[at + 1..].iter();
             cost += others.map(|b| a.cost(b).min(b.cost(a))).sum::<i64>();
         }
@@ -408,6 +408,7 @@ impl Grid<'_> {
 // The order of the nodes in each layer: swept by the places of their neighbours, then improved by
 // moving single nodes while lines cross less often.
 
+/// Passes over all layers, to the right and back in turn, from each of the two orders to begin with.
 const SWEEPS: usize = 6;
 /// Above so many nodes only neighbours are swapped, and above ten times as many none.
 const CROWD: usize = 80;
@@ -427,11 +428,11 @@ impl Grid<'_> {
                 let wishes = self.wishes(layer, &[gap]);
                 let middle = |node: usize, top: i32| top + self.height(node) / 2;
                 let nodes = self.layers[layer].iter().zip(wishes);
-                let mut nodes: Vec<(i32, usize)> = nodes
+                let mut by_middle: Vec<(i32, usize)> = nodes
                     .map(|(&node, top)| (middle(node, top), node))
                     .collect();
-                nodes.sort_by_key(|(middle, _)| *middle);
-                self.layers[layer] = nodes.into_iter().map(|(_, node)| node).collect();
+                by_middle.sort_by_key(|(middle, _)| *middle);
+                self.layers[layer] = by_middle.into_iter().map(|(_, node)| node).collect();
                 self.stack(layer);
             }
             if sweep % SWEEPS + 2 >= SWEEPS {
@@ -448,7 +449,7 @@ impl Grid<'_> {
         (0..self.layers.len()).for_each(|layer| self.stack(layer));
     }
 
-    /// The layers from left to right, or back, each with the gap that one comes from.
+    /// The layers from left to right, or back, each with the gap on the side from which the pass comes.
     fn pass(&self, number: usize) -> Vec<(usize, usize)> {
         let layers = 0..self.layers.len();
         if number.is_multiple_of(2) {
@@ -508,6 +509,7 @@ impl Grid<'_> {
 
 // How high each node stands: as near as it can to where its lines lead, in the order found.
 
+/// Passes over all layers, to the right and back in turn.
 const ROUNDS: usize = 30;
 /// A passage that is out of line bends a long line twice.
 const PASSAGE: i64 = 4;
@@ -536,8 +538,8 @@ impl Grid<'_> {
                 } else {
                     (&trunk.left, &trunk.right)
                 };
-                let others = if others.is_empty() { own } else { others };
-                let heights = others.iter().map(|pin| self.at(pin)).collect();
+                let targets = if others.is_empty() { own } else { others };
+                let heights = targets.iter().map(|pin| self.at(pin)).collect();
                 let Some(middle) = median(heights) else {
                     continue;
                 };
@@ -547,9 +549,9 @@ impl Grid<'_> {
             }
         }
         let nodes = self.layers[layer].iter();
-        let wish =
-            nodes.map(|&node| median(std::mem::take(&mut found[node])).unwrap_or(self.y[node]));
-        wish.collect()
+        nodes
+            .map(|&node| median(std::mem::take(&mut found[node])).unwrap_or(self.y[node]))
+            .collect()
     }
 
     /// Gives each node of a layer the place nearest to its wish (least squares) that keeps the order
@@ -636,8 +638,8 @@ impl Grid<'_> {
                 right.max(x + LEAST)
             };
             let boxes = || layer.iter().copied().filter(|&node| self.is_box(node));
-            let width = boxes().map(|node| self.shapes[node].width).max();
-            let width = width.unwrap_or(0);
+            let widths = boxes().map(|node| self.shapes[node].width);
+            let width = widths.max().unwrap_or(0);
             for node in boxes() {
                 let y = self.y[node];
                 layout.places[node] = PlacedBox { x, y, width };
@@ -718,10 +720,12 @@ fn track_numbers(trunks: &[Profile], order: &[usize]) -> Vec<i32> {
     for (at, &number) in order.iter().enumerate() {
         let this = &trunks[number];
         let passes = |other: &Profile| {
-            other.low < other.high && other.low < this.high + APART && this.low < other.high + APART
+            other.top < other.bottom
+                && other.top < this.bottom + APART
+                && this.top < other.bottom + APART
         };
         let before = order[..at].iter().filter(|&&other| passes(&trunks[other]));
-        if this.low < this.high {
+        if this.top < this.bottom {
             numbers[number] = before.map(|&other| numbers[other] + 1).max().unwrap_or(0);
         }
     }

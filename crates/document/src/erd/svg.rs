@@ -1,17 +1,18 @@
 //! The drawing written as SVG.
 
-use std::fmt::Write as _;
-
 use dynafold_format::counted;
 use dynafold_relational::catalog::Catalog;
 use maud::{Markup, PreEscaped, html};
 
 use super::card::{Card, CardRow, HEAD, ROW, SIDE, more, short_type};
-use super::layout::PlacedBox;
+use super::layout::{MARK, PlacedBox};
 use super::{Drawing, Edge};
 
 /// The widest label of a line; longer ones are cut.
 pub(super) const LABEL_ROOM: i32 = 84;
+
+/// From a box to the middle of the circle for "or none" on a line.
+const CIRCLE: i32 = 12;
 
 /// Free space around the drawing.
 const MARGIN: i32 = 8;
@@ -21,24 +22,24 @@ const STYLE: &str = include_str!("erd.css");
 pub(super) fn write(catalog: &Catalog, drawing: &Drawing) -> String {
     let layout = &drawing.layout;
     let is_empty = drawing.cards.is_empty();
-    let (wide, high) = if is_empty {
+    let (inner_width, inner_height) = if is_empty {
         (240, 40)
     } else {
         (layout.width, layout.height)
     };
-    let (wide, high) = (wide + 2 * MARGIN, high + 2 * MARGIN);
+    let (width, height) = (inner_width + 2 * MARGIN, inner_height + 2 * MARGIN);
     let title = format!("Tables of {}", catalog.database);
     let edges = drawing.edges.iter().zip(&layout.routes);
     let tables = drawing.cards.iter().zip(&layout.places).enumerate();
     let svg = html! {
         svg xmlns="http://www.w3.org/2000/svg" class="erd-drawing" role="group"
-            aria-labelledby="erd-drawing-title" aria-describedby="erd-drawing-desc" width=(wide) height=(high)
-            viewBox={ "-" (MARGIN) " -" (MARGIN) " " (wide) " " (high) } {
+            aria-labelledby="erd-drawing-title" aria-describedby="erd-drawing-desc" width=(width) height=(height)
+            viewBox={ "-" (MARGIN) " -" (MARGIN) " " (width) " " (height) } {
             "\n" title id="erd-drawing-title" { (title) }
             "\n" desc id="erd-drawing-desc" { (description(drawing)) }
             "\n" style { (PreEscaped(STYLE)) } "\n"
             @if is_empty { text x="0" y="20" class="erd-name" { "No table to draw" } "\n" }
-            @for (one, route) in edges { (edge(drawing, one, route)) }
+            @for (line, route) in edges { (edge(drawing, line, route)) }
             @for (at, (card, place)) in tables {
                 (table(card, *place, &summary(drawing, card, at)))
             }
@@ -53,18 +54,17 @@ pub(super) fn write(catalog: &Catalog, drawing: &Drawing) -> String {
     svg.into_string().chars().map(sign).collect::<String>() + "\n"
 }
 
-/// The whole in words.
+/// The drawing in words, for those who cannot see it.
 fn description(drawing: &Drawing) -> String {
-    let count = |count: usize, noun: &str| match count {
+    let count = |number: usize, noun: &str| match number {
         0 => format!("no {noun}s"),
-        count => counted(count, noun),
+        _ => counted(number, noun),
     };
     let tables = count(drawing.cards.len(), "table");
     let keys = count(drawing.edges.len(), "foreign key");
     let mut text = format!("{tables} and {keys}.");
     for edge in &drawing.edges {
-        // Writing to a String cannot fail.
-        let _ = write!(text, " {}.", sentence(drawing, edge));
+        text.push_str(&format!(" {}.", sentence(drawing, edge)));
     }
     text
 }
@@ -99,16 +99,16 @@ fn edge(drawing: &Drawing, edge: &Edge, route: &[(i32, i32)]) -> Markup {
     let (Some(&start), Some(&end)) = (route.first(), route.last()) else {
         return Markup::default();
     };
-    // The direction in which the line leaves each box.
-    let towards = |from: (i32, i32), to: Option<&(i32, i32)>| {
+    // -1 where a line leaves its box to the left, 1 to the right.
+    let direction = |from: (i32, i32), to: Option<&(i32, i32)>| {
         if to.is_some_and(|to| to.0 < from.0) {
             -1
         } else {
             1
         }
     };
-    let leaves = towards(start, route.get(1));
-    let arrives = towards(end, route.iter().rev().nth(1));
+    let leaves = direction(start, route.get(1));
+    let arrives = direction(end, route.iter().rev().nth(1));
     let ends = child_end(start, leaves, edge.unique) + &parent_end(end, arrives, edge.optional);
     let anchor = if leaves < 0 { "end" } else { "start" };
     html! {
@@ -117,16 +117,16 @@ fn edge(drawing: &Drawing, edge: &Edge, route: &[(i32, i32)]) -> Markup {
             title { (sentence(drawing, edge)) }
             path class="erd-line" d=(path(route)) {}
             path class="erd-end" d=(ends) {}
-            circle class="erd-none" cx=(start.0 + leaves * 12) cy=(start.1) r="3" {}
-            @if edge.optional { circle class="erd-none" cx=(end.0 + arrives * 12) cy=(end.1) r="3" {} }
-            text.erd-label x=(start.0 + leaves * 17) y=(start.1 - 3) text-anchor=(anchor) { (edge.label) }
+            circle class="erd-none" cx=(start.0 + leaves * CIRCLE) cy=(start.1) r="3" {}
+            @if edge.optional { circle class="erd-none" cx=(end.0 + arrives * CIRCLE) cy=(end.1) r="3" {} }
+            text.erd-label x=(start.0 + leaves * MARK) y=(start.1 - 3) text-anchor=(anchor) { (edge.label) }
         }
         "\n"
     }
 }
 
-/// The group's label says what the lines show. The head is an element of its own, for the page to make
-/// a button of: one whose name is all that it shows.
+/// The group's label says what the lines show. The head is an element of its own, so that the page can make
+/// a button of it whose name is what it shows.
 fn table(card: &Card, place: PlacedBox, summary: &str) -> Markup {
     let (wide, high) = (place.width, card.height);
     let title = (card.title != card.name).then_some(card.name.as_str());
@@ -142,7 +142,7 @@ fn table(card: &Card, place: PlacedBox, summary: &str) -> Markup {
                 (words("erd-name", SIDE, 15, &card.title, title))
             }
             @if !card.kind.is_empty() { (words("erd-kind", wide - SIDE, 15, card.kind, None)) }
-            @for (one, top) in card.rows.iter().zip(tops) { (row(card, one, top, wide)) }
+            @for (line, top) in card.rows.iter().zip(tops) { (row(card, line, top, wide)) }
             @if !card.folded.is_empty() {
                 (words("erd-more", SIDE + card.keys_width, below + 12, &more(card.folded.len()), Some(&folded)))
             }
@@ -184,10 +184,10 @@ fn words(class: &str, x: i32, y: i32, text: &str, full: Option<&str>) -> Markup 
     }
 }
 
-/// What a screen reader says of a table, the one at this place.
+/// What a screen reader says of a table; `at` is its place among the cards.
 fn summary(drawing: &Drawing, card: &Card, at: usize) -> String {
-    let others = |way: fn(&Edge) -> (usize, usize)| {
-        let ends = drawing.edges.iter().map(way);
+    let others = |own_and_other: fn(&Edge) -> (usize, usize)| {
+        let ends = drawing.edges.iter().map(own_and_other);
         let mut names: Vec<&str> = ends
             .filter(|(own, _)| *own == at)
             .map(|(_, other)| name(drawing, other))
@@ -207,7 +207,7 @@ fn summary(drawing: &Drawing, card: &Card, at: usize) -> String {
         (others(|edge| (edge.parent, edge.child)), "referred to by"),
     ] {
         if !names.is_empty() {
-            let _ = write!(text, ", {words} {names}");
+            text.push_str(&format!(", {words} {names}"));
         }
     }
     text
@@ -218,24 +218,24 @@ fn summary(drawing: &Drawing, card: &Card, at: usize) -> String {
 /// How far a line's corners are rounded.
 const ROUND: i32 = 5;
 
-/// A crow's foot, or a bar where there is at most one.
-pub(super) fn child_end((x, y): (i32, i32), way: i32, unique: bool) -> String {
+/// A crow's foot, or a bar where there is at most one. `direction`: -1 to the left, 1 to the right.
+fn child_end((x, y): (i32, i32), direction: i32, unique: bool) -> String {
     if unique {
-        let bar = x + way * 6;
+        let bar = x + direction * 6;
         return format!("M{bar} {}v10", y - 5);
     }
-    let tip = x + way * 9;
+    let tip = x + direction * 9;
     format!("M{x} {}L{tip} {y}L{x} {}", y - 5, y + 5)
 }
 
 /// Two bars for exactly one; one where there may be none, whose circle is drawn apart.
-pub(super) fn parent_end((x, y): (i32, i32), way: i32, optional: bool) -> String {
-    let bar = |at: i32| format!("M{} {}v8", x + way * at, y - 4);
+fn parent_end((x, y): (i32, i32), direction: i32, optional: bool) -> String {
+    let bar = |at: i32| format!("M{} {}v8", x + direction * at, y - 4);
     if optional { bar(6) } else { bar(5) + &bar(8) }
 }
 
 /// A line along its corners, which are rounded as far as there is room.
-pub(super) fn path(route: &[(i32, i32)]) -> String {
+fn path(route: &[(i32, i32)]) -> String {
     let mut corners: Vec<(i32, i32)> = Vec::new();
     for &corner in route {
         // A corner on a straight line is none.
@@ -255,7 +255,7 @@ pub(super) fn path(route: &[(i32, i32)]) -> String {
             (None, _) => out.push_str(&format!("M{x} {y}")),
             (Some(_), None) => out.push_str(&format!("L{x} {y}")),
             (Some(&before), Some(&after)) => {
-                let (from, to) = (towards((x, y), before), towards((x, y), after));
+                let (from, to) = (rounding((x, y), before), rounding((x, y), after));
                 out.push_str(&format!("L{} {}Q{x} {y} {} {}", from.0, from.1, to.0, to.1));
             }
         }
@@ -264,7 +264,7 @@ pub(super) fn path(route: &[(i32, i32)]) -> String {
 }
 
 /// The point on the way to another corner where the rounding ends.
-fn towards((x, y): (i32, i32), to: (i32, i32)) -> (i32, i32) {
+fn rounding((x, y): (i32, i32), to: (i32, i32)) -> (i32, i32) {
     let step = |from: i32, to: i32| {
         let half = (to - from) / 2;
         from + half.clamp(-ROUND, ROUND)
