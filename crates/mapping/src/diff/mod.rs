@@ -220,36 +220,30 @@ fn table(old: &Model, new: &Model) -> Vec<Change> {
     let both = |what: &str, of: &dyn Fn(&Table) -> Option<String>| {
         changed(what, of(old_table), of(new_table))
     };
+    let (was, is) = (&old_table.settings, &new_table.settings);
     // Of settings it is said that they change, not how they are written.
-    let setting = |what: &str, of: &dyn Fn(&Table) -> String| {
-        let is_same = of(old_table) == of(new_table);
-        (!is_same).then(|| written_otherwise(what))
-    };
+    let setting = |what: &str, is_same: bool| (!is_same).then(|| written_otherwise(what));
     let all = [
         both("name", &|table| Some(table.name.clone())),
         both("key", &|table| Some(table.key_text())),
         changed("time_zone", zone(old), zone(new)),
         both("ttl", &|table| table.ttl.clone()),
         both("billing", &|table| Some(table.billing.text())),
-        setting("stream", &|table| format!("{:?}", table.settings.stream)),
-        setting("point_in_time_recovery", &|table| {
-            format!("{:?}", table.settings.point_in_time_recovery)
-        }),
-        setting("deletion_protection", &|table| {
-            format!("{:?}", table.settings.deletion_protection)
-        }),
-        setting("class", &|table| format!("{:?}", table.settings.class)),
-        setting("tags", &|table| format!("{:?}", table.settings.tags)),
-        setting("warm_throughput", &|table| {
-            format!("{:?}", table.settings.warm_throughput)
-        }),
-        setting("replicas", &|table| {
-            format!("{:?}", table.settings.replicas)
-        }),
-        setting("autoscale", &|table| {
-            format!("{:?}", table.settings.autoscale)
-        }),
-        setting("backups", &|table| format!("{:?}", table.settings.backups)),
+        setting("stream", was.stream == is.stream),
+        setting(
+            "point_in_time_recovery",
+            was.point_in_time_recovery == is.point_in_time_recovery,
+        ),
+        setting(
+            "deletion_protection",
+            was.deletion_protection == is.deletion_protection,
+        ),
+        setting("class", was.class == is.class),
+        setting("tags", was.tags == is.tags),
+        setting("warm_throughput", was.warm_throughput == is.warm_throughput),
+        setting("replicas", was.replicas == is.replicas),
+        setting("autoscale", was.autoscale == is.autoscale),
+        setting("backups", was.backups == is.backups),
     ];
     all.into_iter().flatten().collect()
 }
@@ -274,36 +268,33 @@ fn indexes(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<IndexDiff> {
     let mut diffs = Vec::new();
     for (index, local) in &after {
         let was = before.iter().find(|(other, _)| other.name == index.name);
-        let changes = was.map_or_else(Vec::new, |(was, was_local)| {
-            let kind = |local: bool| Some(if local { "local" } else { "global" }.to_owned());
-            let capacity =
-                own_capacity(was, &old.model.table) != own_capacity(index, &new.model.table);
-            let capacity = capacity.then(|| written_otherwise("capacity"));
-            let all = [
-                changed("kind", kind(*was_local), kind(*local)),
-                changed("key", Some(was.key_text()), Some(index.key_text())),
-                changed(
-                    "holds",
-                    Some(was.projection.text()),
-                    Some(index.projection.text()),
-                ),
-                capacity,
-            ];
-            all.into_iter().flatten().collect()
-        });
+        let kind = |local: bool| Some(if local { "local" } else { "global" }.to_owned());
+        let capacity = |index, side: DiffSide<'_>| own_capacity(index, &side.model.table);
+        let all = [
+            was.and_then(|(_, was_local)| changed("kind", kind(*was_local), kind(*local))),
+            changed(
+                "key",
+                was.map(|(was, _)| was.key_text()),
+                Some(index.key_text()),
+            ),
+            changed(
+                "holds",
+                was.map(|(was, _)| was.projection.text()),
+                Some(index.projection.text()),
+            ),
+            was.filter(|(was, _)| capacity(was, old) != capacity(index, new))
+                .map(|_| written_otherwise("capacity")),
+        ];
+        let changes: Vec<Change> = all.into_iter().flatten().collect();
         diffs.push(IndexDiff {
             index: index.name.clone(),
             local: *local,
-            change: match (was, changes.is_empty()) {
-                (None, _) => ChangeKind::Added,
-                (Some(_), true) => ChangeKind::Same,
-                (Some(_), false) => ChangeKind::Changed,
+            change: match was {
+                None => ChangeKind::Added,
+                Some(_) if changes.is_empty() => ChangeKind::Same,
+                Some(_) => ChangeKind::Changed,
             },
-            changes: if was.is_none() {
-                described(index)
-            } else {
-                changes
-            },
+            changes,
             holds: holds(new, &index.name),
         });
     }
@@ -331,15 +322,6 @@ fn own_capacity(index: &Index, table: &Table) -> (Option<Throughput>, Option<Aut
         throughput.filter(|own| table.billing.provisioned() != Some(*own)),
         autoscale.filter(|own| table.settings.autoscale != Some(*own)),
     )
-}
-
-/// A new index.
-fn described(index: &Index) -> Vec<Change> {
-    let all = [
-        changed("key", None, Some(index.key_text())),
-        changed("holds", None, Some(index.projection.text())),
-    ];
-    all.into_iter().flatten().collect()
 }
 
 /// An item type of one mapping.
@@ -413,7 +395,7 @@ fn units(proofs: &Proofs, item_type: &str) -> Option<UnitRange> {
 }
 
 fn patterns(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<PatternDiff> {
-    let find = |side: DiffSide<'_>, name: &str| -> Option<Vec<(&'static str, Option<String>)>> {
+    let served_by = |side: DiffSide<'_>, name: &str| -> Option<ServedParts> {
         let mut all = side.model.patterns.iter();
         let pattern = all.find(|pattern| *pattern.name == *name)?;
         let mut proofs = side.proofs.patterns.iter();
@@ -438,8 +420,8 @@ fn patterns(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<PatternDiff> {
     let gone: Vec<String> = gone.collect();
     all.extend(gone);
     let diff = |name: String| {
-        let (was, is) = (find(old, &name), find(new, &name));
-        let text = |side: &Option<Vec<(&'static str, Option<String>)>>, what: &str| {
+        let (was, is) = (served_by(old, &name), served_by(new, &name));
+        let text = |side: &Option<ServedParts>, what: &str| {
             let mut all = side.iter().flatten();
             all.find(|(other, _)| *other == what)?.1.clone()
         };
@@ -484,16 +466,15 @@ fn rates(side: DiffSide<'_>) -> Option<Rates> {
 }
 
 /// How an access pattern is served, each part under its name; all patterns have the same names.
-fn served(
-    pattern: &AccessPattern,
-    proof: Option<&PatternProof>,
-) -> Vec<(&'static str, Option<String>)> {
+type ServedParts = Vec<(&'static str, Option<String>)>;
+
+fn served(pattern: &AccessPattern, proof: Option<&PatternProof>) -> ServedParts {
     let finds = proof.map(|proof| proof.finds.join(", "));
-    let parameters = pattern.parameters.iter().map(|one| match &one.from_clock {
+    let declared = pattern.parameters.iter().map(|one| match &one.from_clock {
         Some(clock) => format!("{} {} = {clock}", one.name, one.kind.placeholder()),
         None => format!("{} {}", one.name, one.kind.placeholder()),
     });
-    let parameters: Vec<String> = parameters.collect();
+    let parameters: Vec<String> = declared.collect();
     let flag = |is: bool| is.then(|| "yes".to_owned());
     vec![
         ("operation", proof.map(|proof| proof.operation.to_owned())),
