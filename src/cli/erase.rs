@@ -80,7 +80,7 @@ pub(super) async fn run(arguments: Erase, output: &OutputStreams) -> Result<Outc
     });
     let scope = outline.partition_scope(&values);
     let target = target::open_loaded(&arguments.target.spec()?).await?;
-    target::filled(target.as_ref(), &outline.table).await?;
+    target::require_table(target.as_ref(), &outline.table).await?;
     let found = target.describe(&outline.table.name).await?;
     let ceiling = target::ceiling(arguments.max_wcu, target.as_ref(), &outline.table);
     let job = erase::Erase {

@@ -72,8 +72,8 @@ pub(super) fn ceiling(max_wcu: Option<u32>, target: &dyn Target, table: &Table) 
     }
 }
 
-/// Makes sure that there is a table as the mapping says it.
-pub(super) async fn filled(target: &dyn Target, table: &Table) -> Result<(), Failure> {
+/// Fails where there is no table as the mapping says it.
+pub(super) async fn require_table(target: &dyn Target, table: &Table) -> Result<(), Failure> {
     let found = load::ensure_table(target, table, false).await;
     found.map(drop).map_err(|error| match error {
         TableError::Missing { .. } => {
@@ -85,20 +85,20 @@ pub(super) async fn filled(target: &dyn Target, table: &Table) -> Result<(), Fai
 
 /// What templates need besides the row. `now`: what `--now` says; the clock without it.
 pub(super) fn context(model: &Model, now: Option<Timestamp>) -> Result<Context, Failure> {
-    let masks = model.uses(&Filter::Pseudonym);
-    context_of(model.time_zone.clone(), masks, now)
+    let uses_pseudonym = model.uses(&Filter::Pseudonym);
+    context_of(model.time_zone.clone(), uses_pseudonym, now)
 }
 
-/// The same where there is no model; `masks`: whether `pseudonym` is used.
+/// [`context`] without a model.
 pub(super) fn context_of(
     time_zone: TimeZone,
-    masks: bool,
+    uses_pseudonym: bool,
     now: Option<Timestamp>,
 ) -> Result<Context, Failure> {
     let secret = std::env::var(PSEUDONYM_KEY)
         .ok()
         .and_then(|key| Secret::new(key.as_bytes()));
-    if secret.is_none() && masks {
+    if secret.is_none() && uses_pseudonym {
         return Err(
             Failure::usage("the mapping uses `pseudonym`, which needs a secret key").with_help(
                 format!(
@@ -114,7 +114,7 @@ pub(super) fn context_of(
     })
 }
 
-/// TTL counts in seconds; a report that names the moment names all of it.
+/// Without fractions of a second: TTL has none, and so a report can name the moment exactly.
 fn whole_seconds(now: Timestamp) -> Timestamp {
     Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
@@ -169,7 +169,7 @@ pub(super) async fn confirm_calls(
     agree(target, &estimate, &question, yes, output)
 }
 
-/// What so many write units cost on demand, where the target costs money; behind what takes them.
+/// What so many write units cost on demand, as the end of a sentence; empty where the target costs nothing.
 pub(super) fn price_of_writes(target: &dyn Target, units: u64) -> Result<String, Failure> {
     if !target.is_billed() {
         return Ok(String::new());
@@ -231,8 +231,8 @@ pub(super) async fn counted_samples(
         preview::sample(source.as_mut(), model, context.clone(), SAMPLE, &|_| true).await?;
     let mut counted = Vec::new();
     for (index, sample) in samples.into_iter().enumerate() {
-        let pass = model.item_types.get(index).map(|item| item.pass);
-        let pass = pass.and_then(|pass| model.passes.get(pass));
+        let item_type = model.item_types.get(index);
+        let pass = item_type.and_then(|item_type| model.passes.get(item_type.pass));
         // Others are left out by a selection.
         if let Some(pass) = pass.filter(|pass| pass.item_types.contains(&index)) {
             let rows = source.count(&pass.scan.from).await?;
@@ -291,7 +291,7 @@ fn units(units: u64, what: &str, price: impl Fn(f64) -> Option<f64>) -> String {
     )
 }
 
-/// What an estimate costs, behind what it is; nothing where the prices do not say it.
+/// A price as the end of a sentence; empty where the prices do not say it.
 pub(super) fn dollars(usd: Option<f64>) -> String {
     usd.map_or_else(String::new, |usd| format!(", about {usd:.2} USD"))
 }
@@ -299,4 +299,25 @@ pub(super) fn dollars(usd: Option<f64>) -> String {
 /// Read units of a strongly consistent read: one per 4 KB.
 fn read_units(size: usize) -> u64 {
     format::whole(size.div_ceil(4096))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strongly_consistent_read_takes_a_unit_for_each_4_kb_begun() {
+        assert_eq!([1, 4096, 4097].map(read_units), [1, 1, 2]);
+    }
+
+    #[test]
+    fn a_price_stands_behind_its_units_where_there_is_one() {
+        let million =
+            |price: Option<f64>| units(2_000_000, "read", |units| Some(units / 1e6 * price?));
+        assert_eq!(
+            million(Some(0.125)),
+            "about 2,000,000 read units, about 0.25 USD"
+        );
+        assert_eq!(million(None), "about 2,000,000 read units");
+    }
 }

@@ -47,7 +47,7 @@ async fn compare(arguments: &Verify, output: &OutputStreams) -> Result<Outcome, 
     let nothing = partition.map(|value| selection::nothing_under(value, &model));
     let partition = selection::partition(partition, &model.table)?;
     let target = target::open_loaded(&spec).await?;
-    target::filled(target.as_ref(), &model.table).await?;
+    target::require_table(target.as_ref(), &model.table).await?;
     let context = target::context(&model, arguments.now)?;
     target::confirm(
         target.as_ref(),

@@ -28,7 +28,7 @@ pub(super) async fn run(arguments: &Verify, output: &OutputStreams) -> Result<Ou
     let known = model.patterns.iter().map(|pattern| &*pattern.name);
     Failure::unless_known("access pattern", &answers.pattern, known)?;
     let target = connect(&spec).await?;
-    target::filled(target.as_ref(), &model.table).await?;
+    target::require_table(target.as_ref(), &model.table).await?;
     let context = target::context(&model, arguments.now)?;
     let calls = u64::from(answers.values) + BESIDES;
     let named = &answers.pattern;
