@@ -40,7 +40,7 @@ pub(in crate::cli) struct Check {
 
 pub(super) async fn run(arguments: Check, output: &OutputStreams) -> Result<Outcome, Failure> {
     if arguments.catalog.is_none() && arguments.source.source.is_none() {
-        // What is wrong whatever the schema is told all the same.
+        // Without a schema the command fails, but faults that no schema could mend are shown first.
         if let Ok(found) = mapping::Outlined::read(&arguments.mapping) {
             found.tell(&arguments.mapping, output);
         }
