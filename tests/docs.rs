@@ -1,5 +1,7 @@
 //! `docs`: what the definition document holds, in which words, and which files it may write.
 
+mod commands;
+
 use std::path::{Path, PathBuf};
 
 use crate::support::cli::{Ran, command, dynafold, run};

@@ -49,7 +49,7 @@ pub(crate) fn make(mapping: &Path, url: &str, folder: &Path) -> Ran {
 }
 
 /// The folder of the linters.
-fn linters() -> Option<PathBuf> {
+pub(crate) fn linters() -> Option<PathBuf> {
     let kept = root().join("target/linters");
     let named = if std::env::var_os("DYNAFOLD_TEST_LINTERS").is_some() {
         named_by("DYNAFOLD_TEST_LINTERS", "exports by their linters")?.into()
@@ -64,7 +64,7 @@ fn linters() -> Option<PathBuf> {
     Some(named)
 }
 
-fn python(linters: &Path) -> PathBuf {
+pub(crate) fn python(linters: &Path) -> PathBuf {
     linters.join("venv/bin/python")
 }
 

@@ -4,24 +4,50 @@ use std::process::Stdio;
 
 use crate::support::cli::{command, dynafold, run};
 
+const COMMANDS: [&str; 13] = [
+    "demo",
+    "init",
+    "inspect",
+    "check",
+    "diff",
+    "preview",
+    "migrate",
+    "verify",
+    "query",
+    "erase",
+    "docs",
+    "schema",
+    "completions",
+];
+
+#[test]
+fn every_example_of_a_help_text_is_taken() {
+    let mut taken = 0;
+    for name in COMMANDS {
+        let text = dynafold(&[name, "--help"]).exits(0).stdout;
+        let Some((_, examples)) = text.split_once("Examples:\n") else {
+            continue;
+        };
+        for line in examples.lines().take_while(|line| !line.is_empty()) {
+            let line = line.strip_prefix("  dynafold ");
+            let line = line.unwrap_or_else(|| panic!("{name}: an example is wrapped\n{examples}"));
+            // What it is for stands behind two spaces, a file for the output behind `>`.
+            let line = line.split("  ").next().unwrap();
+            let line = line.split(" > ").next().unwrap();
+            // Without the mapping a parameter has no option of its own.
+            let line = line.replace("--customerId 7", "--param customerId=7");
+            let words: Vec<&str> = line.split(' ').filter(|word| !word.is_empty()).collect();
+            dynafold(&[&words[..], &["--help"]].concat()).exits(0);
+            taken += 1;
+        }
+    }
+    assert!(taken > 30, "only {taken} examples were taken");
+}
+
 #[test]
 fn every_help_text_is_as_reviewed() {
     let mut all = dynafold(&["--help"]).exits(0).stdout;
-    for name in [
-        "demo",
-        "init",
-        "inspect",
-        "check",
-        "diff",
-        "preview",
-        "migrate",
-        "verify",
-        "query",
-        "erase",
-        "docs",
-        "schema",
-        "completions",
-    ] {
+    for name in COMMANDS {
         let text = dynafold(&[name, "--help"]).exits(0).stdout;
         all.push_str(&format!("\n===== dynafold {name} --help\n\n{text}"));
     }

@@ -1,5 +1,6 @@
 //! What the formats of `docs` are made from: the mapping checked, the source read, the table asked.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -8,6 +9,7 @@ use super::answers;
 use super::job::DocsJob;
 use crate::cli::catalog::CatalogOrigin;
 use crate::cli::failure::{Failure, INTERRUPTED};
+use crate::cli::format::shell_word;
 use crate::cli::mapping::MappingFile;
 use crate::cli::output::OutputStreams;
 use crate::cli::signals::stop_on_signals;
@@ -106,6 +108,14 @@ pub(super) async fn gather(
             places: &forecast.places,
         }),
         target: &arguments.target_options(),
+        schema: match &job.origin {
+            CatalogOrigin::File(file) => {
+                format!("--catalog {}", shell_word(&file.display().to_string()))
+            }
+            // The URL may hold a password.
+            CatalogOrigin::Source(_) => r#"--source "$DATABASE_URL""#.to_owned(),
+        },
+        needs_schema: needs_schema(&arguments.mapping)?,
         prices: &prices,
         warnings,
         accepted,
@@ -117,6 +127,13 @@ pub(super) async fn gather(
         sample.items.truncate(usize::from(arguments.limit));
     }
     Ok((Material { model, samples }, definition))
+}
+
+/// The access patterns with parameters that `query` cannot read without the schema.
+fn needs_schema(mapping: &Path) -> Result<Vec<Arc<str>>, Failure> {
+    let patterns = mapping::outlined(mapping, None)?.patterns.into_iter();
+    let unread = patterns.filter(|pattern| pattern.parameters.iter().any(|it| it.needs_schema));
+    Ok(unread.map(|pattern| pattern.name).collect())
 }
 
 /// Diagnostics as the document has them.

@@ -29,11 +29,11 @@ pub(in crate::cli) enum StaleRows {
 #[command(after_help = "\
 Examples:
   dynafold migrate shop.yaml --source sqlite:shop.db --target local:shop.ddb
-  dynafold migrate shop.yaml --source mysql://app@db/shop --target dynamodb --endpoint-url http://127.0.0.1:8000
-  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --region eu-west-1 --yes
+  dynafold migrate shop.yaml --source sqlite:shop.db --target dynamodb --endpoint-url http://db:8000
+  dynafold migrate shop.yaml --source sqlite:shop.db --target dynamodb --region eu-west-1 --yes
   dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --max-wcu 2000
   dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --plan --prune
-  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --changes-only --prune
+  dynafold migrate shop.yaml --source sqlite:shop.db --target dynamodb --changes-only --prune
 
 A load that was interrupted, by Ctrl-C or a crash, resumes when the same command is started again.")]
 pub(in crate::cli) struct Migrate {

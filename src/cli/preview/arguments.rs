@@ -27,7 +27,7 @@ Examples:
   dynafold preview shop.yaml --source sqlite:shop.db --items ORDER --limit 20
   dynafold preview shop.yaml --source sqlite:shop.db --format dynamodb-json > items.ndjson
   dynafold preview shop.yaml --source postgres://app@db/shop --all
-  dynafold preview shop.yaml --source postgres://app@db/shop --all --price-region ap-northeast-2 --format json")]
+  dynafold preview shop.yaml --source sqlite:shop.db --all --price-region eu-west-1 --format json")]
 pub(in crate::cli) struct Preview {
     /// The mapping file
     pub(super) mapping: PathBuf,

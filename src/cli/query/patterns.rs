@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use crate::access::given;
 use crate::cli::catalog::CatalogOrigin;
 use crate::cli::failure::Failure;
+use crate::cli::format::shell_word;
 use crate::cli::output::OutputStreams;
 use crate::cli::{mapping, target};
 use crate::dynamodb::Table;
@@ -75,7 +76,7 @@ pub(in crate::cli) fn outlined(
     })
 }
 
-/// A pattern with its parameters, as it is called: `name --userId NUMBER`.
+/// A pattern with its parameters, as it is called in a shell: `name --userId NUMBER`.
 pub(in crate::cli) fn synopsis(pattern: &AccessPattern) -> String {
     let parameters = pattern.parameters.iter().map(|parameter| {
         let word = given(&parameter.name, parameter.kind.placeholder());
@@ -84,7 +85,11 @@ pub(in crate::cli) fn synopsis(pattern: &AccessPattern) -> String {
             None => format!(" {word}"),
         }
     });
-    format!("{}{}", pattern.name, parameters.collect::<String>())
+    format!(
+        "{}{}",
+        shell_word(&pattern.name),
+        parameters.collect::<String>()
+    )
 }
 
 /// The patterns, each with what it is for.

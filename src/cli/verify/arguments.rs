@@ -16,9 +16,9 @@ Examples:
   dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --format json
   dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --sample 10000
   dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --repair
-  dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --items ORDER --partition TENANT#7
+  dynafold verify shop.yaml --source sqlite:shop.db --target dynamodb --items ORDER --partition T#7
   dynafold verify shop.yaml --source postgres://app@db/shop --against-export shop-export
-  dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --patterns --values 100")]
+  dynafold verify shop.yaml --source sqlite:shop.db --target dynamodb --patterns --values 100")]
 pub(in crate::cli) struct Verify {
     /// The mapping file
     pub(super) mapping: PathBuf,

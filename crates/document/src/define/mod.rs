@@ -12,6 +12,8 @@ mod sections;
 mod tests;
 mod trace;
 
+use std::sync::Arc;
+
 use dynafold_dynamodb::price::Prices;
 use dynafold_mapping::Proofs;
 use dynafold_mapping::forecast::{ItemTypeForecast, PlaceForecast};
@@ -57,6 +59,10 @@ pub struct Inputs<'g> {
     pub forecast: Option<Totals<'g>>,
     /// The options by which `query` is told which table was asked; empty where it is not known.
     pub target: &'g [(&'static str, String)],
+    /// The option by which `query` is told the schema, as a shell takes it.
+    pub schema: String,
+    /// The access patterns with parameters that `query` cannot read without the schema.
+    pub needs_schema: Vec<Arc<str>>,
     /// What units cost.
     pub prices: &'g Prices,
     /// The warnings of `check`.

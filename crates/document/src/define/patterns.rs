@@ -407,6 +407,9 @@ impl DocumentedPattern<'_> {
             command.push(' ');
             command.push_str(&given(&parameter.name, &value));
         }
+        if inputs.needs_schema.contains(&self.model.name) {
+            command.push_str(&format!(" {}", inputs.schema));
+        }
         if inputs.target.is_empty() {
             command.push_str(" --target TARGET");
         }

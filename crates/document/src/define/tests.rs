@@ -118,6 +118,8 @@ fn of_catalog<T>(
         answers: Vec::new(),
         forecast: None,
         target: &[],
+        schema: String::new(),
+        needs_schema: Vec::new(),
         prices: &prices,
         warnings: Vec::new(),
         accepted: Vec::new(),

@@ -1,6 +1,8 @@
 //! How a parameter is given to `query`: as an option of its own, unless one of the command has its
 //! name.
 
+use dynafold_format::shell_word;
+
 /// The long options that `query` has for every pattern.
 pub const OPTIONS: [&str; 18] = [
     "all",
@@ -29,12 +31,13 @@ pub fn has_option(name: &str) -> bool {
     !OPTIONS.contains(&name) && !name.contains(['=', ' '])
 }
 
-/// How a parameter is given, with `value` in the place of its value: `--userId 7`, or `--param now=7`.
+/// How a parameter is given in a shell, with `value`, itself a shell's word, in the place of its value:
+/// `--userId 7`, or `--param now=7`.
 #[must_use]
 pub fn given(name: &str, value: &str) -> String {
     if has_option(name) {
-        format!("--{name} {value}")
+        format!("{} {value}", shell_word(&format!("--{name}")))
     } else {
-        format!("--param {name}={value}")
+        format!("--param {}{value}", shell_word(&format!("{name}=")))
     }
 }
