@@ -1,6 +1,6 @@
 //! The SQLite source against real files.
 
-use dynafold::catalog::{Catalog, DataType, DeleteRule, Table, TableKind, TableName};
+use dynafold::catalog::{Catalog, DataType, ReferentialAction, Table, TableKind, TableName};
 use dynafold::scan::{Join, Match, Range, RangeKey, Relation, Scan, ScanColumn};
 use dynafold::source::{Source, SourceError, connect};
 use dynafold::value::Value;
@@ -332,9 +332,9 @@ async fn the_catalog_holds_keys_indexes_views_and_odd_names() {
         .collect();
     assert_eq!(keys, [("pair_a_b_fkey", "child"), ("pair_a_fkey", "gone")]);
     let rule = |table: &Table, at: usize| table.foreign_keys[at].on_delete;
-    assert_eq!(rule(parent, 0), DeleteRule::NoAction);
-    assert_eq!(rule(child, 0), DeleteRule::Cascade);
-    assert_eq!(rule(pair, 1), DeleteRule::SetDefault);
+    assert_eq!(rule(parent, 0), ReferentialAction::NoAction);
+    assert_eq!(rule(child, 0), ReferentialAction::Cascade);
+    assert_eq!(rule(pair, 1), ReferentialAction::SetDefault);
     assert_eq!(pair.unique_keys.len(), 1);
     assert_eq!(pair.unique_keys[0].name, "plain");
     assert_eq!(pair.indexes[0].columns, ["lower(b)", "a"]);

@@ -212,7 +212,7 @@ fn keys_are_proved_unique_by_what_can_be_read_back() {
     users.unique_keys.push(UniqueKey {
         name: "once".into(),
         columns: vec!["gender".into()],
-        lax: false,
+        ..UniqueKey::default()
     });
     let codes = |key: &str| {
         let text = format!(

@@ -1,9 +1,10 @@
-//! What the text of a table or an index of SQLite says and nothing else tells: its expressions. And what a CHECK lists, in
-//! any dialect.
+//! What the text of a table or an index of SQLite says and nothing else tells: its expressions and conditions. And what a
+//! CHECK lists, in any dialect.
 
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
-    BinaryOperator, ColumnOption, Expr, Statement, TableConstraint, UnaryOperator, Value,
+    BinaryOperator, CheckConstraint, ColumnOption, Expr, Ident, Statement, TableConstraint,
+    UnaryOperator, Value,
 };
 use sqlparser::dialect::SQLiteDialect;
 use sqlparser::parser::Parser;
@@ -14,9 +15,9 @@ use super::text::dialect;
 /// The generated columns of a table, each with its expression; none where the parser does not take the text.
 #[must_use]
 pub fn generated(sql: &str) -> Vec<(String, String)> {
-    read(sql, |statement| {
+    let read = read(sql, |statement| {
         let Statement::CreateTable(table) = statement else {
-            return Vec::new();
+            return None;
         };
         let columns = table.columns.iter().filter_map(|column| {
             let mut options = column.options.iter();
@@ -28,41 +29,55 @@ pub fn generated(sql: &str) -> Vec<(String, String)> {
             })?;
             Some((column.name.value.clone(), expression.to_string()))
         });
-        columns.collect()
+        Some(columns.collect())
+    });
+    read.unwrap_or_default()
+}
+
+/// The checks of a table, each with its name if it has one and its expression; `None` where the parser does not take the
+/// text.
+#[must_use]
+pub fn checks(sql: &str) -> Option<Vec<(Option<String>, String)>> {
+    read(sql, |statement| {
+        let Statement::CreateTable(table) = statement else {
+            return None;
+        };
+        let said = |name: Option<&Ident>, check: &CheckConstraint| {
+            let name = name.or(check.name.as_ref()).map(|name| name.value.clone());
+            (name, check.expr.to_string())
+        };
+        let options = table.columns.iter().flat_map(|column| &column.options);
+        let of_columns = options.filter_map(|option| match &option.option {
+            ColumnOption::Check(check) => Some(said(option.name.as_ref(), check)),
+            _ => None,
+        });
+        let of_table = table.constraints.iter().filter_map(|one| match one {
+            TableConstraint::Check(check) => Some(said(None, check)),
+            _ => None,
+        });
+        Some(of_columns.chain(of_table).collect())
+    })
+}
+
+/// The condition of a partial index; `None` without one, and where the parser does not take the text.
+#[must_use]
+pub fn predicate(sql: &str) -> Option<String> {
+    read(sql, |statement| match statement {
+        Statement::CreateIndex(index) => index.predicate.as_ref().map(ToString::to_string),
+        _ => None,
     })
 }
 
 /// The terms of an index; none where the parser does not take the text.
 #[must_use]
 pub fn terms(sql: &str) -> Vec<String> {
-    read(sql, |statement| match statement {
-        Statement::CreateIndex(index) => index.columns.iter().map(ToString::to_string).collect(),
-        _ => Vec::new(),
-    })
-}
-
-/// The columns of a SQLite table whose CHECK lists the values that they may have, each with these as text. A column that
-/// several constraints are about is there several times.
-#[must_use]
-pub fn checked(sql: &str) -> Vec<(String, Vec<String>)> {
-    read(sql, |statement| {
-        let Statement::CreateTable(table) = statement else {
-            return Vec::new();
-        };
-        let columns = table.columns.iter().flat_map(|column| &column.options);
-        let columns = columns.filter_map(|option| match &option.option {
-            ColumnOption::Check(check) => Some(&*check.expr),
-            _ => None,
-        });
-        let constraints = table
-            .constraints
-            .iter()
-            .filter_map(|constraint| match constraint {
-                TableConstraint::Check(check) => Some(&*check.expr),
-                _ => None,
-            });
-        columns.chain(constraints).filter_map(members).collect()
-    })
+    let read = read(sql, |statement| match statement {
+        Statement::CreateIndex(index) => {
+            Some(index.columns.iter().map(ToString::to_string).collect())
+        }
+        _ => None,
+    });
+    read.unwrap_or_default()
 }
 
 /// The column of which an expression lists the values that it may have, with these as text: `state IN ('a', 'b')`, or the
@@ -159,13 +174,13 @@ fn constant(expression: &Expr) -> Option<String> {
     }
 }
 
-fn read<T: Send + 'static>(sql: &str, tell: fn(&Statement) -> Vec<T>) -> Vec<T> {
+fn read<T: Send + 'static>(sql: &str, tell: fn(&Statement) -> Option<T>) -> Option<T> {
     let sql = sql.to_owned();
     let read = on_large_stack(move || {
         let statements = Parser::parse_sql(&SQLiteDialect {}, &sql).unwrap_or_default();
-        statements.first().map(tell).unwrap_or_default()
+        statements.first().and_then(tell)
     });
-    read.unwrap_or_default()
+    read.flatten()
 }
 
 #[cfg(test)]
@@ -182,7 +197,27 @@ mod tests {
         assert!(generated("CREATE TABLE t(a INT, (").is_empty());
         let sql = "CREATE INDEX i ON \"t(\" (a, lower(b, 'x,y') DESC, c) WHERE a IN (1, 2)";
         assert_eq!(terms(sql), ["a", "lower(b, 'x,y') DESC", "c"]);
+        assert_eq!(predicate(sql).as_deref(), Some("a IN (1, 2)"));
+        assert_eq!(predicate("CREATE INDEX i ON t (a)"), None);
     }
+
+    #[test]
+    fn the_checks_of_columns_and_of_the_table_are_told() {
+        let sql = "CREATE TABLE t(a INT CONSTRAINT high CHECK (a > 0) CHECK (a <> 5), b TEXT DEFAULT 'CHECK (x)',
+                   CONSTRAINT both CHECK (a < length(b)), CHECK (b IN ('x', 'y'))) STRICT";
+        let check =
+            |name: Option<&str>, expression: &str| (name.map(str::to_owned), expression.to_owned());
+        let expected = [
+            check(Some("high"), "a > 0"),
+            check(None, "a <> 5"),
+            check(Some("both"), "a < length(b)"),
+            check(None, "b IN ('x', 'y')"),
+        ];
+        assert_eq!(checks(sql).unwrap(), expected);
+        assert_eq!(checks("CREATE TABLE t(a INT)"), Some(Vec::new()));
+        assert_eq!(checks("CREATE TABLE t(a INT, ("), None);
+    }
+
     #[test]
     fn the_values_that_a_check_lists_are_told() {
         let told = |expression: &str, dbms| {
@@ -231,13 +266,5 @@ mod tests {
         ] {
             assert_eq!(postgres(other), None, "{other}");
         }
-        let sql = "CREATE TABLE t(a TEXT CHECK (a IN ('x', 'y')) NOT NULL, b INT, \"c d\" INT, \
-                   CONSTRAINT k CHECK (\"c d\" IN (1, 2, 2)), CHECK (b > 3))";
-        let pair =
-            |name: &str, values: [&str; 2]| (name.to_owned(), values.map(str::to_owned).to_vec());
-        assert_eq!(
-            checked(sql),
-            [pair("a", ["x", "y"]), pair("c d", ["1", "2"])]
-        );
     }
 }

@@ -1,6 +1,6 @@
 //! What the catalog says, to whoever may see all of it or a part.
 
-use dynafold::catalog::{Catalog, DataType, Dbms, DeleteRule, TableKind, TableName};
+use dynafold::catalog::{Catalog, DataType, Dbms, ReferentialAction, TableKind, TableName};
 use dynafold::claim::ClaimKind;
 use dynafold::mapping::{Described, Raw, resolve};
 use dynafold::scan::Relation;
@@ -79,8 +79,11 @@ async fn the_catalog_holds_keys_indexes_views_and_odd_names() {
                 &vec!["b".to_owned(), "a".to_owned()]
             )
         );
-        assert_eq!(both.on_delete, DeleteRule::Cascade);
-        assert_eq!(key("loose_fk").unwrap().on_delete, DeleteRule::NoAction);
+        assert_eq!(both.on_delete, ReferentialAction::Cascade);
+        assert_eq!(
+            key("loose_fk").unwrap().on_delete,
+            ReferentialAction::NoAction
+        );
         for (name, expression) in [("twice", "2"), ("thrice", "3")] {
             let generated = child.column(name).unwrap().generated.clone();
             assert!(generated.unwrap().contains(expression));

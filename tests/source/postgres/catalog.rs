@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 
-use dynafold::catalog::{DataType, DeleteRule, Index, TableKind, UniqueKey};
+use dynafold::catalog::{DataType, Index, ReferentialAction, TableKind, UniqueKey};
 use dynafold::scan::Relation;
 
 use super::{catalog, connect, foreign_key, name, rows, strings, table};
@@ -188,9 +188,9 @@ async fn keys_and_foreign_keys_of_every_shape_are_in_the_catalog() {
     assert_eq!(
         (rule("egg"), rule("hen"), rule("employee")),
         (
-            DeleteRule::Cascade,
-            DeleteRule::SetNull,
-            DeleteRule::NoAction
+            ReferentialAction::Cascade,
+            ReferentialAction::SetNull,
+            ReferentialAction::NoAction
         )
     );
 

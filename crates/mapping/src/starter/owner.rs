@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use dynafold_relational::catalog::{Catalog, Column, DeleteRule, ForeignKey, Table};
+use dynafold_relational::catalog::{Catalog, Column, ForeignKey, ReferentialAction, Table};
 
 /// How a foreign key ties a row to its parent, the closest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +47,7 @@ fn tie(table: &Table, key: &ForeignKey) -> Tie {
     };
     match holds(table.row_key()) {
         Some(last) => Tie::RowKey(last),
-        None if key.on_delete == DeleteRule::Cascade => Tie::Cascade,
+        None if key.on_delete == ReferentialAction::Cascade => Tie::Cascade,
         // A unique key that is the foreign key alone makes one child.
         None if (table.unique_keys.iter()).any(|unique| {
             unique.columns.len() > key.columns.len() && holds(&unique.columns).is_some()
@@ -134,7 +134,7 @@ mod tests {
                 columns: vec![own.to_owned()],
                 references: name(parent),
                 referenced_columns: vec!["id".to_owned()],
-                on_delete: DeleteRule::NoAction,
+                ..ForeignKey::default()
             });
         }
         table
@@ -165,10 +165,10 @@ mod tests {
         track.unique_keys.push(UniqueKey {
             name: "u".to_owned(),
             columns,
-            lax: false,
+            ..UniqueKey::default()
         });
         assert_eq!(owner_of(&track, &parents).as_deref(), Some("medium"));
-        track.foreign_keys[2].on_delete = DeleteRule::Cascade;
+        track.foreign_keys[2].on_delete = ReferentialAction::Cascade;
         assert_eq!(owner_of(&track, &parents).as_deref(), Some("release"));
         track.primary_key = vec!["recording".to_owned(), "id".to_owned()];
         assert_eq!(owner_of(&track, &parents).as_deref(), Some("recording"));

@@ -143,6 +143,9 @@ pub struct Table {
     /// Whether rows with equal values may be let into the primary key: see [`UniqueKey::lax`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lax_primary_key: bool,
+    /// Whether the primary key has only the beginning of a column: see [`UniqueKey::prefix`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prefix_primary_key: bool,
     /// Unique keys and unique indexes over plain columns without a condition, the primary key left out.
     /// Rows with a NULL in one are not kept apart by it.
     pub unique_keys: Vec<UniqueKey>,
@@ -150,6 +153,15 @@ pub struct Table {
     pub foreign_keys: Vec<ForeignKey>,
     /// Other indexes.
     pub indexes: Vec<Index>,
+    /// `CHECK` constraints, by name; `None` where they were not read, as in a catalog's file of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<Vec<Check>>,
+    /// Exclusion constraints (PostgreSQL), by name; read where `checks` are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exclusions: Vec<Check>,
+    /// Triggers, by name; `None` where they were not read: MySQL and MariaDB show them to those with the privilege TRIGGER.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triggers: Option<Vec<Trigger>>,
     /// The comment, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
@@ -217,7 +229,7 @@ pub struct Column {
 }
 
 /// A unique key: no two rows are equal in its columns as the columns' own types and collations compare.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UniqueKey {
     /// The constraint's or index's name.
     pub name: String,
@@ -227,10 +239,16 @@ pub struct UniqueKey {
     /// session may switch off, or it compares by an operator class that somebody made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lax: bool,
+    /// Whether it has only the beginning of a column (MySQL's `name(10)`): rows that differ behind it are equal to it too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prefix: bool,
+    /// Whether it takes NULLs for equal (PostgreSQL's `NULLS NOT DISTINCT`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nulls_equal: bool,
 }
 
 /// An index that is not a unique key over plain columns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Index {
     /// The name.
     pub name: String,
@@ -238,10 +256,59 @@ pub struct Index {
     pub columns: Vec<String>,
     /// Whether it is unique (then it has an expression or a condition).
     pub unique: bool,
+    /// The condition of a partial index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+}
+
+/// A `CHECK` or an exclusion constraint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// The constraint's name; empty where the database keeps none (SQLite).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// What must hold, in the database's words.
+    pub expression: String,
+    /// How far it is enforced.
+    #[serde(default, skip_serializing_if = "Enforcement::is_default")]
+    pub enforcement: Enforcement,
+}
+
+/// How far a constraint is enforced by its own declaration.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Enforcement {
+    /// For every row.
+    #[default]
+    Enforced,
+    /// For rows that are written from now on: `NOT VALID` (PostgreSQL).
+    NotValid,
+    /// For none: `NOT ENFORCED` (PostgreSQL from 18 on, MySQL).
+    NotEnforced,
+}
+
+impl Enforcement {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde hands in a reference"
+    )]
+    fn is_default(&self) -> bool {
+        *self == Self::Enforced
+    }
+}
+
+/// A trigger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trigger {
+    /// The name.
+    pub name: String,
+    /// When it fires, such as `BEFORE INSERT OR UPDATE`; empty where that is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub event: String,
 }
 
 /// A foreign key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForeignKey {
     /// The constraint's name; made up where the database keeps none (SQLite).
     pub name: String,
@@ -252,18 +319,24 @@ pub struct ForeignKey {
     /// The columns there, in the same order.
     pub referenced_columns: Vec<String>,
     /// What becomes of a row when its parent is deleted.
-    #[serde(default, skip_serializing_if = "DeleteRule::is_default")]
-    pub on_delete: DeleteRule,
+    #[serde(default, skip_serializing_if = "ReferentialAction::is_default")]
+    pub on_delete: ReferentialAction,
+    /// What becomes of a row when the columns of its parent that it refers to change.
+    #[serde(default, skip_serializing_if = "ReferentialAction::is_default")]
+    pub on_update: ReferentialAction,
+    /// How far it is enforced by its declaration.
+    #[serde(default, skip_serializing_if = "Enforcement::is_default")]
+    pub enforcement: Enforcement,
 }
 
-/// The `ON DELETE` of a foreign key.
+/// The `ON DELETE` or `ON UPDATE` of a foreign key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DeleteRule {
-    /// The parent cannot be deleted, `RESTRICT` among them.
+pub enum ReferentialAction {
+    /// It is refused, `RESTRICT` among them.
     #[default]
     NoAction,
-    /// The row is deleted too.
+    /// The row is deleted, or changed, too.
     Cascade,
     /// Its columns become NULL.
     SetNull,
@@ -271,7 +344,7 @@ pub enum DeleteRule {
     SetDefault,
 }
 
-impl DeleteRule {
+impl ReferentialAction {
     /// Reads the words of SQL.
     #[must_use]
     pub fn read(words: &str) -> Self {
@@ -280,6 +353,17 @@ impl DeleteRule {
             "SET NULL" => Self::SetNull,
             "SET DEFAULT" => Self::SetDefault,
             _ => Self::NoAction,
+        }
+    }
+
+    /// The words of SQL.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::NoAction => "NO ACTION",
+            Self::Cascade => "CASCADE",
+            Self::SetNull => "SET NULL",
+            Self::SetDefault => "SET DEFAULT",
         }
     }
 
@@ -404,13 +488,11 @@ impl Table {
         }
     }
 
-    /// Adds an index, among the unique keys where it is one: `is_plain`, over columns alone and over all rows.
-    pub fn add_index(&mut self, index: Index, is_plain: bool, lax: bool) {
-        if index.unique && is_plain {
-            let Index { name, columns, .. } = index;
-            self.unique_keys.push(UniqueKey { name, columns, lax });
-        } else {
-            self.indexes.push(index);
+    /// Adds an index: among the unique keys where it is one, over columns alone and over all rows.
+    pub fn add_index(&mut self, index: Index, key: Option<UniqueKey>) {
+        match key {
+            Some(key) if index.unique => self.unique_keys.push(key),
+            _ => self.indexes.push(index),
         }
     }
 

@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 
 use dynafold_relational::catalog::{
-    AUTO_INCREMENT, Catalog, Column, DataType, Dbms, DeleteRule, ForeignKey, Index, Table,
-    TableKind, TableName,
+    AUTO_INCREMENT, Catalog, Check, Column, DataType, Dbms, Enforcement, ForeignKey, Index,
+    ReferentialAction, Table, TableKind, TableName, Trigger, UniqueKey,
 };
 use dynafold_sql::definition;
 use sqlx::mysql::{MySqlConnection, MySqlRow};
@@ -38,6 +38,8 @@ pub(super) async fn read(
     let columns = rows(connection, include_str!("sql/columns.sql")).await?;
     let indexes = rows(connection, indexes).await?;
     let foreign_keys = rows(connection, include_str!("sql/foreign_keys.sql")).await?;
+    let triggers = rows(connection, include_str!("sql/triggers.sql")).await?;
+    let trigger_grants = rows(connection, include_str!("sql/trigger_grants.sql")).await?;
     let partly_granted = rows(connection, include_str!("sql/partly_granted.sql")).await?;
     let (checks, histograms) = match server.dbms {
         Dbms::Mariadb => (include_str!("sql/checks_mariadb.sql"), None),
@@ -70,6 +72,7 @@ pub(super) async fn read(
     add_foreign_keys(&mut catalog, &places, &foreign_keys)?;
     add_checks(&mut catalog, &places, &checks)?;
     add_histograms(&mut catalog, &places, &histograms)?;
+    add_triggers(&mut catalog, &places, server, &trigger_grants, &triggers)?;
     for row in &partly_granted {
         if text(row, 1)?.replace('\'', "") != server.user {
             continue;
@@ -319,6 +322,7 @@ fn add_indexes(
             name: text(first, 2)?,
             columns: parts.iter().map(part).collect::<sqlx::Result<_>>()?,
             unique: table.kind != TableKind::Foreign && text(first, 3)? == "0",
+            condition: None,
         };
         // How many values the first part has; of a prefix it would be those of the prefix.
         let distinct = optional(first, 6)?.and_then(|values| values.parse().ok());
@@ -327,33 +331,23 @@ fn add_indexes(
         if let Some(column) = name.and_then(|name| table.column_mut(name)) {
             column.distinct = distinct.filter(|values| *values > 0);
         }
+        let mut prefix = false;
+        for row in &parts {
+            prefix |= optional(row, 7)?.is_some();
+        }
         if index.unique && index.name == "PRIMARY" {
             table.primary_key = index.columns;
+            table.prefix_primary_key = prefix;
             continue;
         }
         let is_plain = |part: &String| table.column(part).is_some();
-        let is_plain = index.columns.iter().all(is_plain);
-        table.add_index(index, is_plain, false);
-    }
-    Ok(())
-}
-
-/// Adds the values that CHECKs list.
-fn add_checks(catalog: &mut Catalog, places: &TableIndices, rows: &[MySqlRow]) -> sqlx::Result<()> {
-    let dbms = catalog.dbms;
-    for row in rows {
-        let mut check = text(row, 2)?;
-        if dbms == Dbms::Mysql {
-            // MySQL writes it as it would stand in a text.
-            check = unescaped(&check);
-        }
-        let listed = definition::listed(&check, dbms);
-        let table = table_at(&mut catalog.tables, places, &[row])?;
-        if let (Some((_, table)), Some((name, values))) = (table, listed)
-            && let Some(column) = table.column_mut(&name)
-        {
-            column.list(values);
-        }
+        let key = index.columns.iter().all(is_plain).then(|| UniqueKey {
+            name: index.name.clone(),
+            columns: index.columns.clone(),
+            prefix,
+            ..UniqueKey::default()
+        });
+        table.add_index(index, key);
     }
     Ok(())
 }
@@ -416,8 +410,83 @@ fn add_foreign_keys(
             columns: columns(3)?,
             references,
             referenced_columns: columns(6)?,
-            on_delete: DeleteRule::read(&text(first, 7)?),
+            on_delete: ReferentialAction::read(&text(first, 7)?),
+            on_update: ReferentialAction::read(&text(first, 8)?),
+            // None is declared to be without effect; a session may switch all of them off.
+            enforcement: Enforcement::Enforced,
         });
+    }
+    Ok(())
+}
+
+/// Adds the checks, and the values that they list. `MySQL` shows those of every table that it shows; `MariaDB` hides them
+/// from some users who may only read, and then nothing tells whether there are any.
+fn add_checks(catalog: &mut Catalog, places: &TableIndices, rows: &[MySqlRow]) -> sqlx::Result<()> {
+    let dbms = catalog.dbms;
+    if dbms == Dbms::Mysql {
+        let stored = catalog.tables.iter_mut().filter(|table| table.is_stored());
+        stored.for_each(|table| table.checks = Some(Vec::new()));
+    }
+    for row in rows {
+        let Some((row, table)) = table_at(&mut catalog.tables, places, &[row])? else {
+            continue;
+        };
+        let checks = table.checks.get_or_insert_default();
+        let (Some(name), Some(mut expression)) = (optional(row, 2)?, optional(row, 3)?) else {
+            continue;
+        };
+        if dbms == Dbms::Mysql {
+            // MySQL writes it as it would stand in a text.
+            expression = unescaped(&expression);
+        }
+        let enforcement = match text(row, 4)?.as_str() {
+            "NO" => Enforcement::NotEnforced,
+            _ => Enforcement::Enforced,
+        };
+        let listed = definition::listed(&expression, dbms);
+        checks.push(Check {
+            name,
+            expression,
+            enforcement,
+        });
+        if let Some((name, values)) = listed.filter(|_| enforcement == Enforcement::Enforced)
+            && let Some(column) = table.column_mut(&name)
+        {
+            column.list(values);
+        }
+    }
+    Ok(())
+}
+
+/// Adds the triggers. A user without the privilege TRIGGER is shown none: then nothing tells whether there are any.
+fn add_triggers(
+    catalog: &mut Catalog,
+    places: &TableIndices,
+    server: &Server,
+    grants: &[MySqlRow],
+    rows: &[MySqlRow],
+) -> sqlx::Result<()> {
+    for grant in grants {
+        if text(grant, 0)?.replace('\'', "") != server.user {
+            continue;
+        }
+        let schema = optional(grant, 1)?;
+        let is_granted = |table: &&mut Table| {
+            // A name with wildcards counts where it is written as it is.
+            let name = schema.as_ref().map(|name| name.replace("\\_", "_"));
+            name.is_none_or(|name| name == table.name.schema) && table.is_stored()
+        };
+        for table in catalog.tables.iter_mut().filter(is_granted) {
+            table.triggers.get_or_insert_default();
+        }
+    }
+    for row in rows {
+        if let Some((row, table)) = table_at(&mut catalog.tables, places, &[row])? {
+            table.triggers.get_or_insert_default().push(Trigger {
+                name: text(row, 2)?,
+                event: text(row, 3)?,
+            });
+        }
     }
     Ok(())
 }

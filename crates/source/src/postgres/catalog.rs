@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 
 use dynafold_format::{float, rounded};
-use dynafold_relational::catalog::{Catalog, Column, Dbms, ForeignKey, Index, Table, TableKind};
+use dynafold_relational::catalog::{
+    Catalog, Column, Dbms, ForeignKey, Index, Table, TableKind, UniqueKey,
+};
 use dynafold_sql::definition;
 use serde::Deserialize;
 
@@ -73,6 +75,8 @@ struct IndexEntry {
     plain: bool,
     /// Whether equal values may be in it.
     lax: bool,
+    /// Whether NULLs are equal in it.
+    nulls_equal: bool,
     #[serde(flatten)]
     index: Index,
 }
@@ -157,7 +161,14 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog> {
                 table.primary_key = entry.index.columns;
                 table.lax_primary_key = entry.lax;
             } else {
-                table.add_index(entry.index, entry.plain, entry.lax);
+                let key = entry.plain.then(|| UniqueKey {
+                    name: entry.index.name.clone(),
+                    columns: entry.index.columns.clone(),
+                    lax: entry.lax,
+                    nulls_equal: entry.nulls_equal,
+                    ..UniqueKey::default()
+                });
+                table.add_index(entry.index, key);
             }
         }
         catalog.tables.push(table);

@@ -10,7 +10,8 @@
 use std::path::Path;
 
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, DeleteRule, ForeignKey, Index, Table, TableKind, TableName,
+    Catalog, Check, Column, DataType, Dbms, Enforcement, ForeignKey, Index, ReferentialAction,
+    Table, TableKind, TableName, Trigger, UniqueKey,
 };
 use dynafold_sql::definition;
 use sqlx::sqlite::SqliteConnection;
@@ -217,16 +218,36 @@ async fn complete(
             column.generated = Some(expression.clone());
         }
     }
-    for (name, values) in definition::checked(sql) {
-        let mut columns = table.columns.iter_mut();
-        if let Some(column) = columns.find(|column| column.name.eq_ignore_ascii_case(&name)) {
-            column.list(values);
-        }
-    }
     collate(connection, table).await?;
     read_indexes(connection, table).await?;
     read_foreign_keys(connection, table).await?;
     if table.kind == TableKind::Table {
+        table.checks = definition::checks(sql).map(|checks| {
+            let checks = checks.into_iter();
+            let checks = checks.map(|(name, expression)| Check {
+                name: name.unwrap_or_default(),
+                expression,
+                enforcement: Enforcement::Enforced,
+            });
+            checks.collect()
+        });
+        for check in table.checks.iter().flatten() {
+            let listed = definition::listed(&check.expression, Dbms::Sqlite);
+            let Some((name, values)) = listed else {
+                continue;
+            };
+            let mut columns = table.columns.iter_mut();
+            if let Some(column) = columns.find(|column| column.name.eq_ignore_ascii_case(&name)) {
+                column.list(values);
+            }
+        }
+        let names = sqlx::query_scalar(include_str!("sql/triggers.sql")).bind(&table.name.name);
+        let names: Vec<String> = names.fetch_all(&mut *connection).await?;
+        let triggers = names.into_iter().map(|name| Trigger {
+            name,
+            event: String::new(),
+        });
+        table.triggers = Some(triggers.collect());
         let count = format!("SELECT count(*) FROM {}", UTF8.table(&table.name));
         let count = sqlx::query_scalar(AssertSqlSafe(count)).persistent(false);
         let count: i64 = count.fetch_one(connection).await?;
@@ -301,12 +322,19 @@ async fn read_indexes(connection: &mut SqliteConnection, table: &mut Table) -> s
             });
         }
         if origin != "pk" {
+            let key = is_plain.then(|| UniqueKey {
+                name: name.clone(),
+                columns: columns.clone(),
+                ..UniqueKey::default()
+            });
+            let condition = || sql.as_deref().and_then(definition::predicate);
             let index = Index {
                 name: name.clone(),
                 columns,
                 unique: *unique,
+                condition: partial.then(|| condition().unwrap_or_else(|| UNKNOWN.to_owned())),
             };
-            table.add_index(index, is_plain, false);
+            table.add_index(index, key);
         } else if !is_plain {
             table.primary_key.clear();
         }
@@ -319,11 +347,11 @@ async fn read_foreign_keys(
     table: &mut Table,
 ) -> sqlx::Result<()> {
     let query = sqlx::query_as(include_str!("sql/foreign_keys.sql")).bind(&table.name.name);
-    let rows: Vec<(i64, String, String, Option<String>, String)> =
+    let rows: Vec<(i64, String, String, Option<String>, String, String)> =
         query.fetch_all(connection).await?;
     for parts in rows.chunk_by(|a, b| a.0 == b.0) {
         let columns: Vec<String> = parts.iter().map(|part| part.2.clone()).collect();
-        let Some((_, referenced, _, _, on_delete)) = parts.first() else {
+        let Some((_, referenced, _, _, on_delete, on_update)) = parts.first() else {
             continue;
         };
         table.foreign_keys.push(ForeignKey {
@@ -331,7 +359,10 @@ async fn read_foreign_keys(
             columns,
             references: table_name(referenced.clone()),
             referenced_columns: parts.iter().filter_map(|part| part.3.clone()).collect(),
-            on_delete: DeleteRule::read(on_delete),
+            on_delete: ReferentialAction::read(on_delete),
+            on_update: ReferentialAction::read(on_update),
+            // A connection decides for all of its keys.
+            enforcement: Enforcement::Enforced,
         });
     }
     table.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));

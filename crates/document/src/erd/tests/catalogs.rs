@@ -1,7 +1,7 @@
 //! Catalogs to draw: made to order, of common shape, and any.
 
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, DeleteRule, ForeignKey, Table, TableKind, TableName, UniqueKey,
+    Catalog, Column, DataType, Dbms, ForeignKey, Table, TableKind, TableName, UniqueKey,
 };
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ pub(super) fn catalog(tables: &[(&str, usize)], keys: &[(&str, &str)]) -> Catalo
                 columns: vec![column_name],
                 references: name(parent),
                 referenced_columns: vec!["id".to_owned()],
-                on_delete: DeleteRule::NoAction,
+                ..ForeignKey::default()
             });
         }
         let others = (0..*others).map(|number| column(&format!("column_{number}"), true));
@@ -76,7 +76,7 @@ pub(super) fn public_schema(text: &str) -> Catalog {
                 columns: vec![own.clone()],
                 references: name(parent),
                 referenced_columns: vec![referenced.to_owned()],
-                on_delete: DeleteRule::NoAction,
+                ..ForeignKey::default()
             });
         }
         table.columns.push(Column {
@@ -162,7 +162,7 @@ pub(super) fn any_catalog() -> impl Strategy<Value = Catalog> {
                 columns: vec![column_name, "id".to_owned()],
                 references,
                 referenced_columns: vec!["id".to_owned(), "column_0".to_owned()],
-                on_delete: DeleteRule::NoAction,
+                ..ForeignKey::default()
             });
         }
         for (table, (_, _, unique)) in catalog.tables.iter_mut().zip(&tables) {
@@ -171,7 +171,7 @@ pub(super) fn any_catalog() -> impl Strategy<Value = Catalog> {
                 table.unique_keys.push(UniqueKey {
                     name: String::new(),
                     columns,
-                    lax: false,
+                    ..UniqueKey::default()
                 });
             }
         }

@@ -2,7 +2,7 @@
 
 use dynafold_mapping::model::Model;
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, DeleteRule, ForeignKey, Table, TableKind, TableName, UniqueKey,
+    Catalog, Column, DataType, Dbms, ForeignKey, Table, TableKind, TableName, UniqueKey,
 };
 use dynafold_relational::scan::ScanColumn;
 use dynafold_relational::value::{Number, Value};
@@ -64,7 +64,7 @@ fn table(name: &str, columns: Vec<Column>, primary_key: Vec<String>, also: Optio
     let also = also.into_iter().map(|column| UniqueKey {
         name: "also".to_owned(),
         columns: vec![column.to_owned()],
-        lax: false,
+        ..UniqueKey::default()
     });
     Table {
         columns,
@@ -112,7 +112,7 @@ impl Plan {
                 columns: vec!["r".to_owned()],
                 references: table_name("p"),
                 referenced_columns: vec!["k".to_owned()],
-                on_delete: DeleteRule::NoAction,
+                ..ForeignKey::default()
             });
             let (data_type, declared, _) = self.kind(2);
             let columns = vec![

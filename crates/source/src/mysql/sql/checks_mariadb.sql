@@ -1,4 +1,9 @@
--- What CHECKs ask for, by table. A user who may only SELECT sees none.
-SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CHECK_CLAUSE
+-- Their checks, where this user is shown them; and the tables of which constraints are shown, with NULL for a check.
+SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, CHECK_CLAUSE, 'YES'
 FROM information_schema.CHECK_CONSTRAINTS
-ORDER BY CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME;
+WHERE CONSTRAINT_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys', 'ndbinfo')
+UNION ALL
+SELECT DISTINCT TABLE_SCHEMA, TABLE_NAME, NULL, NULL, 'YES'
+FROM information_schema.TABLE_CONSTRAINTS
+WHERE TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys', 'ndbinfo')
+ORDER BY 1, 2, 3;

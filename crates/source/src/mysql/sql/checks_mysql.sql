@@ -1,7 +1,9 @@
--- What CHECKs that are enforced ask for, by table. A user who may only SELECT sees none. Before 8.0.16 there are none.
-SELECT t.TABLE_SCHEMA, t.TABLE_NAME, c.CHECK_CLAUSE
-FROM information_schema.TABLE_CONSTRAINTS AS t
-JOIN information_schema.CHECK_CONSTRAINTS AS c
-    ON c.CONSTRAINT_SCHEMA = t.CONSTRAINT_SCHEMA AND c.CONSTRAINT_NAME = t.CONSTRAINT_NAME
-WHERE t.CONSTRAINT_TYPE = 'CHECK' AND t.ENFORCED = 'YES'
-ORDER BY t.TABLE_SCHEMA, t.TABLE_NAME, t.CONSTRAINT_NAME;
+-- Their checks, with whether each is enforced. Before 8.0.16 there are none, and no table of them.
+SELECT t.TABLE_SCHEMA, t.TABLE_NAME, c.CONSTRAINT_NAME, c.CHECK_CLAUSE, t.ENFORCED
+FROM information_schema.CHECK_CONSTRAINTS AS c
+JOIN information_schema.TABLE_CONSTRAINTS AS t
+    ON t.CONSTRAINT_SCHEMA = c.CONSTRAINT_SCHEMA
+    AND t.CONSTRAINT_NAME = c.CONSTRAINT_NAME
+    AND t.CONSTRAINT_TYPE = 'CHECK'
+WHERE t.TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys', 'ndbinfo')
+ORDER BY t.TABLE_SCHEMA, t.TABLE_NAME, c.CONSTRAINT_NAME;

@@ -14,6 +14,15 @@
             WHEN 'd' THEN 'set_default'
             ELSE 'no_action'
         END AS on_delete,
+        CASE k.confupdtype
+            WHEN 'c' THEN 'cascade'
+            WHEN 'n' THEN 'set_null'
+            WHEN 'd' THEN 'set_default'
+            ELSE 'no_action'
+        END AS on_update,
+        k.convalidated,
+        -- Version 18 knows constraints that are not enforced.
+        coalesce((pg_catalog.to_jsonb(k) ->> 'conenforced')::boolean, true) AS enforced,
         n.nspname,
         c.relname,
         side.ours,
@@ -45,7 +54,13 @@ SELECT
     pair.ours AS columns,
     pg_catalog.json_build_object('schema', pair.nspname, 'name', pair.relname) AS references,
     pair.theirs AS referenced_columns,
-    pg_catalog.max(pair.on_delete) AS on_delete
+    pg_catalog.max(pair.on_delete) AS on_delete,
+    pg_catalog.max(pair.on_update) AS on_update,
+    CASE
+        WHEN NOT pg_catalog.bool_and(pair.enforced) THEN 'not_enforced'
+        WHEN NOT pg_catalog.bool_and(pair.convalidated) THEN 'not_valid'
+        ELSE 'enforced'
+    END AS enforcement
 FROM pair
 GROUP BY pair.root, pair.nspname, pair.relname, pair.ours, pair.theirs
 ORDER BY relation, name

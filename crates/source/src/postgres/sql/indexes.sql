@@ -42,6 +42,8 @@ SELECT
               AND d.objid = class.id AND d.deptype = 'e'
         )
     ) AS lax,
+    coalesce((pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct')::boolean, false) AS nulls_equal,
+    pg_catalog.pg_get_expr(i.indpred, i.indrelid, true) AS condition,
     part.parts AS columns
 FROM relation
 JOIN pg_catalog.pg_index AS i ON i.indrelid = relation.oid
