@@ -5,7 +5,7 @@ mod kinds;
 mod moving;
 mod reading;
 
-use dynafold::catalog::{Catalog, ForeignKey, Table, TableName};
+use dynafold::catalog::{Catalog, ForeignKey, ReferentialAction, Table, TableName};
 use dynafold::scan::Scan;
 use dynafold::source::{self, Chunk, Row, Source, SourceError};
 use futures_util::TryStreamExt as _;
@@ -51,6 +51,7 @@ fn foreign_key(name: &str, columns: &[&str], to: TableName, referenced: &[&str])
         columns: strings(columns),
         references: to,
         referenced_columns: strings(referenced),
+        on_update: Some(ReferentialAction::NoAction),
         ..ForeignKey::default()
     }
 }

@@ -15,6 +15,7 @@ pub mod diff;
 mod expression;
 pub mod forecast;
 mod grammar;
+pub mod guarantee;
 pub mod item;
 pub mod model;
 mod partition;

@@ -134,26 +134,31 @@ async fn keys_and_foreign_keys_of_every_shape_are_in_the_catalog() {
             UniqueKey {
                 name: "employee_email".into(),
                 columns: strings(&["email"]),
-                lax: false
+                ..UniqueKey::default()
             },
             UniqueKey {
                 name: "employee_names".into(),
                 columns: strings(&["first_name", "region_code"]),
-                lax: false
+                ..UniqueKey::default()
             },
         ]
     );
-    let index = |name: &str, columns: &[&str], unique| Index {
+    let index = |name: &str, columns: &[&str], condition: Option<&str>| Index {
         name: name.into(),
         columns: strings(columns),
-        unique,
+        unique: name != "employee_place",
+        condition: condition.map(str::to_owned),
     };
     assert_eq!(
         employee.indexes,
         [
-            index("employee_boss", &["region_code"], true),
-            index("employee_lower", &["lower(email::text)", "id"], true),
-            index("employee_place", &["region_country", "region_code"], false),
+            index(
+                "employee_boss",
+                &["region_code"],
+                Some("manager_id IS NULL")
+            ),
+            index("employee_lower", &["lower(email::text)", "id"], None),
+            index("employee_place", &["region_country", "region_code"], None),
         ]
     );
     assert_eq!(

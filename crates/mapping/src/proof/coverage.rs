@@ -6,18 +6,9 @@ use dynafold_relational::catalog::{Catalog, Dbms, Table, TableName};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 
 use super::Coverage;
-use super::facts::{ProofSubject, RelationKind};
+use super::facts::{Covered, RelationKind};
 use crate::model::{AttributeNode, ChildContainer, Explode, Placeholder, Template};
 use crate::template::Filter;
-
-/// What coverage needs of an item type besides its facts.
-pub(crate) struct Covered<'a> {
-    pub subject: ProofSubject<'a>,
-    /// The scan of its pass.
-    pub scan: &'a Scan,
-    /// The columns that `omit` names.
-    pub omitted: Vec<&'a str>,
-}
 
 /// The columns that items are made of, table by table; whether their values are in the items, or only a part of them.
 type Used<'a> = BTreeMap<&'a TableName, BTreeMap<&'a str, Share>>;

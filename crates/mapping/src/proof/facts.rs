@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::Table;
 use dynafold_relational::catalog::{DataType, Dbms};
+use dynafold_relational::scan::Scan;
 use jiff::tz::TimeZone;
 
 use super::domain::Domain;
@@ -93,6 +94,15 @@ pub(crate) struct ProofSubject<'a> {
     pub table: &'a Table,
     /// What times without a zone mean.
     pub time_zone: &'a TimeZone,
+}
+
+/// An item type with what is read for it.
+pub(crate) struct Covered<'a> {
+    pub subject: ProofSubject<'a>,
+    /// The scan of its pass.
+    pub scan: &'a Scan,
+    /// The columns that `omit` names.
+    pub omitted: Vec<&'a str>,
 }
 
 impl<'a> ProofSubject<'a> {

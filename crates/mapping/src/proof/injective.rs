@@ -14,12 +14,7 @@ use crate::model::AttributeNode;
 
 /// Proves that the keys of an item type are apart, or says why not. `None` for a faulty key.
 pub(crate) fn prove(subject: ProofSubject<'_>) -> Option<Injectivity> {
-    let mut readings: Vec<ValueReading<'_>> = Vec::new();
-    for (name, node) in subject.key()? {
-        if let AttributeNode::Template(template) = node {
-            readings.extend(read(&subject.known(template), name));
-        }
-    }
+    let readings = readings(subject)?;
     let facts = subject.facts;
     let candidates = facts.unique.iter().filter(|key| !key.columns.is_empty());
     let best = candidates
@@ -29,6 +24,38 @@ pub(crate) fn prove(subject: ProofSubject<'_>) -> Option<Injectivity> {
         None => keyless(facts.origin),
         Some((key, gaps)) => judged(subject, key, &gaps, &readings),
     })
+}
+
+/// The places of the row that an item's key is made of, each with whether its value can be read back from the key. `None`
+/// where members of documents or more than templates make it.
+pub(crate) fn key_columns(subject: ProofSubject<'_>) -> Option<Vec<(usize, bool)>> {
+    let is_plain = |node: &AttributeNode| {
+        matches!(
+            node,
+            AttributeNode::Template(_) | AttributeNode::Constant(_)
+        )
+    };
+    if !subject.key()?.into_iter().all(|(_, node)| is_plain(node)) {
+        return None;
+    }
+    let readings = readings(subject)?;
+    let places = readings.iter().map(|reading| {
+        let place = &reading.each.placeholder.place;
+        let is_column = place.path.is_empty();
+        is_column.then(|| (place.column, reading.gap() == Gap::None))
+    });
+    places.collect()
+}
+
+/// Every value of the key.
+fn readings(subject: ProofSubject<'_>) -> Option<Vec<ValueReading<'_>>> {
+    let mut readings = Vec::new();
+    for (name, node) in subject.key()? {
+        if let AttributeNode::Template(template) = node {
+            readings.extend(read(&subject.known(template), name));
+        }
+    }
+    Some(readings)
 }
 
 /// Every value of a template, and whether it can be read back.

@@ -13,6 +13,7 @@
 //! | `coverage` | which columns are in no item? |
 //! | `indexes` | which item types are in an index, and when? |
 //! | `size` | how large can an item be, and what does writing it cost? |
+//! | `guarantees` | what does the database keep, and what takes its place? |
 //! | `reach` | which item types does an access pattern find? |
 //!
 //! They stand on `text` (what a value can look like), `domain` and `passage` (what a column's type and the filters make of
@@ -23,6 +24,7 @@ mod coverage;
 mod domain;
 mod facts;
 mod forms;
+mod guarantees;
 mod indexes;
 mod injective;
 mod meet;
@@ -35,11 +37,12 @@ mod text;
 mod texts;
 
 pub(super) use apart::{ApartReason, MOST_PAIRS, Pairs, pairs};
-pub(super) use coverage::{Covered, coverage, numbered_keys};
+pub(super) use coverage::{coverage, numbered_keys};
 pub(super) use domain::Domain;
 pub(super) use facts::{
-    ColumnFact, ProofSubject, RelationKind, RowFacts, TypeBounds, UniqueColumns,
+    ColumnFact, Covered, ProofSubject, RelationKind, RowFacts, TypeBounds, UniqueColumns,
 };
+pub(super) use guarantees::guarantees;
 pub(super) use indexes::{fixed, index, key_attributes};
 pub(super) use injective::{KeyProofEnd, prove};
 pub(super) use meet::ProofBudget;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::claim::{Claim, ClaimKind};
+use crate::guarantee::Guarantees;
 
 /// Everything that was shown of a mapping: claims, and plain data beside them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -24,6 +25,9 @@ pub struct Proofs {
     pub sizes: Vec<SizeProof>,
     /// For each access pattern: how it is served.
     pub patterns: Vec<PatternProof>,
+    /// What the database guarantees, and what takes its place.
+    #[serde(skip)]
+    pub guarantees: Guarantees,
 }
 
 impl Proofs {

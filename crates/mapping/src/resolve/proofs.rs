@@ -1,5 +1,7 @@
 //! Hands item types to the proofs, and tells what does not hold with its place in the file.
 
+use std::collections::BTreeSet;
+
 use dynafold_dynamodb::{Index, Table};
 
 use super::reached::PatternFinds;
@@ -9,8 +11,8 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::model::AttributeNode;
 use crate::proof::{
     ApartReason, Covered, IndexProof, KeyProofEnd, MOST_PAIRS, Pairs, ProofSubject, Proofs,
-    RefusedContent, RelationKind, SizeProof, coverage, disorders, index, key_attributes,
-    numbered_keys, order, prove, refused, size, sort_keys,
+    RefusedContent, RelationKind, SizeProof, coverage, disorders, guarantees, index,
+    key_attributes, numbered_keys, order, prove, refused, size, sort_keys,
 };
 
 /// Tells of keys that may meet and of sort keys out of order.
@@ -261,6 +263,15 @@ pub(super) fn report(
     let sizes: Vec<SizeProof> = each().map(size).collect();
     let mut claims: Vec<Claim> = each().filter_map(own_keys).collect();
     claims.extend(keys_of_pairs(subjects, pairs));
+    let of_pairs = claims.iter().filter(|claim| claim.of.item_types.len() != 1);
+    let of_pairs = of_pairs.filter(|claim| !claim.is_proved());
+    let mut meeting: BTreeSet<&str> = of_pairs
+        .flat_map(|claim| claim.of.item_types.iter().map(String::as_str))
+        .collect();
+    if pairs.left > 0 {
+        meeting.extend(subjects.iter().map(|subject| &*subject.item.name));
+    }
+    let guarantees = guarantees(&covered, whole.catalog, &meeting);
     claims.extend(each().flat_map(order));
     claims.extend(indexes.iter().flat_map(in_index));
     claims.extend(sizes.iter().map(sized));
@@ -273,6 +284,7 @@ pub(super) fn report(
         indexes,
         sizes,
         patterns: Vec::new(),
+        guarantees,
     }
 }
 

@@ -321,9 +321,10 @@ pub struct ForeignKey {
     /// What becomes of a row when its parent is deleted.
     #[serde(default, skip_serializing_if = "ReferentialAction::is_default")]
     pub on_delete: ReferentialAction,
-    /// What becomes of a row when the columns of its parent that it refers to change.
-    #[serde(default, skip_serializing_if = "ReferentialAction::is_default")]
-    pub on_update: ReferentialAction,
+    /// What becomes of a row when the columns of its parent that it refers to change; `None` where it was not read, as in a
+    /// catalog's file of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_update: Option<ReferentialAction>,
     /// How far it is enforced by its declaration.
     #[serde(default, skip_serializing_if = "Enforcement::is_default")]
     pub enforcement: Enforcement,

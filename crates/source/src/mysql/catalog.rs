@@ -411,7 +411,7 @@ fn add_foreign_keys(
             references,
             referenced_columns: columns(6)?,
             on_delete: ReferentialAction::read(&text(first, 7)?),
-            on_update: ReferentialAction::read(&text(first, 8)?),
+            on_update: Some(ReferentialAction::read(&text(first, 8)?)),
             // None is declared to be without effect; a session may switch all of them off.
             enforcement: Enforcement::Enforced,
         });

@@ -360,7 +360,7 @@ async fn read_foreign_keys(
             references: table_name(referenced.clone()),
             referenced_columns: parts.iter().filter_map(|part| part.3.clone()).collect(),
             on_delete: ReferentialAction::read(on_delete),
-            on_update: ReferentialAction::read(on_update),
+            on_update: Some(ReferentialAction::read(on_update)),
             // A connection decides for all of its keys.
             enforcement: Enforcement::Enforced,
         });

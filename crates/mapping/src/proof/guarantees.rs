@@ -1,0 +1,790 @@
+//! What the database guarantees of the tables that are used, and what takes its place.
+//!
+//! An item's key takes the place of a unique key where it is made of exactly its columns: each can be read back from it, so
+//! that no two values share a key, and nothing else is in it, so that one value has one key. Whatever is less than that needs
+//! a guard item.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dynafold_relational::catalog::{
+    Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Index, ReferentialAction, Table,
+    TableName,
+};
+use dynafold_relational::scan::{Embed, Match, Relation, Scan, ScanColumn};
+
+use super::facts::{Covered, RelationKind};
+use super::injective::key_columns;
+use crate::guarantee::{Guarantee, GuaranteeKind, Guarantees, KeptBy};
+
+/// Everything that the database guarantees of the tables that are used. `meeting`: the item types of which it was not shown
+/// that no other makes their keys.
+pub(crate) fn guarantees(
+    covered: &[Covered<'_>],
+    catalog: &Catalog,
+    meeting: &BTreeSet<&str>,
+) -> Guarantees {
+    let uses = TableUses::of(covered);
+    let mut all = Guarantees::default();
+    for table in &catalog.tables {
+        if !uses.is_used(&table.name) || !table.is_stored() {
+            continue;
+        }
+        let of_table = OfTable {
+            table,
+            covered,
+            catalog,
+            uses: &uses,
+            meeting,
+        };
+        all.guarantees.extend(of_table.keys());
+        all.guarantees.extend(of_table.unique_indexes());
+        all.guarantees.extend(of_table.foreign_keys());
+        all.guarantees.extend(of_table.not_null());
+        all.guarantees.extend(of_table.conditions());
+        all.guarantees.extend(of_table.values());
+        all.guarantees.extend(of_table.triggers());
+    }
+    all.not_read = not_read(covered, catalog, &uses);
+    all
+}
+
+/// What the mapping does with the tables.
+struct TableUses<'a> {
+    /// The item types that are made of a table's rows.
+    made: BTreeMap<&'a TableName, Vec<usize>>,
+    /// The embeds of a table's rows, each with the relation that they are in and its item type.
+    embedded: BTreeMap<&'a TableName, Vec<(&'a Embed, &'a Relation, usize)>>,
+    /// The item types that look up a table's rows.
+    joined: BTreeMap<&'a TableName, Vec<usize>>,
+}
+
+impl<'a> TableUses<'a> {
+    fn of(covered: &[Covered<'a>]) -> Self {
+        let mut uses = Self {
+            made: BTreeMap::new(),
+            embedded: BTreeMap::new(),
+            joined: BTreeMap::new(),
+        };
+        for (at, each) in covered.iter().enumerate() {
+            if let Relation::Table(name) = &each.scan.from {
+                uses.made.entry(name).or_default().push(at);
+            }
+            uses.add(each.scan, at, Some(&each.subject.item.embeds()));
+        }
+        uses
+    }
+
+    /// Adds what a scan joins and embeds. One scan may serve several item types: `own` are the embeds of this one.
+    fn add(&mut self, scan: &'a Scan, at: usize, own: Option<&[usize]>) {
+        for join in &scan.joins {
+            self.joined.entry(&join.table).or_default().push(at);
+        }
+        for (column, embed) in scan.embeds() {
+            if own.is_some_and(|own| !own.contains(&column)) {
+                continue;
+            }
+            if let Relation::Table(name) = &embed.rows.from {
+                let place = (embed, &scan.from, at);
+                self.embedded.entry(name).or_default().push(place);
+            }
+            self.add(&embed.rows, at, None);
+        }
+    }
+
+    fn is_used(&self, table: &TableName) -> bool {
+        self.made.contains_key(table)
+            || self.embedded.contains_key(table)
+            || self.joined.contains_key(table)
+    }
+
+    fn made_of(&self, table: &TableName) -> &[usize] {
+        self.made.get(table).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// A table that is used.
+#[derive(Clone, Copy)]
+struct OfTable<'w, 'a> {
+    table: &'a Table,
+    covered: &'w [Covered<'a>],
+    catalog: &'a Catalog,
+    uses: &'w TableUses<'a>,
+    meeting: &'w BTreeSet<&'w str>,
+}
+
+/// What takes the place of a guarantee, with the item type that it is about.
+struct Kept {
+    by: KeptBy,
+    item_type: Option<String>,
+    how: String,
+}
+
+impl Kept {
+    fn by_application(how: impl Into<String>) -> Self {
+        Self {
+            by: KeptBy::Application,
+            item_type: None,
+            how: how.into(),
+        }
+    }
+}
+
+/// Whether the key of an item type takes the place of a unique key.
+enum KeyFit {
+    /// It does.
+    Kept,
+    /// It is made of these columns, and does not all the same, for this reason.
+    Flawed(String),
+    /// It is made of other columns.
+    Other,
+}
+
+impl OfTable<'_, '_> {
+    fn guarantee(
+        &self,
+        kind: GuaranteeKind,
+        columns: &[String],
+        declared: String,
+        kept: Kept,
+    ) -> Guarantee {
+        Guarantee {
+            table: self.catalog.display_name(&self.table.name),
+            kind,
+            name: None,
+            columns: columns.to_vec(),
+            declared,
+            doubt: None,
+            kept_by: kept.by,
+            item_type: kept.item_type,
+            how: kept.how,
+        }
+    }
+
+    /// The primary key and the unique keys.
+    fn keys(&self) -> Vec<Guarantee> {
+        let table = self.table;
+        let inherited = (!table.heirs.is_empty())
+            .then_some("it does not hold over the tables that inherit from this one");
+        let doubt = |name: Option<&str>| {
+            let mut keys = table.keys(self.catalog.dbms);
+            let own = keys.find(|key| key.name == name);
+            own.and_then(|key| key.doubt)
+                .or(inherited)
+                .map(str::to_owned)
+        };
+        let mut found = Vec::new();
+        if !table.primary_key.is_empty() {
+            let columns = &table.primary_key;
+            let kept = self.unique(columns, table.prefix_primary_key, false);
+            let declared = format!("PRIMARY KEY ({})", columns.join(", "));
+            found.push(Guarantee {
+                doubt: doubt(None),
+                ..self.guarantee(GuaranteeKind::PrimaryKey, columns, declared, kept)
+            });
+        }
+        for key in &table.unique_keys {
+            let kept = self.unique(&key.columns, key.prefix, key.nulls_equal);
+            let (nulls, prefix) = (
+                if key.nulls_equal {
+                    " NULLS NOT DISTINCT"
+                } else {
+                    ""
+                },
+                if key.prefix {
+                    ", only the beginning of a column"
+                } else {
+                    ""
+                },
+            );
+            let declared = format!("UNIQUE{nulls} ({}){prefix}", key.columns.join(", "));
+            found.push(Guarantee {
+                name: Some(key.name.clone()),
+                doubt: doubt(Some(&key.name)),
+                ..self.guarantee(GuaranteeKind::Unique, &key.columns, declared, kept)
+            });
+        }
+        found
+    }
+
+    /// What keeps columns unique.
+    fn unique(&self, columns: &[String], prefix: bool, nulls_equal: bool) -> Kept {
+        if let Some(copies) = self.copies() {
+            return copies;
+        }
+        let mut flaw = None;
+        for at in self.uses.made_of(&self.table.name) {
+            let Some(each) = self.covered.get(*at) else {
+                continue;
+            };
+            match self.fit(each, columns) {
+                KeyFit::Kept if !prefix => return self.kept_by_key(each, columns),
+                KeyFit::Kept => {
+                    let name = &each.subject.item.name;
+                    let because = format!(
+                        "the key of `{name}` has the whole columns, and the database compares a beginning"
+                    );
+                    flaw.get_or_insert(because);
+                }
+                KeyFit::Flawed(because) => {
+                    flaw.get_or_insert(because);
+                }
+                KeyFit::Other => {}
+            }
+        }
+        if self.uses.made_of(&self.table.name).is_empty()
+            && let Some(kept) = self.within_parent(columns)
+        {
+            return kept;
+        }
+        let columns_of_table = columns.iter().map(|name| self.table.column(name));
+        let columns_of_table: Vec<&Column> = columns_of_table.flatten().collect();
+        let mut how = flaw.unwrap_or_else(|| "no item key is made of exactly these columns".into());
+        how.push_str(&self.guard(&format!("of ({})", columns.join(", "))));
+        if prefix {
+            how.push_str(", cut to the same beginning");
+        }
+        if columns_of_table.iter().any(|column| column.insensitive) {
+            how.push_str("; its texts have one spelling, because the database takes texts for equal that differ in case, accents or blanks at the end");
+        }
+        if nulls_equal {
+            how.push_str("; NULL counts as a value");
+        } else if columns_of_table.iter().any(|column| column.nullable) {
+            how.push_str("; a row with a NULL there needs none");
+        }
+        if matches!(columns_of_table.as_slice(), [one] if one.is_numbered()) {
+            how.push_str("; not needed where no number is given twice (a UUID, a counter item)");
+        }
+        Kept {
+            by: KeptBy::GuardItem,
+            item_type: None,
+            how,
+        }
+    }
+
+    /// What a guard item is made of, said behind the reason for it.
+    fn guard(&self, made_of: &str) -> String {
+        let names = self.names(self.uses.made_of(&self.table.name));
+        let with = if names.is_empty() {
+            "the item".to_owned()
+        } else {
+            names
+        };
+        format!(
+            ": one more item whose key is made {made_of}, put with `attribute_not_exists` in one transaction with {with}, and deleted with it"
+        )
+    }
+
+    /// The names of item types, each between backticks.
+    fn names(&self, item_types: &[usize]) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for each in item_types.iter().filter_map(|at| self.covered.get(*at)) {
+            let name = format!("`{}`", each.subject.item.name);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.join(", ")
+    }
+
+    /// Where no item stands for a row of the table: items of others have its values.
+    fn copies(&self) -> Option<Kept> {
+        let name = &self.table.name;
+        let is_made = !self.uses.made_of(name).is_empty() || self.uses.embedded.contains_key(name);
+        if is_made {
+            return None;
+        }
+        let joined = self.uses.joined.get(name);
+        let joined = self.names(joined.map_or(&[], Vec::as_slice));
+        Some(Kept::by_application(format!(
+            "no item stands for a row of this table: {joined} may have copies of its values"
+        )))
+    }
+
+    fn kept_by_key(&self, each: &Covered<'_>, columns: &[String]) -> Kept {
+        let item_type = each.subject.item.name.to_string();
+        let partition = &each.subject.table.partition.name;
+        let mut how = format!(
+            "the key of `{item_type}` is made of exactly these columns: a put with `attribute_not_exists({partition})` is refused where such a row is there"
+        );
+        let made = self.uses.made_of(&self.table.name);
+        let others = made.iter().copied().filter(|at| {
+            let other = self.covered.get(*at);
+            other.is_some_and(|other| other.subject.item.name != each.subject.item.name)
+        });
+        let others: Vec<usize> = others.collect();
+        if !others.is_empty() {
+            how.push_str(&format!(
+                "; {} of the same row goes with it in one transaction",
+                self.names(&others)
+            ));
+        }
+        let nullable = |name: &String| self.table.column(name).is_some_and(|c| c.nullable);
+        if columns.iter().any(nullable) {
+            how.push_str("; a row with a NULL there makes no such item");
+        }
+        Kept {
+            by: KeptBy::Key,
+            item_type: Some(item_type),
+            how,
+        }
+    }
+
+    /// Whether an item type's key is made of exactly these columns, for every row.
+    fn fit(&self, each: &Covered<'_>, columns: &[String]) -> KeyFit {
+        let subject = each.subject;
+        let is_of_table =
+            matches!(&each.scan.from, Relation::Table(name) if *name == self.table.name);
+        if !is_of_table || !subject.item.explodes.is_empty() {
+            return KeyFit::Other;
+        }
+        let Some(held) = key_columns(subject) else {
+            return KeyFit::Other;
+        };
+        let base = |place: usize| match each.scan.columns.get(place) {
+            Some(ScanColumn::Column {
+                join: None, name, ..
+            }) => Some(name),
+            _ => None,
+        };
+        let names = held.iter().map(|(place, _)| base(*place));
+        let Some(names) = names.collect::<Option<BTreeSet<&String>>>() else {
+            return KeyFit::Other;
+        };
+        if !names
+            .into_iter()
+            .eq(columns.iter().collect::<BTreeSet<_>>())
+        {
+            return KeyFit::Other;
+        }
+        let name = &subject.item.name;
+        let flawed = |because: &str| {
+            KeyFit::Flawed(format!(
+                "the key of `{name}` is made of these columns, but {because}"
+            ))
+        };
+        let read_back = |column: &String| {
+            let mut readings = held.iter();
+            readings.any(|(place, is_read_back)| *is_read_back && base(*place) == Some(column))
+        };
+        let is_exact = |column: &String| {
+            let column = self.table.column(column);
+            column.is_some_and(|column| is_exact(column, self.catalog.dbms))
+        };
+        if subject.facts.filtered {
+            flawed("only rows that its `where` takes have such an item")
+        } else if subject.facts.origin != RelationKind::Table {
+            flawed("rows of other tables are read with it, or a join may give a row several times")
+        } else if !columns.iter().all(read_back) {
+            flawed("different values may make one key")
+        } else if !columns.iter().all(is_exact) {
+            flawed("values that the database takes for equal may make different keys")
+        } else if self.meeting.contains(&**name) {
+            flawed("it was not shown that no other item type makes the same key")
+        } else {
+            KeyFit::Kept
+        }
+    }
+
+    /// Columns of embedded rows that hold what leads to the parent: all rows that could be equal are in one item.
+    fn within_parent(&self, columns: &[String]) -> Option<Kept> {
+        let [(embed, _, at)] = self.uses.embedded.get(&self.table.name)?.as_slice() else {
+            return None;
+        };
+        let leads = embed.on.iter().all(|on| columns.contains(&on.theirs));
+        leads.then(|| {
+            Kept::by_application(format!(
+                "rows that could be equal are in one item of {}: the application compares them, and writes on the condition that the item is as it was read",
+                self.names(&[*at])
+            ))
+        })
+    }
+
+    /// Unique indexes over expressions or a part of the rows.
+    fn unique_indexes(&self) -> Vec<Guarantee> {
+        let indexes = self.table.indexes.iter().filter(|index| index.unique);
+        let found = indexes.map(|index| {
+            let kept = self.copies().unwrap_or_else(|| self.partial(index));
+            let condition = index.condition.as_ref();
+            let condition = condition.map_or_else(String::new, |sql| format!(" WHERE {sql}"));
+            let declared = format!("UNIQUE ({}){condition}", index.columns.join(", "));
+            Guarantee {
+                name: Some(index.name.clone()),
+                ..self.guarantee(GuaranteeKind::Unique, &index.columns, declared, kept)
+            }
+        });
+        found.collect()
+    }
+
+    fn partial(&self, index: &Index) -> Kept {
+        let columns = index.columns.join(", ");
+        let mut how = match &index.condition {
+            Some(_) => "it holds for some rows only",
+            None if index
+                .columns
+                .iter()
+                .all(|one| self.table.column(one).is_some()) =>
+            {
+                "it compares otherwise than its columns do"
+            }
+            None => "it is over an expression",
+        }
+        .to_owned();
+        how.push_str(&self.guard(&format!("of ({columns})")));
+        if index.condition.is_some() {
+            how.push_str("; it is there as long as the condition holds");
+        }
+        Kept {
+            by: KeptBy::GuardItem,
+            item_type: None,
+            how,
+        }
+    }
+
+    fn foreign_keys(&self) -> Vec<Guarantee> {
+        let keys = self.table.foreign_keys.iter();
+        let found = keys.map(|key| {
+            let on_update = key.on_update.map_or_else(String::new, |action| {
+                format!(" ON UPDATE {}", action.word())
+            });
+            let declared = format!(
+                "FOREIGN KEY ({}) REFERENCES {} ({}) ON DELETE {}{on_update}",
+                key.columns.join(", "),
+                self.catalog.display_name(&key.references),
+                key.referenced_columns.join(", "),
+                key.on_delete.word(),
+            );
+            let kept = match self.copies() {
+                Some(copies) => copies,
+                None => self.embedded(key).unwrap_or_else(|| self.referring(key)),
+            };
+            Guarantee {
+                name: Some(key.name.clone()),
+                doubt: self.unenforced(key).map(str::to_owned),
+                ..self.guarantee(GuaranteeKind::ForeignKey, &key.columns, declared, kept)
+            }
+        });
+        found.collect()
+    }
+
+    fn unenforced(&self, key: &ForeignKey) -> Option<&'static str> {
+        match (key.enforcement, self.catalog.dbms) {
+            (Enforcement::Enforced, Dbms::Postgres) => None,
+            (Enforcement::Enforced, Dbms::Mysql | Dbms::Mariadb) => {
+                Some("a session that turns `foreign_key_checks` off is not held to it")
+            }
+            (Enforcement::Enforced, Dbms::Sqlite) => {
+                Some("only connections that turn `PRAGMA foreign_keys` on are held to it")
+            }
+            (declared, _) => unenforced(declared),
+        }
+    }
+
+    /// A foreign key by which rows are embedded in their parent, and are nowhere else.
+    fn embedded(&self, key: &ForeignKey) -> Option<Kept> {
+        if !self.uses.made_of(&self.table.name).is_empty() {
+            return None;
+        }
+        let [(embed, from, at)] = self.uses.embedded.get(&self.table.name)?.as_slice() else {
+            return None;
+        };
+        let is_parent = matches!(from, Relation::Table(name) if *name == key.references);
+        if !is_parent || !is_along(&embed.on, key) {
+            return None;
+        }
+        let item_type = self.covered.get(*at)?.subject.item.name.to_string();
+        let mut how = format!(
+            "its rows are in the items of `{item_type}`, and go with them: none is there without its parent"
+        );
+        how.push_str(match key.on_delete {
+            ReferentialAction::Cascade => "",
+            ReferentialAction::NoAction => "; the database refuses to delete a parent that has rows, and a delete of the item needs a condition for that",
+            ReferentialAction::SetNull | ReferentialAction::SetDefault => "; the database keeps the rows of a parent that is deleted, and here the application moves them before",
+        });
+        Some(Kept {
+            by: KeptBy::Item,
+            item_type: Some(item_type),
+            how,
+        })
+    }
+
+    /// A foreign key of rows that are items, or in the items of others.
+    fn referring(&self, key: &ForeignKey) -> Kept {
+        let parent = self.catalog.table(&key.references);
+        let of_parent = parent.map(|table| OfTable { table, ..*self });
+        let made = self.uses.made_of(&key.references);
+        let keyed = made.iter().filter_map(|at| self.covered.get(*at));
+        let keyed = keyed.into_iter().find(|each| {
+            let fit = of_parent.map(|parent| parent.fit(each, &key.referenced_columns));
+            matches!(fit, Some(KeyFit::Kept))
+        });
+        let deleted = match key.on_delete {
+            ReferentialAction::NoAction => {
+                "before a parent is deleted, the application looks for its rows"
+            }
+            ReferentialAction::Cascade => {
+                "when a parent is deleted, the application deletes its rows"
+            }
+            ReferentialAction::SetNull => {
+                "when a parent is deleted, the application takes the reference out of its rows"
+            }
+            ReferentialAction::SetDefault => {
+                "when a parent is deleted, the application writes the default into its rows"
+            }
+        };
+        let changed = match key.on_update {
+            None | Some(ReferentialAction::NoAction) => "",
+            Some(_) => "; when the parent's columns change, it writes its rows again",
+        };
+        let written = self.catalog.display_name(&key.references);
+        let columns = key.referenced_columns.join(", ");
+        match keyed {
+            Some(each) => {
+                let item_type = each.subject.item.name.to_string();
+                let partition = &each.subject.table.partition.name;
+                Kept {
+                    by: KeptBy::ConditionCheck,
+                    how: format!(
+                        "a `ConditionCheck` with `attribute_exists({partition})` on the item of `{item_type}`, in one transaction with the write; {deleted}{changed}"
+                    ),
+                    item_type: Some(item_type),
+                }
+            }
+            None if made.is_empty() => Kept::by_application(format!(
+                "no item stands for a row of {written}: whether the parent is there is the application's to know; {deleted}{changed}"
+            )),
+            None => Kept::by_application(format!(
+                "no item key is known to be made of exactly {written} ({columns}): the application looks the parent up before it writes; {deleted}{changed}"
+            )),
+        }
+    }
+
+    /// The columns that are not NULL, but for those of the primary key.
+    fn not_null(&self) -> Vec<Guarantee> {
+        let table = self.table;
+        let required = table
+            .columns
+            .iter()
+            .filter(|column| !column.nullable && !table.primary_key.contains(&column.name));
+        let alone = |name: &str| {
+            let made = self.uses.made_of(&table.name).iter();
+            let made = made.filter_map(|at| self.covered.get(*at));
+            made.into_iter().find(|each| is_key_attribute(each, name))
+        };
+        let (keyed, others): (Vec<&Column>, Vec<&Column>) =
+            required.partition(|column| alone(&column.name).is_some());
+        let mut found = Vec::new();
+        for column in keyed {
+            let item_type = alone(&column.name).map(|each| each.subject.item.name.to_string());
+            let kept = Kept {
+                by: KeptBy::Key,
+                item_type,
+                how: "it is a key attribute by itself, and DynamoDB takes no item without its key"
+                    .into(),
+            };
+            let columns = [column.name.clone()];
+            let declared = format!("NOT NULL ({})", column.name);
+            found.push(self.guarantee(GuaranteeKind::NotNull, &columns, declared, kept));
+        }
+        if !others.is_empty() {
+            let columns: Vec<String> = others.iter().map(|column| column.name.clone()).collect();
+            let kept = Kept::by_application("the application writes no item without them");
+            let declared = format!("NOT NULL ({})", columns.join(", "));
+            found.push(self.guarantee(GuaranteeKind::NotNull, &columns, declared, kept));
+        }
+        found
+    }
+
+    /// Checks and exclusion constraints.
+    fn conditions(&self) -> Vec<Guarantee> {
+        let checks = self.table.checks.iter().flatten().map(|check| {
+            let kept = Kept::by_application("the application checks it before it writes");
+            let declared = format!("CHECK ({})", check.expression);
+            (GuaranteeKind::Check, check, declared, kept)
+        });
+        let exclusions = self.table.exclusions.iter().map(|one| {
+            let kept = Kept::by_application(
+                "no condition compares an item with other items: the application looks for rows in the way, and keeps others from writing meanwhile, as with a lock item in its transaction",
+            );
+            (GuaranteeKind::Exclusion, one, one.expression.clone(), kept)
+        });
+        let all = checks.chain(exclusions);
+        let found = all.map(|(kind, check, declared, kept)| Guarantee {
+            name: Some(check.name.clone()).filter(|name| !name.is_empty()),
+            doubt: unenforced(check.enforcement).map(str::to_owned),
+            ..self.guarantee(kind, &[], declared, kept)
+        });
+        found.collect()
+    }
+
+    /// What single columns are given or may hold.
+    fn values(&self) -> Vec<Guarantee> {
+        let mut found = Vec::new();
+        for column in &self.table.columns {
+            let name = &column.name;
+            let mut add = |kind, declared: String, how: &str| {
+                let columns = [name.clone()];
+                let kept = Kept::by_application(how);
+                found.push(self.guarantee(kind, &columns, declared, kept));
+            };
+            match &column.data_type {
+                DataType::Enum { values } => add(
+                    GuaranteeKind::Enum,
+                    format!("{name}: one of {}", values.join(", ")),
+                    "DynamoDB takes any text: the application writes no other",
+                ),
+                DataType::Set { values } => add(
+                    GuaranteeKind::Enum,
+                    format!("{name}: some of {}", values.join(", ")),
+                    "DynamoDB takes any set: the application writes no others",
+                ),
+                _ => {}
+            }
+            let default = column.default.as_deref();
+            match &column.generated {
+                Some(expression) => add(
+                    GuaranteeKind::Generated,
+                    format!("{name} GENERATED AS ({expression})"),
+                    "the application computes it whenever it writes what it is made of",
+                ),
+                None if column.is_numbered() => add(
+                    GuaranteeKind::Numbered,
+                    format!("{name} {}", default.unwrap_or("numbered by SQLite")),
+                    "the application makes the next one: a UUID, or a counter item that an update with `ADD` raises",
+                ),
+                None => {
+                    if let Some(default) = default {
+                        let how = "the application writes it where no value is given";
+                        add(
+                            GuaranteeKind::Default,
+                            format!("{name} DEFAULT {default}"),
+                            how,
+                        );
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn triggers(&self) -> Vec<Guarantee> {
+        let triggers = self.table.triggers.iter().flatten();
+        let found = triggers.map(|trigger| {
+            let kept = Kept::by_application(
+                "the application does what it does; what may come later can be done by who reads the table's stream",
+            );
+            let declared = format!("TRIGGER {} {}", trigger.name, trigger.event);
+            let declared = declared.trim_end().to_owned();
+            Guarantee {
+                name: Some(trigger.name.clone()),
+                ..self.guarantee(GuaranteeKind::Trigger, &[], declared, kept)
+            }
+        });
+        found.collect()
+    }
+}
+
+/// Whether a column is a key attribute of an item type's table by itself, for every row.
+fn is_key_attribute(each: &Covered<'_>, name: &str) -> bool {
+    let is_alone = |place: usize| {
+        let column = each.scan.columns.get(place);
+        matches!(column, Some(ScanColumn::Column { join: None, name: own, .. }) if own == name)
+    };
+    let keys = each.subject.key().unwrap_or_default();
+    !each.subject.facts.filtered
+        && keys.into_iter().any(|(_, node)| {
+            let template = node.template();
+            template.is_some_and(|template| match template.parts.as_slice() {
+                [crate::model::TemplatePart::Value(one)] => {
+                    one.filters.is_empty()
+                        && one.place.path.is_empty()
+                        && is_alone(one.place.column)
+                }
+                _ => false,
+            })
+        })
+}
+
+/// Whether children are found by exactly the columns of a foreign key.
+fn is_along(on: &[Match], key: &ForeignKey) -> bool {
+    let matched: BTreeSet<(&str, &str)> = on
+        .iter()
+        .filter(|on| on.join.is_none())
+        .map(|on| (on.theirs.as_str(), on.ours.as_str()))
+        .collect();
+    let columns = key.columns.iter().zip(&key.referenced_columns);
+    let wanted: BTreeSet<(&str, &str)> = columns.map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    matched.len() == on.len() && matched == wanted
+}
+
+fn unenforced(declared: Enforcement) -> Option<&'static str> {
+    match declared {
+        Enforcement::Enforced => None,
+        Enforcement::NotValid => Some("`NOT VALID`: rows that were there before may break it"),
+        Enforcement::NotEnforced => Some("`NOT ENFORCED`: nothing keeps it"),
+    }
+}
+
+/// Whether values that the database takes for equal are one value, and make one text. It is not claimed of floats (`-0`),
+/// intervals, documents and what is only printed.
+fn is_exact(column: &Column, dbms: Dbms) -> bool {
+    let is_sqlite = dbms == Dbms::Sqlite;
+    !column.insensitive
+        && match &column.data_type {
+            DataType::Integer { .. } => true,
+            DataType::Text { .. } => {
+                column.is_plain_text(dbms) || column.declared.starts_with("character(")
+            }
+            DataType::Decimal { .. }
+            | DataType::Boolean
+            | DataType::Uuid
+            | DataType::Date
+            | DataType::Timestamp { .. }
+            | DataType::Enum { .. }
+            | DataType::Binary { .. } => !is_sqlite,
+            _ => false,
+        }
+}
+
+/// What the catalog does not say of the tables that are used.
+fn not_read(covered: &[Covered<'_>], catalog: &Catalog, uses: &TableUses<'_>) -> Vec<String> {
+    let tables = || {
+        let tables = catalog.tables.iter();
+        tables.filter(|table| uses.is_used(&table.name))
+    };
+    let of = |what: &str, is: &dyn Fn(&Table) -> bool| {
+        let names = tables().filter(|table| is(table));
+        let names: Vec<String> = names.map(|t| catalog.display_name(&t.name)).collect();
+        (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")))
+    };
+    let is_unread = |key: &ForeignKey| key.on_update.is_none();
+    let mut missing: Vec<String> = [
+        of("CHECK constraints of", &|table| {
+            table.is_stored() && table.checks.is_none()
+        }),
+        of("triggers of", &|table| {
+            table.is_stored() && table.triggers.is_none()
+        }),
+        of("ON UPDATE of the foreign keys of", &|table| {
+            table.is_stored() && table.foreign_keys.iter().any(is_unread)
+        }),
+        of("the tables behind", &|table| !table.is_stored()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let queries = covered.iter().filter(|each| match &each.scan.from {
+        Relation::Query(_) => true,
+        Relation::Table(_) => false,
+    });
+    let queries: Vec<&str> = queries.map(|each| &*each.subject.item.name).collect();
+    if !queries.is_empty() {
+        missing.push(format!(
+            "the tables in the queries of {}",
+            queries.join(", ")
+        ));
+    }
+    if catalog.dbms == Dbms::Postgres {
+        missing.push("checks of domains, and rules".to_owned());
+    }
+    missing
+}
