@@ -3,6 +3,7 @@
 mod broken;
 mod collation;
 mod faults;
+mod guarantees;
 mod injective;
 mod many;
 mod range_end;

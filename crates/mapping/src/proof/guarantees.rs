@@ -238,8 +238,8 @@ impl OfTable<'_, '_> {
         }
         let columns_of_table = columns.iter().map(|name| self.table.column(name));
         let columns_of_table: Vec<&Column> = columns_of_table.flatten().collect();
-        let mut how = flaw.unwrap_or_else(|| "no item key is made of exactly these columns".into());
-        how.push_str(&self.guard(&format!("of ({})", columns.join(", "))));
+        let flaw = flaw.unwrap_or_else(|| "no item key is made of exactly these columns".into());
+        let mut how = self.guard(&flaw, columns);
         if prefix {
             how.push_str(", cut to the same beginning");
         }
@@ -251,26 +251,30 @@ impl OfTable<'_, '_> {
         } else if columns_of_table.iter().any(|column| column.nullable) {
             how.push_str("; a row with a NULL there needs none");
         }
-        if matches!(columns_of_table.as_slice(), [one] if one.is_numbered()) {
-            how.push_str("; not needed where no number is given twice (a UUID, a counter item)");
-        }
-        Kept {
-            by: KeptBy::GuardItem,
-            item_type: None,
-            how,
+        match columns_of_table.as_slice() {
+            [one] if one.is_numbered() => Kept::by_application(format!(
+                "{flaw}: the application gives no number twice (a UUID, a counter item), or writes a guard item"
+            )),
+            _ => Kept {
+                by: KeptBy::GuardItem,
+                item_type: None,
+                how,
+            },
         }
     }
 
-    /// What a guard item is made of, said behind the reason for it.
-    fn guard(&self, made_of: &str) -> String {
-        let names = self.names(self.uses.made_of(&self.table.name));
-        let with = if names.is_empty() {
-            "the item".to_owned()
-        } else {
-            names
-        };
+    /// Why a guard item is needed, and what it is made of.
+    fn guard(&self, because: &str, columns: &[String]) -> String {
+        let made = self.uses.made_of(&self.table.name);
+        let embedded = self.uses.embedded.get(&self.table.name).into_iter();
+        let within = embedded.flatten().map(|(.., at)| *at);
+        let item_types: Vec<usize> = made.iter().copied().chain(within).collect();
+        let partition = self.covered.first();
+        let partition = partition.map_or("", |each| &each.subject.table.partition.name);
         format!(
-            ": one more item whose key is made {made_of}, put with `attribute_not_exists` in one transaction with {with}, and deleted with it"
+            "{because}: one more item with a key made of ({}), put with `attribute_not_exists({partition})` and deleted in the transactions that write {}",
+            columns.join(", "),
+            self.names(&item_types)
         )
     }
 
@@ -416,20 +420,15 @@ impl OfTable<'_, '_> {
     }
 
     fn partial(&self, index: &Index) -> Kept {
-        let columns = index.columns.join(", ");
-        let mut how = match &index.condition {
+        let is_column = |one: &String| self.table.column(one).is_some();
+        let because = match &index.condition {
             Some(_) => "it holds for some rows only",
-            None if index
-                .columns
-                .iter()
-                .all(|one| self.table.column(one).is_some()) =>
-            {
+            None if index.columns.iter().all(is_column) => {
                 "it compares otherwise than its columns do"
             }
             None => "it is over an expression",
-        }
-        .to_owned();
-        how.push_str(&self.guard(&format!("of ({columns})")));
+        };
+        let mut how = self.guard(because, &index.columns);
         if index.condition.is_some() {
             how.push_str("; it is there as long as the condition holds");
         }
@@ -603,7 +602,7 @@ impl OfTable<'_, '_> {
         });
         let exclusions = self.table.exclusions.iter().map(|one| {
             let kept = Kept::by_application(
-                "no condition compares an item with other items: the application looks for rows in the way, and keeps others from writing meanwhile, as with a lock item in its transaction",
+                "no condition compares an item with others: the application looks for rows in the way and writes, in a transaction that a lock item keeps to one writer",
             );
             (GuaranteeKind::Exclusion, one, one.expression.clone(), kept)
         });
@@ -648,7 +647,13 @@ impl OfTable<'_, '_> {
                 ),
                 None if column.is_numbered() => add(
                     GuaranteeKind::Numbered,
-                    format!("{name} {}", default.unwrap_or("numbered by SQLite")),
+                    match default {
+                        Some(default) if default.starts_with("nextval(") => {
+                            format!("{name} DEFAULT {default}")
+                        }
+                        Some(default) => format!("{name} {default}"),
+                        None => format!("{name}, which SQLite numbers"),
+                    },
                     "the application makes the next one: a UUID, or a counter item that an update with `ADD` raises",
                 ),
                 None => {
@@ -670,7 +675,7 @@ impl OfTable<'_, '_> {
         let triggers = self.table.triggers.iter().flatten();
         let found = triggers.map(|trigger| {
             let kept = Kept::by_application(
-                "the application does what it does; what may come later can be done by who reads the table's stream",
+                "the application does the work of the trigger; work that may come later can follow the table's stream",
             );
             let declared = format!("TRIGGER {} {}", trigger.name, trigger.event);
             let declared = declared.trim_end().to_owned();
@@ -782,6 +787,14 @@ fn not_read(covered: &[Covered<'_>], catalog: &Catalog, uses: &TableUses<'_>) ->
             "the tables in the queries of {}",
             queries.join(", ")
         ));
+    }
+    let may_be_numbered = |table: &Table| {
+        let own = table.columns.iter();
+        let mut keys = own.filter(|column| table.primary_key == [column.name.as_str()]);
+        keys.any(|key| !key.rowid && key.declared.eq_ignore_ascii_case("integer"))
+    };
+    if catalog.dbms == Dbms::Sqlite {
+        missing.extend(of("whether SQLite numbers the keys of", &may_be_numbered));
     }
     if catalog.dbms == Dbms::Postgres {
         missing.push("checks of domains, and rules".to_owned());

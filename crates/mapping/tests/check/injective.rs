@@ -9,11 +9,13 @@ mod values;
 
 use dynafold_dynamodb::Attribute;
 use dynafold_mapping::claim::ClaimKind;
+use dynafold_mapping::guarantee::{GuaranteeKind, KeptBy};
 use dynafold_mapping::item::{Elements, Folder, evaluate};
-use dynafold_mapping::model::{AttributeNode, Template, TemplatePart};
+use dynafold_mapping::model::{AttributeNode, Model, Template, TemplatePart};
 use dynafold_mapping::template::{Context, Secret};
-use dynafold_mapping::{Described, Raw, resolve};
+use dynafold_mapping::{Described, Proofs, Raw, resolve};
 use dynafold_relational::catalog::Dbms;
+use dynafold_relational::scan::ScanColumn;
 use dynafold_relational::value::{Value, compare};
 use dynafold_testing::cases::part_of;
 use proptest::prelude::*;
@@ -29,6 +31,8 @@ struct Claimed {
     order: Option<bool>,
     /// Whether an example shows that the keys are not apart.
     broken: bool,
+    /// Whether the key takes the place of a unique key.
+    guaranteed: bool,
 }
 
 /// The values of a template, a segment that is left out as NULL, each as its filters give it.
@@ -81,6 +85,7 @@ fn holds(plan: &Plan) -> Result<Option<Claimed>, String> {
             .filter(|_| sort.is_some())
             .map(dynafold_mapping::claim::Claim::is_proved),
         broken: !proof.is_proved() && proof.example.is_some(),
+        guaranteed: kept(&proofs).next().is_some(),
     };
     let context = Context {
         now: jiff::Timestamp::UNIX_EPOCH,
@@ -90,6 +95,9 @@ fn holds(plan: &Plan) -> Result<Option<Claimed>, String> {
     let folder = Folder::new(&model, context.clone());
     let mut made: Vec<(String, Vec<Value>)> = Vec::new();
     let mut sorted: Vec<(String, Vec<Value>)> = Vec::new();
+    for columns in kept(&proofs) {
+        replaces(plan, columns, &model, &folder).map_err(|wrong| format!("{mapping}\n{wrong}"))?;
+    }
     // Where nothing is claimed, a few show that their keys are known.
     let is_claimed = claimed.keys || claimed.order == Some(true);
     let most = if is_claimed { usize::MAX } else { 8 };
@@ -141,6 +149,44 @@ fn holds(plan: &Plan) -> Result<Option<Claimed>, String> {
     Ok(Some(claimed))
 }
 
+/// The columns of the table that an item key is said to keep unique.
+fn kept(proofs: &Proofs) -> impl Iterator<Item = &[String]> {
+    let all = proofs.guarantees.guarantees.iter();
+    let is_unique = |kind| matches!(kind, GuaranteeKind::PrimaryKey | GuaranteeKind::Unique);
+    let kept = all.filter(move |one| is_unique(one.kind) && one.kept_by == KeptBy::Key);
+    kept.map(|one| one.columns.as_slice())
+}
+
+/// Whether rows have one key where they are equal in these columns, and only there.
+fn replaces(plan: &Plan, columns: &[String], model: &Model, folder: &Folder) -> Result<(), String> {
+    let scan = &model.passes[0].scan;
+    let held = |at: usize| {
+        let column = scan.columns.get(at);
+        matches!(column, Some(ScanColumn::Column { join: None, name, .. }) if columns.contains(name))
+    };
+    let key = |row: &[Value]| {
+        let folded = folder.fold(0, row).ok()?;
+        folder.key(&folded.item).map(|key| format!("{key:?}"))
+    };
+    let rows: Vec<Vec<Value>> = plan.rows().iter().map(|row| row.asked(model)).collect();
+    for (at, row) in rows.iter().enumerate() {
+        let Some(own) = key(row) else {
+            continue;
+        };
+        for other in &rows[at + 1..] {
+            let mixed = row.iter().zip(other).enumerate();
+            let mixed = mixed.map(|(at, (own, other))| if held(at) { own } else { other });
+            let mixed: Vec<Value> = mixed.cloned().collect();
+            let same = key(&mixed).is_none_or(|key| key == own);
+            let is_equal = mixed == *other;
+            if !same || !is_equal && key(other).as_ref() == Some(&own) {
+                return Err(format!("{columns:?}\n{row:?}\n{other:?}\n{own}"));
+            }
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: part_of(2_500), failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -158,10 +204,12 @@ fn enough_cases_of_every_shape_are_proved_and_enough_are_not() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut counts = [[0_u32; 4]; 3];
     let mut orders = [0_u32; 2];
+    let mut guaranteed = 0_u32;
     let draws = part_of(4_000);
     for _ in 0..draws {
         let plan = plan().new_tree(&mut runner).unwrap().current();
         let claimed = holds(&plan).unwrap();
+        guaranteed += u32::from(claimed.is_some_and(|claimed| claimed.guaranteed));
         let at = match claimed {
             None => 0,
             Some(Claimed { keys: true, .. }) => 1,
@@ -184,4 +232,5 @@ fn enough_cases_of_every_shape_are_proved_and_enough_are_not() {
         orders.iter().all(|count| *count > draws / 100),
         "{orders:?}"
     );
+    assert!(guaranteed > draws / 100, "{guaranteed} of {draws}");
 }
