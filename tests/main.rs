@@ -29,6 +29,7 @@ mod readme;
 mod relations;
 #[cfg(test)]
 mod source {
+    mod guarantees;
     mod mysql;
     mod postgres;
     mod range;

@@ -9,7 +9,7 @@ use super::catalog::CatalogOrigin;
 use super::failure::Failure;
 use super::options::{Format, SourceArguments};
 use super::output::OutputStreams;
-use super::{Outcome, mapping, proofs};
+use super::{Outcome, guarantees, mapping, proofs};
 use crate::diagnostic::{Severity, to_json};
 
 #[derive(Debug, Args)]
@@ -17,6 +17,7 @@ use crate::diagnostic::{Severity, to_json};
 Examples:
   dynafold check shop.yaml --source postgres://app@db/shop
   dynafold check shop.yaml --source postgres://app@db/shop --proofs
+  dynafold check shop.yaml --source postgres://app@db/shop --guarantees
   dynafold inspect --source postgres://app@db/shop --format json > catalog.json
   dynafold check shop.yaml --catalog catalog.json           works offline")]
 pub(in crate::cli) struct Check {
@@ -33,6 +34,9 @@ pub(in crate::cli) struct Check {
     /// Show every proof with its reason
     #[arg(long)]
     proofs: bool,
+    /// Show what the database guarantees and what takes its place: keys, guard items, the application
+    #[arg(long)]
+    guarantees: bool,
     /// Text for people or JSON for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -63,17 +67,25 @@ pub(super) async fn run(arguments: Check, output: &OutputStreams) -> Result<Outc
                     output.text("\n")?;
                 }
                 output.text(&proofs::text(proofs, arguments.proofs, output))?;
+                if arguments.guarantees {
+                    output.text(&guarantees::text(&proofs.guarantees, output))?;
+                }
             }
             output.text(&file.summary())?;
         }
         Format::Json => {
             let path = file.path.display().to_string();
-            output.json(&json!({
+            let mut report = json!({
                 "diagnostics": to_json(&path, &file.text, &checked.diagnostics),
                 "accepted": to_json(&path, &file.text, &checked.accepted),
                 "claims": checked.proofs.as_ref().map_or(&[][..], |proofs| &proofs.claims),
                 "proofs": checked.proofs,
-            }))?;
+            });
+            if let (true, Some(report)) = (arguments.guarantees, report.as_object_mut()) {
+                let guarantees = checked.proofs.as_ref().map(|proofs| &proofs.guarantees);
+                report.insert("guarantees".to_owned(), json!(guarantees));
+            }
+            output.json(&report)?;
         }
     }
     match file.counts() {

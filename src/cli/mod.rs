@@ -13,6 +13,7 @@ mod erase;
 mod export;
 mod failure;
 mod flags;
+mod guarantees;
 mod init;
 mod inspect;
 mod mapping;

@@ -442,16 +442,19 @@ impl OfTable<'_, '_> {
     fn foreign_keys(&self) -> Vec<Guarantee> {
         let keys = self.table.foreign_keys.iter();
         let found = keys.map(|key| {
-            let on_update = key.on_update.map_or_else(String::new, |action| {
-                format!(" ON UPDATE {}", action.word())
-            });
-            let declared = format!(
-                "FOREIGN KEY ({}) REFERENCES {} ({}) ON DELETE {}{on_update}",
+            let mut declared = format!(
+                "FOREIGN KEY ({}) REFERENCES {} ({})",
                 key.columns.join(", "),
                 self.catalog.display_name(&key.references),
                 key.referenced_columns.join(", "),
-                key.on_delete.word(),
             );
+            // `NO ACTION` and `RESTRICT` are one here, and neither is written.
+            let actions = [("DELETE", Some(key.on_delete)), ("UPDATE", key.on_update)];
+            for (event, action) in actions {
+                if let Some(action) = action.filter(|one| *one != ReferentialAction::NoAction) {
+                    declared.push_str(&format!(" ON {event} {}", action.word()));
+                }
+            }
             let kept = match self.copies() {
                 Some(copies) => copies,
                 None => self.embedded(key).unwrap_or_else(|| self.referring(key)),
@@ -518,7 +521,7 @@ impl OfTable<'_, '_> {
         });
         let deleted = match key.on_delete {
             ReferentialAction::NoAction => {
-                "before a parent is deleted, the application looks for its rows"
+                "the database refuses to delete a parent that has rows: here the application looks for them first"
             }
             ReferentialAction::Cascade => {
                 "when a parent is deleted, the application deletes its rows"
