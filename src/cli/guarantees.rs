@@ -17,7 +17,9 @@ pub(super) fn text(all: &Guarantees, output: &OutputStreams) -> String {
             continue;
         };
         text.push_str(&format!("{}\n", output.bold(&first.table)));
-        of_table.iter().for_each(|one| add(&mut text, one, output));
+        for one in of_table {
+            add(&mut text, one, output);
+        }
     }
     for missing in &all.not_read {
         text.push_str(&format!("not read: {missing}\n"));

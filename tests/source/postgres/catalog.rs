@@ -113,6 +113,15 @@ async fn keys_that_may_hold_equal_rows_are_lax() {
     assert_eq!(keys, expected);
 }
 
+fn index(name: &str, columns: &[&str], condition: Option<&str>) -> Index {
+    Index {
+        name: name.into(),
+        columns: strings(columns),
+        unique: name != "employee_place",
+        condition: condition.map(str::to_owned),
+    }
+}
+
 #[tokio::test]
 async fn keys_and_foreign_keys_of_every_shape_are_in_the_catalog() {
     let database = Database::with(KEYS).await;
@@ -143,12 +152,6 @@ async fn keys_and_foreign_keys_of_every_shape_are_in_the_catalog() {
             },
         ]
     );
-    let index = |name: &str, columns: &[&str], condition: Option<&str>| Index {
-        name: name.into(),
-        columns: strings(columns),
-        unique: name != "employee_place",
-        condition: condition.map(str::to_owned),
-    };
     assert_eq!(
         employee.indexes,
         [

@@ -253,7 +253,7 @@ impl OfTable<'_, '_> {
         }
         match columns_of_table.as_slice() {
             [one] if one.is_numbered() => Kept::by_application(format!(
-                "{flaw}: the application gives no number twice (a UUID, a counter item), or writes a guard item"
+                "gives no number twice (a UUID, a counter item), or writes a guard item: {flaw}"
             )),
             _ => Kept {
                 by: KeptBy::GuardItem,
@@ -300,7 +300,7 @@ impl OfTable<'_, '_> {
         let joined = self.uses.joined.get(name);
         let joined = self.names(joined.map_or(&[], Vec::as_slice));
         Some(Kept::by_application(format!(
-            "no item stands for a row of this table: {joined} may have copies of its values"
+            "keeps it where the rows are; no item stands for a row of this table, and {joined} may have copies of its values"
         )))
     }
 
@@ -397,7 +397,7 @@ impl OfTable<'_, '_> {
         let leads = embed.on.iter().all(|on| columns.contains(&on.theirs));
         leads.then(|| {
             Kept::by_application(format!(
-                "rows that could be equal are in one item of {}: the application compares them, and writes on the condition that the item is as it was read",
+                "compares the rows in one item of {}, where all are that could be equal, and writes on the condition that the item is as it was read",
                 self.names(&[*at])
             ))
         })
@@ -552,10 +552,10 @@ impl OfTable<'_, '_> {
                 }
             }
             None if made.is_empty() => Kept::by_application(format!(
-                "no item stands for a row of {written}: whether the parent is there is the application's to know; {deleted}{changed}"
+                "knows whether the parent is there: no item stands for a row of {written}; {deleted}{changed}"
             )),
             None => Kept::by_application(format!(
-                "no item key is known to be made of exactly {written} ({columns}): the application looks the parent up before it writes; {deleted}{changed}"
+                "looks the parent up before it writes: no item key is known to be made of exactly {written} ({columns}); {deleted}{changed}"
             )),
         }
     }
@@ -589,7 +589,7 @@ impl OfTable<'_, '_> {
         }
         if !others.is_empty() {
             let columns: Vec<String> = others.iter().map(|column| column.name.clone()).collect();
-            let kept = Kept::by_application("the application writes no item without them");
+            let kept = Kept::by_application("writes no item without them");
             let declared = format!("NOT NULL ({})", columns.join(", "));
             found.push(self.guarantee(GuaranteeKind::NotNull, &columns, declared, kept));
         }
@@ -599,13 +599,13 @@ impl OfTable<'_, '_> {
     /// Checks and exclusion constraints.
     fn conditions(&self) -> Vec<Guarantee> {
         let checks = self.table.checks.iter().flatten().map(|check| {
-            let kept = Kept::by_application("the application checks it before it writes");
-            let declared = format!("CHECK ({})", check.expression);
+            let kept = Kept::by_application("checks it before it writes");
+            let declared = format!("CHECK {}", within_parentheses(&check.expression));
             (GuaranteeKind::Check, check, declared, kept)
         });
         let exclusions = self.table.exclusions.iter().map(|one| {
             let kept = Kept::by_application(
-                "no condition compares an item with others: the application looks for rows in the way and writes, in a transaction that a lock item keeps to one writer",
+                "looks for rows in the way and writes, in a transaction that a lock item keeps to one writer: no condition compares an item with others",
             );
             (GuaranteeKind::Exclusion, one, one.expression.clone(), kept)
         });
@@ -632,12 +632,12 @@ impl OfTable<'_, '_> {
                 DataType::Enum { values } => add(
                     GuaranteeKind::Enum,
                     format!("{name}: one of {}", values.join(", ")),
-                    "DynamoDB takes any text: the application writes no other",
+                    "writes no other: DynamoDB takes any text",
                 ),
                 DataType::Set { values } => add(
                     GuaranteeKind::Enum,
                     format!("{name}: some of {}", values.join(", ")),
-                    "DynamoDB takes any set: the application writes no others",
+                    "writes no others: DynamoDB takes any set",
                 ),
                 _ => {}
             }
@@ -645,8 +645,8 @@ impl OfTable<'_, '_> {
             match &column.generated {
                 Some(expression) => add(
                     GuaranteeKind::Generated,
-                    format!("{name} GENERATED AS ({expression})"),
-                    "the application computes it whenever it writes what it is made of",
+                    format!("{name} GENERATED AS {}", within_parentheses(expression)),
+                    "computes it whenever it writes what it is made of",
                 ),
                 None if column.is_numbered() => add(
                     GuaranteeKind::Numbered,
@@ -657,11 +657,11 @@ impl OfTable<'_, '_> {
                         Some(default) => format!("{name} {default}"),
                         None => format!("{name}, which SQLite numbers"),
                     },
-                    "the application makes the next one: a UUID, or a counter item that an update with `ADD` raises",
+                    "makes the next one: a UUID, or a counter item that an update with `ADD` raises",
                 ),
                 None => {
                     if let Some(default) = default {
-                        let how = "the application writes it where no value is given";
+                        let how = "writes it where no value is given";
                         add(
                             GuaranteeKind::Default,
                             format!("{name} DEFAULT {default}"),
@@ -678,7 +678,7 @@ impl OfTable<'_, '_> {
         let triggers = self.table.triggers.iter().flatten();
         let found = triggers.map(|trigger| {
             let kept = Kept::by_application(
-                "the application does the work of the trigger; work that may come later can follow the table's stream",
+                "does the work of the trigger; work that may come later can follow the table's stream",
             );
             let declared = format!("TRIGGER {} {}", trigger.name, trigger.event);
             let declared = declared.trim_end().to_owned();
@@ -722,6 +722,21 @@ fn is_along(on: &[Match], key: &ForeignKey) -> bool {
     let columns = key.columns.iter().zip(&key.referenced_columns);
     let wanted: BTreeSet<(&str, &str)> = columns.map(|(a, b)| (a.as_str(), b.as_str())).collect();
     matched.len() == on.len() && matched == wanted
+}
+
+/// An expression between parentheses, which it may have already. Parentheses in its texts at worst double them.
+fn within_parentheses(expression: &str) -> String {
+    let before_last = expression.strip_suffix(')').unwrap_or_default();
+    let mut depth = 0_i32;
+    let is_within = |sign: char| {
+        depth += i32::from(sign == '(') - i32::from(sign == ')');
+        depth > 0
+    };
+    if !before_last.is_empty() && before_last.chars().all(is_within) {
+        expression.to_owned()
+    } else {
+        format!("({expression})")
+    }
 }
 
 fn unenforced(declared: Enforcement) -> Option<&'static str> {
