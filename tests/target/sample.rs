@@ -73,7 +73,7 @@ pub(super) fn table(multi_attribute: bool) -> Table {
     }
 }
 
-/// Every setting that an endpoint may know, but autoscaling.
+/// Every setting that an endpoint may know, but autoscaling and backups.
 pub(super) fn every_setting() -> Settings {
     Settings {
         stream: Some(StreamView::NewAndOldImages),
@@ -87,6 +87,7 @@ pub(super) fn every_setting() -> Settings {
         }),
         replicas: vec!["eu-west-1".to_owned(), "eu-west-2".to_owned()],
         autoscale: None,
+        backups: None,
     }
 }
 
