@@ -184,7 +184,7 @@ async fn relations_and_conditions_cost_a_round_trip_each_and_no_wait_for_an_ackn
         let closes = commands.iter().filter(|command| CLOSE == **command);
         let stalls = closes.count();
         assert_eq!(stalls, 0, "{product}: {commands:?}");
-        assert!(commands.len() <= 2 * TABLES + 12, "{product}: {commands:?}");
+        assert!(commands.len() <= 2 * TABLES + 16, "{product}: {commands:?}");
         database.drop().await;
     }
 }
