@@ -40,6 +40,7 @@
 //! ```
 
 // The crates below, under the names by which programs use them.
+pub use dynafold_design as design;
 pub use dynafold_document as document;
 pub use dynafold_dynamodb as dynamodb;
 pub use dynafold_engine::{check, load, preview, proof, verify};

@@ -6,6 +6,7 @@ use clap_complete::Shell;
 
 use super::check::Check;
 use super::demo::Demo;
+use super::design::DesignCommand;
 use super::diff::Diff;
 use super::docs::Docs;
 use super::erase::Erase;
@@ -62,6 +63,8 @@ pub(super) enum Command {
     Demo(Demo),
     /// Writes a starter mapping from a schema
     Init(Init),
+    /// Proposes a table from a schema and the SQL that it has to serve
+    Design(DesignCommand),
     /// Prints the relational schema: tables, columns, keys, foreign keys, sizes
     Inspect(Inspect),
     /// Proves a mapping against the schema and DynamoDB's rules without reading rows

@@ -7,6 +7,7 @@ mod cells;
 mod check;
 mod completion;
 mod demo;
+mod design;
 mod diff;
 mod docs;
 mod erase;
@@ -151,6 +152,7 @@ async fn dispatch(command: Command, output: &OutputStreams) -> Result<Outcome, F
         // It goes through most of the others, and its future is as large as theirs together.
         Command::Demo(arguments) => Box::pin(demo::run(arguments, output)).await,
         Command::Init(arguments) => init::run(arguments, output).await,
+        Command::Design(arguments) => design::run(arguments, output).await,
         Command::Inspect(arguments) => inspect::run(arguments, output).await,
         Command::Check(arguments) => check::run(arguments, output).await,
         Command::Diff(arguments) => diff::run(arguments, output).await,

@@ -23,7 +23,7 @@ mod proof;
 mod raw;
 mod resolve;
 pub mod sample;
-mod starter;
+pub mod starter;
 pub mod template;
 mod variables;
 pub mod yaml;

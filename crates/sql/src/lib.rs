@@ -14,6 +14,9 @@
 //! What cannot be read as one query that only reads is [`UnreadableSql`], with the reason. It refuses too what the server's
 //! settings decide: `||` of MySQL, `/*! … */`.
 //!
+//! [`parametrized`] puts parameters in the place of the literals that columns are compared with, and [`write_statement`] reads what
+//! an INSERT, UPDATE or DELETE changes.
+//!
 //! [`Select::origins`] says which column of which table each column of a result is.
 //!
 //! Pure; it knows the database products and their catalogs, and nothing of mappings.
@@ -24,6 +27,7 @@ mod operand;
 mod order;
 mod origin;
 mod query;
+mod rewrite;
 mod select;
 #[cfg(test)]
 mod tests;
@@ -34,6 +38,9 @@ pub use operand::{ColumnRef, Constant, Name, Operand, OperandValue, Wrapping};
 pub use order::{InResult, SortKey};
 pub use origin::{ColumnOrigin, SelectedColumn, table};
 pub use query::{Comparison, ParameterBound, ReadTable, RowLimit, SetOperation, SqlQuery};
+pub use rewrite::{
+    Example, Parametrized, WriteKind, WriteStatement, parametrized, qualified, write_statement,
+};
 pub use select::{RelationSource, Select, SelectOutput};
 pub use text::Sql;
 

@@ -1,5 +1,6 @@
-//! The reports of `migrate`, `export`, `verify`, `erase` and `diff` as people read them.
+//! The reports of `migrate`, `export`, `verify`, `erase`, `diff` and `design` as people read them.
 
+mod design;
 mod difference;
 mod erasure;
 mod export;
@@ -11,6 +12,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::format::count;
 
+pub(super) use design::design;
 pub(super) use difference::difference;
 pub(super) use erasure::erasure;
 pub(super) use export::{ExportVerification, export, export_verification};

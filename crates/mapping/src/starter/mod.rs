@@ -9,7 +9,7 @@ use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, ForeignKey, Table, TableName, TypeFamily,
 };
 
-use self::owner::owner;
+pub use self::owner::owner;
 use super::template::Path;
 
 /// A starter mapping.
@@ -331,7 +331,8 @@ fn key_template(
 }
 
 /// What makes a key's text of a column.
-fn filter(column: &Column, sorts: bool) -> &'static str {
+#[must_use]
+pub fn filter(column: &Column, sorts: bool) -> &'static str {
     match (&column.data_type, column.data_type.family()) {
         (DataType::Integer { bits, .. }, _) if sorts => match bits {
             0..=8 => " | pad(3)",
@@ -350,7 +351,8 @@ fn filter(column: &Column, sorts: bool) -> &'static str {
 }
 
 /// A table's name as `from` takes it.
-fn written_name(catalog: &Catalog, name: &TableName) -> String {
+#[must_use]
+pub fn written_name(catalog: &Catalog, name: &TableName) -> String {
     if catalog
         .find(&name.name)
         .is_some_and(|found| &found.name == name)
@@ -371,7 +373,8 @@ fn written_name(catalog: &Catalog, name: &TableName) -> String {
 }
 
 /// A YAML scalar: plain where that is safe, else in double quotes.
-pub(super) fn scalar(text: &str) -> String {
+#[must_use]
+pub fn scalar(text: &str) -> String {
     let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let plain = begins && text.chars().all(is_inner);
@@ -383,7 +386,9 @@ pub(super) fn scalar(text: &str) -> String {
     }
 }
 
-fn quoted(text: &str) -> String {
+/// A YAML scalar in double quotes.
+#[must_use]
+pub fn quoted(text: &str) -> String {
     let mut out = String::new();
     // JSON's string literals are YAML's double-quoted ones.
     dynafold_relational::value::quote(&mut out, text);
@@ -391,16 +396,22 @@ fn quoted(text: &str) -> String {
 }
 
 /// The names that a mapping is made of, chosen so that they do not clash with columns.
-struct StarterNames {
-    partition: String,
-    sort: String,
-    type_attribute: String,
+#[derive(Debug)]
+pub struct StarterNames {
+    /// The table's partition key.
+    pub partition: String,
+    /// Its sort key.
+    pub sort: String,
+    /// The type attribute.
+    pub type_attribute: String,
     /// Item type names by table.
     item_types: Vec<(TableName, String)>,
 }
 
 impl StarterNames {
-    fn choose(catalog: &Catalog, tables: &[&Table]) -> Self {
+    /// Chooses them.
+    #[must_use]
+    pub fn choose(catalog: &Catalog, tables: &[&Table]) -> Self {
         let is_column = |name: &str| tables.iter().any(|table| table.column(name).is_some());
         let free = |wanted: &str| {
             let mut name = wanted.to_owned();
@@ -436,14 +447,17 @@ impl StarterNames {
         }
     }
 
-    fn item_type(&self, table: &TableName) -> &str {
+    /// The item type of a table.
+    #[must_use]
+    pub fn item_type(&self, table: &TableName) -> &str {
         let found = self.item_types.iter().find(|(name, _)| name == table);
         found.map_or("ITEM", |(_, item_type)| item_type)
     }
 }
 
 /// An item type's name from a table's: upper case, other signs than letters and digits as `_`.
-fn upper(name: &str) -> String {
+#[must_use]
+pub fn upper(name: &str) -> String {
     let sign = |c: char| if c.is_alphanumeric() { c } else { '_' };
     name.chars().map(sign).collect::<String>().to_uppercase()
 }

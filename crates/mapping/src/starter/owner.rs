@@ -20,10 +20,8 @@ enum Tie {
 /// The foreign key to the parent in whose partition a table's items stand, with that parent: one that is never NULL and
 /// leads to the parent's key. See [`Tie`] for which comes first; of equal ones, a parent that gathers more rows, then the
 /// key whose column comes first.
-pub(super) fn owner<'t>(
-    catalog: &'t Catalog,
-    table: &'t Table,
-) -> Option<(&'t ForeignKey, &'t Table)> {
+#[must_use]
+pub fn owner<'t>(catalog: &'t Catalog, table: &'t Table) -> Option<(&'t ForeignKey, &'t Table)> {
     let keys = table.foreign_keys.iter();
     let owners = keys.filter_map(|key| {
         let parent = catalog.table(&key.references)?;

@@ -27,7 +27,7 @@ pub use filter::{
 pub use filter::{FilterTrial, canonical};
 pub use lookalike::Lookalike;
 pub use parse::parse;
-pub(super) use print::Path;
+pub use print::Path;
 
 use std::ops::Range;
 

@@ -6,7 +6,7 @@ use std::fmt::{Display, Formatter, Write as _};
 use super::Literal;
 
 /// A path, with backquotes where a name needs them.
-pub(crate) struct Path<'a>(pub &'a [String]);
+pub struct Path<'a>(pub &'a [String]);
 
 impl Display for Path<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

@@ -1,0 +1,110 @@
+//! Columns as an item type reaches them: its table's own, and those of the parents that a row leads to.
+
+use dynafold_relational::catalog::{Catalog, Column, Table, TableName};
+
+/// A column of a table, or of a parent that its rows lead to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Path {
+    /// The way to the parent, from the table on; nothing for a column of its own.
+    pub(crate) steps: Vec<Step>,
+    /// The column.
+    pub(crate) column: String,
+}
+
+/// From a row to its parent.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Step {
+    /// The columns that hold the parent's key.
+    pub(crate) columns: Vec<String>,
+    /// The parent.
+    pub(crate) table: TableName,
+    /// The parent's columns that they are equal to: a key.
+    pub(crate) referenced: Vec<String>,
+}
+
+impl Path {
+    /// A column of the table itself.
+    #[must_use]
+    pub(crate) fn own(column: &str) -> Self {
+        Self {
+            steps: Vec::new(),
+            column: column.to_owned(),
+        }
+    }
+
+    /// The same value by the shortest way: a parent's key stands in the child too.
+    #[must_use]
+    pub(crate) fn shortened(mut self) -> Self {
+        while let Some(step) = self.steps.last() {
+            let mut pairs = step.referenced.iter().zip(&step.columns);
+            let Some((_, own)) = pairs.find(|(referenced, _)| **referenced == self.column) else {
+                break;
+            };
+            self.column.clone_from(own);
+            self.steps.pop();
+        }
+        self
+    }
+
+    /// The column that it ends at.
+    #[must_use]
+    pub(crate) fn find<'c>(
+        &self,
+        table: &'c Table,
+        catalog: &'c Catalog,
+    ) -> Option<(&'c Table, &'c Column)> {
+        let table = match self.steps.last() {
+            Some(step) => catalog.table(&step.table)?,
+            None => table,
+        };
+        Some((table, table.column(&self.column)?))
+    }
+
+    /// Whether it may be NULL in an item: the column may be, or one on the way to it.
+    #[must_use]
+    pub(crate) fn may_be_null(&self, table: &Table, catalog: &Catalog) -> bool {
+        let mut at = table;
+        for step in &self.steps {
+            let nullable = |name: &String| nullable(at, name);
+            if step.columns.iter().any(nullable) {
+                return true;
+            }
+            let Some(next) = catalog.table(&step.table) else {
+                return true;
+            };
+            at = next;
+        }
+        nullable(at, &self.column)
+    }
+
+    /// The column at which its foreign keys end: of a child's reference that of the parent's key, so that both stand under
+    /// one partition key value.
+    #[must_use]
+    pub(crate) fn concept(&self, table: &Table, catalog: &Catalog) -> (TableName, String) {
+        let (mut at, mut column) = match self.find(table, catalog) {
+            Some((table, column)) => (table, column.name.clone()),
+            None => (table, self.column.clone()),
+        };
+        // A cycle of references ends somewhere.
+        for _ in 0..8 {
+            let mut keys = at.foreign_keys.iter();
+            let next = keys.find_map(|key| {
+                let place = key.columns.iter().position(|name| *name == column)?;
+                let there = key.referenced_columns.get(place)?;
+                let is_itself = key.references == at.name && *there == column;
+                (!is_itself).then_some((catalog.table(&key.references)?, there.clone()))
+            });
+            match next {
+                Some(found) => (at, column) = found,
+                None => break,
+            }
+        }
+        (at.name.clone(), column)
+    }
+}
+
+/// Whether a column may be NULL. A declared primary key is taken to hold none, also in SQLite: `check` says so.
+fn nullable(table: &Table, name: &str) -> bool {
+    let is_key = table.primary_key.iter().any(|key| key == name);
+    !is_key && table.column(name).is_none_or(|column| column.nullable)
+}

@@ -1,0 +1,261 @@
+//! The workload: SQL statements, each under a comment `-- NAME (RATE/s[, strong]) what it is for`.
+
+use serde::Serialize;
+
+/// One statement of a workload.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Statement {
+    /// Its name.
+    pub name: String,
+    /// Requests a second; `None` where it is not said.
+    pub rate: Option<f64>,
+    /// Whether what was written before must be seen.
+    pub strong: bool,
+    /// What it is for.
+    pub about: String,
+    /// Its SQL, without the semicolon.
+    pub sql: String,
+    /// The line of its comment, or of its first word, from 1.
+    pub line: usize,
+}
+
+/// What is wrong with a file of a workload.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WorkloadError {
+    /// When what stands in parentheses is no rate.
+    #[error(
+        "line {line}: `({found})` is not a rate: write `({name_or_rate})`",
+        name_or_rate = "20/s), or (20/s, strong"
+    )]
+    Rate {
+        /// The line, from 1.
+        line: usize,
+        /// What stands there.
+        found: String,
+    },
+    /// When two statements have one name.
+    #[error("lines {first} and {second}: two statements are called `{name}`")]
+    Twice {
+        /// The name.
+        name: String,
+        /// The line of the one.
+        first: usize,
+        /// The line of the other.
+        second: usize,
+    },
+    /// When a statement does not end.
+    #[error("line {line}: a text or a comment in the statement does not end")]
+    Open {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// When there is no statement.
+    #[error(
+        "it has no statement: write SQL, each statement under `-- NAME (RATE/s) what it is for`"
+    )]
+    Empty,
+}
+
+/// Reads a workload.
+///
+/// # Errors
+///
+/// [`WorkloadError`], with the line.
+pub fn read(text: &str) -> Result<Vec<Statement>, WorkloadError> {
+    let mut found: Vec<Statement> = Vec::new();
+    let mut heading: Option<Statement> = None;
+    let mut sql = String::new();
+    let mut begin = 0;
+    let mut open = Open::None;
+    for (number, line) in (1..).zip(text.lines()) {
+        if sql.trim().is_empty() {
+            let trimmed = line.trim();
+            if trimmed.is_empty() {
+                continue;
+            }
+            if let Some(comment) = trimmed.strip_prefix("--") {
+                // `-- :id = 42` gives an example, which the data gives too.
+                if !comment.trim_start().starts_with(':')
+                    && let Some(named) = self::heading(comment.trim(), number)?
+                {
+                    heading = Some(named);
+                }
+                continue;
+            }
+            begin = number;
+        }
+        let mut rest = line;
+        while let Some(at) = end_of_statement(rest, &mut open) {
+            let (before, after) = rest.split_at(at);
+            sql.push_str(before);
+            push(&mut found, &mut heading, &mut sql, begin)?;
+            rest = after.get(1..).unwrap_or_default();
+            begin = number;
+        }
+        sql.push_str(rest);
+        sql.push('\n');
+        if sql.trim().is_empty() || sql.trim().starts_with("--") && !sql.trim().contains('\n') {
+            sql.clear();
+        }
+    }
+    if open != Open::None {
+        return Err(WorkloadError::Open { line: begin });
+    }
+    push(&mut found, &mut heading, &mut sql, begin)?;
+    if found.is_empty() {
+        return Err(WorkloadError::Empty);
+    }
+    Ok(found)
+}
+
+fn push(
+    found: &mut Vec<Statement>,
+    heading: &mut Option<Statement>,
+    sql: &mut String,
+    line: usize,
+) -> Result<(), WorkloadError> {
+    let text = std::mem::take(sql).trim().to_owned();
+    if text.is_empty() {
+        return Ok(());
+    }
+    let mut statement = heading.take().unwrap_or(Statement {
+        line,
+        ..Statement::default()
+    });
+    statement.sql = text;
+    if statement.name.is_empty() {
+        statement.name = format!("statement{}", found.len() + 1);
+    }
+    if let Some(other) = found.iter().find(|other| other.name == statement.name) {
+        return Err(WorkloadError::Twice {
+            name: statement.name,
+            first: other.line,
+            second: statement.line,
+        });
+    }
+    found.push(statement);
+    Ok(())
+}
+
+/// `NAME (RATE/s[, strong]) about`, or `NAME about` without a rate; `None` where the comment has no rate, which may be any
+/// comment.
+fn heading(comment: &str, line: usize) -> Result<Option<Statement>, WorkloadError> {
+    let Some((name, rest)) = comment.split_once('(') else {
+        return Ok(None);
+    };
+    let name = name.trim();
+    let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
+    let Some((inside, about)) = rest.split_once(')').filter(|_| is_name) else {
+        return Ok(None);
+    };
+    let wrong = || WorkloadError::Rate {
+        line,
+        found: inside.to_owned(),
+    };
+    let (mut rate, mut strong) = (None, false);
+    for part in inside.split(',').map(str::trim) {
+        if part.eq_ignore_ascii_case("strong") {
+            strong = true;
+        } else {
+            let number = part.strip_suffix("/s").ok_or_else(wrong)?;
+            let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+            if !number.is_finite() || number < 0.0 {
+                return Err(wrong());
+            }
+            rate = Some(number);
+        }
+    }
+    Ok(Some(Statement {
+        name: name.to_owned(),
+        rate,
+        strong,
+        about: about.trim().to_owned(),
+        line,
+        ..Statement::default()
+    }))
+}
+
+/// What stands open at the end of a piece of SQL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    None,
+    Quote(char),
+    Comment,
+}
+
+/// The place of the semicolon that ends a statement in a line.
+fn end_of_statement(line: &str, open: &mut Open) -> Option<usize> {
+    let mut letters = line.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let next = letters.peek().map(|(_, next)| *next);
+        match (*open, letter) {
+            (Open::Quote(quote), letter) if letter == quote => *open = Open::None,
+            (Open::Comment, '*') if next == Some('/') => {
+                letters.next();
+                *open = Open::None;
+            }
+            (Open::None, '\'' | '"' | '`') => *open = Open::Quote(letter),
+            (Open::None, '-') if next == Some('-') => return None,
+            (Open::None, '/') if next == Some('*') => {
+                letters.next();
+                *open = Open::Comment;
+            }
+            (Open::None, ';') => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_are_read_with_their_comments() {
+        let text = "-- A workload (of some kind)\n\n-- P1 (2000/s, strong) a page; of one\nSELECT ';' -- not; here\n  FROM t;\n\
+                    -- P2 (0.5/s)\nSELECT 2; SELECT 3 /* ; */;\n-- :id = 42\nINSERT INTO t VALUES ('it''s; so')";
+        let found = read(text).unwrap();
+        let told = |one: &Statement| {
+            let Statement {
+                name, rate, strong, ..
+            } = one;
+            format!("{name} {rate:?} {strong} {:?} {}", one.about, one.line)
+        };
+        let told: Vec<String> = found.iter().map(told).collect();
+        assert_eq!(
+            told,
+            [
+                "P1 Some(2000.0) true \"a page; of one\" 3",
+                "P2 Some(0.5) false \"\" 6",
+                "statement3 None false \"\" 7",
+                "statement4 None false \"\" 9",
+            ]
+        );
+        assert_eq!(found[0].sql, "SELECT ';' -- not; here\n  FROM t");
+        assert_eq!(found[2].sql, "SELECT 3 /* ; */");
+        assert_eq!(found[3].sql, "INSERT INTO t VALUES ('it''s; so')");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        assert_eq!(read("-- nothing\n").unwrap_err(), WorkloadError::Empty);
+        let twice = read("-- A (1/s)\nSELECT 1;\n-- A (1/s)\nSELECT 2;").unwrap_err();
+        assert!(matches!(
+            twice,
+            WorkloadError::Twice {
+                first: 1,
+                second: 3,
+                ..
+            }
+        ));
+        assert!(matches!(
+            read("SELECT 'a;").unwrap_err(),
+            WorkloadError::Open { line: 1 }
+        ));
+        assert!(matches!(
+            read("\n-- A (often)\nSELECT 1").unwrap_err(),
+            WorkloadError::Rate { line: 2, .. }
+        ));
+    }
+}
