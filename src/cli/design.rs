@@ -11,6 +11,7 @@ use super::init::write;
 use super::options::{Format, SourceArguments};
 use super::output::OutputStreams;
 use super::{Outcome, prices, report};
+use crate::catalog::{Catalog, Dbms};
 use crate::design::workload::{self, Statement};
 use crate::design::{Design, Limits, design, guess};
 
@@ -75,7 +76,8 @@ pub(super) async fn run(
     }
     let prices = prices::read(arguments.prices.as_deref(), arguments.region.as_deref())?;
     let origin = CatalogOrigin::of(arguments.source.source, arguments.catalog)?;
-    let (_, catalog) = origin.read().await?;
+    let (_, mut catalog) = origin.read().await?;
+    narrow(&mut catalog);
     output.warnings(&catalog.notices);
     let statements = match &arguments.workload {
         Some(file) => read(file)?,
@@ -131,4 +133,15 @@ fn read(path: &Path) -> Result<Vec<Statement>, Failure> {
             .with_cause(&error)
             .with_help("docs/design.md shows what such a file looks like")
     })
+}
+
+/// A server of MySQL or MariaDB shows all of its databases: the one that is named is meant.
+fn narrow(catalog: &mut Catalog) {
+    let is_mysql = matches!(catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
+    if is_mysql && !catalog.search_path.is_empty() {
+        let path = &catalog.search_path;
+        catalog
+            .tables
+            .retain(|table| path.contains(&table.name.schema));
+    }
 }

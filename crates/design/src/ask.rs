@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dynafold_relational::catalog::{Catalog, Dbms, Table};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, InResult, Operand, OperandValue, Parametrized,
     RowLimit, Select, SelectOutput, SetOperation, SqlQuery, Wrapping, parametrized, qualified,
@@ -990,11 +990,19 @@ impl<'c, 'q> Reading<'c, 'q> {
     /// The columns of its result: where each is from, what it is called, and whether more is done with it.
     fn outputs(&self) -> Result<Vec<(At, String, bool)>, Unserved> {
         let mut found = Vec::new();
+        // The bytes of MySQL's geometries stand as text in items, and are compared with nothing.
+        let is_mysql = matches!(self.catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
+        let is_geometry = move |column: &Column| is_mysql && column.data_type == DataType::Printed;
+        let has_geometry = self
+            .tables
+            .iter()
+            .flat_map(|table| &table.columns)
+            .any(is_geometry);
         let all = |at: usize| {
             let table = self.tables.get(at);
             let columns = table.into_iter().flat_map(|table| &table.columns);
-            let shown = columns.filter(|column| !column.invisible);
-            shown.map(move |column| ((at, column.name.clone()), column.name.clone(), false))
+            let shown = columns.filter(move |column| !column.invisible && !is_geometry(column));
+            shown.map(move |column| ((at, column.name.clone()), column.name.clone(), has_geometry))
         };
         for output in &self.select.outputs {
             match output {

@@ -166,12 +166,6 @@ pub(crate) fn report(material: &Material<'_, '_, '_>) -> Report {
         if consistent == Some(false) {
             warnings.push(format!("{}: an index is not strongly consistent; write in a transaction what must be seen at once, or read the items by their key", statement.name));
         }
-        if statement.rate.is_none() {
-            warnings.push(format!(
-                "{}: no rate is said; one request a second is reckoned",
-                statement.name
-            ));
-        }
         let named = material
             .structures
             .get(placed.structure)
@@ -252,6 +246,17 @@ pub(crate) fn report(material: &Material<'_, '_, '_>) -> Report {
             units,
             usd_month: usd,
         });
+    }
+    let unrated = material
+        .placed
+        .iter()
+        .filter(|(_, statement, _)| statement.rate.is_none())
+        .count();
+    if unrated > 0 {
+        warnings.push(format!(
+            "{unrated} of {} reads have no rate: one request a second is reckoned for each",
+            material.placed.len()
+        ));
     }
     if material.written.is_empty() {
         warnings.push("no statement writes: indexes and copies are reckoned without what keeping them up to date costs".to_owned());

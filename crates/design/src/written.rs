@@ -90,7 +90,8 @@ impl<'c> Writing<'_, 'c> {
         let Some(own) = self.structures.get(structure) else {
             return false;
         };
-        if own.parts.len() > 1 || slot == 0 {
+        // A sort key is never empty.
+        if own.parts.len() > 1 || slot == 0 || part.sort.is_empty() {
             return true;
         }
         let label = labels(part, own, self.names, self.catalog);

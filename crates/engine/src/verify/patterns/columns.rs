@@ -165,6 +165,13 @@ impl<'a> AttributeColumns<'a> {
             && column.is_some_and(|column| column.data_type == DataType::Float { bits: 32 })
     }
 
+    /// Whether items hold a text that is made as rows are read, and the query gives the bytes: a geometry of MySQL.
+    fn is_converted(&self, at: usize) -> bool {
+        let is_mysql = matches!(self.result.shape.catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
+        let output = self.output(at).filter(|_| is_mysql);
+        output.is_some_and(|output| output.column.data_type == DataType::Printed)
+    }
+
     /// The column of a table that a column of the result is.
     fn output(&self, at: usize) -> Option<SelectedColumn<'a>> {
         self.result.shape.outputs.get(at).copied().flatten()
@@ -307,7 +314,8 @@ impl RowSlots {
                 Some(_) => None,
                 None => names.of_place(place, &attributes, &is_own),
             };
-            if let Some(from) = named.or_else(found) {
+            let from = named.or_else(found);
+            if let Some(from) = from.filter(|from| !names.is_converted(*from)) {
                 slots.all.push(RowSlot {
                     place: place.clone(),
                     from,
