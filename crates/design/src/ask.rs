@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table, TypeFamily};
 use dynafold_sql::{
-    ColumnRef, Comparator, Condition, ConditionTest, InResult, Operand, OperandValue, Parametrized,
-    RowLimit, Select, SelectOutput, SetOperation, SqlQuery, Wrapping, parametrized, qualified,
+    ColumnRef, Comparator, Condition, ConditionTest, Constant, InResult, Operand, OperandValue,
+    Parametrized, RowLimit, Select, SelectOutput, SetOperation, SqlQuery, Wrapping, parametrized,
+    qualified,
 };
 
 use crate::path::{Path, Step};
@@ -39,15 +40,24 @@ pub(crate) struct Ask<'c> {
     pub(crate) notes: Vec<String>,
 }
 
-/// A column that is equal to a parameter.
+/// A column that is equal to something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Equal {
     /// The column.
     pub(crate) path: Path,
-    /// The parameter.
-    pub(crate) parameter: String,
+    /// What it is equal to.
+    pub(crate) value: Asked,
     /// Whether case makes no difference.
     pub(crate) folds: bool,
+}
+
+/// What a column is equal to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// A parameter.
+    Parameter(String),
+    /// A text that the query says, beside parameters.
+    Constant(String),
 }
 
 /// A range of a column's values, by parameters.
@@ -70,6 +80,8 @@ pub(crate) struct When {
     pub(crate) text: String,
     /// The ways to those parents.
     pub(crate) parents: Vec<Vec<Step>>,
+    /// The condition as the query says it.
+    pub(crate) said: String,
 }
 
 /// Rows that stand in the item collection of their parent.
@@ -557,8 +569,17 @@ impl<'c, 'q> Reading<'c, 'q> {
             && ask.equal.len() == key.len();
         let is_whole =
             ask.range.is_none() && ask.when.is_empty() && self.query.limit == RowLimit::None;
-        if !is_pinned || !is_whole {
+        if !is_pinned {
             return Ok(None);
+        }
+        if !is_whole {
+            return unserved(
+                format!(
+                    "reads one {} with its children, and asks for more than its key",
+                    table.name.name
+                ),
+                "leave that out, and filter in the application",
+            );
         }
         let outputs = self.outputs()?;
         // A parent of which nothing but the key is selected is no item of the answer.
@@ -771,7 +792,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                     match op {
                         Comparator::Equal => ask.equal.push(Equal {
                             path: column,
-                            parameter,
+                            value: Asked::Parameter(parameter),
                             folds: is_folded,
                         }),
                         Comparator::Greater
@@ -877,6 +898,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                 }
             }
         }
+        self.constants(ask, &path);
         ask.when.sort();
         ask.equal.sort_by(|a, b| a.path.cmp(&b.path));
         let mut paths = ask.equal.windows(2);
@@ -884,6 +906,41 @@ impl<'c, 'q> Reading<'c, 'q> {
             return unserved("holds one column equal to two parameters", REWRITE);
         }
         Ok(())
+    }
+
+    /// What a column is by the query's own words, beside parameters, is a part of the key rather than an index of its own:
+    /// one key serves all of its values.
+    fn constants(&self, ask: &mut Ask<'c>, path: &dyn Fn(&ColumnRef) -> Option<Path>) {
+        if ask.equal.is_empty() {
+            return;
+        }
+        for condition in &self.conditions {
+            let Some([left, right]) = condition.equal() else {
+                continue;
+            };
+            let OperandValue::Constant(Constant::Text(text)) = &right.value else {
+                continue;
+            };
+            let column = left.column().filter(|_| right.around.is_empty());
+            let Some(path) = column.and_then(path) else {
+                continue;
+            };
+            let is_exact = path
+                .find(ask.root, self.catalog)
+                .is_some_and(|(_, column)| {
+                    !column.insensitive && column.data_type.family() == TypeFamily::Text
+                });
+            let is_known = ask.equal.iter().any(|equal| equal.path == path);
+            if is_exact && !is_known && !text.is_empty() && !text.contains('#') {
+                ask.when.retain(|when| when.said != condition.text);
+                let value = Asked::Constant(text.clone());
+                ask.equal.push(Equal {
+                    path,
+                    value,
+                    folds: false,
+                });
+            }
+        }
     }
 
     fn range<'a>(&self, ask: &'a mut Ask<'c>, path: Path) -> Result<&'a mut RangeAsk, Unserved> {
@@ -963,6 +1020,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             Some(text) => Ok(When {
                 text,
                 parents: parents.into_inner(),
+                said: condition.text.clone(),
             }),
             None => unserved(format!("asks for `{}`", condition.text), REWRITE),
         }
@@ -1102,12 +1160,22 @@ impl<'c, 'q> Reading<'c, 'q> {
             self.from(root, &alias(root))
         );
         let is_child = |at: usize| !ways.contains_key(&at);
+        // Two lists of children are held against the parent, not against each other.
+        let is_related = |one: usize, other: usize| {
+            let leads =
+                |from: usize, to: usize| all.get(from).is_some_and(|ways| ways.contains_key(&to));
+            leads(one, other) || leads(other, one)
+        };
         loop {
             let next = (0..self.tables.len())
                 .filter(|at| !from.contains(at))
                 .find_map(|at| {
                     let sides = self.pairs.iter().flat_map(|(a, b)| [(a, b), (b, a)]);
-                    let sides = sides.filter(|(a, b)| a.0 == at && from.contains(&b.0));
+                    let sides = sides.filter(|(a, b)| {
+                        a.0 == at
+                            && from.contains(&b.0)
+                            && (children.is_empty() || is_related(at, b.0))
+                    });
                     let on = sides.map(|(a, b)| {
                         format!(
                             "{}.{} = {}.{}",
@@ -1128,12 +1196,6 @@ impl<'c, 'q> Reading<'c, 'q> {
                     .get(at)
                     .is_some_and(|relation| relation.may_be_missing);
             let join = if is_outer { "LEFT JOIN" } else { "JOIN" };
-            // Two lists of children are held against the parent, not against each other.
-            let on: Vec<String> = if children.len() > 1 && is_child(at) && on.len() > 1 {
-                on.into_iter().take(1).collect()
-            } else {
-                on
-            };
             text.push_str(&format!(
                 " {join} {} ON {}",
                 self.from(at, &alias(at)),

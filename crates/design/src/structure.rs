@@ -141,11 +141,22 @@ fn rest_of_key(table: &Table, held: &[&[KeyPart]]) -> Vec<KeyPart> {
 fn rows<'c>(
     ask: &Ask<'c>,
     partition: Vec<KeyPart>,
+    partitions: &[Vec<KeyPart>],
     name: &str,
     catalog: &Catalog,
 ) -> Option<Structure<'c>> {
-    let equal = ask.equal.iter().map(key_part);
-    let mut sort: Vec<KeyPart> = equal.filter(|key| !partition.contains(key)).collect();
+    let equal: Vec<KeyPart> = ask.equal.iter().map(key_part).collect();
+    let rest = equal.iter().filter(|key| !partition.contains(key));
+    let mut sort: Vec<KeyPart> = rest.cloned().collect();
+    // What reads with fewer columns ask for stands first: one key then serves them all.
+    sort.sort_by_key(|key| {
+        let fewer = partitions.iter().filter(|other| {
+            other.contains(key)
+                && partition.iter().all(|key| other.contains(key))
+                && other.iter().all(|key| equal.contains(key))
+        });
+        fewer.map(Vec::len).min().unwrap_or(usize::MAX)
+    });
     let is_one_row = is_one_row(ask);
     if !is_one_row {
         let order = sorted(ask, catalog)?;
@@ -224,7 +235,7 @@ pub(crate) fn structures<'c>(
     });
     let own = own.filter(|own: &Vec<KeyPart>| !own.is_empty() && own.len() < equal.len());
     for partition in std::iter::once(&equal).chain(own.as_ref()).chain(smaller) {
-        if let Some(structure) = rows(ask, partition.clone(), name, catalog)
+        if let Some(structure) = rows(ask, partition.clone(), partitions, name, catalog)
             && !found.iter().any(|known| known.same(&structure))
         {
             found.push(structure);

@@ -7,7 +7,7 @@ use dynafold_mapping::starter::{StarterNames, filter, owner, quoted, scalar, wri
 use dynafold_mapping::template::Path as TemplatePath;
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName, TypeFamily};
 
-use crate::ask::{Ask, child_name};
+use crate::ask::{Ask, Asked, child_name};
 use crate::path::{Path, Step};
 use crate::structure::{KeyPart, Part, Structure, is_one_row};
 
@@ -177,7 +177,7 @@ impl<'c> Writing<'_, 'c> {
         &self,
         structure: &Structure<'_>,
         part: &Part<'_>,
-        value: &dyn Fn(&KeyPart) -> String,
+        value: &dyn Fn(&KeyPart, &str) -> String,
     ) -> String {
         let labels = labels(part, structure, self.names, self.catalog);
         if part.partition.is_empty() {
@@ -185,10 +185,9 @@ impl<'c> Writing<'_, 'c> {
         }
         let each = labels.iter().zip(&part.partition).map(|(label, key)| {
             format!(
-                "{}#{{{}{}}}",
+                "{}#{}",
                 escaped(label),
-                value(key),
-                self.filters(key, part.table, false)
+                value(key, &self.filters(key, part.table, false))
             )
         });
         each.collect::<Vec<_>>().join("#")
@@ -400,7 +399,9 @@ impl<'c> Writing<'_, 'c> {
                 .map(|key| (key.path.clone(), self.reference(item, table, &key.path)))
                 .collect();
             let reference = |key: &KeyPart| references.get(&key.path).cloned().unwrap_or_default();
-            let partition = self.partition(structure, part, &reference);
+            let partition = self.partition(structure, part, &|key, filters| {
+                format!("{{{}{filters}}}", reference(key))
+            });
             let sort = self.sort_template(slot, at, place, &|key| reference(key));
             let reads = self.serves(at);
             let why = if reads.is_empty() {
@@ -502,7 +503,9 @@ impl<'c> Writing<'_, 'c> {
             .map(|key| (key.path.clone(), self.reference(item, table, &key.path)))
             .collect();
         let reference = |key: &KeyPart| references.get(&key.path).cloned().unwrap_or_default();
-        let partition = self.partition(&structure, &part, &reference);
+        let partition = self.partition(&structure, &part, &|key, filters| {
+            format!("{{{}{filters}}}", reference(key))
+        });
         let sort: Vec<String> = part
             .sort
             .iter()
@@ -657,19 +660,24 @@ impl<'c> Writing<'_, 'c> {
                 place => *place = None,
             }
         }
-        let parameter = |key: &KeyPart| {
+        let asked = |key: &KeyPart, filters: &str| {
             let mut equal = ask.equal.iter();
             let found = equal.find(|equal| equal.path == key.path);
-            found.map(|equal| equal.parameter.clone())
+            found.map(|equal| match &equal.value {
+                Asked::Parameter(name) => format!("{{{name}{filters}}}"),
+                Asked::Constant(text) => escaped(text),
+            })
         };
-        let partition = self.partition(structure, part, &|key| parameter(key).unwrap_or_default());
+        let partition = self.partition(structure, part, &|key, filters| {
+            asked(key, filters).unwrap_or_default()
+        });
         let (partition_name, sort_name) = self.key_names(slot);
         let mut key = format!("{partition_name}: {}", quoted(&partition));
         if let Some(sort) = self.sort_condition(
             ask,
             part,
             &self.prefix(slot, read.structure, read.part),
-            &parameter,
+            &asked,
         ) {
             let _ = write!(key, ", {sort_name}: {sort}");
         }
@@ -735,19 +743,16 @@ impl<'c> Writing<'_, 'c> {
         ask: &Ask<'_>,
         part: &Part<'_>,
         prefix: &str,
-        parameter: &dyn Fn(&KeyPart) -> Option<String>,
+        asked: &dyn Fn(&KeyPart, &str) -> Option<String>,
     ) -> Option<String> {
         let prefix = escaped(prefix);
         if !ask.children.is_empty() {
             return Some(format!("{{ begins_with: {} }}", quoted(&prefix)));
         }
-        let given = part.sort.iter().map_while(|key| {
-            Some(format!(
-                "{{{}{}}}",
-                parameter(key)?,
-                self.filters(key, part.table, true)
-            ))
-        });
+        let given = part
+            .sort
+            .iter()
+            .map_while(|key| asked(key, &self.filters(key, part.table, true)));
         let given: Vec<String> = given.collect();
         let known = given.len();
         let mut begin = format!("{prefix}{}", given.join("#"));
