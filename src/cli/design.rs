@@ -11,9 +11,11 @@ use super::init::write;
 use super::options::{Format, SourceArguments};
 use super::output::OutputStreams;
 use super::{Outcome, prices, report};
-use crate::catalog::{Catalog, Dbms};
+use crate::catalog::{Catalog, Dbms, TableName};
 use crate::design::workload::{self, Statement};
 use crate::design::{Design, Limits, design, guess};
+use crate::scan::{Relation, Scan};
+use crate::source::Source;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -76,7 +78,7 @@ pub(super) async fn run(
     }
     let prices = prices::read(arguments.prices.as_deref(), arguments.region.as_deref())?;
     let origin = CatalogOrigin::of(arguments.source.source, arguments.catalog)?;
-    let (_, mut catalog) = origin.read().await?;
+    let (source, mut catalog) = origin.read().await?;
     narrow(&mut catalog);
     output.warnings(&catalog.notices);
     let statements = match &arguments.workload {
@@ -87,13 +89,27 @@ pub(super) async fn run(
         let known = statements.iter().map(|statement| &*statement.name);
         Failure::unless_known("statement", std::slice::from_ref(name), known)?;
     }
-    let limits = Limits {
+    let mut limits = Limits {
         indexes: usize::from(arguments.max_indexes),
+        escapes: false,
     };
+    let mut proposed = design(&catalog, &statements, &prices, &limits);
+    if !proposed.before_delimiters.is_empty() {
+        match source {
+            Some(mut source) => {
+                limits.escapes = has_delimiters(source.as_mut(), &catalog, &proposed).await?;
+            }
+            None => proposed.report.warnings.push(unseen(&proposed)),
+        }
+    }
+    if limits.escapes {
+        proposed = design(&catalog, &statements, &prices, &limits);
+    }
     let Design {
         mapping,
         mut report,
-    } = design(&catalog, &statements, &prices, &limits);
+        ..
+    } = proposed;
     if let Some(name) = &arguments.explain {
         report.reads.retain(|read| read.name == *name);
         report.writes.retain(|write| write.name == *name);
@@ -144,4 +160,52 @@ fn narrow(catalog: &mut Catalog) {
             .tables
             .retain(|table| path.contains(&table.name.schema));
     }
+}
+
+/// What is not known without the source.
+fn unseen(proposed: &Design) -> String {
+    let columns = proposed.before_delimiters.iter();
+    let columns: Vec<String> = columns
+        .map(|(table, column)| format!("{}.{column}", table.name))
+        .collect();
+    format!(
+        "values of {} stand before `#` in keys: if one may hold `#`, set `key_escape: percent` (with --source it is looked up)",
+        columns.join(", ")
+    )
+}
+
+/// Rows of each table in which delimiters are looked for.
+const LOOKED_AT: u32 = 100_000;
+
+/// Whether one of the texts that stand before a delimiter in a key holds it, as far as the first rows tell.
+async fn has_delimiters(
+    source: &mut dyn Source,
+    catalog: &Catalog,
+    proposed: &Design,
+) -> Result<bool, Failure> {
+    let scan = |table: &TableName| Scan::of(Relation::Table(table.clone()), Vec::new());
+    let columns = proposed.before_delimiters.iter();
+    let columns = columns.filter(|(table, column)| {
+        let table = catalog.table(table);
+        let column = table.and_then(|table| table.column(column));
+        column.is_some_and(|column| column.is_plain_text(catalog.dbms))
+    });
+    let columns: Vec<&(TableName, String)> = columns.collect();
+    let scans: Vec<Scan> = columns.iter().map(|(table, _)| scan(table)).collect();
+    let all: Vec<&Scan> = scans.iter().collect();
+    source.begin(&all).await?;
+    for ((table, column), scan) in columns.into_iter().zip(&scans) {
+        let dialect = source.dialect();
+        let relation = dialect.relation(&Relation::Table(table.clone()));
+        let column = dialect.quote(column);
+        let sql = format!(
+            "SELECT {} FROM (SELECT {column} FROM {relation} LIMIT {LOOKED_AT}) AS q WHERE {column} LIKE '%#%'",
+            dialect.count()
+        );
+        let found = source.numbers(&sql, scan).await?;
+        if found.iter().flatten().any(|count| *count > 0) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

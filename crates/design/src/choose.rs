@@ -72,6 +72,7 @@ struct Best {
 /// Solves the problem. Reads without a choice are left out.
 #[must_use]
 pub(crate) fn solve(problem: &Problem) -> Solution {
+    let problem = &without_dominated(problem);
     let components = components(problem);
     let mut solved: Vec<(Vec<Option<Best>>, f64)> = Vec::new();
     for reads in &components {
@@ -80,10 +81,11 @@ pub(crate) fn solve(problem: &Problem) -> Solution {
             reads: reads.clone(),
             best: vec![None; problem.most_indexes + 1],
             nodes: 0,
+            is_rough: false,
             rest: rest(problem, reads),
         };
         search.branch(0, &mut Vec::new(), &mut BTreeSet::new(), 0.0);
-        let is_cut = search.nodes >= NODES;
+        let is_cut = search.nodes >= NODES || search.is_rough;
         let bound = search.rest.first().copied().unwrap_or(0.0);
         let reached = search
             .best
@@ -138,6 +140,60 @@ pub(crate) fn solve(problem: &Problem) -> Solution {
     let used = solution.slots.values().max().copied().unwrap_or(0);
     solution.cost += problem.index_price * f64::from(u32::try_from(used).unwrap_or(u32::MAX));
     solution
+}
+
+/// The problem without the choices of structures that another one makes needless: of the same item types, not dearer, and
+/// serving all that they serve, not dearer either.
+fn without_dominated(problem: &Problem) -> Problem {
+    /// What a structure serves: by read and whether it is at home, the least cost.
+    type Served = BTreeMap<(usize, bool), f64>;
+    let mut served: Vec<Served> = vec![Served::new(); problem.structures.len()];
+    for (read, choices) in problem.reads.iter().enumerate() {
+        for choice in choices {
+            if let Some(served) = served.get_mut(choice.structure) {
+                let least = served.entry((read, choice.at_home)).or_insert(choice.cost);
+                *least = least.min(choice.cost);
+            }
+        }
+    }
+    let covers = |one: &Served, other: &Served| {
+        let mut all = other.iter();
+        all.all(|(what, cost)| one.get(what).is_some_and(|own| own <= cost))
+    };
+    let is_dominated = |at: usize| {
+        let (Some(structure), Some(own)) = (problem.structures.get(at), served.get(at)) else {
+            return false;
+        };
+        let mut others = problem.structures.iter().zip(&served).enumerate();
+        others.any(|(place, (other, theirs))| {
+            place != at
+                && other.types == structure.types
+                && other.can_be_home >= structure.can_be_home
+                && other.index_cost <= structure.index_cost
+                && other.cost <= structure.cost
+                && covers(theirs, own)
+                // Of two that are alike the first stays.
+                && (place < at
+                    || other.can_be_home > structure.can_be_home
+                    || other.index_cost < structure.index_cost
+                    || other.cost < structure.cost
+                    || !covers(own, theirs)
+                    || own.iter().any(|(what, cost)| theirs.get(what).is_some_and(|other| other < cost)))
+        })
+    };
+    let dominated: BTreeSet<usize> = (0..problem.structures.len())
+        .filter(|at| is_dominated(*at))
+        .collect();
+    // The places of choices stay, so that they still name what they named.
+    let mut left = problem.clone();
+    for choices in &mut left.reads {
+        for choice in choices {
+            if dominated.contains(&choice.structure) {
+                choice.cost = f64::INFINITY;
+            }
+        }
+    }
+    left
 }
 
 /// The least that the reads from each place on cost, with nothing for their structures.
@@ -197,6 +253,8 @@ struct Search<'p> {
     /// By the number of indexes that there may be.
     best: Vec<Option<Best>>,
     nodes: usize,
+    /// Whether not all ways to place structures were tried.
+    is_rough: bool,
     rest: Vec<f64>,
 }
 
@@ -213,28 +271,24 @@ impl Search<'_> {
             return;
         }
         let rest = self.rest.get(at).copied().unwrap_or(0.0);
-        let worst = self
-            .best
-            .first()
-            .and_then(|best| best.as_ref().map(|best| best.cost));
-        let least = self
-            .best
-            .last()
-            .and_then(|best| best.as_ref().map(|best| best.cost));
-        // Nothing below is cheaper than what is known, and with no index it is known already.
-        if least.is_some_and(|least| cost + rest >= least)
-            && worst.is_some_and(|worst| cost + rest >= worst)
-        {
+        let used: BTreeSet<usize> = self.structures_of(chosen);
+        let (indexes, more) = self.at_least(&used);
+        let bound = cost + more + rest;
+        // Nothing below is cheaper than what is known for any number of indexes that it can do with.
+        let mut best = self.best.iter().skip(indexes);
+        if best.all(|best| best.as_ref().is_some_and(|best| bound >= best.cost - 1e-9)) {
             return;
         }
         let Some(&read) = self.reads.get(at) else {
             self.leaf(chosen, homes, cost);
             return;
         };
-        let used: BTreeSet<usize> = self.structures_of(chosen);
         let choices = self.problem.reads.get(read).cloned().unwrap_or_default();
         let mut order: Vec<(usize, Choice, f64)> = Vec::new();
         for (place, choice) in choices.into_iter().enumerate() {
+            if choice.cost.is_infinite() {
+                continue;
+            }
             let structure = self.problem.structures.get(choice.structure);
             let own = if used.contains(&choice.structure) {
                 0.0
@@ -261,6 +315,29 @@ impl Search<'_> {
         }
     }
 
+    /// The fewest indexes that structures take, and the least that they cost in them.
+    fn at_least(&self, used: &BTreeSet<usize>) -> (usize, f64) {
+        let mut by_type: BTreeMap<usize, (usize, bool)> = BTreeMap::new();
+        let mut cost = 0.0;
+        for structure in used
+            .iter()
+            .filter_map(|one| self.problem.structures.get(*one))
+        {
+            if !structure.can_be_home {
+                cost += structure.index_cost;
+            }
+            for kind in &structure.types {
+                let (count, has_home) = by_type.entry(*kind).or_default();
+                *count += 1;
+                *has_home |= structure.can_be_home;
+            }
+        }
+        let indexes = by_type
+            .into_values()
+            .map(|(count, has_home)| count - usize::from(has_home));
+        (indexes.max().unwrap_or(0), cost)
+    }
+
     fn structures_of(&self, chosen: &[(usize, usize)]) -> BTreeSet<usize> {
         let choices = chosen
             .iter()
@@ -272,6 +349,7 @@ impl Search<'_> {
     fn leaf(&mut self, chosen: &[(usize, usize)], homes: &BTreeSet<usize>, cost: f64) {
         let used: Vec<usize> = self.structures_of(chosen).into_iter().collect();
         let groups = self.groups(&used);
+        self.is_rough |= groups.iter().any(|group| group.len() > TRIED);
         let placed: Vec<Vec<Placed>> = groups
             .iter()
             .map(|group| self.place(group, homes))

@@ -44,6 +44,8 @@ const INCONSISTENT: f64 = 1e9;
 pub struct Limits {
     /// Most global indexes: 20 at DynamoDB.
     pub indexes: usize,
+    /// Whether delimiters in values are escaped in keys.
+    pub escapes: bool,
 }
 
 /// A proposed table.
@@ -53,6 +55,8 @@ pub struct Design {
     pub mapping: String,
     /// What it serves, why, and for how much.
     pub report: Report,
+    /// Columns of text that stand before a delimiter in a key: if one of their values holds it, keys must be escaped.
+    pub before_delimiters: Vec<(TableName, String)>,
 }
 
 /// A read of the workload, understood.
@@ -194,10 +198,12 @@ pub fn design(
         reads: &reads,
         header: header(catalog),
         not_served: &not_served,
+        escapes: limits.escapes,
     };
     Design {
         mapping: writing.mapping(),
         report,
+        before_delimiters: before_delimiters(catalog, &structures, &slots),
     }
 }
 
@@ -297,6 +303,31 @@ fn candidates<'c>(
     });
     let ways = ways.collect();
     (all, ways)
+}
+
+/// Columns of text in keys, with something behind them.
+fn before_delimiters(
+    catalog: &Catalog,
+    structures: &[Structure<'_>],
+    slots: &BTreeMap<usize, usize>,
+) -> Vec<(TableName, String)> {
+    let used = slots.keys().filter_map(|at| structures.get(*at));
+    let chosen = used.flat_map(|structure| structure.parts.iter().cloned());
+    let own = own_types(catalog).map(|(_, part)| part);
+    let mut found: BTreeSet<(TableName, String)> = BTreeSet::new();
+    for part in chosen.chain(own) {
+        for keys in [&part.partition, &part.sort] {
+            let all_but_last = keys.iter().take(keys.len().saturating_sub(1));
+            for key in all_but_last {
+                if let Some((table, column)) = key.path.find(part.table, catalog)
+                    && structure::is_loose(column)
+                {
+                    found.insert((table.name.clone(), column.name.clone()));
+                }
+            }
+        }
+    }
+    found.into_iter().collect()
 }
 
 /// The least cost for other numbers of indexes than the one that was chosen.

@@ -33,6 +33,8 @@ pub(crate) struct Writing<'d, 'c> {
     pub(crate) reads: &'d [Placed<'d, 'c>],
     pub(crate) header: String,
     pub(crate) not_served: &'d [String],
+    /// Whether delimiters in values are escaped.
+    pub(crate) escapes: bool,
 }
 
 /// What an item type has besides its own columns.
@@ -350,6 +352,9 @@ impl<'c> Writing<'_, 'c> {
             );
         }
         out.push_str("  billing: on-demand\n");
+        if self.escapes {
+            out.push_str("  key_escape: percent    # some values hold `#`, which stands between the parts of keys\n");
+        }
         if self.names.type_attribute != "_type" {
             let _ = writeln!(out, "  type_attribute: {}", self.names.type_attribute);
         }
