@@ -2,6 +2,7 @@
 
 mod alone;
 mod connections;
+mod design;
 mod diff;
 #[cfg(unix)]
 mod edges;
