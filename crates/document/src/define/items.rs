@@ -239,6 +239,7 @@ impl DocumentedItemType<'_> {
             let most = format!("at most {} by the schema", bytes(most));
             facts.push(("Size", vec![plain(most)]));
         }
+        facts.extend(roll_ups(inputs, model));
         facts.extend(notes(model).map(|note| ("Note", vec![plain(note)])));
         facts
     }
@@ -277,6 +278,38 @@ impl DocumentedItemType<'_> {
         }
         roles
     }
+}
+
+/// What is summed into its items, and where they are summed.
+fn roll_ups(inputs: &Inputs<'_>, item: &model::ItemType) -> Vec<(&'static str, TextLine)> {
+    let mut facts = Vec::new();
+    for roll_up in &inputs.model.roll_ups {
+        if roll_up.total == item.name {
+            let what = if roll_up.counts {
+                " is the number of "
+            } else {
+                " is the sum over "
+            };
+            let line = vec![
+                code(&*roll_up.attribute),
+                plain(what),
+                link(About::ItemType, &roll_up.of),
+                plain(" items in all shards, brought up to date by a scheduled function, "),
+                code(&*roll_up.schedule),
+                plain(" (made by CloudFormation or Terraform)"),
+            ];
+            facts.push(("Roll-up", line));
+        }
+        if roll_up.of == item.name {
+            let line = vec![
+                link(About::ItemType, &roll_up.total),
+                plain(", "),
+                code(&*roll_up.attribute),
+            ];
+            facts.push(("Summed in", line));
+        }
+    }
+    facts
 }
 
 /// What else the mapping says of an item type.
