@@ -170,7 +170,7 @@ pub struct RollUp {
     pub attribute: Arc<str>,
     /// Whether it is the number of the items; otherwise the sum of their attribute of the same name.
     pub counts: bool,
-    /// When, as Amazon EventBridge reads it.
+    /// When, as the scheduler of AWS reads it: `rate(5 minutes)`.
     pub schedule: String,
     /// The attribute that tells the items of both types from all others, a text.
     pub mark: Arc<str>,
