@@ -66,13 +66,14 @@ impl Loaded {
             "table": self.table,
             "puts": puts,
         });
-        let mut python = Command::new(python(&linters()?))
+        let linters = linters()?;
+        let mut python = Command::new(python(&linters))
             .arg(root().join("tests/exports/roll_up_test.py"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut stdin = python.stdin.take()?;
+        let mut stdin = python.stdin.take().unwrap();
         stdin.write_all(call.to_string().as_bytes()).unwrap();
         drop(stdin);
         let ran = python.wait_with_output().unwrap();
