@@ -144,6 +144,30 @@ async fn the_exports_of_a_roll_up_are_as_reviewed() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_changed_roll_up_is_told_and_writes_no_item() {
+    let source = Source::on_sqlite("votes").await;
+    let folder = tempfile::tempdir().unwrap();
+    let old = root().join("mappings/votes.yaml");
+    let new = folder.path().join("new.yaml");
+    let text = std::fs::read_to_string(&old).unwrap();
+    std::fs::write(&new, text.replace("rate(5 minutes)", "rate(1 hour)")).unwrap();
+    let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
+    let words = [
+        "diff",
+        old,
+        new,
+        "--source",
+        &source.url(),
+        "--format",
+        "json",
+    ];
+    let found = run(&mut command(&words)).json();
+    assert_eq!(found["table"][0]["what"], "roll_up", "{found}");
+    let types = found["item_types"].as_array().unwrap();
+    assert!(types.iter().all(|one| one["change"] == "same"), "{found}");
+}
+
 /// Counters, not single votes: the load puts each into one shard, and the application adds to any.
 const COUNTERS: &str = "
 dynafold: 1
