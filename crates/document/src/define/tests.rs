@@ -300,7 +300,7 @@ fn without_rows_nothing_is_said_of_sizes() {
             panic!("not the table alone")
         };
         assert!((table.rates.reads - 50.0).abs() < 1e-9, "{table:?}");
-        assert!(table.at_least);
+        assert!(table.reads_at_least);
     });
 }
 
