@@ -2,7 +2,7 @@
 //! is known.
 
 use dynafold_dynamodb::price::{Prices, Rates, RouteKind, monthly};
-use dynafold_dynamodb::{Table, TableClass};
+use dynafold_dynamodb::{Table, TableClass, Throughput};
 use dynafold_format::{bytes, count, counted, counted_as, float};
 use dynafold_mapping::diagnostic::{Code, Risk};
 
@@ -117,13 +117,17 @@ fn items(facts: &DocumentFacts<'_>) -> SummaryRow {
 fn storage(facts: &DocumentFacts<'_>) -> SummaryRow {
     let figures = &facts.figures;
     match figures.stored_bytes() {
-        Some(stored) => SummaryRow::new(
-            format!("{}{}, indexes included", figures.about(), bytes(stored)),
-            format!(
+        Some(stored) => {
+            let mut basis = format!(
                 "{}; with the 100 bytes that DynamoDB adds to each item",
                 basis(facts)
-            ),
-        ),
+            );
+            if figures.item_types.iter().any(|each| each.sharing > 0) {
+                basis.push_str("; rows that are rejected because they share a key are counted");
+            }
+            let figure = format!("{}{}, indexes included", figures.about(), bytes(stored));
+            SummaryRow::new(figure, basis)
+        }
         None => SummaryRow::new(unknown(facts), ""),
     }
 }
@@ -164,16 +168,17 @@ fn load(facts: &DocumentFacts<'_>) -> SummaryRow {
 fn month_idle(facts: &DocumentFacts<'_>) -> SummaryRow {
     let prices = facts.inputs.prices;
     let table = &facts.inputs.model.table;
-    let storage = storage_cost(facts);
-    let Some(capacity) = provisioned(table, prices) else {
-        return match storage {
-            Some(storage) => SummaryRow::new(
-                phrases::about(facts.figures.about(), storage),
-                "storage alone: on demand, requests are paid one by one",
-            ),
-            None => SummaryRow::new(unknown(facts), "storage alone"),
-        };
+    let stored = facts.figures.stored_bytes();
+    let storage = stored.map(|stored| {
+        let storage = prices.storage(float(stored));
+        phrases::about(facts.figures.about(), storage)
+    });
+    let Some(own) = table.billing.provisioned() else {
+        let basis = "storage alone: on demand, requests are paid one by one";
+        let figure = storage.unwrap_or_else(|| unknown(facts).to_owned());
+        return SummaryRow::new(figure, basis);
     };
+    let capacity = phrases::about("", capacity_cost(table, own, prices));
     let scaled = table.settings.autoscale.is_some()
         || table.indexes.iter().any(|index| index.autoscale.is_some());
     let mut basis = "the capacity that the mapping provisions is paid by the hour".to_owned();
@@ -181,14 +186,9 @@ fn month_idle(facts: &DocumentFacts<'_>) -> SummaryRow {
         basis.push_str(", and auto scaling changes it");
     }
     let figure = match storage {
-        Some(storage) => format!(
-            "{} for capacity and {} for storage",
-            phrases::about("", capacity),
-            phrases::about(facts.figures.about(), storage)
-        ),
+        Some(storage) => format!("{capacity} for capacity and {storage} for storage"),
         None => format!(
-            "{} for capacity, and storage, which is {}",
-            phrases::about("", capacity),
+            "{capacity} for capacity, and storage, which is {}",
             unknown(facts)
         ),
     };
@@ -209,20 +209,18 @@ fn month_rated(facts: &DocumentFacts<'_>) -> SummaryRow {
         );
     }
     let all = SteadyPlace::sum(&facts.figures.steady(facts));
-    let storage = storage_cost(facts);
+    let stored = facts.figures.stored_bytes();
     // Reads are those of the examples, writes those of a mean item.
     let total = |requests: Option<f64>| {
-        let total = match storage {
-            Some(storage) => requests.zip(storage).map(|(one, other)| one + other),
-            None => requests,
-        };
+        let storage = stored.map_or(Some(0.0), |stored| inputs.prices.storage(float(stored)));
+        let total = requests.zip(storage).map(|(one, other)| one + other);
         if all.cost_at_least() {
             phrases::about_or_more("about ", total)
         } else {
             phrases::about("about ", total)
         }
     };
-    let with = match storage {
+    let with = match stored {
         Some(_) => "storage included".to_owned(),
         None => format!("and storage, which is {}", unknown(facts)),
     };
@@ -236,21 +234,17 @@ fn month_rated(facts: &DocumentFacts<'_>) -> SummaryRow {
         counted(facts.patterns.len(), "access pattern"),
         counted(facts.item_types.len(), "item type"),
     );
+    if rated_patterns > 0 {
+        basis.push_str("; a call reads what its example read, or the least without an example");
+    }
     if inputs.model.table.billing.provisioned().is_some() {
         basis.push_str("; the capacity that the mapping itself provisions is in the row above");
     }
     SummaryRow::new(figure, basis)
 }
 
-/// What storage costs a month: `None` where the bytes are not known, and none within where the price is not.
-fn storage_cost(facts: &DocumentFacts<'_>) -> Option<Option<f64>> {
-    let stored = facts.figures.stored_bytes()?;
-    Some(facts.inputs.prices.storage(float(stored)))
-}
-
-/// What the capacity costs a month that the mapping provisions for the table and its global indexes; `None` on demand.
-fn provisioned(table: &Table, prices: &Prices) -> Option<Option<f64>> {
-    let own = table.billing.provisioned()?;
+/// What capacity costs a month that is provisioned for the table and its global indexes.
+fn capacity_cost(table: &Table, own: Throughput, prices: &Prices) -> Option<f64> {
     let indexes = table.indexes.iter();
     let all = indexes.map(|index| index.throughput.unwrap_or(own));
     let all = std::iter::once(own).chain(all).map(|units| {
@@ -260,7 +254,7 @@ fn provisioned(table: &Table, prices: &Prices) -> Option<Option<f64>> {
         };
         monthly(rates, prices).provisioned_usd
     });
-    Some(all.sum())
+    all.sum()
 }
 
 /// What is paid besides, as far as the mapping tells it.
@@ -293,7 +287,7 @@ fn warnings(facts: &DocumentFacts<'_>) -> SummaryRow {
     let inputs = facts.inputs;
     let mut lines: Vec<TextLine> = by_risk(&inputs.warnings)
         .into_iter()
-        .map(|(title, found)| vec![plain(format!("{} of {title}", count(found.len())))])
+        .map(|(title, found)| vec![plain(format!("{} about {title}", count(found.len())))])
         .collect();
     if lines.is_empty() {
         lines.push(vec![plain("none open")]);
@@ -319,7 +313,7 @@ pub(super) fn by_risk(warnings: &[Warning]) -> Vec<(&'static str, Vec<&Warning>)
         codes.find(|code| code.as_str() == warning.code)?.risk()
     };
     let risks = Risk::ALL.iter().map(|risk| (Some(*risk), risk.words()));
-    let all = risks.chain([(None, "another kind")]);
+    let all = risks.chain([(None, "something else")]);
     let found = all.map(|(wanted, title)| {
         let found = warnings.iter().filter(|each| risk(each) == wanted);
         (title, found.collect::<Vec<_>>())

@@ -1,6 +1,6 @@
 //! What the document says, section by section.
 
-use dynafold_format::count;
+use dynafold_format::counted;
 
 use super::{DocumentFacts, Inputs, coverage, guarantees, items, overview, patterns, places};
 use crate::definition::Warning;
@@ -73,7 +73,7 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
         Section {
             anchor: "guarantees",
             title: "What your database guaranteed and this table does not",
-            intro: "DynamoDB keeps one item to a key, and takes no item without its key attributes. What else the database guaranteed of the tables that the mapping reads, joins or embeds is kept only if whoever writes items keeps it. Types and lengths are not listed: DynamoDB checks the type of key attributes only.",
+            intro: "What the database guaranteed of the tables that the mapping reads, joins or embeds, and what takes its place. DynamoDB keeps one item to a key, and takes no item without its key attributes; all else is kept only if whoever writes items keeps it. Types and lengths are not listed: DynamoDB checks the type of key attributes only.",
             blocks: guarantees::section(facts),
         },
         Section {
@@ -106,8 +106,8 @@ fn warnings(inputs: &Inputs<'_>) -> Vec<DocBlock> {
             blocks.push(DocBlock::paragraph("None."));
         }
         for (risk, found) in overview::by_risk(warnings) {
-            let number = count(found.len());
-            blocks.push(DocBlock::Subheading(format!("{number} of {risk}")));
+            let number = counted(found.len(), "warning");
+            blocks.push(DocBlock::Subheading(format!("{number} about {risk}")));
             let lines = found.into_iter().map(|each| warning(inputs, each));
             blocks.push(DocBlock::List(lines.collect()));
         }
