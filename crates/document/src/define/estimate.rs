@@ -142,7 +142,8 @@ fn counted(
     };
     let figures = TypeFigures {
         name: item_type.name.to_string(),
-        items: rows,
+        // A row whose array is exploded may give any number.
+        items: rows.filter(|_| item_type.explodes.is_empty()),
         at_most: item_type.condition.is_some(),
         ..TypeFigures::default()
     };

@@ -7,12 +7,11 @@ use dynafold_mapping::forecast::{PlaceForecast, load_demand};
 use dynafold_mapping::item::DUPLICATE_KEY;
 use dynafold_mapping::model::ItemType;
 
-use super::{DocumentFacts, Totals, heat, patterns};
+use super::heat::{self, NAMED};
+use super::{DocumentFacts, Totals, patterns};
 use crate::phrases::{self, cost, dollars, marked, units};
 use crate::tree::{DocBlock, DocRow, DocTable, TextPiece, code, plain, prose, texts};
 
-/// Hot keys of a place that are named.
-pub(super) const NAMED: usize = 5;
 /// A key is named from this share of a place's write units on.
 const HOT_SHARE: f64 = 0.01;
 /// Shown where the mapping declares no rates.
@@ -205,7 +204,8 @@ impl Figures {
                 blocks.extend(reads.map(|reads| DocBlock::Note(prose(&reads))));
             }
             blocks.extend(self.unread_note());
-            blocks.extend(heat::blocks(self));
+            let places = (self.basis == Basis::AllRows).then_some(self.places.as_slice());
+            blocks.extend(heat::blocks(places, self.names_keys));
         }
         blocks.push(DocBlock::Heading("How a rate becomes a bill".to_owned()));
         let lines = arithmetic(prices).map(|line| vec![plain(line)]);

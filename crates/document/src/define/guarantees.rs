@@ -40,23 +40,24 @@ pub(super) fn summary(all: &Guarantees) -> String {
             "None was found, and not all was read".to_owned()
         };
     }
-    let parts = ALL.iter().filter_map(|kept| {
-        let number = kept_by(found, *kept);
-        (number > 0).then(|| format!("{} by {}", count(number), kept.words()))
-    });
-    let parts: Vec<String> = parts.collect();
     let tables = found.chunk_by(|a, b| a.table == b.table).count();
     format!(
         "{} of {}, to be kept: {}",
         counted(found.len(), "guarantee"),
         counted(tables, "table"),
-        parts.join(", ")
+        by_kept(found)
     )
 }
 
-fn kept_by(guarantees: &[Guarantee], kept: KeptBy) -> usize {
-    let guarantees = guarantees.iter();
-    guarantees.filter(|one| one.kept_by == kept).count()
+/// How many guarantees are kept by what.
+fn by_kept(guarantees: &[Guarantee]) -> String {
+    let parts = ALL.iter().filter_map(|kept| {
+        let all = guarantees.iter();
+        let number = all.filter(|one| one.kept_by == *kept).count();
+        (number > 0).then(|| format!("{} by {}", count(number), kept.words()))
+    });
+    let parts: Vec<String> = parts.collect();
+    parts.join(", ")
 }
 
 /// The guarantees of one table.
@@ -84,10 +85,6 @@ fn folded(facts: &DocumentFacts<'_>, of_table: &[Guarantee]) -> DocBlock {
         &["In the database", "What takes its place", "How"],
         rows.collect(),
     );
-    let all = counted(of_table.len(), "guarantee");
-    let left = match kept_by(of_table, KeptBy::Application) {
-        0 => String::new(),
-        left => format!(", {} kept by the application", count(left)),
-    };
-    DocBlock::Folded(format!("{name}: {all}{left}"), vec![DocBlock::Table(table)])
+    let summary = format!("{name}: {}", by_kept(of_table));
+    DocBlock::Folded(summary, vec![DocBlock::Table(table)])
 }

@@ -2,35 +2,38 @@
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, rounded};
-use dynafold_mapping::forecast::{HOT_READS_HELP, ReadKey};
+use dynafold_mapping::forecast::{HOT_READS_HELP, PlaceForecast, ReadKey};
 
-use super::figures::{Basis, Figures, NAMED};
 use super::pattern_names;
 use crate::phrases::units;
 use crate::tree::{DocBlock, DocRow, DocTable, TextLine, TextPiece, code, plain, prose};
 
-/// The partition keys that are written and read most, or that they are not known.
-pub(super) fn blocks(figures: &Figures) -> Vec<DocBlock> {
-    if figures.basis != Basis::AllRows {
+/// Hot keys of a place that are named.
+pub(super) const NAMED: usize = 5;
+
+/// The partition keys that are written and read most. `places`: of all rows; `None` where not all were read. `names_keys`:
+/// whether keys may be named.
+pub(super) fn blocks(places: Option<&[PlaceForecast]>, names_keys: bool) -> Vec<DocBlock> {
+    let Some(places) = places else {
         let unknown = "Which partition keys these rates fall on is not known without `--all`.";
         return vec![DocBlock::Note(prose(unknown))];
-    }
-    let mut blocks = writes(figures);
-    blocks.extend(reads(figures));
+    };
+    let mut blocks = writes(places, names_keys);
+    blocks.extend(reads(places, names_keys));
     blocks
 }
 
-fn writes(figures: &Figures) -> Vec<DocBlock> {
+fn writes(places: &[PlaceForecast], names_keys: bool) -> Vec<DocBlock> {
     let mut rows = Vec::new();
     let mut error = 0.0_f64;
-    for place in &figures.places {
+    for place in places {
         let Some(rated) = &place.rated else { continue };
         error = error.max(rated.error);
         let keys = rated.keys.iter().filter(|(_, rate)| *rate > 0.0);
         for (at, (key, rate)) in keys.take(NAMED).enumerate() {
             rows.push(DocRow::new(vec![
                 vec![code(&place.name)],
-                named(figures, at, key),
+                named(names_keys, at, key),
                 rated_cell(*rate, PARTITION_WRITES),
             ]));
         }
@@ -50,18 +53,18 @@ fn writes(figures: &Figures) -> Vec<DocBlock> {
     vec![DocBlock::Table(table), DocBlock::note(note)]
 }
 
-fn reads(figures: &Figures) -> Vec<DocBlock> {
+fn reads(places: &[PlaceForecast], names_keys: bool) -> Vec<DocBlock> {
     let mut rows = Vec::new();
     let mut error = 0.0_f64;
     let mut is_over = false;
-    for place in &figures.places {
+    for place in places {
         let Some(reads) = &place.reads else { continue };
         error = error.max(reads.error);
         for (at, key) in reads.keys.iter().take(NAMED).enumerate() {
             is_over |= key.units_per_second > PARTITION_READS;
             rows.push(DocRow::new(vec![
                 vec![code(&place.name)],
-                named(figures, at, &key.key),
+                named(names_keys, at, &key.key),
                 rated_cell(key.units_per_second, PARTITION_READS),
                 by_patterns(key),
             ]));
@@ -93,8 +96,8 @@ fn reads(figures: &Figures) -> Vec<DocBlock> {
 }
 
 /// A partition key, or its place in the order where it must not be shown.
-fn named(figures: &Figures, at: usize, key: &str) -> TextLine {
-    vec![if figures.names_keys {
+fn named(names_keys: bool, at: usize, key: &str) -> TextLine {
+    vec![if names_keys {
         TextPiece::Value(key.to_owned())
     } else {
         plain(format!("key {}", at + 1))

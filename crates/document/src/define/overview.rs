@@ -137,8 +137,10 @@ fn load(facts: &DocumentFacts<'_>) -> SummaryRow {
     let figures = &facts.figures;
     let table = &facts.inputs.model.table;
     let ways = figures.loads(table, facts.inputs.prices);
+    let is_warm = table.settings.warm_throughput.is_some();
     let wanted = match table.billing.provisioned() {
         Some(_) => RouteKind::ProvisionedAsMapped,
+        None if is_warm => RouteKind::OnDemandWarmed,
         None => RouteKind::OnDemand,
     };
     let Some(way) = ways.iter().find(|way| way.route == wanted) else {
@@ -149,19 +151,32 @@ fn load(facts: &DocumentFacts<'_>) -> SummaryRow {
     };
     let duration = way.seconds.map(phrases::duration).unwrap_or_default();
     let is_about = figures.basis != Basis::AllRows && way.seconds.is_some_and(|time| time >= 1.0);
-    let figure = format!(
-        "at best {}{duration} ({}), for {}",
+    let mut figure = format!(
+        "at best {}{duration} ({})",
         if is_about { "about " } else { "" },
         way.route.words(),
-        phrases::about(figures.about(), way.usd)
     );
+    // The price of the way is that of warming it as far as it goes, not as far as the mapping says.
+    if !is_warm {
+        let price = phrases::about(figures.about(), way.usd);
+        figure.push_str(&format!(", for {price}"));
+    }
     let limited = way.limited.words();
     let mut basis = limited.map_or_else(String::new, |limit| format!("limited by {limit}; "));
     basis.push_str("reading the source may take longer");
+    if is_scaled(table) {
+        basis.push_str(", and auto scaling may shorten it");
+    }
     if figures.basis != Basis::AllRows {
         basis.push_str("; the hottest partition key is not known without `--all`");
     }
     SummaryRow::new(figure, basis)
+}
+
+/// Whether provisioned capacity follows the load.
+fn is_scaled(table: &Table) -> bool {
+    let mut indexes = table.indexes.iter();
+    table.settings.autoscale.is_some() || indexes.any(|index| index.autoscale.is_some())
 }
 
 /// What a month costs in which nobody asks or writes anything.
@@ -179,10 +194,8 @@ fn month_idle(facts: &DocumentFacts<'_>) -> SummaryRow {
         return SummaryRow::new(figure, basis);
     };
     let capacity = phrases::about("", capacity_cost(table, own, prices));
-    let scaled = table.settings.autoscale.is_some()
-        || table.indexes.iter().any(|index| index.autoscale.is_some());
     let mut basis = "the capacity that the mapping provisions is paid by the hour".to_owned();
-    if scaled {
+    if is_scaled(table) {
         basis.push_str(", and auto scaling changes it");
     }
     let figure = match storage {

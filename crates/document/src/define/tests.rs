@@ -520,6 +520,60 @@ fn provisioned_capacity_is_paid_without_requests() {
 }
 
 #[test]
+fn a_warm_table_is_not_called_slow() {
+    let mapping = MAPPING.replace(
+        "  type_attribute: false",
+        "  type_attribute: false\n  warm_throughput: { read: 12000, write: 20000 }",
+    );
+    let samples = first_rows([100, 100], [0, 0], false);
+    let found = |of: fn(&DocumentFacts<'_>) -> String| {
+        let mut catalog = shop();
+        for table in &mut catalog.tables {
+            table.estimated_rows = Some(50_000);
+        }
+        of_mapping(&mapping, &catalog, &samples, 100, |_| {}, of)
+    };
+    let overview = section_of(found, "Overview");
+    let (load, _) = overview_row(&overview, "Duration of the load");
+    // 200,000 units at the 40,000 a second that a table can be warmed for.
+    assert_eq!(load, "at best about 5.00 s (on demand, warmed)");
+    assert!(
+        overview.contains("data transfer, the warm throughput."),
+        "{overview}"
+    );
+}
+
+#[test]
+fn rows_do_not_count_items_of_exploded_arrays() {
+    let mapping = MAPPING.replace(
+        "    from: orders\n",
+        "    from: orders\n    explode: { n: \"note | json\" }\n    accept: [key-unproved, key-not-unique]\n",
+    );
+    let mut catalog = shop();
+    for table in &mut catalog.tables {
+        table.estimated_rows = Some(50_000);
+    }
+    let orders = catalog
+        .tables
+        .iter_mut()
+        .find(|table| table.name.name == "orders");
+    let orders = orders.unwrap();
+    let mut note = orders.columns[0].clone();
+    note.name = "note".to_owned();
+    note.declared = "text".to_owned();
+    note.data_type = DataType::Text { max_chars: None };
+    orders.columns.push(note);
+    let overview = section_of(
+        |of| of_mapping(&mapping, &catalog, &[], 0, |_| {}, of),
+        "Overview",
+    );
+    assert_eq!(
+        overview_row(&overview, "Items").0,
+        "not known without --source"
+    );
+}
+
+#[test]
 fn warnings_stand_by_weight() {
     let warning = |code: &str| Warning {
         code: code.to_owned(),
