@@ -212,7 +212,7 @@ fn asked(document: &str) -> Vec<Asked> {
         Asked {
             name: section.lines().next().unwrap().to_owned(),
             line: block("sh").unwrap(),
-            operation: operation.split(':').next().unwrap().to_owned(),
+            operation: operation.split('<').next().unwrap().to_owned(),
             request: serde_json::from_str(&block("json").unwrap()).unwrap(),
             sharded: section.contains("one for each shard."),
             found,
