@@ -111,6 +111,8 @@ const DRAWN: &[&str] = &[
     "USER#001 USER# jiwoo@example.com F 김지우",
     "SERVICE#startzum SERVICE#",
     "USER#001 PERSONAL#startzum#background #1b2a49 0.85",
+    "color S a member, in 2 of 5 example items",
+    "coordinates M a member, in 1 of 5 example items",
     "SUBSCRIBE#news#press#001 SUBSCRIBE#",
     "USER#001 SUBSCRIBE#news#press#001 SUBSCRIBE_USER",
 ];

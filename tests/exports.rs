@@ -4,6 +4,7 @@
 mod archive;
 mod policies;
 mod refused;
+mod roll_up;
 mod tenants;
 mod whole;
 

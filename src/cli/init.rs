@@ -52,8 +52,14 @@ pub(super) async fn run(arguments: Init, output: &OutputStreams) -> Result<Outco
         output.note(&format!("left out: {left}"));
     }
     let file = shell_word(&arguments.output.display().to_string());
+    let source = arguments.source.shown_option();
+    let set = if source.contains("DATABASE_URL") {
+        ", with the URL in DATABASE_URL"
+    } else {
+        ""
+    };
     output.note(&format!(
-        "next: dynafold check {file}, then dynafold preview {file}, each with the same --source"
+        "next{set}:\n  dynafold check {file} {source}\n  dynafold preview {file} {source}"
     ));
     Ok(Outcome::Well)
 }

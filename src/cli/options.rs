@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::failure::Failure;
+use super::format::{address, shell_word};
 use crate::target::TargetSpec;
 
 /// Where rows come from.
@@ -15,6 +16,14 @@ pub(super) struct SourceArguments {
 }
 
 impl SourceArguments {
+    /// `--source` as a shell takes it, for commands that are printed: without a URL that may hold a password.
+    pub(super) fn shown_option(&self) -> String {
+        match &self.source {
+            Some(url) if address::shown(url) == *url => format!("--source {}", shell_word(url)),
+            _ => r#"--source "$DATABASE_URL""#.to_owned(),
+        }
+    }
+
     pub(super) fn url(&self) -> Result<&str, Failure> {
         self.source.as_deref().ok_or_else(|| {
             Failure::usage("no source is named").with_help(

@@ -1,14 +1,16 @@
 //! Opens the target that a command names, says how fast it may be written to, and asks before anything
 //! that costs money.
 
+use std::env::VarError;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::failure::Failure;
+use super::format::{self, shell_word};
 use super::output::OutputStreams;
-use super::{format, prices};
+use super::prices;
 use crate::dynamodb::price::Prices;
 use crate::dynamodb::{Billing, Table};
 use crate::load::TableError;
@@ -51,8 +53,8 @@ pub(super) async fn open_loaded(spec: &TargetSpec) -> Result<Arc<dyn Target>, Fa
             return Err(Failure::failed(message)
                 .with_code("table")
                 .with_help(format!(
-                    "`dynafold migrate … --target local:{}` creates and fills it",
-                    file.display()
+                    "`dynafold migrate … --target {}` creates and fills it",
+                    shell_word(&format!("local:{}", file.display()))
                 )));
         }
     }
@@ -95,17 +97,19 @@ pub(super) fn context_of(
     uses_pseudonym: bool,
     now: Option<Timestamp>,
 ) -> Result<Context, Failure> {
-    let secret = std::env::var(PSEUDONYM_KEY)
-        .ok()
-        .and_then(|key| Secret::new(key.as_bytes()));
+    let key = std::env::var(PSEUDONYM_KEY);
+    let secret = key.as_ref().ok();
+    let secret = secret.and_then(|key| Secret::new(key.as_bytes()));
     if secret.is_none() && uses_pseudonym {
-        return Err(
-            Failure::usage("the mapping uses `pseudonym`, which needs a secret key").with_help(
-                format!(
-                    "set {PSEUDONYM_KEY} in the environment; the same key gives the same pseudonyms"
-                ),
-            ),
-        );
+        let fault = match key {
+            Ok(_) => format!(", and {PSEUDONYM_KEY} is empty"),
+            Err(VarError::NotUnicode(_)) => format!(", and {PSEUDONYM_KEY} is not UTF-8"),
+            Err(VarError::NotPresent) => String::new(),
+        };
+        let message = format!("the mapping uses `pseudonym`, which needs a secret key{fault}");
+        return Err(Failure::usage(message).with_help(format!(
+            "set {PSEUDONYM_KEY} in the environment; the same key gives the same pseudonyms"
+        )));
     }
     Ok(Context {
         now: whole_seconds(now.unwrap_or_else(Timestamp::now)),

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use crate::support::cli::{command, dynafold, run};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "demo",
     "init",
     "inspect",
@@ -12,6 +12,7 @@ const COMMANDS: [&str; 13] = [
     "diff",
     "preview",
     "migrate",
+    "export",
     "verify",
     "query",
     "erase",

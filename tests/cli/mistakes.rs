@@ -231,3 +231,53 @@ async fn each_mistake_is_told_with_its_place_its_cause_and_its_mend() {
     }
     insta::assert_snapshot!(all);
 }
+
+/// A mapping whose pseudonyms need a key.
+const MASKED: &str = "
+dynafold: 1
+table: { name: masked, key: { partition: PK } }
+items:
+  USER:
+    from: users
+    key: { PK: \"USER#{id}\" }
+    columns: []
+    attributes: { name: \"{name | pseudonym}\" }
+";
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_key_for_pseudonyms_that_cannot_be_used_is_not_called_missing() {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt as _;
+
+    let users = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL);";
+    let database = Database::new(users).await;
+    let mapping = database.folder().join("masked.yaml");
+    std::fs::write(&mapping, MASKED).unwrap();
+    let url = database.url();
+    let words = ["preview", mapping.to_str().unwrap(), "--source", &url];
+    let with = |key: Option<Vec<u8>>| {
+        let mut command = command(&words);
+        if let Some(key) = key {
+            command.env("DYNAFOLD_PSEUDONYM_KEY", OsString::from_vec(key));
+        }
+        run(&mut command)
+    };
+    let needs = "the mapping uses `pseudonym`, which needs a secret key";
+    let variable = "DYNAFOLD_PSEUDONYM_KEY";
+    for (key, fault) in [
+        (None, format!("{needs}\n")),
+        (
+            Some(Vec::new()),
+            format!("{needs}, and {variable} is empty\n"),
+        ),
+        (
+            Some(vec![0xff]),
+            format!("{needs}, and {variable} is not UTF-8\n"),
+        ),
+    ] {
+        let ran = with(key).exits(2);
+        assert!(ran.stderr.contains(&fault), "{}", ran.stderr);
+    }
+    with(Some(b"key".to_vec())).exits(0);
+}

@@ -212,13 +212,111 @@ fn asked(document: &str) -> Vec<Asked> {
         Asked {
             name: section.lines().next().unwrap().to_owned(),
             line: block("sh").unwrap(),
-            operation: operation.split(':').next().unwrap().to_owned(),
+            operation: operation.split('<').next().unwrap().to_owned(),
             request: serde_json::from_str(&block("json").unwrap()).unwrap(),
             sharded: section.contains("one for each shard."),
             found,
         }
     };
     sections.map(of).collect()
+}
+
+/// The command lines of the program in a text, each alone on its line: of the demo's steps, and indented ones.
+fn lines_of<'t>(text: &'t str, program: &str) -> Vec<&'t str> {
+    let lines = text.lines().filter_map(|line| {
+        let line = line.strip_prefix("$ ").or(line.strip_prefix("  "))?;
+        line.starts_with(&format!("{program} ")).then_some(line)
+    });
+    lines.collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_command_of_the_demo_works_when_it_is_copied() {
+    let shell = Shell::new("demo", "", "sqlite:nothing.db".to_owned());
+    let ran = shell.copied("dynafold demo \"it's a demo\"").exits(0);
+    let lines = lines_of(&ran.stdout, "dynafold");
+    let (last, lines) = lines.split_last().unwrap();
+    // An example of a database that is somewhere else.
+    assert!(last.starts_with("dynafold init --source postgres://user@host/database "));
+    assert_eq!(lines.len(), 10, "{}", ran.stdout);
+    // The demo's own load began with no table.
+    std::fs::remove_file(shell.path("it's a demo/portal.ddb")).unwrap();
+    for line in lines {
+        shell.copied(line).exits(0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_commands_that_follow_init_work_when_they_are_copied() {
+    let shell = Shell::new("init", "", "sqlite:it's a shop.db".to_owned());
+    let file = shell.path("it's a shop.db");
+    let schema = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL);";
+    dynafold::source::sqlite::create(&file, &[schema])
+        .await
+        .unwrap();
+    for (source, expected) in [
+        (
+            "--source \"sqlite:it's a shop.db\"",
+            r"--source 'sqlite:it'\''s a shop.db'",
+        ),
+        ("", r"--source 'sqlite:it'\''s a shop.db'"),
+    ] {
+        let init = format!("dynafold init {source} --force -o \"it's a starter.yaml\"");
+        let ran = shell.copied(&init).exits(0);
+        let lines = lines_of(&ran.stderr, "dynafold");
+        assert_eq!(lines.len(), 2, "{}", ran.stderr);
+        for line in lines {
+            assert!(line.ends_with(expected), "{line}");
+            shell.copied(line).exits(0);
+        }
+    }
+    // What may hold a password is not printed: the shell has it.
+    let ran =
+        shell.copied("dynafold init --source \"sqlite:it's a shop.db?mode=ro\" --force -o s.yaml");
+    let ran = ran.exits(0);
+    for line in lines_of(&ran.stderr, "dynafold") {
+        assert!(
+            line.ends_with("s.yaml --source \"$DATABASE_URL\""),
+            "{line}"
+        );
+        shell.copied(line).exits(0);
+    }
+}
+
+/// Stands for the AWS CLI: fails unless what it is to upload and to read is there.
+const AWS: &str = r#"#!/bin/sh
+set -e
+case "$1 $2 $3" in
+"s3 cp --recursive") ls "$4"/part-* ;;
+"dynamodb import-table --cli-input-json") grep TableName "${4#file://}" ;;
+*) exit 9 ;;
+esac
+"#;
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_commands_that_follow_an_export_work_when_they_are_copied() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let source = Source::on_sqlite("votes").await;
+    let shell = Shell::new("export", &mapping("votes"), source.url());
+    let aws = shell.path("bin/aws");
+    std::fs::write(&aws, AWS).unwrap();
+    std::fs::set_permissions(&aws, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let export = "dynafold export \"it's a mapping.yaml\" --to \"it's an export\"";
+    let ran = shell.copied(export).exits(0);
+    let lines = lines_of(&ran.stdout, "aws");
+    assert_eq!(lines.len(), 2, "{}", ran.stdout);
+    for line in lines {
+        shell.copied(line).exits(0);
+    }
+    let query = "dynafold query \"it's a mapping.yaml\" getTotalOfCandidate --candidate kim --target \"local:it's none.ddb\"";
+    let ran = shell.copied(query);
+    assert!(
+        ran.stderr.contains(r"--target 'local:it'\''s none.ddb'"),
+        "{}",
+        ran.stderr
+    );
 }
 
 /// A mapping of ours.

@@ -113,10 +113,10 @@ fn block(block: &DocBlock) -> Markup {
     markup! {
         @match block {
             DocBlock::Drawing(catalog, sources) => (erd(catalog, sources)),
-            DocBlock::Filter(rows) => {
+            DocBlock::Filter { rows, example } => {
                 p.filter hidden {
                     label for="filter" { "Filter" }
-                    input #filter type="search" placeholder="subscriptions service" autocomplete="off"
+                    input #filter type="search" placeholder=(example) autocomplete="off"
                         aria-describedby="filter-count";
                     span #filter-count role="status" { (counted(*rows, "access pattern")) }
                 }

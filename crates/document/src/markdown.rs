@@ -43,7 +43,7 @@ fn blocks(out: &mut String, blocks: &[DocBlock]) {
 fn block(out: &mut String, block: &DocBlock) {
     match block {
         DocBlock::Drawing(catalog, sources) => erd(out, catalog, sources),
-        DocBlock::Filter(_) => {}
+        DocBlock::Filter { .. } => {}
         DocBlock::Heading(title) => out.push_str(&format!("### {title}\n\n")),
         DocBlock::Subheading(title) => out.push_str(&format!("#### {title}\n\n")),
         DocBlock::Paragraph(text) | DocBlock::Note(text) => {

@@ -1,7 +1,7 @@
 //! Sentences and figures of the document.
 
 use dynafold_dynamodb::price::Prices;
-use dynafold_format::{count, counted, rounded};
+use dynafold_format::{count, counted, rounded, seconds};
 
 use super::definition::Examples;
 
@@ -61,6 +61,15 @@ pub(super) fn dollars(amount: f64) -> String {
     format!("${text}")
 }
 
+/// How long something takes: `under a second`, `3 min 5 s`.
+pub(super) fn duration(time: f64) -> String {
+    if time < 1.0 {
+        "under a second".to_owned()
+    } else {
+        seconds(time)
+    }
+}
+
 /// The date and region of the prices.
 pub(super) fn prices(prices: &Prices) -> String {
     let Some(date) = &prices.date else {
@@ -72,6 +81,28 @@ pub(super) fn prices(prices: &Prices) -> String {
         "Prices of {date} in {}{source}, without taxes and free tiers; check yours.",
         prices.region
     )
+}
+
+/// A cost in a sentence, with words such as `about` before it unless it is too small to be shown.
+pub(super) fn about(words: &str, amount: Option<f64>) -> String {
+    let figure = cost(amount);
+    if figure == NO_PRICE {
+        "a price that is not known".to_owned()
+    } else if figure.starts_with('<') {
+        figure
+    } else {
+        format!("{words}{figure}")
+    }
+}
+
+/// The same where it may be more.
+pub(super) fn about_or_more(words: &str, amount: Option<f64>) -> String {
+    let figure = about(words, amount);
+    match (amount, figure.starts_with('<')) {
+        (None, _) => figure,
+        (_, true) => "more than $0.00".to_owned(),
+        (_, false) => format!("{figure} or more"),
+    }
 }
 
 /// A figure that may be a lower bound: `≥ 0.5`.
@@ -112,6 +143,16 @@ mod tests {
             "$32,400.00",
         ];
         assert_eq!(shown.each_ref().map(String::as_str), wanted);
+    }
+
+    #[test]
+    fn costs_in_sentences_say_how_far_they_are_known() {
+        assert_eq!(about("about ", Some(1.62)), "about $1.62");
+        assert_eq!(about("about ", Some(0.00001)), "< $0.0001");
+        assert_eq!(about("", None), "a price that is not known");
+        assert_eq!(about_or_more("about ", Some(1.62)), "about $1.62 or more");
+        assert_eq!(about_or_more("about ", Some(0.00001)), "more than $0.00");
+        assert_eq!(about_or_more("about ", None), "a price that is not known");
     }
 
     #[test]

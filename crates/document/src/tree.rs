@@ -18,8 +18,13 @@ pub(super) struct Section {
 pub(super) enum DocBlock {
     /// The drawing of the relational model, which each form makes in its own way, and what becomes of its tables.
     Drawing(Catalog, Vec<SourceTable>),
-    /// A field by which a page filters the table that follows; it has so many rows.
-    Filter(usize),
+    /// A field by which a page filters the table that follows.
+    Filter {
+        /// Rows of the table.
+        rows: usize,
+        /// Words that find one of them.
+        example: String,
+    },
     Heading(String),
     Subheading(String),
     Paragraph(TextLine),

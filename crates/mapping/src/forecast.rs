@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use dynafold_dynamodb::Table;
+use dynafold_dynamodb::price::{LoadDemand, WriteDemand};
+use dynafold_format::float;
 use serde::Serialize;
 
 use crate::item::DUPLICATE_KEY;
@@ -121,6 +124,42 @@ pub struct PlaceForecast {
     pub reads: Option<RatedReads>,
 }
 
+/// What a load has to write: to the table with its local indexes, and to each global index. Without the heaviest keys of a
+/// place, nothing is said of its hottest partition.
+#[must_use]
+pub fn load_demand(places: &[PlaceForecast], table: &Table, import_bytes: u64) -> LoadDemand {
+    let provisioned = |name: &str| {
+        let own = table.index(name).and_then(|index| index.throughput);
+        let of_table = table.billing.provisioned()?;
+        Some(float(own.unwrap_or(of_table).write))
+    };
+    let locals = places
+        .iter()
+        .filter(|place| place.kind == PlaceKind::LocalIndex);
+    let local_units: u64 = locals.map(|place| place.write_units).sum();
+    let global = places
+        .iter()
+        .filter(|place| place.kind != PlaceKind::LocalIndex);
+    let needs = global.map(|place| {
+        let units = match place.kind {
+            PlaceKind::Table => place.write_units + local_units,
+            _ => place.write_units,
+        };
+        let keys = place.hottest.as_ref().map(|hottest| &hottest.keys);
+        let hottest = keys.and_then(|keys| keys.first());
+        WriteDemand {
+            name: place.name.clone(),
+            units: float(units),
+            hottest: hottest.map_or(0.0, |key| float(key.least)),
+            provisioned: provisioned(&place.name),
+        }
+    });
+    LoadDemand {
+        needs: needs.collect(),
+        import_bytes: float(import_bytes),
+    }
+}
+
 /// The heaviest keys, with what is guaranteed of them.
 #[derive(Debug, Clone, Serialize)]
 pub struct HeaviestKeys {
@@ -170,6 +209,9 @@ pub struct RatedReads {
     /// The hottest keys.
     pub keys: Vec<ReadKey>,
 }
+
+/// What to do where one partition key value is read more often than a partition can answer.
+pub const HOT_READS_HELP: &str = "ask by a key with more values, keep copies of the items under several keys and ask one at random, or cache the answers (DAX, or in the application)";
 
 /// A partition key value that is read.
 #[derive(Debug, Clone, Serialize)]

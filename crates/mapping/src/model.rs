@@ -28,6 +28,8 @@ pub struct Model {
     pub item_types: Vec<ItemType>,
     /// The access patterns, in the order of the file.
     pub patterns: Vec<AccessPattern>,
+    /// What is summed on a schedule, in the order of the file.
+    pub roll_ups: Vec<RollUp>,
     /// What the table holds, in the words of the mapping.
     pub description: Option<String>,
     /// What times without a zone mean when UTC is asked for.
@@ -154,6 +156,35 @@ pub enum Expired {
     Skip,
     /// Its item goes to the archive file instead of the table.
     Archive,
+}
+
+/// What a scheduled function sums: the items of one type that are spread over shards, into one item for each key that they
+/// share but for the shard. The function writes the sum into items that are there, and makes none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RollUp {
+    /// The item type that holds the sums.
+    pub total: Arc<str>,
+    /// The item type that is summed.
+    pub of: Arc<str>,
+    /// The attribute that holds the sum.
+    pub attribute: Arc<str>,
+    /// Whether it is the number of the items; otherwise the sum of their attribute of the same name.
+    pub counts: bool,
+    /// When, as the scheduler of AWS reads it: `rate(5 minutes)`.
+    pub schedule: String,
+    /// The attribute that tells the items of both types from all others, a text.
+    pub mark: Arc<str>,
+    /// What it is in the items that are summed.
+    pub of_mark: String,
+    /// Whether it only begins with that.
+    pub begins: bool,
+    /// What it is in the items that hold the sums.
+    pub total_mark: String,
+    /// Characters at the beginning and at the end of the partition key of an item that is summed, of which the key of its
+    /// total has none.
+    pub cut: [usize; 2],
+    /// What the key of the total has in their places.
+    pub around: [String; 2],
 }
 
 impl ItemType {

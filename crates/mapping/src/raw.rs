@@ -128,6 +128,16 @@ pub(super) struct RawItem {
     pub(super) write_rate: Option<f64>,
     pub(super) expired: Option<Spanned<Expired>>,
     pub(super) compress: Vec<Spanned<String>>,
+    pub(super) roll_up: Option<RawRollUp>,
+}
+
+#[derive(Debug)]
+pub(super) struct RawRollUp {
+    pub(super) of: Spanned<String>,
+    pub(super) count: Option<Spanned<String>>,
+    pub(super) sum: Option<Spanned<String>>,
+    pub(super) schedule: Spanned<String>,
+    pub(super) span: Range<usize>,
 }
 
 impl Raw {
@@ -341,6 +351,18 @@ fn read_item(entry: &YamlEntry) -> Option<RawItem> {
         write_rate: item.read("write_rate"),
         expired: item.get("expired").and_then(|node| word(EXPIRED, node)),
         compress: texts(item.get("oversize").and_then(|node| node.get("compress"))),
+        roll_up: item.get("roll_up").and_then(read_roll_up),
+    })
+}
+
+fn read_roll_up(node: &YamlNode) -> Option<RawRollUp> {
+    let text = |name: &str| node.get(name).and_then(spanned);
+    Some(RawRollUp {
+        of: text("of")?,
+        count: text("count"),
+        sum: text("sum"),
+        schedule: text("schedule")?,
+        span: node.span.clone(),
     })
 }
 

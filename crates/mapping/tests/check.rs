@@ -8,6 +8,7 @@ mod injective;
 mod many;
 mod range_end;
 mod refused;
+mod roll_up;
 
 use dynafold_mapping::diagnostic::{Code, Diagnostic, render};
 use dynafold_mapping::model::Model;

@@ -16,6 +16,7 @@ use crate::cli::signals::stop_on_signals;
 use crate::cli::{mapping, prices, progress, target};
 use crate::diagnostic::{Diagnostic, to_json};
 use crate::document::{Definition, Examples, Inputs, Totals, Warning, define};
+use crate::mapping::PatternProof;
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::preview::{
@@ -83,7 +84,7 @@ pub(super) async fn gather(
     }
     let forecast = match &job.origin {
         CatalogOrigin::Source(url) if arguments.all => {
-            Some(all_rows(url, &model, context.clone()).await?)
+            Some(all_rows(url, &model, proofs.patterns.clone(), context.clone()).await?)
         }
         _ => None,
     };
@@ -106,6 +107,7 @@ pub(super) async fn gather(
         forecast: forecast.as_ref().map(|forecast| Totals {
             item_types: &forecast.item_types,
             places: &forecast.places,
+            import_bytes: forecast.import_bytes,
         }),
         target: &arguments.target_options(),
         schema: match &job.origin {
@@ -152,12 +154,17 @@ fn is_whole(sample: &ItemTypeSample, rows: u64) -> bool {
     sample.read < rows && !sample.is_cut
 }
 
-async fn all_rows(url: &str, model: &Arc<Model>, context: Context) -> Result<Forecast, Failure> {
+async fn all_rows(
+    url: &str,
+    model: &Arc<Model>,
+    patterns: Vec<PatternProof>,
+    context: Context,
+) -> Result<Forecast, Failure> {
     let source = source::connect(url).await?;
     let cancel = stop_on_signals();
     let forecast = survey(Survey {
         source,
-        patterns: Vec::new(),
+        patterns,
         context,
         proof: proof::ProofOptions::of(KEY_MEMORY),
         rejects_file: None,

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::dynamodb::STORED_OVERHEAD;
-use crate::dynamodb::price::{LoadDemand, Prices, Route, SteadyCost, WriteDemand, routes, steady};
+use crate::dynamodb::price::{Prices, Route, SteadyCost, routes, steady};
 use crate::format::float;
+use crate::mapping::forecast::load_demand;
 use crate::mapping::model::Model;
 use crate::preview::{Forecast, PlaceForecast, PlaceKind};
 
@@ -33,7 +34,10 @@ pub(super) fn cost(forecast: &Forecast, model: &Model, prices: Prices) -> Cost {
         .map(|place| place.rated.as_ref().map(|rated| rated.units_per_second))
         .collect();
     Cost {
-        routes: routes(&demand(forecast, model), &prices),
+        routes: routes(
+            &load_demand(places, &model.table, forecast.import_bytes),
+            &prices,
+        ),
         stored_bytes,
         storage_usd_per_month: prices.storage(float(stored_bytes)),
         steady: rated
@@ -47,30 +51,4 @@ pub(super) fn cost(forecast: &Forecast, model: &Model, prices: Prices) -> Cost {
 fn global(places: &[PlaceForecast]) -> impl Iterator<Item = &PlaceForecast> {
     let places = places.iter();
     places.filter(|place| place.kind != PlaceKind::LocalIndex)
-}
-
-fn demand(forecast: &Forecast, model: &Model) -> LoadDemand {
-    let table = model.table.billing.provisioned();
-    let provisioned = |name: &str| {
-        let own = model.table.index(name).and_then(|index| index.throughput);
-        table.map(|table| own.unwrap_or(table).write)
-    };
-    let needs = global(&forecast.places).map(|place| {
-        // What is written to local indexes is the table's.
-        let units = place
-            .hottest
-            .as_ref()
-            .map_or(place.write_units, |hot| hot.total);
-        let hottest = place.hottest.as_ref().and_then(|hot| hot.keys.first());
-        WriteDemand {
-            name: place.name.clone(),
-            units: float(units),
-            hottest: hottest.map_or(0.0, |hot| float(hot.least)),
-            provisioned: provisioned(&place.name).map(float),
-        }
-    });
-    LoadDemand {
-        needs: needs.collect(),
-        import_bytes: float(forecast.import_bytes),
-    }
 }

@@ -2,6 +2,7 @@
 
 use crate::cli::format::{bytes, count, counted, one_line};
 use crate::dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
+use crate::mapping::forecast::HOT_READS_HELP;
 use crate::preview::{Collections, HeaviestKeys, PlaceForecast, PlaceKind, WideItems};
 
 /// Patterns that are named beside a key.
@@ -140,7 +141,7 @@ pub(super) fn reads(places: &[PlaceForecast]) -> Option<String> {
         }
     }
     if is_over {
-        out.push(" help: ask by a key with more values, keep copies of the items under several keys and ask one at random, or cache the answers (DAX, or in the application)".to_owned());
+        out.push(format!(" help: {HOT_READS_HELP}"));
     }
     (!out.is_empty()).then(|| out.join("\n"))
 }

@@ -3,16 +3,15 @@
 use super::cost::Cost;
 use crate::cli::format::{bytes, seconds, usd};
 use crate::cli::report::figures;
-use crate::dynamodb::price::{Route, RouteKind, RouteLimit};
 use crate::preview::Forecast;
 
 pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
     let rows = cost.routes.iter().map(|route| {
         vec![
-            way(route.route).to_owned(),
+            route.route.words().to_owned(),
             route.seconds.map_or("not promised".to_owned(), duration),
             priced(route.usd),
-            limited(route),
+            route.limited.words().unwrap_or_else(|| "-".to_owned()),
         ]
     });
     let mut out = vec![figures(&["load", "at least", "USD", "limited by"], rows)];
@@ -42,26 +41,6 @@ pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
 
 fn priced(amount: Option<f64>) -> String {
     amount.map_or_else(|| "not in the prices".to_owned(), usd)
-}
-
-fn way(route: RouteKind) -> &'static str {
-    match route {
-        RouteKind::OnDemand => "on demand, new table",
-        RouteKind::OnDemandWarmed => "on demand, warmed",
-        RouteKind::ProvisionedAsMapped => "provisioned as mapped",
-        RouteKind::Provisioned => "provisioned for the load",
-        RouteKind::ImportFromS3 => "import from S3",
-    }
-}
-
-fn limited(route: &Route) -> String {
-    match &route.limited {
-        RouteLimit::Throughput { name } => format!("what {name} takes"),
-        RouteLimit::Quota => "40,000 units/s of a table".to_owned(),
-        RouteLimit::Partition { name } => format!("one partition key of {name}"),
-        RouteLimit::BilledHours => "whole hours are paid".to_owned(),
-        RouteLimit::Unknown => "-".to_owned(),
-    }
 }
 
 fn duration(time: f64) -> String {

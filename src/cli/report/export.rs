@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::figures;
-use crate::format::{bytes, count, counted};
+use crate::format::{bytes, count, counted, shell_word};
 use crate::target::parts::{Manifest, Part, PartsComparison, PartsDifferenceKind};
 
 /// What `verify --against-export` found.
@@ -29,10 +29,14 @@ pub(in crate::cli) fn export(manifest: &Manifest, folder: &Path) -> String {
     let table = figures(&["item type", "items"], rows);
     let sum = |of: &dyn Fn(&Part) -> u64| manifest.parts.iter().map(of).sum::<u64>();
     let shown = folder.display();
+    let data = shell_word(&folder.join("data").display().to_string());
+    let input = folder.join("import-table.json");
+    let input = shell_word(&format!("file://{}", input.display()));
     format!(
         "{table}\n\n{} in {}, {} of DynamoDB JSON in {} ({}): {shown}\n\
-         to import: aws s3 cp --recursive {shown}/data s3://BUCKET/PREFIX, then\n  \
-         aws dynamodb import-table --cli-input-json file://{shown}/import-table.json --s3-bucket-source S3Bucket=BUCKET,S3KeyPrefix=PREFIX",
+         to import, with a bucket and a prefix of yours:\n  \
+         aws s3 cp --recursive {data} s3://BUCKET/PREFIX/\n  \
+         aws dynamodb import-table --cli-input-json {input} --s3-bucket-source S3Bucket=BUCKET,S3KeyPrefix=PREFIX/",
         counted(manifest.items, "item"),
         counted(manifest.parts.len(), "part"),
         bytes(sum(&|part| part.uncompressed_bytes)),

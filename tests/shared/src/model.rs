@@ -124,6 +124,7 @@ pub fn model(passes: Vec<Pass>, item_types: Vec<ItemType>) -> Model {
         description: None,
         time_zone: jiff::tz::TimeZone::UTC,
         patterns: Vec::new(),
+        roll_ups: Vec::new(),
     }
 }
 

@@ -175,15 +175,16 @@ impl Service {
     /// Changes a table, unless an index of it is being made.
     fn update_table(&self, body: &[u8]) -> Result<Answer, Answer> {
         let request: Value = serde_json::from_slice(body)?;
-        let table = request["TableName"].as_str().unwrap_or_default();
+        let table = request.get("TableName").and_then(Value::as_str);
+        let table = table.unwrap_or_default();
         if self.making(table).is_some() {
             let message = "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table";
             return Err(Answer::error(400, "LimitExceededException", message));
         }
         let answer = self.change_table("UpdateTable", body)?;
-        let added = &request["GlobalSecondaryIndexUpdates"][0]["Create"]["IndexName"];
+        let added = request.pointer("/GlobalSecondaryIndexUpdates/0/Create/IndexName");
         let seconds = self.active().settings.index_seconds;
-        if let (Some(index), Some(seconds)) = (added.as_str(), seconds) {
+        if let (Some(index), Some(seconds)) = (added.and_then(Value::as_str), seconds) {
             let until = self.now() + Duration::from_secs_f64(seconds);
             let making = (index.to_owned(), until);
             self.state().making.insert(table.to_owned(), making);
@@ -202,15 +203,17 @@ impl Service {
     fn describe_table(&self, body: &[u8]) -> Result<Answer, Answer> {
         let mut answer = engine::answer(&self.engine, "DescribeTable", body)?;
         let mut told: Value = serde_json::from_str(&answer.body)?;
-        let table = told["Table"]["TableName"].as_str().unwrap_or_default();
+        let table = told.pointer("/Table/TableName").and_then(Value::as_str);
+        let table = table.unwrap_or_default();
         let Some(making) = self.making(table) else {
             return Ok(answer);
         };
-        let indexes = told["Table"]["GlobalSecondaryIndexes"].as_array_mut();
-        for index in indexes.into_iter().flatten() {
-            if index["IndexName"] == *making {
-                index["IndexStatus"] = json!("CREATING");
-                index["Backfilling"] = json!(true);
+        let indexes = told.pointer_mut("/Table/GlobalSecondaryIndexes");
+        let indexes = indexes.and_then(Value::as_array_mut).into_iter().flatten();
+        for index in indexes.filter_map(Value::as_object_mut) {
+            if index.get("IndexName").and_then(Value::as_str) == Some(&*making) {
+                index.insert("IndexStatus".to_owned(), json!("CREATING"));
+                index.insert("Backfilling".to_owned(), json!(true));
             }
         }
         answer.body = told.to_string();

@@ -2,13 +2,25 @@
 
 use dynafold_dynamodb::write_units;
 use dynafold_format::{float, rounded, whole};
+use dynafold_mapping::forecast::PlaceForecast;
 use dynafold_mapping::item::Folder;
 use dynafold_mapping::model::ItemType;
 use dynafold_mapping::sample::ItemTypeSample;
 use dynafold_relational::scan::Relation;
 
 use super::Inputs;
-use super::figures::{Basis, Figures, StoredTotals, TypeFigures};
+use super::figures::{Basis, Figures, TypeFigures, unread};
+use super::places::places;
+
+/// What the table or an index holds of some items.
+#[derive(Debug, Clone, Copy, Default)]
+struct StoredTotals {
+    /// Items or entries.
+    items: u64,
+    bytes: u64,
+    /// Write units that loading them takes.
+    write_units: u64,
+}
 
 impl StoredTotals {
     fn add(&mut self, bytes: usize) {
@@ -34,13 +46,21 @@ impl StoredTotals {
 pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
     let folder = Folder::new(inputs.model, inputs.context.clone());
     let mut item_types = Vec::new();
-    let mut places = vec![StoredTotals::default(); 1 + inputs.model.table.all_indexes().count()];
+    let mut totals = vec![StoredTotals::default(); 1 + inputs.model.table.all_indexes().count()];
     // The write units a second in each place, at the declared rates.
-    let mut writes = vec![0.0; places.len()];
+    let mut writes = vec![0.0; totals.len()];
+    let read = (0..inputs.model.item_types.len()).map(|at| {
+        let sample = inputs.samples.get(at);
+        sample.map_or(0, |sample| whole(sample.items.len()))
+    });
+    let (unread_writes, unread_rate) = unread(&inputs.model.item_types, read);
+    if let Some(table) = writes.first_mut() {
+        *table += unread_rate;
+    }
     let mut is_known = !inputs.samples.is_empty();
     for (index, item_type) in inputs.model.item_types.iter().enumerate() {
         let sample = inputs.samples.get(index);
-        let sums = measured(&folder, sample, places.len());
+        let sums = measured(&folder, sample, totals.len());
         let sampled = sample.map_or(0, |sample| whole(sample.items.len()));
         let mut figures = counted(inputs, item_type, sample);
         let rate = item_type.write_rate.unwrap_or(0.0);
@@ -53,10 +73,10 @@ pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
             let all: Vec<StoredTotals> = all.collect();
             figures.bytes = all.first().map(|own| own.bytes);
             figures.write_units = Some(all.iter().map(|sum| sum.write_units).sum());
-            for (place, sum) in places.iter_mut().zip(all) {
-                place.items += sum.items;
-                place.bytes += sum.bytes;
-                place.write_units += sum.write_units;
+            for (total, sum) in totals.iter_mut().zip(all) {
+                total.items += sum.items;
+                total.bytes += sum.bytes;
+                total.write_units += sum.write_units;
             }
         } else {
             is_known = false;
@@ -64,8 +84,19 @@ pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
         item_types.push(figures);
     }
     if !is_known {
-        places.clear();
+        totals.clear();
     }
+    let places = places(&inputs.model.table).zip(totals);
+    let places = places.map(|(place, total)| PlaceForecast {
+        name: place.name.to_owned(),
+        kind: place.kind,
+        items: total.items,
+        bytes: total.bytes,
+        write_units: total.write_units,
+        hottest: None,
+        rated: None,
+        reads: None,
+    });
     let basis = if inputs.samples.is_empty() {
         Basis::Nothing
     } else {
@@ -74,9 +105,12 @@ pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
     Figures {
         basis,
         item_types,
-        places,
+        places: places.collect(),
         writes,
+        unread_writes,
+        import_bytes: None,
         hot: single(inputs),
+        names_keys: inputs.examples.is_some(),
     }
 }
 
@@ -108,7 +142,8 @@ fn counted(
     };
     let figures = TypeFigures {
         name: item_type.name.to_string(),
-        items: rows,
+        // A row whose array is exploded may give any number.
+        items: rows.filter(|_| item_type.explodes.is_empty()),
         at_most: item_type.condition.is_some(),
         ..TypeFigures::default()
     };

@@ -1,16 +1,17 @@
 //! Sizes, capacity and cost: from all rows, or estimated.
 
-use dynafold_dynamodb::price::{Monthly, Prices, Rates, monthly};
+use dynafold_dynamodb::price::{Monthly, Prices, Rates, Route, RouteKind, monthly, routes};
 use dynafold_dynamodb::{STORED_OVERHEAD, Table as Model};
 use dynafold_format::{bytes, count, counted, float};
-use dynafold_mapping::forecast::PlaceForecast;
+use dynafold_mapping::forecast::{PlaceForecast, load_demand};
+use dynafold_mapping::item::DUPLICATE_KEY;
+use dynafold_mapping::model::ItemType;
 
+use super::heat::{self, NAMED};
 use super::{DocumentFacts, Totals, patterns};
 use crate::phrases::{self, cost, dollars, marked, units};
 use crate::tree::{DocBlock, DocRow, DocTable, TextPiece, code, plain, prose, texts};
 
-/// Hot keys of a place that are named.
-const NAMED: usize = 5;
 /// A key is named from this share of a place's write units on.
 const HOT_SHARE: f64 = 0.01;
 /// Shown where the mapping declares no rates.
@@ -24,11 +25,17 @@ pub(super) struct Figures {
     /// The item types, in the order of the mapping.
     pub(super) item_types: Vec<TypeFigures>,
     /// The totals of the table and its indexes, in the order of [`names`]; empty where not all of them are known.
-    pub(super) places: Vec<StoredTotals>,
+    pub(super) places: Vec<PlaceForecast>,
     /// The write units a second of the table and its indexes, at the declared rates.
     pub(super) writes: Vec<f64>,
+    /// The item types with a write rate of which no item was read. Each write counts as one unit of the table.
+    pub(super) unread_writes: Vec<String>,
+    /// Bytes of all items as DynamoDB JSON, where all rows were read.
+    pub(super) import_bytes: Option<u64>,
     /// Sentences about hot partition keys, each with the table or index that it is about.
     pub(super) hot: Vec<(String, String)>,
+    /// Whether partition keys may be named.
+    pub(super) names_keys: bool,
 }
 
 /// The basis of the figures.
@@ -53,6 +60,8 @@ pub(super) struct TypeFigures {
     pub(super) about: bool,
     /// Rows that are rejected; known where all rows were read.
     pub(super) rejected: u64,
+    /// Those of them that share a key with an earlier row. Sizes and write units count them.
+    pub(super) sharing: u64,
     /// Mean bytes of an item.
     pub(super) mean_bytes: Option<u64>,
     /// Bytes of all of them.
@@ -61,36 +70,56 @@ pub(super) struct TypeFigures {
     pub(super) write_units: Option<u64>,
 }
 
-/// What the table or an index holds in all.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct StoredTotals {
-    /// Items or entries.
-    pub(super) items: u64,
-    pub(super) bytes: u64,
-    /// Write units that loading them takes.
-    pub(super) write_units: u64,
-}
-
 /// The declared rates at the table or at an index.
 #[derive(Debug)]
 pub(super) struct SteadyPlace {
     name: String,
     /// Units a second.
     pub(super) rates: Rates,
-    cost: Monthly,
+    pub(super) cost: Monthly,
     /// Whether reads, and with them the cost, are lower bounds.
-    pub(super) at_least: bool,
+    pub(super) reads_at_least: bool,
+    /// Whether writes, and with them the cost, are lower bounds.
+    pub(super) writes_at_least: bool,
+}
+
+impl SteadyPlace {
+    /// All of them together.
+    pub(super) fn sum(steady: &[Self]) -> Self {
+        Self {
+            name: "all".to_owned(),
+            rates: Rates {
+                reads: steady.iter().map(|place| place.rates.reads).sum(),
+                writes: steady.iter().map(|place| place.rates.writes).sum(),
+            },
+            cost: Monthly::sum(steady.iter().map(|place| place.cost)),
+            reads_at_least: steady.iter().any(|place| place.reads_at_least),
+            writes_at_least: steady.iter().any(|place| place.writes_at_least),
+        }
+    }
+
+    /// Whether the cost is a lower bound.
+    pub(super) fn cost_at_least(&self) -> bool {
+        self.reads_at_least || self.writes_at_least
+    }
 }
 
 impl Figures {
     /// The figures of all rows. `names_keys`: whether keys may be named.
-    pub(super) fn of_all(totals: Totals<'_>, names_keys: bool) -> Self {
+    pub(super) fn of_all(totals: Totals<'_>, item_types: &[ItemType], names_keys: bool) -> Self {
+        let made = totals.item_types.iter().map(|each| each.made);
+        let (unread_writes, unread_rate) = unread(item_types, made);
         let item_types = totals.item_types.iter().map(|each| TypeFigures {
             name: each.item_type.clone(),
             items: Some(each.made),
             at_most: false,
             about: false,
             rejected: each.rejected,
+            sharing: each
+                .rejects_by_code
+                .get(DUPLICATE_KEY)
+                .copied()
+                .unwrap_or(0),
             mean_bytes: (each.made > 0).then(|| each.mean_bytes()),
             bytes: Some(each.bytes),
             write_units: Some(each.write_units),
@@ -98,16 +127,14 @@ impl Figures {
         let mut figures = Self {
             basis: Basis::AllRows,
             item_types: item_types.collect(),
-            places: Vec::new(),
+            places: totals.places.to_vec(),
             writes: Vec::new(),
+            unread_writes,
+            import_bytes: Some(totals.import_bytes),
             hot: Vec::new(),
+            names_keys,
         };
         for place in totals.places {
-            figures.places.push(StoredTotals {
-                items: place.items,
-                bytes: place.bytes,
-                write_units: place.write_units,
-            });
             let rated = place.rated.as_ref();
             let writes = rated.map_or(0.0, |rated| rated.units_per_second);
             figures.writes.push(writes);
@@ -115,29 +142,56 @@ impl Figures {
             let hot = sentences.map(|sentence| (place.name.clone(), sentence));
             figures.hot.extend(hot);
         }
+        if let Some(table) = figures.writes.first_mut() {
+            *table += unread_rate;
+        }
         figures
     }
 
     /// How many items there are.
     pub(super) fn items(&self) -> Option<String> {
         let all: Option<u64> = self.item_types.iter().map(|each| each.items).sum();
-        let about = match self.basis {
+        Some(format!("{}{}", self.about(), count(all?)))
+    }
+
+    /// What stands before sums of all items.
+    pub(super) fn about(&self) -> &'static str {
+        match self.basis {
             Basis::AllRows => "",
             _ if self.item_types.iter().any(|each| each.at_most) => "at most about ",
             _ => "about ",
-        };
-        Some(format!("{about}{}", count(all?)))
+        }
+    }
+
+    /// Bytes that are billed as stored, those of indexes among them, where they are known.
+    pub(super) fn stored_bytes(&self) -> Option<u64> {
+        let places = self.places.iter();
+        let stored = places.map(|place| place.bytes + STORED_OVERHEAD * place.items);
+        (!self.places.is_empty()).then(|| stored.sum())
+    }
+
+    /// The ways to load all items, where their write units are known. Without the bytes of an import, that is left out.
+    pub(super) fn loads(&self, table: &Model, prices: &Prices) -> Vec<Route> {
+        if self.places.iter().all(|place| place.write_units == 0) {
+            return Vec::new();
+        }
+        let demand = load_demand(&self.places, table, self.import_bytes.unwrap_or(0));
+        let mut all = routes(&demand, prices);
+        all.retain(|route| self.import_bytes.is_some() || route.route != RouteKind::ImportFromS3);
+        all
     }
 
     pub(super) fn section(&self, facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         let prices = facts.inputs.prices;
+        let table = &facts.inputs.model.table;
         let mut blocks = vec![DocBlock::Note(prose(self.basis()))];
         blocks.extend(self.rejected());
         blocks.push(self.item_type_sizes());
         if !self.places.is_empty() {
-            blocks.push(self.place_sizes(&facts.inputs.model.table));
-            blocks.push(self.costs(prices));
+            blocks.push(self.place_sizes(table));
+            blocks.extend(self.costs(prices));
         }
+        blocks.extend(self.load_ways(table, prices));
         blocks.push(DocBlock::Heading("At the declared rates".to_owned()));
         let steady = self.steady(facts);
         if steady.is_empty() {
@@ -149,6 +203,9 @@ impl Figures {
                 let reads = patterns::reads(facts);
                 blocks.extend(reads.map(|reads| DocBlock::Note(prose(&reads))));
             }
+            blocks.extend(self.unread_note());
+            let places = (self.basis == Basis::AllRows).then_some(self.places.as_slice());
+            blocks.extend(heat::blocks(places, self.names_keys));
         }
         blocks.push(DocBlock::Heading("How a rate becomes a bill".to_owned()));
         let lines = arithmetic(prices).map(|line| vec![plain(line)]);
@@ -163,6 +220,10 @@ impl Figures {
     /// What the figures are made from.
     fn basis(&self) -> &'static str {
         match self.basis {
+            Basis::AllRows if self.item_types.iter().any(|each| each.sharing > 0) => {
+                "Every row was read: counts of items are exact. Sizes and write units also count the rows \
+                 that are rejected because they share a key with another."
+            }
             Basis::AllRows => "Every row was read: items, sizes and write units are exact.",
             Basis::Estimate => {
                 "Estimates: the database's own counts of rows times the mean size of the first rows. \
@@ -233,15 +294,12 @@ impl Figures {
     }
 
     /// What it costs to load all items once, and to store them.
-    fn costs(&self, prices: &Prices) -> DocBlock {
-        let places = || self.places.iter();
-        let stored: u64 = places()
-            .map(|place| place.bytes + STORED_OVERHEAD * place.items)
-            .sum();
-        let units: u64 = places().map(|place| place.write_units).sum();
+    fn costs(&self, prices: &Prices) -> Option<DocBlock> {
+        let stored = self.stored_bytes()?;
+        let units: u64 = self.places.iter().map(|place| place.write_units).sum();
         let load = cost(prices.writes(float(units)));
         let storage = cost(prices.storage(float(stored)));
-        texts([
+        Some(texts([
             (
                 "Loading, once",
                 format!("{load} on demand, for {} write units", count(units)),
@@ -250,7 +308,46 @@ impl Figures {
                 "Storage",
                 format!("{storage} a month for {}, indexes included", bytes(stored)),
             ),
-        ])
+        ]))
+    }
+
+    /// The ways to load all items, with what each costs and how long it takes.
+    fn load_ways(&self, table: &Model, prices: &Prices) -> Vec<DocBlock> {
+        let all = self.loads(table, prices);
+        if all.is_empty() {
+            return Vec::new();
+        }
+        let rows = all.iter().map(|route| {
+            let seconds = route.seconds.map(phrases::duration);
+            DocRow::new(vec![
+                vec![plain(route.route.words())],
+                vec![plain(seconds.unwrap_or_else(|| "not promised".to_owned()))],
+                vec![plain(cost(route.usd))],
+                vec![plain(route.limited.words().unwrap_or_default())],
+            ])
+        });
+        let table = DocTable::new(
+            "Ways to load all items, once",
+            &["Load", "#At best", "#Cost", "Limited by"],
+            rows.collect(),
+        );
+        let mut note =
+            "Durations are those of writers that never pause; reading the source may take longer."
+                .to_owned();
+        if self.basis != Basis::AllRows {
+            note.push_str(" The hottest partition key, which may make a load longer, is not known without `--all`.");
+        }
+        vec![DocBlock::Table(table), DocBlock::Note(prose(&note))]
+    }
+
+    /// Writes of which too little is known.
+    fn unread_note(&self) -> Option<DocBlock> {
+        (!self.unread_writes.is_empty()).then(|| {
+            DocBlock::note(format!(
+                "No item was read of {}: each write there counts as one write unit of the table, the least that it takes.",
+                self.unread_writes.join(", ")
+            ))
+        })
     }
 
     fn hot_partitions(&self) -> [DocBlock; 3] {
@@ -290,14 +387,14 @@ impl Figures {
                     rates.writes += units;
                 }
             }
-            let mut at_least = false;
+            let mut reads_at_least = false;
             for pattern in &facts.patterns {
                 let of = pattern.proof.index.as_deref().unwrap_or(&table.name);
                 if let Some(rate) = pattern.model.rate
                     && home(of) == *name
                 {
                     rates.reads += rate * pattern.units.usual();
-                    at_least |= pattern.units.at_least;
+                    reads_at_least |= pattern.units.at_least;
                 }
             }
             if rates.reads + rates.writes > 0.0 {
@@ -305,7 +402,8 @@ impl Figures {
                     name: name.clone(),
                     rates,
                     cost: monthly(rates, facts.inputs.prices),
-                    at_least,
+                    reads_at_least,
+                    writes_at_least: !self.unread_writes.is_empty(),
                 });
             }
         }
@@ -316,13 +414,14 @@ impl Figures {
 /// The declared rates as a table, and their sum.
 fn rates(steady: &[SteadyPlace]) -> DocTable {
     let row = |place: &SteadyPlace| {
-        let marked = |figure: &str| vec![plain(marked(place.at_least, figure))];
+        let marked = |at_least: bool, figure: &str| vec![plain(marked(at_least, figure))];
+        let at_least = place.cost_at_least();
         DocRow::new(vec![
             vec![plain(&place.name)],
-            marked(&units(place.rates.reads)),
-            vec![plain(units(place.rates.writes))],
-            marked(&cost(place.cost.on_demand_usd)),
-            marked(&cost(place.cost.provisioned_usd)),
+            marked(place.reads_at_least, &units(place.rates.reads)),
+            marked(place.writes_at_least, &units(place.rates.writes)),
+            marked(at_least, &cost(place.cost.on_demand_usd)),
+            marked(at_least, &cost(place.cost.provisioned_usd)),
         ])
     };
     let mut table = DocTable::new(
@@ -336,15 +435,7 @@ fn rates(steady: &[SteadyPlace]) -> DocTable {
         ],
         steady.iter().map(row).collect(),
     );
-    table.sum = Some(row(&SteadyPlace {
-        name: "all".to_owned(),
-        rates: Rates {
-            reads: steady.iter().map(|place| place.rates.reads).sum(),
-            writes: steady.iter().map(|place| place.rates.writes).sum(),
-        },
-        cost: Monthly::sum(steady.iter().map(|place| place.cost)),
-        at_least: steady.iter().any(|place| place.at_least),
-    }));
+    table.sum = Some(row(&SteadyPlace::sum(steady)));
     table
 }
 
@@ -359,6 +450,22 @@ impl TypeFigures {
             (false, false) => items,
         })
     }
+}
+
+/// The item types with a write rate and no items, and the sum of their rates.
+pub(super) fn unread(
+    item_types: &[ItemType],
+    items: impl Iterator<Item = u64>,
+) -> (Vec<String>, f64) {
+    let mut names = Vec::new();
+    let mut sum = 0.0;
+    for (item_type, items) in item_types.iter().zip(items) {
+        if let (Some(rate), 0) = (item_type.write_rate, items) {
+            names.push(item_type.name.to_string());
+            sum += rate;
+        }
+    }
+    (names, sum)
 }
 
 /// Sentences about the heaviest partition keys of a place that holds anything. `names_keys`: whether keys may be named.

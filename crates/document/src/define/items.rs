@@ -1,7 +1,7 @@
 //! Item types: where they are from, what they are made of, where they are found.
 
-use dynafold_dynamodb::{KeyAttribute, readable};
-use dynafold_format::bytes;
+use dynafold_dynamodb::{Item, KeyAttribute, readable};
+use dynafold_format::{bytes, counted};
 use dynafold_mapping::model::{self, AttributeNode, Expired};
 use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::scan::{Match, Relation, ScanColumn};
@@ -171,13 +171,13 @@ impl DocumentedItemType<'_> {
                 origins(&attribute.origins),
             ])
         });
+        let chosen: Vec<&Item> = facts.choice.of_type(at).map(|one| &one.item).collect();
         blocks.push(DocBlock::Table(DocTable::new(
             format!("Attributes of {name}"),
             &["Attribute", "Type", "Made from", "Columns"],
-            attributes.collect(),
+            attributes.chain(self.members(&chosen)).collect(),
         )));
-        let chosen = facts.choice.of_type(at);
-        let examples: Vec<_> = chosen.map(|chosen| cells(&chosen.item)).collect();
+        let examples: Vec<_> = chosen.iter().map(|item| cells(item)).collect();
         if !examples.is_empty() {
             let table = DocTable::of_items(format!("Examples of {name}"), &examples);
             let within = vec![DocBlock::Table(table)];
@@ -188,6 +188,42 @@ impl DocumentedItemType<'_> {
             sources: facts.sources_of(|source| source.item_types.iter().any(|of| **of == **name)),
             blocks,
         }
+    }
+
+    /// The members of documents that are attributes of example items, each with its types and the number of the items.
+    fn members(&self, examples: &[&Item]) -> Vec<DocRow> {
+        if self.model.spreads.is_empty() {
+            return Vec::new();
+        }
+        let mut found: Vec<(&str, Vec<&str>, usize)> = Vec::new();
+        for (name, value) in examples.iter().flat_map(|item| &item.attributes) {
+            if self.model.node(name).is_some() {
+                continue;
+            }
+            let of = value.type_name();
+            match found.iter_mut().find(|(known, ..)| **known == **name) {
+                Some((_, types, times)) => {
+                    *times += 1;
+                    if !types.contains(&of) {
+                        types.push(of);
+                    }
+                }
+                None => found.push((name, vec![of], 1)),
+            }
+        }
+        let rows = found.into_iter().map(|(name, types, times)| {
+            let seen = format!(
+                "a member, in {times} of {}",
+                counted(examples.len(), "example item")
+            );
+            DocRow::new(vec![
+                vec![code(name)],
+                vec![TextPiece::Type(types.join(" or "))],
+                vec![plain(seen)],
+                Vec::new(),
+            ])
+        });
+        rows.collect()
     }
 
     fn facts(&self, inputs: &Inputs<'_>) -> Vec<(&'static str, TextLine)> {
@@ -239,6 +275,7 @@ impl DocumentedItemType<'_> {
             let most = format!("at most {} by the schema", bytes(most));
             facts.push(("Size", vec![plain(most)]));
         }
+        facts.extend(roll_ups(inputs, model));
         facts.extend(notes(model).map(|note| ("Note", vec![plain(note)])));
         facts
     }
@@ -277,6 +314,38 @@ impl DocumentedItemType<'_> {
         }
         roles
     }
+}
+
+/// What is summed into its items, and where they are summed.
+fn roll_ups(inputs: &Inputs<'_>, item: &model::ItemType) -> Vec<(&'static str, TextLine)> {
+    let mut facts = Vec::new();
+    for roll_up in &inputs.model.roll_ups {
+        if roll_up.total == item.name {
+            let what = if roll_up.counts {
+                " is the number of "
+            } else {
+                " is the sum over "
+            };
+            let line = vec![
+                code(&*roll_up.attribute),
+                plain(what),
+                link(About::ItemType, &roll_up.of),
+                plain(" items in all shards, brought up to date by a scheduled function, "),
+                code(&*roll_up.schedule),
+                plain(" (made by CloudFormation or Terraform)"),
+            ];
+            facts.push(("Roll-up", line));
+        }
+        if roll_up.of == item.name {
+            let line = vec![
+                link(About::ItemType, &roll_up.total),
+                plain(", "),
+                code(&*roll_up.attribute),
+            ];
+            facts.push(("Summed in", line));
+        }
+    }
+    facts
 }
 
 /// What else the mapping says of an item type.

@@ -4,7 +4,10 @@ mod choice;
 mod coverage;
 mod estimate;
 mod figures;
+mod guarantees;
+mod heat;
 mod items;
+mod overview;
 mod patterns;
 mod places;
 mod sections;
@@ -78,6 +81,8 @@ pub struct Totals<'g> {
     pub item_types: &'g [ItemTypeForecast],
     /// The table and its indexes.
     pub places: &'g [PlaceForecast],
+    /// Bytes of all items as DynamoDB JSON.
+    pub import_bytes: u64,
 }
 
 /// Says what a mapping defines.
@@ -119,7 +124,10 @@ impl<'g> DocumentFacts<'g> {
             catalog,
             // Of all rows that were counted, or an estimate.
             figures: match inputs.forecast {
-                Some(totals) => Figures::of_all(totals, inputs.examples.is_some()),
+                Some(totals) => {
+                    let item_types = &inputs.model.item_types;
+                    Figures::of_all(totals, item_types, inputs.examples.is_some())
+                }
                 None => estimate::figures(inputs),
             },
         }

@@ -140,10 +140,25 @@ pub(super) fn table(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     }
     note.push(plain(phrases::prices(facts.inputs.prices)));
     vec![
-        DocBlock::Filter(all.len()),
+        DocBlock::Filter {
+            rows: all.len(),
+            example: example_filter(all),
+        },
         DocBlock::Table(table),
         DocBlock::Note(note),
     ]
+}
+
+/// Words that find a pattern: its partition key attribute, and an item type. One in an index shows more of what can be asked.
+fn example_filter(all: &[DocumentedPattern<'_>]) -> String {
+    let by_index = all.iter().find(|each| each.proof.index.is_some());
+    let Some(pattern) = by_index.or_else(|| all.first()) else {
+        return String::new();
+    };
+    let keys = pattern.model.partition.iter().map(|(key, _)| &*key.name);
+    let finds = pattern.proof.finds.iter().map(String::as_str);
+    let words: Vec<&str> = keys.take(1).chain(finds.take(1)).collect();
+    words.join(" ")
 }
 
 /// What read units, and the cost of them, are made from; why some are lower bounds.
@@ -269,13 +284,13 @@ impl DocumentedPattern<'_> {
             None => outline(facts.inputs, model),
         };
         if let Some(request) = request {
-            let sent = format!("The request, a {}:", request.operation);
-            blocks.push(DocBlock::paragraph(sent));
-            blocks.push(DocBlock::Code("json", request.json));
+            let summary = format!("The request, a {}", request.operation);
+            let mut sent = vec![DocBlock::Code("json", request.json)];
             if request.more > 0 {
                 let more = format!("And {} more, one for each shard.", request.more);
-                blocks.push(DocBlock::paragraph(more));
+                sent.push(DocBlock::paragraph(more));
             }
+            blocks.push(DocBlock::Folded(summary, sent));
             if self.answer.is_some_and(|answer| answer.is_cut) {
                 let cut = "Long values are cut, in the request and in the command: … stands for the rest.";
                 blocks.push(DocBlock::note(cut));

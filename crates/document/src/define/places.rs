@@ -18,9 +18,9 @@ use crate::tree::{
 };
 
 /// The table or an index.
-struct TableOrIndex<'g> {
-    name: &'g str,
-    kind: PlaceKind,
+pub(super) struct TableOrIndex<'g> {
+    pub(super) name: &'g str,
+    pub(super) kind: PlaceKind,
     partition: &'g [KeyAttribute],
     sort: &'g [KeyAttribute],
     /// `None` of the table itself.
@@ -28,7 +28,7 @@ struct TableOrIndex<'g> {
 }
 
 /// The table, its global indexes, its local ones.
-fn places(table: &Table) -> impl Iterator<Item = TableOrIndex<'_>> {
+pub(super) fn places(table: &Table) -> impl Iterator<Item = TableOrIndex<'_>> {
     let own = TableOrIndex {
         name: &table.name,
         kind: PlaceKind::Table,

@@ -1,10 +1,10 @@
 //! What the document says, section by section.
 
-use dynafold_format::{count, counted};
+use dynafold_format::counted;
 
-use super::{DocumentFacts, Inputs, coverage, items, patterns, places};
+use super::{DocumentFacts, Inputs, coverage, guarantees, items, overview, patterns, places};
 use crate::definition::Warning;
-use crate::tree::{DocBlock, Section, TableRole, TextLine, TextPiece, code, plain, prose, texts};
+use crate::tree::{DocBlock, Section, TextLine, TextPiece, code, plain, prose};
 
 /// All sections in their order.
 pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
@@ -12,9 +12,9 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
         Section {
             anchor: "overview",
             title: "Overview",
-            intro: "What this DynamoDB table holds, which questions it answers, and what it \
-                    costs. Start with the access patterns if you want to know how to ask it.",
-            blocks: vec![overview(facts)],
+            intro: "What this DynamoDB table holds, which questions it answers, what it \
+                    costs, and what is left to the application. Start with the access patterns if you want to know how to ask it.",
+            blocks: overview::blocks(facts),
         },
         Section {
             anchor: "erd",
@@ -71,6 +71,12 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
             blocks: coverage::section(facts),
         },
         Section {
+            anchor: "guarantees",
+            title: "What your database guaranteed and this table does not",
+            intro: "What the database guaranteed of the tables that the mapping reads, joins or embeds, and what takes its place. DynamoDB keeps one item to a key, and takes no item without its key attributes; all else is kept only if whoever writes items keeps it. Types and lengths are not listed: DynamoDB checks the type of key attributes only.",
+            blocks: guarantees::section(facts),
+        },
+        Section {
             anchor: "cost",
             title: "Sizes, capacity and cost",
             intro: "DynamoDB bills what is read, written and stored, not servers. A read unit \
@@ -81,44 +87,11 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
         Section {
             anchor: "warnings",
             title: "Warnings",
-            intro: "The warnings of `dynafold check`, and those that the mapping accepts.",
+            intro: "The warnings of `dynafold check`, and those that the mapping accepts, the heaviest first.",
             blocks: warnings(facts.inputs),
         },
     ]);
     sections
-}
-
-/// What there is, and how many.
-fn overview(facts: &DocumentFacts<'_>) -> DocBlock {
-    let inputs = facts.inputs;
-    let read = facts.sources.iter();
-    let read = read.filter(|table| matches!(table.part, TableRole::Read | TableRole::Queried));
-    let tables = counted(facts.sources.len(), "table");
-    let accepted = match inputs.accepted.len() {
-        0 => String::new(),
-        accepted => format!(", {accepted} accepted"),
-    };
-    let table = &inputs.model.table;
-    let fixed = [
-        ("Table", table.name.clone()),
-        ("Mapping", inputs.mapping.to_owned()),
-        (
-            "Source",
-            format!(
-                "{}, {} of {tables} read",
-                facts.catalog.dbms,
-                count(read.count())
-            ),
-        ),
-        ("Indexes", table.all_indexes().count().to_string()),
-        ("Item types", facts.item_types.len().to_string()),
-        ("Access patterns", facts.patterns.len().to_string()),
-        ("Warnings", format!("{}{accepted}", inputs.warnings.len())),
-    ];
-    let description = inputs.model.description.clone();
-    let description = description.map(|text| ("Description", text));
-    let items = facts.figures.items().map(|items| ("Items", items));
-    texts(fixed.into_iter().chain(description).chain(items))
 }
 
 fn warnings(inputs: &Inputs<'_>) -> Vec<DocBlock> {
@@ -126,14 +99,20 @@ fn warnings(inputs: &Inputs<'_>) -> Vec<DocBlock> {
         ("Open", &inputs.warnings),
         ("Accepted by the mapping", &inputs.accepted),
     ];
-    let lists = lists.into_iter().flat_map(|(title, warnings)| {
-        let list = match warnings.as_slice() {
-            [] => DocBlock::paragraph("None."),
-            all => DocBlock::List(all.iter().map(|each| warning(inputs, each)).collect()),
-        };
-        [DocBlock::Heading(title.to_owned()), list]
-    });
-    lists.collect()
+    let mut blocks = Vec::new();
+    for (title, warnings) in lists {
+        blocks.push(DocBlock::Heading(title.to_owned()));
+        if warnings.is_empty() {
+            blocks.push(DocBlock::paragraph("None."));
+        }
+        for (risk, found) in overview::by_risk(warnings) {
+            let number = counted(found.len(), "warning");
+            blocks.push(DocBlock::Subheading(format!("{number} about {risk}")));
+            let lines = found.into_iter().map(|each| warning(inputs, each));
+            blocks.push(DocBlock::List(lines.collect()));
+        }
+    }
+    blocks
 }
 
 fn warning(inputs: &Inputs<'_>, warning: &Warning) -> TextLine {

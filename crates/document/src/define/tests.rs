@@ -3,6 +3,10 @@
 use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_dynamodb::{Attribute, Item};
 use dynafold_mapping::access::recover;
+use dynafold_mapping::forecast::{
+    HeaviestKeys, HotKey, ItemTypeForecast, PlaceForecast, PlaceKind, RatedReads, RatedWrites,
+    ReadKey,
+};
 use dynafold_mapping::item::text_of;
 use dynafold_mapping::model::{Expired, Model};
 use dynafold_mapping::sample::{ItemTypeSample, SampleItem};
@@ -11,9 +15,10 @@ use dynafold_mapping::{Described, Proofs, Raw, resolve};
 use dynafold_relational::catalog::{Catalog, DataType, sample};
 
 use super::figures::Basis;
-use super::{DocumentFacts, Inputs, define, places};
-use crate::markdown;
-use crate::tree::TableRole;
+use super::{DocumentFacts, Inputs, Totals, define, patterns, places};
+use crate::definition::{Examples, Warning};
+use crate::tree::{DocBlock, TableRole};
+use crate::{html, markdown};
 
 const MAPPING: &str = r#"
 dynafold: 1
@@ -71,7 +76,11 @@ fn shop() -> Catalog {
 }
 
 fn resolved(catalog: &Catalog) -> (Model, Proofs) {
-    let (raw, faults) = Raw::read(MAPPING, &|_| None);
+    resolved_of(MAPPING, catalog)
+}
+
+fn resolved_of(mapping: &str, catalog: &Catalog) -> (Model, Proofs) {
+    let (raw, faults) = Raw::read(mapping, &|_| None);
     let resolution = resolve(&raw.unwrap(), faults, catalog, &Described::new());
     let messages: Vec<_> = resolution.diagnostics.iter().map(|d| &d.message).collect();
     let model = resolution.model.unwrap_or_else(|| panic!("{messages:#?}"));
@@ -103,9 +112,21 @@ fn of_catalog<T>(
     rows: u64,
     of: impl FnOnce(&DocumentFacts<'_>) -> T,
 ) -> T {
-    let (model, proofs) = resolved(catalog);
+    of_mapping(MAPPING, catalog, samples, rows, |_| {}, of)
+}
+
+/// What is found out of a mapping, with other inputs than usual.
+fn of_mapping<T>(
+    mapping: &str,
+    catalog: &Catalog,
+    samples: &[ItemTypeSample],
+    rows: u64,
+    change: impl for<'g> FnOnce(&mut Inputs<'g>),
+    of: impl FnOnce(&DocumentFacts<'_>) -> T,
+) -> T {
+    let (model, proofs) = resolved_of(mapping, catalog);
     let prices = Prices::read(SHIPPED, None).unwrap();
-    of(&DocumentFacts::of(&Inputs {
+    let mut inputs = Inputs {
         mapping: "shop.yaml",
         model: &model,
         catalog,
@@ -123,7 +144,9 @@ fn of_catalog<T>(
         prices: &prices,
         warnings: Vec::new(),
         accepted: Vec::new(),
-    }))
+    };
+    change(&mut inputs);
+    of(&DocumentFacts::of(&inputs))
 }
 
 #[test]
@@ -188,6 +211,14 @@ fn merged_attributes_tell_what_each_item_type_puts_into_them() {
 
 /// A section of the document without rows, as Markdown.
 fn section(title: &str) -> String {
+    section_of(found, title)
+}
+
+/// A section of a document, as Markdown.
+fn section_of(
+    found: impl FnOnce(fn(&DocumentFacts<'_>) -> String) -> String,
+    title: &str,
+) -> String {
     let text = found(|facts| markdown(&define(facts.inputs)));
     let section = text.split(&format!("\n## {title}\n")).nth(1).unwrap();
     section.split("\n## ").next().unwrap().to_owned()
@@ -300,8 +331,355 @@ fn without_rows_nothing_is_said_of_sizes() {
             panic!("not the table alone")
         };
         assert!((table.rates.reads - 50.0).abs() < 1e-9, "{table:?}");
-        assert!(table.at_least);
+        assert!(table.reads_at_least);
     });
+}
+
+/// The section of a title with all rows read: 900 orders and 100 lines.
+fn of_all_rows(title: &str, names_keys: bool) -> String {
+    let made = |name: &str, made, rejected| ItemTypeForecast {
+        item_type: name.to_owned(),
+        made,
+        rejected,
+        bytes: made * 1_500,
+        write_units: made * 2,
+        ..ItemTypeForecast::default()
+    };
+    let item_types = vec![made("ORDER", 900, 3), made("LINE", 100, 0)].leak();
+    let read = |key: &str, units: f64| ReadKey {
+        key: key.to_owned(),
+        units_per_second: units,
+        patterns: [("ordersOfUser".to_owned(), units)].into(),
+    };
+    let place = |name: &str, kind, items: u64| PlaceForecast {
+        name: name.to_owned(),
+        kind,
+        items,
+        bytes: items * 1_500,
+        write_units: items * 2,
+        hottest: Some(HeaviestKeys {
+            total: items * 2,
+            error: 0,
+            distinct: Some(2),
+            keys: vec![HotKey {
+                key: "USER#00000007".to_owned(),
+                least: 1_200,
+                most: 1_200,
+                share: 0.6,
+            }],
+            others_at_most: 0,
+        }),
+        rated: None,
+        reads: None,
+    };
+    let table = PlaceForecast {
+        rated: Some(RatedWrites {
+            units_per_second: 20.0,
+            error: 0.0,
+            keys: vec![("USER#00000007".to_owned(), 18.0)],
+        }),
+        reads: Some(RatedReads {
+            error: 0.5,
+            keys: vec![read("USER#00000007", 3_500.0), read("USER#00000009", 40.0)],
+        }),
+        ..place("shop", PlaceKind::Table, 1_000)
+    };
+    let places = vec![table, place("BY_EMAIL", PlaceKind::GlobalIndex, 900)].leak();
+    let samples = first_rows([100, 100], [0, 0], false);
+    let all = |inputs: &mut Inputs<'_>| {
+        inputs.forecast = Some(Totals {
+            item_types,
+            places,
+            import_bytes: 2_000_000,
+        });
+        inputs.examples = names_keys.then_some(Examples {
+            rows: 100,
+            whole: false,
+            asked: None,
+        });
+    };
+    section_of(
+        |of| of_mapping(MAPPING, &shop(), &samples, 100, all, of),
+        title,
+    )
+}
+
+/// What the overview says of one thing, and how it is known.
+fn overview_row<'o>(overview: &'o str, what: &str) -> (&'o str, &'o str) {
+    let begin = format!("| {what} | ");
+    let row = overview.lines().find_map(|line| line.strip_prefix(&begin));
+    let row = row.unwrap_or_else(|| panic!("{what} is missing:\n{overview}"));
+    row.trim_end_matches(" |").split_once(" | ").unwrap()
+}
+
+#[test]
+fn without_a_source_the_overview_says_what_is_not_known() {
+    let overview = section("Overview");
+    let unknown = "not known without --source";
+    for what in [
+        "Storage",
+        "Duration of the load",
+        "A month without any request",
+    ] {
+        assert_eq!(overview_row(&overview, what).0, unknown, "{what}");
+    }
+    // The catalog counts rows.
+    let (items, basis) = overview_row(&overview, "Items");
+    assert_eq!(items, "at most about 100,000");
+    assert!(basis.ends_with("no row was read"), "{basis}");
+    let (rated, basis) = overview_row(&overview, "A month at the declared rates");
+    // 10 writes of one unit and 100 reads of half a unit, a second: 10 × $1.62 and 50 × $0.324.
+    assert_eq!(
+        rated,
+        "about \\$32.40 or more on demand, about \\$9.36 or more if as many units are provisioned; and storage, which is not known without --source"
+    );
+    assert!(
+        basis.contains("of 1 of 2 access patterns and of 1 of 2 item types"),
+        "{basis}"
+    );
+    let (_, basis) = overview_row(&overview, "Warnings");
+    assert!(basis.ends_with("not known without `--source`"), "{basis}");
+    let cost = section("Sizes, capacity and cost");
+    assert!(
+        cost.contains("| shop | ≥ 50 | ≥ 10 | ≥ \\$32.40 | ≥ \\$9.36 |"),
+        "{cost}"
+    );
+    assert!(cost.contains("No item was read of ORDER: "), "{cost}");
+    assert!(cost.contains("not known without `--all`"), "{cost}");
+    assert!(!cost.contains("| Load |"), "{cost}");
+}
+
+#[test]
+fn the_overview_of_first_rows_is_an_estimate() {
+    let samples = first_rows([100, 100], [0, 0], false);
+    let overview = section_of(|of| sampled(&samples, 100, of), "Overview");
+    // 50,000 items of 1,500 bytes and 100 more of each type; the index has none of these empty items.
+    let (storage, basis) = overview_row(&overview, "Storage");
+    assert_eq!(storage, "at most about 152.59 MiB, indexes included");
+    assert!(
+        basis.starts_with("the database's own counts of rows"),
+        "{basis}"
+    );
+    let (load, basis) = overview_row(&overview, "Duration of the load");
+    // 200,000 units at 4,000 a second.
+    assert_eq!(
+        load,
+        "at best about 50.00 s (on demand, new table), for at most about \\$0.125"
+    );
+    assert!(basis.contains("limited by what shop takes"), "{basis}");
+    assert!(basis.ends_with("not known without `--all`"), "{basis}");
+    let (month, _) = overview_row(&overview, "A month without any request");
+    assert_eq!(month, "at most about \\$0.04");
+}
+
+#[test]
+fn the_overview_of_all_rows_counts_what_is_rejected() {
+    let overview = of_all_rows("Overview", true);
+    let (items, basis) = overview_row(&overview, "Items");
+    assert_eq!(items, "1,000");
+    assert_eq!(
+        basis,
+        "every row was read; 3 rows are rejected and in no item"
+    );
+    let (storage, _) = overview_row(&overview, "Storage");
+    assert_eq!(storage, "2.90 MiB, indexes included");
+    let (load, basis) = overview_row(&overview, "Duration of the load");
+    // 1,200 units of one partition key, at 1,000 a second.
+    assert_eq!(load, "at best 1.20 s (on demand, new table), for \\$0.0024");
+    assert_eq!(
+        basis,
+        "limited by one partition key of shop; reading the source may take longer"
+    );
+    let cost = of_all_rows("Sizes, capacity and cost", true);
+    assert!(
+        cost.contains("| import from S3 | not promised | "),
+        "{cost}"
+    );
+}
+
+#[test]
+fn provisioned_capacity_is_paid_without_requests() {
+    let mapping = MAPPING.replace(
+        "  type_attribute: false",
+        "  type_attribute: false\n  billing: { read: 10, write: 5 }\n  stream: keys-only",
+    );
+    let overview = section_of(
+        |of| of_mapping(&mapping, &shop(), &[], 0, |_| {}, of),
+        "Overview",
+    );
+    let (month, _) = overview_row(&overview, "A month without any request");
+    // 10 reads at $0.00013 and 5 writes at $0.00065, 720 hours, of the table and of its index.
+    assert_eq!(
+        month,
+        "\\$6.552 for capacity, and storage, which is not known without --source"
+    );
+    assert!(
+        overview.contains("Not in the costs: data transfer; reading the stream."),
+        "{overview}"
+    );
+}
+
+#[test]
+fn a_warm_table_is_not_called_slow() {
+    let mapping = MAPPING.replace(
+        "  type_attribute: false",
+        "  type_attribute: false\n  warm_throughput: { read: 12000, write: 20000 }",
+    );
+    let samples = first_rows([100, 100], [0, 0], false);
+    let found = |of: fn(&DocumentFacts<'_>) -> String| {
+        let mut catalog = shop();
+        for table in &mut catalog.tables {
+            table.estimated_rows = Some(50_000);
+        }
+        of_mapping(&mapping, &catalog, &samples, 100, |_| {}, of)
+    };
+    let overview = section_of(found, "Overview");
+    let (load, _) = overview_row(&overview, "Duration of the load");
+    // 200,000 units at the 40,000 a second that a table can be warmed for.
+    assert_eq!(load, "at best about 5.00 s (on demand, warmed)");
+    assert!(
+        overview.contains("data transfer; the warm throughput."),
+        "{overview}"
+    );
+}
+
+#[test]
+fn rows_do_not_count_items_of_exploded_arrays() {
+    let mapping = MAPPING.replace(
+        "    from: orders\n",
+        "    from: orders\n    explode: { n: \"note | json\" }\n    accept: [key-unproved, key-not-unique]\n",
+    );
+    let mut catalog = shop();
+    for table in &mut catalog.tables {
+        table.estimated_rows = Some(50_000);
+    }
+    let orders = catalog
+        .tables
+        .iter_mut()
+        .find(|table| table.name.name == "orders");
+    let orders = orders.unwrap();
+    let mut note = orders.columns[0].clone();
+    note.name = "note".to_owned();
+    note.declared = "text".to_owned();
+    note.data_type = DataType::Text { max_chars: None };
+    orders.columns.push(note);
+    let overview = section_of(
+        |of| of_mapping(&mapping, &catalog, &[], 0, |_| {}, of),
+        "Overview",
+    );
+    assert_eq!(
+        overview_row(&overview, "Items").0,
+        "not known without --source"
+    );
+}
+
+#[test]
+fn warnings_stand_by_weight() {
+    let warning = |code: &str| Warning {
+        code: code.to_owned(),
+        message: format!("a {code}"),
+        line: 1,
+        column: 1,
+        label: String::new(),
+        help: None,
+    };
+    let written = |title| {
+        let change = |inputs: &mut Inputs<'_>| {
+            inputs.warnings = ["hot-reads", "text-order", "same-key", "empty-key"]
+                .map(warning)
+                .into();
+            inputs.accepted = vec![warning("range-end")];
+        };
+        section_of(|of| of_mapping(MAPPING, &shop(), &[], 0, change, of), title)
+    };
+    let overview = written("Overview");
+    assert_eq!(
+        overview_row(&overview, "Warnings").0,
+        "2 about rows or values that may be in no item<br>1 about answers that may differ from the database's<br>1 about requests that may be throttled<br>1 accepted by the mapping"
+    );
+    let list = written("Warnings");
+    let at = |text: &str| list.find(text).unwrap_or_else(|| panic!("{text}: {list}"));
+    let order = [
+        "a same-key",
+        "a empty-key",
+        "a text-order",
+        "a hot-reads",
+        "a range-end",
+    ]
+    .map(at);
+    assert!(order.is_sorted(), "{list}");
+}
+
+#[test]
+fn every_guarantee_is_in_the_document() {
+    let mut catalog = shop();
+    for table in &mut catalog.tables {
+        table.checks = None;
+    }
+    let (_, proofs) = resolved(&catalog);
+    let found = &proofs.guarantees.guarantees;
+    assert!(found.len() > 3, "{found:?}");
+    let title = "What your database guaranteed and this table does not";
+    let section = section_of(|of| of_catalog(&catalog, &[], 0, of), title);
+    for one in found {
+        assert!(
+            section.contains(&format!("| `{}`", one.declared)),
+            "{one:?}\n{section}"
+        );
+    }
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    assert_eq!(rows.count(), found.len(), "{section}");
+    assert!(section.contains("- CHECK constraints of "), "{section}");
+    let overview = section_of(|of| of_catalog(&catalog, &[], 0, of), "Overview");
+    let (kept, basis) = overview_row(&overview, "Guarantees of the database");
+    let numbers = kept.split_once("to be kept: ").unwrap().1.split(", ");
+    let sum: usize = numbers
+        .map(|part| part.split(' ').next().unwrap().parse::<usize>().unwrap())
+        .sum();
+    assert_eq!(sum, found.len(), "{kept}");
+    assert!(basis.contains("not all was read"), "{basis}");
+}
+
+#[test]
+fn the_filter_begins_with_words_of_this_table() {
+    let (html, patterns) = found(|facts| (html(&define(facts.inputs)), patterns::table(facts)));
+    let Some(DocBlock::Filter { example, .. }) = patterns.first() else {
+        panic!("{patterns:?}");
+    };
+    assert_eq!(example, "PK ORDER");
+    assert!(html.contains("placeholder=\"PK ORDER\""));
+    let DocBlock::Table(table) = &patterns[1] else {
+        panic!("{patterns:?}");
+    };
+    let row = format!("{:?}", table.rows[0]);
+    assert!(example.split(' ').all(|word| row.contains(word)), "{row}");
+}
+
+#[test]
+fn the_keys_that_rates_fall_on_are_named_where_values_may_be() {
+    let title = "Sizes, capacity and cost";
+    let named = of_all_rows(title, true);
+    let over = "| `shop` | `USER#00000007` | 3,500 – more than the 3,000 that a partition takes | [ordersOfUser](#pattern-ordersofuser) |";
+    assert!(named.contains(over), "{named}");
+    assert!(
+        named.contains("| `shop` | `USER#00000009` | 40 | "),
+        "{named}"
+    );
+    assert!(
+        named.contains("| `shop` | `USER#00000007` | 18 |\n"),
+        "{named}"
+    );
+    assert!(
+        named.contains("each key may have up to 0.5 more"),
+        "{named}"
+    );
+    assert!(named.contains("or cache the answers"), "{named}");
+    let hidden = of_all_rows(title, false);
+    assert!(
+        hidden.contains("| `shop` | key 1 | 3,500 – more"),
+        "{hidden}"
+    );
+    assert!(!hidden.contains("USER#0000000"), "{hidden}");
 }
 
 #[test]

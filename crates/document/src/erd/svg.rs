@@ -188,11 +188,13 @@ fn words(class: &str, x: i32, y: i32, text: &str, full: Option<&str>) -> Markup 
 fn summary(drawing: &Drawing, card: &Card, at: usize) -> String {
     let others = |own_and_other: fn(&Edge) -> (usize, usize)| {
         let ends = drawing.edges.iter().map(own_and_other);
-        let mut names: Vec<&str> = ends
-            .filter(|(own, _)| *own == at)
-            .map(|(_, other)| name(drawing, other))
-            .collect();
-        names.dedup();
+        let mut names: Vec<&str> = Vec::new();
+        for (_, other) in ends.filter(|(own, _)| *own == at) {
+            let other = name(drawing, other);
+            if !names.contains(&other) {
+                names.push(other);
+            }
+        }
         names.join(", ")
     };
     let columns = counted(card.rows.len() + card.folded.len(), "column");

@@ -161,6 +161,14 @@ fn keys_are_not_folded() {
 }
 
 #[test]
+fn a_table_is_named_once_however_many_keys_refer_to_it() {
+    let tables = [("lines", 3), ("orders", 1), ("users", 1)];
+    let keys = [("lines", "orders"), ("lines", "users"), ("lines", "orders")];
+    let svg = draw(&catalog(&tables, &keys), &stored);
+    assert!(svg.contains("refers to orders, users\""), "{svg}");
+}
+
+#[test]
 fn tables_are_dimmed_or_left_out() {
     let shown = |table: &Table| match table.name.name.as_str() {
         "users" => TableDetail::Dimmed,

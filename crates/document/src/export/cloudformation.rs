@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::infrastructure::{Capacity, Infrastructure, ScalingBounds, policy, provisioned_of};
 use super::names::UniqueNames;
-use super::{ARCHIVE_FUNCTION, Export, ExportError, filled, indented};
+use super::{ARCHIVE_FUNCTION, Export, ExportError, ROLL_UP_FUNCTION, filled, indented};
 
 /// Bytes of a template that CloudFormation takes without a bucket.
 const MOST_INLINE_BYTES: usize = 51_200;
@@ -49,6 +49,7 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
         let query = [("name", super::athena_name(name))];
         text.push_str(&filled(include_str!("cloudformation/athena.yaml"), &query));
     }
+    push_roll_ups(&mut text, wanted);
     if let Some(backups) = &wanted.table.settings.backups {
         let values = [
             ("vault", super::vault_name(name)),
@@ -87,6 +88,14 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
 /// Refuses texts in whose place CloudFormation would put something else.
 fn refuse_resolved(wanted: &Infrastructure<'_>) -> Result<(), ExportError> {
     let table = wanted.table;
+    let roll_ups = wanted.roll_ups.iter().map(|roll_up| {
+        let input = wanted.roll_up_input(roll_up).to_string();
+        (
+            input + &super::roll_up_description(roll_up),
+            format!("the roll-up of `{}`", roll_up.total),
+        )
+    });
+    let roll_ups: Vec<_> = roll_ups.collect();
     let attributes = wanted.attributes.iter().map(|key| key.name.as_ref());
     let indexes = table.all_indexes();
     let projected = indexes.flat_map(|index| index.projection.service_words().1);
@@ -97,8 +106,12 @@ fn refuse_resolved(wanted: &Infrastructure<'_>) -> Result<(), ExportError> {
     let tags = table.settings.tags.iter().flat_map(|(key, value)| {
         [key, value].map(|text| (text.as_str(), format!("the tag `{key}`")))
     });
+    let summed = roll_ups
+        .iter()
+        .map(|(text, what)| (text.as_str(), what.clone()));
     match named
         .chain(tags)
+        .chain(summed)
         .find(|(text, _)| text.contains("{{resolve:"))
     {
         Some((_, what)) => Err(ExportError::Resolved { what }),
@@ -196,6 +209,38 @@ fn push_scaling(text: &mut String, wanted: &Infrastructure<'_>) {
         ];
         let template = filled(include_str!("cloudformation/scaling.yaml"), &own);
         text.push_str(&filled(&template, &scaling.values()));
+    }
+}
+
+/// The function that sums, and a schedule for each roll-up.
+fn push_roll_ups(text: &mut String, wanted: &Infrastructure<'_>) {
+    if wanted.roll_ups.is_empty() {
+        return;
+    }
+    let function = [("function", indented(ROLL_UP_FUNCTION, "          "))];
+    text.push_str(&filled(
+        include_str!("cloudformation/roll_up.yaml"),
+        &function,
+    ));
+    let mut names = UniqueNames::default();
+    for roll_up in wanted.roll_ups {
+        let input = wanted.roll_up_input(roll_up).to_string();
+        let values = [
+            (
+                "name",
+                names.camel(&format!("Roll-up-{}-schedule", roll_up.total)),
+            ),
+            (
+                "description",
+                inline(&json!(super::roll_up_description(roll_up))),
+            ),
+            ("schedule", inline(&json!(roll_up.schedule))),
+            ("input", inline(&json!(input))),
+        ];
+        text.push_str(&filled(
+            include_str!("cloudformation/roll_up_schedule.yaml"),
+            &values,
+        ));
     }
 }
 

@@ -4,7 +4,8 @@
 //! and what keeps expired items stands beside it.
 
 use dynafold_dynamodb::{Autoscale, Index, KeyAttribute, StreamView, Table, Throughput};
-use dynafold_mapping::model::{Expired, Model};
+use dynafold_mapping::model::{Expired, Model, RollUp};
+use serde_json::{Value, json};
 
 #[derive(Debug, Clone)]
 pub(super) struct Infrastructure<'m> {
@@ -17,6 +18,8 @@ pub(super) struct Infrastructure<'m> {
     pub(super) scaling: Vec<Scaling<'m>>,
     /// Whether what expires is kept in cold storage.
     pub(super) archives: bool,
+    /// What is summed on a schedule.
+    pub(super) roll_ups: &'m [RollUp],
     /// What has to be known, whatever the format.
     pub(super) warnings: Vec<String>,
 }
@@ -119,8 +122,25 @@ impl<'m> Infrastructure<'m> {
             stream,
             scaling: scaling(table),
             archives,
+            roll_ups: &model.roll_ups,
             warnings,
         }
+    }
+
+    /// What a schedule hands to the function that sums.
+    pub(super) fn roll_up_input(&self, roll_up: &RollUp) -> Value {
+        let key: Vec<&str> = self.table.key().map(|key| &*key.name).collect();
+        json!({
+            "key": key,
+            "mark": &*roll_up.mark,
+            "of": roll_up.of_mark,
+            "begins": roll_up.begins,
+            "total": roll_up.total_mark,
+            "attribute": &*roll_up.attribute,
+            "count": roll_up.counts,
+            "cut": roll_up.cut,
+            "around": roll_up.around,
+        })
     }
 
     /// Whether capacity follows the load somewhere.

@@ -13,7 +13,7 @@ mod names;
 mod terraform;
 mod workbench;
 
-use dynafold_mapping::model::Model;
+use dynafold_mapping::model::{Model, RollUp};
 use dynafold_mapping::sample::ItemTypeSample;
 use jiff::Timestamp;
 
@@ -172,6 +172,19 @@ impl ExportError {
 /// JSON for each item, as in the archive that `migrate` writes. What fails is tried again for as
 /// long as the stream keeps it.
 const ARCHIVE_FUNCTION: &str = include_str!("archive.py");
+
+/// What sums shards, a function of AWS Lambda that a schedule calls with what is to be summed: it scans the table, and
+/// writes the sums that have changed.
+const ROLL_UP_FUNCTION: &str = include_str!("roll_up.py");
+
+/// What a roll-up is called in lists of schedules.
+fn roll_up_description(roll_up: &RollUp) -> String {
+    let text = format!(
+        "{} of {} into {}",
+        roll_up.attribute, roll_up.of, roll_up.total
+    );
+    text.chars().take(512).collect()
+}
 
 /// A template with values in place of its `@names@`.
 fn filled(template: &str, values: &[(&str, impl AsRef<str>)]) -> String {

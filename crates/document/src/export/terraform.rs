@@ -10,9 +10,12 @@ use dynafold_dynamodb::{Index, Projection};
 use super::hcl::{attribute, block, formatted, list, maybe, object, quoted};
 use super::infrastructure::{Capacity, Infrastructure, Scaling, key_schema, provisioned_of};
 use super::names::UniqueNames;
-use super::{ARCHIVE_FUNCTION, Export, ExportError, WARM_READ, WARM_WRITE, filled, indented};
+use super::{
+    ARCHIVE_FUNCTION, Export, ExportError, ROLL_UP_FUNCTION, WARM_READ, WARM_WRITE, filled,
+    indented,
+};
 
-/// What packs the archive's function.
+/// What packs the functions.
 const ARCHIVE_PROVIDER: &str = r#"
     archive = {
       source  = "hashicorp/archive"
@@ -27,7 +30,7 @@ const IGNORED: &str = "\
 
 pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> {
     refuse(wanted)?;
-    let provider = if wanted.archives {
+    let provider = if wanted.archives || !wanted.roll_ups.is_empty() {
         ARCHIVE_PROVIDER
     } else {
         ""
@@ -53,6 +56,7 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
         let query = [("name", super::athena_name(&wanted.table.name))];
         parts.push(filled(include_str!("terraform/athena.tf"), &query));
     }
+    parts.extend(roll_ups(wanted));
     if let Some(backups) = &wanted.table.settings.backups {
         let values = [
             ("vault", super::vault_name(&wanted.table.name)),
@@ -72,6 +76,29 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
         text: parts.join("\n"),
         warnings: wanted.warnings.clone(),
     })
+}
+
+/// The function that sums, and a schedule for each roll-up.
+fn roll_ups(wanted: &Infrastructure<'_>) -> Vec<String> {
+    if wanted.roll_ups.is_empty() {
+        return Vec::new();
+    }
+    let function = [("function", indented(ROLL_UP_FUNCTION, "    "))];
+    let mut parts = vec![filled(include_str!("terraform/roll_up.tf"), &function)];
+    let mut names = UniqueNames::default();
+    for roll_up in wanted.roll_ups {
+        let values = [
+            ("name", names.snake(&format!("roll_up_{}", roll_up.total))),
+            ("description", quoted(&super::roll_up_description(roll_up))),
+            ("schedule", quoted(&roll_up.schedule)),
+            ("input", quoted(&wanted.roll_up_input(roll_up).to_string())),
+        ];
+        parts.push(filled(
+            include_str!("terraform/roll_up_schedule.tf"),
+            &values,
+        ));
+    }
+    parts
 }
 
 /// Refuses what would fail when it is applied.

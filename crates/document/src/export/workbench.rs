@@ -26,7 +26,7 @@ const ROLE: &str = "AWSServiceRoleForApplicationAutoScaling_DynamoDBTable";
 
 pub(super) fn write(model: &Model, samples: &[ItemTypeSample], options: &ExportOptions) -> Export {
     let table = &model.table;
-    let mut warnings = unsupported_features(table);
+    let mut warnings = unsupported_features(model);
     let attributes = attributes(model, samples, &mut warnings);
     let typed: Vec<Value> = attributes
         .iter()
@@ -67,8 +67,8 @@ pub(super) fn write(model: &Model, samples: &[ItemTypeSample], options: &ExportO
 }
 
 /// What the format cannot say of a table.
-fn unsupported_features(table: &Table) -> Vec<String> {
-    let settings = &table.settings;
+fn unsupported_features(model: &Model) -> Vec<String> {
+    let (table, settings) = (&model.table, &model.table.settings);
     let mut warnings = Vec::new();
     if let Some(names) = named(&table.indexes, is_wide) {
         warnings.push(format!(
@@ -107,6 +107,7 @@ fn unsupported_features(table: &Table) -> Vec<String> {
         ("warm_throughput", settings.warm_throughput.is_some()),
         ("replicas", !settings.replicas.is_empty()),
         ("backups", settings.backups.is_some()),
+        ("roll_up", !model.roll_ups.is_empty()),
     ];
     let further = further.into_iter().filter(|(_, is_said)| *is_said);
     let further: Vec<String> = further.map(|(name, _)| format!("`{name}`")).collect();

@@ -54,6 +54,20 @@ pub enum RouteKind {
     ImportFromS3,
 }
 
+impl RouteKind {
+    /// The words for it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::OnDemand => "on demand, new table",
+            Self::OnDemandWarmed => "on demand, warmed",
+            Self::ProvisionedAsMapped => "provisioned as mapped",
+            Self::Provisioned => "provisioned for the load",
+            Self::ImportFromS3 => "import from S3",
+        }
+    }
+}
+
 /// What bounds a duration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
@@ -74,6 +88,20 @@ pub enum RouteLimit {
     BilledHours,
     /// Nobody says.
     Unknown,
+}
+
+impl RouteLimit {
+    /// The words for it; `None` where nobody says.
+    #[must_use]
+    pub fn words(&self) -> Option<String> {
+        Some(match self {
+            Self::Throughput { name } => format!("what {name} takes"),
+            Self::Quota => "40,000 units/s of a table".to_owned(),
+            Self::Partition { name } => format!("one partition key of {name}"),
+            Self::BilledHours => "whole hours are paid".to_owned(),
+            Self::Unknown => return None,
+        })
+    }
 }
 
 /// What a way costs and how long it takes.

@@ -2,6 +2,7 @@
 //! key.
 
 use dynafold_dynamodb::{Attribute, write_attribute};
+use dynafold_format::{counted, counted_as};
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimSubject, ClaimVerdict};
 use dynafold_mapping::item::DUPLICATE_KEY;
 use dynafold_mapping::model::Model;
@@ -69,13 +70,14 @@ fn balance(report: &Report) -> (ClaimVerdict, String) {
         );
     }
     let mut because = format!(
-        "the load did not finish: {} rows read, {} items written",
-        total.rows_read, total.written
+        "the load did not finish: {} read, {} written",
+        counted(total.rows_read, "row"),
+        counted(total.written, "item")
     );
     if total.unwritten > 0 {
         because.push_str(&format!(
-            ", {} items made and not known to be written",
-            total.unwritten
+            ", {} made and not known to be written",
+            counted(total.unwritten, "item")
         ));
     }
     (ClaimVerdict::NotProved, because)
@@ -108,18 +110,24 @@ fn keys_differ(
     match keys.check {
         _ if keys.overwritten > 0 => (
             ClaimVerdict::Differs,
-            format!("{} items overwrote an item with the same key", keys.overwritten),
+            format!(
+                "{} overwrote an item with the same key",
+                counted(keys.overwritten, "item")
+            ),
         ),
         KeyCheck::Proved => (ClaimVerdict::Proved, "by the schema, as `check` says".to_owned()),
         KeyCheck::First if keys.shared > 0 => (
             ClaimVerdict::Differs,
-            format!("{} items have the key of another item", keys.shared),
+            format!(
+                "{} the key of another item",
+                counted_as(keys.shared, "item has", "items have")
+            ),
         ),
         KeyCheck::First if finished && compares_again => (
             ClaimVerdict::Proved,
             format!(
-                "{} keys were compared before the first write, and those of the rows that were loaded after the last: no two are equal",
-                keys.compared
+                "{} compared before the first write, and those of the rows that were loaded after the last: no two are equal",
+                counted_as(keys.compared, "key was", "keys were")
             ),
         ),
         KeyCheck::First if keys.compared > 0 && compares_again => (
@@ -130,8 +138,8 @@ fn keys_differ(
         KeyCheck::First if keys.compared > 0 || finished => (
             ClaimVerdict::Proved,
             format!(
-                "{} keys were compared before the first write, and no two are equal",
-                keys.compared
+                "{} compared before the first write, and no two are equal",
+                counted_as(keys.compared, "key was", "keys were")
             ),
         ),
         KeyCheck::Late if finished => (
@@ -169,9 +177,9 @@ mod tests {
                 "Proved: by the schema",
             ),
             // What was seen goes before what was proved.
-            (Proved, [0, 0, 1], complete, false, "Differs: 1 items overw"),
+            (Proved, [0, 0, 1], complete, false, "Differs: 1 item overw"),
             (Late, [0, 0, 2], complete, false, "Differs: 2 items overw"),
-            (First, [9, 1, 0], complete, true, "Differs: 1 items have"),
+            (First, [9, 1, 0], complete, true, "Differs: 1 item has"),
             (
                 First,
                 [9, 0, 0],

@@ -86,6 +86,8 @@ codes! {
     AccessPattern = "access-pattern", Error;
     /// An access pattern asks for other shards than the item's key has.
     Shards = "shards", Error;
+    /// A roll-up names what cannot be summed, or what its function cannot find.
+    RollUp = "roll-up", Error;
     /// An access pattern names a parameter that its key condition does not take.
     Parameter = "parameter", Error;
     /// A filter expression is not well formed, or names a key attribute.

@@ -2,9 +2,11 @@
 
 mod code;
 mod render;
+mod weight;
 
 pub use code::Code;
 pub use render::{render, to_json};
+pub use weight::Risk;
 
 use std::cell::RefCell;
 use std::ops::Range;

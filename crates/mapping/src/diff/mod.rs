@@ -244,6 +244,7 @@ fn table(old: &Model, new: &Model) -> Vec<Change> {
         setting("replicas", was.replicas == is.replicas),
         setting("autoscale", was.autoscale == is.autoscale),
         setting("backups", was.backups == is.backups),
+        setting("roll_up", old.roll_ups == new.roll_ups),
     ];
     all.into_iter().flatten().collect()
 }

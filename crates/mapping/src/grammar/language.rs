@@ -84,7 +84,19 @@ const ITEM: &[Field] = &[
     Field::new("expired", Word(&["load", "skip", "archive"]))
         .doc("What happens to rows that have already expired. Default load."),
     Field::new("write_rate", Positive).doc("Writes a second at peak in production."),
+    Field::new("roll_up", Record(ROLL_UP)).doc(
+        "What a scheduled function, made by CloudFormation or Terraform, sums into its items.",
+    ),
     Field::new("accept", List(&Text)).doc(ACCEPT),
+];
+
+const ROLL_UP: &[Field] = &[
+    Field::required("of", Text)
+        .doc("The item type whose items are summed, with shards in its key."),
+    Field::new("count", Text).doc("The attribute that holds their number; or `sum`."),
+    Field::new("sum", Text)
+        .doc("The attribute of theirs that is summed, into the one of that name; or `count`."),
+    Field::required("schedule", Text).doc("When, in UTC: rate(5 minutes) or cron(0 * * * ? *)."),
 ];
 
 const ACCESS_PATTERN: &[Field] = &[

@@ -20,6 +20,7 @@ mod proofs;
 mod rates;
 mod reached;
 mod risks;
+mod roll_up;
 mod scope;
 mod table;
 
@@ -32,7 +33,7 @@ use dynafold_relational::catalog::{Catalog, Column};
 use dynafold_relational::scan::Scan;
 use jiff::tz::TimeZone;
 
-use super::model::{ItemType, Model};
+use super::model::{ItemType, Model, RollUp};
 use super::proof::{Pairs, ProofSubject, Proofs, RowFacts, key_texts, pairs};
 use super::raw::{Raw, Spanned};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
@@ -117,6 +118,7 @@ pub fn resolve(
         table,
         item_types,
         patterns: patterns.map(|bound| bound.pattern).collect(),
+        roll_ups: checked.roll_ups,
         description: raw.table.description.clone(),
         time_zone,
     });
@@ -192,6 +194,8 @@ struct ResolvedMapping<'a> {
 struct CheckedMapping {
     /// The access patterns that have no faults of their own.
     patterns: Vec<BoundPattern>,
+    /// The roll-ups that have no faults of their own.
+    roll_ups: Vec<RollUp>,
     /// What each of `patterns` finds; empty where a diagnostic is an error.
     finds: Vec<PatternFinds>,
     /// Which item types may share keys.
@@ -232,6 +236,7 @@ impl<'a> ResolvedMapping<'a> {
         proofs::check(self, &pairs);
         let patterns = self.bind_patterns();
         insensitive::check(self, &patterns);
+        let roll_ups = roll_up::check(self);
         let mut finds = Vec::new();
         if !self.diagnostics.any(is_error) {
             proofs::refusals(self);
@@ -245,6 +250,7 @@ impl<'a> ResolvedMapping<'a> {
         }
         CheckedMapping {
             patterns,
+            roll_ups,
             finds,
             pairs,
             suppressed,

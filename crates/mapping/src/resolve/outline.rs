@@ -116,7 +116,7 @@ fn make(item: &RawItem, raw: &Raw, table: &Table) -> KnownAttributes {
 }
 
 /// The attribute that names the item type in every item.
-fn type_attribute(raw: &Raw) -> Option<Arc<str>> {
+pub(super) fn type_attribute(raw: &Raw) -> Option<Arc<str>> {
     let named = raw.table.type_attribute.as_ref();
     let name = named.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| &name.value);
     (name != "false").then(|| name.into())

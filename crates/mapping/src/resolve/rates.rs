@@ -522,16 +522,6 @@ fn key_values(
         .min_by_key(|it| it.most)
 }
 
-/// Whether a column that is a key by itself has far fewer values than the table has rows, by the statistics: they are of a
-/// time before the rows came.
-fn has_old_statistics(table: &Table) -> bool {
-    let values = match table.primary_key.as_slice() {
-        [only] => table.column(only).and_then(|key| key.distinct),
-        _ => None,
-    };
-    matches!((values, table.estimated_rows), (Some(values), Some(rows)) if values.saturating_mul(2) < rows)
-}
-
 /// How many values a placeholder has at most, by its type and constraints, or else by statistics: those of its own column, or
 /// the rows of the table that a foreign key leads to.
 fn column_values(
@@ -550,7 +540,7 @@ fn column_values(
         if table.is_declared_unique(own, whole.catalog.dbms) {
             return None;
         }
-        let distinct = column.distinct.filter(|_| !has_old_statistics(table));
+        let distinct = column.distinct;
         let most = [distinct, parent].into_iter().flatten().min()?;
         let null = u64::from(has_default(placeholder));
         let estimated = ValueCount {

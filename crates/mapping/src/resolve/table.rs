@@ -371,12 +371,8 @@ fn check_backups(raw: &RawTable, diagnostics: &Diagnostics) {
     let Some((backups, written)) = raw.settings.backups.as_ref().zip(written) else {
         return;
     };
-    let within = |word: &str| {
-        let rest = backups.schedule.strip_prefix(word)?.strip_prefix('(')?;
-        Some(rest.strip_suffix(')')?.split_whitespace().count())
-    };
-    let is_schedule = within("cron") == Some(6) || within("rate") == Some(2);
-    if let Some(schedule) = written.get("schedule").filter(|_| !is_schedule) {
+    let is_faulty = !is_schedule(&backups.schedule);
+    if let Some(schedule) = written.get("schedule").filter(|_| is_faulty) {
         let message = format!("`{}` is not a schedule of AWS Backup", backups.schedule);
         let help = "write it with its six fields, in UTC: cron(0 5 * * ? *); or rate(1 day)";
         diagnostics.add(Code::WrongValue, schedule.span.clone(), message, help);
@@ -386,6 +382,24 @@ fn check_backups(raw: &RawTable, diagnostics: &Diagnostics) {
         let message = "a backup is kept for a day at least";
         diagnostics.add(Code::WrongValue, days.span.clone(), message, help);
     }
+}
+
+/// Whether a text is a schedule as AWS writes it, `cron` with six fields or `rate` with a number and a unit.
+pub(super) fn is_schedule(text: &str) -> bool {
+    let within = |word: &str| {
+        let rest = text.strip_prefix(word)?.strip_prefix('(')?;
+        Some(rest.strip_suffix(')')?.split_whitespace().collect())
+    };
+    let is_cron = within("cron").is_some_and(|fields: Vec<&str>| fields.len() == 6);
+    let is_rate = match within("rate").as_deref() {
+        Some(["1", unit]) => ["minute", "hour", "day"].contains(unit),
+        Some([number, unit]) => {
+            number.parse::<u32>().is_ok_and(|number| number > 1)
+                && ["minutes", "hours", "days"].contains(unit)
+        }
+        _ => false,
+    };
+    is_cron || is_rate
 }
 
 fn check_autoscale(policy: &Spanned<Autoscale>, units: Throughput, diagnostics: &Diagnostics) {

@@ -270,6 +270,13 @@ fn pattern_cases() -> Vec<(Code, String, &'static str)> {
         ),
         (Code::Shards, shards, "{* | shard(8)}"),
         (
+            Code::RollUp,
+            item(
+                "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }, roll_up: { of: USR, count: id, schedule: rate(1 hour) }",
+            ),
+            "USR",
+        ),
+        (
             Code::Parameter,
             p(&format!("{user}, params: {{ ID: users.id }}")),
             "ID",

@@ -304,7 +304,7 @@ async fn find_documents(
     Ok(())
 }
 
-/// Adds the indexes. One with an expression is never a unique key, so that part is marked by parentheses.
+/// Adds the indexes, and what they tell of their columns' values. One with an expression is never a unique key, so that part is marked by parentheses.
 fn add_indexes(
     catalog: &mut Catalog,
     places: &TableIndices,
@@ -314,10 +314,23 @@ fn add_indexes(
         Some(column) => Ok(column),
         None => Ok(format!("({})", text(row, 5)?)),
     };
+    let counted = |row: &MySqlRow| {
+        let values = optional(row, 6)?;
+        Ok::<_, sqlx::Error>(values.and_then(|values| values.parse::<u64>().ok()))
+    };
+    // Tables whose unique indexes had far fewer values than there are rows now: they were counted before the rows came.
+    let mut counted_before = Vec::new();
     for parts in grouped(rows, 3)? {
         let Some((first, table)) = table_at(&mut catalog.tables, places, &parts)? else {
             continue;
         };
+        if text(first, 3)? == "0"
+            && let Some(last) = parts.last()
+            && let (Some(values), Some(rows)) = (counted(last)?, table.estimated_rows)
+            && values.saturating_mul(2) < rows
+        {
+            counted_before.push(table.name.clone());
+        }
         let index = Index {
             name: text(first, 2)?,
             columns: parts.iter().map(part).collect::<sqlx::Result<_>>()?,
@@ -325,7 +338,7 @@ fn add_indexes(
             condition: None,
         };
         // How many values the first part has; of a prefix it would be those of the prefix.
-        let distinct = optional(first, 6)?.and_then(|values| values.parse().ok());
+        let distinct = counted(first)?;
         let is_whole = optional(first, 7)?.is_none();
         let name = index.columns.first().filter(|_| is_whole);
         if let Some(column) = name.and_then(|name| table.column_mut(name)) {
@@ -348,6 +361,12 @@ fn add_indexes(
             ..UniqueKey::default()
         });
         table.add_index(index, key);
+    }
+    let mut tables = catalog.tables.iter_mut();
+    while let Some(table) = tables.find(|table| counted_before.contains(&table.name)) {
+        for column in &mut table.columns {
+            column.distinct = None;
+        }
     }
     Ok(())
 }
