@@ -4,9 +4,10 @@ use std::process::Stdio;
 
 use crate::support::cli::{command, dynafold, run};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "demo",
     "init",
+    "design",
     "inspect",
     "check",
     "diff",
