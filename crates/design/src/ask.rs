@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table, TypeFamily};
 use dynafold_sql::{
-    ColumnRef, Comparator, Condition, ConditionTest, Constant, InResult, Operand, OperandValue,
-    Parametrized, RowLimit, Select, SelectOutput, SetOperation, SqlQuery, Wrapping, parametrized,
-    qualified,
+    ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, Parametrized,
+    RowLimit, Select, SelectOutput, SetOperation, SqlQuery, Wrapping, parametrized, qualified,
 };
 
 use crate::path::{Path, Step};
+use crate::structure::is_one_row;
 
 /// A read that one Query may answer.
 #[derive(Debug, Clone)]
@@ -460,6 +460,27 @@ impl<'c, 'q> Reading<'c, 'q> {
         is_changed |= !missing.is_empty();
         ask.outputs = distinct(outputs);
         ask.order = self.order(ways)?;
+        let loose = self.compares_loosely();
+        if !loose.is_empty() {
+            is_changed = true;
+            ask.notes.push(format!(
+                "{} is compared by its bytes: write it in one form, such as lower case, where case or accents must not count",
+                loose.join(", ")
+            ));
+        }
+        // The table sorts texts by their bytes.
+        let sorted = ask.order.iter().filter_map(|(path, _)| {
+            let (_, column) = path.find(ask.root, self.catalog)?;
+            by_bytes(column, self.catalog.dbms).map(|_| column.name.clone())
+        });
+        let sorted: Vec<String> = sorted.collect();
+        if !sorted.is_empty() && !is_one_row(&ask) {
+            is_changed = true;
+            ask.notes.push(format!(
+                "{} is sorted by its bytes, not by the collation of the database",
+                sorted.join(", ")
+            ));
+        }
         // An inner join leaves out rows without the parent.
         for (at, way) in ways {
             let is_outer = self
@@ -785,15 +806,11 @@ impl<'c, 'q> Reading<'c, 'q> {
                             MATERIALIZE,
                         );
                     };
-                    let is_insensitive = column
-                        .find(ask.root, self.catalog)
-                        .is_some_and(|(_, column)| column.insensitive);
-                    let is_folded = folds(left) || is_insensitive;
                     match op {
                         Comparator::Equal => ask.equal.push(Equal {
                             path: column,
                             value: Asked::Parameter(parameter),
-                            folds: is_folded,
+                            folds: folds(left),
                         }),
                         Comparator::Greater
                         | Comparator::GreaterOrEqual
@@ -856,10 +873,28 @@ impl<'c, 'q> Reading<'c, 'q> {
                         is_exact && found.is_some_and(|(_, column)| !column.insensitive)
                     });
                     let Some((column, parameter)) = found else {
-                        return unserved(format!("looks within texts: `{text}`"), SEARCH);
+                        return match parameter {
+                            Some(_) if text.contains(" LIKE ") && !text.contains(" NOT LIKE ") => {
+                                unserved(
+                                    format!(
+                                        "compares the beginning of texts without regard to case: `{text}`"
+                                    ),
+                                    "store the text in lower case as an attribute, and ask for its beginning",
+                                )
+                            }
+                            _ => unserved(format!("looks within texts: `{text}`"), SEARCH),
+                        };
                     };
                     let parameter = parameter.clone();
-                    self.range(ask, column)?.prefix = Some(parameter);
+                    if ask.range.is_some() {
+                        return unserved("has ranges of two columns", REWRITE);
+                    }
+                    ask.range = Some(RangeAsk {
+                        path: column,
+                        low: None,
+                        high: None,
+                        prefix: Some(parameter),
+                    });
                 }
                 ConditionTest::Using(_) => {}
                 _ if has_parameters => {
@@ -950,6 +985,15 @@ impl<'c, 'q> Reading<'c, 'q> {
             high: None,
             prefix: None,
         });
+        let column = path.find(ask.root, self.catalog).map(|(_, column)| column);
+        if let Some(collation) = column.and_then(|column| column.collation.as_ref()) {
+            return unserved(
+                format!(
+                    "asks for a range of texts by the collation {collation}, and the table compares bytes"
+                ),
+                "write COLLATE \"C\", BINARY or utf8mb4_bin where the order of bytes will do",
+            );
+        }
         if range.path != path || range.prefix.is_some() {
             return unserved(
                 "has ranges of two columns",
@@ -1035,7 +1079,6 @@ impl<'c, 'q> Reading<'c, 'q> {
                 Some(Path { steps, column }.shortened())
             });
             let Some(path) = path else {
-                let _: &InResult = &key.result;
                 return unserved("is sorted by what is computed", MATERIALIZE);
             };
             if !found.iter().any(|(known, _)| *known == path) {
@@ -1230,7 +1273,10 @@ impl<'c, 'q> Reading<'c, 'q> {
                 let called = self.select.relations.get(found)?.called.as_ref()?;
                 Some(called.text.clone())
             };
-            conditions.extend(qualified(&condition.text, dbms, &owner));
+            match self.exactly(condition, &alias) {
+                Some(exact) => conditions.push(exact),
+                None => conditions.extend(qualified(&condition.text, dbms, &owner)),
+            }
         }
         if !conditions.is_empty() {
             text.push_str(&format!(" WHERE {}", conditions.join(" AND ")));
@@ -1246,10 +1292,13 @@ impl<'c, 'q> Reading<'c, 'q> {
                 .filter_map(|key| {
                     let (at, column) = self.column(key.column.as_ref()?)?;
                     let direction = if key.descending { " DESC" } else { "" };
+                    let found = self.tables.get(at).and_then(|table| table.column(&column));
+                    let bytes = found.and_then(|column| by_bytes(column, dbms));
                     Some(format!(
-                        "{}.{}{direction}",
+                        "{}.{}{}{direction}",
                         alias(at),
-                        identifier(&column, dbms)
+                        identifier(&column, dbms),
+                        bytes.unwrap_or_default()
                     ))
                 })
                 .collect();
@@ -1261,6 +1310,36 @@ impl<'c, 'q> Reading<'c, 'q> {
             text.push_str(&format!(" LIMIT {rows}"));
         }
         Ok(text)
+    }
+
+    /// An equality with a parameter that holds for the same bytes alone, where the column's collation takes other texts for
+    /// equal too.
+    fn exactly(&self, condition: &Condition, alias: &dyn Fn(usize) -> String) -> Option<String> {
+        let [left, right] = condition.equal()?;
+        let (column, parameter) = left.column().zip(right.parameter())?;
+        let (at, name) = self.column(column)?;
+        let found = self.tables.get(at)?.column(&name)?;
+        let dbms = self.catalog.dbms;
+        let own = format!("{}.{}", alias(at), identifier(&name, dbms));
+        found.insensitive.then(|| match dbms {
+            Dbms::Postgres => format!("CAST({own} AS text) COLLATE \"C\" = :{parameter}"),
+            Dbms::Sqlite => format!("{own} COLLATE BINARY = :{parameter}"),
+            Dbms::Mysql | Dbms::Mariadb => {
+                format!(
+                    "CAST(CONVERT({own} USING utf8mb4) AS BINARY) = CAST(:{parameter} AS BINARY)"
+                )
+            }
+        })
+    }
+
+    /// Whether it compares a column whose collation takes different texts for equal.
+    fn compares_loosely(&self) -> Vec<String> {
+        let named = self
+            .conditions
+            .iter()
+            .filter(|one| self.exactly(one, &|_| String::new()).is_some());
+        let columns = named.filter_map(|one| Some(one.equal()?[0].column()?.name.text.clone()));
+        columns.collect()
     }
 
     /// A table in FROM, with its alias where it has one.
@@ -1289,6 +1368,20 @@ impl<'c, 'q> Reading<'c, 'q> {
             format!("{}.{name}", identifier(&table.name.schema, dbms))
         }
     }
+}
+
+/// What makes a database sort a column by its bytes, where it does not.
+fn by_bytes(column: &Column, dbms: Dbms) -> Option<String> {
+    let collation = column.collation.as_ref()?;
+    Some(match dbms {
+        Dbms::Postgres => " COLLATE \"C\"".to_owned(),
+        Dbms::Sqlite => " COLLATE BINARY".to_owned(),
+        Dbms::Mysql | Dbms::Mariadb => {
+            // A collation begins with its character set.
+            let charset = collation.split('_').next().unwrap_or("utf8mb4");
+            format!(" COLLATE {charset}_bin")
+        }
+    })
 }
 
 /// What a child's column is called in a result that has one of that name already.

@@ -121,8 +121,8 @@ pub fn design(
         prices,
         writes: &writes,
     };
-    let (structures, mut ways) = candidates(catalog, &reads, &pricing);
-    reads_without(&mut ways, &reads, &mut unserved);
+    let (structures, ways) = candidates(catalog, &reads, &pricing);
+    reads_without(catalog, &ways, &reads, &mut unserved);
     let problem = pricing.problem(&structures, &ways, limits.indexes);
     let solution = solve(&problem);
     let mut placed = Vec::new();
@@ -209,20 +209,19 @@ pub fn design(
 
 /// Reads for which no structure was found are not served.
 fn reads_without<'w>(
-    ways: &mut [Vec<Way>],
+    catalog: &Catalog,
+    ways: &[Vec<Way>],
     reads: &[Read<'w, '_>],
     unserved: &mut Vec<(&'w Statement, Unserved)>,
 ) {
-    for (ways, read) in ways.iter_mut().zip(reads) {
-        if ways.is_empty() {
-            unserved.push((
-                read.statement,
-                Unserved {
-                    why: "sorts by one column and asks for a range of another, or sorts up and down at once".to_owned(),
-                    instead: "sort in the application, or ask for the range by the column that it sorts by",
-                },
-            ));
-        }
+    let without = ways.iter().zip(reads).filter(|(ways, _)| ways.is_empty());
+    for (_, read) in without {
+        let why = read.asks.first().map(|ask| structure::reason(ask, catalog));
+        let why = Unserved {
+            why: why.unwrap_or_default(),
+            instead: "sort in the application, or leave the range out by a filter there",
+        };
+        unserved.push((read.statement, why));
     }
 }
 

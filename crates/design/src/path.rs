@@ -46,6 +46,16 @@ impl Path {
         self
     }
 
+    /// The same, but the parent's own spelling of a text that the database takes for equal to the child's.
+    #[must_use]
+    pub(crate) fn spelled(self, table: &Table, catalog: &Catalog) -> Self {
+        let short = self.clone().shortened();
+        let is_loose = short
+            .find(table, catalog)
+            .is_some_and(|(_, column)| column.insensitive);
+        if is_loose { self } else { short }
+    }
+
     /// The column that it ends at.
     #[must_use]
     pub(crate) fn find<'c>(

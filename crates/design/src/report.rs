@@ -187,7 +187,7 @@ pub(crate) fn report(material: &Material<'_, '_, '_>) -> Report {
             about: statement.about.clone(),
             rate: statement.rate,
             served: Some(ServedRead {
-                request: if slot == 0 && is_one_row(ask) && ask.children.is_empty() {
+                request: if slot == 0 && has_whole_key(material, placed) {
                     "GetItem"
                 } else {
                     "Query"
@@ -290,6 +290,23 @@ pub(crate) fn report(material: &Material<'_, '_, '_>) -> Report {
             .map(|table| material.catalog.display_name(&table.name))
             .collect(),
     }
+}
+
+/// Whether a read gives the whole key of one item.
+fn has_whole_key(material: &Material<'_, '_, '_>, placed: &Placed<'_, '_>) -> bool {
+    let part = material
+        .structures
+        .get(placed.structure)
+        .and_then(|one| one.parts.get(placed.part));
+    let is_given =
+        |path: &crate::path::Path| placed.ask.equal.iter().any(|equal| equal.path == *path);
+    placed.ask.children.is_empty()
+        && part.is_some_and(|part| {
+            part.partition
+                .iter()
+                .chain(&part.sort)
+                .all(|key| is_given(&key.path))
+        })
 }
 
 fn indexes(material: &Material<'_, '_, '_>) -> Vec<IndexReport> {

@@ -25,6 +25,8 @@ pub(crate) struct Part<'c> {
     pub(crate) partition: Vec<KeyPart>,
     /// The sort key.
     pub(crate) sort: Vec<KeyPart>,
+    /// The columns of it that items are to be sorted by.
+    pub(crate) sorted: Vec<Path>,
 }
 
 /// A way to store items: of one type, or of a parent and its children in one item collection. It stands in the table's own
@@ -44,6 +46,22 @@ impl Part<'_> {
         self.table.name == other.table.name
             && self.partition == other.partition
             && self.sort == other.sort
+            && self.sorted == other.sorted
+    }
+
+    /// What stands behind a part of the sort key that another part follows: a sign below all others where the order of texts
+    /// counts, so that `Ann` comes before `Ann Lee`.
+    pub(crate) fn separator(&self, at: usize, catalog: &Catalog) -> char {
+        let key = self
+            .sort
+            .get(at)
+            .filter(|key| self.sorted.contains(&key.path));
+        let column = key.and_then(|key| key.path.find(self.table, catalog));
+        if column.is_some_and(|(_, column)| is_loose(column)) {
+            '\u{1}'
+        } else {
+            '#'
+        }
     }
 }
 
@@ -71,9 +89,12 @@ impl Structure<'_> {
                 let mut keys = part.partition.iter().chain(&part.sort);
                 let all_there = keys.all(|key| !key.path.may_be_null(part.table, catalog));
                 let held = part.partition.iter().chain(&part.sort);
-                let held: Vec<&Path> = held.filter(|key| !key.folds).map(|key| &key.path).collect();
+                let held: Vec<Path> = held
+                    .filter(|key| !key.folds)
+                    .map(|key| key.path.clone().shortened())
+                    .collect();
                 let mut row_key = part.table.row_key().iter();
-                let tells_apart = row_key.all(|column| held.contains(&&Path::own(column)));
+                let tells_apart = row_key.all(|column| held.contains(&Path::own(column)));
                 all_there && tells_apart
             })
     }
@@ -125,7 +146,7 @@ fn sorted(ask: &Ask<'_>, catalog: &Catalog) -> Option<Vec<KeyPart>> {
 fn rest_of_key(table: &Table, held: &[&[KeyPart]]) -> Vec<KeyPart> {
     let is_held = |path: &Path| {
         let mut all = held.iter().flat_map(|parts| parts.iter());
-        all.any(|key| key.path == *path && !key.folds)
+        all.any(|key| key.path.clone().shortened() == *path && !key.folds)
     };
     let columns = table.row_key().iter().map(|column| Path::own(column));
     let rest = columns.filter(|path| !is_held(path));
@@ -158,6 +179,7 @@ fn rows<'c>(
         fewer.map(Vec::len).min().unwrap_or(usize::MAX)
     });
     let is_one_row = is_one_row(ask);
+    let mut sorted_by = Vec::new();
     if !is_one_row {
         let order = sorted(ask, catalog)?;
         let range = ask.range.iter().map(|range| KeyPart {
@@ -174,9 +196,10 @@ fn rows<'c>(
         }
         let is_known = |key: &KeyPart| ask.equal.iter().any(|equal| equal.path == key.path);
         let wanted = if order.is_empty() { range } else { order };
+        sorted_by = wanted.iter().map(|key| key.path.clone()).collect();
         sort.extend(wanted.into_iter().filter(|key| !is_known(key)));
     }
-    // Behind text nothing may stand where the order counts, unless a range needs an end.
+    // Behind text that is sorted by stands nothing, unless a range needs an end.
     let last = sort.last().and_then(|key| key.path.find(ask.root, catalog));
     let ends_in_text = last.is_some_and(|(_, column)| is_loose(column));
     if !ends_in_text || ask.range.is_some() {
@@ -189,6 +212,7 @@ fn rows<'c>(
             table: ask.root,
             partition,
             sort,
+            sorted: sorted_by,
         }],
         when: ask.when.clone(),
         named: is_everything.then(|| name.to_owned()),
@@ -206,6 +230,19 @@ pub(crate) fn is_one_row(ask: &Ask<'_>) -> bool {
         })
 }
 
+/// Why no structure serves a read.
+#[must_use]
+pub(crate) fn reason(ask: &Ask<'_>, catalog: &Catalog) -> String {
+    match (sorted(ask, catalog), &ask.range) {
+        (None, _) => "sorts by some columns upwards and by others downwards".to_owned(),
+        (Some(_), Some(range)) => format!(
+            "asks for a range of {} and sorts by another column",
+            range.path.column
+        ),
+        (Some(_), None) => "needs a key that no item type can have".to_owned(),
+    }
+}
+
 /// The ways to serve a read. `partitions`: of the other reads of the same item type, what is equal in each.
 #[must_use]
 pub(crate) fn structures<'c>(
@@ -215,7 +252,7 @@ pub(crate) fn structures<'c>(
     catalog: &Catalog,
 ) -> Vec<Structure<'c>> {
     if !ask.children.is_empty() {
-        return vec![collection(ask)];
+        return vec![collection(ask, catalog)];
     }
     let equal: Vec<KeyPart> = ask.equal.iter().map(key_part).collect();
     let mut found: Vec<Structure<'c>> = Vec::new();
@@ -244,7 +281,7 @@ pub(crate) fn structures<'c>(
     found
 }
 
-fn collection<'c>(ask: &Ask<'c>) -> Structure<'c> {
+fn collection<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Structure<'c> {
     let key = ask.root.row_key().iter();
     let partition: Vec<KeyPart> = key
         .map(|column| KeyPart {
@@ -257,13 +294,14 @@ fn collection<'c>(ask: &Ask<'c>) -> Structure<'c> {
         table: ask.root,
         partition,
         sort: Vec::new(),
+        sorted: Vec::new(),
     }];
     for child in &ask.children {
         let partition = ask.root.row_key().iter().map(|column| {
             let steps = child.way.clone();
             let column = column.clone();
             KeyPart {
-                path: Path { steps, column }.shortened(),
+                path: Path { steps, column }.spelled(child.table, catalog),
                 folds: false,
                 reversed: false,
             }
@@ -281,6 +319,7 @@ fn collection<'c>(ask: &Ask<'c>) -> Structure<'c> {
             table: child.table,
             partition,
             sort,
+            sorted: child.order.iter().map(|(path, _)| path.clone()).collect(),
         });
     }
     Structure {
@@ -299,7 +338,7 @@ pub(crate) fn serves(
     catalog: &Catalog,
 ) -> Option<usize> {
     if !ask.children.is_empty() {
-        let wanted = collection(ask);
+        let wanted = collection(ask, catalog);
         return (structure.same(&wanted)).then_some(0);
     }
     if structure.when != ask.when {
@@ -347,7 +386,7 @@ pub(crate) fn serves(
                         .find(part.table, catalog)
                         .is_some_and(|(_, column)| is_loose(column))
                 });
-            loose.all(|(at, _)| at + 1 == then.len())
+            loose.all(|(at, key)| at + 1 == then.len() || part.sorted.contains(&key.path))
         };
         begins_with_range && is_ordered && is_exact
     })

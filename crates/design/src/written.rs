@@ -9,7 +9,7 @@ use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName, Ty
 
 use crate::ask::{Ask, Asked, child_name};
 use crate::path::{Path, Step};
-use crate::structure::{KeyPart, Part, Structure, is_one_row};
+use crate::structure::{KeyPart, Part, Structure, is_loose, is_one_row};
 
 /// A read with the place that serves it.
 pub(crate) struct Placed<'d, 'c> {
@@ -111,7 +111,18 @@ impl<'c> Writing<'_, 'c> {
             return String::new();
         };
         if !self.is_shared(slot, at, part) {
-            return String::new();
+            // Text alone may be empty, and a key may not.
+            return match part.sort.as_slice() {
+                [only]
+                    if only
+                        .path
+                        .find(part.table, self.catalog)
+                        .is_some_and(|(_, column)| is_loose(column)) =>
+                {
+                    "#".to_owned()
+                }
+                _ => String::new(),
+            };
         }
         let first = structure
             .parts
@@ -555,7 +566,7 @@ impl<'c> Writing<'_, 'c> {
         format!(
             "{}{}",
             escaped(&self.prefix(slot, at, place)),
-            values.join("#")
+            joined(&values, part, self.catalog)
         )
     }
 
@@ -760,12 +771,12 @@ impl<'c> Writing<'_, 'c> {
             .map_while(|key| asked(key, &self.filters(key, part.table, true)));
         let given: Vec<String> = given.collect();
         let known = given.len();
-        let mut begin = format!("{prefix}{}", given.join("#"));
+        let mut begin = format!("{prefix}{}", joined(&given, part, self.catalog));
         if known == part.sort.len() {
             return Some(quoted(&begin));
         }
         if known > 0 {
-            begin.push('#');
+            begin.push(part.separator(known - 1, self.catalog));
         }
         let next = part.sort.get(known);
         let Some((range, key)) = ask
@@ -774,15 +785,20 @@ impl<'c> Writing<'_, 'c> {
             .zip(next)
             .filter(|(range, key)| range.path == key.path)
         else {
-            return (!begin.is_empty()).then(|| format!("{{ begins_with: {} }}", quoted(&begin)));
+            return (!begin.is_empty() && begin != "#")
+                .then(|| format!("{{ begins_with: {} }}", quoted(&begin)));
         };
         let filters = self.filters(key, part.table, true);
         let value = |name: &str| format!("{begin}{{{name}{filters}}}");
         if let Some(name) = &range.prefix {
             return Some(format!("{{ begins_with: {} }}", quoted(&value(name))));
         }
-        // The sort key goes on behind the value with `#`; `$` is the next sign.
-        let behind = if known + 1 < part.sort.len() { "$" } else { "" };
+        // The sort key goes on behind the value with a separator, which the next sign ends.
+        let behind = match part.separator(known, self.catalog) {
+            _ if known + 1 == part.sort.len() => "",
+            '#' => "$",
+            _ => "\u{2}",
+        };
         let null = self.absent(key, part.table);
         let low = range.low.as_ref().map(|(name, is_in)| {
             let text = value(name);
@@ -830,13 +846,10 @@ impl<'c> Writing<'_, 'c> {
 
 /// The part of an item type's own key: beside its owner, or on its own.
 pub(crate) fn own_part<'c>(catalog: &Catalog, table: &'c Table) -> Part<'c> {
-    let part = |column: &String| {
-        let found = table.column(column);
-        KeyPart {
-            path: Path::own(column),
-            folds: found.is_some_and(|column| column.insensitive),
-            reversed: false,
-        }
+    let part = |column: &String| KeyPart {
+        path: Path::own(column),
+        folds: false,
+        reversed: false,
     };
     let row_key = table.row_key();
     let partition: Vec<KeyPart> = match owner(catalog, table) {
@@ -861,7 +874,20 @@ pub(crate) fn own_part<'c>(catalog: &Catalog, table: &'c Table) -> Part<'c> {
         table,
         partition,
         sort,
+        sorted: Vec::new(),
     }
+}
+
+/// The parts of a sort key, with what stands between them.
+fn joined(values: &[String], part: &Part<'_>, catalog: &Catalog) -> String {
+    let mut text = String::new();
+    for (at, value) in values.iter().enumerate() {
+        if at > 0 {
+            text.push(part.separator(at - 1, catalog));
+        }
+        text.push_str(value);
+    }
+    text
 }
 
 /// A text of a template: its own braces and brackets doubled.
