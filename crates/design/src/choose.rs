@@ -174,7 +174,7 @@ fn without_dominated(problem: &Problem) -> Problem {
                 && covers(theirs, own)
                 // Of two that are alike the first stays.
                 && (place < at
-                    || other.can_be_home > structure.can_be_home
+                    || other.can_be_home && !structure.can_be_home
                     || other.index_cost < structure.index_cost
                     || other.cost < structure.cost
                     || !covers(own, theirs)

@@ -1,5 +1,6 @@
 //! What is known of the data's size: from the catalog's estimates. They price a design and prove nothing.
 
+use dynafold_format::{float, whole};
 use dynafold_relational::catalog::{Catalog, Column, DataType, Table};
 
 use crate::ask::Ask;
@@ -21,7 +22,7 @@ pub(crate) fn rows(table: &Table) -> f64 {
 pub(crate) fn bytes<'c>(columns: impl Iterator<Item = &'c Column>) -> f64 {
     // The keys and the type of an item take about this much.
     columns
-        .map(|column| float(column.name.len() as u64) + width(column))
+        .map(|column| float(whole(column.name.len())) + width(column))
         .sum::<f64>()
         + 60.0
 }
@@ -31,7 +32,7 @@ pub(crate) fn bytes<'c>(columns: impl Iterator<Item = &'c Column>) -> f64 {
 pub(crate) fn copied(path: &Path, table: &Table, catalog: &Catalog) -> f64 {
     let column = path.find(table, catalog).filter(|_| !path.steps.is_empty());
     column.map_or(0.0, |(_, column)| {
-        float(column.name.len() as u64) + width(column)
+        float(whole(column.name.len())) + width(column)
     })
 }
 
@@ -68,11 +69,11 @@ fn distinct(path: &Path, table: &Table, catalog: &Catalog) -> f64 {
         return float(distinct).max(1.0);
     }
     if !column.listed.is_empty() {
-        return float(column.listed.len() as u64);
+        return float(whole(column.listed.len()));
     }
     match &column.data_type {
         DataType::Boolean => return 2.0,
-        DataType::Enum { values } => return float(values.len() as u64).max(1.0),
+        DataType::Enum { values } => return float(whole(values.len())).max(1.0),
         _ => {}
     }
     let mut keys = at.foreign_keys.iter();
@@ -97,11 +98,4 @@ pub(crate) fn found(ask: &Ask<'_>, catalog: &Catalog) -> f64 {
     }
     let found = (all * share).max(1.0);
     ask.limit.map_or(found, |limit| found.min(float(limit)))
-}
-
-/// A count as a number to reckon with.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "estimates")]
-pub(crate) fn float(count: u64) -> f64 {
-    count as f64
 }

@@ -11,6 +11,7 @@ mod choose;
 mod facts;
 mod guess;
 mod path;
+mod pricing;
 mod report;
 mod structure;
 pub mod workload;
@@ -24,20 +25,13 @@ use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::{WriteKind, table, write_statement};
 
 use ask::{Ask, Unserved, ask};
-use choose::{Candidate, Choice, Problem, Solution, solve};
+use choose::{Problem, Solution, solve};
 pub use guess::guess;
+use pricing::{Pricing, UNSERVED, Writes};
 pub use report::{Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, WriteReport};
 use structure::{KeyPart, Structure, serves, structures};
 use workload::Statement;
 use written::{Placed, Writing, own_part};
-
-/// Seconds of a month of thirty days.
-const MONTH: f64 = 2_592_000.0;
-/// What an index is worth a month in US dollars besides what DynamoDB charges: someone has to know it, and a table has 20.
-pub const INDEX_PRICE: f64 = 1.0;
-/// More than any design costs: that a read is not served, or not consistently.
-const UNSERVED: f64 = 1e12;
-const INCONSISTENT: f64 = 1e9;
 
 /// What a design may use.
 #[derive(Debug, Clone)]
@@ -65,13 +59,6 @@ struct Read<'w, 'c> {
     asks: Vec<Ask<'c>>,
 }
 
-/// Writes a second of a table, and of the columns that its updates set.
-#[derive(Debug, Clone, Default)]
-struct Writes {
-    all: f64,
-    columns: BTreeMap<String, f64>,
-}
-
 /// Proposes a table.
 #[must_use]
 pub fn design(
@@ -82,40 +69,12 @@ pub fn design(
 ) -> Design {
     let mut statements: Vec<&Statement> = statements.iter().collect();
     statements.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut reads: Vec<Read<'_, '_>> = Vec::new();
-    let mut unserved: Vec<(&Statement, Unserved)> = Vec::new();
-    let mut writes: BTreeMap<TableName, Writes> = BTreeMap::new();
-    let mut written: Vec<(&Statement, &Table, WriteKind)> = Vec::new();
-    for statement in statements {
-        if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
-            match table(catalog, write.schema.as_ref(), &write.table) {
-                Some(table) => {
-                    let rate = statement.rate.unwrap_or(1.0);
-                    let known = writes.entry(table.name.clone()).or_default();
-                    known.all += rate;
-                    for column in write.columns {
-                        *known.columns.entry(column).or_default() += rate;
-                    }
-                    written.push((statement, table, write.kind));
-                }
-                None => unserved.push((
-                    statement,
-                    Unserved {
-                        why: format!(
-                            "writes {}, which the schema does not have",
-                            write.table.text
-                        ),
-                        instead: "check the name",
-                    },
-                )),
-            }
-            continue;
-        }
-        match ask(&statement.sql, catalog) {
-            Ok(asks) => reads.push(Read { statement, asks }),
-            Err(why) => unserved.push((statement, why)),
-        }
-    }
+    let Understood {
+        reads,
+        mut unserved,
+        writes,
+        written,
+    } = understood(catalog, &statements);
     let pricing = Pricing {
         catalog,
         prices,
@@ -204,6 +163,57 @@ pub fn design(
         mapping: writing.mapping(),
         report,
         before_delimiters: before_delimiters(catalog, &structures, &slots),
+    }
+}
+
+/// What a workload asks and writes.
+struct Understood<'w, 'c> {
+    reads: Vec<Read<'w, 'c>>,
+    unserved: Vec<(&'w Statement, Unserved)>,
+    writes: BTreeMap<TableName, Writes>,
+    written: Vec<(&'w Statement, &'c Table, WriteKind)>,
+}
+
+fn understood<'w, 'c>(catalog: &'c Catalog, statements: &[&'w Statement]) -> Understood<'w, 'c> {
+    let mut reads: Vec<Read<'w, 'c>> = Vec::new();
+    let mut unserved: Vec<(&Statement, Unserved)> = Vec::new();
+    let mut writes: BTreeMap<TableName, Writes> = BTreeMap::new();
+    let mut written: Vec<(&Statement, &Table, WriteKind)> = Vec::new();
+    for &statement in statements {
+        if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
+            match table(catalog, write.schema.as_ref(), &write.table) {
+                Some(table) => {
+                    let rate = statement.rate.unwrap_or(1.0);
+                    let known = writes.entry(table.name.clone()).or_default();
+                    known.all += rate;
+                    for column in write.columns {
+                        *known.columns.entry(column).or_default() += rate;
+                    }
+                    written.push((statement, table, write.kind));
+                }
+                None => unserved.push((
+                    statement,
+                    Unserved {
+                        why: format!(
+                            "writes {}, which the schema does not have",
+                            write.table.text
+                        ),
+                        instead: "check the name",
+                    },
+                )),
+            }
+            continue;
+        }
+        match ask(&statement.sql, catalog) {
+            Ok(asks) => reads.push(Read { statement, asks }),
+            Err(why) => unserved.push((statement, why)),
+        }
+    }
+    Understood {
+        reads,
+        unserved,
+        writes,
+        written,
     }
 }
 
@@ -372,178 +382,8 @@ table:
     )
 }
 
-/// What reads and writes cost, in US dollars a month on demand.
-struct Pricing<'d> {
-    catalog: &'d Catalog,
-    prices: &'d Prices,
-    writes: &'d BTreeMap<TableName, Writes>,
-}
-
-impl Pricing<'_> {
-    /// Requests a second of a statement; one where it is not said.
-    fn rate(statement: &Statement) -> f64 {
-        statement.rate.unwrap_or(1.0)
-    }
-
-    fn item_bytes(&self, table: &Table) -> f64 {
-        facts::bytes(table.columns.iter())
-    }
-
-    /// Read units of one request of a read: half a unit for each 4 KB, or one where it is consistent.
-    fn units(&self, ask: &Ask<'_>, strong: bool) -> f64 {
-        let copied = |table: &Table, outputs: &[(path::Path, String)]| -> f64 {
-            outputs
-                .iter()
-                .map(|(path, _)| facts::copied(path, table, self.catalog))
-                .sum()
-        };
-        let of_root = self.item_bytes(ask.root) + copied(ask.root, &ask.outputs);
-        let mut bytes = facts::found(ask, self.catalog) * of_root;
-        for child in &ask.children {
-            let each = facts::rows(child.table) / facts::rows(ask.root);
-            bytes += each * (self.item_bytes(child.table) + copied(child.table, &child.outputs));
-        }
-        let each = if strong { 1.0 } else { 0.5 };
-        (bytes / 4096.0).ceil().max(1.0) * each
-    }
-
-    fn read(&self, statement: &Statement, ask: &Ask<'_>) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a few requests")]
-        let requests = ask.requests as f64;
-        let units = self.units(ask, statement.strong) * requests;
-        self.prices
-            .reads(units * Self::rate(statement) * MONTH)
-            .unwrap_or_default()
-    }
-
-    /// Write units of one item: one for each KB.
-    fn write_units(&self, table: &Table) -> f64 {
-        (self.item_bytes(table) / 1024.0).ceil().max(1.0)
-    }
-
-    fn writes_of(&self, table: &TableName) -> f64 {
-        self.writes.get(table).map_or(0.0, |writes| writes.all)
-    }
-
-    /// What copies cost: their storage, and that each update of a copied column writes all items that have it.
-    fn copies(&self, ask: &Ask<'_>) -> f64 {
-        let of_root = ask.outputs.iter().map(|(path, _)| (ask.root, path));
-        let of_children = ask.children.iter().flat_map(|child| {
-            child
-                .outputs
-                .iter()
-                .map(move |(path, _)| (child.table, path))
-        });
-        let mut cost = 0.0;
-        let mut updated: BTreeMap<(TableName, Vec<path::Step>), f64> = BTreeMap::new();
-        for (table, path) in of_root.chain(of_children) {
-            let Some(step) = path.steps.last() else {
-                continue;
-            };
-            let bytes = facts::copied(path, table, self.catalog) * facts::rows(table);
-            cost += self.prices.storage(bytes).unwrap_or_default();
-            let rate = self
-                .writes
-                .get(&step.table)
-                .and_then(|writes| writes.columns.get(&path.column));
-            let known = updated
-                .entry((table.name.clone(), path.steps.clone()))
-                .or_default();
-            *known = known.max(rate.copied().unwrap_or_default());
-        }
-        for ((table, steps), rate) in updated {
-            let (Some(table), Some(parent)) = (
-                self.catalog.table(&table),
-                steps
-                    .last()
-                    .and_then(|step| self.catalog.table(&step.table)),
-            ) else {
-                continue;
-            };
-            let items = (facts::rows(table) / facts::rows(parent)).max(1.0);
-            cost += self
-                .prices
-                .writes(rate * items * self.write_units(table) * MONTH)
-                .unwrap_or_default();
-        }
-        cost
-    }
-
-    fn index(&self, structure: &Structure<'_>) -> f64 {
-        let parts = structure.parts.iter().map(|part| {
-            let writes = self.writes_of(&part.table.name) * self.write_units(part.table);
-            let share = if structure.when.is_empty() { 1.0 } else { 0.1 };
-            let bytes = facts::rows(part.table) * (self.item_bytes(part.table) + 100.0) * share;
-            self.prices.writes(writes * MONTH).unwrap_or_default()
-                + self.prices.storage(bytes).unwrap_or_default()
-        });
-        parts.sum()
-    }
-
-    fn problem(
-        &self,
-        structures: &[Structure<'_>],
-        ways: &[Vec<Way>],
-        most_indexes: usize,
-    ) -> Problem {
-        let mut types: Vec<&TableName> = structures
-            .iter()
-            .flat_map(|one| one.parts.iter().map(|part| &part.table.name))
-            .collect();
-        types.sort();
-        types.dedup();
-        let candidate = |structure: &Structure<'_>| Candidate {
-            types: structure
-                .parts
-                .iter()
-                .filter_map(|part| types.binary_search(&&part.table.name).ok())
-                .collect(),
-            can_be_home: structure.can_be_home(self.catalog),
-            index_cost: self.index(structure),
-            cost: 0.0,
-        };
-        let mut candidates: Vec<Candidate> = structures.iter().map(candidate).collect();
-        // Not to be served costs more than anything else.
-        let nothing = candidates.len();
-        candidates.push(Candidate {
-            can_be_home: true,
-            ..Candidate::default()
-        });
-        let reads = ways.iter().map(|ways| {
-            let mut choices: Vec<Choice> = ways
-                .iter()
-                .map(|way| Choice {
-                    structure: way.structure,
-                    cost: way.cost + if way.is_consistent { 0.0 } else { INCONSISTENT },
-                    at_home: way.at_home,
-                })
-                .collect();
-            if !choices.is_empty() {
-                choices.push(Choice {
-                    structure: nothing,
-                    cost: UNSERVED,
-                    at_home: false,
-                });
-            }
-            choices
-        });
-        Problem {
-            reads: reads.collect(),
-            structures: candidates,
-            index_price: INDEX_PRICE,
-            most_indexes,
-        }
-    }
-
-    /// What the items of a table cost to store.
-    fn storage(&self, table: &Table) -> f64 {
-        let bytes = facts::rows(table) * (self.item_bytes(table) + 100.0);
-        self.prices.storage(bytes).unwrap_or_default()
-    }
-}
-
 /// The item types that stand at home by a structure, and those that get a key of their own.
-fn own_types<'c>(catalog: &'c Catalog) -> impl Iterator<Item = (&'c Table, structure::Part<'c>)> {
+fn own_types(catalog: &Catalog) -> impl Iterator<Item = (&Table, structure::Part<'_>)> {
     let tables = catalog.tables.iter();
     let tables =
         tables.filter(|table| table.is_stored() && table.readable && !table.row_key().is_empty());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dynafold_format::{float, whole};
 use dynafold_mapping::starter::StarterNames;
 use dynafold_relational::catalog::{Catalog, Table};
 use dynafold_sql::WriteKind;
@@ -9,10 +10,11 @@ use serde::Serialize;
 
 use crate::ask::Unserved;
 use crate::choose::Solution;
+use crate::pricing::{MONTH, Pricing, write_units};
 use crate::structure::{Structure, is_one_row};
 use crate::workload::Statement;
 use crate::written::Placed;
-use crate::{Pricing, Way, facts, own_types};
+use crate::{Way, facts, own_types};
 
 /// A design, statement by statement.
 #[derive(Debug, Clone, Serialize)]
@@ -156,56 +158,10 @@ pub(crate) fn report(material: &Material<'_, '_, '_>) -> Report {
     let mut reads: Vec<ReadReport> = Vec::new();
     let mut warnings = Vec::new();
     let pricing = material.pricing;
-    for (placed, statement, way) in material.placed {
-        let ask = placed.ask;
-        let slot = material.slots.get(&placed.structure).copied().unwrap_or(0);
-        let usd = pricing.read(statement, ask);
-        sum.reads += usd;
-        sum.writes += pricing.copies(ask);
-        let consistent = statement.strong.then_some(slot == 0 && way.at_home);
-        if consistent == Some(false) {
-            warnings.push(format!("{}: an index is not strongly consistent; write in a transaction what must be seen at once, or read the items by their key", statement.name));
-        }
-        let named = material
-            .structures
-            .get(placed.structure)
-            .and_then(|one| one.named.as_ref());
-        if named.is_some() {
-            warnings.push(format!("{}: all items of the answer stand under one partition key value, which takes 1,000 writes and 3,000 read units a second", statement.name));
-        }
-        let is_open = ask.limit.is_none() && !is_one_row(ask) && ask.children.is_empty();
-        let found = facts::found(ask, material.catalog);
-        if is_open && found > 1_000.0 {
-            warnings.push(format!(
-                "{}: the list has no LIMIT, and may have about {found:.0} items",
-                statement.name
-            ));
-        }
-        let types = std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
-        reads.push(ReadReport {
-            name: statement.name.clone(),
-            about: statement.about.clone(),
-            rate: statement.rate,
-            served: Some(ServedRead {
-                request: if slot == 0 && has_whole_key(material, placed) {
-                    "GetItem"
-                } else {
-                    "Query"
-                },
-                index: (slot > 0).then(|| format!("GSI{slot}")),
-                items: types
-                    .map(|table| material.names.item_type(&table.name).to_owned())
-                    .collect(),
-                requests: ask.requests,
-                found,
-                units: pricing.units(ask, statement.strong),
-                usd_month: usd,
-                consistent,
-                notes: ask.notes.clone(),
-            }),
-            why_not: None,
-            instead: None,
-        });
+    for one in material.placed {
+        sum.reads += pricing.read(one.1, one.0.ask);
+        sum.writes += pricing.copies(one.0.ask);
+        reads.push(read_report(material, one, &mut warnings));
     }
     for (statement, why) in material.unserved {
         reads.push(ReadReport {
@@ -218,35 +174,12 @@ pub(crate) fn report(material: &Material<'_, '_, '_>) -> Report {
         });
     }
     reads.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut writes = Vec::new();
-    for (statement, table, kind) in material.written {
-        let in_indexes = material.slots.iter().filter(|(structure, slot)| {
-            let structure = material.structures.get(**structure);
-            **slot > 0
-                && structure
-                    .is_some_and(|one| one.parts.iter().any(|part| part.table.name == table.name))
-        });
-        #[expect(clippy::cast_precision_loss, reason = "at most 21")]
-        let copies = (1 + in_indexes.count()) as f64;
-        let units = pricing.write_units(table) * copies;
-        let usd = pricing
-            .prices
-            .writes(units * Pricing::rate(statement) * crate::MONTH)
-            .unwrap_or_default();
-        sum.writes += usd;
-        writes.push(WriteReport {
-            name: statement.name.clone(),
-            kind: match kind {
-                WriteKind::Insert => "INSERT",
-                WriteKind::Update => "UPDATE",
-                WriteKind::Delete => "DELETE",
-            },
-            item: material.names.item_type(&table.name).to_owned(),
-            rate: statement.rate,
-            units,
-            usd_month: usd,
-        });
-    }
+    let writes: Vec<WriteReport> = material
+        .written
+        .iter()
+        .map(|one| write_report(material, one))
+        .collect();
+    sum.writes += writes.iter().map(|write| write.usd_month).sum::<f64>();
     let unrated = material
         .placed
         .iter()
@@ -289,6 +222,94 @@ pub(crate) fn report(material: &Material<'_, '_, '_>) -> Report {
         left_out: left_out
             .map(|table| material.catalog.display_name(&table.name))
             .collect(),
+    }
+}
+
+/// A read that is served.
+fn read_report<'w>(
+    material: &Material<'_, 'w, '_>,
+    (placed, statement, way): &(Placed<'_, '_>, &'w Statement, Way),
+    warnings: &mut Vec<String>,
+) -> ReadReport {
+    let pricing = material.pricing;
+    let ask = placed.ask;
+    let slot = material.slots.get(&placed.structure).copied().unwrap_or(0);
+    let usd = pricing.read(statement, ask);
+    let consistent = statement.strong.then_some(slot == 0 && way.at_home);
+    if consistent == Some(false) {
+        warnings.push(format!("{}: an index is not strongly consistent; write in a transaction what must be seen at once, or read the items by their key", statement.name));
+    }
+    let named = material
+        .structures
+        .get(placed.structure)
+        .and_then(|one| one.named.as_ref());
+    if named.is_some() {
+        warnings.push(format!("{}: all items of the answer stand under one partition key value, which takes 1,000 writes and 3,000 read units a second", statement.name));
+    }
+    let is_open = ask.limit.is_none() && !is_one_row(ask) && ask.children.is_empty();
+    let found = facts::found(ask, material.catalog);
+    if is_open && found > 1_000.0 {
+        warnings.push(format!(
+            "{}: the list has no LIMIT, and may have about {found:.0} items",
+            statement.name
+        ));
+    }
+    let types = std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
+    ReadReport {
+        name: statement.name.clone(),
+        about: statement.about.clone(),
+        rate: statement.rate,
+        served: Some(ServedRead {
+            request: if slot == 0 && has_whole_key(material, placed) {
+                "GetItem"
+            } else {
+                "Query"
+            },
+            index: (slot > 0).then(|| format!("GSI{slot}")),
+            items: types
+                .map(|table| material.names.item_type(&table.name).to_owned())
+                .collect(),
+            requests: ask.requests,
+            found,
+            units: pricing.units(ask, statement.strong),
+            usd_month: usd,
+            consistent,
+            notes: ask.notes.clone(),
+        }),
+        why_not: None,
+        instead: None,
+    }
+}
+
+/// A statement that writes.
+fn write_report(
+    material: &Material<'_, '_, '_>,
+    (statement, table, kind): &(&Statement, &Table, WriteKind),
+) -> WriteReport {
+    let in_indexes = material.slots.iter().filter(|(structure, slot)| {
+        let structure = material.structures.get(**structure);
+        **slot > 0
+            && structure
+                .is_some_and(|one| one.parts.iter().any(|part| part.table.name == table.name))
+    });
+    let copies = float(whole(1 + in_indexes.count()));
+    let pricing = material.pricing;
+    let units = write_units(table) * copies;
+    let usd = pricing
+        .prices
+        .writes(units * Pricing::rate(statement) * MONTH)
+        .unwrap_or_default();
+    WriteReport {
+        name: statement.name.clone(),
+        kind: match kind {
+            WriteKind::Insert => "INSERT",
+            WriteKind::Update => "UPDATE",
+            WriteKind::Delete => "DELETE",
+        },
+        item: material.names.item_type(&table.name).to_owned(),
+        rate: statement.rate,
+        units,
+        usd_month: usd,
     }
 }
 

@@ -46,6 +46,16 @@ struct Item {
     copies: Vec<(Path, String, BTreeSet<String>)>,
 }
 
+/// What a read gives.
+struct Answer {
+    /// Attributes that the SQL calls otherwise.
+    answers: Vec<String>,
+    /// Conditions on what is answered.
+    filters: Vec<String>,
+    /// The attributes of the item type that is read, or of the parent.
+    attributes: BTreeSet<String>,
+}
+
 /// The partition key that stands for a part: what its values are called.
 fn labels(
     part: &Part<'_>,
@@ -206,57 +216,6 @@ impl<'c> Writing<'_, 'c> {
         each.collect::<Vec<_>>().join("#")
     }
 
-    fn alias<'i>(&self, item: &'i mut Item, table: &Table, way: &[Step]) -> &'i str {
-        for length in 1..=way.len() {
-            let Some(way) = way.get(..length) else {
-                continue;
-            };
-            if item.joins.iter().any(|(known, _)| known == way) {
-                continue;
-            }
-            let Some(last) = way.last() else { continue };
-            let sign = |c: char| {
-                if c.is_ascii_alphanumeric() {
-                    c.to_ascii_lowercase()
-                } else {
-                    '_'
-                }
-            };
-            // A table that refers to itself is called by the column.
-            let base = if last.table == table.name {
-                last.columns.concat()
-            } else {
-                last.table.name.clone()
-            };
-            let base: String = base.chars().map(sign).collect();
-            let is_taken = |name: &str| {
-                table
-                    .columns
-                    .iter()
-                    .any(|column| column.name.eq_ignore_ascii_case(name))
-                    || table.name.name.eq_ignore_ascii_case(name)
-                    || item.joins.iter().any(|(_, known)| known == name)
-            };
-            let others = (2..).map(|number| format!("{base}_{number}"));
-            let mut names = [base.clone(), format!("{base}_row")]
-                .into_iter()
-                .chain(others);
-            let name = names.find(|name| !is_taken(name)).unwrap_or_default();
-            item.joins.push((way.to_vec(), name));
-        }
-        let found = item.joins.iter().find(|(known, _)| known == way);
-        found.map_or("", |(_, alias)| alias.as_str())
-    }
-
-    /// A column in a template.
-    fn reference(&self, item: &mut Item, table: &Table, path: &Path) -> String {
-        if path.steps.is_empty() {
-            return TemplatePath(std::slice::from_ref(&path.column)).to_string();
-        }
-        let alias = self.alias(item, table, &path.steps).to_owned();
-        TemplatePath(&[alias, path.column.clone()]).to_string()
-    }
-
     /// The attribute that holds a column.
     fn attribute(
         &self,
@@ -386,86 +345,23 @@ impl<'c> Writing<'_, 'c> {
 
     fn item(&self, table: &Table, item: &mut Item) -> String {
         let name = self.names.item_type(&table.name);
-        let mut attributes = String::new();
-        let mut key = String::new();
-        let slots: Vec<(usize, usize, usize)> =
-            (0..=self.slots.values().max().copied().unwrap_or(0))
-                .flat_map(|slot| {
-                    self.parts(slot)
-                        .filter(|(.., part)| part.table.name == table.name)
-                        .map(move |(at, place, ..)| (slot, at, place))
-                        .collect::<Vec<_>>()
-                })
-                .collect();
-        if !slots.iter().any(|(slot, ..)| *slot == 0) {
-            key = self.own_key(table, item);
-        }
-        for (slot, at, place) in slots {
-            let Some((structure, part)) = self
-                .structures
-                .get(at)
-                .and_then(|one| Some((one, one.parts.get(place)?)))
-            else {
-                continue;
-            };
-            let references: BTreeMap<Path, String> = part
-                .partition
-                .iter()
-                .chain(&part.sort)
-                .map(|key| (key.path.clone(), self.reference(item, table, &key.path)))
-                .collect();
-            let reference = |key: &KeyPart| references.get(&key.path).cloned().unwrap_or_default();
-            let partition = self.partition(structure, part, &|key, filters| {
-                format!("{{{}{filters}}}", reference(key))
-            });
-            let sort = self.sort_template(slot, at, place, &|key| reference(key));
-            let reads = self.serves(at);
-            let why = if reads.is_empty() {
-                String::new()
-            } else {
-                format!("    # {}", reads.join(", "))
-            };
-            let (partition_name, sort_name) = self.key_names(slot);
-            if slot == 0 {
-                key = format!(
-                    "    key: {{ {partition_name}: {}, {sort_name}: {} }}{why}\n",
-                    quoted(&partition),
-                    quoted(&sort)
-                );
-                continue;
+        let (mut key, mut attributes) = (String::new(), String::new());
+        for slot in 0..=self.slots.values().max().copied().unwrap_or(0) {
+            let here = self
+                .parts(slot)
+                .filter(|(.., part)| part.table.name == table.name);
+            let here = here.map(|(at, place, ..)| (at, place)).next();
+            match here {
+                Some(place) if slot == 0 => key = self.slot_key(table, item, slot, place),
+                Some(place) => attributes.push_str(&self.slot_key(table, item, slot, place)),
+                None if slot == 0 => key = self.own_key(table, item),
+                None => {}
             }
-            if structure.when.is_empty() {
-                let _ = writeln!(
-                    attributes,
-                    "      {partition_name}: {}{why}",
-                    quoted(&partition)
-                );
-            } else {
-                let when: Vec<String> = structure
-                    .when
-                    .iter()
-                    .map(|when| {
-                        let mut text = when.text.clone();
-                        for (place, way) in when.parents.iter().enumerate() {
-                            let alias = self.alias(item, table, way).to_owned();
-                            text = text.replace(&format!("parent_{place}."), &format!("{alias}."));
-                        }
-                        text
-                    })
-                    .collect();
-                let _ = writeln!(
-                    attributes,
-                    "      {partition_name}:{why}\n        $value: {}\n        $when: {}",
-                    quoted(&partition),
-                    quoted(&when.join(" AND "))
-                );
-            }
-            let _ = writeln!(attributes, "      {sort_name}: {}", quoted(&sort));
         }
         let copies: Vec<(Path, String, BTreeSet<String>)> = item.copies.clone();
         let mut copied = String::new();
         for (path, attribute, reads) in copies {
-            let reference = self.reference(item, table, &path);
+            let reference = reference(item, table, &path);
             let reads: Vec<&str> = reads.iter().map(String::as_str).collect();
             let _ = writeln!(
                 copied,
@@ -504,6 +400,60 @@ impl<'c> Writing<'_, 'c> {
         text
     }
 
+    /// The key of an item type in a slot: that of the table, or attributes of an index.
+    fn slot_key(
+        &self,
+        table: &Table,
+        item: &mut Item,
+        slot: usize,
+        (at, place): (usize, usize),
+    ) -> String {
+        let structure = self.structures.get(at);
+        let Some((structure, part)) = structure.and_then(|one| Some((one, one.parts.get(place)?)))
+        else {
+            return String::new();
+        };
+        let keys = part.partition.iter().chain(&part.sort);
+        let references: BTreeMap<Path, String> = keys
+            .map(|key| (key.path.clone(), reference(item, table, &key.path)))
+            .collect();
+        let reference = |key: &KeyPart| references.get(&key.path).cloned().unwrap_or_default();
+        let partition = quoted(&self.partition(structure, part, &|key, filters| {
+            format!("{{{}{filters}}}", reference(key))
+        }));
+        let sort = quoted(&self.sort_template(slot, at, place, &reference));
+        let reads = self.serves(at);
+        let why = if reads.is_empty() {
+            String::new()
+        } else {
+            format!("    # {}", reads.join(", "))
+        };
+        let (partition_name, sort_name) = self.key_names(slot);
+        if slot == 0 {
+            return format!(
+                "    key: {{ {partition_name}: {partition}, {sort_name}: {sort} }}{why}\n"
+            );
+        }
+        if structure.when.is_empty() {
+            return format!(
+                "      {partition_name}: {partition}{why}\n      {sort_name}: {sort}\n"
+            );
+        }
+        let when = structure.when.iter().map(|when| {
+            let mut text = when.text.clone();
+            for (place, way) in when.parents.iter().enumerate() {
+                let alias = alias(item, table, way);
+                text = text.replace(&format!("parent_{place}."), &format!("{alias}."));
+            }
+            text
+        });
+        let when: Vec<String> = when.collect();
+        format!(
+            "      {partition_name}:{why}\n        $value: {partition}\n        $when: {}\n      {sort_name}: {sort}\n",
+            quoted(&when.join(" AND "))
+        )
+    }
+
     /// The key of an item type that no read asks for by the table's own key: beside its owner, or on its own.
     fn own_key(&self, table: &Table, item: &mut Item) -> String {
         let part = own_part(self.catalog, table);
@@ -516,7 +466,7 @@ impl<'c> Writing<'_, 'c> {
             .partition
             .iter()
             .chain(&part.sort)
-            .map(|key| (key.path.clone(), self.reference(item, table, &key.path)))
+            .map(|key| (key.path.clone(), reference(item, table, &key.path)))
             .collect();
         let reference = |key: &KeyPart| references.get(&key.path).cloned().unwrap_or_default();
         let partition = self.partition(&structure, &part, &|key, filters| {
@@ -621,50 +571,11 @@ impl<'c> Writing<'_, 'c> {
         let Some(part) = structure.parts.get(read.part) else {
             return String::new();
         };
-        let mut answers: Vec<String> = Vec::new();
-        let mut filters: Vec<String> = Vec::new();
-        let mut attributes: BTreeSet<String> = BTreeSet::new();
-        let mut result: Vec<String> = Vec::new();
-        let item = items.entry(ask.root.name.clone()).or_default();
-        for (path, name) in &ask.outputs {
-            let attribute = self.attribute(item, ask.root, path, name, read.name);
-            if attribute != *name {
-                let own = if ask.children.is_empty() {
-                    String::new()
-                } else {
-                    format!("{}.", self.names.item_type(&ask.root.name))
-                };
-                answers.push(format!(
-                    "{}: {}",
-                    scalar(&format!("{own}{attribute}")),
-                    scalar(name)
-                ));
-            }
-            result.push(name.clone());
-            attributes.insert(attribute);
-        }
-        for path in &ask.required {
-            let attribute = self.attribute(item, ask.root, path, &path.column, read.name);
-            filters.push(format!("attribute_exists({attribute})"));
-            attributes.insert(attribute);
-        }
-        for child in &ask.children {
-            let item = items.entry(child.table.name.clone()).or_default();
-            let before = result.clone();
-            for (path, name) in &child.outputs {
-                let asked = child_name(&before, child.table, name);
-                let attribute = self.attribute(item, child.table, path, name, read.name);
-                if attribute != asked {
-                    let own = self.names.item_type(&child.table.name);
-                    answers.push(format!(
-                        "{}: {}",
-                        scalar(&format!("{own}.{attribute}")),
-                        scalar(&asked)
-                    ));
-                }
-                result.push(asked);
-            }
-        }
+        let Answer {
+            answers,
+            filters,
+            attributes,
+        } = self.answer(read, items);
         if slot > 0 {
             let place = projected
                 .entry(slot)
@@ -710,6 +621,20 @@ impl<'c> Writing<'_, 'c> {
             let _ = writeln!(text, "    index: GSI{slot}");
         }
         let _ = writeln!(text, "    key: {{ {key} }}");
+        self.settings(&mut text, read, slot, &filters, &answers);
+        text
+    }
+
+    /// What an access pattern says besides its key.
+    fn settings(
+        &self,
+        text: &mut String,
+        read: &Placed<'_, 'c>,
+        slot: usize,
+        filters: &[String],
+        answers: &[String],
+    ) {
+        let ask = read.ask;
         if ask.order.first().is_some_and(|(_, descends)| *descends)
             && ask.children.is_empty()
             && !is_one_row(ask)
@@ -750,7 +675,60 @@ impl<'c> Writing<'_, 'c> {
                 .collect();
             let _ = writeln!(text, "    params: {{ {} }}", params.join(", "));
         }
-        text
+    }
+
+    /// Puts what a read gives into its item types.
+    fn answer(&self, read: &Placed<'_, 'c>, items: &mut BTreeMap<TableName, Item>) -> Answer {
+        let ask = read.ask;
+        let mut answers: Vec<String> = Vec::new();
+        let mut filters: Vec<String> = Vec::new();
+        let mut attributes: BTreeSet<String> = BTreeSet::new();
+        let mut result: Vec<String> = Vec::new();
+        let item = items.entry(ask.root.name.clone()).or_default();
+        for (path, name) in &ask.outputs {
+            let attribute = self.attribute(item, ask.root, path, name, read.name);
+            if attribute != *name {
+                let own = if ask.children.is_empty() {
+                    String::new()
+                } else {
+                    format!("{}.", self.names.item_type(&ask.root.name))
+                };
+                answers.push(format!(
+                    "{}: {}",
+                    scalar(&format!("{own}{attribute}")),
+                    scalar(name)
+                ));
+            }
+            result.push(name.clone());
+            attributes.insert(attribute);
+        }
+        for path in &ask.required {
+            let attribute = self.attribute(item, ask.root, path, &path.column, read.name);
+            filters.push(format!("attribute_exists({attribute})"));
+            attributes.insert(attribute);
+        }
+        for child in &ask.children {
+            let item = items.entry(child.table.name.clone()).or_default();
+            let before = result.clone();
+            for (path, name) in &child.outputs {
+                let asked = child_name(&before, child.table, name);
+                let attribute = self.attribute(item, child.table, path, name, read.name);
+                if attribute != asked {
+                    let own = self.names.item_type(&child.table.name);
+                    answers.push(format!(
+                        "{}: {}",
+                        scalar(&format!("{own}.{attribute}")),
+                        scalar(&asked)
+                    ));
+                }
+                result.push(asked);
+            }
+        }
+        Answer {
+            answers,
+            filters,
+            attributes,
+        }
     }
 
     /// What is asked of the sort key; nothing where the partition key says all.
@@ -876,6 +854,58 @@ pub(crate) fn own_part<'c>(catalog: &Catalog, table: &'c Table) -> Part<'c> {
         sort,
         sorted: Vec::new(),
     }
+}
+
+/// The alias of the parent that a way leads to; those on the way get theirs too.
+fn alias(item: &mut Item, table: &Table, way: &[Step]) -> String {
+    for length in 1..=way.len() {
+        let Some(way) = way.get(..length) else {
+            continue;
+        };
+        if item.joins.iter().any(|(known, _)| known == way) {
+            continue;
+        }
+        let Some(last) = way.last() else { continue };
+        let sign = |c: char| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '_'
+            }
+        };
+        // A table that refers to itself is called by the column.
+        let base = if last.table == table.name {
+            last.columns.concat()
+        } else {
+            last.table.name.clone()
+        };
+        let base: String = base.chars().map(sign).collect();
+        let is_taken = |name: &str| {
+            table
+                .columns
+                .iter()
+                .any(|column| column.name.eq_ignore_ascii_case(name))
+                || table.name.name.eq_ignore_ascii_case(name)
+                || item.joins.iter().any(|(_, known)| known == name)
+        };
+        let others = (2..).map(|number| format!("{base}_{number}"));
+        let mut names = [base.clone(), format!("{base}_row")]
+            .into_iter()
+            .chain(others);
+        let name = names.find(|name| !is_taken(name)).unwrap_or_default();
+        item.joins.push((way.to_vec(), name));
+    }
+    let found = item.joins.iter().find(|(known, _)| known == way);
+    found.map_or_else(String::new, |(_, alias)| alias.clone())
+}
+
+/// A column in a template.
+fn reference(item: &mut Item, table: &Table, path: &Path) -> String {
+    if path.steps.is_empty() {
+        return TemplatePath(std::slice::from_ref(&path.column)).to_string();
+    }
+    let alias = alias(item, table, &path.steps);
+    TemplatePath(&[alias, path.column.clone()]).to_string()
 }
 
 /// The parts of a sort key, with what stands between them.

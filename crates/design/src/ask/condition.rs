@@ -1,0 +1,346 @@
+//! The conditions of a read: what is equal, what is a range, and what decides who is in an index.
+
+use std::collections::BTreeMap;
+
+use dynafold_relational::catalog::{Dbms, TypeFamily};
+use dynafold_sql::{
+    ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, Wrapping,
+    qualified,
+};
+
+use super::{
+    Ask, Asked, CLOCK, Equal, MATERIALIZE, REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved,
+    When, unserved,
+};
+use crate::path::{Path, Step};
+
+/// The path that a column of the query is.
+type Find<'f> = &'f dyn Fn(&ColumnRef) -> Option<Path>;
+
+impl<'c> Reading<'c, '_> {
+    /// Sorts the conditions.
+    pub(super) fn conditions(
+        &self,
+        root: usize,
+        ways: &BTreeMap<usize, Vec<Step>>,
+        ask: &mut Ask<'c>,
+    ) -> Result<(), Unserved> {
+        let path = |column: &ColumnRef| {
+            let at = self.column(column)?;
+            // By the shortest way; a child's column is the parent's where the join holds them equal.
+            let equal = self.equal_to(&at).into_iter();
+            let paths = equal.filter_map(|(at, column)| {
+                let steps = ways.get(&at)?.clone();
+                Some(Path { steps, column }.shortened())
+            });
+            paths.min_by_key(|path| path.steps.len())
+        };
+        for condition in &self.conditions {
+            let text = &condition.text;
+            let has_parameters = has_parameters(condition);
+            match &condition.test {
+                ConditionTest::Compare { left, op, right } if has_parameters => {
+                    self.compare(ask, text, (left, *op, right), &path)?;
+                }
+                ConditionTest::Between {
+                    operand,
+                    negated: false,
+                    low,
+                    high,
+                } if has_parameters => {
+                    let column = operand.column().and_then(path);
+                    let bounds = low.parameter().zip(high.parameter());
+                    let Some((column, (low, high))) = column.zip(bounds) else {
+                        let why = format!("asks for `{text}`, which is computed");
+                        return unserved(why, MATERIALIZE);
+                    };
+                    let range = self.range(ask, &column)?;
+                    range.low = Some((low.to_owned(), true));
+                    range.high = Some((high.to_owned(), true));
+                }
+                ConditionTest::Like { operand, pattern } => {
+                    self.like(ask, text, operand.column().and_then(path), pattern)?;
+                }
+                ConditionTest::Using(_) => {}
+                _ if has_parameters => {
+                    let way = if text.contains(" OR ") {
+                        SEVERAL
+                    } else {
+                        REWRITE
+                    };
+                    return unserved(format!("asks for `{text}`"), way);
+                }
+                test => {
+                    refuse_unsteady(test, text)?;
+                    let when = self.when(condition, root, ways)?;
+                    ask.when.push(when);
+                }
+            }
+        }
+        self.constants(ask, &path);
+        ask.when.sort();
+        ask.equal.sort_by(|a, b| a.path.cmp(&b.path));
+        let mut paths = ask.equal.windows(2);
+        if paths.any(|pair| matches!(pair, [a, b] if a.path == b.path)) {
+            return unserved("holds one column equal to two parameters", REWRITE);
+        }
+        Ok(())
+    }
+
+    /// A comparison with a parameter.
+    fn compare(
+        &self,
+        ask: &mut Ask<'c>,
+        text: &str,
+        (left, op, right): (&Operand, Comparator, &Operand),
+        path: Find<'_>,
+    ) -> Result<(), Unserved> {
+        let folds = |operand: &Operand| matches!(operand.around.as_slice(), [Wrapping::Function(name)] if name == "lower");
+        let is_bare = |operand: &Operand| operand.around.is_empty() || folds(operand);
+        let column = match &left.value {
+            OperandValue::Column(column) if is_bare(left) => path(column),
+            _ => None,
+        };
+        let parameter = match &right.value {
+            OperandValue::Parameter(name) if is_bare(right) => Some(name.clone()),
+            _ => None,
+        };
+        let Some((column, parameter)) = column.zip(parameter) else {
+            return unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE);
+        };
+        let (is_low, is_in) = match op {
+            Comparator::Equal => {
+                ask.equal.push(Equal {
+                    path: column,
+                    value: Asked::Parameter(parameter),
+                    folds: folds(left),
+                });
+                return Ok(());
+            }
+            Comparator::Greater if !folds(left) => (true, false),
+            Comparator::GreaterOrEqual if !folds(left) => (true, true),
+            Comparator::Less if !folds(left) => (false, false),
+            Comparator::LessOrEqual if !folds(left) => (false, true),
+            _ => return unserved(format!("asks for `{text}`"), MATERIALIZE),
+        };
+        let range = self.range(ask, &column)?;
+        let side = if is_low {
+            &mut range.low
+        } else {
+            &mut range.high
+        };
+        if side.is_some() {
+            return unserved(
+                format!("has `{text}` beside another bound"),
+                "ask for the narrower of the two",
+            );
+        }
+        *side = Some((parameter, is_in));
+        Ok(())
+    }
+
+    /// What a text begins with.
+    fn like(
+        &self,
+        ask: &mut Ask<'c>,
+        text: &str,
+        column: Option<Path>,
+        pattern: &Operand,
+    ) -> Result<(), Unserved> {
+        let parameter = match &pattern.value {
+            OperandValue::Expression(expression) => expression.parameters.first(),
+            _ => None,
+        };
+        let is_plain = text.contains(" LIKE ") && !text.contains(" NOT LIKE ");
+        let is_exact = |column: &Path| {
+            let found = column.find(ask.root, self.catalog);
+            self.catalog.dbms != Dbms::Sqlite
+                && found.is_some_and(|(_, column)| !column.insensitive)
+        };
+        match (parameter.filter(|_| is_plain), column) {
+            (Some(parameter), Some(column)) if is_exact(&column) => {
+                if ask.range.is_some() {
+                    return unserved("has ranges of two columns", REWRITE);
+                }
+                ask.range = Some(RangeAsk {
+                    path: column,
+                    low: None,
+                    high: None,
+                    prefix: Some(parameter.clone()),
+                });
+                Ok(())
+            }
+            (Some(_), Some(_)) => unserved(
+                format!("compares the beginning of texts without regard to case: `{text}`"),
+                "store the text in lower case as an attribute, and ask for its beginning",
+            ),
+            _ => unserved(format!("looks within texts: `{text}`"), SEARCH),
+        }
+    }
+
+    /// What a column is by the query's own words, beside parameters, is a part of the key rather than an index of its own:
+    /// one key serves all of its values.
+    fn constants(&self, ask: &mut Ask<'c>, path: Find<'_>) {
+        if ask.equal.is_empty() {
+            return;
+        }
+        for condition in &self.conditions {
+            let Some([left, right]) = condition.equal() else {
+                continue;
+            };
+            let OperandValue::Constant(Constant::Text(text)) = &right.value else {
+                continue;
+            };
+            let column = left.column().filter(|_| right.around.is_empty());
+            let Some(path) = column.and_then(path) else {
+                continue;
+            };
+            let is_exact = path
+                .find(ask.root, self.catalog)
+                .is_some_and(|(_, column)| {
+                    !column.insensitive && column.data_type.family() == TypeFamily::Text
+                });
+            let is_known = ask.equal.iter().any(|equal| equal.path == path);
+            if is_exact && !is_known && !text.is_empty() && !text.contains('#') {
+                ask.when.retain(|when| when.said != condition.text);
+                let value = Asked::Constant(text.clone());
+                ask.equal.push(Equal {
+                    path,
+                    value,
+                    folds: false,
+                });
+            }
+        }
+    }
+
+    /// The range that the read has, of this column.
+    fn range<'a>(&self, ask: &'a mut Ask<'c>, path: &Path) -> Result<&'a mut RangeAsk, Unserved> {
+        let range = ask.range.get_or_insert_with(|| RangeAsk {
+            path: path.clone(),
+            low: None,
+            high: None,
+            prefix: None,
+        });
+        let column = path.find(ask.root, self.catalog).map(|(_, column)| column);
+        if let Some(collation) = column.and_then(|column| column.collation.as_ref()) {
+            return unserved(
+                format!(
+                    "asks for a range of texts by the collation {collation}, and the table compares bytes"
+                ),
+                "write COLLATE \"C\", BINARY or utf8mb4_bin where the order of bytes will do",
+            );
+        }
+        if range.path != *path || range.prefix.is_some() {
+            return unserved(
+                "has ranges of two columns",
+                "ask for the narrower one, and leave the rest out by a filter in the application",
+            );
+        }
+        Ok(range)
+    }
+
+    /// A condition without parameters, over the item type's names.
+    fn when(
+        &self,
+        condition: &Condition,
+        root: usize,
+        ways: &BTreeMap<usize, Vec<Step>>,
+    ) -> Result<When, Unserved> {
+        let parents = std::cell::RefCell::new(Vec::<Vec<Step>>::new());
+        let is_lost = std::cell::Cell::new(false);
+        let root_name = self
+            .tables
+            .get(root)
+            .map(|table| table.name.name.clone())
+            .unwrap_or_default();
+        let owner = |owner: Option<&str>, name: &str| {
+            let mut relations = self.select.relations.iter();
+            let found = match owner {
+                Some(owner) => relations.position(|relation| {
+                    relation
+                        .called
+                        .as_ref()
+                        .is_some_and(|called| called.is(owner))
+                }),
+                None => {
+                    let mut having = self.tables.iter().enumerate().filter(|(_, table)| {
+                        table
+                            .columns
+                            .iter()
+                            .any(|column| column.name.eq_ignore_ascii_case(name))
+                    });
+                    having.next().map(|(at, _)| at)
+                }
+            };
+            // Of a query within it.
+            let found = found?;
+            if found == root {
+                return Some(root_name.clone());
+            }
+            match ways.get(&found) {
+                Some(way) => {
+                    let mut parents = parents.borrow_mut();
+                    let place = parents
+                        .iter()
+                        .position(|one| one == way)
+                        .unwrap_or_else(|| {
+                            parents.push(way.clone());
+                            parents.len() - 1
+                        });
+                    Some(format!("parent_{place}"))
+                }
+                None => {
+                    is_lost.set(true);
+                    None
+                }
+            }
+        };
+        let text = qualified(&condition.text, self.catalog.dbms, &owner);
+        match text.filter(|_| !is_lost.get()) {
+            Some(text) => Ok(When {
+                text,
+                parents: parents.into_inner(),
+                said: condition.text.clone(),
+            }),
+            None => unserved(format!("asks for `{}`", condition.text), REWRITE),
+        }
+    }
+}
+
+/// Refuses conditions that hold at one time and not at another, and those of which one part may hold without the other.
+fn refuse_unsteady(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
+    let lower = text.to_lowercase();
+    let clocks = [
+        "now(",
+        "current_",
+        "sysdate",
+        "'now'",
+        "localtime",
+        "getdate(",
+    ];
+    if clocks.iter().any(|word| lower.contains(word)) {
+        return unserved(format!("depends on the clock: `{text}`"), CLOCK);
+    }
+    let is_simple = matches!(test, ConditionTest::Other(expression) if !expression.has_query);
+    if is_simple && text.contains(" OR ") {
+        return unserved(format!("asks for one thing or another: `{text}`"), SEVERAL);
+    }
+    Ok(())
+}
+
+fn has_parameters(condition: &Condition) -> bool {
+    let operands: Vec<&Operand> = match &condition.test {
+        ConditionTest::Compare { left, right, .. } => vec![left, right],
+        ConditionTest::Between {
+            operand, low, high, ..
+        } => vec![operand, low, high],
+        ConditionTest::In { operand, list, .. } => std::iter::once(operand).chain(list).collect(),
+        ConditionTest::Like { operand, pattern } => vec![operand, pattern],
+        ConditionTest::Null { operand, .. } => vec![operand],
+        ConditionTest::Using(_) => Vec::new(),
+        ConditionTest::Other(expression) => return !expression.parameters.is_empty(),
+    };
+    operands
+        .iter()
+        .any(|operand| !operand.parameters().is_empty())
+}
