@@ -1,5 +1,6 @@
 //! `dynafold design`: a table proposed from a schema and its SQL.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -92,18 +93,18 @@ pub(super) async fn run(
     let mut limits = Limits {
         indexes: usize::from(arguments.max_indexes),
         escapes: false,
+        signed: BTreeSet::new(),
     };
     let mut proposed = design(&catalog, &statements, &prices, &limits);
-    if !proposed.before_delimiters.is_empty() {
-        match source {
-            Some(mut source) => {
-                limits.escapes = has_delimiters(source.as_mut(), &catalog, &proposed).await?;
+    match source {
+        Some(mut source) => {
+            look_up(source.as_mut(), &catalog, &proposed, &mut limits).await?;
+            if limits.escapes || !limits.signed.is_empty() {
+                proposed = design(&catalog, &statements, &prices, &limits);
             }
-            None => proposed.report.warnings.push(unseen(&proposed)),
         }
-    }
-    if limits.escapes {
-        proposed = design(&catalog, &statements, &prices, &limits);
+        None if proposed.before_delimiters.is_empty() => {}
+        None => proposed.report.warnings.push(unseen(&proposed)),
     }
     let Design {
         mapping,
@@ -174,38 +175,51 @@ fn unseen(proposed: &Design) -> String {
     )
 }
 
-/// Rows of each table in which delimiters are looked for.
+/// Rows of each table in which values are looked for.
 const LOOKED_AT: u32 = 100_000;
 
-/// Whether one of the texts that stand before a delimiter in a key holds it, as far as the first rows tell.
-async fn has_delimiters(
+/// Looks up what keys depend on, in the first rows: whether a text that stands before a delimiter holds it, and which padded
+/// numbers are negative.
+async fn look_up(
     source: &mut dyn Source,
     catalog: &Catalog,
     proposed: &Design,
-) -> Result<bool, Failure> {
-    let scan = |table: &TableName| Scan::of(Relation::Table(table.clone()), Vec::new());
-    let columns = proposed.before_delimiters.iter();
-    let columns = columns.filter(|(table, column)| {
+    limits: &mut Limits,
+) -> Result<(), Failure> {
+    let is_text = |(table, column): &&(TableName, String)| {
         let table = catalog.table(table);
         let column = table.and_then(|table| table.column(column));
         column.is_some_and(|column| column.is_plain_text(catalog.dbms))
-    });
-    let columns: Vec<&(TableName, String)> = columns.collect();
-    let scans: Vec<Scan> = columns.iter().map(|(table, _)| scan(table)).collect();
+    };
+    let texts = proposed.before_delimiters.iter().filter(is_text);
+    let texts = texts.map(|column| (column, "LIKE '%#%'"));
+    let numbers = proposed.padded.iter().map(|column| (column, "< 0"));
+    let asked: Vec<(&(TableName, String), &str)> = texts.chain(numbers).collect();
+    let scan =
+        |(table, _): &(TableName, String)| Scan::of(Relation::Table(table.clone()), Vec::new());
+    let scans: Vec<Scan> = asked.iter().map(|(column, _)| scan(column)).collect();
     let all: Vec<&Scan> = scans.iter().collect();
+    if all.is_empty() {
+        return Ok(());
+    }
     source.begin(&all).await?;
-    for ((table, column), scan) in columns.into_iter().zip(&scans) {
+    for ((place, condition), scan) in asked.into_iter().zip(&scans) {
         let dialect = source.dialect();
-        let relation = dialect.relation(&Relation::Table(table.clone()));
-        let column = dialect.quote(column);
+        let relation = dialect.relation(&scan.from);
+        let column = dialect.quote(&place.1);
         let sql = format!(
-            "SELECT {} FROM (SELECT {column} FROM {relation} LIMIT {LOOKED_AT}) AS q WHERE {column} LIKE '%#%'",
+            "SELECT {} FROM (SELECT {column} FROM {relation} LIMIT {LOOKED_AT}) AS q WHERE {column} {condition}",
             dialect.count()
         );
         let found = source.numbers(&sql, scan).await?;
-        if found.iter().flatten().any(|count| *count > 0) {
-            return Ok(true);
+        if found.iter().flatten().all(|count| *count == 0) {
+            continue;
+        }
+        if condition == "< 0" {
+            limits.signed.insert(place.clone());
+        } else {
+            limits.escapes = true;
         }
     }
-    Ok(false)
+    Ok(())
 }

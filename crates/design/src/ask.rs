@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table};
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, Operand, OperandValue, Parametrized, RowLimit, Select,
-    SelectOutput, SetOperation, SqlQuery, Wrapping, parametrized,
+    SelectOutput, SetOperation, SqlQuery, UnreadableSql, Wrapping, parametrized,
 };
 
 use crate::path::{Path, Step};
@@ -52,8 +52,10 @@ pub(crate) struct Equal {
     pub(crate) path: Path,
     /// What it is equal to.
     pub(crate) value: Asked,
-    /// Whether case makes no difference.
+    /// Whether the column is compared in lower case.
     pub(crate) folds: bool,
+    /// Whether the parameter is too.
+    pub(crate) folds_parameter: bool,
 }
 
 /// What a column is equal to.
@@ -116,6 +118,13 @@ fn unserved<T>(why: impl Into<String>, instead: &'static str) -> Result<T, Unser
     Err(Unserved { why, instead })
 }
 
+fn unread(error: &UnreadableSql) -> Unserved {
+    Unserved {
+        why: format!("cannot be read: its SQL {error}"),
+        instead: "correct it, or leave it out of the workload",
+    }
+}
+
 const SEARCH: &str = "feed a search index (OpenSearch) from the table's stream";
 const COUNTER: &str = "keep the figure in a counter item or an attribute that each write updates, or export the table and ask Athena";
 const CURSOR: &str = "go on from the last key of the page before (LastEvaluatedKey), or from its sort key by a range";
@@ -138,15 +147,15 @@ pub(crate) fn ask<'c>(sql: &str, catalog: &'c Catalog) -> Result<Vec<Ask<'c>>, U
     if upper.contains("RECURSIVE") {
         return unserved("walks a hierarchy of any depth", PATH);
     }
+    if upper.contains("NULLS FIRST") || upper.contains("NULLS LAST") {
+        return unserved(
+            "says where NULL is sorted",
+            "leave that out, or sort in the application",
+        );
+    }
     let prepared = parametrized(sql, dbms);
-    let prepared = prepared.map_err(|error| Unserved {
-        why: format!("cannot be read: its SQL {error}"),
-        instead: REWRITE,
-    })?;
-    let query = SqlQuery::read(&prepared.sql, Some(dbms)).map_err(|error| Unserved {
-        why: format!("cannot be read: its SQL {error}"),
-        instead: REWRITE,
-    })?;
+    let prepared = prepared.map_err(|error| unread(&error))?;
+    let query = SqlQuery::read(&prepared.sql, Some(dbms)).map_err(|error| unread(&error))?;
     if query.set != SetOperation::One {
         return unserved("puts several queries together", SEVERAL);
     }
@@ -444,6 +453,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         }
         let limit = match &self.query.limit {
             RowLimit::None => None,
+            RowLimit::Rows(0) => return unserved("asks for no rows", "leave it out"),
             RowLimit::Rows(rows) => Some(*rows),
             RowLimit::Parameter(_) | RowLimit::Unknown => {
                 return unserved(
@@ -481,8 +491,13 @@ impl<'c, 'q> Reading<'c, 'q> {
 
     fn order(&self, ways: &BTreeMap<usize, Vec<Step>>) -> Result<Vec<(Path, bool)>, Unserved> {
         let mut found = Vec::new();
+        let root = ways
+            .iter()
+            .find(|(_, way)| way.is_empty())
+            .map(|(at, _)| at);
         for key in self.query.order.iter().flatten() {
             let at = key.column.as_ref().and_then(|column| self.column(column));
+            let at_table = root.and_then(|root| self.tables.get(*root)).copied();
             let path = at.and_then(|(at, column)| {
                 let steps = ways.get(&at)?.clone();
                 Some(Path { steps, column }.shortened())
@@ -490,11 +505,40 @@ impl<'c, 'q> Reading<'c, 'q> {
             let Some(path) = path else {
                 return unserved("is sorted by what is computed", MATERIALIZE);
             };
+            if let Some(why) = at_table.and_then(|at| self.unsorted(at, &path)) {
+                return unserved(why, MATERIALIZE);
+            }
             if !found.iter().any(|(known, _)| *known == path) {
                 found.push((path, key.descending));
             }
         }
         Ok(found)
+    }
+
+    /// Why the text of a column's values does not sort as the database sorts them; `None` where it does.
+    fn unsorted(&self, table: &Table, path: &Path) -> Option<String> {
+        let (_, column) = path.find(table, self.catalog)?;
+        let is_mysql = matches!(self.catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
+        let is_sorted = match &column.data_type {
+            DataType::Integer { .. }
+            | DataType::Decimal { .. }
+            | DataType::Float { .. }
+            | DataType::Boolean
+            | DataType::Date
+            | DataType::Timestamp { .. }
+            | DataType::Uuid
+            | DataType::Dynamic => true,
+            // MySQL's times may be negative, or longer than a day; with an offset the moment counts.
+            DataType::Time { zone, .. } => !is_mysql && !zone,
+            DataType::Text { .. } => column.is_plain_text(self.catalog.dbms),
+            _ => false,
+        };
+        (!is_sorted).then(|| {
+            format!(
+                "sorts by {} ({}), whose order is not that of its text",
+                column.name, column.declared
+            )
+        })
     }
 
     /// The columns of its result: where each is from, what it is called, and whether more is done with it.

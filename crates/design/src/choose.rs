@@ -39,6 +39,8 @@ pub(crate) struct Candidate {
     pub(crate) can_be_home: bool,
     /// What it costs a month in an index: writes and storage.
     pub(crate) index_cost: f64,
+    /// What it costs a month as the table's own key.
+    pub(crate) home_cost: f64,
     /// What it costs a month wherever it is: copies of parents' columns that are kept up to date.
     pub(crate) cost: f64,
 }
@@ -59,7 +61,7 @@ pub(crate) struct Solution {
 /// Nodes of the search of a component.
 const NODES: usize = 20_000;
 /// Structures that share item types up to which all ways are tried to say which of them is the table's own key.
-const TRIED: usize = 12;
+const TRIED: usize = 8;
 
 /// What is known of a component for one number of indexes.
 #[derive(Debug, Clone)]
@@ -170,12 +172,14 @@ fn without_dominated(problem: &Problem) -> Problem {
                 && other.types == structure.types
                 && other.can_be_home >= structure.can_be_home
                 && other.index_cost <= structure.index_cost
+                && other.home_cost <= structure.home_cost
                 && other.cost <= structure.cost
                 && covers(theirs, own)
                 // Of two that are alike the first stays.
                 && (place < at
                     || other.can_be_home && !structure.can_be_home
                     || other.index_cost < structure.index_cost
+                    || other.home_cost < structure.home_cost
                     || other.cost < structure.cost
                     || !covers(own, theirs)
                     || own.iter().any(|(what, cost)| theirs.get(what).is_some_and(|other| other < cost)))
@@ -434,6 +438,7 @@ impl Search<'_> {
             }
         } else {
             let mut by_cost = others;
+            by_cost.retain(|one| self.home_cost(*one) <= self.index_cost(*one));
             by_cost.sort_by(|a, b| {
                 self.index_cost(*b)
                     .total_cmp(&self.index_cost(*a))
@@ -456,7 +461,8 @@ impl Search<'_> {
             let colours = self.colours(&rest);
             Placed {
                 indexes: colours.values().max().copied().unwrap_or(0),
-                cost: rest.iter().map(|one| self.index_cost(*one)).sum(),
+                cost: rest.iter().map(|one| self.index_cost(*one)).sum::<f64>()
+                    + set.iter().map(|one| self.home_cost(*one)).sum::<f64>(),
                 slots: set.iter().map(|one| (*one, 0)).chain(colours).collect(),
             }
         });
@@ -468,6 +474,13 @@ impl Search<'_> {
             .structures
             .get(one)
             .is_some_and(|one| one.can_be_home)
+    }
+
+    fn home_cost(&self, one: usize) -> f64 {
+        self.problem
+            .structures
+            .get(one)
+            .map_or(0.0, |one| one.home_cost)
     }
 
     fn index_cost(&self, one: usize) -> f64 {
@@ -568,7 +581,11 @@ mod tests {
                     continue;
                 }
                 slots.push(slot);
-                let more = if slot == 0 { 0.0 } else { candidate.index_cost };
+                let more = if slot == 0 {
+                    candidate.home_cost
+                } else {
+                    candidate.index_cost
+                };
                 places(problem, used, homes, slots, best, cost + more);
                 slots.pop();
             }
@@ -630,6 +647,7 @@ mod tests {
                         types: own,
                         can_be_home: random.bool(),
                         index_cost: f64::from(random.u8(0..20)),
+                        home_cost: f64::from(random.u8(0..8)),
                         cost: f64::from(random.u8(0..6)),
                     }
                 })
@@ -676,6 +694,7 @@ mod tests {
                 types: vec![0],
                 can_be_home: at == 0,
                 index_cost: 1.0 + f64::from(at % 7),
+                home_cost: 0.0,
                 cost: 0.0,
             })
             .collect();

@@ -86,6 +86,15 @@ fn distinct(path: &Path, table: &Table, catalog: &Catalog) -> f64 {
 #[must_use]
 pub(crate) fn found(ask: &Ask<'_>, catalog: &Catalog) -> f64 {
     let all = rows(ask.root);
+    let is_asked = |column: &String| {
+        ask.equal
+            .iter()
+            .any(|equal| equal.path == Path::own(column))
+    };
+    let mut keys = ask.root.keys(catalog.dbms);
+    if keys.any(|key| !key.columns.is_empty() && key.columns.iter().all(is_asked)) {
+        return 1.0;
+    }
     let mut share = 1.0;
     for equal in &ask.equal {
         share /= distinct(&equal.path, ask.root, catalog);

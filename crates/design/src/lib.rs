@@ -21,13 +21,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::price::Prices;
 use dynafold_mapping::starter::StarterNames;
-use dynafold_relational::catalog::{Catalog, Table, TableName};
+use dynafold_relational::catalog::{Catalog, DataType, Table, TableName};
 use dynafold_sql::{WriteKind, table, write_statement};
 
 use ask::{Ask, Unserved, ask};
 use choose::{Problem, Solution, solve};
 pub use guess::guess;
-use pricing::{Pricing, UNSERVED, Writes};
+use pricing::{INCONSISTENT, Pricing, Writes};
 pub use report::{Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, WriteReport};
 use structure::{KeyPart, Structure, serves, structures};
 use workload::Statement;
@@ -40,6 +40,8 @@ pub struct Limits {
     pub indexes: usize,
     /// Whether delimiters in values are escaped in keys.
     pub escapes: bool,
+    /// Columns of whole numbers that hold negative ones.
+    pub signed: BTreeSet<(TableName, String)>,
 }
 
 /// A proposed table.
@@ -51,6 +53,8 @@ pub struct Design {
     pub report: Report,
     /// Columns of text that stand before a delimiter in a key: if one of their values holds it, keys must be escaped.
     pub before_delimiters: Vec<(TableName, String)>,
+    /// Columns of whole numbers that are padded with zeros in a key: a negative number cannot be.
+    pub padded: Vec<(TableName, String)>,
 }
 
 /// A read of the workload, understood.
@@ -141,7 +145,7 @@ pub fn design(
         unserved: &unserved,
         written: &written,
         solution: &solution,
-        alternatives: alternatives(&problem, &solution, limits.indexes),
+        alternatives: alternatives(&problem, &ways, &solution),
     });
     let not_served: Vec<String> = report
         .reads
@@ -158,8 +162,12 @@ pub fn design(
         header: header(catalog),
         not_served: &not_served,
         escapes: limits.escapes,
+        signed: &limits.signed,
+        index_prefix: index_prefix(catalog),
+        writes: &writes,
     };
     Design {
+        padded: padded(catalog, &structures, &slots),
         mapping: writing.mapping(),
         report,
         before_delimiters: before_delimiters(catalog, &structures, &slots),
@@ -242,6 +250,8 @@ struct Way {
     structure: usize,
     part: usize,
     cost: f64,
+    /// Requests a second.
+    rate: f64,
     at_home: bool,
     /// Whether it reads consistently, where that is asked for.
     is_consistent: bool,
@@ -295,6 +305,7 @@ fn candidates<'c>(
                     structure: at,
                     part,
                     cost,
+                    rate: Pricing::rate(read.statement),
                     at_home: false,
                     is_consistent: !read.statement.strong,
                 };
@@ -312,6 +323,48 @@ fn candidates<'c>(
     });
     let ways = ways.collect();
     (all, ways)
+}
+
+/// What keeps the names of the keys of indexes apart from columns.
+fn index_prefix(catalog: &Catalog) -> String {
+    let mut columns = catalog.tables.iter().flat_map(|table| &table.columns);
+    let is_key = |name: &str| {
+        let name = name.trim_start_matches('_');
+        name.starts_with("GSI") && (name.ends_with("PK") || name.ends_with("SK"))
+    };
+    if columns.any(|column| is_key(&column.name)) {
+        "__".to_owned()
+    } else {
+        String::new()
+    }
+}
+
+/// Columns of whole numbers in sort keys.
+fn padded(
+    catalog: &Catalog,
+    structures: &[Structure<'_>],
+    slots: &BTreeMap<usize, usize>,
+) -> Vec<(TableName, String)> {
+    let used = slots.keys().filter_map(|at| structures.get(*at));
+    let chosen = used.flat_map(|structure| structure.parts.iter().cloned());
+    let own = own_types(catalog).map(|(_, part)| part);
+    let mut found: BTreeSet<(TableName, String)> = BTreeSet::new();
+    for part in chosen.chain(own) {
+        for key in &part.sort {
+            if let Some((table, column)) = key.path.find(part.table, catalog)
+                && matches!(
+                    column.data_type,
+                    DataType::Integer {
+                        unsigned: false,
+                        ..
+                    }
+                )
+            {
+                found.insert((table.name.clone(), column.name.clone()));
+            }
+        }
+    }
+    found.into_iter().collect()
 }
 
 /// Columns of text in keys, with something behind them.
@@ -339,24 +392,34 @@ fn before_delimiters(
     found.into_iter().collect()
 }
 
-/// The least cost for other numbers of indexes than the one that was chosen.
-fn alternatives(problem: &Problem, chosen: &Solution, most: usize) -> Vec<Alternative> {
+/// What fewer indexes than were chosen would cost, or leave unserved.
+fn alternatives(problem: &Problem, ways: &[Vec<Way>], chosen: &Solution) -> Vec<Alternative> {
     let used = chosen.slots.values().max().copied().unwrap_or(0);
-    let mut found = Vec::new();
-    for indexes in (0..used).rev().take(3) {
+    let alternative = |indexes: usize| {
         let solution = solve(&Problem {
-            most_indexes: indexes.min(most),
+            most_indexes: indexes,
             ..problem.clone()
         });
-        let is_dropped = |cost: f64| cost >= UNSERVED;
-        let dropped = (solution.cost / UNSERVED).floor();
-        found.push(Alternative {
+        let mut usd_month = solution.cost;
+        let (mut not_served, mut not_consistent) = (0, 0);
+        for (ways, choice) in ways.iter().zip(&solution.reads) {
+            match choice.and_then(|choice| ways.get(choice)) {
+                Some(way) if !way.is_consistent => {
+                    not_consistent += 1;
+                    usd_month -= INCONSISTENT * (1.0 + way.rate);
+                }
+                None if !ways.is_empty() => not_served += 1,
+                _ => {}
+            }
+        }
+        Alternative {
             indexes,
-            usd_month: (!is_dropped(solution.cost)).then_some(solution.cost),
-            not_served: dropped,
-        });
-    }
-    found
+            usd_month: (not_served == 0).then_some(usd_month),
+            not_served,
+            not_consistent,
+        }
+    };
+    (0..used).rev().take(3).map(alternative).collect()
 }
 
 fn header(catalog: &Catalog) -> String {

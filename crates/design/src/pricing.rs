@@ -8,17 +8,18 @@ use dynafold_relational::catalog::{Catalog, Table, TableName};
 
 use crate::ask::Ask;
 use crate::choose::{Candidate, Choice, Problem};
-use crate::structure::Structure;
+use crate::structure::{Part, Structure};
 use crate::workload::Statement;
+use crate::written::own_part;
 use crate::{Way, facts, path};
 
 /// Seconds of a month of thirty days.
 pub(crate) const MONTH: f64 = 2_592_000.0;
 /// What an index is worth a month in US dollars besides what DynamoDB charges: someone has to know it, and a table has 20.
 const INDEX_PRICE: f64 = 1.0;
-/// More than any design costs: that a read is not served, or not consistently.
-pub(crate) const UNSERVED: f64 = 1e12;
-const INCONSISTENT: f64 = 1e9;
+/// More than any design costs, for each request a second: that a read is not served, or not consistently.
+const UNSERVED: f64 = 1e8;
+pub(crate) const INCONSISTENT: f64 = 1e5;
 
 /// Writes a second of a table, and of the columns that its updates set.
 #[derive(Debug, Clone, Default)]
@@ -119,8 +120,35 @@ impl Pricing<'_> {
             let writes = self.writes_of(&part.table.name) * write_units(part.table);
             let share = if structure.when.is_empty() { 1.0 } else { 0.1 };
             let bytes = facts::rows(part.table) * (item_bytes(part.table) + 100.0) * share;
-            self.prices.writes(writes * MONTH).unwrap_or_default()
+            self.moves(part)
+                + self.prices.writes(writes * MONTH).unwrap_or_default()
                 + self.prices.storage(bytes).unwrap_or_default()
+        });
+        parts.sum()
+    }
+
+    /// What updates of key columns cost besides: the item is deleted and written anew.
+    fn moves(&self, part: &Part<'_>) -> f64 {
+        let Some(writes) = self.writes.get(&part.table.name) else {
+            return 0.0;
+        };
+        let keys = part.partition.iter().chain(&part.sort);
+        let own = keys.filter(|key| key.path.steps.is_empty());
+        let rates = own.filter_map(|key| writes.columns.get(&key.path.column));
+        let rate = rates.copied().fold(0.0, f64::max);
+        let cost = self.prices.writes(rate * write_units(part.table) * MONTH);
+        cost.unwrap_or_default()
+    }
+
+    /// What it costs to have a structure as the table's own key. A key of the rows' own is worth a little: it does not change.
+    fn home(&self, structure: &Structure<'_>) -> f64 {
+        let parts = structure.parts.iter().map(|part| {
+            let own = own_part(self.catalog, part.table);
+            let row_key = part.table.row_key().iter();
+            let mut row_key = row_key.map(|column| path::Path::own(column));
+            let held = |path: path::Path| part.partition.iter().any(|key| key.path == path);
+            let is_own = part.partition == own.partition || row_key.all(held);
+            self.moves(part) + if is_own { 0.0 } else { 0.01 }
         });
         parts.sum()
     }
@@ -145,6 +173,7 @@ impl Pricing<'_> {
                 .collect(),
             can_be_home: structure.can_be_home(self.catalog),
             index_cost: self.index(structure),
+            home_cost: self.home(structure),
             cost: 0.0,
         };
         let mut candidates: Vec<Candidate> = structures.iter().map(candidate).collect();
@@ -159,14 +188,19 @@ impl Pricing<'_> {
                 .iter()
                 .map(|way| Choice {
                     structure: way.structure,
-                    cost: way.cost + if way.is_consistent { 0.0 } else { INCONSISTENT },
+                    cost: way.cost
+                        + if way.is_consistent {
+                            0.0
+                        } else {
+                            INCONSISTENT * (1.0 + way.rate)
+                        },
                     at_home: way.at_home,
                 })
                 .collect();
             if !choices.is_empty() {
                 choices.push(Choice {
                     structure: nothing,
-                    cost: UNSERVED,
+                    cost: UNSERVED * (1.0 + ways.first().map_or(0.0, |way| way.rate)),
                     at_home: false,
                 });
             }
@@ -187,8 +221,16 @@ impl Pricing<'_> {
     }
 }
 
+/// By the types of its columns, or by the bytes that the database has for a row, where these are more.
 fn item_bytes(table: &Table) -> f64 {
-    facts::bytes(table.columns.iter())
+    let stored = table.estimated_bytes.map_or(0.0, float) / facts::rows(table);
+    let is_telling = table.estimated_rows.is_some_and(|rows| rows >= 100);
+    let by_types = facts::bytes(table.columns.iter());
+    if is_telling {
+        by_types.max(stored)
+    } else {
+        by_types
+    }
 }
 
 /// Write units of one item: one for each KB.

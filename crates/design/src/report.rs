@@ -126,7 +126,9 @@ pub struct Alternative {
     /// What the search reckoned for it, the stated price of indexes included; `None` where it leaves reads unserved.
     pub usd_month: Option<f64>,
     /// Reads that it does not serve.
-    pub not_served: f64,
+    pub not_served: u64,
+    /// Reads that ask for consistency and do not get it.
+    pub not_consistent: u64,
 }
 
 impl ReadReport {

@@ -1,6 +1,6 @@
 //! Ways to store items so that a Query finds them: what stands in the partition key and in the sort key, by item type.
 
-use dynafold_relational::catalog::{Catalog, Column, Table, TypeFamily};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TypeFamily};
 
 use crate::ask::{Ask, Equal, When};
 use crate::path::Path;
@@ -27,6 +27,8 @@ pub(crate) struct Part<'c> {
     pub(crate) sort: Vec<KeyPart>,
     /// The columns of it that items are to be sorted by.
     pub(crate) sorted: Vec<Path>,
+    /// Whether a separator ends it: a range of its last column needs something behind the values.
+    pub(crate) is_ended: bool,
 }
 
 /// A way to store items: of one type, or of a parent and its children in one item collection. It stands in the table's own
@@ -47,6 +49,7 @@ impl Part<'_> {
             && self.partition == other.partition
             && self.sort == other.sort
             && self.sorted == other.sorted
+            && self.is_ended == other.is_ended
     }
 
     /// What stands behind a part of the sort key that another part follows: a sign below all others where the order of texts
@@ -112,28 +115,32 @@ fn key_part(equal: &Equal) -> KeyPart {
 /// Whether values of a column are as long as they like: text before something else breaks the order.
 #[must_use]
 pub(crate) fn is_loose(column: &Column) -> bool {
-    column.data_type.family() == TypeFamily::Text
-        && !matches!(
-            column.data_type,
-            dynafold_relational::catalog::DataType::Uuid
-        )
+    column.data_type.family() == TypeFamily::Text && !matches!(column.data_type, DataType::Uuid)
         || column.data_type.family() == TypeFamily::Any
+}
+
+fn is_integer(table: &Table, path: &Path, catalog: &Catalog) -> bool {
+    let found = path.find(table, catalog);
+    found.is_some_and(|(_, column)| matches!(column.data_type, DataType::Integer { .. }))
+}
+
+/// Whether a read goes backwards: as the first column says that is no whole number, whose order can be turned.
+#[must_use]
+pub(crate) fn descends(ask: &Ask<'_>, catalog: &Catalog) -> bool {
+    let mut order = ask.order.iter();
+    let fixed = order.find(|(path, _)| !is_integer(ask.root, path, catalog));
+    fixed
+        .or(ask.order.first())
+        .is_some_and(|(_, descends)| *descends)
 }
 
 /// The columns that a read sorts by, each with whether its numbers count down; the first says which way the table is
 /// read. `None` where the directions differ and the column cannot be turned.
 fn sorted(ask: &Ask<'_>, catalog: &Catalog) -> Option<Vec<KeyPart>> {
-    let descends = ask.order.first().is_some_and(|(_, descends)| *descends);
+    let descends = descends(ask, catalog);
     let parts = ask.order.iter().map(|(path, down)| {
-        let column = path.find(ask.root, catalog).map(|(_, column)| column);
         let reversed = *down != descends;
-        let is_whole = column.is_some_and(|column| {
-            matches!(
-                column.data_type,
-                dynafold_relational::catalog::DataType::Integer { .. }
-            )
-        });
-        (!reversed || is_whole).then(|| KeyPart {
+        (!reversed || is_integer(ask.root, path, catalog)).then(|| KeyPart {
             path: path.clone(),
             folds: false,
             reversed,
@@ -203,9 +210,19 @@ fn rows<'c>(
     let last = sort.last().and_then(|key| key.path.find(ask.root, catalog));
     let ends_in_text = last.is_some_and(|(_, column)| is_loose(column));
     if !ends_in_text || ask.range.is_some() {
-        let rest = rest_of_key(ask.root, &[&partition, &sort]);
+        let mut rest = rest_of_key(ask.root, &[&partition, &sort]);
+        // Equal ones come in the order of the key, also where the table is read backwards.
+        for key in &mut rest {
+            key.reversed =
+                !is_one_row && descends(ask, catalog) && is_integer(ask.root, &key.path, catalog);
+        }
         sort.extend(rest);
     }
+    let last = sort.last().map(|key| &key.path);
+    let is_ended = ask
+        .range
+        .as_ref()
+        .is_some_and(|range| Some(&range.path) == last);
     let is_everything = partition.is_empty();
     Some(Structure {
         parts: vec![Part {
@@ -213,6 +230,7 @@ fn rows<'c>(
             partition,
             sort,
             sorted: sorted_by,
+            is_ended,
         }],
         when: ask.when.clone(),
         named: is_everything.then(|| name.to_owned()),
@@ -272,10 +290,24 @@ pub(crate) fn structures<'c>(
     });
     let own = own.filter(|own: &Vec<KeyPart>| !own.is_empty() && own.len() < equal.len());
     for partition in std::iter::once(&equal).chain(own.as_ref()).chain(smaller) {
-        if let Some(structure) = rows(ask, partition.clone(), partitions, name, catalog)
-            && !found.iter().any(|known| known.same(&structure))
-        {
-            found.push(structure);
+        let Some(structure) = rows(ask, partition.clone(), partitions, name, catalog) else {
+            continue;
+        };
+        // Text that stands last leaves rows apart only with the key behind it.
+        let mut whole = structure.clone();
+        for part in &mut whole.parts {
+            let rest = rest_of_key(part.table, &[&part.partition, &part.sort]);
+            let texts = part.sort.iter().map(|key| key.path.clone());
+            let texts: Vec<Path> = texts.filter(|path| !part.sorted.contains(path)).collect();
+            if !rest.is_empty() && !part.is_ended {
+                part.sorted.extend(texts);
+                part.sort.extend(rest);
+            }
+        }
+        for structure in [structure, whole] {
+            if !found.iter().any(|known| known.same(&structure)) {
+                found.push(structure);
+            }
         }
     }
     found
@@ -295,6 +327,7 @@ fn collection<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Structure<'c> {
         partition,
         sort: Vec::new(),
         sorted: Vec::new(),
+        is_ended: false,
     }];
     for child in &ask.children {
         let partition = ask.root.row_key().iter().map(|column| {
@@ -320,6 +353,7 @@ fn collection<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Structure<'c> {
             partition,
             sort,
             sorted: child.order.iter().map(|(path, _)| path.clone()).collect(),
+            is_ended: false,
         });
     }
     Structure {
@@ -369,10 +403,12 @@ pub(crate) fn serves(
         let is_known = |key: &&KeyPart| !equal.iter().any(|equal| equal.path == key.path);
         let wanted: Vec<&KeyPart> = order.iter().filter(is_known).collect();
         let range = ask.range.as_ref();
-        let begins_with_range = range.is_none_or(|range| {
-            then.first()
-                .is_some_and(|key| key.path == range.path && !key.reversed)
-        });
+        let is_bounded = range.is_none_or(|_| then.len() > 1 || part.is_ended);
+        let begins_with_range = is_bounded
+            && range.is_none_or(|range| {
+                then.first()
+                    .is_some_and(|key| key.path == range.path && !key.reversed)
+            });
         let is_ordered = wanted.len() <= then.len()
             && wanted.iter().zip(then).all(|(wanted, key)| *wanted == key);
         // Text that something follows sorts otherwise than the text alone.

@@ -43,6 +43,32 @@ pub enum WorkloadError {
         /// The line of the other.
         second: usize,
     },
+    /// When a rate stands behind what is no name.
+    #[error(
+        "line {line}: `{found}` is not a name: write one word before the rate, `-- getOrder (20/s) …`"
+    )]
+    Name {
+        /// The line, from 1.
+        line: usize,
+        /// What stands there.
+        found: String,
+    },
+    /// When a statement begins before the one before it ends.
+    #[error("line {line}: the statement of line {before} does not end: write `;` behind it")]
+    Unended {
+        /// The line where the next begins.
+        line: usize,
+        /// The line where the one before began.
+        before: usize,
+    },
+    /// When a comment pins something, which is not honoured.
+    #[error(
+        "line {line}: `keep` is not honoured yet: leave the line out, and change the proposal by hand"
+    )]
+    Keep {
+        /// The line, from 1.
+        line: usize,
+    },
     /// When a statement does not end.
     #[error("line {line}: a text or a comment in the statement does not end")]
     Open {
@@ -83,6 +109,14 @@ pub fn read(text: &str) -> Result<Vec<Statement>, WorkloadError> {
                 continue;
             }
             begin = number;
+        } else if open == Open::None
+            && let Some(comment) = line.trim().strip_prefix("--")
+            && matches!(self::heading(comment.trim(), number), Ok(Some(_)))
+        {
+            return Err(WorkloadError::Unended {
+                line: number,
+                before: begin,
+            });
         }
         let mut rest = line;
         while let Some(at) = end_of_statement(rest, &mut open) {
@@ -140,14 +174,30 @@ fn push(
 /// `NAME (RATE/s[, strong]) about`, or `NAME about` without a rate; `None` where the comment has no rate, which may be any
 /// comment.
 fn heading(comment: &str, line: usize) -> Result<Option<Statement>, WorkloadError> {
+    if comment.starts_with("keep:") {
+        return Err(WorkloadError::Keep { line });
+    }
     let Some((name, rest)) = comment.split_once('(') else {
         return Ok(None);
     };
     let name = name.trim();
     let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
-    let Some((inside, about)) = rest.split_once(')').filter(|_| is_name) else {
+    let Some((inside, about)) = rest.split_once(')') else {
         return Ok(None);
     };
+    if !is_name {
+        let is_rate = inside.split(',').all(|part| {
+            let number = part.trim().strip_suffix("/s");
+            number.is_some_and(|number| number.trim().parse::<f64>().is_ok())
+                || part.trim() == "strong"
+        });
+        return if is_rate && !name.is_empty() {
+            let found = name.to_owned();
+            Err(WorkloadError::Name { line, found })
+        } else {
+            Ok(None)
+        };
+    }
     let wrong = || WorkloadError::Rate {
         line,
         found: inside.to_owned(),

@@ -9,7 +9,8 @@ use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName, Ty
 
 use crate::ask::{Ask, Asked, child_name};
 use crate::path::{Path, Step};
-use crate::structure::{KeyPart, Part, Structure, is_loose, is_one_row};
+use crate::pricing::Writes;
+use crate::structure::{KeyPart, Part, Structure, descends, is_loose, is_one_row};
 
 /// A read with the place that serves it.
 pub(crate) struct Placed<'d, 'c> {
@@ -35,6 +36,12 @@ pub(crate) struct Writing<'d, 'c> {
     pub(crate) not_served: &'d [String],
     /// Whether delimiters in values are escaped.
     pub(crate) escapes: bool,
+    /// Columns of whole numbers that hold negative ones.
+    pub(crate) signed: &'d BTreeSet<(TableName, String)>,
+    /// The workload's writes.
+    pub(crate) writes: &'d BTreeMap<TableName, Writes>,
+    /// What stands before the names of the keys of indexes.
+    pub(crate) index_prefix: String,
 }
 
 /// What an item type has besides its own columns.
@@ -156,6 +163,14 @@ impl<'c> Writing<'_, 'c> {
                 .iter()
                 .any(|foreign| foreign.columns.contains(&column.name));
         match (&column.data_type, column.data_type.family()) {
+            (DataType::Integer { .. }, _)
+                if sorts
+                    && self
+                        .signed
+                        .contains(&(at.name.clone(), column.name.clone())) =>
+            {
+                filters.push_str(" | ordered");
+            }
             (DataType::Integer { bits, .. }, _) if sorts && key.reversed => {
                 filters.push_str(if *bits <= 32 {
                     " | desc(10)"
@@ -188,7 +203,13 @@ impl<'c> Writing<'_, 'c> {
             .path
             .find(table, self.catalog)
             .map(|(_, column)| column.data_type.family());
+        let is_text = key
+            .path
+            .find(table, self.catalog)
+            .is_some_and(|(_, column)| is_loose(column));
         match (self.catalog.dbms, family) {
+            (Dbms::Postgres, _) if is_text => " | default(\"\u{10ffff}\")",
+            (_, _) if is_text => " | default(\"\u{1}\")",
             (Dbms::Postgres, Some(TypeFamily::Time)) => " | string | default(\"~\")",
             (Dbms::Postgres, _) => " | default(\"~\")",
             (_, Some(TypeFamily::Time)) => " | string | default(\"!\")",
@@ -264,7 +285,10 @@ impl<'c> Writing<'_, 'c> {
     pub(crate) fn key_names(&self, slot: usize) -> (String, String) {
         match slot {
             0 => (self.names.partition.clone(), self.names.sort.clone()),
-            slot => (format!("GSI{slot}PK"), format!("GSI{slot}SK")),
+            slot => (
+                format!("{}GSI{slot}PK", self.index_prefix),
+                format!("{}GSI{slot}SK", self.index_prefix),
+            ),
         }
     }
 
@@ -382,6 +406,13 @@ impl<'c> Writing<'_, 'c> {
             scalar(name),
             scalar(&written_name(self.catalog, &table.name))
         );
+        if let Some(rate) = self
+            .writes
+            .get(&table.name)
+            .filter(|writes| writes.all > 0.0)
+        {
+            let _ = writeln!(text, "    write_rate: {}", rate.all);
+        }
         if !item.joins.is_empty() {
             text.push_str("    join:\n");
             for (way, alias) in &item.joins {
@@ -513,11 +544,14 @@ impl<'c> Writing<'_, 'c> {
                 )
             })
             .collect();
-        format!(
-            "{}{}",
-            escaped(&self.prefix(slot, at, place)),
-            joined(&values, part, self.catalog)
-        )
+        {
+            let mut text = escaped(&self.prefix(slot, at, place));
+            text.push_str(&joined(&values, part, self.catalog));
+            if part.is_ended {
+                text.push(part.separator(part.sort.len().saturating_sub(1), self.catalog));
+            }
+            text
+        }
     }
 
     fn join(&self, table: &Table, way: &[Step], joins: &[(Vec<Step>, String)]) -> String {
@@ -589,8 +623,11 @@ impl<'c> Writing<'_, 'c> {
         }
         let asked = |key: &KeyPart, filters: &str| {
             let mut equal = ask.equal.iter();
-            let found = equal.find(|equal| equal.path == key.path);
+            let found = equal.find(|equal| equal.path == key.path && equal.folds == key.folds);
             found.map(|equal| match &equal.value {
+                Asked::Parameter(name) if equal.folds && !equal.folds_parameter => {
+                    format!("{{{name}{}}}", filters.replace(" | lower", ""))
+                }
                 Asked::Parameter(name) => format!("{{{name}{filters}}}"),
                 Asked::Constant(text) => escaped(text),
             })
@@ -635,10 +672,7 @@ impl<'c> Writing<'_, 'c> {
         answers: &[String],
     ) {
         let ask = read.ask;
-        if ask.order.first().is_some_and(|(_, descends)| *descends)
-            && ask.children.is_empty()
-            && !is_one_row(ask)
-        {
+        if descends(ask, self.catalog) && ask.children.is_empty() && !is_one_row(ask) {
             text.push_str("    order: desc\n");
         }
         if let Some(limit) = ask.limit.filter(|_| !is_one_row(ask)) {
@@ -751,6 +785,9 @@ impl<'c> Writing<'_, 'c> {
         let known = given.len();
         let mut begin = format!("{prefix}{}", joined(&given, part, self.catalog));
         if known == part.sort.len() {
+            if part.is_ended {
+                begin.push(part.separator(known.saturating_sub(1), self.catalog));
+            }
             return Some(quoted(&begin));
         }
         if known > 0 {
@@ -773,7 +810,7 @@ impl<'c> Writing<'_, 'c> {
         }
         // The sort key goes on behind the value with a separator, which the next sign ends.
         let behind = match part.separator(known, self.catalog) {
-            _ if known + 1 == part.sort.len() => "",
+            _ if known + 1 == part.sort.len() && !part.is_ended => "",
             '#' => "$",
             _ => "\u{2}",
         };
@@ -853,6 +890,7 @@ pub(crate) fn own_part<'c>(catalog: &Catalog, table: &'c Table) -> Part<'c> {
         partition,
         sort,
         sorted: Vec::new(),
+        is_ended: false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The report of a design.
 
 use super::figures;
-use crate::cli::format::{count, counted_as, rounded, usd};
+use crate::cli::format::{count, counted, counted_as, rounded, usd};
 use crate::design::{ReadReport, Report};
 use crate::dynamodb::price::Prices;
 
@@ -62,21 +62,25 @@ pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
         )
     });
     section("indexes", indexes, &mut out);
-    let fewer = report
-        .alternatives
-        .iter()
-        .map(|other| match other.usd_month {
+    let fewer = report.alternatives.iter().map(|other| {
+        let mut said = match other.usd_month {
             Some(cost) => format!(
-                "with {}: {} a month, as the search reckons",
-                counted_as(other.indexes, "index", "indexes"),
+                "{} a month, with the stated price of the indexes",
                 usd(cost)
             ),
-            None => format!(
-                "with {}: {} of the reads not served, or not consistently",
-                counted_as(other.indexes, "index", "indexes"),
-                figure(other.not_served.max(1.0))
-            ),
-        });
+            None => format!("{} not served", counted(other.not_served, "read")),
+        };
+        if other.not_consistent > 0 {
+            said.push_str(&format!(
+                ", {} not consistent",
+                counted(other.not_consistent, "read")
+            ));
+        }
+        format!(
+            "with {}: {said}",
+            counted_as(other.indexes, "index", "indexes")
+        )
+    });
     section("fewer indexes", fewer, &mut out);
     section("to decide", report.warnings.iter().cloned(), &mut out);
     section(
@@ -97,7 +101,9 @@ pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
         usd(sum.storage),
         prices.dated_source()
     ));
-    out.push(if report.gap_usd_month > 0.0 {
+    out.push(if report.gap_usd_month >= 1e6 {
+        "the search was cut short: another design may serve more reads".to_owned()
+    } else if report.gap_usd_month > 0.0 {
         format!(
             "the search was cut short: another design may be up to {} a month cheaper",
             usd(report.gap_usd_month)

@@ -62,10 +62,12 @@ impl<'c> Reading<'c, '_> {
                 ask.outputs.push((Path { steps, column }.shortened(), name));
                 continue;
             }
-            let of = of_children.iter_mut().find_map(|(child, asked)| {
+            // Its own, or that of the nearest child that leads to it.
+            let nearest = of_children.iter_mut().filter_map(|(child, asked)| {
                 let way = ways.get(*child)?.get(&at)?;
                 Some((way.clone(), asked))
             });
+            let of = nearest.min_by_key(|(way, _)| way.len());
             if let Some((steps, asked)) = of {
                 asked
                     .outputs
@@ -83,7 +85,7 @@ impl<'c> Reading<'c, '_> {
         Ok(Some(ask))
     }
 
-    /// The relations that are no parents, where all of them lead to this one and they lead to all others.
+    /// The relations that lead to this one, where they lead to all others; none where one that is no parent does not.
     fn children(&self, parent: usize, own: &BTreeMap<usize, Vec<Step>>, ways: &Ways) -> Vec<usize> {
         let leads =
             |from: usize, to: usize| ways.get(from).is_some_and(|ways| ways.contains_key(&to));
@@ -91,8 +93,12 @@ impl<'c> Reading<'c, '_> {
         let is_lowest = |at: &usize| {
             !own.contains_key(at) && !all.clone().any(|other| other != *at && leads(other, *at))
         };
-        let children: Vec<usize> = all.clone().filter(is_lowest).collect();
-        let lead_here = children.iter().all(|child| leads(*child, parent));
+        let lead_here = all
+            .clone()
+            .filter(is_lowest)
+            .all(|child| leads(child, parent));
+        let is_child = |at: &usize| !own.contains_key(at) && leads(*at, parent);
+        let children: Vec<usize> = all.clone().filter(is_child).collect();
         let are_all = all
             .clone()
             .all(|at| own.contains_key(&at) || children.iter().any(|child| leads(*child, at)));
@@ -160,6 +166,11 @@ impl<'c> Reading<'c, '_> {
                 names.join(" and no ")
             );
             ask.notes.push(note);
+        }
+        let is_sorted = ask.children.iter().any(|child| !child.order.is_empty());
+        if self.query.order.is_some() && !is_sorted {
+            let note = "the children come in the order of their keys: sort in the application";
+            ask.notes.push(note.to_owned());
         }
         if is_list {
             let note = "the lists are made by the application, of the items that come";

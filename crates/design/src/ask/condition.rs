@@ -72,6 +72,9 @@ impl<'c> Reading<'c, '_> {
                 }
                 test => {
                     refuse_unsteady(test, text)?;
+                    if let Some(note) = frozen(test, text) {
+                        ask.notes.push(note);
+                    }
                     let when = self.when(condition, root, ways)?;
                     ask.when.push(when);
                 }
@@ -114,6 +117,7 @@ impl<'c> Reading<'c, '_> {
                     path: column,
                     value: Asked::Parameter(parameter),
                     folds: folds(left),
+                    folds_parameter: folds(right),
                 });
                 return Ok(());
             }
@@ -208,6 +212,7 @@ impl<'c> Reading<'c, '_> {
                     path,
                     value,
                     folds: false,
+                    folds_parameter: false,
                 });
             }
         }
@@ -215,6 +220,7 @@ impl<'c> Reading<'c, '_> {
 
     /// The range that the read has, of this column.
     fn range<'a>(&self, ask: &'a mut Ask<'c>, path: &Path) -> Result<&'a mut RangeAsk, Unserved> {
+        let ask_root = ask.root;
         let range = ask.range.get_or_insert_with(|| RangeAsk {
             path: path.clone(),
             low: None,
@@ -228,6 +234,12 @@ impl<'c> Reading<'c, '_> {
                     "asks for a range of texts by the collation {collation}, and the table compares bytes"
                 ),
                 "write COLLATE \"C\", BINARY or utf8mb4_bin where the order of bytes will do",
+            );
+        }
+        if let Some(why) = self.unsorted(ask_root, path) {
+            return unserved(
+                why.replacen("sorts by", "asks for a range of", 1),
+                MATERIALIZE,
             );
         }
         if range.path != *path || range.prefix.is_some() {
@@ -307,6 +319,17 @@ impl<'c> Reading<'c, '_> {
     }
 }
 
+/// What is to be said of a condition that decides who is in an index.
+fn frozen(test: &ConditionTest, text: &str) -> Option<String> {
+    if matches!(test, ConditionTest::Other(expression) if expression.has_query) {
+        return Some(format!(
+            "`{text}` looks at other rows: whoever writes those has to write the item again"
+        ));
+    }
+    let has_value = text.contains(|sign: char| sign == '\'' || sign.is_ascii_digit());
+    has_value.then(|| format!("`{text}` is taken as it stands: the index holds such rows alone"))
+}
+
 /// Refuses conditions that hold at one time and not at another, and those of which one part may hold without the other.
 fn refuse_unsteady(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
     let lower = text.to_lowercase();
@@ -320,6 +343,22 @@ fn refuse_unsteady(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
     ];
     if clocks.iter().any(|word| lower.contains(word)) {
         return unserved(format!("depends on the clock: `{text}`"), CLOCK);
+    }
+    if let ConditionTest::Compare { left, right, .. } = test {
+        if left.columns().is_empty() || !right.columns().is_empty() && left.column().is_none() {
+            return unserved(format!("asks for `{text}`"), REWRITE);
+        }
+        let is_null =
+            |operand: &Operand| matches!(operand.value, OperandValue::Constant(Constant::Null));
+        if is_null(left) || is_null(right) {
+            return unserved(
+                format!("asks for `{text}`, which no row meets"),
+                "write IS NULL",
+            );
+        }
+        if matches!(left.value, OperandValue::Expression(_)) {
+            return unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE);
+        }
     }
     let is_simple = matches!(test, ConditionTest::Other(expression) if !expression.has_query);
     if is_simple && text.contains(" OR ") {

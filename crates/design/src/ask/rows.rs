@@ -25,7 +25,8 @@ impl<'c> Reading<'c, '_> {
         for (at, way) in ways {
             let relation = self.select.relations.get(*at);
             if relation.is_some_and(|relation| !relation.may_be_missing) {
-                ask.required.extend(self.required(ask.root, way));
+                let required = self.required(ask.root, way, &ask.outputs);
+                ask.required.extend(required);
             }
         }
         if is_changed {
@@ -42,12 +43,29 @@ impl<'c> Reading<'c, '_> {
         ask: &mut Ask<'c>,
     ) -> Result<bool, Unserved> {
         let mut outputs = Vec::new();
-        let mut computes = false;
+        let (mut computes, mut is_renamed) = (false, false);
         for ((at, column), name, is_computed) in self.outputs()? {
             let Some(way) = ways.get(&at) else { continue };
             let steps = way.clone();
             computes |= is_computed;
-            outputs.push((Path { steps, column }.shortened(), name));
+            let path = Path { steps, column }.shortened();
+            let is_taken = |name: &str| {
+                let mut known = outputs.iter();
+                known.any(|(other, known): &(Path, String)| known == name && *other != path)
+            };
+            let name = if is_taken(&name) {
+                is_renamed = true;
+                let table = path.find(ask.root, self.catalog);
+                let table = table.map_or(ask.root, |(table, _)| table);
+                format!("{}_{}", table.name.name, path.column)
+            } else {
+                name
+            };
+            outputs.push((path, name));
+        }
+        if is_renamed {
+            let note = "columns of one name get the names of their tables too";
+            ask.notes.push(note.to_owned());
         }
         if computes {
             let note =
@@ -68,11 +86,11 @@ impl<'c> Reading<'c, '_> {
             outputs.push((Path::own(column), name));
         }
         if !missing.is_empty() {
-            let note = format!("the key is answered too: {}", missing.join(", "));
+            let note = format!("its SQL is asked with the key too: {}", missing.join(", "));
             ask.notes.push(note);
         }
         ask.outputs = distinct(outputs);
-        Ok(computes || !missing.is_empty())
+        Ok(computes || is_renamed || !missing.is_empty())
     }
 
     /// Notes which texts are compared and sorted by their bytes, as the table does, and not by a collation. Gives whether
@@ -104,7 +122,7 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// The column of a parent that tells whether it is there, where a row may be without it.
-    fn required(&self, root: &Table, way: &[Step]) -> Option<Path> {
+    fn required(&self, root: &Table, way: &[Step], outputs: &[(Path, String)]) -> Option<Path> {
         let (step, before) = way.split_last()?;
         let child = match before.last() {
             Some(step) => self.catalog.table(&step.table)?,
@@ -117,12 +135,19 @@ impl<'c> Reading<'c, '_> {
         if !may_lack && self.is_enforced(child, step) {
             return None;
         }
-        let mut columns = self.catalog.table(&step.table)?.columns.iter();
-        let sure =
-            columns.find(|column| !column.nullable && !step.referenced.contains(&column.name))?;
+        let parent = self.catalog.table(&step.table)?;
+        // One that is answered anyway, or else the parent's key, which the child's reference does not stand for.
+        let mut answered = outputs.iter().filter(|(path, _)| path.steps == way);
+        let sure = answered.find(|(path, _)| {
+            let column = parent.column(&path.column);
+            column.is_some_and(|column| !column.nullable)
+        });
         Some(Path {
             steps: way.to_vec(),
-            column: sure.name.clone(),
+            column: match sure {
+                Some((path, _)) => path.column.clone(),
+                None => step.referenced.first()?.clone(),
+            },
         })
     }
 
