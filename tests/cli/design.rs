@@ -226,6 +226,94 @@ async fn what_no_query_serves_is_listed_with_the_way_out() {
     proposal.holds(0);
 }
 
+const TRAPS: &str = "
+    CREATE TABLE p (id INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE c (id INTEGER PRIMARY KEY, g INTEGER NOT NULL, p_id INTEGER REFERENCES p, at DATE NOT NULL, nick TEXT, GSI1PK TEXT);
+    CREATE TABLE l (c_id INTEGER NOT NULL REFERENCES c, n INTEGER NOT NULL, a TEXT NOT NULL, b TEXT NOT NULL, PRIMARY KEY (c_id, n));
+    CREATE TABLE m (id INTEGER PRIMARY KEY, g INTEGER NOT NULL);
+    INSERT INTO m VALUES (-11, 1), (-2, 1), (3, 1);
+    INSERT INTO p VALUES (1, 'b'), (2, NULL);
+    INSERT INTO c VALUES (1, 1, NULL, '2026-01-01', ' x', 'k'), (2, 1, 1, '2026-01-02', NULL, NULL), (3, 1, 2, '2026-01-02', 'Ab', 'k'),
+      (4, 1, 2, '2026-01-02', 'A', 'l');
+    INSERT INTO l VALUES (2, 1, 'x#y', 'z'), (2, 2, 'x', 'y#z'), (3, 1, 'Ann', 'b'), (3, 2, 'Ann Lee', 'a');";
+
+#[tokio::test]
+async fn traps_of_sql_are_served_as_the_database_answers() {
+    let source = Database::new(TRAPS).await;
+    let workload = "
+        -- inner (10/s) an inner join over a foreign key that may be NULL
+        SELECT c.id, p.name FROM c JOIN p ON p.id = c.p_id WHERE c.g = 1 ORDER BY c.id;
+        -- above (10/s) a strict bound of the last key column
+        SELECT id FROM c WHERE g = 1 AND id > 1 ORDER BY id;
+        -- below (10/s)
+        SELECT id FROM c WHERE g = 1 AND id < 3;
+        -- minus (10/s) negative numbers in a key
+        SELECT id FROM m WHERE g = 1 ORDER BY id;
+        -- newest (10/s) equal dates come in the order of the key
+        SELECT id, at FROM c WHERE g = 1 ORDER BY at DESC LIMIT 2;
+        -- nicks (10/s) NULL, blanks and one text that begins another
+        SELECT id, nick FROM c WHERE g = 1 ORDER BY nick;
+        -- names (10/s) two texts
+        SELECT c_id, n, a, b FROM l WHERE c_id = 3 ORDER BY a, b;
+        -- both (10/s) the delimiter in values
+        SELECT c_id, n FROM l WHERE a = 'x' AND b = 'y#z';
+        -- lower (10/s)
+        SELECT id FROM c WHERE lower(nick) = lower('AB');
+        -- clash (10/s) a column named like the key of an index
+        SELECT id FROM c WHERE GSI1PK = 'k';
+        -- same (10/s) two columns of one name
+        SELECT c.id, p.id, p.name FROM c LEFT JOIN p ON p.id = c.p_id WHERE c.id = 3;
+        -- deep (10/s) children and their children
+        SELECT p.id, p.name, c.id AS child, c.at, l.n FROM p LEFT JOIN c ON c.p_id = p.id LEFT JOIN l ON l.c_id = c.id WHERE p.id = 2;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    let asked = proposal.holds(0);
+    assert_eq!(verdicts(&asked).len(), 12, "{asked:#}");
+    let mapping = proposal.mapping();
+    assert!(mapping.contains("key_escape: percent"), "{mapping}");
+    assert!(mapping.contains("items: [P, C, L]"), "{mapping}");
+    // A range that is strict and does not end, and what is not the same everywhere, is not served in silence.
+    let refused = "-- nulls (1/s)\nSELECT id FROM c WHERE g = 1 ORDER BY nick NULLS LAST;
+        -- b (1/s)\nSELECT id FROM c WHERE g = 1 AND (at, id) < ('2026-01-02', 7);";
+    let proposal = Proposal::new(&source.url(), Some(refused), 3);
+    assert_eq!(proposal.not_served(), ["b", "nulls"]);
+}
+
+#[tokio::test]
+async fn where_indexes_are_short_the_busiest_reads_are_served() {
+    let source = Database::new(FORUM).await;
+    let workload = "
+        -- get (400/s)
+        SELECT * FROM posts WHERE id = 1;
+        -- author (10/s)
+        SELECT id FROM posts WHERE member_id = 1 ORDER BY id;
+        -- state (1/s)
+        SELECT id FROM posts WHERE state = 'open' ORDER BY at;
+        -- edit (50/s)
+        UPDATE posts SET state = :state WHERE id = :id;";
+    let folder = source.folder();
+    let file = folder.join("workload.sql").display().to_string();
+    std::fs::write(&file, workload).unwrap();
+    let mapping = folder.join("design.yaml").display().to_string();
+    for (indexes, served) in [("0", vec!["get"]), ("1", vec!["author", "get"])] {
+        let url = source.url();
+        let mut all = vec!["design", "--source", &url, "--workload", &file];
+        all.extend([
+            "-o",
+            &mapping,
+            "--force",
+            "--max-indexes",
+            indexes,
+            "--format",
+            "json",
+        ]);
+        let report = dynafold(&all).exits(3).json();
+        let reads = report["reads"].as_array().unwrap().iter();
+        let found = reads.filter(|read| !read["served"].is_null());
+        let found: Vec<&str> = found.map(|read| read["name"].as_str().unwrap()).collect();
+        assert_eq!(found, served, "{indexes}");
+    }
+}
+
 #[tokio::test]
 async fn a_file_that_is_there_stays_and_a_workload_that_is_none_is_refused() {
     let source = Database::new(FORUM).await;

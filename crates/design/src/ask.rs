@@ -623,3 +623,14 @@ fn functions(operand: &Operand) -> Vec<String> {
     };
     around.chain(inner).collect()
 }
+
+/// Whether a read finds one row at most: by all of its key.
+#[must_use]
+pub(crate) fn is_one_row(ask: &Ask<'_>) -> bool {
+    let mut key = ask.root.row_key().iter();
+    !ask.root.row_key().is_empty()
+        && key.all(|column| {
+            let mut equal = ask.equal.iter();
+            equal.any(|equal| equal.path == Path::own(column))
+        })
+}

@@ -29,9 +29,10 @@ use choose::{Problem, Solution, solve};
 pub use guess::guess;
 use pricing::{INCONSISTENT, Pricing, Writes};
 pub use report::{Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, WriteReport};
+use structure::own_part;
 use structure::{KeyPart, Structure, serves, structures};
 use workload::Statement;
-use written::{Placed, Writing, own_part};
+use written::{Placed, Writing};
 
 /// What a design may use.
 #[derive(Debug, Clone)]
@@ -71,6 +72,7 @@ pub fn design(
     prices: &Prices,
     limits: &Limits,
 ) -> Design {
+    let catalog = &with_signed(catalog, &limits.signed);
     let mut statements: Vec<&Statement> = statements.iter().collect();
     statements.sort_by(|a, b| a.name.cmp(&b.name));
     let Understood {
@@ -129,12 +131,9 @@ pub fn design(
         .filter(|table| table.is_stored())
         .collect();
     let names = StarterNames::choose(catalog, &stored);
+    let is_used = |structure: &usize| placed.iter().any(|one| one.0.structure == *structure);
     let mut slots = solution.slots.clone();
-    slots.retain(|structure, _| {
-        placed
-            .iter()
-            .any(|(placed, ..)| placed.structure == *structure)
-    });
+    slots.retain(|structure, _| is_used(structure));
     let report = report::report(&report::Material {
         catalog,
         names: &names,
@@ -162,7 +161,6 @@ pub fn design(
         header: header(catalog),
         not_served: &not_served,
         escapes: limits.escapes,
-        signed: &limits.signed,
         index_prefix: index_prefix(catalog),
         writes: &writes,
     };
@@ -172,6 +170,22 @@ pub fn design(
         report,
         before_delimiters: before_delimiters(catalog, &structures, &slots),
     }
+}
+
+/// The catalog, in which whole numbers that may be negative are decimals: their order is not that of padded digits.
+fn with_signed(catalog: &Catalog, signed: &BTreeSet<(TableName, String)>) -> Catalog {
+    let mut catalog = catalog.clone();
+    for table in &mut catalog.tables {
+        for column in &mut table.columns {
+            if signed.contains(&(table.name.clone(), column.name.clone())) {
+                column.data_type = DataType::Decimal {
+                    precision: None,
+                    scale: None,
+                };
+            }
+        }
+    }
+    catalog
 }
 
 /// What a workload asks and writes.

@@ -8,9 +8,8 @@ use dynafold_relational::catalog::{Catalog, Table, TableName};
 
 use crate::ask::Ask;
 use crate::choose::{Candidate, Choice, Problem};
-use crate::structure::{Part, Structure};
+use crate::structure::{Part, Structure, own_part};
 use crate::workload::Statement;
-use crate::written::own_part;
 use crate::{Way, facts, path};
 
 /// Seconds of a month of thirty days.

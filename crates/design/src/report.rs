@@ -8,10 +8,10 @@ use dynafold_relational::catalog::{Catalog, Table};
 use dynafold_sql::WriteKind;
 use serde::Serialize;
 
-use crate::ask::Unserved;
+use crate::ask::{Unserved, is_one_row};
 use crate::choose::Solution;
 use crate::pricing::{MONTH, Pricing, write_units};
-use crate::structure::{Structure, is_one_row};
+use crate::structure::Structure;
 use crate::workload::Statement;
 use crate::written::Placed;
 use crate::{Way, facts, own_types};

@@ -1,8 +1,9 @@
 //! Ways to store items so that a Query finds them: what stands in the partition key and in the sort key, by item type.
 
+use dynafold_mapping::starter::owner;
 use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TypeFamily};
 
-use crate::ask::{Ask, Equal, When};
+use crate::ask::{Ask, Equal, When, is_one_row};
 use crate::path::Path;
 
 /// A part of a key: a column, and how its values are written.
@@ -237,17 +238,6 @@ fn rows<'c>(
     })
 }
 
-/// Whether a read finds one row at most: by all of its key.
-#[must_use]
-pub(crate) fn is_one_row(ask: &Ask<'_>) -> bool {
-    let mut key = ask.root.row_key().iter();
-    !ask.root.row_key().is_empty()
-        && key.all(|column| {
-            let mut equal = ask.equal.iter();
-            equal.any(|equal| equal.path == Path::own(column))
-        })
-}
-
 /// Why no structure serves a read.
 #[must_use]
 pub(crate) fn reason(ask: &Ask<'_>, catalog: &Catalog) -> String {
@@ -426,4 +416,39 @@ pub(crate) fn serves(
         };
         begins_with_range && is_ordered && is_exact
     })
+}
+
+/// The part of an item type's own key: beside its owner, or on its own.
+pub(crate) fn own_part<'c>(catalog: &Catalog, table: &'c Table) -> Part<'c> {
+    let part = |column: &String| KeyPart {
+        path: Path::own(column),
+        folds: false,
+        reversed: false,
+    };
+    let row_key = table.row_key();
+    let partition: Vec<KeyPart> = match owner(catalog, table) {
+        Some((key, parent)) => {
+            let own = parent.row_key().iter().filter_map(|column| {
+                let place = key
+                    .referenced_columns
+                    .iter()
+                    .position(|there| there == column)?;
+                key.columns.get(place)
+            });
+            own.map(part).collect()
+        }
+        None => row_key.iter().map(part).collect(),
+    };
+    let rest = row_key
+        .iter()
+        .map(part)
+        .filter(|key| !partition.contains(key));
+    let sort: Vec<KeyPart> = rest.collect();
+    Part {
+        table,
+        partition,
+        sort,
+        sorted: Vec::new(),
+        is_ended: false,
+    }
 }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use dynafold_mapping::starter::{StarterNames, filter, owner, quoted, scalar, written_name};
+use dynafold_mapping::starter::{StarterNames, filter, quoted, scalar, written_name};
 use dynafold_mapping::template::Path as TemplatePath;
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName, TypeFamily};
 
-use crate::ask::{Ask, Asked, child_name};
+use crate::ask::{Ask, Asked, child_name, is_one_row};
 use crate::path::{Path, Step};
 use crate::pricing::Writes;
-use crate::structure::{KeyPart, Part, Structure, descends, is_loose, is_one_row};
+use crate::structure::{KeyPart, Part, Structure, descends, is_loose, own_part};
 
 /// A read with the place that serves it.
 pub(crate) struct Placed<'d, 'c> {
@@ -36,8 +36,6 @@ pub(crate) struct Writing<'d, 'c> {
     pub(crate) not_served: &'d [String],
     /// Whether delimiters in values are escaped.
     pub(crate) escapes: bool,
-    /// Columns of whole numbers that hold negative ones.
-    pub(crate) signed: &'d BTreeSet<(TableName, String)>,
     /// The workload's writes.
     pub(crate) writes: &'d BTreeMap<TableName, Writes>,
     /// What stands before the names of the keys of indexes.
@@ -163,14 +161,6 @@ impl<'c> Writing<'_, 'c> {
                 .iter()
                 .any(|foreign| foreign.columns.contains(&column.name));
         match (&column.data_type, column.data_type.family()) {
-            (DataType::Integer { .. }, _)
-                if sorts
-                    && self
-                        .signed
-                        .contains(&(at.name.clone(), column.name.clone())) =>
-            {
-                filters.push_str(" | ordered");
-            }
             (DataType::Integer { bits, .. }, _) if sorts && key.reversed => {
                 filters.push_str(if *bits <= 32 {
                     " | desc(10)"
@@ -856,41 +846,6 @@ impl<'c> Writing<'_, 'c> {
             (None, Some(high), _) => format!("{{ le: {} }}", quoted(&high)),
             (None, None, _) => return None,
         })
-    }
-}
-
-/// The part of an item type's own key: beside its owner, or on its own.
-pub(crate) fn own_part<'c>(catalog: &Catalog, table: &'c Table) -> Part<'c> {
-    let part = |column: &String| KeyPart {
-        path: Path::own(column),
-        folds: false,
-        reversed: false,
-    };
-    let row_key = table.row_key();
-    let partition: Vec<KeyPart> = match owner(catalog, table) {
-        Some((key, parent)) => {
-            let own = parent.row_key().iter().filter_map(|column| {
-                let place = key
-                    .referenced_columns
-                    .iter()
-                    .position(|there| there == column)?;
-                key.columns.get(place)
-            });
-            own.map(part).collect()
-        }
-        None => row_key.iter().map(part).collect(),
-    };
-    let rest = row_key
-        .iter()
-        .map(part)
-        .filter(|key| !partition.contains(key));
-    let sort: Vec<KeyPart> = rest.collect();
-    Part {
-        table,
-        partition,
-        sort,
-        sorted: Vec::new(),
-        is_ended: false,
     }
 }
 

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use dynafold_relational::catalog::{Dbms, Enforcement, Table};
 
 use super::sql::by_bytes;
-use super::{Ask, Reading, Unserved, distinct};
+use super::{Ask, Reading, Unserved, distinct, is_one_row};
 use crate::path::{Path, Step};
-use crate::structure::is_one_row;
 
 impl<'c> Reading<'c, '_> {
     /// What is asked of the rows of a relation to which all others are parents.
@@ -28,6 +27,17 @@ impl<'c> Reading<'c, '_> {
                 let required = self.required(ask.root, way, &ask.outputs);
                 ask.required.extend(required);
             }
+        }
+        let mut tables = self.tables.iter().enumerate();
+        if tables.any(|(at, table)| {
+            self.tables
+                .iter()
+                .skip(at + 1)
+                .any(|other| other.name == table.name)
+        }) {
+            let note =
+                "it reads a table twice, and `verify --patterns` does not compare such a query";
+            ask.notes.push(note.to_owned());
         }
         if is_changed {
             ask.sql = self.written(root, ways, &[], &ask.outputs, &[])?;
