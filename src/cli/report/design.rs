@@ -8,41 +8,7 @@ use crate::dynamodb::price::Prices;
 /// What a design serves, by what, and for how much.
 pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
     let mut out: Vec<String> = Vec::new();
-    let served = report.reads.iter().filter_map(row);
-    let served: Vec<Vec<String>> = served.collect();
-    if !served.is_empty() {
-        let header = [
-            "read",
-            "request",
-            "item types",
-            "rate",
-            "items",
-            "units",
-            "USD a month",
-        ];
-        out.push(figures(&header, served));
-    }
-    if !report.writes.is_empty() {
-        let rows = report.writes.iter().map(|write| {
-            vec![
-                write.name.clone(),
-                write.kind.to_owned(),
-                write.item.clone(),
-                rate(write.rate),
-                figure(write.units),
-                usd(write.usd_month),
-            ]
-        });
-        let header = [
-            "write",
-            "statement",
-            "item type",
-            "rate",
-            "units",
-            "USD a month",
-        ];
-        out.extend([String::new(), figures(&header, rows)]);
-    }
+    tables(report, &mut out);
     let notes = report.reads.iter().flat_map(|read| {
         let notes = read.served.iter().flat_map(|served| &served.notes);
         notes.map(move |note| format!("{}: {note}", read.name))
@@ -112,6 +78,45 @@ pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
         "no other choice of these keys and indexes is cheaper by these estimates".to_owned()
     });
     out.join("\n")
+}
+
+/// The reads that are served, and the statements that write.
+fn tables(report: &Report, out: &mut Vec<String>) {
+    let served = report.reads.iter().filter_map(row);
+    let served: Vec<Vec<String>> = served.collect();
+    if !served.is_empty() {
+        let header = [
+            "read",
+            "request",
+            "item types",
+            "rate",
+            "items",
+            "units",
+            "USD a month",
+        ];
+        out.push(figures(&header, served));
+    }
+    if !report.writes.is_empty() {
+        let rows = report.writes.iter().map(|write| {
+            vec![
+                write.name.clone(),
+                write.kind.to_owned(),
+                write.item.clone(),
+                rate(write.rate),
+                figure(write.units),
+                usd(write.usd_month),
+            ]
+        });
+        let header = [
+            "write",
+            "statement",
+            "item type",
+            "rate",
+            "units",
+            "USD a month",
+        ];
+        out.extend([String::new(), figures(&header, rows)]);
+    }
 }
 
 fn row(read: &ReadReport) -> Option<Vec<String>> {
