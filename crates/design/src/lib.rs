@@ -1,8 +1,8 @@
 //! From a schema and its SQL to a proposed table.
 //!
-//! [`workload::read`] reads statements with their rates. [`design`] understands each read ([`ask`]), lists the ways to
-//! store items that serve it ([`structure`]), prices them with the catalog's estimates ([`facts`]) and takes the cheapest
-//! choice of all ([`choose`]). The answer is a mapping ([`written`]), which `check`, `verify` and `verify --patterns` hold against
+//! [`workload::read`] reads statements with their rates. [`design`] understands each read (`ask`), lists the ways to
+//! store items that serve it (`structure`), prices them with the catalog's estimates (`facts`) and takes the cheapest
+//! choice of all (`choose`). The answer is a mapping (`written`), which `check`, `verify` and `verify --patterns` hold against
 //! the real rows, and a [`Report`] with a line for each statement. Pure, and the same for the same input, whatever the
 //! order of the statements.
 
