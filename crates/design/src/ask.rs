@@ -135,8 +135,7 @@ const MATERIALIZE: &str =
 const PATH: &str = "store each row's path from the top (`1#7#42`) and ask for it by begins_with, where the depth is bounded";
 const CLOCK: &str = "hand the time in as a parameter";
 
-/// Reads what a query asks. `name`: that of the statement, of which a partition key value is made where nothing is equal to
-/// anything.
+/// Reads what a query asks: as rows of one item type, as an item collection, or both.
 ///
 /// # Errors
 ///
