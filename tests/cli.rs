@@ -2,6 +2,7 @@
 
 mod alone;
 mod connections;
+mod counted;
 mod design;
 mod diff;
 #[cfg(unix)]
@@ -21,6 +22,7 @@ mod source;
 mod stale;
 mod steering;
 mod target;
+mod updates;
 mod verify;
 mod wire;
 

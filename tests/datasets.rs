@@ -174,10 +174,10 @@ impl Case {
         names
     }
 
-    /// A starter mapping carries all columns of all tables: none of them makes a row unfit.
+    /// A proposed mapping carries all columns of all tables: none of them makes a row unfit.
     fn every_column_of_every_row_makes_an_item(&self, dataset: &Dataset, tables: &[String]) {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("starter.yaml");
+        let file = folder.path().join("proposed.yaml");
         let (file, url) = (file.to_str().unwrap(), dataset.url());
         let mut arguments = vec!["init", "--source", &url, "--output", file];
         for table in tables {

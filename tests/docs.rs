@@ -1,6 +1,7 @@
 //! `docs`: what the definition document holds, in which words, and which files it may write.
 
 mod commands;
+mod scale;
 
 use std::path::{Path, PathBuf};
 
@@ -192,13 +193,8 @@ async fn what_somebody_else_wrote_stays() {
     let notes = desk.path("personalization.md");
     std::fs::write(&notes, "# My notes on dynafold docs\n").unwrap();
     let ran = desk.docs(&[]).exits(2);
-    assert!(
-        ran.stderr
-            .contains("exists already and was not written by `docs`"),
-        "{}",
-        ran.stderr
-    );
-    assert!(ran.stderr.contains("--force"), "{}", ran.stderr);
+    ran.says("exists already and was not written by `docs`");
+    ran.says("--force");
     assert!(
         !desk.path("personalization.html").exists(),
         "one of them was written"
@@ -219,18 +215,14 @@ async fn what_somebody_else_wrote_stays() {
 #[tokio::test]
 async fn what_cannot_be_written_is_told() {
     let desk = Desk::example("personalization", PERSONALIZATION).await;
-    let ran = desk.docs(&["-o", "-"]).exits(2);
-    assert!(ran.stderr.contains("only one format"), "{}", ran.stderr);
+    desk.docs(&["-o", "-"]).exits(2).says("only one format");
     std::fs::write(desk.path("file"), "").unwrap();
-    let ran = desk.docs(&["-o", "file"]).exits(2);
-    assert!(
-        ran.stderr
-            .contains("is a file, and several files are to be written"),
-        "{}",
-        ran.stderr
-    );
-    let ran = desk.docs(&["-o", "file/below/"]).exits(1);
-    assert!(ran.stderr.contains("file/below"), "{}", ran.stderr);
+    desk.docs(&["-o", "file"])
+        .exits(2)
+        .says("is a file, and several files are to be written");
+    desk.docs(&["-o", "file/below/"])
+        .exits(1)
+        .says("file/below");
 }
 
 #[tokio::test]
@@ -258,12 +250,7 @@ async fn a_mapping_with_faults_writes_nothing() {
     let text = std::fs::read_to_string(format!("{MAPPINGS}/personalization.yaml")).unwrap();
     let text = text.replace("columns: [title]", "columns: [titel]");
     let desk = Desk::new("shop.yaml", &text, PERSONALIZATION).await;
-    let ran = desk.docs(&[]).exits(1);
-    assert!(
-        ran.stderr.contains("did you mean `title`?"),
-        "{}",
-        ran.stderr
-    );
+    desk.docs(&[]).exits(1).says("did you mean `title`?");
     assert!(!desk.path("shop.html").exists() && !desk.path("shop.md").exists());
 }
 
@@ -373,13 +360,9 @@ async fn answers_are_asked_of_a_table_that_is_named() {
     assert!(markdown.contains(asked), "{markdown}");
     assert!(markdown.contains("jiwoo@example.com"), "{markdown}");
     let elsewhere = format!("local:{}", desk.path("none.ddb").display());
-    let ran = desk.docs(&["--target", &elsewhere]).exits(1);
-    assert!(
-        ran.stderr
-            .contains("`dynafold migrate` creates and fills the table"),
-        "{}",
-        ran.stderr
-    );
+    desk.docs(&["--target", &elsewhere])
+        .exits(1)
+        .says("`dynafold migrate` creates and fills the table");
     assert!(!desk.path("personalization.html").exists());
 }
 

@@ -19,11 +19,13 @@ use crate::support::cli::{Ran, command, run};
 use crate::support::source::Source;
 
 /// Every format, and how its file's name ends.
-const FORMATS: [(&str, &str); 5] = [
+const FORMATS: [(&str, &str); 7] = [
     ("cloudformation", "cloudformation.yaml"),
     ("terraform", "tf"),
     ("workbench", "workbench.json"),
     ("iam-migration", "iam-migration.json"),
+    ("iam-import", "iam-import.json"),
+    ("iam-bulk", "iam-bulk.json"),
     ("iam-application", "iam-application.json"),
 ];
 
@@ -130,6 +132,28 @@ pub(crate) fn at<'n>(node: &'n YamlNode, keys: &[&str]) -> &'n YamlNode {
     })
 }
 
+#[test]
+fn the_files_of_job_arrays_pass_their_validators_which_find_faults() {
+    let deploy = root().join("deploy");
+    let files = [
+        ("kubernetes/job.yaml", "backoffLimitPerIndex"),
+        ("batch/job-definition.json", "resourceRequirements"),
+    ];
+    for (file, member) in files {
+        let text = std::fs::read_to_string(deploy.join(file)).unwrap();
+        let name = file.rsplit('/').next().unwrap();
+        for (text, is_well) in [(text.clone(), true), (text.replace(member, "odd"), false)] {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join(name), text).unwrap();
+            let Some((well, said)) = judged(folder.path()) else {
+                return;
+            };
+            assert!(said.contains(&format!("judged {name}")), "{said}");
+            assert_eq!(well, is_well, "{file}: {said}");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_export_of_every_worked_example_passes_its_linters() {
     let (folder, mappings) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -169,6 +193,8 @@ fn the_linters_find_a_fault_in_every_format() {
         "resource \"a\" \"b\" {\nx=1\n}\n".to_owned(),
         r#"{"ModelName": "x"}"#.to_owned(),
         policy("dynamodb:NoSuchAction", "{}"),
+        policy("s3:NoSuchAction", "{}"),
+        policy("logs:NoSuchAction", "{}"),
         policy(
             "dynamodb:Query",
             r#"{"StringLike": {"dynamodb:NoSuchKey": "x"}}"#,

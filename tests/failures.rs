@@ -3,7 +3,7 @@
 //!
 //! | failure | test |
 //! | --- | --- |
-//! | cyclic foreign keys | [`keys::a_cycle_of_foreign_keys_gets_a_starter_mapping_that_loads`]; joins around one: `relations::join` |
+//! | cyclic foreign keys | [`keys::a_cycle_of_foreign_keys_gets_a_mapping_that_loads`]; joins around one: `relations::join` |
 //! | an array in a map in an array | [`values::an_array_in_a_map_in_an_array_comes_back_as_it_was`]; exploded: `relations::explode` |
 //! | a merged parent whose columns clash | [`keys::a_parents_columns_that_clash_are_named_before_any_row_is_read`]; members of a document: `item::fold` |
 //! | lists of scalars with NULLs | [`values::a_list_keeps_its_nulls_and_a_set_with_one_is_rejected`]; children: `relations::embed` |

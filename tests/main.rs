@@ -16,6 +16,8 @@ mod exports;
 #[cfg(test)]
 mod failures;
 #[cfg(test)]
+mod handout;
+#[cfg(test)]
 mod item;
 #[cfg(test)]
 mod load;
@@ -27,6 +29,8 @@ mod patterns;
 mod readme;
 #[cfg(test)]
 mod relations;
+#[cfg(test)]
+mod routes;
 #[cfg(test)]
 mod source {
     mod guarantees;

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -40,7 +41,9 @@ LOADS = {
 }
 # How it is known that no two items have one key, where that is known of PostgreSQL's tables.
 KEYS = {"flat": "proved", "joined": "proved", "file": "proved", "unproved": "first", "one-pass": "late"}
-TOOL = [*LOADS, "noise", "version", "check"]
+# Exports, by how they are compressed.
+EXPORTS = {"zstd": "zstd", "gzip": "gzip", "plain": "none"}
+TOOL = [*LOADS, *EXPORTS, "noise", "version", "check"]
 
 
 class Measurements:
@@ -70,6 +73,8 @@ class Measurements:
         if what in LOADS:
             return self.load(name, binary, what, product, size, rows)
         environment = self.databases.of(product)
+        if what in EXPORTS:
+            return self.export(name, binary, what, size, rows, environment)
         match what:
             case "version":
                 return self.start_up(name, binary, ["--version"], environment)
@@ -115,6 +120,16 @@ class Measurements:
         if samples:
             result |= settled(name, samples, self.wcu(), rows)
         self.keep(name, binary, {**result, "rows": rows, "keys": keys})
+
+    def export(self, name, binary, what, size, rows, environment):
+        shutil.rmtree(WORK / "export", ignore_errors=True)
+        command = [binary, "export", data.mapping("flat", size), "--to", WORK / "export", "--compress", EXPORTS[what], "--format", "json"]
+        result, text = self.measure(name, command, environment)
+        items = json.loads(text[text.index("{"):])["items"]
+        if items != rows:
+            sys.exit(f"{name}: the export is not whole: {items} items")
+        shutil.rmtree(WORK / "export")
+        self.keep(name, binary, {**result, "rows": rows})
 
     def noise(self, name, binary, product, size, rows):
         """Keeps the pair in which noise cost the most of the rate."""

@@ -11,13 +11,16 @@ use super::diff::Diff;
 use super::docs::Docs;
 use super::erase::Erase;
 use super::export::Export;
+use super::finish::Finish;
 use super::init::Init;
 use super::inspect::Inspect;
 use super::migrate::Migrate;
 use super::options::Color;
+use super::plan::Plan;
 use super::preview::Preview;
 use super::query::Query;
 use super::verify::Verify;
+use super::work::Work;
 
 /// Folds a relational database into one DynamoDB table.
 ///
@@ -34,7 +37,7 @@ use super::verify::Verify;
 #[command(after_help = "\
 Examples:
   dynafold demo                                   all steps on example data, no server needed
-  dynafold init --source postgres://app@db/shop   a starter mapping from a schema
+  dynafold init --source postgres://app@db/shop   a first mapping from a schema
   dynafold check shop.yaml --source postgres://app@db/shop
   dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb
 
@@ -61,7 +64,7 @@ pub(super) struct Global {
 pub(super) enum Command {
     /// Runs all steps on example data; needs no server and no account
     Demo(Demo),
-    /// Writes a starter mapping from a schema
+    /// Writes a first mapping from a schema
     Init(Init),
     /// Proposes a table from a schema and the SQL that it has to serve
     Design(DesignCommand),
@@ -75,6 +78,12 @@ pub(super) enum Command {
     Preview(Preview),
     /// Creates the table if it is missing, loads it, and reports
     Migrate(Migrate),
+    /// Cuts a load into chunks that `work` loads elsewhere: on Spark, on job arrays
+    Plan(Plan),
+    /// Loads chunks of a plan, and answers each with a line
+    Work(Work),
+    /// Ends a load that `plan` has cut: compares the keys of all workers, and reports
+    Finish(Finish),
     /// Writes the items into files, for `ImportTable` and other programs
     Export(Export),
     /// Makes every item again from the source and compares it with the table, or with an export

@@ -42,9 +42,8 @@ impl CatalogOrigin {
 
 /// Reads a catalog that `inspect --format json` wrote.
 fn from_file(path: &Path) -> Result<Catalog, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Failure::failed(format!("cannot read the catalog `{}`", path.display())).with_cause(&error)
-    })?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::unread("the catalog ", path, &error))?;
     serde_json::from_str(&text).map_err(|error| {
         Failure::failed(format!("`{}` is not a catalog", path.display()))
             .with_cause(&error)

@@ -46,14 +46,14 @@ pub(super) async fn run(arguments: Check, output: &OutputStreams) -> Result<Outc
     if arguments.catalog.is_none() && arguments.source.source.is_none() {
         // Without a schema the command fails, but faults that no schema could mend are shown first.
         if let Ok(found) = mapping::Outlined::read(&arguments.mapping) {
-            found.tell(&arguments.mapping, output);
+            found.print_errors(&arguments.mapping, output);
         }
     }
     let origin = CatalogOrigin::of(arguments.source.source, arguments.catalog)?;
     let (mut source, catalog, mut file) = mapping::open_any(&origin, &arguments.mapping).await?;
     if let Some(source) = &mut source {
-        let foreseen = file.checked.foresee_answers(&catalog, source.as_mut());
-        Box::pin(foreseen).await?;
+        let checked = file.checked.check_answers(&catalog, source.as_mut());
+        Box::pin(checked).await?;
     }
     let checked = &file.checked;
     if checked.model.is_none() {

@@ -14,7 +14,7 @@ use clap_complete::{ArgValueCandidates, CompleteEnv, CompletionCandidate, Shell}
 
 use super::args::Arguments;
 use super::failure::{FAILED, Failure};
-use super::flags::{named, with_parameters};
+use super::flags::{named_query, with_parameters};
 use super::query::patterns::{QueryContext, outlined};
 use crate::mapping::model::AccessPattern;
 
@@ -53,20 +53,20 @@ pub(super) fn answer(words: &[OsString]) -> Option<ExitCode> {
 /// The command line's grammar, with what the mapping of an unfinished line adds to it.
 fn command(line: &[OsString]) -> Clap {
     let command = Arguments::command();
-    let Some(named) = named(line, &command) else {
+    let Some(named) = named_query(line, &command) else {
         return command;
     };
     let mapping = expanded(&named.mapping);
-    let Ok(ground) = outlined(&mapping, None) else {
+    let Ok(query_context) = outlined(&mapping, None) else {
         return command;
     };
-    let mut patterns = ground.patterns.iter();
+    let mut patterns = query_context.patterns.iter();
     let found = patterns.find(|pattern| named.pattern.as_deref() == Some(&pattern.name));
     let command = match found {
         Some(pattern) => with_parameters(command, &named.mapping, pattern),
         None => command,
     };
-    let command = with_candidates(command, &ground, found);
+    let command = with_candidates(command, &query_context, found);
     match named.pattern.as_deref() {
         // The pattern comes next, and options can wait.
         Some("") => without_options(command),
@@ -84,8 +84,12 @@ fn expanded(path: &str) -> PathBuf {
 
 /// The command with the patterns as values of its argument, and the parameters of one as those of
 /// `--param`.
-fn with_candidates(command: Clap, ground: &QueryContext, found: Option<&AccessPattern>) -> Clap {
-    let patterns = ground.patterns.iter();
+fn with_candidates(
+    command: Clap,
+    query_context: &QueryContext,
+    found: Option<&AccessPattern>,
+) -> Clap {
+    let patterns = query_context.patterns.iter();
     let patterns = patterns.map(|pattern| (pattern.name.to_string(), pattern.description.clone()));
     let parameters = found.into_iter().flat_map(|pattern| &pattern.parameters);
     let parameters = parameters.map(|parameter| (format!("{}=", parameter.name), None));

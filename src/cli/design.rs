@@ -1,22 +1,29 @@
 //! `dynafold design`: a table proposed from a schema and its SQL.
 
-use std::collections::BTreeSet;
+mod counted;
+mod sample;
+mod update;
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::catalog::CatalogOrigin;
 use super::failure::Failure;
+use super::files::{refuse_existing, write};
 use super::format::shell_word;
-use super::init::write;
-use super::options::{Format, SourceArguments};
+use super::options::{Format, SourceArguments, region};
 use super::output::OutputStreams;
-use super::{Outcome, prices, report};
+use super::{Outcome, mapping, prices, report};
 use crate::catalog::{Catalog, Dbms, TableName};
 use crate::design::workload::{self, Statement};
-use crate::design::{Design, Limits, design, guess};
+use crate::design::{Design, Limits, Observed, Pins, design, guess, pinned, price};
+use crate::dynamodb::price::Prices;
 use crate::scan::{Relation, Scan};
 use crate::source::Source;
+
+/// The workload that stands for what the source has counted.
+const COUNTED: &str = "source:";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -33,26 +40,39 @@ Examples:
   dynafold design --source postgres://app@db/shop --workload shop.sql
   dynafold design --catalog catalog.json --workload shop.sql -o shop.yaml --max-indexes 2
   dynafold design --source sqlite:shop.db                        from keys and foreign keys alone
-  dynafold design --source sqlite:shop.db --workload shop.sql --explain getOrder")]
+  dynafold design --source postgres://app@db/shop --workload source:
+  dynafold design --source sqlite:shop.db --workload shop.sql --explain getOrder
+  dynafold design --source sqlite:shop.db --workload shop.sql --compare mine.yaml design.yaml
+  dynafold design --source sqlite:shop.db --workload new.sql --update shop.yaml -o shop2.yaml")]
 pub(in crate::cli) struct DesignCommand {
     #[command(flatten)]
     source: SourceArguments,
     /// A schema written by `inspect --format json`, instead of a source
     #[arg(long, value_name = "FILE")]
     catalog: Option<PathBuf>,
-    /// The file of SQL statements that the table has to serve [default: guessed from keys and foreign keys]
+    /// The statements that the table has to serve: a file of SQL, a mapping whose access patterns have SQL, or `source:`, those that
+    /// the source has counted (`pg_stat_statements`, MySQL's statement digests) [default: guessed from keys and foreign keys]
     #[arg(long, value_name = "FILE")]
     workload: Option<PathBuf>,
     /// The mapping to write; - for standard output, and the report to standard error
     #[arg(short, long, value_name = "FILE", default_value = "design.yaml")]
     output: PathBuf,
+    /// What these mappings serve of the workload, and for how much; nothing is written
+    #[arg(long, value_name = "MAPPING", num_args = 1.., conflicts_with_all = ["explain", "max_indexes"])]
+    compare: Vec<PathBuf>,
+    /// Add to this mapping what serves the workload too; its keys stay as they are, and so does the file
+    #[arg(long, value_name = "MAPPING", requires = "workload", conflicts_with_all = ["explain", "compare"])]
+    update: Option<PathBuf>,
     /// Most global indexes
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(0..=20))]
     max_indexes: u8,
     /// Only what the report says of this statement
     #[arg(long, value_name = "NAME")]
     explain: Option<String>,
-    /// Overwrite the file if it exists
+    /// Write the report to this file too, as JSON: `docs --proposal` makes a section of it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["explain", "compare", "update"])]
+    report: Option<PathBuf>,
+    /// Overwrite files that exist
     #[arg(long)]
     force: bool,
     /// Text for people or JSON for programs
@@ -62,29 +82,52 @@ pub(in crate::cli) struct DesignCommand {
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
     /// The AWS region whose prices are used [default: the price file's]
-    #[arg(long, value_name = "REGION")]
+    #[arg(long, value_name = "REGION", value_parser = region)]
     region: Option<String>,
 }
 
+/// What a table has to serve, and what it is told besides.
+struct Wanted<'w> {
+    catalog: &'w Catalog,
+    statements: &'w [Statement],
+    prices: &'w Prices,
+    arguments: &'w DesignCommand,
+}
+
+#[expect(clippy::too_many_lines, reason = "what the command does, in its order")]
 pub(super) async fn run(
     arguments: DesignCommand,
     output: &OutputStreams,
 ) -> Result<Outcome, Failure> {
     let to_stdout = arguments.output == Path::new("-");
-    if !to_stdout && !arguments.force && arguments.explain.is_none() && arguments.output.exists() {
-        return Err(
-            Failure::usage(format!("`{}` exists already", arguments.output.display()))
-                .with_help("use --force to overwrite it, or --output FILE for another file"),
-        );
+    if arguments.explain.is_none() && arguments.compare.is_empty() {
+        if let Some(report) = &arguments.report
+            && (report == Path::new("-") || *report == arguments.output)
+        {
+            return Err(Failure::usage("--report needs a file of its own")
+                .with_help("name another file than --output; --format json prints the report"));
+        }
+        for file in std::iter::once(&arguments.output).chain(&arguments.report) {
+            refuse_existing(file, arguments.force)?;
+        }
     }
     let prices = prices::read(arguments.prices.as_deref(), arguments.region.as_deref())?;
-    let origin = CatalogOrigin::of(arguments.source.source, arguments.catalog)?;
-    let (source, mut catalog) = origin.read().await?;
+    let origin = CatalogOrigin::of(arguments.source.source.clone(), arguments.catalog.clone())?;
+    let (mut source, mut catalog) = origin.read().await?;
     narrow(&mut catalog);
     output.warnings(&catalog.notices);
-    let statements = match &arguments.workload {
-        Some(file) => read(file)?,
-        None => guess(&catalog),
+    let (statements, pins) = match &arguments.workload {
+        Some(file) if file == Path::new(COUNTED) => {
+            let source = source.as_deref_mut().ok_or_else(|| {
+                Failure::usage(format!(
+                    "`--workload {COUNTED}` asks the source, and there is none"
+                ))
+                .with_help("name it by --source, instead of --catalog")
+            })?;
+            (counted::read(source, &catalog, output).await?, Pins::new())
+        }
+        Some(file) => read(file, &catalog)?,
+        None => (guess(&catalog), Pins::new()),
     };
     if let Some(name) = &arguments.explain {
         let known = statements.iter().map(|statement| &*statement.name);
@@ -92,20 +135,45 @@ pub(super) async fn run(
     }
     let mut limits = Limits {
         indexes: usize::from(arguments.max_indexes),
-        escapes: false,
-        signed: BTreeSet::new(),
+        pins,
+        ..Limits::default()
     };
-    let mut proposed = design(&catalog, &statements, &prices, &limits);
-    match source {
-        Some(mut source) => {
-            look_up(source.as_mut(), &catalog, &proposed, &mut limits).await?;
-            if limits.escapes || !limits.signed.is_empty() {
-                proposed = design(&catalog, &statements, &prices, &limits);
-            }
-        }
-        None if proposed.before_delimiters.is_empty() => {}
-        None => proposed.report.warnings.push(unseen(&proposed)),
+    if let Some(source) = &mut source {
+        limits.observed = sampled(source.as_mut(), &catalog, &statements).await?;
+        limits.observed.give_rows(&mut catalog);
     }
+    if !arguments.compare.is_empty() {
+        let mut priced = Vec::new();
+        for path in &arguments.compare {
+            let file = mapping::check(path, &catalog, source.as_deref_mut()).await?;
+            let model = file.into_model(output)?;
+            let name = path.display().to_string();
+            let observed = &limits.observed;
+            priced.push(price(
+                &name,
+                &catalog,
+                &model,
+                &statements,
+                &prices,
+                observed,
+            ));
+        }
+        match arguments.format {
+            Format::Text => output.text(&report::comparison(&priced, &prices))?,
+            Format::Json => output.json(&priced)?,
+        }
+        return Ok(Outcome::Well);
+    }
+    if let Some(path) = &arguments.update {
+        let wanted = Wanted {
+            catalog: &catalog,
+            statements: &statements,
+            prices: &prices,
+            arguments: &arguments,
+        };
+        return update::run(path, &wanted, limits, source, output).await;
+    }
+    let proposed = propose(source, &catalog, &statements, &prices, limits).await?;
     let Design {
         mapping,
         mut report,
@@ -118,6 +186,11 @@ pub(super) async fn run(
         output.text(&mapping)?;
     } else {
         write(&arguments.output, &mapping)?;
+    }
+    if let Some(file) = &arguments.report {
+        let text = serde_json::to_string_pretty(&report)
+            .map_err(|error| Failure::failed("cannot write the report").with_cause(&error))?;
+        write(file, &text)?;
     }
     let is_all_served = report.reads.iter().all(|read| read.served.is_some());
     match arguments.format {
@@ -140,16 +213,73 @@ pub(super) async fn run(
     })
 }
 
-fn read(path: &Path) -> Result<Vec<Statement>, Failure> {
+/// Proposes a table, and looks up in the rows what its keys depend on.
+pub(super) async fn propose(
+    source: Option<Box<dyn Source>>,
+    catalog: &Catalog,
+    statements: &[Statement],
+    prices: &Prices,
+    mut limits: Limits,
+) -> Result<Design, Failure> {
+    let mut proposed = design(catalog, statements, prices, &limits);
+    match source {
+        Some(mut source) => {
+            // Another key may depend on more.
+            loop {
+                let known = (limits.escapes, limits.signed.len());
+                let looked = (&*proposed.before_delimiters, &*proposed.padded);
+                look_up(source.as_mut(), catalog, looked, &mut limits).await?;
+                if known == (limits.escapes, limits.signed.len()) {
+                    break;
+                }
+                proposed = design(catalog, statements, prices, &limits);
+            }
+        }
+        None if proposed.before_delimiters.is_empty() => {}
+        None => {
+            let warning = unseen(&proposed.before_delimiters);
+            proposed.report.warnings.push(warning);
+        }
+    }
+    Ok(proposed)
+}
+
+/// Opens the source's snapshot, and counts in the tables that a workload names.
+pub(super) async fn sampled(
+    source: &mut dyn Source,
+    catalog: &Catalog,
+    statements: &[Statement],
+) -> Result<Observed, Failure> {
+    let scans = sample::scans(catalog, statements);
+    let all: Vec<&Scan> = scans.iter().collect();
+    if !all.is_empty() {
+        source.begin(&all).await?;
+    }
+    sample::observe(source, catalog, &scans, statements).await
+}
+
+/// The statements of a workload, and its pins.
+fn read(path: &Path, catalog: &Catalog) -> Result<(Vec<Statement>, Pins), Failure> {
     let file = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {
         Failure::usage(format!("cannot read the workload `{file}`")).with_cause(&error)
     })?;
-    workload::read(&text).map_err(|error| {
+    let is_mapping = path
+        .extension()
+        .is_some_and(|end| end == "yaml" || end == "yml");
+    let refused = |error: &(dyn std::error::Error + 'static)| {
         Failure::usage(format!("the workload `{file}` cannot be used"))
-            .with_cause(&error)
+            .with_cause(error)
             .with_help("docs/design.md shows what such a file looks like")
-    })
+    };
+    if is_mapping {
+        let statements = workload::of_mapping(&text).map_err(|error| refused(&error))?;
+        return Ok((statements, Pins::new()));
+    }
+    let statements = workload::read(&text).map_err(|error| refused(&error))?;
+    let pins = workload::pins(&text).map_err(|error| refused(&error))?;
+    let pins = pinned(catalog, &pins).map_err(|error| refused(&error))?;
+    Ok((statements, pins))
 }
 
 /// A server of MySQL or MariaDB shows all of its databases: the one that is named is meant.
@@ -164,8 +294,8 @@ fn narrow(catalog: &mut Catalog) {
 }
 
 /// What is not known without the source.
-fn unseen(proposed: &Design) -> String {
-    let columns = proposed.before_delimiters.iter();
+fn unseen(before_delimiters: &[(TableName, String)]) -> String {
+    let columns = before_delimiters.iter();
     let columns: Vec<String> = columns
         .map(|(table, column)| format!("{}.{column}", table.name))
         .collect();
@@ -175,15 +305,15 @@ fn unseen(proposed: &Design) -> String {
     )
 }
 
-/// Rows of each table in which values are looked for.
-const LOOKED_AT: u32 = 100_000;
+/// A column with its table.
+type TableColumn = (TableName, String);
 
 /// Looks up what keys depend on, in the first rows: whether a text that stands before a delimiter holds it, and which padded
 /// numbers are negative.
 async fn look_up(
     source: &mut dyn Source,
     catalog: &Catalog,
-    proposed: &Design,
+    (before_delimiters, padded): (&[TableColumn], &[TableColumn]),
     limits: &mut Limits,
 ) -> Result<(), Failure> {
     let is_text = |(table, column): &&(TableName, String)| {
@@ -191,25 +321,21 @@ async fn look_up(
         let column = table.and_then(|table| table.column(column));
         column.is_some_and(|column| column.is_plain_text(catalog.dbms))
     };
-    let texts = proposed.before_delimiters.iter().filter(is_text);
+    let texts = before_delimiters.iter().filter(is_text);
     let texts = texts.map(|column| (column, "LIKE '%#%'"));
-    let numbers = proposed.padded.iter().map(|column| (column, "< 0"));
+    let numbers = padded.iter().map(|column| (column, "< 0"));
     let asked: Vec<(&(TableName, String), &str)> = texts.chain(numbers).collect();
     let scan =
         |(table, _): &(TableName, String)| Scan::of(Relation::Table(table.clone()), Vec::new());
     let scans: Vec<Scan> = asked.iter().map(|(column, _)| scan(column)).collect();
-    let all: Vec<&Scan> = scans.iter().collect();
-    if all.is_empty() {
-        return Ok(());
-    }
-    source.begin(&all).await?;
     for ((place, condition), scan) in asked.into_iter().zip(&scans) {
         let dialect = source.dialect();
         let relation = dialect.relation(&scan.from);
         let column = dialect.quote(&place.1);
         let sql = format!(
-            "SELECT {} FROM (SELECT {column} FROM {relation} LIMIT {LOOKED_AT}) AS q WHERE {column} {condition}",
-            dialect.count()
+            "SELECT {} FROM (SELECT {column} FROM {relation} LIMIT {}) AS q WHERE {column} {condition}",
+            dialect.count(),
+            sample::ROWS
         );
         let found = source.numbers(&sql, scan).await?;
         if found.iter().flatten().all(|count| *count == 0) {

@@ -2,7 +2,7 @@
 
 mod answers;
 mod exports;
-mod files;
+pub(super) mod files;
 mod job;
 mod material;
 

@@ -111,9 +111,10 @@ pub(super) async fn run(arguments: Erase, output: &OutputStreams) -> Result<Outc
             report: &report,
             other_shards: &scope.shards,
             elsewhere: &scope.elsewhere,
+            beside: &scope.beside,
         })?,
     }
-    tell(&report, &scope, output);
+    warn(&report, &scope, output);
     ended(report)
 }
 
@@ -157,6 +158,8 @@ struct ErasureJson<'r> {
     other_shards: &'r [OtherShards],
     /// The item types of which nothing is erased.
     elsewhere: &'r [ElsewhereItemType],
+    /// The item types that may have more of the same in other partitions.
+    beside: &'r [ElsewhereItemType],
 }
 
 /// Shows the plan and asks, unless that was answered already.
@@ -201,7 +204,7 @@ fn tell_shards(scope: &PartitionScope, output: &OutputStreams) {
                     options.collect::<String>()
                 )
             }
-            None => "which are its other shards the value does not tell".to_owned(),
+            None => "the value does not show which its other shards are".to_owned(),
         };
         output.warning(&format!(
             "the partition key of {item_type} has shards (`{partition}`), and only the partitions that you name are erased; {others}"
@@ -210,7 +213,7 @@ fn tell_shards(scope: &PartitionScope, output: &OutputStreams) {
 }
 
 /// Says what was not looked at and what stays.
-fn tell(report: &EraseReport, scope: &PartitionScope, output: &OutputStreams) {
+fn warn(report: &EraseReport, scope: &PartitionScope, output: &OutputStreams) {
     if report.kept_foreign > 0 {
         output.warning(&format!(
             "{} stay, because they are not known to be of an item type of the mapping; --foreign deletes them too",
@@ -221,9 +224,17 @@ fn tell(report: &EraseReport, scope: &PartitionScope, output: &OutputStreams) {
         for value in &scope.unmade {
             let value = crate::dynamodb::readable(value);
             output.warning(&format!(
-                "no item type makes an item whose partition key is `{value}`"
+                "no item type makes an item whose partition key is `{value}`: write the value as it is in the table, with its padding and escapes"
             ));
         }
+    }
+    if !scope.beside.is_empty() {
+        let beside = scope.beside.iter();
+        let beside = beside.map(|one| format!("\n{} (`{}`)", one.item_type, one.partition));
+        output.warning(&format!(
+            "these item types make their partition keys from several columns: items that share one of the values with what you erase may be in other partitions, which were not looked at:{}",
+            beside.collect::<String>()
+        ));
     }
     if !scope.elsewhere.is_empty() {
         let elsewhere = scope.elsewhere.iter().map(|item_type| {
@@ -236,7 +247,7 @@ fn tell(report: &EraseReport, scope: &PartitionScope, output: &OutputStreams) {
             format!("\n{name} (`{template}`){with}{}", carried.join(", "))
         });
         output.warning(&format!(
-            "items of these item types lie in other partitions and were not looked at; without the source it is unknown which of them belong to what you erase; columns with the names of those that make its key are named:{}",
+            "items of these item types have other partition keys and were not looked at: only the source knows which of them belong to what you erase. Their attributes are named if they are made from a column that is called as one in the erased key:{}",
             elsewhere.collect::<String>()
         ));
     }

@@ -10,41 +10,56 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::ending::ended;
 use super::failure::Failure;
+use super::format::address;
+use super::handed::stamped;
 use super::mapping::WrittenMapping;
-use super::options::{Format, SourceArguments, moment};
+use super::options::{Format, Service, SourceArguments, moment};
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
-use super::{Outcome, mapping, progress, report, selection, target};
-use crate::load::state::{Opened, ResumeMode, RunIdentity, State, TableAtStart};
+use super::{Outcome, files, mapping, progress, report, selection, target};
+use crate::load::state::{self, Opened, ResumeMode, RunIdentity, State, StateError, StateLock};
 use crate::load::{self, Cancel, KeyCheck, Load, LoadOptions, ReadyTable};
-use crate::mapping::model::{Expired, Model};
+use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::source::{Source, SourceIdentity};
-use crate::target::TargetError;
-use crate::target::parts::{Compression, ItemTypeCount, Manifest, PartsPlan, Spool, import_table};
+use crate::target::parts::{
+    Compression, ExportPlace, IMPORT_TABLE, ItemLines, ItemTypeCount, Manifest, PartsJob, PartsOf,
+    PartsPlan, PlaceContents, Spool, import_table,
+};
+use crate::target::private::if_there;
+use crate::target::s3::{Bucket, S3Location};
+use crate::target::{ServiceOptions, TargetError};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   dynafold export shop.yaml --source postgres://app@db/shop --to shop-export
-  dynafold export shop.yaml --source postgres://app@db/shop --to shop-export --compress zstd
+  dynafold export shop.yaml --source postgres://app@db/shop --to s3://my-bucket/shop
+  dynafold export shop.yaml --source sqlite:shop.db --to shop-export --lines plain --compress none
   dynafold verify shop.yaml --source postgres://app@db/shop --against-export shop-export
 
 It writes no table. Equal keys are refused before the first item is written, because an import overwrites them in silence.
 An export that was interrupted, by Ctrl-C or a crash, resumes when the same command is started again.")]
+#[command(mut_arg("endpoint_url", |arg| arg.help("The endpoint of a server that speaks S3's protocol")))]
 pub(super) struct Export {
     /// The mapping file
     mapping: PathBuf,
     #[command(flatten)]
     source: SourceArguments,
-    /// The folder of the export: a new or empty one, or one whose export was interrupted
-    #[arg(long, value_name = "FOLDER")]
-    to: PathBuf,
+    /// Where the export goes: a folder or `s3://BUCKET/PREFIX`; new, empty, or with an export that was interrupted
+    #[arg(long, value_name = "PLACE")]
+    to: String,
+    #[command(flatten)]
+    service: Service,
+    /// How items are written: DynamoDB JSON, as imports from S3 read it, or plain JSON for people
+    #[arg(long, value_name = "FORM", default_value = "dynamodb")]
+    lines: LinesOption,
     /// How the parts are compressed
-    #[arg(long, value_name = "HOW", default_value = "gzip")]
+    #[arg(long, value_name = "HOW", default_value = "zstd")]
     compress: CompressOption,
-    /// Continue until more than N rows are rejected
+    /// Stop when more than N rows are rejected
     #[arg(
         long,
         value_name = "N",
@@ -61,6 +76,10 @@ pub(super) struct Export {
     /// Connections that read in parallel, on PostgreSQL [default: one a processor, 8 at most]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     readers: Option<u16>,
+    /// Where items are gathered before they are sorted and uploaded to S3, uncompressed [default: .dynafold/ beside the
+    /// mapping]
+    #[arg(long, value_name = "FOLDER")]
+    spool: Option<PathBuf>,
     /// Start over instead of resuming an interrupted export
     #[arg(long)]
     fresh: bool,
@@ -71,61 +90,222 @@ pub(super) struct Export {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum CompressOption {
-    Gzip,
     Zstd,
+    Gzip,
     None,
 }
 
-/// The folder of an export, and what stands in it.
-struct ExportFolder<'a>(&'a Path);
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LinesOption {
+    Dynamodb,
+    Plain,
+}
 
-impl ExportFolder<'_> {
-    /// What is deleted when the export is complete.
-    fn unfinished(&self) -> PathBuf {
-        self.0.join("unfinished")
+/// Opens the place that a text names: `s3://…`, or a folder.
+pub(super) async fn place(text: &str, service: &ServiceOptions) -> Result<ExportPlace, Failure> {
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+    if let Some(scheme) = scheme.filter(|scheme| *scheme != "s3") {
+        let message = format!(
+            "a place is a folder or s3://BUCKET/PREFIX, not `{}`",
+            address::shown(text)
+        );
+        return Err(Failure::usage(message)
+            .with_help(format!("a source is named by --source {scheme}://…")));
     }
+    if !text.starts_with("s3:") {
+        if *service != ServiceOptions::default() {
+            let message = "--endpoint-url, --profile and --region go with s3://BUCKET/PREFIX, not with a folder";
+            return Err(Failure::usage(message));
+        }
+        return Ok(ExportPlace::Folder(PathBuf::from(text)));
+    }
+    let location = S3Location::parse(text).map_err(|error| Failure::of(&error).into_usage())?;
+    Ok(ExportPlace::Bucket(Bucket::open(location, service).await?))
+}
 
+/// What an export is to do.
+pub(super) struct ExportJob {
+    /// The mapping file.
+    pub(super) mapping: PathBuf,
+    /// The URL of the source.
+    pub(super) source: String,
+    /// Where the files go.
+    pub(super) place: ExportPlace,
+    /// The folder of what is deleted when the export is complete.
+    pub(super) unfinished: PathBuf,
+    pub(super) lines: ItemLines,
+    pub(super) compression: Compression,
+    pub(super) now: Option<Timestamp>,
+    /// Only these item types; all where there is none.
+    pub(super) items: Vec<String>,
+    pub(super) fresh: bool,
+    pub(super) options: LoadOptions,
+    pub(super) format: Format,
+}
+
+/// What came of an export.
+pub(super) enum Exported {
+    /// It is complete.
+    Complete(Box<CompleteExport>),
+    Not(Outcome),
+}
+
+/// An export that is complete.
+pub(super) struct CompleteExport {
+    pub(super) manifest: Manifest,
+    pub(super) model: Arc<Model>,
+    /// Rows that make no item.
+    pub(super) rejected: u64,
+}
+
+impl Export {
+    async fn job(&self) -> Result<ExportJob, Failure> {
+        let place = place(&self.to, &self.service.options()).await?;
+        if self.spool.is_some() && matches!(place, ExportPlace::Folder(_)) {
+            return Err(Failure::usage(
+                "--spool goes with s3://BUCKET/PREFIX: into a folder, items are gathered there",
+            ));
+        }
+        let options = LoadOptions {
+            max_rejects: Some(self.max_rejects),
+            readers: self.readers.map(usize::from),
+            ..LoadOptions::default()
+        };
+        let mut job = ExportJob {
+            mapping: self.mapping.clone(),
+            source: self.source.url()?.to_owned(),
+            unfinished: unfinished(&place, &self.mapping, self.spool.as_deref()),
+            options: beside(options, &place, &self.mapping),
+            place,
+            lines: match self.lines {
+                LinesOption::Dynamodb => ItemLines::Dynamodb,
+                LinesOption::Plain => ItemLines::Plain,
+            },
+            compression: match self.compress {
+                CompressOption::Gzip => Compression::Gzip,
+                CompressOption::Zstd => Compression::Zstd,
+                CompressOption::None => Compression::None,
+            },
+            now: self.now,
+            items: self.items.clone(),
+            fresh: self.fresh,
+            format: self.format,
+        };
+        job.options.keys = KeyCheck::First;
+        Ok(job)
+    }
+}
+
+/// The folder of what an export keeps until it is complete: in its own, or for S3 beside the mapping.
+pub(super) fn unfinished(place: &ExportPlace, mapping: &Path, spool: Option<&Path>) -> PathBuf {
+    match (place, spool) {
+        (ExportPlace::Folder(folder), _) => folder.join("unfinished"),
+        (ExportPlace::Bucket(_), spool) => {
+            // Two exports of one mapping into two places do not share it.
+            let hash = mapping::hash(place.to_string().as_bytes());
+            let hash = hash.get(..8).unwrap_or(&hash);
+            let state = state::default_path(mapping);
+            let stem = mapping.file_stem().unwrap_or_default().to_string_lossy();
+            let folder = spool.or(state.parent()).unwrap_or(Path::new("."));
+            folder.join(format!("{stem}-{hash}.export"))
+        }
+    }
+}
+
+/// Deletes what an export keeps until it is complete: from its manifest on it is, even if a crash leaves this.
+pub(super) fn clear_unfinished(folder: &Path) -> Result<(), Failure> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            let message = format!("cannot delete `{}`", folder.display());
+            Err(Failure::failed(message).with_cause(&error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The files of rejects and of the archive: in the folder of the export, or for S3 beside the mapping.
+pub(super) fn beside(options: LoadOptions, place: &ExportPlace, mapping: &Path) -> LoadOptions {
+    let file = |name: &str| match place {
+        ExportPlace::Folder(folder) => folder.join(name),
+        ExportPlace::Bucket(_) => mapping.with_extension(format!("export-{name}")),
+    };
+    LoadOptions {
+        rejects_file: file("rejects.ndjson"),
+        archive_file: file("archive.ndjson"),
+        ..options
+    }
+}
+
+impl ExportJob {
     fn spool(&self) -> PathBuf {
-        self.unfinished().join("items")
+        self.unfinished.join("items")
     }
 
     fn state(&self) -> PathBuf {
-        self.unfinished().join("state")
+        self.unfinished.join("state")
     }
 
     /// The manifest without parts, of an export whose items have all been read.
     fn loaded(&self) -> PathBuf {
-        self.unfinished().join("loaded")
+        self.unfinished.join("loaded")
     }
 
-    /// Refuses a folder that is not for this export.
-    fn check(&self) -> Result<(), Failure> {
-        let shown = self.0.display();
-        if Manifest::is_in(self.0) && !self.unfinished().exists() {
-            let message = format!("`{shown}` holds an export that is complete");
-            return Err(Failure::failed(message).with_help(
-                "name another folder, or delete this one; `dynafold verify --against-export` compares it with the source",
-            ));
-        }
-        let entries = fs::read_dir(self.0).map(|mut entries| entries.next().is_some());
-        match entries {
-            Ok(true) if !self.unfinished().exists() => {
-                let message = format!("the folder `{shown}` is not empty");
-                Err(Failure::failed(message).with_help("name a new or empty folder"))
+    /// Which parts are in a bucket already.
+    fn uploaded(&self) -> PathBuf {
+        self.unfinished.join("uploaded")
+    }
+
+    /// How messages name the place.
+    fn shown(&self) -> PathBuf {
+        self.place.to_string().into()
+    }
+
+    /// Refuses a place that is not for this export.
+    async fn check(&self) -> Result<(), Failure> {
+        let contents = self.place.contents().await?;
+        let is_begun = self.unfinished.exists();
+        let shown = &self.place;
+        match contents {
+            PlaceContents::Export if !is_begun => Err(self.complete()),
+            PlaceContents::Parts if !is_begun => {
+                let message = format!("`{shown}` holds parts of an export that was not begun here");
+                Err(Failure::failed(message).with_help(
+                    "start it again where it was begun, with the same mapping file and --spool; or name another place",
+                ))
             }
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Failure::failed(format!("cannot read `{shown}`")).with_cause(&error))
+            PlaceContents::Others(name)
+                if !is_begun || matches!(self.place, ExportPlace::Bucket(_)) =>
+            {
+                let message = match self.place {
+                    ExportPlace::Folder(_) => format!("the folder `{shown}` is not empty"),
+                    ExportPlace::Bucket(_) => {
+                        format!("`{shown}` holds `{name}`, which is of no export")
+                    }
+                };
+                Err(Failure::failed(message).with_help("name a new or empty place"))
             }
             _ => Ok(()),
         }
     }
 
-    /// Makes the folder.
-    fn make(&self) -> Result<(), Failure> {
-        fs::create_dir_all(self.unfinished()).map_err(|error| {
-            let message = format!("cannot make the folder `{}`", self.0.display());
-            Failure::failed(message).with_cause(&error)
-        })
+    fn complete(&self) -> Failure {
+        let message = format!("`{}` holds an export that is complete", self.place);
+        Failure::failed(message).with_help(
+            "name another place, or delete this one; `dynafold verify --against-export` compares it with the source",
+        )
+    }
+
+    /// Makes the folder of what is unfinished, and locks it: of two exports into one place, the second must not touch
+    /// anything.
+    fn lock(&self) -> Result<StateLock, Failure> {
+        files::make_folder(&self.unfinished)?;
+        state::hold(&self.unfinished.join("export")).map_err(|error| no_state(error, self))
+    }
+
+    /// Deletes the folder of what is unfinished.
+    fn clean(&self, lock: StateLock) -> Result<(), Failure> {
+        drop(lock);
+        clear_unfinished(&self.unfinished)
     }
 }
 
@@ -186,79 +366,27 @@ impl Making {
             state,
         })
         .await;
-        let table = ReadyTable {
-            table_at_start: TableAtStart::Empty,
-            ..ReadyTable::default()
-        };
-        begun.run(table).await
+        // Without a journal, by which items of rows that have gone would be told: an export goes on only where none has.
+        begun.run(ReadyTable::default()).await
     }
 }
 
 pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Outcome, Failure> {
-    let folder = ExportFolder(&arguments.to);
-    folder.check()?;
-    let url = arguments.source.url()?;
-    let making = Making::of(
-        url,
-        &arguments.mapping,
-        &arguments.items,
-        arguments.now,
-        output,
-    )
-    .await?;
-    let options = LoadOptions {
-        max_rejects: Some(arguments.max_rejects),
-        rejects_file: arguments.to.join("rejects.ndjson"),
-        archive_file: arguments.to.join("archive.ndjson"),
-        readers: arguments.readers.map(usize::from),
-        ..LoadOptions::default()
-    };
-    let mut item_types = making.model.item_types.iter();
-    if item_types.any(|item| item.expired == Expired::Archive) {
-        load::check_archive(&options.archive_file, &making.model.table)?;
-    }
-    folder.make()?;
-    let model = making.model.clone();
-    let cancel = stop_on_signals();
-    let (spool, loaded) =
-        match Box::pin(items(&arguments, &folder, making, options, &cancel, output)).await? {
-            Loaded::All(spool, loaded) => (spool, *loaded),
-            Loaded::Not(outcome) => return Ok(outcome),
-        };
-    let LoadedItems {
-        mut manifest,
+    let job = Box::pin(arguments.job()).await?;
+    let CompleteExport {
+        manifest,
+        model,
         rejected,
-    } = loaded;
-    manifest.compression = match arguments.compress {
-        CompressOption::Gzip => Compression::Gzip,
-        CompressOption::Zstd => Compression::Zstd,
-        CompressOption::None => Compression::None,
+    } = match Box::pin(write(&job, &stop_on_signals(), output)).await? {
+        Exported::Complete(export) => *export,
+        Exported::Not(outcome) => return Ok(outcome),
     };
-    let (compression, items) = (manifest.compression, manifest.items);
-    let plan = PartsPlan::of(items, manifest.item_bytes);
-    let to = arguments.to.clone();
-    let parts = sorting("sorting and writing parts", items, &cancel, {
-        let spool = spool.clone();
-        move |stop, done| spool.write_parts(&to, plan, compression, items, stop, done)
-    })
-    .await?;
-    let Some(parts) = parts else {
-        output.note("start the same command again: it goes on with the parts");
-        return Ok(Outcome::Interrupted);
-    };
-    manifest.parts = parts;
-    let (_, later) = import_table(&arguments.to, &model.table, compression)?;
-    manifest.write(&arguments.to)?;
-    spool.delete()?;
-    fs::remove_dir_all(folder.unfinished()).map_err(|error| {
-        let shown = folder.unfinished();
-        Failure::failed(format!("cannot delete `{}`", shown.display())).with_cause(&error)
-    })?;
-    match arguments.format {
-        Format::Text => output.text(&report::export(&manifest, &arguments.to))?,
+    match job.format {
+        Format::Text => output.text(&report::export(&manifest, &job.place))?,
         Format::Json => output.json(&manifest)?,
     }
-    if !later.is_empty() {
+    let (_, later) = import_table(&model.table, manifest.compression);
+    if !later.is_empty() && job.lines != ItemLines::Plain {
         output.note(&format!(
             "ImportTable makes the table with its key, billing and global indexes; it does not set {}",
             later.join(", ")
@@ -271,6 +399,78 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
     })
 }
 
+/// Writes the export, or what is left of it.
+pub(super) async fn write(
+    job: &ExportJob,
+    cancel: &Cancel,
+    output: &OutputStreams,
+) -> Result<Exported, Failure> {
+    job.check().await?;
+    let making = Making::of(&job.source, &job.mapping, &job.items, job.now, output).await?;
+    load::check_archive(&job.options.archive_file, &making.model)?;
+    let lock = job.lock()?;
+    let model = making.model.clone();
+    if job.place.contents().await? == PlaceContents::Export {
+        // An earlier run was killed in its last step, or has ended meanwhile.
+        let manifest = Manifest::read(&job.place).await?;
+        let is_same = !job.fresh && manifest.compression == job.compression;
+        let identity = identity(job, &making);
+        let loaded = read_loaded(job)?.filter(|loaded| is_same && loaded.identity == identity);
+        job.clean(lock)?;
+        let rejected = loaded.ok_or_else(|| job.complete())?.rejected;
+        return Ok(Exported::Complete(Box::new(CompleteExport {
+            manifest,
+            model,
+            rejected,
+        })));
+    }
+    let (spool, loaded) = match Box::pin(items(job, making, cancel, output)).await? {
+        Loaded::All(spool, loaded) => (spool, *loaded),
+        Loaded::Not(outcome) => return Ok(Exported::Not(outcome)),
+    };
+    let LoadedItems {
+        mut manifest,
+        rejected,
+        ..
+    } = loaded;
+    manifest.compression = job.compression;
+    let items = manifest.items;
+    let parts_job = PartsJob {
+        place: job.place.clone(),
+        plan: PartsPlan::of(items, manifest.item_bytes),
+        lines: job.lines.clone(),
+        compression: job.compression,
+        items,
+        of: PartsOf::Export(job.uploaded()),
+    };
+    let what = match job.place {
+        ExportPlace::Folder(_) => "sorting and writing parts",
+        ExportPlace::Bucket(_) => "sorting and uploading parts",
+    };
+    let parts = sorting(what, items, cancel, {
+        let spool = spool.clone();
+        move |stop, done| spool.write_parts(&parts_job, stop, done)
+    })
+    .await?;
+    let Some(parts) = parts else {
+        output.note("start the same command again: it goes on with the parts");
+        return Ok(Exported::Not(Outcome::Interrupted));
+    };
+    manifest.parts = parts;
+    if job.lines != ItemLines::Plain {
+        let (request, _) = import_table(&model.table, job.compression);
+        job.place.write_json(IMPORT_TABLE, &request).await?;
+    }
+    manifest.write(&job.place).await?;
+    spool.delete()?;
+    job.clean(lock)?;
+    Ok(Exported::Complete(Box::new(CompleteExport {
+        manifest,
+        model,
+        rejected,
+    })))
+}
+
 /// What came of reading the items.
 enum Loaded {
     /// All are in the spool.
@@ -281,35 +481,38 @@ enum Loaded {
 /// What is kept between reading the items and writing the parts.
 #[derive(Serialize, serde::Deserialize)]
 struct LoadedItems {
+    identity: RunIdentity,
     manifest: Manifest,
     rejected: u64,
 }
 
 /// Reads the items into the spool, or finds that an earlier run has.
 async fn items(
-    arguments: &Export,
-    folder: &ExportFolder<'_>,
+    job: &ExportJob,
     mut making: Making,
-    options: LoadOptions,
     cancel: &Cancel,
     output: &OutputStreams,
 ) -> Result<Loaded, Failure> {
-    let (state, spool) = match begin(arguments, folder, &mut making, output)? {
+    let (state, spool) = match begin(job, &mut making, output)? {
         Begun::Loading(state, spool) => (*state, spool),
         Begun::Loaded(spool, loaded) => return Ok(Loaded::All(spool, loaded)),
     };
+    let identity = identity(job, &making);
     let now = making.context.now;
-    let (written, source) = (making.written.hash(), making.identity.clone());
+    let written = making.written.hash();
+    let source = stamped(making.identity.clone(), &making.model);
     let table = making.model.table.name.clone();
-    let loaded = folder.loaded();
-    let report = making.load(&spool, options, Some(state), cancel).await;
+    let loaded = job.loaded();
+    let report = making
+        .load(&spool, job.options.clone(), Some(state), cancel)
+        .await;
     if !report.outcome.is_finished() || !report.balanced {
-        if arguments.format == Format::Json {
+        if job.format == Format::Json {
             output.json(&report)?;
         } else {
             output.text(&report::migration(&report))?;
         }
-        return super::migrate::ended(report, false, true, output).map(Loaded::Not);
+        return ended(report, false, true, output).map(Loaded::Not);
     }
     output.warnings(&report.warnings);
     let total = &report.total;
@@ -317,11 +520,12 @@ async fn items(
         version: Manifest::VERSION,
         table,
         compression: Compression::default(),
+        lines: job.lines.clone(),
         mapping: written,
         source: source.name,
-        stamp: source.stamp.map(|stamp| mapping::hash(stamp.as_bytes())),
+        stamp: source.stamp,
         now: now.to_string(),
-        selection: arguments.items.clone(),
+        selection: job.items.clone(),
         item_types: (report.item_types.iter())
             .map(|books| ItemTypeCount {
                 item_type: books.item_type.clone(),
@@ -330,9 +534,11 @@ async fn items(
             .collect(),
         items: total.written,
         item_bytes: total.bytes,
+        by_chunk: false,
         parts: Vec::new(),
     };
     let kept = LoadedItems {
+        identity,
         manifest,
         rejected: total.rejected,
     };
@@ -341,6 +547,8 @@ async fn items(
     Ok(Loaded::All(spool, Box::new(kept)))
 }
 
+const CHANGED: &str = "starting over: the source has changed since the unfinished export, or cannot tell whether it has";
+
 /// How reading the items begins.
 enum Begun {
     Loading(Box<Opened>, Spool),
@@ -348,29 +556,24 @@ enum Begun {
     Loaded(Spool, Box<LoadedItems>),
 }
 
-/// Opens the state, whose lock is held until all items are read, and the spool: anew, or as an interrupted run has left
-/// them.
-fn begin(
-    arguments: &Export,
-    folder: &ExportFolder<'_>,
-    making: &mut Making,
-    output: &OutputStreams,
-) -> Result<Begun, Failure> {
-    let mode = if arguments.fresh {
+/// Opens the state and the spool: anew, or as an interrupted run has left them.
+fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result<Begun, Failure> {
+    let mode = if job.fresh {
         ResumeMode::Fresh
     } else {
         ResumeMode::Resume
     };
-    let identity = identity(arguments, making);
-    let go_on = || Spool::go_on(&folder.spool(), &arguments.to);
-    let opened = State::open(&folder.state(), &identity, mode).map_err(load::Failure::from)?;
+    let identity = identity(job, making);
+    let current = stamped(making.identity.clone(), &making.model).stamp;
+    let go_on = || Spool::go_on(&job.spool(), &job.shown());
+    let opened =
+        State::open(&job.state(), &identity, mode).map_err(|error| no_state(error, job))?;
     let state = match opened {
         Opened::Again(mut state, earlier) => {
-            let stamp = making.identity.stamp.as_deref();
-            let fickle = making.model.passes.iter().any(|pass| pass.fickle);
-            let same = |attempt: &load::state::RunAttempt| attempt.stamp.as_deref() == stamp;
-            let unchanged = stamp.is_some() && !fickle && earlier.attempts.iter().all(same);
-            if !arguments.fresh && (unchanged || earlier.attempts.is_empty()) {
+            let stamp = &making.identity.stamp;
+            let same = |attempt: &load::state::RunAttempt| attempt.stamp == *stamp;
+            let unchanged = current.is_some() && earlier.attempts.iter().all(same);
+            if !job.fresh && (unchanged || earlier.attempts.is_empty()) {
                 if let Some(now) = earlier.now().and_then(|now| now.parse().ok()) {
                     making.context.now = now;
                 }
@@ -378,49 +581,67 @@ fn begin(
                 let again = Opened::Again(state, earlier);
                 return Ok(Begun::Loading(Box::new(again), go_on()?));
             }
-            if !arguments.fresh {
-                output.note("starting over: the source has changed since the unfinished export, or cannot tell whether it has");
+            if !job.fresh {
+                output.note(CHANGED);
             }
             state.forget_attempts().map_err(load::Failure::from)?;
             state
         }
         Opened::New(state) => {
-            let loaded = read_loaded(folder)?.filter(|_| !arguments.fresh);
-            let is_same = |loaded: &LoadedItems| {
-                let manifest = &loaded.manifest;
-                manifest.mapping == making.written.hash()
-                    && manifest.source == making.identity.name
-                    && manifest.selection == arguments.items
-            };
-            if let Some(loaded) = loaded.filter(is_same) {
-                output.note("all items were read; going on with the parts");
-                return Ok(Begun::Loaded(go_on()?, Box::new(loaded)));
+            if let Some(loaded) = read_loaded(job)?.filter(|_| !job.fresh) {
+                let differences = identity.differences(&loaded.identity);
+                if let Some(difference) = differences.first() {
+                    output.note(&format!("starting over: {difference}"));
+                } else if current.is_some() && loaded.manifest.stamp == current {
+                    output.note("all items were read; going on with the parts");
+                    return Ok(Begun::Loaded(go_on()?, Box::new(loaded)));
+                } else {
+                    output.note(CHANGED);
+                }
             }
             state
         }
         Opened::Damaged(state, _) => state,
     };
-    let spool = Spool::begin(&folder.spool(), &arguments.to)?;
+    let spool = Spool::begin(&job.spool(), &job.shown())?;
     // What an earlier run has read is gone.
-    match fs::remove_file(folder.loaded()) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(Failure::unwritten(&folder.loaded(), &error));
-        }
-        _ => {}
+    for file in [job.loaded(), job.uploaded()] {
+        files::delete(&file)?;
     }
+    load::clear_rejects(&job.options.rejects_file)?;
     Ok(Begun::Loading(Box::new(Opened::New(state)), spool))
 }
 
+/// Why the state of an export cannot be used. It has no option of its own.
+fn no_state(error: StateError, job: &ExportJob) -> Failure {
+    let elsewhere = match job.place {
+        ExportPlace::Folder(_) => "name another place with --to",
+        ExportPlace::Bucket(_) => "name another folder with --spool",
+    };
+    let help = match error {
+        StateError::Held { .. } => {
+            "wait for the other export into this place, or end it".to_owned()
+        }
+        StateError::Differs { .. } => format!(
+            "use the mapping, source and options of that export, start over with --fresh, or {elsewhere}"
+        ),
+        _ => format!("start over with --fresh, or {elsewhere}"),
+    };
+    Failure::from(load::Failure::from(error)).with_help(help)
+}
+
 /// What tells this export from another into the same folder.
-fn identity(arguments: &Export, making: &Making) -> RunIdentity {
-    let folder = arguments.to.display().to_string();
+fn identity(job: &ExportJob, making: &Making) -> RunIdentity {
     let mut identity = (making.written.identity())
         .plain("the source", &making.identity.name)
-        .plain("the folder", folder);
-    if !arguments.items.is_empty() {
-        identity = identity.plain("--items", arguments.items.join(", "));
+        .plain("the folder", job.place.to_string());
+    if job.lines != ItemLines::default() {
+        identity = identity.plain("--lines", format!("{:?}", job.lines));
     }
-    if let Some(now) = arguments.now {
+    if !job.items.is_empty() {
+        identity = identity.plain("--items", job.items.join(", "));
+    }
+    if let Some(now) = job.now {
         identity = identity.plain("--now", now.to_string());
     }
     if let Some(secret) = &making.context.secret {
@@ -429,17 +650,11 @@ fn identity(arguments: &Export, making: &Making) -> RunIdentity {
     identity
 }
 
-fn read_loaded(folder: &ExportFolder<'_>) -> Result<Option<LoadedItems>, Failure> {
-    let path = folder.loaded();
-    match fs::read(&path) {
-        // One that is not whole was being written when the run was killed: the items are read again.
-        Ok(text) => Ok(serde_json::from_slice(&text).ok()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => {
-            let message = format!("cannot read `{}`", path.display());
-            Err(Failure::failed(message).with_cause(&error))
-        }
-    }
+fn read_loaded(job: &ExportJob) -> Result<Option<LoadedItems>, Failure> {
+    let path = job.loaded();
+    let text = if_there(fs::read(&path)).map_err(|error| Failure::unread("", &path, &error))?;
+    // One that is not whole was being written when the run was killed: the items are read again.
+    Ok(text.and_then(|text| serde_json::from_slice(&text).ok()))
 }
 
 /// Does what sorts the spool, on threads of its own, with a bar. `None` where it was stopped.
@@ -471,11 +686,11 @@ async fn sorting<T: Send + 'static>(
 pub(super) async fn compare(
     path: &Path,
     url: &str,
-    export: &Path,
+    place: &ExportPlace,
     (format, examples): (Format, usize),
     output: &OutputStreams,
 ) -> Result<Outcome, Failure> {
-    let manifest = Manifest::read(export)?;
+    let manifest = Manifest::read(place).await?;
     let now = manifest.now.parse().ok();
     let making = Making::of(url, path, &manifest.selection, now, output).await?;
     let temporary = tempfile::tempdir().map_err(|error| {
@@ -494,19 +709,28 @@ pub(super) async fn compare(
     let cancel = stop_on_signals();
     let report = making.load(&spool, options, None, &cancel).await;
     if !report.outcome.is_finished() || !report.balanced {
-        return super::migrate::ended(report, false, false, output);
+        return ended(report, false, false, output);
     }
-    let (expected, folder) = (report.total.written, export.to_owned());
+    let (expected, shown) = (report.total.written, place.to_string());
+    let table = model.table.clone();
     let compared = sorting("comparing items with parts", expected, &cancel, {
-        let (spool, manifest) = (spool.clone(), manifest.clone());
-        move |stop, done| spool.compare(&folder, &manifest, &model.table, examples, stop, done)
+        let (spool, manifest, place) = (spool.clone(), manifest.clone(), place.clone());
+        move |stop, done| spool.compare(&place, &manifest, &model.table, examples, stop, done)
     })
     .await?;
-    let Some(comparison) = compared else {
+    let Some(mut comparison) = compared else {
         return Ok(Outcome::Interrupted);
     };
+    let changed = &mut comparison.changed_parts;
+    changed.extend(place.changes(&manifest).await?);
+    if !place.asks_for(&table, &manifest).await? {
+        changed.push(format!("{IMPORT_TABLE} is not what the mapping says"));
+    }
+    changed.sort_unstable();
+    changed.dedup();
     let found = report::ExportVerification {
-        export: export.display().to_string(),
+        export: shown,
+        selection: manifest.selection.clone(),
         expected,
         rejected: report.total.rejected,
         comparison,

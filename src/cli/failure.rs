@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::did_you_mean;
 use crate::format::address::without_logins;
-use crate::format::causes;
+use crate::format::{causes, in_one_line};
 use crate::load::{self, TableError};
 use crate::source::SourceError;
 use crate::target::TargetError;
@@ -27,13 +27,12 @@ const USAGE: u8 = 2;
 pub(super) enum FailureFormat {
     /// As a JSON document.
     Document,
-    /// As a line of JSON, behind what there is already.
+    /// As a line of JSON, after the lines that were printed before.
     Line,
 }
 
 impl FailureFormat {
-    /// What `--format` says, whatever the command and whether or not its line can be read; `None` where the
-    /// results are for people.
+    /// Reads `--format` from any command line, also from one that clap refuses; `None` for output for people.
     pub(super) fn form_of_arguments(words: &[OsString]) -> Option<Self> {
         let mut words = words.iter().filter_map(|word| word.to_str());
         let format = words.find(|word| *word == "--format" || word.starts_with("--format="))?;
@@ -52,12 +51,12 @@ pub(super) struct Failure {
     pub(super) exit: u8,
     /// Stable code, for programs: as reports have it.
     pub(super) code: String,
-    /// One line; empty when everything was said already.
+    /// One line; empty when the command has already printed why it failed.
     pub(super) message: String,
-    /// What lies below it, outermost first.
+    /// The messages of its causes, from the nearest on.
     pub(super) causes: Vec<String>,
     pub(super) help: Option<String>,
-    /// The faults of the mapping, for programs, where it is these that the command failed for.
+    /// The diagnostics of the mapping as JSON, when the command failed because of them.
     pub(super) diagnostics: Option<Box<Value>>,
 }
 
@@ -74,7 +73,7 @@ impl Failure {
         }
     }
 
-    /// What an error of a library says, with its causes: exit code 1.
+    /// An error of the library, with its causes: exit code 1.
     pub(super) fn of(error: &dyn Error) -> Self {
         let failure = Self::failed(error.to_string());
         match error.source() {
@@ -88,7 +87,7 @@ impl Failure {
         Self::failed(message).into_usage()
     }
 
-    /// The same, where the command was used wrongly.
+    /// The same failure as wrong usage: exit code 2.
     pub(super) fn into_usage(self) -> Self {
         Self {
             exit: USAGE,
@@ -109,7 +108,7 @@ impl Failure {
         }
     }
 
-    /// A name that the mapping does not have: the nearest one, or all that it has.
+    /// A name that the mapping does not have. The help gives the nearest name, or all names that it has.
     pub(super) fn unknown<'n>(
         what: &str,
         name: &str,
@@ -120,6 +119,11 @@ impl Failure {
         Self::usage(format!("the mapping has no {what} `{name}`")).with_help(help)
     }
 
+    /// A file that cannot be read. `what`: what it is, in front of its name.
+    pub(super) fn unread(what: &str, path: &Path, error: &io::Error) -> Self {
+        Self::failed(format!("cannot read {what}`{}`", path.display())).with_cause(error)
+    }
+
     /// A file that cannot be written.
     pub(super) fn unwritten(path: &Path, error: &io::Error) -> Self {
         Self::failed(format!("cannot write `{}`", path.display()))
@@ -127,7 +131,7 @@ impl Failure {
             .with_help("does the folder exist, is it writable, and does the disk have space left?")
     }
 
-    /// Exit code 1 after the command has said everything itself.
+    /// Exit code 1, when the command has already printed why.
     pub(super) fn silent() -> Self {
         Self::failed("")
     }
@@ -137,7 +141,7 @@ impl Failure {
         self
     }
 
-    /// The failure as a report has it that says nothing else.
+    /// The JSON report of a command that did nothing but fail.
     pub(super) fn report(&self) -> Value {
         let mut report = json!({
             "outcome": {
@@ -152,6 +156,11 @@ impl Failure {
             members.insert("diagnostics".to_owned(), Value::clone(diagnostics));
         }
         report
+    }
+
+    /// The message and its causes in one line, for a place that has room for no more.
+    pub(super) fn one_line(&self) -> String {
+        in_one_line(&self.message, &self.causes)
     }
 
     pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
@@ -173,6 +182,7 @@ impl From<SourceError> for Failure {
         };
         match error {
             SourceError::Url(_) => failure.into_usage(),
+            SourceError::SnapshotGone { .. } => failure.with_code("snapshot"),
             _ => failure.with_code("source"),
         }
     }

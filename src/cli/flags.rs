@@ -1,5 +1,5 @@
-//! The parameters of an access pattern as options of `query`: the mapping is read before the
-//! command line is, so that clap knows them, checks them and lists them in `--help`.
+//! The parameters of an access pattern as options of `query`. The mapping is read before the command line, so that clap
+//! knows these options, checks them and lists them in `--help`.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ use crate::value::TimeKind;
 
 /// Why the command line was not read.
 pub(in crate::cli) enum UnreadArguments {
-    /// clap says so: wrong usage, `--help`, `--version`.
+    /// clap ends it: wrong usage, `--help`, `--version`.
     Clap(clap::Error),
     /// The mapping cannot be read, or has no such pattern.
     Failure(Failure),
@@ -34,16 +34,16 @@ impl From<clap::Error> for UnreadArguments {
 pub(in crate::cli) fn parse(words: &[OsString]) -> Result<Arguments, UnreadArguments> {
     let mut command = Arguments::command();
     let mut pattern = None;
-    if let Some(named) = named(words, &command) {
+    if let Some(named) = named_query(words, &command) {
         let output = OutputStreams::new(Color::Auto);
         match patterns::outlined(Path::new(&named.mapping), Some(&output)) {
-            Ok(ground) => match &named.pattern {
+            Ok(query_context) => match &named.pattern {
                 Some(name) => {
-                    let found = ground.find(name).map_err(UnreadArguments::Failure)?;
+                    let found = query_context.find(name).map_err(UnreadArguments::Failure)?;
                     command = with_parameters(command, &named.mapping, found);
                     pattern = Some(found.clone());
                 }
-                None => command = with_list(command, &ground),
+                None => command = with_list(command, &query_context),
             },
             // The help of the command itself needs no mapping.
             Err(failure) if words.iter().any(|word| word == "--help" || word == "-h") => {
@@ -69,15 +69,16 @@ pub(in crate::cli) fn parse(words: &[OsString]) -> Result<Arguments, UnreadArgum
     Ok(arguments)
 }
 
-/// What a command line of `query` names.
-pub(in crate::cli) struct Named {
+/// The mapping and the access pattern that a command line of `query` names.
+pub(in crate::cli) struct NamedQuery {
+    /// The mapping's path.
     pub(in crate::cli) mapping: String,
     pub(in crate::cli) pattern: Option<String>,
 }
 
-/// Finds the words that are no options and no values of options. Of an option that is not known yet
-/// the next word is taken for its value.
-pub(in crate::cli) fn named(words: &[OsString], command: &Clap) -> Option<Named> {
+/// Finds the words that are neither options nor values of options. The options of parameters are not known yet: the word
+/// after an unknown option is taken for its value. `None` for another command, or without a mapping.
+pub(in crate::cli) fn named_query(words: &[OsString], command: &Clap) -> Option<NamedQuery> {
     let query = command.find_subcommand("query")?;
     let takes_value = |option: &str| {
         let of = |arg: &&Arg| match (option.strip_prefix("--"), option.strip_prefix('-')) {
@@ -108,21 +109,22 @@ pub(in crate::cli) fn named(words: &[OsString], command: &Clap) -> Option<Named>
     }
     let mut names = names.into_iter();
     names.next().filter(|command| command == "query")?;
-    Some(Named {
+    Some(NamedQuery {
         mapping: names.next()?,
         pattern: names.next(),
     })
 }
 
-/// The option of a parameter, in clap's books.
+/// The id of a parameter's option in clap.
 fn id(parameter: &Parameter) -> String {
     format!("parameter {}", parameter.name)
 }
 
-/// The title of the options that every pattern has.
-const OPTIONS: &str = "Options";
+/// The heading, in `--help`, of the options that every pattern has.
+const COMMON_HEADING: &str = "Options";
 
-/// The command with an option for each parameter whose name is none's yet, before all others.
+/// The command with an option for each parameter, before all others. A parameter whose name is that of an option gets none:
+/// it is given with `--param`.
 pub(in crate::cli) fn with_parameters(
     command: Clap,
     mapping: &str,
@@ -137,44 +139,43 @@ pub(in crate::cli) fn with_parameters(
         command.get_name(),
         patterns::synopsis(pattern)
     );
-    let under = |arg: Arg| arg.help_heading(OPTIONS);
-    command.mut_args(under).mut_subcommand("query", |query| {
-        let known: Vec<Arg> = query.get_arguments().cloned().collect();
+    let common = |arg: Arg| arg.help_heading(COMMON_HEADING);
+    command.mut_args(common).mut_subcommand("query", |query| {
         let (options, others): (Vec<&Parameter>, Vec<&Parameter>) = pattern
             .parameters
             .iter()
             .partition(|parameter| has_option(&parameter.name));
-        let after = others.iter().map(|parameter| {
+        let notes = others.iter().map(|parameter| {
             let name = &parameter.name;
             format!(
                 "the parameter `{name}` has the name of an option: give it as --param {name}=VALUE"
             )
         });
-        let after: Vec<String> = after.collect();
-        let known = known.into_iter().map(|arg| {
+        let notes: Vec<String> = notes.collect();
+        let fixed = query.get_arguments().cloned().map(|arg| {
             if arg.is_positional() {
                 arg.hide(true)
             } else {
-                under(arg)
+                common(arg)
             }
         });
-        // Sections of options come in the order of their first ones; clap's own would come first.
+        // clap orders headings by their first option, so its own `--help` and `--version` would put theirs first.
         let help = Arg::new("help").short('h').action(ArgAction::Help);
         let version = Arg::new("version").short('V').action(ArgAction::Version);
         Clap::new("query")
             .about(about)
             .override_usage(usage)
             .args(options.into_iter().map(option))
-            .args(known)
+            .args(fixed)
             .disable_help_flag(true)
             .disable_version_flag(true)
-            .arg(under(help.long("help").help("Print help")))
-            .arg(under(version.long("version").help("Print version")))
-            .after_help(after.join("\n"))
+            .arg(common(help.long("help").help("Print help")))
+            .arg(common(version.long("version").help("Print version")))
+            .after_help(notes.join("\n"))
     })
 }
 
-/// The option of a parameter.
+/// The option by which a parameter is given.
 fn option(parameter: &Parameter) -> Arg {
     Arg::new(id(parameter))
         .long(parameter.name.to_string())
@@ -184,7 +185,7 @@ fn option(parameter: &Parameter) -> Arg {
         .help_heading("Parameters")
 }
 
-/// What is given for a parameter.
+/// The help text of a parameter's option: the kind of value, and the default.
 fn help(parameter: &Parameter) -> String {
     let kind = match parameter.kind {
         ParameterKind::Text => "Text, as it is",
@@ -205,18 +206,18 @@ fn help(parameter: &Parameter) -> String {
 }
 
 /// The command with the list of the mapping's patterns.
-fn with_list(command: Clap, ground: &QueryContext) -> Clap {
-    let list = patterns::list(ground);
+fn with_list(command: Clap, query_context: &QueryContext) -> Clap {
+    let list = patterns::list(query_context);
     command.mut_subcommand("query", |query| {
         query.after_help(format!("Access patterns:\n{list}"))
     })
 }
 
-/// The command with a word on why no patterns are listed.
+/// The command with the reason why its help lists no patterns.
 fn with_failure(command: Clap, failure: &Failure) -> Clap {
     let why = format!(
         "the mapping's access patterns are not listed: {}",
-        failure.message
+        failure.one_line()
     );
     command.mut_subcommand("query", |query| query.after_help(why))
 }
@@ -227,7 +228,7 @@ mod tests {
 
     fn names(line: &str) -> Option<(String, Option<String>)> {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        let named = named(&words, &Arguments::command())?;
+        let named = named_query(&words, &Arguments::command())?;
         Some((named.mapping, named.pattern))
     }
 

@@ -1,25 +1,34 @@
-//! `dynafold init`: a starter mapping.
+//! `dynafold init`: a first mapping, proposed from a schema alone.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::catalog::CatalogOrigin;
+use super::design::{propose, sampled};
 use super::failure::Failure;
+use super::files::{refuse_existing, write};
+use super::format::{counted, counted_as, shell_word};
 use super::options::SourceArguments;
 use super::output::OutputStreams;
-use super::{Outcome, catalog, inspect};
-use crate::format::shell_word;
-use crate::mapping::{Starter, starter};
+use super::{Outcome, inspect, prices};
+use crate::design::{Design, Limits, guess};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+It writes what `design` proposes without a workload: what is asked is guessed from keys and foreign keys.
+
 Examples:
   dynafold init --source sqlite:shop.db                     writes mapping.yaml
   dynafold init --source postgres://app@db/shop -o shop.yaml
-  dynafold init --source mysql://app@db/shop --output -     prints it")]
+  dynafold init --source mysql://app@db/shop --output -     prints it
+  dynafold init --catalog catalog.json --table orders --table order_lines")]
 pub(in crate::cli) struct Init {
     #[command(flatten)]
     source: SourceArguments,
+    /// A schema written by `inspect --format json`, instead of a source
+    #[arg(long, value_name = "FILE")]
+    catalog: Option<PathBuf>,
     /// The file to write; - for standard output
     #[arg(short, long, value_name = "FILE", default_value = "mapping.yaml")]
     output: PathBuf,
@@ -32,39 +41,64 @@ pub(in crate::cli) struct Init {
 }
 
 pub(super) async fn run(arguments: Init, output: &OutputStreams) -> Result<Outcome, Failure> {
-    let to_stdout = arguments.output == Path::new("-");
-    if !to_stdout && !arguments.force && arguments.output.exists() {
-        return Err(
-            Failure::usage(format!("`{}` exists already", arguments.output.display()))
-                .with_help("use --force to overwrite it, or --output FILE for another file"),
-        );
-    }
-    let mut catalog = catalog::show(arguments.source.url()?, output).await?;
+    let file = &arguments.output;
+    refuse_existing(file, arguments.force)?;
+    let prices = prices::read(None, None)?;
+    let origin = CatalogOrigin::of(arguments.source.source.clone(), arguments.catalog.clone())?;
+    let (mut source, mut catalog) = origin.read().await?;
+    output.warnings(&catalog.notices);
     inspect::narrow(&mut catalog, &arguments.tables, &[], output)?;
-    let Starter { text, left_out } = starter(&catalog);
-    if to_stdout {
-        output.text(&text)?;
+    let statements = guess(&catalog);
+    let mut limits = Limits::default();
+    if let Some(source) = &mut source {
+        limits.observed = sampled(source.as_mut(), &catalog, &statements).await?;
+        limits.observed.give_rows(&mut catalog);
+    }
+    let Design {
+        mapping, report, ..
+    } = propose(source, &catalog, &statements, &prices, limits).await?;
+    for table in &report.left_out {
+        output.note(&format!("left out: {table}: no key tells its rows apart"));
+    }
+    for read in &report.not_guessed {
+        output.note(&format!("not guessed: {read}"));
+    }
+    if file == Path::new("-") {
+        output.text(&mapping)?;
         return Ok(Outcome::Well);
     }
-    write(&arguments.output, &text)?;
-    output.text(&format!("wrote {}", arguments.output.display()))?;
-    for left in left_out {
-        output.note(&format!("left out: {left}"));
-    }
-    let file = shell_word(&arguments.output.display().to_string());
-    let source = arguments.source.shown_option();
-    let set = if source.contains("DATABASE_URL") {
-        ", with the URL in DATABASE_URL"
+    write(file, &mapping)?;
+    let served = report.reads.iter().filter(|read| read.served.is_some());
+    output.text(&format!(
+        "wrote {}: {} guessed from keys and foreign keys, {}",
+        file.display(),
+        counted(served.count(), "access pattern"),
+        counted_as(report.indexes.len(), "index", "indexes"),
+    ))?;
+    let file = shell_word(&file.display().to_string());
+    let (set, source) = match &arguments.catalog {
+        Some(catalog) => {
+            let catalog = shell_word(&catalog.display().to_string());
+            ("", format!("--catalog {catalog}"))
+        }
+        None => {
+            let source = arguments.source.shown_option();
+            let is_hidden = source.contains("DATABASE_URL");
+            let set = if is_hidden {
+                ", with the URL in DATABASE_URL"
+            } else {
+                ""
+            };
+            (set, source)
+        }
+    };
+    let look = if arguments.catalog.is_none() {
+        format!("\n  dynafold preview {file} {source}")
     } else {
-        ""
+        String::new()
     };
     output.note(&format!(
-        "next{set}:\n  dynafold check {file} {source}\n  dynafold preview {file} {source}"
+        "next{set}:\n  dynafold check {file} {source}{look}"
     ));
     Ok(Outcome::Well)
-}
-
-/// Writes a file, or says which one could not be written.
-pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| Failure::unwritten(path, &error))
 }

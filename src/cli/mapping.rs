@@ -105,6 +105,17 @@ pub(super) struct WrittenMapping {
 }
 
 impl WrittenMapping {
+    /// Its text.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// A hash of what it takes from the environment; `None`: nothing. `key`: what tells the key of `pseudonym`.
+    pub(super) fn environment(&self, key: Option<&String>) -> Option<String> {
+        let takes = !self.variables.is_empty() || key.is_some();
+        takes.then(|| hash(format!("{:?}{key:?}", self.variables).as_bytes()))
+    }
+
     /// What tells it from another.
     pub(super) fn hash(&self) -> String {
         hash(format!("{:?}{}", self.variables, self.text).as_bytes())
@@ -133,9 +144,9 @@ pub(super) fn hash(bytes: &[u8]) -> String {
 /// Reads a mapping file.
 pub(super) fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| {
-        let failure = Failure::failed(format!("cannot read the mapping `{}`", path.display()));
-        failure.with_code("mapping").with_cause(&error).with_help(
-            "name a file that can be read; `dynafold init --source URL` writes a starter mapping",
+        let failure = Failure::unread("the mapping ", path, &error).with_code("mapping");
+        failure.with_help(
+            "name a file that can be read; `dynafold init --source URL` writes a first mapping",
         )
     })
 }
@@ -168,7 +179,7 @@ impl Outlined {
         })
     }
 
-    pub(super) fn tell(&self, path: &Path, output: &OutputStreams) {
+    pub(super) fn print_errors(&self, path: &Path, output: &OutputStreams) {
         if !self.errors.is_empty() {
             let name = one_line(&path.display().to_string());
             let color = output.color_stderr();
@@ -183,7 +194,7 @@ pub(super) fn outlined(path: &Path, output: Option<&OutputStreams>) -> Result<Ou
         failure.with_help("give the path of the mapping by which the table was loaded")
     })?;
     if let Some(output) = output {
-        found.tell(path, output);
+        found.print_errors(path, output);
     }
     found.outline.ok_or_else(|| {
         Failure::failed(format!("the mapping `{}` has errors", path.display()))
@@ -217,7 +228,16 @@ pub(super) async fn check(
     catalog: &Catalog,
     source: Option<&mut (dyn Source + 'static)>,
 ) -> Result<MappingFile, Failure> {
-    let text = read(path)?;
+    check_text(path, read(path)?, catalog, source).await
+}
+
+/// Checks the text of a mapping. `path`: what messages call it.
+pub(super) async fn check_text(
+    path: &Path,
+    text: String,
+    catalog: &Catalog,
+    source: Option<&mut (dyn Source + 'static)>,
+) -> Result<MappingFile, Failure> {
     let variable = |name: &str| std::env::var(name).ok();
     let checked = check::check(&text, &variable, catalog, source).await?;
     Ok(MappingFile {

@@ -1,10 +1,10 @@
 //! `dynafold migrate`: the load.
 
 mod apart;
-mod ending;
 mod indexes;
 mod job;
 mod keys;
+mod route;
 mod rows;
 mod state;
 mod table_state;
@@ -13,12 +13,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-pub(super) use self::ending::ended;
 use self::indexes::{IndexReport, TableIndexes};
 pub(super) use self::job::Migrate;
 use self::job::MigrateJob;
 use self::keys::KeyTemplateTexts;
 use self::table_state::TableState;
+pub(super) use self::table_state::is_empty;
+use super::ending::ended;
 use super::failure::Failure;
 use super::mapping::WrittenMapping;
 use super::options::Format;
@@ -28,18 +29,22 @@ use super::target::BilledUse;
 use super::{Outcome, mapping, progress, report, selection, target};
 use crate::load::state::PruneSelection;
 use crate::load::{self, Load, LoadOptions};
-use crate::mapping::model::{Expired, Model};
+use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::source::Source;
 use crate::target::{Target, connect};
 
 pub(super) async fn run(arguments: Migrate, output: &OutputStreams) -> Result<Outcome, Failure> {
+    if let Some(route) = arguments.route.clone() {
+        return Box::pin(route::run(arguments.route_job(route)?, output)).await;
+    }
     let job = arguments.job()?;
     let ready = PreparedLoad::of(&job, output).await?;
     let partition = job.arguments.partition.as_deref();
     let nothing = partition.map(|value| selection::nothing_under(value, &ready.model));
     let Loaded {
         mut report,
+        unclosed,
         indexes,
         resumable,
     } = Box::pin(ready.load(&job, output)).await?;
@@ -58,6 +63,7 @@ pub(super) async fn run(arguments: Migrate, output: &OutputStreams) -> Result<Ou
             indexes: indexes.reports(),
         })?,
     }
+    unclosed.close(&mut report);
     output.warnings(&report.warnings);
     let total = &report.total;
     if job.arguments.plan && !job.arguments.changes_only && total.unchanged > 0 {
@@ -85,6 +91,8 @@ struct MigrationJson<'r> {
 /// What a load came to.
 struct Loaded {
     report: load::Report,
+    /// Its end, which the state is told once the report is printed.
+    unclosed: load::UnclosedRun,
     indexes: Arc<TableIndexes>,
     /// Whether the load could go on.
     resumable: bool,
@@ -109,10 +117,7 @@ impl PreparedLoad {
         let whole = file.into_model(output)?;
         let model = Arc::new(selection::item_types(whole, &job.arguments.items)?);
         let context = target::context(&model, job.arguments.now)?;
-        let mut item_types = model.item_types.iter();
-        if item_types.any(|item| item.expired == Expired::Archive) {
-            load::check_archive(&job.options.archive_file, &model.table)?;
-        }
+        load::check_archive(&job.options.archive_file, &model)?;
         let selection = rows::of(job, &model)?;
         let target = connect(&job.target).await?;
         let usage = if job.arguments.plan {
@@ -202,8 +207,10 @@ impl PreparedLoad {
         } else {
             load::ReadyTable::default()
         };
+        let (report, unclosed) = begun.run_unclosed(ready).await;
         Ok(Loaded {
-            report: begun.run(ready).await,
+            report,
+            unclosed,
             indexes,
             resumable,
         })

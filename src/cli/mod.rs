@@ -10,17 +10,22 @@ mod demo;
 mod design;
 mod diff;
 mod docs;
+mod ending;
 mod erase;
 mod export;
 mod failure;
+mod files;
+mod finish;
 mod flags;
 mod guarantees;
+mod handed;
 mod init;
 mod inspect;
 mod mapping;
 mod migrate;
 mod options;
 mod output;
+mod plan;
 mod preview;
 mod prices;
 mod progress;
@@ -32,6 +37,7 @@ mod signals;
 mod target;
 mod usage;
 mod verify;
+mod work;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
@@ -158,6 +164,9 @@ async fn dispatch(command: Command, output: &OutputStreams) -> Result<Outcome, F
         Command::Diff(arguments) => diff::run(arguments, output).await,
         Command::Preview(arguments) => preview::run(arguments, output).await,
         Command::Migrate(arguments) => migrate::run(arguments, output).await,
+        Command::Plan(arguments) => plan::run(arguments, output).await,
+        Command::Work(arguments) => work::run(arguments, output).await,
+        Command::Finish(arguments) => finish::run(arguments, output).await,
         Command::Export(arguments) => export::run(arguments, output).await,
         Command::Verify(arguments) => verify::run(arguments, output).await,
         Command::Query(arguments) => query::run(arguments, output).await,

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::failure::Failure;
 use super::format::{address, shell_word};
-use crate::target::TargetSpec;
+use crate::target::{ServiceOptions, TargetSpec};
 
 /// Where rows come from.
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ impl TargetArguments {
     }
 }
 
-/// Which DynamoDB is meant, and as whom.
+/// Which DynamoDB or S3 is meant, and as whom.
 #[derive(Debug, Args)]
 pub(super) struct Service {
     /// The endpoint of DynamoDB Local or another server that speaks the protocol
@@ -59,11 +59,19 @@ pub(super) struct Service {
     #[arg(long, value_name = "NAME")]
     pub(super) profile: Option<String>,
     /// The AWS region
-    #[arg(long, value_name = "REGION")]
+    #[arg(long, value_name = "REGION", value_parser = region)]
     pub(super) region: Option<String>,
 }
 
 impl Service {
+    pub(super) fn options(&self) -> ServiceOptions {
+        ServiceOptions {
+            endpoint_url: self.endpoint_url.clone(),
+            profile: self.profile.clone(),
+            region: self.region.clone(),
+        }
+    }
+
     /// The target that `--target` names with these.
     pub(super) fn spec(&self, target: &str) -> Result<TargetSpec, Failure> {
         TargetSpec::parse(
@@ -81,6 +89,14 @@ impl Service {
 pub(super) enum Format {
     Text,
     Json,
+}
+
+/// Reads the name of an AWS region; anything else may hold a secret and is shown nowhere.
+pub(super) fn region(text: &str) -> Result<String, &'static str> {
+    let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    is_name
+        .then(|| text.to_owned())
+        .ok_or("a region is letters, digits and hyphens: eu-west-1")
 }
 
 /// Reads `--now`.

@@ -225,7 +225,7 @@ impl OutputStreams {
         refused: &str,
     ) -> Result<(), Failure> {
         if !yes && !Self::can_ask() {
-            let message = format!("{why}, and there is no terminal to ask at");
+            let message = format!("{why}, and there is no terminal on which to ask");
             return Err(Failure::usage(message).with_help("use --yes to confirm in advance"));
         }
         if yes || Self::ask(question) {

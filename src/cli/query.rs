@@ -29,18 +29,18 @@ const COLUMNS: u16 = 100;
 pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outcome, Failure> {
     let (given, target) = (arguments.parameters()?, arguments.target()?);
     let schema = arguments.schema()?;
-    let ground = patterns::read(&arguments.mapping, schema.as_ref(), output).await?;
+    let query_context = patterns::read(&arguments.mapping, schema.as_ref(), output).await?;
     let Some(name) = &arguments.pattern else {
-        listed(&ground, arguments.format, output)?;
+        listed(&query_context, arguments.format, output)?;
         return Ok(Outcome::Well);
     };
-    let pattern = ground.find(name)?;
-    let context = ground.context(pattern, arguments.now)?;
+    let pattern = query_context.find(name)?;
+    let context = query_context.context(pattern, arguments.now)?;
     let values = values(&given, pattern, &context, output)?;
     let plan = plan(pattern, &values, &context)
         .map_err(|error| Failure::of(&error).into_usage().with_help(error.help()))?;
     if arguments.explain {
-        explain(&plan, &ground, pattern, arguments.format, output)?;
+        explain(&plan, &query_context, pattern, arguments.format, output)?;
         return Ok(Outcome::Well);
     }
     let Some(target) = target else {
@@ -51,7 +51,7 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
     let target = target::open_loaded(&target).await?;
     let mut times = Vec::new();
     let answer = loop {
-        let answer = answer(target.as_ref(), &ground.table, &plan, arguments.all).await;
+        let answer = answer(target.as_ref(), &query_context.table, &plan, arguments.all).await;
         let answer = answer.map_err(refused)?;
         times.push(answer.elapsed);
         if times.len() >= usize::try_from(arguments.repeat).unwrap_or(usize::MAX) {
@@ -61,7 +61,13 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
     times.sort_unstable();
     let place = target.place();
     show(
-        &answer, &times, &ground, pattern, &place, &arguments, output,
+        &answer,
+        &times,
+        &query_context,
+        pattern,
+        &place,
+        &arguments,
+        output,
     )?;
     let is_text = |parameter: &Parameter| parameter.kind == ParameterKind::Text;
     if answer.items.is_empty() && schema.is_none() && pattern.parameters.iter().any(is_text) {
@@ -161,7 +167,7 @@ fn is_day(text: &str) -> bool {
 }
 
 fn listed(
-    ground: &QueryContext,
+    query_context: &QueryContext,
     format: QueryFormat,
     output: &OutputStreams,
 ) -> Result<(), Failure> {
@@ -182,15 +188,15 @@ fn listed(
         })
     };
     match format {
-        QueryFormat::Table if ground.patterns.is_empty() => {
+        QueryFormat::Table if query_context.patterns.is_empty() => {
             output.text("the mapping has no access patterns")
         }
-        QueryFormat::Table => output.text(&patterns::list(ground)),
-        QueryFormat::Json => {
-            output.json(&json!({ "patterns": ground.patterns.iter().map(of).collect::<Vec<_>>() }))
-        }
+        QueryFormat::Table => output.text(&patterns::list(query_context)),
+        QueryFormat::Json => output.json(
+            &json!({ "patterns": query_context.patterns.iter().map(of).collect::<Vec<_>>() }),
+        ),
         QueryFormat::Ndjson => {
-            let lines = ground
+            let lines = query_context
                 .patterns
                 .iter()
                 .map(|pattern| format!("{}\n", of(pattern)));
@@ -201,14 +207,14 @@ fn listed(
 
 fn explain(
     plan: &CallPlan,
-    ground: &QueryContext,
+    query_context: &QueryContext,
     pattern: &AccessPattern,
     format: QueryFormat,
     output: &OutputStreams,
 ) -> Result<(), Failure> {
     let requests = plan.requests.iter();
     let requests: Vec<(&str, Json)> = requests
-        .map(|request| request_value(request, &ground.table.name))
+        .map(|request| request_value(request, &query_context.table.name))
         .collect();
     let of =
         |(operation, request): &(&str, Json)| json!({ "operation": operation, "request": request });
@@ -247,7 +253,7 @@ fn explain(
 fn show(
     answer: &CallResult,
     times: &[Duration],
-    ground: &QueryContext,
+    query_context: &QueryContext,
     pattern: &AccessPattern,
     place: &str,
     arguments: &Query,
@@ -259,7 +265,7 @@ fn show(
             if !answer.items.is_empty() {
                 let width = comfy_table::Table::new().width().unwrap_or(COLUMNS);
                 let room = (!arguments.wide).then(|| usize::from(width));
-                let table = table::table(&answer.items, &ground.table, arguments.keys, room);
+                let table = table::table(&answer.items, &query_context.table, arguments.keys, room);
                 output.text(&table)?;
             }
         }
@@ -274,7 +280,7 @@ fn show(
         QueryFormat::Json => {
             return output.json(&json!({
                 "pattern": &*pattern.name,
-                "table": ground.table.name,
+                "table": query_context.table.name,
                 "place": place,
                 "items": answer.items.iter().map(item_value).collect::<Vec<_>>(),
                 "pages": answer.pages,

@@ -16,7 +16,7 @@ use crate::format::address::without_logins;
 const TIPS: &[(&str, &str)] = &[
     (
         "<MAPPING>",
-        "`dynafold init --source URL` writes a starter mapping",
+        "`dynafold init --source URL` writes a first mapping",
     ),
     (
         "--target ",

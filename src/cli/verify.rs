@@ -22,10 +22,11 @@ pub(super) async fn run(arguments: Verify, output: &OutputStreams) -> Result<Out
     if let Some(export) = &arguments.target.against_export {
         let url = arguments.source.url()?;
         let how = (arguments.format, EXAMPLES);
+        let export = Box::pin(export::place(export, &arguments.target.s3())).await?;
         Box::pin(export::compare(
             &arguments.mapping,
             url,
-            export,
+            &export,
             how,
             output,
         ))

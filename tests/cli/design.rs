@@ -1,6 +1,5 @@
 //! `design`: what it proposes goes through check, migrate, verify and verify --patterns untouched.
 
-use dynafold::mapping::yaml::parse;
 use serde_json::Value;
 
 use crate::patterns::EXAMPLES;
@@ -21,12 +20,28 @@ impl Proposal {
     /// Proposes a table, with a workload or without one. `code`: how `design` ends.
     fn new(source: &str, workload: Option<&str>, code: i32) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name).display().to_string();
-        let (mapping, file) = (path("design.yaml"), path("workload.sql"));
-        let mut arguments = vec!["design", "--source", source, "-o", &mapping];
+        let file = folder.path().join("workload.sql").display().to_string();
         if let Some(workload) = workload {
             std::fs::write(&file, workload).unwrap();
-            arguments.extend(["--workload", &file]);
+        }
+        Self::in_folder(source, folder, workload.map(|_| &*file), code)
+    }
+
+    /// Proposes a table for the workload of a file.
+    fn of(source: &str, workload: &str, code: i32) -> Self {
+        Self::in_folder(source, tempfile::tempdir().unwrap(), Some(workload), code)
+    }
+
+    fn in_folder(
+        source: &str,
+        folder: tempfile::TempDir,
+        workload: Option<&str>,
+        code: i32,
+    ) -> Self {
+        let mapping = folder.path().join("design.yaml").display().to_string();
+        let mut arguments = vec!["design", "--source", source, "-o", &mapping];
+        if let Some(workload) = workload {
+            arguments.extend(["--workload", workload]);
         }
         arguments.extend(["--format", "json"]);
         let report = dynafold(&arguments).exits(code).json();
@@ -43,6 +58,23 @@ impl Proposal {
 
     fn mapping(&self) -> String {
         std::fs::read_to_string(self.path("design.yaml")).unwrap()
+    }
+
+    /// What a mapping made by hand costs, and the proposal, under the workload of the former.
+    fn compared(&self, by_hand: &str) -> Value {
+        let own = self.path("design.yaml");
+        let workload = ["--workload", by_hand, "--format", "json"];
+        let compare = [
+            "design",
+            "--source",
+            &self.source,
+            "--compare",
+            by_hand,
+            &own,
+        ];
+        dynafold(&[&compare[..], &workload].concat())
+            .exits(0)
+            .json()
     }
 
     /// The reads that are not served, by name.
@@ -84,9 +116,9 @@ fn verdicts(report: &Value) -> Vec<(&str, &str)> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_queries_of_pagila_and_northwind_are_served_by_one_request_each() {
     let Some(folder) = folder() else { return };
-    for (name, dump, indexes) in [
-        ("pagila", "pagila/pagila.sql.gz", 1),
-        ("northwind", "northwind/northwind-pg.sql.gz", 3),
+    for (name, dump, most) in [
+        ("pagila", "pagila/pagila.sql.gz", 2),
+        ("northwind", "northwind/northwind-pg.sql.gz", 4),
     ] {
         let workload = std::fs::read_to_string(folder.join(format!("queries/{name}.sql"))).unwrap();
         let database = Dataset::postgres(&folder, dump).await;
@@ -96,10 +128,7 @@ async fn the_queries_of_pagila_and_northwind_are_served_by_one_request_each() {
         for read in reads {
             assert_eq!(read["served"]["requests"], 1, "{read:#}");
         }
-        assert_eq!(
-            proposal.report["indexes"].as_array().unwrap().len(),
-            indexes
-        );
+        assert!(proposal.report["indexes"].as_array().unwrap().len() <= most);
         let asked = proposal.holds(0);
         assert_eq!(verdicts(&asked).len(), 8, "{asked:#}");
         // The order of the statements does not matter.
@@ -124,21 +153,103 @@ async fn without_a_workload_keys_and_foreign_keys_are_served() {
     ];
     for mysql in Dataset::mysql(&folder, &files, "sakila", "").await {
         let proposal = Proposal::new(&mysql.url(), None, 0);
-        // All films have no other original language, so that there is nothing to compare.
-        let asked = proposal.holds(3);
-        let verdicts = verdicts(&asked);
-        let not: Vec<&(&str, &str)> = verdicts
-            .iter()
-            .filter(|(_, verdict)| !["proved", "agrees"].contains(verdict))
-            .collect();
-        let original = "film_of_language_by_original_language_id";
-        assert_eq!(not, [&(original, "not_proved")]);
+        // No film has another original language: there would be nothing to find.
+        let left = serde_json::json!([
+            "film_of_language_by_original_language_id: original_language_id is NULL in all rows of film",
+            "inventory_of_store: a row of store has about 2,291 rows of inventory, too many for a list",
+            "payment_of_staff: a row of staff has about 8,025 rows of payment, too many for a list",
+            "rental_of_staff: a row of staff has about 8,022 rows of rental, too many for a list",
+        ]);
+        assert_eq!(proposal.report["not_guessed"], left);
+        let asked = proposal.holds(0);
+        assert_eq!(verdicts(&asked).len(), 36, "{asked:#}");
         mysql.drop().await;
     }
+    for (dump, left, served) in [
+        ("pagila/pagila.sql.gz", 4, 34),
+        ("northwind/northwind-pg.sql.gz", 4, 23),
+    ] {
+        let database = Dataset::postgres(&folder, dump).await;
+        let proposal = Proposal::new(&database.url(), None, 0);
+        let not_guessed = proposal.report["not_guessed"].as_array().unwrap();
+        assert_eq!(not_guessed.len(), left, "{not_guessed:#?}");
+        let asked = proposal.holds(0);
+        assert_eq!(verdicts(&asked).len(), served, "{asked:#}");
+        database.drop().await;
+    }
+    let sqlite = Dataset::sqlite(&folder, "northwind/northwind.sqlite");
+    let proposal = Proposal::new(&sqlite.url(), None, 0);
+    let asked = proposal.holds(0);
+    assert_eq!(verdicts(&asked).len(), 22, "{asked:#}");
+}
+
+/// Of tables without rows everything is guessed, so that there is a proposal.
+#[tokio::test]
+async fn where_no_table_has_rows_all_reads_are_guessed() {
+    let rows = "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY, a_id INTEGER REFERENCES a);";
+    let source = Database::new(rows).await;
+    let proposal = Proposal::new(&source.url(), None, 0);
+    assert_eq!(proposal.report["reads"].as_array().unwrap().len(), 3);
+    source.run("INSERT INTO a VALUES (1)").await;
+    let proposal = Proposal::new(&source.url(), None, 0);
+    assert_eq!(proposal.report["reads"].as_array().unwrap().len(), 1);
+    proposal.holds(0);
+}
+
+/// A parent by its unique number with its children, figures, shards.
+const SHAPES: &str = "
+    CREATE TABLE users (id INTEGER NOT NULL PRIMARY KEY, nickname VARCHAR(20) NOT NULL, city VARCHAR(20) NOT NULL);
+    CREATE TABLE parcels (id INTEGER NOT NULL PRIMARY KEY, tracking_no VARCHAR(20) NOT NULL UNIQUE, status VARCHAR(10) NOT NULL);
+    CREATE TABLE events (parcel_id INTEGER NOT NULL REFERENCES parcels, seq INTEGER NOT NULL, kind VARCHAR(10) NOT NULL, PRIMARY KEY (parcel_id, seq));
+    CREATE TABLE comments (id INTEGER NOT NULL PRIMARY KEY, from_id INTEGER NOT NULL REFERENCES users, to_id INTEGER NOT NULL REFERENCES users,
+      stars INTEGER NOT NULL);
+    CREATE TABLE votes (id INTEGER NOT NULL PRIMARY KEY, candidate VARCHAR(10) NOT NULL, at TIMESTAMP NOT NULL);
+    INSERT INTO users WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20) SELECT i, 'nick' || i, 'c' || i % 3 FROM n;
+    INSERT INTO parcels WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) SELECT i, 'T' || i, 's' || i % 3 FROM n;
+    INSERT INTO events WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120) SELECT 1 + i % 40, i, 'k' || i % 4 FROM n;
+    INSERT INTO comments WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 700) SELECT i, 1 + i * 7 % 20, 1 + i % 5, i % 6 FROM n;
+    INSERT INTO votes WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT i, 'c' || i % 2,
+      strftime('%Y-%m-%d %H:%M:%S', '2026-01-01', '+' || (i * 7) || ' minutes') FROM n;";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn figures_shards_and_other_unique_keys_are_served_and_hold() {
+    let source = Database::new(SHAPES).await;
+    let workload = "
+        -- track (900/s) by another key than the row's
+        SELECT p.id, p.tracking_no, p.status, e.seq, e.kind FROM parcels p LEFT JOIN events e ON e.parcel_id = p.id WHERE p.tracking_no = :no ORDER BY e.seq;
+        -- about (60/s)
+        SELECT c.id, c.stars, f.nickname FROM comments c JOIN users f ON f.id = c.from_id WHERE c.to_id = :u ORDER BY c.id DESC LIMIT 20;
+        -- rating (500/s) over many
+        SELECT AVG(stars) AS mean, COUNT(*) AS number FROM comments WHERE to_id = :u;
+        -- board (5/s) all groups, the largest first
+        SELECT to_id, COUNT(*) AS number, SUM(stars) AS stars FROM comments WHERE stars > 0 GROUP BY to_id ORDER BY number DESC, to_id LIMIT 3;
+        -- cities (1/s)
+        SELECT DISTINCT city FROM users;
+        -- votesOf (50/s) more votes than a partition takes
+        SELECT id, at FROM votes WHERE candidate = :c AND at >= :a AND at < :b ORDER BY at;
+        -- vote (20000/s)
+        INSERT INTO votes (id, candidate, at) VALUES (:id, :c, :at);
+        -- comment (20/s)
+        INSERT INTO comments (id, from_id, to_id, stars) VALUES (:id, :f, :t, :s);";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    let mapping = proposal.mapping();
+    let requests = |name: &str| {
+        let mut reads = proposal.report["reads"].as_array().unwrap().iter();
+        let read = reads.find(|read| read["name"] == name).unwrap();
+        read["served"]["requests"].as_u64().unwrap()
+    };
+    for name in ["about", "board", "cities", "rating", "track"] {
+        assert_eq!(requests(name), 1, "{name}: {mapping}");
+    }
+    assert!(requests("votesOf") > 10, "{mapping}");
+    assert!(mapping.contains("{* | shard("), "{mapping}");
+    assert!(mapping.contains("GROUP BY"), "{mapping}");
+    let asked = proposal.holds(0);
+    assert_eq!(verdicts(&asked).len(), 6, "{asked:#}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_access_patterns_of_the_worked_examples_are_served_or_a_reason_is_given() {
+async fn the_worked_examples_are_served_for_no_more_than_by_hand() {
     // What no Query over the tables' rows gives.
     let not = [
         ("devices", "listErrorsOfDay"),
@@ -151,18 +262,10 @@ async fn the_access_patterns_of_the_worked_examples_are_served_or_a_reason_is_gi
         ("reviews", "listReviewsOfProduct"),
         ("votes", "getTotalOfCandidate"),
     ];
+    let mut dearer: Vec<String> = Vec::new();
     for (name, migration, _) in EXAMPLES {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/");
-        let text = std::fs::read_to_string(format!("{root}{name}.yaml")).unwrap();
-        let mapping = parse(&text).unwrap();
-        let patterns = mapping.get("access_patterns").unwrap();
-        let mut workload = String::new();
-        for pattern in patterns.entries() {
-            let said = |key: &str| pattern.value.get(key).and_then(|node| node.text());
-            let Some(sql) = said("sql") else { continue };
-            let rate = said("rate").unwrap_or("1");
-            workload.push_str(&format!("-- {} ({rate}/s)\n{sql};\n", pattern.key));
-        }
+        let by_hand = format!("{root}{name}.yaml");
         let source = Source::on_sqlite(migration).await;
         let expected: Vec<&str> = not
             .iter()
@@ -170,9 +273,196 @@ async fn the_access_patterns_of_the_worked_examples_are_served_or_a_reason_is_gi
             .map(|(_, read)| *read)
             .collect();
         let code = if expected.is_empty() { 0 } else { 3 };
-        let proposal = Proposal::new(&source.url(), Some(&workload), code);
+        let proposal = Proposal::of(&source.url(), &by_hand, code);
         assert_eq!(proposal.not_served(), expected, "{name}");
         proposal.holds(0);
+        // Its SQL is PostgreSQL's.
+        if *name == "game" {
+            continue;
+        }
+        let priced = proposal.compared(&by_hand);
+        let cost =
+            |at: usize, read: usize| priced[at]["reads"][read]["served"]["usd_month"].as_f64();
+        let reads = 0..priced[0]["reads"].as_array().unwrap().len();
+        // What both serve.
+        let both: Vec<(f64, f64)> = reads
+            .filter_map(|read| cost(0, read).zip(cost(1, read)))
+            .collect();
+        let sum = |all: &[(f64, f64)], first: bool| -> f64 {
+            all.iter()
+                .map(|(hand, own)| if first { *hand } else { *own })
+                .sum()
+        };
+        let writes = |at: usize| priced[at]["usd_writes"].as_f64().unwrap();
+        let (hand, own) = (sum(&both, true) + writes(0), sum(&both, false) + writes(1));
+        if own > hand * 1.000_001 {
+            dearer.push(format!("{name}: {own:.2} instead of {hand:.2}"));
+        }
+    }
+    assert!(dearer.len() <= 3, "{dearer:#?}");
+}
+
+/// A workload that was written to be hard.
+struct Hard {
+    name: &'static str,
+    rows: &'static str,
+    workload: &'static str,
+    /// The reads that no Query serves.
+    not: &'static [&'static str],
+    /// Indexes that an expert does with.
+    indexes: usize,
+    /// The kinds of traps, each with a statement that is concerned.
+    traps: &'static [(&'static str, &'static str)],
+}
+
+/// Weighted reads and writes, look-alikes, NULL in keys, case, hierarchies, and the traps that a report must name.
+const HARD: [Hard; 3] = [
+    Hard {
+        name: "auction",
+        rows: include_str!("design/auction.sql"),
+        workload: include_str!("design/auction-workload.sql"),
+        not: &[],
+        indexes: 3,
+        traps: &[
+            ("counter", "countBid (items.nb_of_bids, 25/s)"),
+            ("all in one partition", "browseCategories"),
+            ("unbounded list", "aboutMeSelling"),
+            ("index on what changes often", "countBid"),
+            ("unique", "users(nickname)"),
+        ],
+    },
+    Hard {
+        name: "misleading",
+        rows: include_str!("design/misleading.sql"),
+        workload: include_str!("design/misleading-workload.sql"),
+        not: &["byYear", "either", "recentlyViewed", "wide"],
+        indexes: 4,
+        traps: &[
+            ("counter under contention", "view (documents.view_count"),
+            ("large columns", "body of documents"),
+            ("OFFSET", "page"),
+            ("case", "signIn (email)"),
+            ("NULL in keys", "handle (handle)"),
+            ("audit columns", "documents.updated_by"),
+        ],
+    },
+    Hard {
+        name: "traps",
+        rows: include_str!("design/traps.sql"),
+        workload: include_str!("design/traps-workload.sql"),
+        not: &["everything", "textSearch"],
+        indexes: 5,
+        traps: &[
+            ("counter under contention", "count (counters.value, 2500/s)"),
+            ("few distinct values", "activeMembers (is_active)"),
+            ("skewed values", "articleList (status: "),
+            ("large columns", "body of articles"),
+            ("unbounded list", "notifications"),
+            ("many items at once", "purge"),
+            ("TTL", "notifications.expires_at (purge)"),
+            ("soft delete", "articles.deleted_at (not asked by"),
+            ("OFFSET", "articlesPage"),
+            ("case", "memberByEmail (email)"),
+            ("unique", "members(email)"),
+            ("numbers as text", "legacyOrder (legacy_id)"),
+            ("NULL in keys", "referred (referrer_id)"),
+            ("no declared reference", "members.referrer_id"),
+            ("reference by a join alone", "parts.shelf to drawers"),
+            ("audit columns", "members.created_by"),
+            ("personal data in keys", "memberByEmail (email)"),
+            ("personal data in copies", "article (email)"),
+            ("guessed rates", "1 of "),
+        ],
+    },
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hard_workloads_are_served_or_a_true_reason_is_given() {
+    for Hard {
+        name,
+        rows,
+        workload,
+        not,
+        indexes,
+        traps,
+    } in HARD
+    {
+        let source = Database::new(rows).await;
+        let code = if not.is_empty() { 0 } else { 3 };
+        let proposal = Proposal::new(&source.url(), Some(workload), code);
+        assert_eq!(proposal.not_served(), not, "{name}");
+        // One request each, but for a key that is spread over shards.
+        for read in proposal.report["reads"].as_array().unwrap() {
+            let requests = &read["served"]["requests"];
+            let is_spread = read["name"] == "hitsOfSite" && *requests == 2;
+            let is_one = requests.is_null() || *requests == 1;
+            assert!(is_one || is_spread, "{name}: {read:#}");
+        }
+        let made = proposal.report["indexes"].as_array().unwrap();
+        assert!(made.len() <= indexes, "{name}: {made:#?}");
+        let warnings = proposal.report["warnings"].as_array().unwrap();
+        for (kind, concerned) in traps {
+            let is_named = |line: &Value| {
+                let line = line.as_str().unwrap();
+                line.starts_with(&format!("{kind}: ")) && line.contains(concerned)
+            };
+            assert!(
+                warnings.iter().any(is_named),
+                "{name}: {kind}, {concerned}: {warnings:#?}"
+            );
+        }
+        // Each statement stands in the report once.
+        let all = ["reads", "writes"]
+            .iter()
+            .flat_map(|kind| proposal.report[kind].as_array().unwrap());
+        let mut names: Vec<&str> = all.map(|one| one["name"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        let lines = workload.lines().filter_map(|line| line.strip_prefix("-- "));
+        let mut said: Vec<&str> = lines.filter_map(|line| line.split(' ').next()).collect();
+        said.sort_unstable();
+        assert_eq!(names, said, "{name}");
+        let asked = proposal.holds(0);
+        assert!(
+            verdicts(&asked)
+                .iter()
+                .all(|(_, verdict)| ["proved", "agrees"].contains(verdict)),
+            "{asked:#}"
+        );
+        let mut statements: Vec<&str> = workload.split_inclusive(";\n").collect();
+        statements.reverse();
+        let again = Proposal::new(&source.url(), Some(&statements.concat()), code);
+        assert_eq!(again.mapping(), proposal.mapping(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn pins_are_kept_or_refused_with_the_reason() {
+    let source = Database::new(FORUM).await;
+    let reads = "-- get (400/s)\nSELECT * FROM posts WHERE id = 1;";
+    let free = Proposal::new(&source.url(), Some(reads), 0).mapping();
+    assert!(free.contains("key: { PK: \"POSTS#{id}\""), "{free}");
+    let pinned = format!("-- keep: posts beside members\n{reads}");
+    let proposal = Proposal::new(&source.url(), Some(&pinned), 0);
+    let kept = proposal.mapping();
+    assert!(
+        kept.contains("key: { PK: \"MEMBERS#{member_id}\""),
+        "{kept}"
+    );
+    proposal.holds(0);
+    for (pin, why) in [
+        ("members beside posts", "no foreign key leads there"),
+        (
+            "posts beside nothing",
+            "the schema does not have both tables",
+        ),
+        ("posts members", "write `-- keep: CHILD beside PARENT`"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("w.sql").display().to_string();
+        std::fs::write(&file, format!("-- keep: {pin}\n{reads}")).unwrap();
+        let url = source.url();
+        let told = dynafold(&["design", "--source", &url, "--workload", &file, "-o", "-"]).exits(2);
+        assert!(told.stderr.contains(why), "{}", told.stderr);
     }
 }
 
@@ -191,8 +481,6 @@ async fn what_no_query_serves_is_listed_with_the_way_out() {
         SELECT * FROM posts WHERE id = 1;
         -- search (1/s)
         SELECT id FROM posts WHERE body LIKE '%x%';
-        -- total (1/s)
-        SELECT count(*) FROM posts WHERE member_id = 1;
         -- page (1/s)
         SELECT id FROM posts WHERE member_id = 1 ORDER BY id LIMIT 10 OFFSET 20;
         -- either (1/s)
@@ -202,24 +490,21 @@ async fn what_no_query_serves_is_listed_with_the_way_out() {
         -- new (5/s)
         INSERT INTO posts VALUES (:id, :member, :state, :at, :body);";
     let proposal = Proposal::new(&source.url(), Some(workload), 3);
-    assert_eq!(
-        proposal.not_served(),
-        ["either", "page", "search", "total", "tree"]
-    );
+    assert_eq!(proposal.not_served(), ["either", "search", "tree"]);
     let of = |name: &str| {
         let mut reads = proposal.report["reads"].as_array().unwrap().iter();
         reads.find(|read| read["name"] == name).unwrap()
     };
     for (name, way) in [
         ("search", "OpenSearch"),
-        ("total", "counter item"),
-        ("page", "LastEvaluatedKey"),
         ("either", "one Query for each part"),
         ("tree", "path"),
     ] {
         let instead = of(name)["instead"].as_str().unwrap();
         assert!(instead.contains(way), "{name}: {instead}");
     }
+    let notes = of("page")["served"]["notes"].to_string();
+    assert!(notes.contains("LastEvaluatedKey"), "{notes}");
     assert_eq!(of("get")["served"]["consistent"], true);
     assert_eq!(proposal.report["writes"][0]["name"], "new");
     assert!(proposal.mapping().contains("# Not served by a Query:"));
@@ -257,8 +542,6 @@ async fn traps_of_sql_are_served_as_the_database_answers() {
         SELECT c_id, n, a, b FROM l WHERE c_id = 3 ORDER BY a, b;
         -- both (10/s) the delimiter in values
         SELECT c_id, n FROM l WHERE a = 'x' AND b = 'y#z';
-        -- lower (10/s)
-        SELECT id FROM c WHERE lower(nick) = lower('AB');
         -- clash (10/s) a column named like the key of an index
         SELECT id FROM c WHERE GSI1PK = 'k';
         -- same (10/s) two columns of one name
@@ -267,15 +550,422 @@ async fn traps_of_sql_are_served_as_the_database_answers() {
         SELECT p.id, p.name, c.id AS child, c.at, l.n FROM p LEFT JOIN c ON c.p_id = p.id LEFT JOIN l ON l.c_id = c.id WHERE p.id = 2;";
     let proposal = Proposal::new(&source.url(), Some(workload), 0);
     let asked = proposal.holds(0);
-    assert_eq!(verdicts(&asked).len(), 12, "{asked:#}");
+    assert_eq!(verdicts(&asked).len(), 11, "{asked:#}");
     let mapping = proposal.mapping();
     assert!(mapping.contains("key_escape: percent"), "{mapping}");
     assert!(mapping.contains("items: [P, C, L]"), "{mapping}");
     // A range that is strict and does not end, and what is not the same everywhere, is not served in silence.
     let refused = "-- nulls (1/s)\nSELECT id FROM c WHERE g = 1 ORDER BY nick NULLS LAST;
+        -- lower (1/s)\nSELECT id FROM c WHERE lower(nick) = 'ab';
+        -- like (1/s)\nSELECT id FROM c WHERE nick LIKE 'a%';
         -- b (1/s)\nSELECT id FROM c WHERE g = 1 AND (at, id) < ('2026-01-02', 7);";
     let proposal = Proposal::new(&source.url(), Some(refused), 3);
     assert_eq!(proposal.not_served(), ["b", "nulls"]);
+}
+
+/// Too many rows for an application to sort: NULL, the empty text and what is below `!` in a range and an order.
+const ORDERED: &str = "
+    CREATE TABLE t (id INTEGER PRIMARY KEY, g INTEGER NOT NULL, name TEXT, sku TEXT NOT NULL, qty INTEGER, v);
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
+    INSERT INTO t SELECT i, 1, CASE i % 8 WHEN 0 THEN NULL WHEN 1 THEN '' WHEN 2 THEN ' lead' WHEN 3 THEN '!bang'
+      WHEN 4 THEN '\"q\"' WHEN 5 THEN 'bob' WHEN 6 THEN 'zed' ELSE '~' END,
+      'sku' || (i % 7), CASE WHEN i % 5 = 0 THEN NULL ELSE i END, i * 1.5 FROM n;";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ranges_and_orders_have_null_and_short_texts_where_the_database_has_them() {
+    let source = Database::new(ORDERED).await;
+    for read in [
+        "SELECT id, name FROM t WHERE g = 1 AND name < 'm' ORDER BY name",
+        "SELECT id, name FROM t WHERE g = 1 AND name > 'm' ORDER BY name DESC",
+        "SELECT id, name FROM t WHERE g = 1 AND name BETWEEN '' AND 'm'",
+        "SELECT id, name FROM t WHERE g = 1 ORDER BY name",
+        "SELECT id, name FROM t WHERE g = 1 ORDER BY name, id",
+        "SELECT id, sku, qty FROM t WHERE g = 1 ORDER BY sku, qty DESC",
+        "SELECT id FROM t WHERE g = 1 ORDER BY name DESC",
+    ] {
+        let workload = format!("-- read (5/s)\n{read};");
+        let proposal = Proposal::new(&source.url(), Some(&workload), 0);
+        assert!(proposal.mapping().contains("GSI1"), "{read}");
+        proposal.holds(0);
+    }
+    let refused = "-- sorted (5/s)\nSELECT id, v FROM t WHERE g = 1 ORDER BY v;
+        -- from (5/s)\nSELECT id, v FROM t WHERE g = 1 AND v > 5;";
+    let proposal = Proposal::new(&source.url(), Some(refused), 3);
+    assert_eq!(proposal.not_served(), ["from", "sorted"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn texts_are_compared_as_each_database_compares_them() {
+    let rows = |product: &str| {
+        let bytes = match product {
+            "postgres" => "COLLATE \"C\"",
+            "sqlite" => "",
+            _ => "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+        };
+        format!(
+            "CREATE TABLE t (id int PRIMARY KEY, g int NOT NULL, name varchar(20) {bytes}, ch char(5) {bytes} NOT NULL);
+            INSERT INTO t VALUES (1, 1, 'bob', 'ab'), (2, 1, NULL, 'b'), (3, 1, ' lead', 'ab'), (4, 1, 'zz', 'c'),
+              (5, 1, 'a_b', 'd'), (6, 1, 'axb', 'd'), (7, 1, 'a%b', 'd'), (8, 1, '', 'd');"
+        )
+    };
+    let workload = "
+        -- above (5/s)
+        SELECT id, name FROM t WHERE g = 1 AND name > 'm' ORDER BY name;
+        -- below (5/s)
+        SELECT id, name FROM t WHERE g = 1 AND name < 'm' ORDER BY name;
+        -- char (5/s)
+        SELECT id, ch FROM t WHERE ch = 'ab';
+        -- meant (5/s)
+        SELECT id, ch FROM t WHERE g = :g AND ch = 'ab';
+        -- like (5/s)
+        SELECT id, name FROM t WHERE g = 1 AND name LIKE 'a%';";
+    for source in Source::each(rows).await {
+        let proposal = Proposal::new(&source.url(), Some(workload), 0);
+        proposal.holds(0);
+        // SQLite's LIKE takes the case of ASCII letters alone for equal.
+        let letters = format!(
+            "{}INSERT INTO t VALUES (9, 1, 'É', 'd');",
+            rows(source.product())
+        );
+        if source.product() == "sqlite" {
+            let other = Database::new(&letters).await;
+            let proposal = Proposal::new(&other.url(), Some(workload), 3);
+            assert_eq!(proposal.not_served(), ["like"]);
+        }
+        source.drop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_delimiter_in_the_data_leaves_the_order_of_texts_alone() {
+    let rows = "
+        CREATE TABLE c (id INTEGER PRIMARY KEY, name TEXT NOT NULL, region TEXT NOT NULL);
+        CREATE TABLE o (id INTEGER PRIMARY KEY, cid INTEGER NOT NULL REFERENCES c, city TEXT NOT NULL);
+        INSERT INTO c VALUES (1, 'Ann', 'a#b');
+        INSERT INTO o VALUES (1, 1, 'Oslo'), (2, 1, 'Bonn'), (3, 1, 'Rome'), (4, 1, 'a#b');";
+    let source = Database::new(rows).await;
+    let collection = "-- whole (5/s)
+        SELECT c.name, o.id AS oid, o.city FROM c JOIN o ON o.cid = c.id WHERE c.id = 1 ORDER BY o.city, o.id;";
+    let proposal = Proposal::new(&source.url(), Some(collection), 0);
+    assert!(!proposal.mapping().contains("key_escape"));
+    proposal.holds(0);
+}
+
+/// Tables, statements over them, those that no Query serves, and what is noted of the others.
+const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
+    // A second equality in ON: of another tenant's customer nothing is copied, and an inner join leaves its row out.
+    (
+        "CREATE TABLE c (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, name TEXT NOT NULL);
+         CREATE TABLE o (id INTEGER PRIMARY KEY, cid INTEGER NOT NULL REFERENCES c, tenant INTEGER NOT NULL, status TEXT NOT NULL);
+         INSERT INTO c VALUES (1, 7, 'Ann'), (2, 8, 'Bob');
+         INSERT INTO o VALUES (1, 1, 7, 'open'), (2, 1, 8, 'open'), (3, 2, 8, 'open');",
+        "-- inner (5/s)\nSELECT o.id, c.name FROM o JOIN c ON c.id = o.cid AND c.tenant = o.tenant WHERE o.id = 2;
+         -- outer (5/s)\nSELECT o.id, c.name FROM o LEFT JOIN c ON c.id = o.cid AND c.tenant = o.tenant WHERE o.tenant = 8 ORDER BY o.id;
+         -- where (5/s)\nSELECT o.status, c.name FROM o LEFT JOIN c ON c.id = o.cid WHERE c.tenant = o.tenant AND o.status = 'open';
+         -- unit (5/s)\nSELECT o.id, c.name FROM o LEFT JOIN (c JOIN o p ON p.id = c.id) ON c.id = o.cid WHERE o.id = 2;",
+        &["unit", "where"],
+        &[],
+    ),
+    // USING, where another table has the column too.
+    (
+        "CREATE TABLE c (id INTEGER PRIMARY KEY, x INTEGER NOT NULL);
+         CREATE TABLE p (id INTEGER PRIMARY KEY, x INTEGER NOT NULL UNIQUE, cid INTEGER NOT NULL REFERENCES c);
+         CREATE TABLE o (no INTEGER PRIMARY KEY, x INTEGER NOT NULL REFERENCES p (x));
+         INSERT INTO c VALUES (1, 5); INSERT INTO p VALUES (1, 6, 1); INSERT INTO o VALUES (1, 6);",
+        "-- using (5/s)\nSELECT o.no, p.id, c.x AS cx FROM o JOIN p USING (x) JOIN c ON c.id = p.cid WHERE o.no = 1;",
+        &["using"],
+        &[],
+    ),
+    // A parent that is not there, or that a row is without.
+    (
+        "CREATE TABLE c (id INTEGER PRIMARY KEY, n TEXT NOT NULL);
+         CREATE TABLE o (id INTEGER PRIMARY KEY, cid INTEGER REFERENCES c, seq INTEGER);
+         CREATE TABLE l (oid INTEGER NOT NULL REFERENCES o, no INTEGER NOT NULL, PRIMARY KEY (oid, no));
+         INSERT INTO c VALUES (1, 'Ann'); INSERT INTO o VALUES (1, 1, 5), (2, NULL, 6); INSERT INTO l VALUES (1, 1), (2, 1), (77, 1);",
+        "-- order (5/s)\nSELECT o.seq, c.n, l.no FROM o JOIN l ON l.oid = o.id JOIN c ON c.id = o.cid WHERE o.id = 2;",
+        &[],
+        &[
+            "the answer has the o also where it has no c",
+            "the answer has the l also where it has no o",
+        ],
+    ),
+    // No foreign key: what the join says is one.
+    (
+        "CREATE TABLE o (id INTEGER PRIMARY KEY, status TEXT NOT NULL);
+         CREATE TABLE l (oid INTEGER NOT NULL, no INTEGER NOT NULL, sku TEXT NOT NULL, PRIMARY KEY (oid, no));
+         INSERT INTO o VALUES (1, 'open'); INSERT INTO l VALUES (1, 1, 'x'), (77, 1, 'q');",
+        "-- inner (5/s)\nSELECT o.status, l.no, l.sku FROM o JOIN l ON l.oid = o.id WHERE o.id = 1;
+         -- outer (5/s)\nSELECT o.status, l.no, l.sku FROM o LEFT JOIN l ON l.oid = o.id WHERE o.id = 1;",
+        &[],
+        &["the answer has the l also where it has no o"],
+    ),
+    // The parent's key by the child's column, and a parent without children.
+    (
+        "CREATE TABLE c (id INTEGER PRIMARY KEY, n TEXT NOT NULL);
+         CREATE TABLE o (id INTEGER PRIMARY KEY, cid INTEGER NOT NULL REFERENCES c, note TEXT);
+         INSERT INTO c VALUES (1, 'Ann'), (2, 'Bob'); INSERT INTO o VALUES (1, 1, 'x');",
+        "-- orders (5/s)\nSELECT c.n, o.note FROM o JOIN c ON c.id = o.cid WHERE o.cid = 1;",
+        &[],
+        &["the answer has the c itself also where it has no o"],
+    ),
+    // The parent's key beside the reference to it, where the parent is not there.
+    (
+        "CREATE TABLE o (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL);
+         CREATE TABLE tg (oid INTEGER NOT NULL REFERENCES o, tag TEXT NOT NULL, PRIMARY KEY (oid, tag));
+         INSERT INTO o VALUES (1, 5); INSERT INTO tg VALUES (1, 'a'), (2, 'b'), (9, 'a');",
+        "-- tags (5/s)\nSELECT tg.oid, tg.tag, o.seq, o.id FROM tg LEFT JOIN o ON o.id = tg.oid WHERE tg.tag = 'a';",
+        &[],
+        &[],
+    ),
+    // The parent's key that a filter needs has no other output's name.
+    (
+        "CREATE TABLE c (id INTEGER PRIMARY KEY, n INTEGER);
+         CREATE TABLE o (id INTEGER PRIMARY KEY, cid INTEGER REFERENCES c);
+         CREATE TABLE tg (oid INTEGER NOT NULL REFERENCES o, tag TEXT NOT NULL, PRIMARY KEY (oid, tag));
+         INSERT INTO c VALUES (7, 1), (8, 2); INSERT INTO o VALUES (1, 7), (2, 8); INSERT INTO tg VALUES (1, 'a'), (2, 'a');",
+        "-- tags (5/s)\nSELECT c.n, o.id FROM tg LEFT JOIN o ON o.id = tg.oid JOIN c ON c.id = o.cid WHERE tg.tag = 'a';",
+        &[],
+        &[],
+    ),
+    // Names with blanks, points, and words of SQL.
+    (
+        "CREATE TABLE \"Order Headers\" (id INTEGER PRIMARY KEY, city TEXT NOT NULL);
+         CREATE TABLE \"Order Details\" (id INTEGER PRIMARY KEY, \"Order ID\" INTEGER REFERENCES \"Order Headers\",
+           \"unit.price\" INTEGER NOT NULL, sku TEXT NOT NULL);
+         CREATE TABLE \"order\" (id INTEGER PRIMARY KEY, did INTEGER NOT NULL REFERENCES \"Order Details\", status TEXT NOT NULL, note TEXT);
+         INSERT INTO \"Order Headers\" VALUES (1, 'x'); INSERT INTO \"Order Details\" VALUES (1, 1, 5, 'a');
+         INSERT INTO \"order\" VALUES (1, 1, 'open', 'x'), (2, 1, 'done', NULL);",
+        "-- ranged (5/s)\nSELECT id FROM \"Order Details\" WHERE sku = 'a' AND \"unit.price\" > 3;
+         -- inner (5/s)\nSELECT d.id, h.id AS hid FROM \"Order Details\" d JOIN \"Order Headers\" h ON h.id = d.\"Order ID\" WHERE d.sku = 'a';
+         -- noted (5/s)\nSELECT status FROM \"order\" WHERE note IS NOT NULL;
+         -- cheap (5/s)\nSELECT o.id FROM \"order\" o JOIN \"Order Details\" d ON d.id = o.did WHERE d.\"unit.price\" IS NOT NULL;
+         -- open (5/s)\nSELECT status FROM \"order\" WHERE status = 'open';",
+        &[],
+        &[],
+    ),
+    // A line break in a literal.
+    (
+        "CREATE TABLE o (id INTEGER PRIMARY KEY, cid INTEGER NOT NULL, note TEXT);
+         INSERT INTO o VALUES (1, 1, 'a\nb'), (2, 1, 'a b');",
+        "-- lines (5/s)\nSELECT id FROM o WHERE cid = :cid AND note = 'a\nb';",
+        &[],
+        &[],
+    ),
+    // Children that hold a copy of another row of the parent's table.
+    (
+        "CREATE TABLE u (id INTEGER PRIMARY KEY, nick TEXT NOT NULL);
+         CREATE TABLE c (id INTEGER PRIMARY KEY, by_id INTEGER NOT NULL REFERENCES u, to_id INTEGER NOT NULL REFERENCES u, body TEXT NOT NULL);
+         INSERT INTO u VALUES (1, 'ann'), (2, 'bob'), (3, 'eve');
+         INSERT INTO c VALUES (1, 2, 1, 'x'), (2, 3, 1, 'y'), (3, 1, 2, 'z');",
+        "-- profile (50/s)\nSELECT u.nick, c.id AS cid, c.body FROM u LEFT JOIN c ON c.to_id = u.id WHERE u.id = :u;
+         -- about (50/s)\nSELECT c.id, c.body, f.nick FROM c JOIN u f ON f.id = c.by_id WHERE c.to_id = :u;",
+        &[],
+        &[],
+    ),
+    // A parent alone, by a key of the collection that has its children too.
+    (
+        "CREATE TABLE c (id INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
+         CREATE TABLE o (id INTEGER PRIMARY KEY, c_id INTEGER NOT NULL REFERENCES c, total INTEGER NOT NULL);
+         INSERT INTO c VALUES (1, 'e1', 'ann'), (2, 'e2', 'bob'); INSERT INTO o VALUES (1, 1, 5), (2, 1, 6), (3, 2, 5);",
+        "-- withOrders (50/s, strong)\nSELECT c.id, c.name, o.id AS oid, o.total FROM c LEFT JOIN o ON o.c_id = c.id WHERE c.email = :e;
+         -- byEmail (2000/s)\nSELECT id, name FROM c WHERE email = :e ORDER BY name LIMIT 2;",
+        &[],
+        &[],
+    ),
+    // A filter on a number, where another table has a text of that name.
+    (
+        "CREATE TABLE a (id INTEGER PRIMARY KEY, n VARCHAR(9));
+         CREATE TABLE b (id INTEGER PRIMARY KEY, g INTEGER NOT NULL, n INTEGER NOT NULL);
+         INSERT INTO a VALUES (1, '5'); INSERT INTO b VALUES (1, 1, 5), (2, 1, 6), (3, 2, 5);",
+        "-- ranged (50/s)\nSELECT id FROM b WHERE g = :g AND id < :i;
+         -- filtered (1/s)\nSELECT id, n FROM b WHERE g = :g AND n = :n;",
+        &[],
+        &[],
+    ),
+    // No figure is kept of rows that have no value: the application groups them.
+    (
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, note TEXT, n INTEGER NOT NULL);
+         INSERT INTO t VALUES (1, NULL, 1), (2, 'x', 2), (3, NULL, 2);",
+        "-- notes (9/s)\nSELECT DISTINCT note, n FROM t WHERE note IS NULL;
+         -- counts (9/s)\nSELECT note, count(*) AS number FROM t WHERE note IS NULL GROUP BY note;",
+        &[],
+        &[],
+    ),
+    // What is not the same at any time.
+    (
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, g INTEGER NOT NULL, due TEXT NOT NULL);
+         INSERT INTO t VALUES (1, 1, '2020-01-01'), (2, 1, 'unknown'), (3, 2, '2040-01-01');",
+        "-- day (5/s)\nSELECT id, due FROM t WHERE g = :g AND due <> date();
+         -- year (5/s)\nSELECT id, due FROM t WHERE g = :g AND due NOT IN (strftime('%Y'), 'x');
+         -- lottery (5/s)\nSELECT id, due FROM t WHERE g = :g AND id <> random();
+         -- lots (5/s)\nSELECT id, due FROM t WHERE g = :g AND id > random();
+         -- range (5/s)\nSELECT id, due FROM t WHERE g = :g AND id BETWEEN random() AND 5;
+         -- since (5/s)\nSELECT id, due FROM t WHERE g = :g AND due > date('now', '-1 day');
+         -- known (5/s)\nSELECT id, due FROM t WHERE g = :g AND due <> 'unknown';",
+        &["day", "lots", "lottery", "range", "year"],
+        &["the application computes `date('now', '-1 day')`"],
+    ),
+    // What is the same in every row.
+    (
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, g INTEGER NOT NULL, b TEXT NOT NULL);
+         CREATE TABLE u (id INTEGER PRIMARY KEY, tid INTEGER NOT NULL REFERENCES t, n TEXT NOT NULL);
+         INSERT INTO t VALUES (1, 1, 'z'), (2, 1, 'a'); INSERT INTO u VALUES (1, 1, 'x');",
+        "-- kind (5/s)\nSELECT id, 'x' AS kind, 5 FROM t WHERE g = 1;
+         -- there (5/s)\nSELECT 1 FROM t WHERE id = :id;
+         -- whole (5/s)\nSELECT t.b, u.id AS uid, u.n, NULL AS nothing FROM t LEFT JOIN u ON u.tid = t.id WHERE t.id = :id;",
+        &[],
+        &[
+            "its SQL does not select what is the same in every row, which the application adds: `kind` ('x'), 5",
+            "which the application adds: `nothing` (NULL)",
+        ],
+    ),
+    // Columns that a join holds equal are answered once, and that is said: the name of one is no other's.
+    (
+        "CREATE TABLE c (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL);
+         CREATE TABLE o (id INTEGER PRIMARY KEY, cid INTEGER NOT NULL REFERENCES c, pri INTEGER NOT NULL);
+         INSERT INTO c VALUES (4, 2); INSERT INTO o VALUES (19, 4, 9);",
+        "-- both (5/s)\nSELECT o.cid, c.id, c.tenant FROM o JOIN c ON c.id = o.cid WHERE o.pri = :pri;",
+        &[],
+        &["columns that are equal are answered once: `id` as `cid`"],
+    ),
+    // The same of the key of a join, in a collection.
+    (
+        "CREATE TABLE o (id INTEGER PRIMARY KEY, qty INTEGER);
+         CREATE TABLE l (oid INTEGER NOT NULL REFERENCES o, no INTEGER NOT NULL, sku TEXT NOT NULL, PRIMARY KEY (oid, no));
+         INSERT INTO o VALUES (1, 4); INSERT INTO l VALUES (1, 1, 'a'), (1, 2, 'b');",
+        "-- line (5/s)\nSELECT o.id, o.qty, l.oid, l.no, l.sku FROM o JOIN l ON l.oid = o.id WHERE o.id = :id AND l.sku = :sku;",
+        &[],
+        &["columns that are equal are answered once: `oid` as `id`"],
+    ),
+    // What a collection sorts by is not selected, and rows are equal in it.
+    (
+        "CREATE TABLE c (id INTEGER PRIMARY KEY, n TEXT NOT NULL);
+         CREATE TABLE o (id INTEGER PRIMARY KEY, cid INTEGER NOT NULL REFERENCES c, total INTEGER NOT NULL, pri INTEGER NOT NULL);
+         CREATE INDEX oc ON o (cid, pri DESC);
+         INSERT INTO c VALUES (3, 'x'); INSERT INTO o VALUES (7, 3, 9, 1), (20, 3, 9, 2), (21, 3, 9, 3), (22, 3, 10, 1);",
+        "-- ties (5/s)\nSELECT c.id, c.n, o.id AS o_id, o.pri FROM c LEFT JOIN o ON o.cid = c.id WHERE c.id = :id ORDER BY o.total;",
+        &[],
+        &["its SQL also selects what it sorts by: total"],
+    ),
+    // The attribute `c_id` is the parent's of the other join.
+    (
+        "CREATE TABLE c (id INTEGER PRIMARY KEY, n TEXT NOT NULL);
+         CREATE TABLE o (id INTEGER PRIMARY KEY, cid INTEGER NOT NULL REFERENCES c, cid2 INTEGER REFERENCES c, pri INTEGER NOT NULL);
+         INSERT INTO c VALUES (4, 'nn'), (5, 'mm'); INSERT INTO o VALUES (19, 4, 5, 9);",
+        "-- billed (5/s)\nSELECT o.*, c.* FROM o JOIN c ON c.id = o.cid WHERE o.pri = :pri;
+         -- shipped (5/s)\nSELECT o.id, o.cid2, c.id, c.n FROM o LEFT JOIN c ON c.id = o.cid2 WHERE o.pri = :pri;",
+        &[],
+        &["columns that are equal are answered once: `c_id` as `cid`"],
+    ),
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn joins_and_conditions_are_answered_exactly_or_not_served() {
+    for (rows, workload, not, notes) in JOINS {
+        let source = Database::new(rows).await;
+        let code = if not.is_empty() { 0 } else { 3 };
+        let proposal = Proposal::new(&source.url(), Some(workload), code);
+        assert_eq!(proposal.not_served(), not, "{:#}", proposal.report);
+        let reads = proposal.report["reads"].to_string();
+        for note in notes {
+            assert!(reads.contains(note), "{note}: {reads}");
+        }
+        if workload.matches("-- ").count() == not.len() {
+            continue;
+        }
+        let asked = proposal.holds(0);
+        let verdicts = verdicts(&asked);
+        let is_good = |verdict: &str| ["proved", "agrees"].contains(&verdict);
+        assert!(
+            verdicts.iter().all(|(_, verdict)| is_good(verdict)),
+            "{asked:#}\n{}",
+            proposal.mapping()
+        );
+    }
+}
+
+/// Articles that are counted all the time, and whose text hardly anybody needs.
+const ARTICLES: &str = "
+    CREATE TABLE members (id INTEGER NOT NULL PRIMARY KEY, nick VARCHAR(20) NOT NULL);
+    CREATE TABLE articles (id INTEGER NOT NULL PRIMARY KEY, author_id INTEGER NOT NULL REFERENCES members, slug VARCHAR(20) NOT NULL UNIQUE,
+      title VARCHAR(20) NOT NULL, body TEXT, views INTEGER NOT NULL);
+    INSERT INTO members VALUES (1, 'ann'), (2, 'bob'), (3, 'eve');
+    INSERT INTO articles WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+      SELECT i, 1 + i % 4, 's' || i, 't' || i % 7, CASE WHEN i % 9 THEN replace(hex(zeroblob(1500)), '0', 'x') END, i * 3 FROM n;";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_columns_stand_apart_where_that_saves_and_all_costs_are_those_of_compare() {
+    let source = Database::new(ARTICLES).await;
+    let workload = "
+        -- whole (50/s) both items, and without an author none
+        SELECT a.*, m.nick FROM articles a JOIN members m ON m.id = a.author_id WHERE a.id = :id;
+        -- bySlug (90/s) the text alone
+        SELECT a.id, a.title, a.body FROM articles a WHERE a.slug = :slug;
+        -- text (5/s)
+        SELECT body FROM articles WHERE id = :id;
+        -- title (50/s)
+        SELECT title, views FROM articles WHERE id = :id;
+        -- ofAuthor (50/s) the most viewed
+        SELECT id, title, views FROM articles WHERE author_id = :a ORDER BY views DESC LIMIT 5;
+        -- number (9/s)
+        SELECT title, COUNT(*) AS number FROM articles GROUP BY title;
+        -- search (1/s)
+        SELECT id, body FROM articles WHERE body LIKE '%' || :w || '%';
+        -- view (900/s)
+        UPDATE articles SET views = views + 1 WHERE id = :id;
+        -- edit (3/s)
+        UPDATE articles SET body = :b WHERE id = :id;
+        -- rename (3/s)
+        UPDATE articles SET title = :t WHERE id = :id;
+        -- publish (2/s)
+        INSERT INTO articles (id, author_id, slug, title, body, views) VALUES (:id, :a, :s, :t, :b, 0);";
+    let proposal = Proposal::new(&source.url(), Some(workload), 3);
+    assert_eq!(proposal.not_served(), ["search"]);
+    let mapping = proposal.mapping();
+    assert!(mapping.contains("omit: [body]"), "{mapping}");
+    let reads = proposal.report["reads"].as_array().unwrap();
+    let whole = reads.iter().find(|read| read["name"] == "whole").unwrap();
+    let both = serde_json::json!(["ARTICLES", "ARTICLES_BODY"]);
+    assert_eq!(whole["served"]["items"], both);
+    let warnings = proposal.report["warnings"].to_string();
+    assert!(
+        warnings.contains("large columns: body of articles (ARTICLES_BODY)"),
+        "{warnings}"
+    );
+    let asked = proposal.holds(0);
+    let verdicts = verdicts(&asked);
+    assert_eq!(verdicts.len(), 6, "{asked:#}");
+    let is_good = |verdict: &str| ["proved", "agrees"].contains(&verdict);
+    assert!(
+        verdicts.iter().all(|(_, verdict)| is_good(verdict)),
+        "{asked:#}"
+    );
+    // What the report says is what any mapping of the same words costs, figures included.
+    let mapping = proposal.path("design.yaml");
+    let workload = proposal.path("workload.sql");
+    let compare = [
+        "design",
+        "--source",
+        &proposal.source,
+        "--compare",
+        &mapping,
+    ];
+    let priced = dynafold(&[&compare[..], &["--workload", &workload, "--format", "json"]].concat());
+    let priced = priced.exits(0).json();
+    assert_eq!(priced[0]["usd_month"], proposal.report["sum"]["all"]);
+    for write in proposal.report["writes"].as_array().unwrap() {
+        let mut all = priced[0]["writes"].as_array().unwrap().iter();
+        let same = all.find(|one| one["name"] == write["name"]).unwrap();
+        assert_eq!(same["units"], write["units"], "{write:#}");
+    }
+    // A view writes one item of 1 KB and its entry, an edit the text alone.
+    let units = |name: &str| {
+        let mut all = priced[0]["writes"].as_array().unwrap().iter();
+        all.find(|one| one["name"] == name).unwrap()["units"]
+            .as_f64()
+            .unwrap()
+    };
+    assert!(units("view") <= 3.0 && units("rename") > 2.0, "{priced:#}");
 }
 
 #[tokio::test]

@@ -5,13 +5,14 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use dynafold::load::state;
 use dynafold::target::{TargetSpec, connect};
 use serde_json::{Value, json};
 
 use super::says;
 use crate::support::cli::{Ran, command, dynafold};
 use crate::support::contents::contents;
-use crate::support::sqlite::Database;
+use crate::support::sqlite::{Database, settled};
 
 const MAPPING: &str = "dynafold: 1
 table: { name: app, key: { partition: PK, sort: SK }, ttl: ends, indexes: { byKind: { partition: kind, sort: SK, project: keys } } }
@@ -180,11 +181,7 @@ async fn an_export_holds_what_a_load_writes_the_same_bytes_each_time() {
             "{}",
             ran.stdout
         );
-        assert!(
-            ran.stderr.contains("it does not set the TTL"),
-            "{}",
-            ran.stderr
-        );
+        ran.says("it does not set the TTL");
         assert_eq!(case.items(compression), loaded, "{compression}");
         let again = format!("{compression}-again");
         case.export(&again, &further).exits(0);
@@ -225,6 +222,39 @@ async fn an_export_holds_what_a_load_writes_the_same_bytes_each_time() {
         .filter(|two| two[0] != two[1])
         .count();
     assert!(changes > 1_500, "{changes}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_is_asked_with_the_keys_that_it_has_and_no_others() {
+    let case = Case::new(3).await;
+    let mapping = MAPPING.replace(
+        "ttl: ends,",
+        "ttl: ends, local_indexes: { byBody: { sort: body } },",
+    );
+    std::fs::write(case.path("m.yaml"), mapping).unwrap();
+    case.export("out", &[])
+        .exits(0)
+        .says("it does not set local indexes");
+    let request: Value = serde_json::from_slice(&case.files("out")["import-table.json"]).unwrap();
+    let table = &request["TableCreationParameters"];
+    let defined = table["AttributeDefinitions"].as_array().unwrap().iter();
+    let defined: Vec<&str> = defined
+        .map(|one| one["AttributeName"].as_str().unwrap())
+        .collect();
+    assert_eq!(defined, ["PK", "SK", "kind"]);
+    assert_eq!(table.get("LocalSecondaryIndexes"), None);
+}
+
+#[test]
+fn an_address_that_is_no_place_is_refused_without_its_password() {
+    for to in ["postgres://me:geheim@host/db", "https://me:geheim@host/x"] {
+        let folder = tempfile::tempdir().unwrap();
+        let words = ["export", "m.yaml", "--source", "sqlite:x.db", "--to", to];
+        let ran = crate::support::cli::run(command(&words).current_dir(folder.path())).exits(2);
+        ran.says("a folder or s3://BUCKET/PREFIX");
+        assert!(!ran.stderr.contains("geheim"), "{}", ran.stderr);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -271,6 +301,24 @@ async fn what_is_not_as_the_source_makes_it_is_found_in_an_export() {
     );
     std::fs::write(&part, &whole).unwrap();
     case.verify("out").exits(0);
+    // What an upload of the folder would take along, and an import read.
+    let stray = case.path("out/data/part-00001.json");
+    std::fs::write(&stray, whole.lines().next().unwrap()).unwrap();
+    let found = case.verify("out").exits(3).json();
+    assert_eq!(
+        found["changed_parts"],
+        json!(["data/part-00001.json is not in the manifest"])
+    );
+    std::fs::remove_file(&stray).unwrap();
+    let request = case.path("out/import-table.json");
+    let asked = std::fs::read_to_string(&request).unwrap();
+    std::fs::write(&request, asked.replace("\"app\"", "\"other\"")).unwrap();
+    let found = case.verify("out").exits(3).json();
+    assert_eq!(
+        found["changed_parts"],
+        json!(["import-table.json is not what the mapping says"])
+    );
+    std::fs::write(&request, asked).unwrap();
     // The source changes.
     case.source.run("UPDATE events SET kind = 'new' WHERE id = 5; DELETE FROM events WHERE id = 6; INSERT INTO events VALUES (999, 1, 'k', 'x', NULL)").await;
     let found = case.verify("out").exits(3).json();
@@ -338,6 +386,80 @@ async fn an_export_that_is_killed_resumes_to_the_same_files() {
     assert!(kills >= 4, "{kills}");
 }
 
+/// Reading has ended, the parts have not: what was read counts only while the source and what makes items are as they were.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_that_ends_before_its_parts_goes_on_only_with_what_the_source_still_makes() {
+    let case = Case::new(100).await;
+    settled(&case.source.file());
+    // The manifest cannot be written, as on a full disk.
+    let blocked = case.path("out/manifest.tmp");
+    std::fs::create_dir_all(case.path("out/unfinished")).unwrap();
+    std::fs::create_dir(&blocked).unwrap();
+    let notes = |further: &[&str]| case.export("out", further).exits(1).stderr;
+    notes(&[]);
+    let again = notes(&[]);
+    assert!(again.contains("going on with the parts"), "{again}");
+    let other = notes(&["--now", "2026-11-01T00:00:00Z"]);
+    assert!(
+        other.contains("starting over: --now was not given"),
+        "{other}"
+    );
+    notes(&["--fresh"]);
+    case.source.run("DELETE FROM events WHERE id > 10").await;
+    settled(&case.source.file());
+    std::fs::remove_dir(&blocked).unwrap();
+    let changed = case.export("out", &[]).exits(0).stderr;
+    assert!(
+        changed.contains("starting over: the source has changed"),
+        "{changed}"
+    );
+    assert_eq!(case.verify("out").exits(0).json()["expected"], 13);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_that_was_killed_in_its_last_step_is_complete() {
+    let case = Case::new(50).await;
+    let unfinished = case.path("out/unfinished");
+    std::fs::create_dir_all(&unfinished).unwrap();
+    // The manifest cannot be written, as on a full disk.
+    std::fs::create_dir(case.path("out/manifest.tmp")).unwrap();
+    case.export("out", &[]).exits(1);
+    let loaded = std::fs::read_to_string(unfinished.join("loaded")).unwrap();
+    std::fs::remove_dir(case.path("out/manifest.tmp")).unwrap();
+    case.export("out", &[]).exits(0);
+    let files = case.files("out");
+    // What is left when the manifest is written and the items are not deleted yet: some of them.
+    std::fs::create_dir_all(unfinished.join("items")).unwrap();
+    std::fs::write(unfinished.join("items/07"), "a part").unwrap();
+    std::fs::write(unfinished.join("loaded"), &loaded).unwrap();
+    let ran = case.export("out", &[]).exits(0);
+    assert!(ran.stdout.contains("53 items"), "{}", ran.stdout);
+    assert_eq!(case.files("out"), files);
+    // Another export than that one does not take its place.
+    std::fs::create_dir_all(&unfinished).unwrap();
+    std::fs::write(unfinished.join("loaded"), &loaded).unwrap();
+    let refused = case.export("out", &["--items", "USER"]).exits(1);
+    says(
+        &refused,
+        "holds an export that is complete",
+        "--against-export",
+    );
+    assert_eq!(case.files("out"), files);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_exports_into_one_place_do_not_meet() {
+    let case = Case::new(50).await;
+    let unfinished = case.path("out/unfinished");
+    std::fs::create_dir_all(&unfinished).unwrap();
+    let lock = state::hold(&unfinished.join("export")).unwrap();
+    let refused = case.export("out", &[]).exits(1);
+    says(&refused, "another run uses", "wait for the other export");
+    assert!(!case.path("out/data").exists());
+    drop(lock);
+    case.export("out", &[]).exits(0);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_is_never_overwritten_and_equal_keys_are_refused_first() {
     let case = Case::new(50).await;
@@ -353,10 +475,14 @@ async fn a_folder_is_never_overwritten_and_equal_keys_are_refused_first() {
     std::fs::create_dir(case.path("mine")).unwrap();
     std::fs::write(case.path("mine/letter.txt"), "dear").unwrap();
     let refused = case.export("mine", &[]).exits(1);
-    says(&refused, "is not empty", "new or empty folder");
+    says(&refused, "is not empty", "new or empty place");
     assert_eq!(case.files("mine").len(), 1);
     let refused = case.verify("mine").exits(1);
-    says(&refused, "cannot read", "export that is complete");
+    says(
+        &refused,
+        "manifest.json is not there",
+        "export that is complete",
+    );
 
     let equal = MAPPING.replace("EVENT#{id | pad(6)}", "EVENT#{kind}");
     std::fs::write(case.path("m.yaml"), equal).unwrap();

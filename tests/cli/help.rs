@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use crate::support::cli::{command, dynafold, run};
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 18] = [
     "demo",
     "init",
     "design",
@@ -13,6 +13,9 @@ const COMMANDS: [&str; 15] = [
     "diff",
     "preview",
     "migrate",
+    "plan",
+    "work",
+    "finish",
     "export",
     "verify",
     "query",
@@ -119,9 +122,10 @@ fn the_schema_and_the_completions_are_printed() {
 
 #[test]
 fn a_missing_argument_comes_with_a_tip() {
-    let ran = dynafold(&["check", "--source", "sqlite:x.db"]).exits(2);
-    assert!(ran.stderr.contains("tip: `dynafold init"), "{}", ran.stderr);
+    dynafold(&["check", "--source", "sqlite:x.db"])
+        .exits(2)
+        .says("tip: `dynafold init");
     let ran = dynafold(&["migrate", "x.yaml", "--source", "sqlite:x.db"]).exits(2);
     let targets = "tip: targets are `dynamodb`, `local` and `local:FILE`";
-    assert!(ran.stderr.contains(targets), "{}", ran.stderr);
+    ran.says(targets);
 }

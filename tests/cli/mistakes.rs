@@ -276,8 +276,7 @@ async fn a_key_for_pseudonyms_that_cannot_be_used_is_not_called_missing() {
             format!("{needs}, and {variable} is not UTF-8\n"),
         ),
     ] {
-        let ran = with(key).exits(2);
-        assert!(ran.stderr.contains(&fault), "{}", ran.stderr);
+        with(key).exits(2).says(&fault);
     }
     with(Some(b"key".to_vec())).exits(0);
 }

@@ -238,9 +238,11 @@ async fn every_command_of_the_demo_works_when_it_is_copied() {
     let (last, lines) = lines.split_last().unwrap();
     // An example of a database that is somewhere else.
     assert!(last.starts_with("dynafold init --source postgres://user@host/database "));
-    assert_eq!(lines.len(), 10, "{}", ran.stdout);
-    // The demo's own load began with no table.
-    std::fs::remove_file(shell.path("it's a demo/portal.ddb")).unwrap();
+    assert_eq!(lines.len(), 12, "{}", ran.stdout);
+    // The demo's own design and load began with no mapping and no table.
+    for made in ["portal.yaml", "portal.design.json", "portal.ddb"] {
+        std::fs::remove_file(shell.path(&format!("it's a demo/{made}"))).unwrap();
+    }
     for line in lines {
         shell.copied(line).exits(0);
     }
@@ -261,7 +263,7 @@ async fn the_commands_that_follow_init_work_when_they_are_copied() {
         ),
         ("", r"--source 'sqlite:it'\''s a shop.db'"),
     ] {
-        let init = format!("dynafold init {source} --force -o \"it's a starter.yaml\"");
+        let init = format!("dynafold init {source} --force -o \"it's a first.yaml\"");
         let ran = shell.copied(&init).exits(0);
         let lines = lines_of(&ran.stderr, "dynafold");
         assert_eq!(lines.len(), 2, "{}", ran.stderr);

@@ -11,7 +11,7 @@ use crate::support::source::Source;
 use crate::support::sqlite;
 
 #[tokio::test]
-async fn a_cycle_of_foreign_keys_gets_a_starter_mapping_that_loads() {
+async fn a_cycle_of_foreign_keys_gets_a_mapping_that_loads() {
     let script = |dialect: &str| {
         let cycle = "ALTER TABLE team ADD FOREIGN KEY (captain_id) REFERENCES player (id);";
         let (inline, after) = match dialect {
@@ -31,7 +31,7 @@ async fn a_cycle_of_foreign_keys_gets_a_starter_mapping_that_loads() {
     };
     for source in Source::each(script).await {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("starter.yaml");
+        let file = folder.path().join("proposed.yaml");
         let (file, url) = (file.to_str().unwrap(), source.url());
         dynafold(&["init", "--source", &url, "--output", file]).exits(0);
         let mut arguments = vec!["migrate", file, "--source", &url, "--target", "local"];

@@ -11,7 +11,7 @@ use dynafold::mapping::model::Model;
 use dynafold::mapping::template::{Context, Secret};
 use dynafold::mapping::{Described, Raw, resolve};
 use dynafold::scan::ScanColumn;
-use dynafold::value::Value;
+use dynafold::value::{Text, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::tempdir;
@@ -70,7 +70,7 @@ struct Setting {
 
 fn settings() -> impl Strategy<Value = Vec<Setting>> {
     let document = vec(("[a-zA-Z_가]{1,3}", values()), 0..4).prop_map(|members| {
-        let mut members: Vec<(Arc<str>, Value)> = members
+        let mut members: Vec<(Text, Value)> = members
             .into_iter()
             .map(|(name, value)| (name.into(), value))
             .collect();

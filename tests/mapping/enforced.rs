@@ -3,8 +3,10 @@
 
 use dynafold::catalog::Catalog;
 use dynafold::claim::{Claim, ClaimKind};
+use dynafold::design::{Limits, design};
 use dynafold::diagnostic::Code;
-use dynafold::mapping::{Described, Proofs, Raw, resolve, starter};
+use dynafold::dynamodb::price::{Prices, SHIPPED};
+use dynafold::mapping::{Described, Proofs, Raw, resolve};
 use dynafold::source::connect;
 
 use crate::support::source::Source;
@@ -484,7 +486,7 @@ async fn text_order_is_that_of_whole_keys() {
 }
 
 #[tokio::test]
-async fn a_starter_mapping_takes_the_parents_spelling_where_case_makes_no_difference() {
+async fn a_proposed_mapping_takes_the_parents_spelling_where_case_makes_no_difference() {
     let script = |product: &str| {
         let (kind, strict) = match product {
             "sqlite" => ("TEXT COLLATE NOCASE", ""),
@@ -498,22 +500,23 @@ async fn a_starter_mapping_takes_the_parents_spelling_where_case_makes_no_differ
             _ => "",
         };
         format!(
-            "{before} CREATE TABLE country (code {kind}{strict} NOT NULL PRIMARY KEY);
-             CREATE TABLE city (id int NOT NULL PRIMARY KEY, country_code {kind}{strict} NOT NULL,
-                 FOREIGN KEY (country_code) REFERENCES country (code));
-             INSERT INTO country VALUES ('DE'); INSERT INTO city VALUES (1, 'de');"
+            "{before} CREATE TABLE maker (code {kind}{strict} NOT NULL PRIMARY KEY);
+             CREATE TABLE city (id int NOT NULL PRIMARY KEY, maker_code {kind}{strict} NOT NULL,
+                 FOREIGN KEY (maker_code) REFERENCES maker (code));
+             INSERT INTO maker VALUES ('DE'); INSERT INTO city VALUES (1, 'de');"
         )
     };
     for source in Source::each(script).await {
         let catalog = catalog(&source.url()).await;
-        let text = starter(&catalog).text;
+        let prices = Prices::read(SHIPPED, None).unwrap();
+        let text = design(&catalog, &[], &prices, &Limits::default()).mapping;
         let product = source.product();
         assert!(
-            text.contains("join: { parent: [\"country_code\"] }"),
+            text.contains("join:\n      maker: maker_code\n"),
             "{product}: {text}"
         );
         assert!(
-            text.contains("PK: \"COUNTRY#{parent.code}\""),
+            text.contains("PK: \"MAKER#{maker.code}\""),
             "{product}: {text}"
         );
         let (raw, faults) = Raw::read(&text, &|_| None);
@@ -523,7 +526,7 @@ async fn a_starter_mapping_takes_the_parents_spelling_where_case_makes_no_differ
             "{product}: {:?}",
             resolution.diagnostics
         );
-        // What the starter writes is told of nothing; without the join it is.
+        // What is proposed is told of nothing; without the join it is.
         let insensitive = |text: &str, patterns: &str| {
             let (raw, faults) = Raw::read(&format!("{text}{patterns}"), &|_| None);
             let resolution = resolve(&raw.unwrap(), faults, &catalog, &Described::new());
@@ -534,28 +537,28 @@ async fn a_starter_mapping_takes_the_parents_spelling_where_case_makes_no_differ
         };
         assert_eq!(insensitive(&text, ""), [""; 0], "{product}");
         let head = "dynafold: 1\ntable: { name: app, key: { partition: PK, sort: SK } }\nitems:\n";
-        let country = "  C: { from: country, key: { PK: \"C#{code}\", SK: C } }\n";
+        let maker = "  C: { from: maker, key: { PK: \"C#{code}\", SK: C } }\n";
         let city = |join: &str, code: &str| {
             format!(
-                "{head}{country}  T: {{ from: city, {join}key: {{ PK: \"C#{{{code}}}\", SK: \"T#{{id | pad(9)}}\" }} }}\n"
+                "{head}{maker}  T: {{ from: city, {join}key: {{ PK: \"C#{{{code}}}\", SK: \"T#{{id | pad(9)}}\" }} }}\n"
             )
         };
-        let told = insensitive(&city("", "country_code"), "");
+        let told = insensitive(&city("", "maker_code"), "");
         let [help] = told.as_slice() else {
             panic!("{product}: {told:?}")
         };
-        let mend = "use the parent's spelling: join: { parent: country_code }, and {parent.code} instead of {country_code};";
+        let mend = "use the parent's spelling: join: { parent: maker_code }, and {parent.code} instead of {maker_code};";
         assert!(help.starts_with(mend), "{product}: {help}");
-        let join = "join: { parent: country_code }, ";
+        let join = "join: { parent: maker_code }, ";
         assert_eq!(
             insensitive(&city(join, "parent.code"), ""),
             [""; 0],
             "{product}"
         );
-        let told = insensitive(&city(join, "country_code"), "");
+        let told = insensitive(&city(join, "maker_code"), "");
         assert!(told[0].contains("{parent.code}"), "{product}: {told:?}");
         assert_eq!(
-            insensitive(&city("", "country_code | upper"), ""),
+            insensitive(&city("", "maker_code | upper"), ""),
             [""; 0],
             "{product}"
         );
@@ -565,15 +568,15 @@ async fn a_starter_mapping_takes_the_parents_spelling_where_case_makes_no_differ
                 format!("  p: {{ items: [C], key: {{ PK: \"C#{{{key}}}\" }}, sql: \"{sql}\" }}\n");
             let text = format!(
                 "{head}{}access_patterns:\n{pattern}",
-                country.replace("{code}", &format!("{{{key}}}"))
+                maker.replace("{code}", &format!("{{{key}}}"))
             );
             insensitive(&text, "").len()
         };
-        let plain = "SELECT code FROM country WHERE code = :code";
+        let plain = "SELECT code FROM maker WHERE code = :code";
         assert_eq!(pattern("code", plain), 1, "{product}");
         assert_eq!(pattern("code | lower", plain), 0, "{product}");
         assert_eq!(
-            pattern("code", "SELECT code FROM country WHERE code > :code"),
+            pattern("code", "SELECT code FROM maker WHERE code > :code"),
             0,
             "{product}"
         );

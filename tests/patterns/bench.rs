@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use aws_sdk_dynamodb::Client;
-use dynafold::target::{TargetSpec, connect};
+use dynafold::target::{ServiceOptions, TargetSpec, connect};
 
 use crate::support::books::hold_compared;
 use crate::support::cli::{Ran, command, run};
@@ -143,11 +143,10 @@ impl<'e> Bench<'e> {
         );
         let arguments = [&arguments[..], &["--patterns"]].concat();
         self.hold_answers(&self.run("verify", &arguments));
-        let spec = TargetSpec::Dynamodb {
+        let spec = TargetSpec::Dynamodb(ServiceOptions {
             endpoint_url: Some(endpoint.clone()),
-            profile: None,
-            region: None,
-        };
+            ..ServiceOptions::default()
+        });
         assert_eq!(
             self.contents_of(spec).await,
             self.example.golden,

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{files, root};
 
 /// Circles that stay.
-const KNOWN: [&str; 2] = [
+const KNOWN: [&str; 3] = [
     // An item type holds the texts that its keys can be, which the proof makes of its templates.
     "mapping: model, proof",
     // The embedded engine answers the client that it stands behind, which asks it for its limits.
     "target: dynamodb, local",
+    // The arguments of `migrate` name a route, and a route works with these arguments.
+    "the root/cli/migrate: job, route",
 ];
 
 /// The way to a module, from its crate's root.

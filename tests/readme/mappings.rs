@@ -12,7 +12,7 @@ use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
 use dynafold::mapping::{Described, Raw, resolve};
 use dynafold::source::{Source, SourceError, connect, sqlite};
-use dynafold::verify::patterns::{DrawContext, Proving, foresee};
+use dynafold::verify::patterns::{DrawContext, Proving, unprovable_patterns};
 use tempfile::TempDir;
 
 use super::blocks::{Block, blocks, page, pages};
@@ -108,7 +108,7 @@ impl Shop {
     async fn unproved(&mut self, raw: &Raw, model: &Model) -> Vec<Diagnostic> {
         let (context, cancel) = (Context::default(), Cancel::default());
         let proving = Proving {
-            ground: DrawContext {
+            draw_context: DrawContext {
                 catalog: &self.catalog,
                 model,
                 context: &context,
@@ -120,7 +120,9 @@ impl Shop {
             cancel: &cancel,
             progress: &|_, _, _, _| {},
         };
-        let found = foresee(&proving, self.source.as_mut()).await.unwrap();
+        let found = unprovable_patterns(&proving, self.source.as_mut())
+            .await
+            .unwrap();
         let found = found.into_iter().map(|(name, why)| {
             let (_, sql) = raw.answers().find(|(other, _)| *other == name).unwrap();
             Diagnostic::new(Code::UnprovedAnswer, sql.span.clone(), why)

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Tools from PyPI in virtual environments below target/: in linters/ what judges the exports of `docs`, with Terraform's
-# providers where a terraform binary can fetch them; in tools/ what .ci/run runs. Sourced by both, which have `say`.
+# providers where a terraform binary can fetch them; in aws/ servers of S3 and DynamoDB; in tools/ what .ci/run runs. Sourced by both,
+# which have `say`.
 
 # Exports DYNAFOLD_TEST_LINTERS: the folder, or `none` where there is no Python or no PyPI, with the reason beside it.
 set_up_linters() {
@@ -10,6 +11,15 @@ set_up_linters() {
     else
         export DYNAFOLD_TEST_LINTERS=none
         export DYNAFOLD_TEST_LINTERS_MISSING="there is no python3 with venv, or pip could not fetch them: see target/linters/pip.log"
+    fi
+}
+
+# Exports DYNAFOLD_TEST_AWS: the folder, or `none`, with the reason beside it.
+set_up_aws() {
+    export DYNAFOLD_TEST_AWS=$PWD/target/aws
+    if ! from_pypi aws; then
+        export DYNAFOLD_TEST_AWS=none
+        export DYNAFOLD_TEST_AWS_MISSING="there is no python3 with venv, or pip could not fetch them: see target/aws/pip.log"
     fi
 }
 

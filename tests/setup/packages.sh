@@ -81,7 +81,7 @@ start_postgres() {
         -addext basicConstraints=critical,CA:FALSE -addext subjectAltName=DNS:elsewhere.test \
         -keyout "$home/data/server.key" -out "$home/data/server.crt"
     daemon postgres "${as[@]}" postgres -D "$home/data" -p "$postgres_port" -c listen_addresses=127.0.0.1 \
-        -c unix_socket_directories="$home" -c ssl=on -c fsync=off -c synchronous_commit=off -c full_page_writes=off
+        -c unix_socket_directories="$home" -c shared_preload_libraries=pg_stat_statements -c ssl=on -c fsync=off -c synchronous_commit=off -c full_page_writes=off
     PGPASSWORD=$password wait_for postgres \
         psql -X -h 127.0.0.1 -p "$postgres_port" -U dynafold -d postgres -c 'SELECT 1'
     write_env postgres "$(postgres --version | sed 's/.*(PostgreSQL) \([0-9.]*\).*/PostgreSQL \1/')" \
@@ -101,7 +101,8 @@ SQL
         --auth-root-authentication-method=socket --auth-root-socket-user="$owner"
     daemon mariadb "${as[@]}" mariadbd --no-defaults --datadir="$home/data" --socket="$home/mariadb.sock" \
         --pid-file="$home/mariadb.pid" --init-file="$home/init.sql" --bind-address=127.0.0.1 --port="$mariadb_port" \
-        --skip-name-resolve --character-set-server=utf8mb4 --max-allowed-packet=64M --innodb-flush-log-at-trx-commit=0
+        --skip-name-resolve --performance-schema=ON --character-set-server=utf8mb4 --max-allowed-packet=64M \
+        --innodb-flush-log-at-trx-commit=0
     MYSQL_PWD=$password wait_for mariadb \
         mariadb --no-defaults --protocol=tcp --host=127.0.0.1 --port="$mariadb_port" --user=dynafold --execute='SELECT 1'
     rm "$home/init.sql"

@@ -39,7 +39,8 @@ fn schema(product: &str) -> String {
              CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
              CREATE TRIGGER stamped BEFORE INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION stamp();
              CREATE TRIGGER off AFTER DELETE ON orders FOR EACH ROW EXECUTE FUNCTION stamp();
-             ALTER TABLE orders DISABLE TRIGGER off"
+             ALTER TABLE orders DISABLE TRIGGER off;
+             ALTER TABLE users DISABLE TRIGGER ALL"
         }
         "mysql" => {
             "CREATE TABLE users (id INT AUTO_INCREMENT PRIMARY KEY, email VARCHAR(99) NOT NULL UNIQUE,
@@ -57,6 +58,7 @@ fn schema(product: &str) -> String {
             "CREATE TABLE users (id INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE COLLATE NOCASE,
                  name TEXT NOT NULL DEFAULT 'nobody', phone TEXT UNIQUE, CONSTRAINT adult CHECK (name <> ''));
              CREATE UNIQUE INDEX users_name ON users (lower(name));
+             CREATE UNIQUE INDEX users_phone ON users (phone COLLATE NOCASE);
              CREATE TABLE orders (id INTEGER PRIMARY KEY AUTOINCREMENT,
                  user_id INT REFERENCES users ON DELETE SET NULL ON UPDATE CASCADE, state TEXT NOT NULL,
                  net NUMERIC CHECK (net > 0), gross NUMERIC AS (net * 1.2) STORED);

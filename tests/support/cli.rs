@@ -31,6 +31,12 @@ impl Ran {
         );
         self
     }
+
+    /// Asserts that a text stands on stderr, and says what does otherwise.
+    #[track_caller]
+    pub(crate) fn says(&self, text: &str) {
+        assert!(self.stderr.contains(text), "{}", self.stderr);
+    }
 }
 
 /// A command of the program that was built, or of the one that `DYNAFOLD_TEST_PROGRAM` names, without the tester's own environment: no credentials, no region, no `DATABASE_URL`.

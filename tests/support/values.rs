@@ -1,8 +1,6 @@
 //! Values at random, of every type that DynamoDB has.
 
-use std::sync::Arc;
-
-use dynafold::value::{Number, Value};
+use dynafold::value::{Number, Text, Value};
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 
@@ -50,7 +48,7 @@ pub(crate) fn values() -> impl Strategy<Value = Value> {
         2 => set.prop_map(Value::Set),
     ];
     leaf.prop_recursive(6, 40, 5, |inner| {
-        let name = "\\PC{1,6}".prop_map(Arc::from);
+        let name = "\\PC{1,6}".prop_map(Text::from);
         prop_oneof![
             vec(inner.clone(), 0..5).prop_map(Value::List),
             btree_map(name, inner, 0..5).prop_map(|all| Value::Map(all.into_iter().collect())),

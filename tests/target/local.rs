@@ -126,6 +126,67 @@ async fn a_file_with_a_killed_process_s_journal_is_used() {
     assert!(target.describe(&table.name).await.unwrap().is_some());
 }
 
+/// What is in a file under the engine's names.
+fn tables(file: &Path) -> Vec<String> {
+    let connection = rusqlite::Connection::open(file).unwrap();
+    let mut query = connection
+        .prepare("SELECT table_name FROM _tables UNION ALL SELECT name FROM sqlite_master WHERE name LIKE '%::gsi::GSI1' OR name = 'orders' ORDER BY 1")
+        .unwrap();
+    let names = query.query_map([], |row| row.get(0)).unwrap();
+    names.map(Result::unwrap).collect()
+}
+
+#[tokio::test]
+async fn a_table_is_created_and_deleted_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t.ddb");
+    let table = Table {
+        name: "orders".to_owned(),
+        ..table(true)
+    };
+    let target = open(&file).await.unwrap();
+    target.create(&table).await.unwrap();
+    target.delete_table(&table.name).await.unwrap();
+    assert_eq!(tables(&file), Vec::<String>::new());
+    assert_eq!(target.describe(&table.name).await.unwrap(), None);
+    // What ends the creation behind its first steps, as a kill would.
+    let other = rusqlite::Connection::open(&file).unwrap();
+    let taken = "CREATE TABLE \"orders::gsi::GSI1\" (x)";
+    other.execute_batch(taken).unwrap();
+    target.create(&table).await.unwrap_err();
+    assert_eq!(tables(&file), ["orders::gsi::GSI1"]);
+    assert_eq!(target.describe(&table.name).await.unwrap(), None);
+    let gone = "DROP TABLE \"orders::gsi::GSI1\"";
+    other.execute_batch(gone).unwrap();
+    target.create(&table).await.unwrap();
+    target.write(&table, &batch(&[full(1)])).await.unwrap();
+    // And what ends the deletion: a view is not deleted as a table is.
+    let kept = "DROP TABLE \"orders\"; CREATE VIEW \"orders\" AS SELECT 1";
+    other.execute_batch(kept).unwrap();
+    target.delete_table(&table.name).await.unwrap_err();
+    assert_eq!(tables(&file), ["orders", "orders", "orders::gsi::GSI1"]);
+}
+
+#[tokio::test]
+async fn of_two_that_create_one_table_both_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t.ddb");
+    let (one, two) = (open(&file).await.unwrap(), open(&file).await.unwrap());
+    let table = table(true);
+    // Both have opened the file, and wait for its lock: without it they would find the table missing at one time by chance.
+    one.create(&table).await.unwrap();
+    one.delete_table(&table.name).await.unwrap();
+    two.describe(&table.name).await.unwrap();
+    let other = rusqlite::Connection::open(&file).unwrap();
+    other.execute_batch("begin immediate").unwrap();
+    let free = async {
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        other.execute_batch("rollback").unwrap();
+    };
+    let (one, two, ()) = tokio::join!(one.create(&table), two.create(&table), free);
+    assert_eq!((one.unwrap(), two.unwrap()), (Vec::new(), Vec::new()));
+}
+
 #[tokio::test]
 async fn two_may_use_one_file() {
     let folder = tempfile::tempdir().unwrap();

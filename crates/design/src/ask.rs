@@ -2,35 +2,59 @@
 
 mod collection;
 mod condition;
+mod figures;
+mod filter;
 mod rows;
 mod sql;
 
 use std::collections::BTreeMap;
 
-use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table};
+use dynafold_relational::catalog::{
+    Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Table, TableName,
+};
 use dynafold_sql::{
-    ColumnRef, Condition, ConditionTest, Operand, OperandValue, Parametrized, RowLimit, Select,
-    SelectOutput, SetOperation, SqlQuery, UnreadableSql, Wrapping, parametrized,
+    ColumnRef, Condition, ConditionTest, Constant, Name, Operand, OperandValue, Parametrized,
+    RowLimit, Select, SelectOutput, SetOperation, SqlQuery, UnreadableSql, Wrapping, parametrized,
 };
 
+use crate::observed::Observed;
 use crate::path::{Path, Step};
-pub(crate) use sql::{child_name, identifier};
+pub(crate) use collection::CHILDREN_BY_KEY;
+pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query};
+pub(crate) use filter::{Filter, by_filter, without_constants};
+pub(crate) use sql::child_name;
 
 /// A read that one Query may answer.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one thing that the application does, or that the query reads"
+)]
 #[derive(Debug, Clone)]
 pub(crate) struct Ask<'c> {
     /// The item type's table: of an item collection that of its parent.
     pub(crate) root: &'c Table,
     /// What is equal to a parameter.
     pub(crate) equal: Vec<Equal>,
-    /// The range of a column.
+    /// The range of a column that the key finds.
     pub(crate) range: Option<RangeAsk>,
+    /// What leaves items out after they were read.
+    pub(crate) filters: Vec<Filter>,
     /// Conditions without parameters, in words of SQL over the table's name and the aliases of joins.
     pub(crate) when: Vec<When>,
     /// The order, with whether it descends.
     pub(crate) order: Vec<(Path, bool)>,
     /// Most rows.
     pub(crate) limit: Option<u64>,
+    /// Whether the application says how many, or any will do: the access pattern then has no limit.
+    pub(crate) is_page: bool,
+    /// Whether the application computes figures from all rows of the answer.
+    pub(crate) computes: bool,
+    /// Whether a table is read twice, so that its columns have to be told apart.
+    pub(crate) is_twice: bool,
+    /// Whether the application sorts.
+    pub(crate) sorts: bool,
+    /// Why no key sorts as the database does.
+    pub(crate) unsortable: Option<String>,
     /// What is selected of the item type: the column, and what the result calls it.
     pub(crate) outputs: Vec<(Path, String)>,
     /// Children that are answered together with their parent.
@@ -39,8 +63,12 @@ pub(crate) struct Ask<'c> {
     pub(crate) required: Vec<Path>,
     /// The query that `verify --patterns` runs.
     pub(crate) sql: String,
-    /// How many requests: one, or one for each value of a list.
+    /// The same without order and limit, where it is sorted.
+    pub(crate) unsorted: Option<String>,
+    /// How many requests: one, or one for each value of a list and for each shard.
     pub(crate) requests: u64,
+    /// Over how many shards its items are spread; 1 where they are not.
+    pub(crate) shards: u64,
     /// What the answer leaves to the application, and what was changed.
     pub(crate) notes: Vec<String>,
 }
@@ -78,6 +106,8 @@ pub(crate) struct RangeAsk {
     pub(crate) high: Option<(String, bool)>,
     /// What the text begins with.
     pub(crate) prefix: Option<String>,
+    /// Whether it is compared in lower case.
+    pub(crate) folds: bool,
 }
 
 /// A condition that decides which rows are in an index.
@@ -89,6 +119,8 @@ pub(crate) struct When {
     pub(crate) parents: Vec<Vec<Step>>,
     /// The condition as the query says it.
     pub(crate) said: String,
+    /// The same as a filter, where there is one.
+    pub(crate) filter: Option<Filter>,
 }
 
 /// Rows that stand in the item collection of their parent.
@@ -126,22 +158,59 @@ fn unread(error: &UnreadableSql) -> Unserved {
 }
 
 const SEARCH: &str = "feed a search index (OpenSearch) from the table's stream";
-const COUNTER: &str = "keep the figure in a counter item or an attribute that each write updates, or export the table and ask Athena";
-const CURSOR: &str = "go on from the last key of the page before (LastEvaluatedKey), or from its sort key by a range";
+pub(crate) const COUNTER: &str = "keep the figure in a counter item or an attribute that each write updates, or export the table and ask Athena";
+/// Rows of a page where the query leaves their number to a parameter.
+const PAGE: u64 = 20;
+const CURSOR: &str = "no Query skips rows by OFFSET: this asks the first page, and each further page continues after the last item of the one before (its LastEvaluatedKey)";
 const SEVERAL: &str = "ask one Query for each part and put the answers together in the application";
 const REWRITE: &str = "write it as a join over the tables' keys with conditions by AND";
 const MATERIALIZE: &str =
     "store the value as an attribute when the item is written, and ask for that";
 const PATH: &str = "store each row's path from the top (`1#7#42`) and ask for it by begins_with, where the depth is bounded";
-const CLOCK: &str = "hand the time in as a parameter";
+const CLOCK: &str =
+    "hand the value in as a parameter, or store it as an attribute when the item is written";
+const JOIN: &str =
+    "write it into the ON of an inner join of the two, or compare them in the application";
 
 /// Reads what a query asks: as rows of one item type, as an item collection, or both.
 ///
 /// # Errors
 ///
 /// [`Unserved`] where no Query serves it, with the way out.
-pub(crate) fn ask<'c>(sql: &str, catalog: &'c Catalog) -> Result<Vec<Ask<'c>>, Unserved> {
-    let dbms = catalog.dbms;
+pub(crate) fn ask<'c>(
+    sql: &str,
+    catalog: &'c Catalog,
+    observed: &Observed,
+) -> Result<Vec<Ask<'c>>, Unserved> {
+    let whole = read(sql, catalog, observed, false);
+    if parametrized(sql, catalog.dbms, true).is_ok_and(|prepared| prepared.lists.is_empty()) {
+        return whole;
+    }
+    // A list may be one request for each of its values, or decide who is in an index.
+    match (read(sql, catalog, observed, true), whole) {
+        (Ok(split), Ok(whole)) => Ok(split.into_iter().chain(whole).collect()),
+        (Err(_), Ok(whole)) => Ok(whole),
+        (split, _) => split,
+    }
+}
+
+fn read<'c>(
+    sql: &str,
+    catalog: &'c Catalog,
+    observed: &Observed,
+    splits_lists: bool,
+) -> Result<Vec<Ask<'c>>, Unserved> {
+    let prepared = parametrized(sql, catalog.dbms, splits_lists);
+    let prepared = prepared.map_err(|error| unread(&error))?;
+    let query = SqlQuery::read(&prepared.sql, Some(catalog.dbms));
+    let query = query.map_err(|error| unread(&error))?;
+    let select = plain_select(sql, &query)?;
+    let reading = Reading::new((catalog, observed), &query, select, &prepared)?;
+    reading.asks()
+}
+
+/// The one SELECT of a query, where nothing else is in it.
+fn plain_select<'q>(sql: &str, query: &'q SqlQuery) -> Result<&'q Select, Unserved> {
     let upper = sql.to_uppercase();
     if upper.contains("RECURSIVE") {
         return unserved("walks a hierarchy of any depth", PATH);
@@ -152,9 +221,6 @@ pub(crate) fn ask<'c>(sql: &str, catalog: &'c Catalog) -> Result<Vec<Ask<'c>>, U
             "leave that out, or sort in the application",
         );
     }
-    let prepared = parametrized(sql, dbms);
-    let prepared = prepared.map_err(|error| unread(&error))?;
-    let query = SqlQuery::read(&prepared.sql, Some(dbms)).map_err(|error| unread(&error))?;
     if query.set != SetOperation::One {
         return unserved("puts several queries together", SEVERAL);
     }
@@ -168,31 +234,78 @@ pub(crate) fn ask<'c>(sql: &str, catalog: &'c Catalog) -> Result<Vec<Ask<'c>>, U
     if let Some(strange) = strange.next() {
         return unserved(format!("has {strange}"), REWRITE);
     }
-    if query.offset != RowLimit::None {
-        return unserved("skips rows by OFFSET", CURSOR);
-    }
-    let reading = Reading::new(catalog, &query, select, &prepared)?;
-    reading.asks()
+    Ok(select)
 }
+
+/// The references that a query joins by and the schema does not declare, each as the foreign key that it would be.
+pub(crate) fn references(
+    sql: &str,
+    catalog: &Catalog,
+    observed: &Observed,
+) -> Vec<(TableName, ForeignKey)> {
+    let Ok(prepared) = parametrized(sql, catalog.dbms, false) else {
+        return Vec::new();
+    };
+    let Ok(query) = SqlQuery::read(&prepared.sql, Some(catalog.dbms)) else {
+        return Vec::new();
+    };
+    let reading = plain_select(sql, &query)
+        .and_then(|select| Reading::new((catalog, observed), &query, select, &prepared));
+    reading.map_or_else(|_| Vec::new(), |reading| reading.references())
+}
+
+/// What a reference is called that a join makes and the schema does not declare.
+pub(crate) const BY_JOIN: &str = "taken from a join";
 
 /// A column of a relation.
 type At = (usize, String);
 
+/// Columns of two relations that are held equal.
+struct Pair {
+    one: At,
+    other: At,
+    /// The relation of which there is no row where they are not equal, by its outer join; without one the row is left out.
+    missing: Option<usize>,
+    /// The words of the query.
+    said: String,
+}
+
+impl Pair {
+    /// Both ways to read it.
+    fn sides(&self) -> [(&At, &At); 2] {
+        [(&self.one, &self.other), (&self.other, &self.one)]
+    }
+}
+
+/// How a row leads to its parent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lead {
+    /// A row without the parent is left out.
+    Inner,
+    /// A row may be without the parent.
+    Outer,
+    /// A parent may be without the row.
+    Reverse,
+}
+
 struct Reading<'c, 'q> {
     catalog: &'c Catalog,
+    observed: &'q Observed,
     query: &'q SqlQuery,
     select: &'q Select,
     prepared: &'q Parametrized,
     tables: Vec<&'c Table>,
-    /// Columns that the joins hold equal.
-    pairs: Vec<(At, At)>,
+    /// Columns that the joins, or WHERE, hold equal.
+    pairs: Vec<Pair>,
     /// Conditions that are no joins.
     conditions: Vec<&'q Condition>,
+    /// The column of which the greatest or the least value is asked, with whether it is the greatest.
+    extreme: Option<(At, bool)>,
 }
 
 impl<'c, 'q> Reading<'c, 'q> {
     fn new(
-        catalog: &'c Catalog,
+        (catalog, observed): (&'c Catalog, &'q Observed),
         query: &'q SqlQuery,
         select: &'q Select,
         prepared: &'q Parametrized,
@@ -213,33 +326,19 @@ impl<'c, 'q> Reading<'c, 'q> {
         }
         let mut reading = Self {
             catalog,
+            observed,
             query,
             select,
             prepared,
             tables,
             pairs: Vec::new(),
             conditions: Vec::new(),
+            extreme: None,
         };
-        let on = select.relations.iter().flat_map(|relation| &relation.on);
-        let all: Vec<&Condition> = select.conditions.iter().chain(on).collect();
-        for condition in &all {
-            if let ConditionTest::Using(name) = &condition.test {
-                let having = reading.tables.iter().enumerate();
-                let having = having.filter_map(|(at, table)| {
-                    let mut columns = table.columns.iter();
-                    let column = columns.find(|column| name.is(&column.name))?;
-                    Some((at, column.name.clone()))
-                });
-                let having: Vec<At> = having.collect();
-                if let Some((first, others)) = having.split_first() {
-                    let pairs = others.iter().map(|other| (first.clone(), other.clone()));
-                    reading.pairs.extend(pairs);
-                }
-            }
-        }
-        let outer = select.relations.iter().flat_map(|relation| &relation.on);
-        let outer: Vec<*const Condition> = outer.map(std::ptr::from_ref).collect();
-        for condition in all {
+        reading.pairs = reading.using()?;
+        let on = select.relations.iter().enumerate();
+        let on = on.flat_map(|(at, relation)| relation.on.iter().map(move |one| (Some(at), one)));
+        for (at, condition) in select.conditions.iter().map(|one| (None, one)).chain(on) {
             if matches!(condition.test, ConditionTest::Using(_)) {
                 continue;
             }
@@ -248,16 +347,82 @@ impl<'c, 'q> Reading<'c, 'q> {
                 let right = reading.column(right.column()?)?;
                 (left.0 != right.0).then_some((left, right))
             });
-            match sides {
-                Some(pair) => reading.pairs.push(pair),
-                None if outer.contains(&std::ptr::from_ref(condition)) => {
+            match (sides, at) {
+                (Some((one, other)), at) if at.is_none_or(|at| [one.0, other.0].contains(&at)) => {
+                    let of = if at == Some(one.0) { other.0 } else { one.0 };
+                    let missing = at.map(|at| reading.missing(at, of));
+                    let said = condition.text.clone();
+                    reading.pairs.push(Pair {
+                        one,
+                        other,
+                        missing,
+                        said,
+                    });
+                }
+                (_, Some(_)) => {
                     let why = format!("has `{}` in the ON of an outer join", condition.text);
                     return unserved(why, REWRITE);
                 }
-                None => reading.conditions.push(condition),
+                (_, None) => reading.conditions.push(condition),
             }
         }
+        reading.extreme = reading.only_extreme();
         Ok(reading)
+    }
+
+    /// Whether a row of the result may be without a row of a relation.
+    fn may_be_missing(&self, at: usize) -> bool {
+        let relation = self.select.relations.get(at);
+        relation.is_none_or(|relation| relation.may_be_missing)
+    }
+
+    /// Which of two relations there is no row of where the ON of the first one's outer join does not hold.
+    fn missing(&self, at: usize, other: usize) -> usize {
+        if self.may_be_missing(at) { at } else { other }
+    }
+
+    /// What USING holds equal.
+    fn using(&self) -> Result<Vec<Pair>, Unserved> {
+        let name = |condition: &'q Condition| match &condition.test {
+            ConditionTest::Using(name) => Some(name),
+            _ => None,
+        };
+        let on = self.select.relations.iter().flat_map(|one| &one.on);
+        let all = self.select.conditions.iter().chain(on);
+        let names: Vec<&Name> = all.filter_map(name).collect();
+        let mut pairs = Vec::new();
+        for (place, wanted) in names.iter().enumerate() {
+            if names.iter().take(place).any(|known| known.is(&wanted.text)) {
+                continue;
+            }
+            let having = self.tables.iter().enumerate().filter_map(|(at, table)| {
+                let mut columns = table.columns.iter();
+                let column = columns.find(|column| wanted.is(&column.name))?;
+                Some((at, column.name.clone()))
+            });
+            let having: Vec<At> = having.collect();
+            let said = format!("USING({})", wanted.text);
+            let joined = names.iter().filter(|one| one.is(&wanted.text)).count();
+            if having.len() != joined + 1 {
+                let why = format!("has {said}, a column that other tables have too");
+                return unserved(why, "write ON, with the table's alias before each column");
+            }
+            let Some((first, others)) = having.split_first() else {
+                continue;
+            };
+            for other in others {
+                let relation = self.select.relations.get(other.0);
+                let mut on = relation.into_iter().flat_map(|one| &one.on);
+                let is_outer = on.any(|one| name(one).is_some_and(|one| one.is(&wanted.text)));
+                pairs.push(Pair {
+                    one: first.clone(),
+                    other: other.clone(),
+                    missing: is_outer.then(|| self.missing(other.0, first.0)),
+                    said: said.clone(),
+                });
+            }
+        }
+        Ok(pairs)
     }
 
     /// The relation and the column that a name means.
@@ -285,8 +450,8 @@ impl<'c, 'q> Reading<'c, 'q> {
         let mut next = 0;
         while let Some(at) = found.get(next).cloned() {
             next += 1;
-            for (one, other) in &self.pairs {
-                for (one, other) in [(one, other), (other, one)] {
+            for pair in &self.pairs {
+                for (one, other) in pair.sides() {
                     if *one == at && !found.contains(other) {
                         found.push(other.clone());
                     }
@@ -297,80 +462,248 @@ impl<'c, 'q> Reading<'c, 'q> {
     }
 
     /// The parents of a relation: those of which each of its rows has one at most.
-    fn parents(&self, of: usize) -> Vec<(usize, Step)> {
-        let mut found = Vec::new();
-        for (at, table) in self.tables.iter().enumerate() {
-            if at == of {
-                continue;
-            }
-            let sides = self.pairs.iter().flat_map(|(a, b)| [(a, b), (b, a)]);
-            let sides = sides.filter(|(a, b)| a.0 == of && b.0 == at);
-            let sides: Vec<(&str, &str)> = sides.map(|(a, b)| (&*a.1, &*b.1)).collect();
-            let mut keys = table.keys(self.catalog.dbms);
-            let key = keys.find(|key| {
-                let mut columns = key.columns.iter();
-                columns.all(|column| sides.iter().any(|(_, there)| there == column))
-            });
-            let Some(key) = key else { continue };
-            let own = key.columns.iter().filter_map(|column| {
-                let mut sides = sides.iter();
-                sides
-                    .find(|(_, there)| there == column)
-                    .map(|(own, _)| (*own).to_owned())
-            });
-            let step = Step {
-                columns: own.collect(),
-                table: table.name.clone(),
-                referenced: key.columns.to_vec(),
+    fn parents(&self, of: usize) -> Vec<(usize, Step, Lead)> {
+        let others = self.tables.iter().enumerate().filter(|(at, _)| *at != of);
+        let found = others.filter_map(|(at, table)| {
+            let lead = if self.may_be_missing(at) {
+                Lead::Outer
+            } else {
+                Lead::Inner
             };
-            found.push((at, step));
-        }
-        found
+            let mut leads = [lead, Lead::Reverse].into_iter();
+            leads.find_map(|lead| {
+                let missing = match lead {
+                    Lead::Inner => None,
+                    Lead::Outer => Some(at),
+                    Lead::Reverse => Some(of),
+                };
+                Some((at, self.step(of, (at, table), missing)?, lead))
+            })
+        });
+        found.collect()
     }
 
-    /// The ways to all relations that are parents of one, or parents of parents, itself among them.
-    fn ways(&self, from: usize) -> BTreeMap<usize, Vec<Step>> {
-        let mut found = BTreeMap::from([(from, Vec::new())]);
-        let mut rest = std::collections::VecDeque::from([from]);
-        while let Some(at) = rest.pop_front() {
-            let way = found.get(&at).cloned().unwrap_or_default();
-            for (parent, step) in self.parents(at) {
-                if let std::collections::btree_map::Entry::Vacant(entry) = found.entry(parent) {
-                    let mut way = way.clone();
-                    way.push(step);
-                    entry.insert(way);
-                    rest.push_back(parent);
+    /// The step to a parent by all that holds the two together: its key, and what is equal besides.
+    fn step(
+        &self,
+        of: usize,
+        (at, table): (usize, &Table),
+        missing: Option<usize>,
+    ) -> Option<Step> {
+        let pairs = self.pairs.iter().filter(|pair| pair.missing == missing);
+        let sides = pairs.flat_map(Pair::sides);
+        let sides = sides.filter(|(a, b)| a.0 == of && b.0 == at);
+        let sides: Vec<(&str, &str)> = sides.map(|(a, b)| (&*a.1, &*b.1)).collect();
+        let own = |column: &String| sides.iter().find(|(_, there)| there == column);
+        let mut keys = table.keys(self.catalog.dbms);
+        let key = keys.find(|key| key.columns.iter().all(|column| own(column).is_some()))?;
+        let mut step = Step {
+            columns: Vec::new(),
+            table: table.name.clone(),
+            referenced: Vec::new(),
+        };
+        for (own, there) in key.columns.iter().filter_map(own).chain(&sides) {
+            if !step.referenced.iter().any(|known| known == there) {
+                step.columns.push((*own).to_owned());
+                step.referenced.push((*there).to_owned());
+            }
+        }
+        Some(step)
+    }
+
+    fn references(&self) -> Vec<(TableName, ForeignKey)> {
+        let mut found = Vec::new();
+        for (of, &table) in self.tables.iter().enumerate() {
+            for (at, step, _) in self.parents(of) {
+                let Some(&parent) = self.tables.get(at) else {
+                    continue;
+                };
+                let key = parent.row_key();
+                let own = key.iter().map(|there| {
+                    let mut pairs = step.referenced.iter().zip(&step.columns);
+                    pairs
+                        .find(|(known, _)| *known == there)
+                        .map(|(_, own)| own.clone())
+                });
+                let Some(own) = own.collect::<Option<Vec<String>>>() else {
+                    continue;
+                };
+                let kind = |table: &Table, column: &String| {
+                    table
+                        .column(column)
+                        .map(|column| std::mem::discriminant(&column.data_type))
+                };
+                let mut pairs = own.iter().zip(key);
+                let is_alike = pairs.all(|(own, there)| kind(table, own) == kind(parent, there));
+                let leads = |from: &Table, to: &Table| {
+                    let mut keys = from.foreign_keys.iter();
+                    keys.any(|key| key.references == to.name)
+                };
+                // Of two rows that are one, neither is the other's parent.
+                let is_one = table.is_declared_unique(&own, self.catalog.dbms);
+                let is_declared = leads(table, parent) || leads(parent, table);
+                if is_alike && !is_one && !is_declared && !key.is_empty() {
+                    let key = ForeignKey {
+                        name: BY_JOIN.to_owned(),
+                        columns: own,
+                        references: parent.name.clone(),
+                        referenced_columns: key.to_vec(),
+                        enforcement: Enforcement::NotEnforced,
+                        ..ForeignKey::default()
+                    };
+                    found.push((table.name.clone(), key));
                 }
             }
         }
         found
     }
 
+    /// The ways to all relations that are parents of one, or parents of parents, itself among them. `reverses`: also to those
+    /// that may be without it.
+    fn ways(&self, from: usize, reverses: bool) -> BTreeMap<usize, Vec<Step>> {
+        let mut found = BTreeMap::from([(from, Vec::new())]);
+        let mut rest = std::collections::VecDeque::from([(from, reverses)]);
+        while let Some((at, reverses)) = rest.pop_front() {
+            let way = found.get(&at).cloned().unwrap_or_default();
+            for (parent, step, lead) in self.parents(at) {
+                if lead == Lead::Reverse && !reverses {
+                    continue;
+                }
+                if let std::collections::btree_map::Entry::Vacant(entry) = found.entry(parent) {
+                    let mut way = way.clone();
+                    way.push(step);
+                    entry.insert(way);
+                    rest.push_back((parent, reverses && lead != Lead::Outer));
+                }
+            }
+        }
+        found
+    }
+
+    /// Refuses what is held equal beside the ways between the tables, unless it follows from them.
+    fn refuse_further(&self, all: &[&BTreeMap<usize, Vec<Step>>]) -> Result<(), Unserved> {
+        let is_step = |pair: &&Pair| {
+            let mut tried = all
+                .iter()
+                .flat_map(|ways| pair.sides().map(|sides| (ways, sides)));
+            tried.any(|(ways, (from, to))| {
+                let last = ways.get(&to.0).and_then(|way| way.split_last());
+                let step =
+                    last.filter(|(_, before)| ways.get(&from.0).is_some_and(|way| way == before));
+                step.is_some_and(|(step, _)| {
+                    let mut held = step.columns.iter().zip(&step.referenced);
+                    held.any(|(own, there)| *own == from.1 && *there == to.1)
+                })
+            })
+        };
+        let (held, further): (Vec<&Pair>, Vec<&Pair>) = self.pairs.iter().partition(is_step);
+        for pair in further {
+            // What inner joins hold equal to the same is equal.
+            let mut same = vec![&pair.one];
+            let mut next = 0;
+            while let Some(at) = same.get(next).copied() {
+                next += 1;
+                let inner = held.iter().filter(|held| held.missing.is_none());
+                for (one, other) in inner.flat_map(|held| held.sides()) {
+                    if one == at && !same.contains(&other) {
+                        same.push(other);
+                    }
+                }
+            }
+            if pair.missing.is_some() || !same.contains(&&pair.other) {
+                let why = format!(
+                    "holds columns of two tables equal beside their joins: `{}`",
+                    pair.said
+                );
+                return unserved(why, JOIN);
+            }
+        }
+        Ok(())
+    }
+
+    /// A column of a relation by the shortest way, in an answer without the rows that inner joins leave out.
+    fn path(&self, ways: &BTreeMap<usize, Vec<Step>>, at: usize, column: String) -> Option<Path> {
+        self.shortest(ways, (at, column), true)
+    }
+
+    /// The child's reference stands for the parent's key where a row of the answer has the parent, or the database keeps the
+    /// reference from leading nowhere. `joins`: inner joins leave rows out.
+    fn shortest(
+        &self,
+        ways: &BTreeMap<usize, Vec<Step>>,
+        (at, column): At,
+        joins: bool,
+    ) -> Option<Path> {
+        let root = ways.iter().find(|(_, way)| way.is_empty())?.0;
+        let root = *self.tables.get(*root)?;
+        let mut path = Path {
+            steps: ways.get(&at)?.clone(),
+            column,
+        };
+        while let Some((step, before)) = path.steps.split_last() {
+            let mut there = ways.iter().filter(|(_, way)| **way == path.steps);
+            let is_there = joins && there.any(|(at, _)| !self.may_be_missing(*at));
+            let nullable = |column: &String| {
+                let (steps, column) = (before.to_vec(), column.clone());
+                Path { steps, column }.may_be_null(root, self.catalog)
+            };
+            let is_whole = step.columns.len() == 1 || !step.columns.iter().any(nullable);
+            let is_kept = is_whole && self.is_enforced(root, step, before);
+            let mut pairs = step.referenced.iter().zip(&step.columns);
+            let own = pairs.find(|(there, _)| **there == path.column);
+            let Some((_, own)) = own.filter(|_| is_there || is_kept) else {
+                break;
+            };
+            path.column.clone_from(own);
+            path.steps.pop();
+        }
+        Some(path)
+    }
+
+    /// The column of a query that asks for its greatest or least value and nothing else.
+    fn only_extreme(&self) -> Option<(At, bool)> {
+        let [SelectOutput::One { value, .. }] = self.select.outputs.as_slice() else {
+            return None;
+        };
+        let [Wrapping::Function(name)] = value.around.as_slice() else {
+            return None;
+        };
+        let OperandValue::Column(column) = &value.value else {
+            return None;
+        };
+        let is_greatest = match &**name {
+            "max" => true,
+            "min" => false,
+            _ => return None,
+        };
+        let is_alone = !self.select.groups && !self.select.having && self.query.order.is_none();
+        Some((self.column(column).filter(|_| is_alone)?, is_greatest))
+    }
+
     /// What is asked: as rows of one item type, and as an item collection.
     fn asks(&self) -> Result<Vec<Ask<'c>>, Unserved> {
+        let all = 0..self.tables.len();
         let ways: Vec<BTreeMap<usize, Vec<Step>>> =
-            (0..self.tables.len()).map(|at| self.ways(at)).collect();
-        let reaches_all = |at: &usize| {
-            ways.get(*at)
-                .is_some_and(|ways| ways.len() == self.tables.len())
-        };
-        let may_be_missing = |at: usize| {
-            self.select
-                .relations
-                .get(at)
-                .is_none_or(|relation| relation.may_be_missing)
-        };
-        let row = (0..self.tables.len()).find(reaches_all);
+            all.clone().map(|at| self.ways(at, true)).collect();
+        let mut rows = all.map(|at| (at, self.ways(at, false)));
+        let row = rows.find(|(_, ways)| ways.len() == self.tables.len());
         let is_list = self.aggregates()?;
         let mut found = Vec::new();
         let mut failed = None;
-        if let Some(root) = row.filter(|root| !may_be_missing(*root) && !is_list) {
-            match self.rows(root, ways.get(root).unwrap_or(&BTreeMap::new())) {
-                Ok(ask) => found.push(ask),
+        if let Some((root, ways)) = row.filter(|(at, _)| !self.may_be_missing(*at) && !is_list) {
+            let asks = self.refuse_further(&[&ways]);
+            match asks.and_then(|()| self.rows(root, &ways)) {
+                Ok(asks) => found.extend(asks),
                 Err(why) => failed = Some(why),
             }
         }
-        for parent in 0..self.tables.len() {
+        // Figures over a parent's children are computed from the children alone.
+        let parents = if self.figures().is_some() && !is_list {
+            0
+        } else {
+            self.tables.len()
+        };
+        for parent in 0..parents {
             match self.collection(parent, &ways, is_list) {
                 Ok(Some(ask)) => found.push(ask),
                 Ok(None) => {}
@@ -380,7 +713,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         if found.is_empty() {
             let no_tree = Unserved {
                 why: "joins tables otherwise than from children to their parents, or has two lists of children without the key of their parent".to_owned(),
-                instead: SEVERAL,
+                instead: if self.figures().is_some() { COUNTER } else { SEVERAL },
             };
             return Err(failed.unwrap_or(no_tree));
         }
@@ -398,20 +731,12 @@ impl<'c, 'q> Reading<'c, 'q> {
             "json_arrayagg",
             "json_group_array",
         ];
-        const FIGURES: [&str; 8] = [
-            "count", "sum", "avg", "min", "max", "stddev", "variance", "total",
-        ];
         let mut is_list = false;
         for output in &self.select.outputs {
             let SelectOutput::One { value, .. } = output else {
                 continue;
             };
-            for function in functions(value) {
-                if FIGURES.contains(&&*function) {
-                    return unserved(format!("computes {function}()"), COUNTER);
-                }
-                is_list |= LISTS.contains(&&*function);
-            }
+            is_list |= functions(value).iter().any(|name| LISTS.contains(&&**name));
             if let OperandValue::Expression(expression) = &value.value
                 && (expression.has_query || expression.has_window)
             {
@@ -421,16 +746,41 @@ impl<'c, 'q> Reading<'c, 'q> {
                 );
             }
         }
-        if self.select.having || self.select.groups && !is_list {
-            return unserved("groups rows", COUNTER);
-        }
-        if self.select.distinct {
-            return unserved(
-                "drops equal rows by DISTINCT",
-                "write an item for each distinct value, or drop them in the application",
-            );
-        }
         Ok(is_list)
+    }
+
+    /// The figures that it computes over rows, and whether it groups them.
+    fn figures(&self) -> Option<String> {
+        const FIGURES: [&str; 8] = [
+            "count", "sum", "avg", "min", "max", "stddev", "variance", "total",
+        ];
+        let values = self
+            .select
+            .outputs
+            .iter()
+            .filter_map(|output| match output {
+                SelectOutput::One { value, .. } => Some(functions(value)),
+                _ => None,
+            });
+        let mut names = values.flatten().filter(|name| FIGURES.contains(&&**name));
+        let figure = names.next().map(|name| format!("computes {name}()"));
+        let groups = self.select.having || self.select.groups;
+        figure
+            .filter(|_| self.extreme.is_none())
+            .or(groups.then(|| "groups rows".to_owned()))
+    }
+
+    /// Most rows, and whether the application says how many, or any of them will do.
+    fn most_rows(&self) -> Result<(Option<u64>, bool), Unserved> {
+        if self.extreme.is_some() {
+            return Ok((Some(1), false));
+        }
+        Ok(match &self.query.limit {
+            RowLimit::None => (None, false),
+            RowLimit::Rows(0) => return unserved("asks for no rows", "leave it out"),
+            RowLimit::Rows(rows) => (Some(*rows), self.query.order.is_none()),
+            RowLimit::Parameter(_) | RowLimit::Unknown => (Some(PAGE), true),
+        })
     }
 
     fn bare(&self, root: usize) -> Result<Ask<'c>, Unserved> {
@@ -450,22 +800,36 @@ impl<'c, 'q> Reading<'c, 'q> {
                 "declare a primary key",
             );
         }
-        let limit = match &self.query.limit {
-            RowLimit::None => None,
-            RowLimit::Rows(0) => return unserved("asks for no rows", "leave it out"),
-            RowLimit::Rows(rows) => Some(*rows),
-            RowLimit::Parameter(_) | RowLimit::Unknown => {
-                return unserved(
-                    "has a LIMIT that is no number",
-                    "write the size of a page as a number",
-                );
-            }
-        };
+        let (limit, is_page) = self.most_rows()?;
         let mut notes = Vec::new();
         let mut requests = 1;
         for (parameter, count) in &self.prepared.lists {
             requests *= u64::try_from(*count).unwrap_or(u64::MAX).max(1);
             notes.push(format!("one request for each value of `{parameter}`"));
+        }
+        for (parameter, said) in &self.prepared.computed {
+            notes.push(format!(
+                "the application computes `{said}` and hands it in as `{parameter}`"
+            ));
+        }
+        let constants: Vec<String> = self.constant_outputs().collect();
+        if !constants.is_empty() {
+            notes.push(format!(
+                "its SQL does not select what is the same in every row, which the application adds: {}",
+                constants.join(", ")
+            ));
+        }
+        match &self.query.limit {
+            RowLimit::Parameter(_) | RowLimit::Unknown => notes.push(format!(
+                "the application says how many rows it wants; {PAGE} are reckoned with"
+            )),
+            RowLimit::Rows(rows) if is_page => notes.push(format!(
+                "LIMIT {rows} without ORDER BY means any of the rows: the application stops after as many"
+            )),
+            _ => {}
+        }
+        if self.query.offset != RowLimit::None {
+            notes.push(CURSOR.to_owned());
         }
         if requests > 1 && limit.is_some() {
             notes.push(
@@ -476,14 +840,22 @@ impl<'c, 'q> Reading<'c, 'q> {
             root: table,
             equal: Vec::new(),
             range: None,
+            filters: Vec::new(),
             when: Vec::new(),
             order: Vec::new(),
             limit,
+            is_page,
+            computes: false,
+            is_twice: false,
+            sorts: false,
+            unsortable: None,
             outputs: Vec::new(),
             children: Vec::new(),
             required: Vec::new(),
             sql: self.prepared.sql.clone(),
+            unsorted: None,
             requests,
+            shards: 1,
             notes,
         })
     }
@@ -494,19 +866,30 @@ impl<'c, 'q> Reading<'c, 'q> {
             .iter()
             .find(|(_, way)| way.is_empty())
             .map(|(at, _)| at);
+        if let Some(((at, column), is_greatest)) = &self.extreme {
+            let Some(path) = self.path(ways, *at, column.clone()) else {
+                return unserved("is sorted by what is computed", MATERIALIZE);
+            };
+            let table = root.and_then(|root| self.tables.get(*root)).copied();
+            if let Some(why) = table.and_then(|table| self.unsorted(table, &path)) {
+                return unserved(why, MATERIALIZE);
+            }
+            // Of equal ones the key decides, so that the answer is one row.
+            let key = table.into_iter().flat_map(Table::row_key);
+            let key = key.map(|column| (Path::own(column), *is_greatest));
+            let mut order = vec![(path, *is_greatest)];
+            order.extend(
+                key.filter(|(column, _)| order.iter().all(|(known, _)| known != column))
+                    .collect::<Vec<_>>(),
+            );
+            return Ok(order);
+        }
         for key in self.query.order.iter().flatten() {
             let at = key.column.as_ref().and_then(|column| self.column(column));
-            let at_table = root.and_then(|root| self.tables.get(*root)).copied();
-            let path = at.and_then(|(at, column)| {
-                let steps = ways.get(&at)?.clone();
-                Some(Path { steps, column }.shortened())
-            });
+            let path = at.and_then(|(at, column)| self.path(ways, at, column));
             let Some(path) = path else {
                 return unserved("is sorted by what is computed", MATERIALIZE);
             };
-            if let Some(why) = at_table.and_then(|at| self.unsorted(at, &path)) {
-                return unserved(why, MATERIALIZE);
-            }
             if !found.iter().any(|(known, _)| *known == path) {
                 found.push((path, key.descending));
             }
@@ -525,18 +908,19 @@ impl<'c, 'q> Reading<'c, 'q> {
             | DataType::Boolean
             | DataType::Date
             | DataType::Timestamp { .. }
-            | DataType::Uuid
-            | DataType::Dynamic => true,
+            | DataType::Uuid => true,
             // MySQL's times may be negative, or longer than a day; with an offset the moment counts.
             DataType::Time { zone, .. } => !is_mysql && !zone,
             DataType::Text { .. } => column.is_plain_text(self.catalog.dbms),
             _ => false,
         };
         (!is_sorted).then(|| {
-            format!(
-                "sorts by {} ({}), whose order is not that of its text",
-                column.name, column.declared
-            )
+            let declared = match column.declared.as_str() {
+                "" => "any type",
+                declared => declared,
+            };
+            let name = &column.name;
+            format!("sorts by {name} ({declared}), whose order is not that of its text")
         })
     }
 
@@ -591,6 +975,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                     }
                     if value.columns().is_empty()
                         && !matches!(value.value, OperandValue::Constant(_))
+                        && self.figures().is_none()
                     {
                         return unserved("selects what no column gives", REWRITE);
                     }
@@ -601,12 +986,45 @@ impl<'c, 'q> Reading<'c, 'q> {
     }
 }
 
-fn distinct(outputs: Vec<(Path, String)>) -> Vec<(Path, String)> {
+impl Reading<'_, '_> {
+    /// What the query selects that no column gives, by its name or its text.
+    fn constant_outputs(&self) -> impl Iterator<Item = String> {
+        let outputs = self.select.outputs.iter();
+        outputs.filter_map(|output| match output {
+            SelectOutput::One { name, value } => {
+                let OperandValue::Constant(constant) = &value.value else {
+                    return None;
+                };
+                let text = match constant {
+                    Constant::Text(text) => format!("'{text}'"),
+                    Constant::Number(number) => number.clone(),
+                    Constant::Null => "NULL".to_owned(),
+                    Constant::Other => "a constant".to_owned(),
+                };
+                let name = name.as_ref().map(|name| &name.text);
+                Some(name.map_or_else(|| text.clone(), |name| format!("`{name}` ({text})")))
+            }
+            SelectOutput::All | SelectOutput::AllOf(_) => None,
+        })
+    }
+}
+
+/// Each path once, under its first name. Notes the names that are left out: a join holds the column equal to one that is there.
+fn distinct(outputs: Vec<(Path, String)>, notes: &mut Vec<String>) -> Vec<(Path, String)> {
     let mut found: Vec<(Path, String)> = Vec::new();
+    let mut equal: Vec<String> = Vec::new();
     for (path, name) in outputs {
-        if !found.iter().any(|(known, _)| *known == path) {
-            found.push((path, name));
+        match found.iter().find(|(known, _)| *known == path) {
+            None => found.push((path, name)),
+            Some((_, first)) if *first == name => {}
+            Some((_, first)) => equal.push(format!("`{name}` as `{first}`")),
         }
+    }
+    if !equal.is_empty() {
+        notes.push(format!(
+            "columns that are equal are answered once: {}",
+            equal.join(", ")
+        ));
     }
     found
 }
@@ -632,4 +1050,61 @@ pub(crate) fn is_one_row(ask: &Ask<'_>) -> bool {
             let mut equal = ask.equal.iter();
             equal.any(|equal| equal.path == Path::own(column))
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dynafold_relational::catalog::sample::shop;
+
+    #[test]
+    fn what_is_not_the_same_at_any_time_decides_no_index() {
+        let shop = shop();
+        let why = |condition: &str| {
+            let sql = format!("SELECT id FROM orders WHERE user_id = :u AND {condition}");
+            ask(&sql, &shop, &Observed::default())
+                .err()
+                .map(|unserved| unserved.why)
+        };
+        for condition in [
+            "placed_at <> clock_timestamp()",
+            "placed_at <> transaction_timestamp()",
+            "placed_at <> 'yesterday'",
+            "placed_at <> 'today 10:00'::timestamptz",
+            "placed_at <> CURRENT_TIMESTAMP",
+            "user_id::text <> session_user",
+            "user_id > random()",
+            "user_id = 1 + nextval('orders_id_seq')",
+            "status = gen_random_uuid()::text",
+        ] {
+            let why = why(condition).unwrap_or_default();
+            assert!(
+                why.contains("at one time and not at another"),
+                "{condition}: {why}"
+            );
+        }
+        assert_eq!(why("placed_at <> '2026-01-01'"), None);
+    }
+
+    #[test]
+    fn what_is_equal_beside_a_join_is_a_part_of_it_or_refused() {
+        let shop = shop();
+        let outer = "SELECT o.id, u.email FROM orders o LEFT JOIN users u ON u.id = o.user_id";
+        let observed = Observed::default();
+        let read = |sql: &str| ask(sql, &shop, &observed);
+        let both = read(&format!("{outer} AND u.id = o.id WHERE o.id = :id"));
+        assert!(both.is_err());
+        let asks = read(&format!("{outer} AND u.email = o.id WHERE o.id = :id")).unwrap();
+        let email = &asks[0].outputs[1].0;
+        assert_eq!(email.steps[0].referenced, ["id", "email"]);
+        let beside = read(&format!("{outer} WHERE o.id = :id AND u.email = o.id"));
+        let why = beside
+            .err()
+            .map(|unserved| unserved.why)
+            .unwrap_or_default();
+        assert!(
+            why.contains("beside their joins: `u.email = o.id`"),
+            "{why}"
+        );
+    }
 }

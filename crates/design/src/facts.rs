@@ -1,15 +1,27 @@
-//! What is known of the data's size: from the catalog's estimates. They price a design and prove nothing.
+//! What is known of the data's size: from samples of the rows where there are any, else from the catalog's estimates. They
+//! price a design and prove nothing.
 
 use dynafold_format::{float, whole};
 use dynafold_relational::catalog::{Catalog, Column, DataType, Table};
+use dynafold_sql::identifier;
 
-use crate::ask::Ask;
+use crate::ask::{Ask, When, ask};
+use crate::observed::{ColumnSample, Observed};
 use crate::path::Path;
 
 /// Rows that a table is taken to have where the database does not say.
 const ROWS: f64 = 1_000.0;
 /// The share of rows that meet a condition of which nothing is known.
 const SOME: f64 = 0.1;
+/// Bytes of the keys and the type of an item, about.
+const KEYS: f64 = 60.0;
+
+/// The catalog with what was counted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Facts<'d> {
+    pub(crate) catalog: &'d Catalog,
+    pub(crate) observed: &'d Observed,
+}
 
 /// Rows of a table; one at least.
 #[must_use]
@@ -17,23 +29,216 @@ pub(crate) fn rows(table: &Table) -> f64 {
     table.estimated_rows.map_or(ROWS, float).max(1.0)
 }
 
-/// Bytes of an item with these columns: names and values.
-#[must_use]
-pub(crate) fn bytes<'c>(columns: impl Iterator<Item = &'c Column>) -> f64 {
-    // The keys and the type of an item take about this much.
-    columns
-        .map(|column| float(whole(column.name.len())) + width(column))
-        .sum::<f64>()
-        + 60.0
-}
+impl Facts<'_> {
+    pub(crate) fn sample(&self, table: &Table, column: &Column) -> Option<&ColumnSample> {
+        self.observed.column(table, &column.name)
+    }
 
-/// Bytes of a parent's column in an item.
-#[must_use]
-pub(crate) fn copied(path: &Path, table: &Table, catalog: &Catalog) -> f64 {
-    let column = path.find(table, catalog).filter(|_| !path.steps.is_empty());
-    column.map_or(0.0, |(_, column)| {
-        float(whole(column.name.len())) + width(column)
-    })
+    /// Bytes of a column in an item: its name and its value.
+    pub(crate) fn bytes(&self, table: &Table, column: &Column) -> f64 {
+        let name = float(whole(column.name.len()));
+        let present = self
+            .sample(table, column)
+            .map_or(1.0, |sample| float(sample.present) / float(sample.rows));
+        name * present + self.value(table, column)
+    }
+
+    /// Bytes of a column's values, on average.
+    pub(crate) fn value(&self, table: &Table, column: &Column) -> f64 {
+        match self.sample(table, column) {
+            Some(sample) => {
+                let value = match &column.data_type {
+                    DataType::Integer { .. }
+                    | DataType::Decimal { .. }
+                    | DataType::Float { .. } => float(sample.bytes) / 2.0 + float(sample.present),
+                    DataType::Boolean => float(sample.present),
+                    _ => float(sample.bytes),
+                };
+                value / float(sample.rows)
+            }
+            None => width(column),
+        }
+    }
+
+    /// Bytes of an item with all columns of its table.
+    pub(crate) fn item(&self, table: &Table) -> f64 {
+        let columns = table.columns.iter();
+        let by_columns = columns.map(|column| self.bytes(table, column)).sum::<f64>() + 2.0 * KEYS;
+        let mut columns = table.columns.iter();
+        let is_sampled = columns.any(|column| self.sample(table, column).is_some());
+        let stored = table.estimated_bytes.map_or(0.0, float) / rows(table);
+        let is_telling = table.estimated_rows.is_some_and(|rows| rows >= 100);
+        if is_telling && !is_sampled {
+            by_columns.max(stored)
+        } else {
+            by_columns
+        }
+    }
+
+    /// Bytes of one column in an item, of the table itself or of a parent.
+    pub(crate) fn attribute(&self, path: &Path, table: &Table) -> f64 {
+        let found = path.find(table, self.catalog);
+        found.map_or(0.0, |(table, column)| self.bytes(table, column))
+    }
+
+    /// Bytes of a parent's column in an item.
+    pub(crate) fn copied(&self, path: &Path, table: &Table) -> f64 {
+        if path.steps.is_empty() {
+            0.0
+        } else {
+            self.attribute(path, table)
+        }
+    }
+
+    /// Bytes of an entry of an index that has these columns: both keys of its own and of the table come with it.
+    pub(crate) fn entry<'p>(&self, table: &Table, paths: impl Iterator<Item = &'p Path>) -> f64 {
+        paths.map(|path| self.attribute(path, table)).sum::<f64>() + 2.0 * KEYS
+    }
+
+    /// About how many values a column has.
+    pub(crate) fn distinct(&self, path: &Path, table: &Table) -> f64 {
+        let Some((at, column)) = path.find(table, self.catalog) else {
+            return 1.0;
+        };
+        if at.row_key() == [column.name.clone()] {
+            return rows(at);
+        }
+        if let Some(sample) = self.sample(at, column) {
+            let found = float(sample.distinct).max(1.0);
+            // Values that most rows have to themselves go on in the rows that were not looked at.
+            let is_open = !sample.is_all && sample.distinct * 2 > sample.present;
+            let scale = (rows(at) / float(sample.rows)).max(1.0);
+            return if is_open { found * scale } else { found };
+        }
+        if let Some(distinct) = column.distinct {
+            return float(distinct).max(1.0);
+        }
+        if !column.listed.is_empty() {
+            return float(whole(column.listed.len()));
+        }
+        match &column.data_type {
+            DataType::Boolean => return 2.0,
+            DataType::Enum { values } => return float(whole(values.len())).max(1.0),
+            _ => {}
+        }
+        let mut keys = at.foreign_keys.iter();
+        let parent = keys.find(|key| key.columns == [column.name.clone()]);
+        let parent = parent.and_then(|key| self.catalog.table(&key.references));
+        parent.map_or_else(|| rows(at).sqrt(), rows)
+    }
+
+    /// The share of rows that meet a condition in a mapping's words.
+    pub(crate) fn met(&self, condition: &str, table: &Table) -> f64 {
+        let counted = (table.name.clone(), condition.to_owned());
+        if let Some(share) = self.observed.conditions.get(&counted) {
+            return share.clamp(1.0 / rows(table), 1.0);
+        }
+        let name = |name: &str| identifier(name, self.catalog.dbms);
+        let key = table.row_key().first().map_or_else(String::new, |key| {
+            format!(" AND {}.{} = :key", name(&table.name.name), name(key))
+        });
+        let from = name(&table.name.name);
+        let sql = format!("SELECT * FROM {from} WHERE ({condition}){key}");
+        let asks = ask(&sql, self.catalog, self.observed).unwrap_or_default();
+        let when = asks.last().map(|ask| &ask.when);
+        when.filter(|when| !when.is_empty()).map_or(SOME, |when| {
+            when.iter().map(|when| self.share(when, table)).product()
+        })
+    }
+
+    /// The share of rows that meet a condition without parameters.
+    pub(crate) fn share(&self, when: &When, table: &Table) -> f64 {
+        let counted = (table.name.clone(), when.text.clone());
+        if let Some(share) = self.observed.conditions.get(&counted) {
+            return share.clamp(1.0 / rows(table), 1.0);
+        }
+        let Some(path) = when.filter.as_ref().map(|filter| &filter.path) else {
+            return SOME;
+        };
+        let found = path.find(table, self.catalog);
+        let sample = found.and_then(|(table, column)| self.sample(table, column));
+        let present = sample.map(|sample| float(sample.present) / float(sample.rows));
+        let said = when.said.to_uppercase();
+        let one = 1.0 / self.distinct(path, table).max(2.0);
+        let share = if said.ends_with("IS NOT NULL") {
+            present.unwrap_or(1.0 - SOME)
+        } else if said.ends_with("IS NULL") {
+            present.map_or(SOME, |present| 1.0 - present)
+        } else if said.contains("<>") || said.contains("!=") {
+            1.0 - one
+        } else if said.contains(['<', '>']) {
+            SOME
+        } else if said.contains(" IN (") {
+            one * float(whole(said.matches(',').count() + 1))
+        } else {
+            one
+        };
+        share.clamp(1.0 / rows(table), 1.0)
+    }
+
+    /// About how many rows of its item type a read finds by its key.
+    pub(crate) fn found(&self, ask: &Ask<'_>) -> f64 {
+        let found = self.found_in_all(ask);
+        // A filter reads on until the limit is full.
+        let is_filtered = !ask.filters.is_empty();
+        match ask.limit {
+            Some(limit) if !is_filtered => found.min(float(limit)),
+            _ => found,
+        }
+    }
+
+    /// About how many it finds for the values that most rows have.
+    pub(crate) fn most_found(&self, ask: &Ask<'_>) -> f64 {
+        let found = self.found(ask);
+        if self.is_by_key(ask) || ask.limit.is_some() && ask.filters.is_empty() {
+            return found;
+        }
+        let most = ask.equal.iter().filter_map(|equal| {
+            let (table, column) = equal.path.find(ask.root, self.catalog)?;
+            let sample = self
+                .sample(table, column)
+                .filter(|sample| sample.most > 0)?;
+            // Of a parent's column as many as the share of its rows, and of a sample as many more.
+            Some(float(sample.most) / float(sample.rows) * rows(ask.root))
+        });
+        let most = most.fold(f64::INFINITY, f64::min);
+        if most.is_finite() {
+            found.max(most * self.narrowed(ask))
+        } else {
+            found
+        }
+    }
+
+    /// The share of the rows with its values that its range and its conditions leave.
+    fn narrowed(&self, ask: &Ask<'_>) -> f64 {
+        let when = ask.when.iter().map(|when| self.share(when, ask.root));
+        let range = if ask.range.is_some() { SOME } else { 1.0 };
+        when.product::<f64>() * range
+    }
+
+    /// Whether it asks for a whole key.
+    pub(crate) fn is_by_key(&self, ask: &Ask<'_>) -> bool {
+        let is_asked = |column: &String| {
+            ask.equal
+                .iter()
+                .any(|equal| equal.path == Path::own(column))
+        };
+        let mut keys = ask.root.keys(self.catalog.dbms);
+        keys.any(|key| !key.columns.is_empty() && key.columns.iter().all(is_asked))
+    }
+
+    /// The same without the limit.
+    pub(crate) fn found_in_all(&self, ask: &Ask<'_>) -> f64 {
+        let all = rows(ask.root);
+        if self.is_by_key(ask) {
+            return 1.0;
+        }
+        let mut share = 1.0;
+        for equal in &ask.equal {
+            share /= self.distinct(&equal.path, ask.root);
+        }
+        (all * share * self.narrowed(ask)).max(1.0)
+    }
 }
 
 /// Bytes of a value, by its type.
@@ -55,56 +260,4 @@ fn width(column: &Column) -> f64 {
         }
         _ => 64.0,
     }
-}
-
-/// About how many values a column has.
-fn distinct(path: &Path, table: &Table, catalog: &Catalog) -> f64 {
-    let Some((at, column)) = path.find(table, catalog) else {
-        return 1.0;
-    };
-    if at.row_key() == [column.name.clone()] {
-        return rows(at);
-    }
-    if let Some(distinct) = column.distinct {
-        return float(distinct).max(1.0);
-    }
-    if !column.listed.is_empty() {
-        return float(whole(column.listed.len()));
-    }
-    match &column.data_type {
-        DataType::Boolean => return 2.0,
-        DataType::Enum { values } => return float(whole(values.len())).max(1.0),
-        _ => {}
-    }
-    let mut keys = at.foreign_keys.iter();
-    let parent = keys.find(|key| key.columns == [column.name.clone()]);
-    let parent = parent.and_then(|key| catalog.table(&key.references));
-    parent.map_or_else(|| rows(at).sqrt(), rows)
-}
-
-/// About how many rows of its item type a read finds.
-#[must_use]
-pub(crate) fn found(ask: &Ask<'_>, catalog: &Catalog) -> f64 {
-    let all = rows(ask.root);
-    let is_asked = |column: &String| {
-        ask.equal
-            .iter()
-            .any(|equal| equal.path == Path::own(column))
-    };
-    let mut keys = ask.root.keys(catalog.dbms);
-    if keys.any(|key| !key.columns.is_empty() && key.columns.iter().all(is_asked)) {
-        return 1.0;
-    }
-    let mut share = 1.0;
-    for equal in &ask.equal {
-        share /= distinct(&equal.path, ask.root, catalog);
-    }
-    if ask.range.is_some() {
-        share *= SOME;
-    }
-    for _ in &ask.when {
-        share *= SOME;
-    }
-    let found = (all * share).max(1.0);
-    ask.limit.map_or(found, |limit| found.min(float(limit)))
 }

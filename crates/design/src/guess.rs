@@ -1,13 +1,10 @@
 //! Without a workload: what a schema's keys and foreign keys let one expect to be asked.
 
-use dynafold_relational::catalog::{Catalog, ForeignKey, Table, TypeFamily};
+use dynafold_relational::catalog::{Catalog, Table, TypeFamily};
 
-use crate::ask::identifier;
-use crate::facts::rows;
+use crate::owner::is_audit;
 use crate::workload::Statement;
-
-/// Mean number of children beyond which nobody lists them all.
-const LISTED: f64 = 1_000.0;
+use dynafold_sql::identifier;
 
 /// A read by key of each table, of the children of each parent, and by each unique key.
 #[must_use]
@@ -19,13 +16,27 @@ pub fn guess(catalog: &Catalog) -> Vec<Statement> {
         }
         let name = &table.name.name;
         let mut add = |name: String, columns: &[String], order: &str, about: String| {
-            if !found.iter().any(|known| known.name == name) {
-                found.push(Statement {
-                    name,
-                    about,
-                    sql: sql(catalog, table, columns, order),
-                    ..Statement::default()
-                });
+            // A name that a shell takes without quotes.
+            let sign = |c: char| if c.is_alphanumeric() { c } else { '_' };
+            let name: String = name.chars().map(sign).collect();
+            let guessed = Some((table.name.clone(), columns.to_vec()));
+            let numbered = (2..).map(|number| format!("{name}_{number}"));
+            for name in std::iter::once(name.clone()).chain(numbered) {
+                match found.iter().find(|known| known.name == name) {
+                    None => {
+                        found.push(Statement {
+                            name,
+                            about,
+                            sql: sql(catalog, table, columns, order),
+                            guessed,
+                            ..Statement::default()
+                        });
+                        break;
+                    }
+                    Some(known) if known.guessed == guessed => break,
+                    // A table of another schema has it.
+                    Some(_) => {}
+                }
             }
         };
         let key = table.row_key();
@@ -33,27 +44,27 @@ pub fn guess(catalog: &Catalog) -> Vec<Statement> {
             format!("{name}_by_{}", key.join("_")),
             key,
             "",
-            format!("one {name}"),
+            format!("one row of {name}, by its key"),
         );
         for unique in &table.unique_keys {
-            if unique.columns != key && !unique.prefix {
+            if unique.columns != key && !unique.coarse {
                 let columns = unique.columns.join("_");
                 add(
                     format!("{name}_by_{columns}"),
                     &unique.columns,
                     "",
-                    format!("one {name} by {columns}"),
+                    format!("one row of {name}, by {columns}"),
                 );
             }
         }
         for foreign in &table.foreign_keys {
             let Some(parent) = catalog
                 .table(&foreign.references)
-                .filter(|_| is_asked(foreign))
+                .filter(|_| !is_audit(foreign))
             else {
                 continue;
             };
-            if rows(table) / rows(parent) > LISTED || foreign.columns == key {
+            if foreign.columns == key {
                 continue;
             }
             let order = order(catalog, table, key);
@@ -72,7 +83,7 @@ pub fn guess(catalog: &Catalog) -> Vec<Statement> {
                 pattern,
                 &foreign.columns,
                 &order,
-                format!("the rows of {name} of one {parent}"),
+                format!("the rows of {name} of one row of {parent}"),
             );
         }
     }
@@ -107,15 +118,6 @@ fn order(catalog: &Catalog, table: &Table, key: &[String]) -> String {
         }
         _ => key.join(", "),
     }
-}
-
-/// Whether a foreign key leads to a parent that people ask from: not to who made or changed a row.
-fn is_asked(key: &ForeignKey) -> bool {
-    !key.columns.iter().any(|column| {
-        let column = column.to_lowercase();
-        let column = column.strip_suffix("_id").unwrap_or(&column);
-        column == "creator" || column.ends_with("_by") || column.ends_with("_creator")
-    })
 }
 
 fn sql(catalog: &Catalog, table: &Table, columns: &[String], order: &str) -> String {

@@ -8,31 +8,60 @@
 
 mod ask;
 mod choose;
+mod compare;
+mod counted;
+mod edit;
+mod existing;
 mod facts;
+mod figures;
 mod guess;
+mod names;
+mod observed;
+mod owner;
 mod path;
+mod pins;
 mod pricing;
 mod report;
+mod splits;
 mod structure;
+mod traps;
+mod update;
 pub mod workload;
+mod writes;
 mod written;
 
+use std::borrow::Borrow;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::price::Prices;
-use dynafold_mapping::starter::StarterNames;
-use dynafold_relational::catalog::{Catalog, DataType, Table, TableName};
+use dynafold_format::{count, float, rounded};
+use dynafold_mapping::diagnostic::{Diagnostic, Severity};
+use dynafold_mapping::model::Model;
+use dynafold_mapping::{Described, Raw, resolve};
+use dynafold_relational::catalog::{Catalog, DataType, ForeignKey, Table, TableName};
 use dynafold_sql::{WriteKind, table, write_statement};
 
+use ask::by_filter;
 use ask::{Ask, Unserved, ask};
-use choose::{Problem, Solution, solve};
+use choose::{Problem, Solution, Spot, solve};
+pub use compare::{PricedMapping, PricedRead, PricedRequest, price};
+pub use counted::{CountedWorkload, Counts, counted};
+use facts::Facts;
+use figures::Figures;
 pub use guess::guess;
-use pricing::{INCONSISTENT, Pricing, Writes};
+use names::{MappingNames, table_name};
+pub use observed::{ColumnSample, Observed};
+pub use pins::{Pins, RefusedPin, pinned};
+use pricing::{INCONSISTENT, PARTITION_WRITES, Pricing};
 pub use report::{Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, WriteReport};
+use splits::Large;
 use structure::own_part;
-use structure::{KeyPart, Structure, serves, structures};
+use structure::{KeyPart, Part, Structure, serves, structures};
+pub use update::{Mapping, Update, UpdateError, UpdatedRead, update};
 use workload::Statement;
-use written::{Placed, Writing};
+use writes::{Write, Writes};
+use written::{IndexNames, Placed, Writing};
 
 /// What a design may use.
 #[derive(Debug, Clone)]
@@ -43,6 +72,23 @@ pub struct Limits {
     pub escapes: bool,
     /// Columns of whole numbers that hold negative ones.
     pub signed: BTreeSet<(TableName, String)>,
+    /// What was counted in rows.
+    pub observed: Observed,
+    /// Which items stand beside which parent.
+    pub pins: Pins,
+}
+
+impl Default for Limits {
+    /// Those of DynamoDB, for rows of which nothing is known.
+    fn default() -> Self {
+        Self {
+            indexes: 20,
+            escapes: false,
+            signed: BTreeSet::new(),
+            observed: Observed::default(),
+            pins: Pins::new(),
+        }
+    }
 }
 
 /// A proposed table.
@@ -58,13 +104,44 @@ pub struct Design {
     pub padded: Vec<(TableName, String)>,
 }
 
+/// The conditions that may decide who is in an index, over the names of their tables: to be counted in rows.
+#[must_use]
+pub fn conditions(
+    catalog: &Catalog,
+    statements: &[Statement],
+    observed: &Observed,
+) -> Vec<(TableName, String)> {
+    let asks = statements
+        .iter()
+        .filter_map(|statement| ask(&statement.sql, catalog, observed).ok());
+    let asks: Vec<Ask<'_>> = asks.flatten().collect();
+    let found = asks.iter().flat_map(|ask| {
+        // One that looks at other tables takes long to count.
+        let own = ask.when.iter();
+        let is_simple = |text: &str| !text.to_uppercase().contains("SELECT");
+        let own = own.filter(move |when| when.parents.is_empty() && is_simple(&when.text));
+        own.map(|when| (ask.root.name.clone(), when.text.clone()))
+    });
+    let found: BTreeSet<(TableName, String)> = found.collect();
+    found.into_iter().collect()
+}
+
 /// A read of the workload, understood.
+#[derive(Clone)]
 struct Read<'w, 'c> {
     statement: &'w Statement,
     asks: Vec<Ask<'c>>,
 }
 
-/// Proposes a table.
+/// Mean number of children beyond which nobody lists them all.
+const LISTED: f64 = 1_000.0;
+
+/// US dollars a month that a second item type for large columns has to save.
+const SPLIT: f64 = 5.0;
+/// Tables whose large columns are tried apart, at most: those that save the most.
+const SPLITS: usize = 4;
+
+/// Proposes a table. Where large columns are paid for in vain, they are tried in items of their own.
 #[must_use]
 pub fn design(
     catalog: &Catalog,
@@ -72,27 +149,340 @@ pub fn design(
     prices: &Prices,
     limits: &Limits,
 ) -> Design {
-    let catalog = &with_signed(catalog, &limits.signed);
-    let mut statements: Vec<&Statement> = statements.iter().collect();
-    statements.sort_by(|a, b| a.name.cmp(&b.name));
-    let Understood {
-        reads,
-        mut unserved,
-        writes,
-        written,
-    } = understood(catalog, &statements);
-    let pricing = Pricing {
+    let mut splits = Large::new();
+    let first = proposal(
         catalog,
+        statements,
+        prices,
+        limits,
+        (&splits, &NotServed::new()),
+    );
+    let mut best = first.design;
+    for (table, columns) in first.large.into_iter().take(SPLITS) {
+        let mut with = splits.clone();
+        with.insert(table, columns);
+        let tried = (&with, &first.not_served);
+        let other = proposal(catalog, statements, prices, limits, tried);
+        if other.is_priced && other.design.report.is_better(&best.report, SPLIT) {
+            (best, splits) = (other.design, with);
+        }
+    }
+    best
+}
+
+/// The reads that are not served, with the reason.
+type NotServed = BTreeMap<String, Unserved>;
+
+/// A proposal, and what may be tried instead.
+struct Proposal {
+    design: Design,
+    /// Whether its mapping resolves, so that its costs are known.
+    is_priced: bool,
+    /// Large columns that may well have items of their own.
+    large: Vec<(TableName, BTreeSet<String>)>,
+    not_served: NotServed,
+    /// What was chosen from, and the choice.
+    #[cfg(test)]
+    problem: (Problem, Solution),
+}
+
+/// A proposal with these large columns apart. `not_served`: reads that no design serves, which decide nothing.
+#[expect(
+    clippy::too_many_lines,
+    reason = "the steps of a design, one after the other"
+)]
+fn proposal(
+    catalog: &Catalog,
+    statements: &[Statement],
+    prices: &Prices,
+    limits: &Limits,
+    (large, not_served): (&Large, &NotServed),
+) -> Proposal {
+    let mut catalog = with_signed(catalog, &limits.signed);
+    let by_join = add_references(&mut catalog, statements, &limits.observed);
+    let is_guessed = statements.iter().all(|one| one.guessed.is_some());
+    let (statements, not_guessed) = with_rows(&catalog, statements, &limits.observed);
+    let of_rows = catalog;
+    let (figures, catalog) = Figures::of(&of_rows, &limits.observed, &statements);
+    let catalog = &catalog;
+    let Understood {
+        mut reads,
+        mut unserved,
+        mut writes,
+        written,
+    } = understood(catalog, &limits.observed, &figures, &statements);
+    figures.add_writes(&mut writes);
+    reads.retain(|read| {
+        let why = not_served.get(&read.statement.name);
+        unserved.extend(why.map(|why| (read.statement, why.clone())));
+        why.is_none()
+    });
+    let splits = splits::splits(catalog, large, &reads).unwrap_or_default();
+    let catalog = &splits::with_splits(catalog, &splits);
+    splits::apart(&mut reads, &splits, catalog);
+    splits::add_writes(&mut writes, &splits);
+    let facts = Facts {
+        catalog,
+        observed: &splits::observed(&limits.observed, &splits),
+    };
+    let pricing = Pricing {
+        facts,
+        pins: &limits.pins,
+        placed: &BTreeSet::new(),
         prices,
         writes: &writes,
+        figures: &figures,
+        is_guessed,
     };
-    let (structures, ways) = candidates(catalog, &reads, &pricing);
-    reads_without(catalog, &ways, &reads, &mut unserved);
+    add_relaxed(&mut reads, facts);
+    if limits.escapes {
+        refuse_escaped(&mut reads, catalog, &mut unserved);
+    }
+    refuse_figures(&mut reads, facts, &mut unserved);
+    let Candidates {
+        structures,
+        ways,
+        hot,
+    } = candidates(catalog, &mut reads, &pricing);
+    reads_without(
+        catalog,
+        (ways.as_slice(), hot.as_slice()),
+        &reads,
+        &mut unserved,
+    );
     let problem = pricing.problem(&structures, &ways, limits.indexes);
     let solution = solve(&problem);
+    let (placed, not_chosen) = placed_reads(&reads, &ways, &solution);
+    for statement in not_chosen {
+        unserved.push((
+            statement,
+            Unserved {
+                why: format!("would need more than {} indexes", limits.indexes),
+                instead: "allow more by --max-indexes, or write its items twice",
+            },
+        ));
+    }
+    let is_used = |structure: &usize| placed.iter().any(|one| one.0.structure == *structure);
+    let mut slots = solution.slots.clone();
+    slots.retain(|structure, _| is_used(structure));
+    // Of the figures those that somebody asks for.
+    let catalog = &figures.only_used(catalog, &structures, &slots);
+    let stored: Vec<&Table> = catalog
+        .tables
+        .iter()
+        .filter(|table| table.is_stored())
+        .collect();
+    let names = MappingNames::choose(catalog, &stored);
+    unserved.sort_by(|a, b| a.0.name.cmp(&b.0.name));
+    let not_served: Vec<String> = unserved
+        .iter()
+        .map(|(statement, why)| report::not_served(&statement.name, &why.why, why.instead))
+        .collect();
+    let reads: Vec<Placed<'_, '_>> = placed.iter().map(|(placed, ..)| *placed).collect();
+    let writing = Writing {
+        catalog,
+        pins: &limits.pins,
+        names: &names,
+        structures: &structures,
+        slots: &slots,
+        reads: &reads,
+        header: header(catalog, is_guessed),
+        not_served: &not_served,
+        escapes: limits.escapes,
+        indexes: &index_names(catalog, slots.values().max().copied().unwrap_or(0)),
+        figures: &figures.tables,
+        splits: &splits,
+        writes: &writes,
+        labels: OnceCell::new(),
+    };
+    let (mapping, projected) = writing.mapping();
+    let described = figures.described(catalog);
+    let observed = &limits.observed;
+    let (priced, fault) = match modelled(&mapping, &of_rows, &described) {
+        Ok(model) => {
+            let priced = price("", &of_rows, &model, &statements, prices, observed);
+            (priced, None)
+        }
+        Err(why) => (PricedMapping::default(), Some(format!("not priced: {why}"))),
+    };
+    let parts = parts(catalog, &limits.pins, &structures, &slots);
+    let material = report::Material {
+        catalog,
+        names: &names,
+        splits: &splits,
+        pricing: &pricing,
+        structures: &structures,
+        slots: &slots,
+        placed: &placed,
+        projected: &projected,
+        priced: &priced,
+        unserved: &unserved,
+        written: &written,
+        solution: &solution,
+        alternatives: alternatives(&problem, &ways, &solution),
+        escaped: if limits.escapes {
+            before_delimiters(catalog, &parts)
+        } else {
+            Vec::new()
+        },
+        not_guessed,
+        by_join,
+    };
+    let (mut warnings, large) = traps::traps(&material);
+    let is_priced = fault.is_none();
+    warnings.extend(fault);
+    let report = report::report(&material, warnings);
+    let of_rows = |columns: Vec<(TableName, String)>| {
+        let columns = columns.into_iter().map(|(table, column)| {
+            let split = splits.get(&table);
+            (split.map_or(table, |split| split.base.clone()), column)
+        });
+        let columns: BTreeSet<(TableName, String)> = columns
+            .filter_map(|column| figures.of_rows(column))
+            .collect();
+        columns.into_iter().collect()
+    };
+    let design = Design {
+        padded: of_rows(padded(catalog, &parts)),
+        mapping,
+        report,
+        before_delimiters: of_rows(before_delimiters(catalog, &parts)),
+    };
+    let unserved = unserved.into_iter();
+    Proposal {
+        #[cfg(test)]
+        problem: (problem, solution.clone()),
+        design,
+        is_priced,
+        large,
+        not_served: unserved
+            .map(|(statement, why)| (statement.name.clone(), why))
+            .collect(),
+    }
+}
+
+/// The model of a proposal's text; else what is wrong with it.
+fn modelled(text: &str, catalog: &Catalog, described: &Described) -> Result<Model, String> {
+    let (raw, faults) = Raw::read(text, &|_| None);
+    let mut diagnostics = faults.clone();
+    let model = raw.and_then(|raw| {
+        let resolution = resolve(&raw, faults, catalog, described);
+        diagnostics = resolution.diagnostics;
+        resolution.model
+    });
+    let is_error = |one: &Diagnostic| one.severity() == Severity::Error;
+    let error = || diagnostics.iter().find(|one| is_error(one));
+    model.ok_or_else(|| error().map_or_else(String::new, |one| one.message.clone()))
+}
+
+/// Adds the references that statements join by and the schema does not declare: gives them in words.
+fn add_references<S: Borrow<Statement>>(
+    catalog: &mut Catalog,
+    statements: &[S],
+    observed: &Observed,
+) -> Vec<String> {
+    let found = statements
+        .iter()
+        .flat_map(|statement| ask::references(&statement.borrow().sql, catalog, observed));
+    let found = found.map(|(child, key)| {
+        let place = (child, key.columns.clone(), key.references.clone());
+        (place, key)
+    });
+    let found: BTreeMap<(TableName, Vec<String>, TableName), ForeignKey> = found.collect();
+    let mut said = Vec::new();
+    for ((child, columns, parent), key) in found {
+        let mut tables = catalog.tables.iter_mut();
+        if let Some(table) = tables.find(|table| table.name == child) {
+            table.foreign_keys.push(key);
+            said.push(format!(
+                "{}.{} to {}",
+                child.name,
+                columns.join("+"),
+                parent.name
+            ));
+        }
+    }
+    said
+}
+
+/// The statements, by name, but for guessed ones over what holds no rows yet, since `verify --patterns` has nothing to compare
+/// with these and an index for them would hold nothing, and for lists that are too long for anybody. Where no table has rows,
+/// all of the former stay. Gives the others with the reason.
+fn with_rows<'w>(
+    catalog: &Catalog,
+    statements: &'w [Statement],
+    observed: &Observed,
+) -> (Vec<&'w Statement>, Vec<String>) {
+    let mut kept: Vec<&Statement> = Vec::new();
+    let mut left = Vec::new();
+    let is_any = observed.columns.values().any(|sample| sample.rows > 0);
+    for statement in statements {
+        let guessed = statement.guessed.as_ref();
+        let why = guessed.and_then(|(name, columns)| {
+            let table = catalog.table(name)?;
+            let empty = || empty(catalog, table, columns, observed);
+            is_any
+                .then(empty)
+                .flatten()
+                .or_else(|| too_long(catalog, table, columns))
+        });
+        match why {
+            Some(why) => left.push(format!("{}: {why}", statement.name)),
+            None => kept.push(statement),
+        }
+    }
+    kept.sort_by(|a, b| a.name.cmp(&b.name));
+    left.sort();
+    (kept, left)
+}
+
+/// Why no row can be found by columns of a table.
+fn empty(
+    catalog: &Catalog,
+    table: &Table,
+    columns: &[String],
+    observed: &Observed,
+) -> Option<String> {
+    columns.iter().find_map(|column| {
+        let place = (table.name.clone(), column.clone());
+        let sample = observed.columns.get(&place)?;
+        let table = catalog.display_name(&table.name);
+        match (sample.rows, sample.present) {
+            (0, _) => Some(format!("{table} holds no rows")),
+            (_, 0) => Some(format!("{column} is NULL in all rows of {table}")),
+            _ => None,
+        }
+    })
+}
+
+/// Why nobody lists the children that a foreign key gives to a parent.
+fn too_long(catalog: &Catalog, table: &Table, columns: &[String]) -> Option<String> {
+    let mut keys = table.foreign_keys.iter();
+    let key = keys.find(|key| key.columns == columns)?;
+    let parent = catalog.table(&key.references)?;
+    let mean = facts::rows(table) / facts::rows(parent);
+    (mean > LISTED).then(|| {
+        format!(
+            "a row of {} has about {} rows of {}, too many for a list",
+            catalog.display_name(&parent.name),
+            count(rounded(mean)),
+            catalog.display_name(&table.name)
+        )
+    })
+}
+
+/// The reads that are served, with the way that was chosen for each, and those for which there was no room.
+fn placed_reads<'d, 'w, 'c>(
+    reads: &'d [Read<'w, 'c>],
+    ways: &[Vec<Way>],
+    solution: &Solution,
+) -> (
+    Vec<(Placed<'d, 'c>, &'w Statement, Way)>,
+    Vec<&'w Statement>,
+) {
     let mut placed = Vec::new();
     let mut not_chosen = Vec::new();
-    for ((read, ways), choice) in reads.iter().zip(&ways).zip(&solution.reads) {
+    for ((read, ways), choice) in reads.iter().zip(ways).zip(&solution.reads) {
         let Some(way) = choice.and_then(|choice| ways.get(choice)) else {
             if !ways.is_empty() {
                 not_chosen.push(read.statement);
@@ -116,60 +506,7 @@ pub fn design(
             way.clone(),
         ));
     }
-    for statement in not_chosen {
-        unserved.push((
-            statement,
-            Unserved {
-                why: format!("would need more than {} indexes", limits.indexes),
-                instead: "allow more by --max-indexes, or write its items twice",
-            },
-        ));
-    }
-    let stored: Vec<&Table> = catalog
-        .tables
-        .iter()
-        .filter(|table| table.is_stored())
-        .collect();
-    let names = StarterNames::choose(catalog, &stored);
-    let is_used = |structure: &usize| placed.iter().any(|one| one.0.structure == *structure);
-    let mut slots = solution.slots.clone();
-    slots.retain(|structure, _| is_used(structure));
-    let report = report::report(&report::Material {
-        catalog,
-        names: &names,
-        pricing: &pricing,
-        structures: &structures,
-        slots: &slots,
-        placed: &placed,
-        unserved: &unserved,
-        written: &written,
-        solution: &solution,
-        alternatives: alternatives(&problem, &ways, &solution),
-    });
-    let not_served: Vec<String> = report
-        .reads
-        .iter()
-        .filter_map(ReadReport::not_served)
-        .collect();
-    let reads: Vec<Placed<'_, '_>> = placed.into_iter().map(|(placed, ..)| placed).collect();
-    let writing = Writing {
-        catalog,
-        names: &names,
-        structures: &structures,
-        slots: &slots,
-        reads: &reads,
-        header: header(catalog),
-        not_served: &not_served,
-        escapes: limits.escapes,
-        index_prefix: index_prefix(catalog),
-        writes: &writes,
-    };
-    Design {
-        padded: padded(catalog, &structures, &slots),
-        mapping: writing.mapping(),
-        report,
-        before_delimiters: before_delimiters(catalog, &structures, &slots),
-    }
+    (placed, not_chosen)
 }
 
 /// The catalog, in which whole numbers that may be negative are decimals: their order is not that of padded digits.
@@ -196,7 +533,12 @@ struct Understood<'w, 'c> {
     written: Vec<(&'w Statement, &'c Table, WriteKind)>,
 }
 
-fn understood<'w, 'c>(catalog: &'c Catalog, statements: &[&'w Statement]) -> Understood<'w, 'c> {
+fn understood<'w, 'c>(
+    catalog: &'c Catalog,
+    observed: &Observed,
+    figures: &Figures,
+    statements: &[&'w Statement],
+) -> Understood<'w, 'c> {
     let mut reads: Vec<Read<'w, 'c>> = Vec::new();
     let mut unserved: Vec<(&Statement, Unserved)> = Vec::new();
     let mut writes: BTreeMap<TableName, Writes> = BTreeMap::new();
@@ -206,11 +548,25 @@ fn understood<'w, 'c>(catalog: &'c Catalog, statements: &[&'w Statement]) -> Und
             match table(catalog, write.schema.as_ref(), &write.table) {
                 Some(table) => {
                     let rate = statement.rate.unwrap_or(1.0);
+                    let named = |column: &String| {
+                        let mut columns = table.columns.iter();
+                        let found = columns.find(|one| one.name.eq_ignore_ascii_case(column));
+                        found.map_or_else(|| column.clone(), |found| found.name.clone())
+                    };
+                    let columns: Vec<String> = write.columns.iter().map(named).collect();
                     let known = writes.entry(table.name.clone()).or_default();
                     known.all += rate;
-                    for column in write.columns {
-                        *known.columns.entry(column).or_default() += rate;
+                    for column in &columns {
+                        *known.columns.entry(column.clone()).or_default() += rate;
                     }
+                    known.statements.push(Write {
+                        at: written.len(),
+                        kind: write.kind,
+                        rate,
+                        columns,
+                        from_itself: write.from_itself.iter().map(named).collect(),
+                        found_by: write.found_by.iter().map(named).collect(),
+                    });
                     written.push((statement, table, write.kind));
                 }
                 None => unserved.push((
@@ -226,9 +582,13 @@ fn understood<'w, 'c>(catalog: &'c Catalog, statements: &[&'w Statement]) -> Und
             }
             continue;
         }
-        match ask(&statement.sql, catalog) {
-            Ok(asks) => reads.push(Read { statement, asks }),
-            Err(why) => unserved.push((statement, why)),
+        let kept = figures.asks(statement, catalog, observed);
+        match ask(&statement.sql, catalog, observed) {
+            Err(why) if kept.is_empty() => unserved.push((statement, why)),
+            asks => {
+                let asks = asks.unwrap_or_default().into_iter().chain(kept).collect();
+                reads.push(Read { statement, asks });
+            }
         }
     }
     Understood {
@@ -242,19 +602,74 @@ fn understood<'w, 'c>(catalog: &'c Catalog, statements: &[&'w Statement]) -> Und
 /// Reads for which no structure was found are not served.
 fn reads_without<'w>(
     catalog: &Catalog,
-    ways: &[Vec<Way>],
+    (ways, hot): (&[Vec<Way>], &[f64]),
     reads: &[Read<'w, '_>],
     unserved: &mut Vec<(&'w Statement, Unserved)>,
 ) {
-    let without = ways.iter().zip(reads).filter(|(ways, _)| ways.is_empty());
-    for (_, read) in without {
-        let why = read.asks.first().map(|ask| structure::reason(ask, catalog));
-        let why = Unserved {
-            why: why.unwrap_or_default(),
-            instead: "sort in the application, or leave the range out by a filter there",
+    let without = ways.iter().zip(hot).zip(reads);
+    let without = without.filter(|((ways, _), _)| ways.is_empty());
+    for ((_, hot), read) in without {
+        let first = read.asks.first();
+        let (why, instead) = match first {
+            Some(ask) if *hot > 0.0 && is_everything(ask) => {
+                let why = format!(
+                    "reads all rows of {}, for which an index would put about {hot:.0} write units a second on one partition key value",
+                    ask.root.name.name
+                );
+                (why, SCAN)
+            }
+            Some(ask) if is_area(ask, catalog) => {
+                let why = structure::reason(ask, catalog);
+                (
+                    why,
+                    "store a geohash, or the number of a cell, as an attribute, and ask for the cells of the area by their beginning",
+                )
+            }
+            _ if *hot > 0.0 => {
+                let why = format!(
+                    "would put about {hot:.0} write units a second on one partition key value of an index, which takes 1,000"
+                );
+                (
+                    why,
+                    "spread the key by `shard(n)` and ask every shard where that is worth its cost; else Scan, export the table and ask Athena, or feed another store from the stream",
+                )
+            }
+            _ => {
+                let why = first
+                    .map(|ask| structure::reason(ask, catalog))
+                    .unwrap_or_default();
+                (
+                    why,
+                    "sort in the application, or leave the range out by a filter there",
+                )
+            }
         };
-        unserved.push((read.statement, why));
+        unserved.push((read.statement, Unserved { why, instead }));
     }
+}
+
+/// Whether a read asks for ranges of two coordinates.
+fn is_area(ask: &Ask<'_>, catalog: &Catalog) -> bool {
+    let ranges = ask.range.iter().map(|range| &range.path);
+    let filters = ask.filters.iter().map(|filter| &filter.path);
+    let coordinates = ranges.chain(filters).filter(|path| {
+        let found = path.find(ask.root, catalog);
+        found.is_some_and(|(_, column)| matches!(column.data_type, DataType::Float { .. }))
+    });
+    let coordinates: BTreeSet<&path::Path> = coordinates.collect();
+    coordinates.len() > 1
+}
+
+const SCAN: &str = "read it by a Scan with a filter on the item type, or export the table to S3 and ask Athena: neither needs a key";
+
+/// Whether a read asks for all rows of its table.
+fn is_everything(ask: &Ask<'_>) -> bool {
+    ask.equal.is_empty()
+        && ask.range.is_none()
+        && ask.filters.is_empty()
+        && ask.when.is_empty()
+        && ask.limit.is_none()
+        && ask.children.is_empty()
 }
 
 /// How a read may be served.
@@ -266,30 +681,256 @@ struct Way {
     cost: f64,
     /// Requests a second.
     rate: f64,
-    at_home: bool,
+    spot: Spot,
+    /// What it adds to the costs of an index.
+    extras: Vec<(usize, f64)>,
     /// Whether it reads consistently, where that is asked for.
     is_consistent: bool,
+}
+
+/// Adds the collections that have the children of several others.
+fn add_unions(all: &mut Vec<Structure<'_>>) {
+    let collections: Vec<Structure<'_>> = all
+        .iter()
+        .filter(|one| one.parts.len() > 1)
+        .cloned()
+        .collect();
+    let mut unions: Vec<Structure<'_>> = Vec::new();
+    for one in &collections {
+        let with = unions
+            .iter()
+            .filter_map(|union| structure::united(union, one));
+        let with: Vec<Structure<'_>> = with.chain([one.clone()]).collect();
+        for union in with {
+            if unions.len() < UNIONS && !unions.iter().any(|known| known.same(&union)) {
+                unions.push(union);
+            }
+        }
+    }
+    for union in unions {
+        if !all.iter().any(|known| known.same(&union)) {
+            all.push(union);
+        }
+    }
+}
+
+/// Items up to which an application may well sort, compute, or leave out what a filter would.
+const SHORT: f64 = 100.0;
+
+/// Adds the other forms of reads that find few items: fewer columns in the key and the rest by filter, sorted by the application.
+fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
+    let mut asked: BTreeMap<TableName, BTreeSet<Vec<path::Path>>> = BTreeMap::new();
+    for ask in reads.iter().flat_map(|read| &read.asks) {
+        let paths = ask.equal.iter().map(|equal| equal.path.clone());
+        let known = asked.entry(ask.root.name.clone()).or_default();
+        known.insert(paths.collect());
+    }
+    for read in reads {
+        let mut found: Vec<Ask<'_>> = Vec::new();
+        let is_short = |ask: &Ask<'_>| facts.most_found(ask) <= SHORT;
+        for ask in &read.asks {
+            found.push(ask.clone());
+            let own: Vec<path::Path> = ask.equal.iter().map(|equal| equal.path.clone()).collect();
+            let known = asked.get(&ask.root.name).into_iter().flatten();
+            let kept =
+                known.filter(|kept| !kept.is_empty() && kept.iter().all(|path| own.contains(path)));
+            for kept in kept {
+                for keeps_range in [true, false] {
+                    let is_same = kept.len() == own.len()
+                        && ask.when.is_empty()
+                        && (keeps_range || ask.range.is_none());
+                    if is_same || keeps_range && ask.range.is_none() && ask.equal.is_empty() {
+                        continue;
+                    }
+                    found.extend(by_filter(ask, kept, keeps_range).filter(is_short));
+                }
+            }
+        }
+        let unsorted = found.iter().filter_map(|ask| {
+            let sql = ask.unsorted.clone().filter(|_| !ask.order.is_empty())?;
+            let mut ask = ask.clone();
+            ask.sql = sql;
+            ask.order.clear();
+            ask.sorts = true;
+            let note = if ask.limit.take().is_some() {
+                "the application sorts, and takes the first ones"
+            } else {
+                "the application sorts"
+            };
+            ask.notes.push(note.to_owned());
+            ask.is_page = false;
+            Some(ask).filter(is_short)
+        });
+        let unsorted: Vec<Ask<'_>> = unsorted.collect();
+        found.extend(unsorted);
+        read.asks = found;
+    }
+}
+
+/// Where delimiters in values are escaped, so are the letters of templates: texts then neither sort as they are nor stand as
+/// they are in the words of a query.
+fn refuse_escaped<'w>(
+    reads: &mut Vec<Read<'w, '_>>,
+    catalog: &Catalog,
+    unserved: &mut Vec<(&'w Statement, Unserved)>,
+) {
+    let is_text = |path: &path::Path, table: &Table| path.is_loose(table, catalog);
+    reads.retain_mut(|read| {
+        let asks = read.asks.iter().filter_map(ask::without_constants);
+        let asks = asks.filter_map(|mut ask| {
+            let mut order = ask.order.iter();
+            let sorts = !ask::is_one_row(&ask) && order.any(|(path, _)| is_text(path, ask.root));
+            let mut range = ask.range.iter();
+            let is_between =
+                range.any(|range| range.prefix.is_none() && is_text(&range.path, ask.root));
+            let mut sorted = false;
+            for child in &mut ask.children {
+                if child.order.iter().any(|(path, _)| is_text(path, child.table)) {
+                    child.order.clear();
+                    sorted = true;
+                }
+            }
+            if sorted {
+                ask.sql = ask.unsorted.take()?;
+                ask.notes.push(ask::CHILDREN_BY_KEY.to_owned());
+            }
+            (!sorts && !is_between).then_some(ask)
+        });
+        read.asks = asks.collect();
+        if read.asks.is_empty() {
+            let why = "asks for an order or a range of texts, and some values hold `#`: keys are escaped, and escaped texts sort otherwise";
+            let instead = "keep `#` out of the values that keys have, or sort in the application";
+            let why = why.to_owned();
+            unserved.push((read.statement, Unserved { why, instead }));
+        }
+        !read.asks.is_empty()
+    });
+}
+
+/// Figures over many rows are not computed from items each time.
+fn refuse_figures<'w>(
+    reads: &mut Vec<Read<'w, '_>>,
+    facts: Facts<'_>,
+    unserved: &mut Vec<(&'w Statement, Unserved)>,
+) {
+    reads.retain_mut(|read| {
+        let most = read.asks.iter().map(|ask| facts.most_found(ask));
+        let least = most.fold(f64::INFINITY, f64::min);
+        // Where an item of figures would cost more, the application may well read some more.
+        let has_kept = read.asks.iter().any(|ask| !ask.computes);
+        let most = if has_kept { 10.0 * SHORT } else { SHORT };
+        read.asks
+            .retain(|ask| !ask.computes || facts.most_found(ask) <= most);
+        if read.asks.is_empty() {
+            let why = format!("computes figures over {least:.0} rows and more each time");
+            let instead = ask::COUNTER;
+            unserved.push((read.statement, Unserved { why, instead }));
+        }
+        !read.asks.is_empty()
+    });
 }
 
 /// All structures that may serve something, and for each read the ways to serve it.
 fn candidates<'c>(
     catalog: &'c Catalog,
+    reads: &mut [Read<'_, 'c>],
+    pricing: &Pricing<'_>,
+) -> Candidates<'c> {
+    let found = tried(catalog, reads, pricing);
+    let without = found
+        .ways
+        .iter()
+        .zip(&mut *reads)
+        .zip(&found.hot)
+        .filter(|((ways, _), _)| ways.is_empty());
+    let mut is_more = false;
+    // What has no structure is read by what is equal alone, or by nothing, however much that is; what would be written too often
+    // for one partition key value is spread over several.
+    for ((_, read), hot) in without {
+        let asks = std::mem::take(&mut read.asks);
+        for ask in asks {
+            if *hot > 0.0 {
+                read.asks.extend(spread(&ask, *hot, catalog));
+                read.asks.push(ask);
+                continue;
+            }
+            let single = ask.equal.iter().map(|equal| vec![equal.path.clone()]);
+            let all: Vec<path::Path> = ask.equal.iter().map(|equal| equal.path.clone()).collect();
+            for kept in single.chain([all]) {
+                read.asks.extend(by_filter(&ask, &kept, true));
+            }
+            read.asks.push(ask);
+        }
+        is_more = true;
+    }
+    if is_more {
+        return tried(catalog, reads, pricing);
+    }
+    found
+}
+
+/// Write units a second that one shard is planned for: four fifths of what a partition takes, since no hash spreads evenly.
+const SHARD_WRITES: f64 = 800.0;
+/// US dollars a million requests beyond which no index is spread over shards for a read: a Scan or an export costs less.
+const DEAREST: f64 = 1_000.0;
+/// Shards that one read may well ask.
+const SHARDS: u64 = 100;
+
+/// The same read over so many shards that each takes its writes. All rows are read by a Scan rather.
+fn spread<'c>(ask: &Ask<'c>, writes: f64, catalog: &Catalog) -> Option<Ask<'c>> {
+    let shards = rounded((writes / SHARD_WRITES).ceil()).max(2);
+    let is_other = is_everything(ask) || is_area(ask, catalog) || !ask.children.is_empty();
+    if shards > SHARDS || is_other {
+        return None;
+    }
+    let mut ask = ask.clone();
+    ask.requests = ask.requests.saturating_mul(shards);
+    ask.shards = shards;
+    ask.notes.push(format!(
+        "one partition key value would take about {writes:.0} write units a second: it is spread over {shards} shards, each of which is asked"
+    ));
+    Some(ask)
+}
+
+/// What may be chosen.
+struct Candidates<'c> {
+    structures: Vec<Structure<'c>>,
+    /// For each read the ways to serve it.
+    ways: Vec<Vec<Way>>,
+    /// For each read the writes a second by which an index for it would pass what one partition takes; 0 where none would.
+    hot: Vec<f64>,
+}
+
+/// Collections made of others, at most.
+const UNIONS: usize = 64;
+
+/// The places of structures, by the tables whose rows they have.
+fn by_table<'c>(all: &[Structure<'c>]) -> BTreeMap<&'c TableName, Vec<usize>> {
+    let mut found: BTreeMap<&TableName, Vec<usize>> = BTreeMap::new();
+    for (at, structure) in all.iter().enumerate() {
+        let tables = structure.parts.iter().map(|part| &part.table.name);
+        for table in tables.collect::<BTreeSet<_>>() {
+            found.entry(table).or_default().push(at);
+        }
+    }
+    found
+}
+
+fn tried<'c>(
+    catalog: &'c Catalog,
     reads: &[Read<'_, 'c>],
     pricing: &Pricing<'_>,
-) -> (Vec<Structure<'c>>, Vec<Vec<Way>>) {
+) -> Candidates<'c> {
     let mut partitions: BTreeMap<TableName, BTreeSet<Vec<KeyPart>>> = BTreeMap::new();
     for ask in reads.iter().flat_map(|read| &read.asks) {
-        let equal = ask.equal.iter().map(|equal| KeyPart {
-            path: equal.path.clone(),
-            folds: equal.folds,
-            reversed: false,
-        });
+        let equal = ask.equal.iter().map(KeyPart::of_equal);
         partitions
             .entry(ask.root.name.clone())
             .or_default()
             .insert(equal.collect());
     }
     let mut all: Vec<Structure<'c>> = Vec::new();
+    let mut of_first: BTreeMap<&TableName, Vec<usize>> = BTreeMap::new();
     for read in reads {
         for ask in &read.asks {
             let known = partitions
@@ -299,71 +940,142 @@ fn candidates<'c>(
                 .cloned();
             let known: Vec<Vec<KeyPart>> = known.collect();
             for structure in structures(ask, &known, &read.statement.name, catalog) {
-                if !all.iter().any(|known| known.same(&structure)) {
+                let alike = of_first.entry(&ask.root.name).or_default();
+                let mut known = alike.iter().filter_map(|at| all.get(*at));
+                if !known.any(|known| known.same(&structure)) {
+                    alike.push(all.len());
                     all.push(structure);
                 }
             }
         }
     }
+    add_unions(&mut all);
+    let with_table = by_table(&all);
+    let mut hot: Vec<f64> = Vec::new();
     let ways = reads.iter().map(|read| {
         let mut ways = Vec::new();
+        let mut hottest = 0.0;
         for (place, ask) in read.asks.iter().enumerate() {
-            for (at, structure) in all.iter().enumerate() {
+            // No other structure has its rows.
+            let candidates = with_table.get(&ask.root.name).into_iter().flatten();
+            for (at, structure) in candidates.filter_map(|at| Some((*at, all.get(*at)?))) {
                 let Some(part) = serves(structure, ask, &read.statement.name, catalog) else {
                     continue;
                 };
-                let cost = pricing.read(read.statement, ask) + pricing.copies(ask);
-                let can_be_home = structure.can_be_home(catalog);
-                let way = Way {
+                let others = others(structure, ask);
+                let writes = pricing.hottest(structure, part, ask);
+                let common = pricing.copies(ask) + Pricing::apart(ask) + pricing::heat(writes);
+                let price =
+                    |in_index| pricing.read(read.statement, ask, in_index, &others) + common;
+                let at_one_key = pricing.hottest_at_home(structure, part);
+                // An item of its own stands somewhere, however often it is written.
+                let is_row = structure.parts.get(part).is_some_and(Part::is_row);
+                let is_cool = is_row || at_one_key <= PARTITION_WRITES;
+                let can_be_home = is_cool && pricing.can_be_home(structure);
+                let (at_home, in_index) = (price(false), price(true));
+                let strong = read.statement.strong;
+                let extras = pricing.extras(structure, ask);
+                let kept =
+                    pricing.index(structure) + extras.iter().map(|(_, cost)| cost).sum::<f64>();
+                let requests = Pricing::rate(read.statement) * pricing::MONTH / 1e6;
+                // An index that has to be spread is not worth any cost.
+                let is_dear = structure.shards > 1 && kept > DEAREST * requests;
+                let is_hot = writes > PARTITION_WRITES || is_dear;
+                // One that gathers everything takes the table's own key from all others, and these would need the index.
+                let is_all = structure.named.is_some() && structure.shards > 1;
+                if is_hot && (!can_be_home || is_dear && is_all) {
+                    let all = writes * float(structure.shards);
+                    hottest = if hottest > 0.0 { all.min(hottest) } else { all };
+                    continue;
+                }
+                let way = |spot: Spot, cost: f64| Way {
                     ask: place,
                     structure: at,
                     part,
                     cost,
                     rate: Pricing::rate(read.statement),
-                    at_home: false,
-                    is_consistent: !read.statement.strong,
+                    spot,
+                    extras: match spot {
+                        Spot::Home => Vec::new(),
+                        Spot::Any | Spot::Index => extras.clone(),
+                    },
+                    is_consistent: !strong || spot == Spot::Home,
                 };
-                if read.statement.strong && can_be_home {
-                    ways.push(Way {
-                        at_home: true,
-                        is_consistent: true,
-                        ..way.clone()
-                    });
+                if is_hot {
+                    ways.push(way(Spot::Home, at_home));
+                } else if !can_be_home {
+                    ways.push(way(Spot::Index, in_index));
+                } else if strong || (at_home - in_index).abs() > 1e-9 {
+                    ways.push(way(Spot::Home, at_home));
+                    ways.push(way(Spot::Index, in_index));
+                } else {
+                    ways.push(way(Spot::Any, at_home));
                 }
-                ways.push(way);
             }
         }
+        hot.push(hottest);
         ways
     });
     let ways = ways.collect();
-    (all, ways)
+    Candidates {
+        structures: all,
+        ways,
+        hot,
+    }
 }
 
-/// What keeps the names of the keys of indexes apart from columns.
-fn index_prefix(catalog: &Catalog) -> String {
+/// Item types of a collection that a read does not want and reads all the same, with how many of them there are for a parent.
+fn others<'c>(structure: &Structure<'c>, ask: &Ask<'_>) -> Vec<(&'c Table, f64)> {
+    if ask.children.is_empty() {
+        return Vec::new();
+    }
+    let parts = structure.parts.iter().skip(1).filter(|part| {
+        let mut children = ask.children.iter();
+        !children.any(|child| child.table.name == part.table.name)
+    });
+    parts
+        .map(|part| (part.table, facts::rows(part.table) / facts::rows(ask.root)))
+        .collect()
+}
+
+/// The names of so many indexes, the keys of which are kept apart from columns.
+fn index_names(catalog: &Catalog, most: usize) -> Vec<IndexNames> {
     let mut columns = catalog.tables.iter().flat_map(|table| &table.columns);
     let is_key = |name: &str| {
         let name = name.trim_start_matches('_');
         name.starts_with("GSI") && (name.ends_with("PK") || name.ends_with("SK"))
     };
-    if columns.any(|column| is_key(&column.name)) {
-        "__".to_owned()
+    let prefix = if columns.any(|column| is_key(&column.name)) {
+        "__"
     } else {
-        String::new()
-    }
+        ""
+    };
+    let names = |slot: usize| IndexNames {
+        name: format!("GSI{slot}"),
+        partition: format!("{prefix}GSI{slot}PK"),
+        sort: format!("{prefix}GSI{slot}SK"),
+        is_shared: false,
+    };
+    (1..=most).map(names).collect()
+}
+
+/// The parts of the chosen structures, and those of the keys that item types have of their own.
+fn parts<'c>(
+    catalog: &'c Catalog,
+    pins: &Pins,
+    structures: &[Structure<'c>],
+    slots: &BTreeMap<usize, usize>,
+) -> Vec<structure::Part<'c>> {
+    let used = slots.keys().filter_map(|at| structures.get(*at));
+    let chosen = used.flat_map(|structure| structure.parts.iter().cloned());
+    let own = own_types(catalog, pins).map(|(_, part)| part);
+    chosen.chain(own).collect()
 }
 
 /// Columns of whole numbers in sort keys.
-fn padded(
-    catalog: &Catalog,
-    structures: &[Structure<'_>],
-    slots: &BTreeMap<usize, usize>,
-) -> Vec<(TableName, String)> {
-    let used = slots.keys().filter_map(|at| structures.get(*at));
-    let chosen = used.flat_map(|structure| structure.parts.iter().cloned());
-    let own = own_types(catalog).map(|(_, part)| part);
+fn padded(catalog: &Catalog, parts: &[structure::Part<'_>]) -> Vec<(TableName, String)> {
     let mut found: BTreeSet<(TableName, String)> = BTreeSet::new();
-    for part in chosen.chain(own) {
+    for part in parts {
         for key in &part.sort {
             if let Some((table, column)) = key.path.find(part.table, catalog)
                 && matches!(
@@ -382,21 +1094,18 @@ fn padded(
 }
 
 /// Columns of text in keys, with something behind them.
-fn before_delimiters(
-    catalog: &Catalog,
-    structures: &[Structure<'_>],
-    slots: &BTreeMap<usize, usize>,
-) -> Vec<(TableName, String)> {
-    let used = slots.keys().filter_map(|at| structures.get(*at));
-    let chosen = used.flat_map(|structure| structure.parts.iter().cloned());
-    let own = own_types(catalog).map(|(_, part)| part);
+fn before_delimiters(catalog: &Catalog, parts: &[structure::Part<'_>]) -> Vec<(TableName, String)> {
     let mut found: BTreeSet<(TableName, String)> = BTreeSet::new();
-    for part in chosen.chain(own) {
-        for keys in [&part.partition, &part.sort] {
+    for part in parts {
+        for (keys, is_sort) in [(&part.partition, false), (&part.sort, true)] {
             let all_but_last = keys.iter().take(keys.len().saturating_sub(1));
-            for key in all_but_last {
+            for (at, key) in all_but_last.enumerate() {
+                // Behind what is sorted by stands another sign.
+                if is_sort && part.separator(at, catalog) != '#' {
+                    continue;
+                }
                 if let Some((table, column)) = key.path.find(part.table, catalog)
-                    && structure::is_loose(column)
+                    && path::is_loose(column)
                 {
                     found.insert((table.name.clone(), column.name.clone()));
                 }
@@ -406,29 +1115,34 @@ fn before_delimiters(
     found.into_iter().collect()
 }
 
-/// What fewer indexes than were chosen would cost, or leave unserved.
+/// What fewer indexes than were chosen would cost more, or leave unserved.
 fn alternatives(problem: &Problem, ways: &[Vec<Way>], chosen: &Solution) -> Vec<Alternative> {
     let used = chosen.slots.values().max().copied().unwrap_or(0);
-    let alternative = |indexes: usize| {
-        let solution = solve(&Problem {
-            most_indexes: indexes,
-            ..problem.clone()
-        });
-        let mut usd_month = solution.cost;
-        let (mut not_served, mut not_consistent) = (0, 0);
+    // Without what stands for reads that are not served or not consistent.
+    let priced = |solution: &Solution| {
+        let (mut cost, mut not_served, mut not_consistent) = (solution.cost, 0, 0);
         for (ways, choice) in ways.iter().zip(&solution.reads) {
             match choice.and_then(|choice| ways.get(choice)) {
                 Some(way) if !way.is_consistent => {
                     not_consistent += 1;
-                    usd_month -= INCONSISTENT * (1.0 + way.rate);
+                    cost -= INCONSISTENT * (1.0 + way.rate);
                 }
                 None if !ways.is_empty() => not_served += 1,
                 _ => {}
             }
         }
+        (cost, not_served, not_consistent)
+    };
+    let (least, left, _) = priced(chosen);
+    let alternative = |indexes: usize| {
+        let solution = solve(&Problem {
+            most_indexes: indexes,
+            ..problem.clone()
+        });
+        let (cost, not_served, not_consistent) = priced(&solution);
         Alternative {
             indexes,
-            usd_month: (not_served == 0).then_some(usd_month),
+            usd_month: (not_served == 0 && left == 0).then_some(cost - least),
             not_served,
             not_consistent,
         }
@@ -436,33 +1150,134 @@ fn alternatives(problem: &Problem, ways: &[Vec<Way>], chosen: &Solution) -> Vec<
     (0..used).rev().take(3).map(alternative).collect()
 }
 
-fn header(catalog: &Catalog) -> String {
-    let file = catalog.database.rsplit(['/', '\\']).next();
-    let name = file.and_then(|file| file.split('.').next());
-    let is_odd = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-');
-    let mut table = name.unwrap_or_default().replace(is_odd, "-");
-    while table.len() < 3 {
-        table.push('_');
-    }
-    table.truncate(200);
+fn header(catalog: &Catalog, is_guessed: bool) -> String {
+    let table = table_name(catalog);
+    let schema = format!("{} `{}`", catalog.dbms, catalog.database.replace('\n', " "));
+    let about = if is_guessed {
+        format!(
+            "# Proposed by Dynafold from the schema of {schema}. What is asked is guessed from keys and foreign keys:
+# delete the access patterns that nobody needs. From the SQL that you need, `dynafold design --workload FILE` proposes better.
+# Behind each key stand the access patterns that ask for it."
+        )
+    } else {
+        format!(
+            "# Proposed by `dynafold design` from the schema of {schema} and its workload.
+# Behind each key stand the statements that ask for it."
+        )
+    };
     format!(
-        "# Proposed by `dynafold design` from the schema of {} `{}` and its workload.
-# Behind each key stand the statements that ask for it. Edit it: `dynafold check`, `verify` and
+        "{about} Edit it: `dynafold check`, `verify` and
 # `verify --patterns` hold it against the real rows.
 dynafold: 1
 
 table:
   name: ${{TABLE_NAME:-{table}}}
-",
-        catalog.dbms,
-        catalog.database.replace('\n', " "),
+"
     )
 }
 
 /// The item types that stand at home by a structure, and those that get a key of their own.
-fn own_types(catalog: &Catalog) -> impl Iterator<Item = (&Table, structure::Part<'_>)> {
+fn own_types<'c>(
+    catalog: &'c Catalog,
+    pins: &Pins,
+) -> impl Iterator<Item = (&'c Table, structure::Part<'c>)> {
     let tables = catalog.tables.iter();
     let tables =
         tables.filter(|table| table.is_stored() && table.readable && !table.row_key().is_empty());
-    tables.map(|table| (table, own_part(catalog, table)))
+    tables.map(move |table| (table, own_part(catalog, table, pins)))
+}
+
+#[cfg(test)]
+mod tests {
+    use dynafold_relational::catalog::sample::shop;
+
+    use super::*;
+
+    /// Rows by their key, a parent by another key with its children, pages, figures, sparse and spread indexes.
+    const READS: [&str; 10] = [
+        "SELECT * FROM users WHERE id = :id",
+        "SELECT * FROM orders WHERE id = :id",
+        "SELECT u.id, u.email, o.id AS oid, o.placed_at FROM users u LEFT JOIN orders o ON o.user_id = u.id WHERE u.email = :e",
+        "SELECT u.id, u.email, o.id AS oid FROM users u LEFT JOIN orders o ON o.user_id = u.id WHERE u.id = :u",
+        "SELECT id, placed_at FROM orders WHERE user_id = :u ORDER BY placed_at DESC LIMIT 10 OFFSET 10",
+        "SELECT id FROM orders WHERE placed_at >= :a AND placed_at < :b ORDER BY placed_at LIMIT 9",
+        "SELECT id FROM orders WHERE user_id IS NULL",
+        "SELECT user_id, count(*) AS n FROM orders GROUP BY user_id ORDER BY n DESC LIMIT 3",
+        "SELECT count(*) FROM orders WHERE user_id = :u",
+        "SELECT no, price FROM \"Order Details\" WHERE \"Order ID\" = :o ORDER BY no",
+    ];
+    const WRITES: [&str; 5] = [
+        "INSERT INTO orders (id) VALUES (:id)",
+        "UPDATE orders SET user_id = :u WHERE id = :id",
+        "UPDATE orders SET placed_at = :at WHERE id = :id",
+        "UPDATE users SET email = :e WHERE id = :id",
+        "INSERT INTO \"Order Details\" (no) VALUES (:no)",
+    ];
+
+    #[test]
+    fn of_real_candidates_no_choice_is_cheaper_than_the_one_that_is_found() {
+        let mut catalog = shop();
+        for table in &mut catalog.tables {
+            table.estimated_rows = Some(if table.name.name == "users" {
+                50
+            } else {
+                4_000
+            });
+        }
+        let prices = r#"{"date": "2026-01-01", "default_region": "r", "regions": {"r": {
+            "usd_per_million_write_units": 0.625, "usd_per_million_read_units": 0.125, "usd_per_gb_month": 0.25}}}"#;
+        let prices = Prices::read(prices, None).unwrap();
+        let (mut tried, mut spread, mut figures) = (0, 0, 0);
+        for seed in 0..150 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let mut statements = Vec::new();
+            let reads = (&READS[..], "r", &[1.0, 40.0, 300.0][..]);
+            let writes = (&WRITES[..], "w", &[1.0, 40.0, 6_000.0][..]);
+            for (all, letter, rates) in [reads, writes] {
+                for at in 0..random.usize(1..=3) {
+                    statements.push(Statement {
+                        name: format!("{letter}{at}"),
+                        rate: Some(rates[random.usize(0..rates.len())]),
+                        sql: all[random.usize(0..all.len())].to_owned(),
+                        ..Statement::default()
+                    });
+                }
+            }
+            let limits = Limits {
+                indexes: random.usize(1..=2),
+                escapes: false,
+                signed: BTreeSet::new(),
+                observed: Observed::default(),
+                pins: Pins::new(),
+            };
+            let none = (&Large::new(), &NotServed::new());
+            let (problem, solution) =
+                proposal(&catalog, &statements, &prices, &limits, none).problem;
+            let ways: usize = problem
+                .reads
+                .iter()
+                .map(|choices| choices.len().max(1))
+                .product();
+            if ways > 1_500 {
+                continue;
+            }
+            // A read that nothing serves has no choice.
+            let mut left = problem.clone();
+            left.reads.retain(|choices| !choices.is_empty());
+            let best = choose::tests::brute(&left);
+            let words: Vec<&str> = statements.iter().map(|one| &*one.sql).collect();
+            assert!(
+                (solution.cost - best).abs() <= 1e-9 * best.abs() + 1e-6,
+                "{seed}: {} and {best}: {words:#?}",
+                solution.cost
+            );
+            tried += 1;
+            spread += usize::from(words.iter().any(|sql| sql.contains("placed_at >= :a")));
+            figures += usize::from(words.iter().any(|sql| sql.contains("count(")));
+        }
+        assert!(
+            tried > 60 && spread > 10 && figures > 10,
+            "{tried} {spread} {figures}"
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! Columns as an item type reaches them: its table's own, and those of the parents that a row leads to.
 
-use dynafold_relational::catalog::{Catalog, Column, Table, TableName};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TableName, TypeFamily};
 
 /// A column of a table, or of a parent that its rows lead to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,6 +70,13 @@ impl Path {
         Some((table, table.column(&self.column)?))
     }
 
+    /// Whether it ends at a column whose values are as long as they like.
+    #[must_use]
+    pub(crate) fn is_loose(&self, table: &Table, catalog: &Catalog) -> bool {
+        let found = self.find(table, catalog);
+        found.is_some_and(|(_, column)| is_loose(column))
+    }
+
     /// Whether it may be NULL in an item: the column may be, or one on the way to it.
     #[must_use]
     pub(crate) fn may_be_null(&self, table: &Table, catalog: &Catalog) -> bool {
@@ -117,4 +124,11 @@ impl Path {
 fn nullable(table: &Table, name: &str) -> bool {
     let is_key = table.primary_key.iter().any(|key| key == name);
     !is_key && table.column(name).is_none_or(|column| column.nullable)
+}
+
+/// Whether values of a column are as long as they like: text before something else breaks the order.
+#[must_use]
+pub(crate) fn is_loose(column: &Column) -> bool {
+    column.data_type.family() == TypeFamily::Text && !matches!(column.data_type, DataType::Uuid)
+        || column.data_type.family() == TypeFamily::Any
 }

@@ -1,37 +1,57 @@
 //! What a design costs by estimates: reads, writes, copies, indexes, storage. docs/design.md has the formulas.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::price::Prices;
-use dynafold_format::float;
-use dynafold_relational::catalog::{Catalog, Table, TableName};
+use dynafold_format::{float, whole};
+use dynafold_relational::catalog::{Table, TableName};
+use dynafold_sql::WriteKind;
 
 use crate::ask::Ask;
-use crate::choose::{Candidate, Choice, Problem};
-use crate::structure::{Part, Structure, own_part};
+use crate::choose::{Candidate, Choice, Problem, Spot};
+use crate::facts::Facts;
+use crate::figures::Figures;
+use crate::pins::Pins;
+use crate::structure::{Part, Structure, is_allowed, own_part};
 use crate::workload::Statement;
+use crate::writes::{Write, Writes};
 use crate::{Way, facts, path};
 
 /// Seconds of a month of thirty days.
 pub(crate) const MONTH: f64 = 2_592_000.0;
 /// What an index is worth a month in US dollars besides what DynamoDB charges: someone has to know it, and a table has 20.
 const INDEX_PRICE: f64 = 1.0;
+/// Write units a second that one partition takes (docs/limits.md, 26).
+pub(crate) const PARTITION_WRITES: f64 = 1_000.0;
+/// Columns up to which an index projects those alone: DynamoDB takes 20.
+pub(crate) const PROJECTED: usize = 20;
 /// More than any design costs, for each request a second: that a read is not served, or not consistently.
 const UNSERVED: f64 = 1e8;
 pub(crate) const INCONSISTENT: f64 = 1e5;
 
-/// Writes a second of a table, and of the columns that its updates set.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Writes {
-    pub(crate) all: f64,
-    pub(crate) columns: BTreeMap<String, f64>,
+/// What is worth half an index: that the application sorts, or that items are left out after they were paid for.
+const APART: f64 = 0.5;
+
+/// What a copied column is worth: someone has to keep it up to date.
+const COPY: f64 = 0.5;
+
+/// What it is worth that the writes of one partition key value are few: as much as an index where a partition could take no
+/// more of them.
+pub(crate) fn heat(writes: f64) -> f64 {
+    INDEX_PRICE * writes / PARTITION_WRITES
 }
 
 /// What reads and writes cost, in US dollars a month on demand.
 pub(crate) struct Pricing<'d> {
-    pub(crate) catalog: &'d Catalog,
+    pub(crate) facts: Facts<'d>,
     pub(crate) prices: &'d Prices,
+    pub(crate) pins: &'d Pins,
+    /// The tables whose items have a key already, which stays.
+    pub(crate) placed: &'d BTreeSet<TableName>,
     pub(crate) writes: &'d BTreeMap<TableName, Writes>,
+    pub(crate) figures: &'d Figures,
+    /// Whether all reads are guessed: then nobody is known to ask for rows by their key more than for those of a parent.
+    pub(crate) is_guessed: bool,
 }
 
 impl Pricing<'_> {
@@ -40,34 +60,73 @@ impl Pricing<'_> {
         statement.rate.unwrap_or(1.0)
     }
 
-    /// Read units of one request of a read: half a unit for each 4 KB, or one where it is consistent.
-    pub(crate) fn units(&self, ask: &Ask<'_>, strong: bool) -> f64 {
-        let copied = |table: &Table, outputs: &[(path::Path, String)]| -> f64 {
-            outputs
-                .iter()
-                .map(|(path, _)| facts::copied(path, table, self.catalog))
-                .sum()
+    /// Bytes that one request of a read reads. `others`: item types that stand between and are left out.
+    fn read_bytes(&self, ask: &Ask<'_>, in_index: bool, others: &[(&Table, f64)]) -> f64 {
+        let facts = self.facts;
+        let item = |table: &Table, outputs: &[(path::Path, String)], filters: &[&path::Path]| {
+            let paths = outputs.iter().map(|(path, _)| path);
+            let paths = paths.chain(filters.iter().copied());
+            if in_index && outputs.len() <= PROJECTED {
+                facts.entry(table, paths)
+            } else {
+                facts.item(table) + paths.map(|path| facts.copied(path, table)).sum::<f64>()
+            }
         };
-        let of_root = item_bytes(ask.root) + copied(ask.root, &ask.outputs);
-        let mut bytes = facts::found(ask, self.catalog) * of_root;
+        let filters: Vec<&path::Path> = ask.filters.iter().map(|filter| &filter.path).collect();
+        let mut bytes = facts.found(ask) * item(ask.root, &ask.outputs, &filters);
+        let each = |table: &Table| facts::rows(table) / facts::rows(ask.root);
         for child in &ask.children {
-            let each = facts::rows(child.table) / facts::rows(ask.root);
-            bytes += each * (item_bytes(child.table) + copied(child.table, &child.outputs));
+            bytes += each(child.table) * item(child.table, &child.outputs, &[]);
         }
+        for (table, of_each) in others {
+            bytes += of_each * facts.item(table);
+        }
+        bytes
+    }
+
+    /// Read units of one request of a read: half a unit for each 4 KB, or one where it is consistent.
+    pub(crate) fn units(
+        &self,
+        ask: &Ask<'_>,
+        strong: bool,
+        in_index: bool,
+        others: &[(&Table, f64)],
+    ) -> f64 {
+        let bytes = self.read_bytes(ask, in_index, others);
         let each = if strong { 1.0 } else { 0.5 };
         (bytes / 4096.0).ceil().max(1.0) * each
     }
 
-    pub(crate) fn read(&self, statement: &Statement, ask: &Ask<'_>) -> f64 {
-        let requests = float(ask.requests);
-        let units = self.units(ask, statement.strong) * requests;
+    pub(crate) fn read(
+        &self,
+        statement: &Statement,
+        ask: &Ask<'_>,
+        in_index: bool,
+        others: &[(&Table, f64)],
+    ) -> f64 {
+        let units = self.units(ask, statement.strong && !in_index, in_index, others);
         self.prices
-            .reads(units * Self::rate(statement) * MONTH)
+            .reads(units * float(ask.requests) * Self::rate(statement) * MONTH)
             .unwrap_or_default()
     }
 
-    pub(crate) fn writes_of(&self, table: &TableName) -> f64 {
-        self.writes.get(table).map_or(0.0, |writes| writes.all)
+    /// The stated price of what a read leaves to the application, or pays for in vain.
+    pub(crate) fn apart(ask: &Ask<'_>) -> f64 {
+        let is_filtered = !ask.filters.is_empty();
+        let further = float(ask.requests.saturating_sub(1));
+        let of_children = ask.children.iter().flat_map(|child| &child.outputs);
+        let copied = ask.outputs.iter().chain(of_children);
+        let copied = copied.filter(|(path, _)| !path.steps.is_empty()).count();
+        APART * (f64::from(u8::from(ask.sorts)) + f64::from(u8::from(is_filtered)) + further)
+            + COPY * float(whole(copied))
+    }
+
+    /// Whether a structure can be the table's own key, also under the pins.
+    pub(crate) fn can_be_home(&self, structure: &Structure<'_>) -> bool {
+        let mut parts = structure.parts.iter();
+        structure.can_be_home(self.facts.catalog)
+            && is_allowed(self.pins, structure)
+            && !parts.any(|part| self.placed.contains(&part.table.name))
     }
 
     /// What copies cost: their storage, and that each update of a copied column writes all items that have it.
@@ -85,7 +144,7 @@ impl Pricing<'_> {
             let Some(step) = path.steps.last() else {
                 continue;
             };
-            let bytes = facts::copied(path, table, self.catalog) * facts::rows(table);
+            let bytes = self.facts.copied(path, table) * facts::rows(table);
             cost += self.prices.storage(bytes).unwrap_or_default();
             let rate = self
                 .writes
@@ -98,58 +157,238 @@ impl Pricing<'_> {
         }
         for ((table, steps), rate) in updated {
             let (Some(table), Some(parent)) = (
-                self.catalog.table(&table),
+                self.facts.catalog.table(&table),
                 steps
                     .last()
-                    .and_then(|step| self.catalog.table(&step.table)),
+                    .and_then(|step| self.facts.catalog.table(&step.table)),
             ) else {
                 continue;
             };
             let items = (facts::rows(table) / facts::rows(parent)).max(1.0);
             cost += self
                 .prices
-                .writes(rate * items * write_units(table) * MONTH)
+                .writes(rate * items * self.write_units(table) * MONTH)
                 .unwrap_or_default();
         }
         cost
     }
 
+    /// What a structure costs as an index, whatever it projects: entries come and go, and move where their key changes.
     pub(crate) fn index(&self, structure: &Structure<'_>) -> f64 {
         let parts = structure.parts.iter().map(|part| {
-            let writes = self.writes_of(&part.table.name) * write_units(part.table);
-            let share = if structure.when.is_empty() { 1.0 } else { 0.1 };
-            let bytes = facts::rows(part.table) * (item_bytes(part.table) + 100.0) * share;
-            self.moves(part)
-                + self.prices.writes(writes * MONTH).unwrap_or_default()
+            let share = self.share(structure, part);
+            let bytes = facts::rows(part.table) * share * (3.0 * 60.0 + 100.0);
+            let writes = self.statements(part.table).map(|write| match write.kind {
+                WriteKind::Insert | WriteKind::Delete => write.rate * share,
+                // The old entry goes, the new one comes.
+                WriteKind::Update if is_moved(structure, part, write) => {
+                    write.rate * 2.0 * share.max(0.5)
+                }
+                WriteKind::Update => 0.0,
+            });
+            self.prices
+                .writes(writes.sum::<f64>() * MONTH)
+                .unwrap_or_default()
                 + self.prices.storage(bytes).unwrap_or_default()
         });
         parts.sum()
     }
 
-    /// What updates of key columns cost besides: the item is deleted and written anew.
-    fn moves(&self, part: &Part<'_>) -> f64 {
-        let Some(writes) = self.writes.get(&part.table.name) else {
-            return 0.0;
-        };
-        let keys = part.partition.iter().chain(&part.sort);
-        let own = keys.filter(|key| key.path.steps.is_empty());
-        let rates = own.filter_map(|key| writes.columns.get(&key.path.column));
-        let rate = rates.copied().fold(0.0, f64::max);
-        let cost = self.prices.writes(rate * write_units(part.table) * MONTH);
-        cost.unwrap_or_default()
+    /// What a read adds to the costs of the index that it asks: updates of what is projected for it, and wide columns.
+    pub(crate) fn extras(&self, structure: &Structure<'_>, ask: &Ask<'_>) -> Vec<(usize, f64)> {
+        let mut found: BTreeMap<usize, f64> = BTreeMap::new();
+        let root = (ask.root, &ask.outputs);
+        let children = ask
+            .children
+            .iter()
+            .map(|child| (child.table, &child.outputs));
+        for (table, outputs) in std::iter::once(root).chain(children) {
+            let mut parts = structure.parts.iter();
+            let Some(part) = parts.find(|part| part.table.name == table.name) else {
+                continue;
+            };
+            let filters = ask.filters.iter().map(|filter| &filter.path);
+            let paths: Vec<&path::Path> = outputs
+                .iter()
+                .map(|(path, _)| path)
+                .chain(filters)
+                .collect();
+            let is_whole = outputs.len() > PROJECTED;
+            let share = self.share(structure, part);
+            let is_needed = |column: &String| {
+                is_whole || paths.iter().any(|path| **path == path::Path::own(column))
+            };
+            let units = if is_whole {
+                self.write_units(table)
+            } else {
+                (self.facts.entry(table, paths.iter().copied()) / 1024.0).ceil()
+            };
+            for write in self.statements(table) {
+                let touches = match write.kind {
+                    WriteKind::Update if is_moved(structure, part, write) => 2.0 * (units - 1.0),
+                    WriteKind::Update if write.columns.iter().any(is_needed) => units,
+                    WriteKind::Update => 0.0,
+                    WriteKind::Insert | WriteKind::Delete => units - 1.0,
+                };
+                if touches > 0.0 {
+                    let cost = self.prices.writes(write.rate * touches * share * MONTH);
+                    let known = found.entry(write.at).or_default();
+                    *known = known.max(cost.unwrap_or_default());
+                }
+            }
+        }
+        found.into_iter().collect()
     }
 
-    /// What it costs to have a structure as the table's own key. A key of the rows' own is worth a little: it does not change.
+    /// Write units a second that meet one partition key value of the table, where a structure is its own key.
+    pub(crate) fn hottest_at_home(&self, structure: &Structure<'_>, part: usize) -> f64 {
+        let Some(part) = structure.parts.get(part) else {
+            return 0.0;
+        };
+        let values = part.partition.iter();
+        let values = values.map(|key| self.facts.distinct(&key.path, part.table));
+        let rates = self.statements(part.table).map(|write| write.rate);
+        let writes = rates.fold(0.0, |sum, rate| sum + rate) * self.write_units(part.table);
+        writes / (values.product::<f64>().max(1.0) * float(structure.shards))
+    }
+
+    /// Write units a second that meet one partition key value of an index for a read.
+    pub(crate) fn hottest(&self, structure: &Structure<'_>, part: usize, ask: &Ask<'_>) -> f64 {
+        let Some(part) = structure.parts.get(part) else {
+            return 0.0;
+        };
+        let values = part.partition.iter();
+        let values = values.map(|key| self.facts.distinct(&key.path, part.table));
+        let own = ask.outputs.iter().map(|(path, _)| path);
+        let filters = ask.filters.iter().map(|filter| &filter.path);
+        let needed = own.chain(filters).filter(|path| path.steps.is_empty());
+        let projected = needed.map(|path| path.column.clone()).collect();
+        let writes = self
+            .statements(part.table)
+            .map(|write| write.rate * self.in_index(structure, part, write, Some(&projected), 0.0));
+        let values = values.product::<f64>().max(1.0) * float(structure.shards);
+        writes.fold(0.0, |sum, units| sum + units) / values
+    }
+
+    /// Write units of one request of a statement in an index that holds these columns.
+    pub(crate) fn in_index(
+        &self,
+        structure: &Structure<'_>,
+        part: &Part<'_>,
+        write: &Write,
+        projected: Option<&BTreeSet<String>>,
+        copies: f64,
+    ) -> f64 {
+        let table = part.table;
+        let is_needed = |column: &String| projected.is_none_or(|names| names.contains(column));
+        let columns = table
+            .columns
+            .iter()
+            .filter(|column| is_needed(&column.name));
+        let own = columns.map(|column| self.facts.attribute(&path::Path::own(&column.name), table));
+        let units = ((own.sum::<f64>() + 120.0 + copies) / 1024.0)
+            .ceil()
+            .max(1.0);
+        let share = self.share(structure, part);
+        match write.kind {
+            WriteKind::Insert | WriteKind::Delete => units * share,
+            WriteKind::Update if is_moved(structure, part, write) => 2.0 * units * share.max(0.5),
+            WriteKind::Update if write.columns.iter().any(is_needed) => units * share,
+            WriteKind::Update => 0.0,
+        }
+    }
+
+    pub(crate) fn statements(&self, table: &Table) -> impl Iterator<Item = &Write> {
+        let writes = self.writes.get(&table.name);
+        writes.into_iter().flat_map(|writes| &writes.statements)
+    }
+
+    /// The share of an item type's items that an index holds.
+    fn share(&self, structure: &Structure<'_>, part: &Part<'_>) -> f64 {
+        let when = structure.when.iter();
+        when.map(|when| self.facts.share(when, part.table))
+            .product()
+    }
+
+    /// What it costs to have a structure as the table's own key: updates move items, and must first find them where their own
+    /// condition does not say the key. A key of the rows' own is worth a little: it does not change.
     fn home(&self, structure: &Structure<'_>) -> f64 {
         let parts = structure.parts.iter().map(|part| {
-            let own = own_part(self.catalog, part.table);
+            let own = own_part(self.facts.catalog, part.table, self.pins);
             let row_key = part.table.row_key().iter();
             let mut row_key = row_key.map(|column| path::Path::own(column));
             let held = |path: path::Path| part.partition.iter().any(|key| key.path == path);
-            let is_own = part.partition == own.partition || row_key.all(held);
-            self.moves(part) + if is_own { 0.0 } else { 0.01 }
+            let is_own = part.partition == own.partition || !self.is_guessed && row_key.all(held);
+            let writes = self.statements(part.table).map(|write| {
+                let is_said = |key: &crate::structure::KeyPart| {
+                    key.path.steps.is_empty() && write.found_by.contains(&key.path.column)
+                };
+                let mut keys = part.partition.iter().chain(&part.sort);
+                let is_found = write.kind == WriteKind::Insert || keys.all(is_said);
+                let search = if is_found {
+                    0.0
+                } else {
+                    self.prices
+                        .reads(0.5 * write.rate * MONTH)
+                        .unwrap_or_default()
+                        + APART
+                };
+                let moves = match write.kind {
+                    WriteKind::Update if is_moved(structure, part, write) => {
+                        let units = write.rate * self.write_units(part.table);
+                        self.prices.writes(units * MONTH).unwrap_or_default() + APART
+                    }
+                    _ => 0.0,
+                };
+                // The items of figures are written besides those of the rows.
+                let own = if self.figures.tables.contains_key(&part.table.name) {
+                    let units = write.rate * self.write_units(part.table);
+                    self.prices.writes(units * MONTH).unwrap_or_default()
+                } else {
+                    0.0
+                };
+                search + moves + own
+            });
+            writes.sum::<f64>() + if is_own { 0.0 } else { 0.01 }
         });
         parts.sum()
+    }
+
+    /// The updates that change a structure's key.
+    fn moves(&self, structure: &Structure<'_>) -> BTreeSet<usize> {
+        let parts = structure.parts.iter();
+        let moves = parts.flat_map(|part| {
+            let writes = self.statements(part.table);
+            writes
+                .filter(|write| write.kind == WriteKind::Update && is_moved(structure, part, write))
+        });
+        moves.map(|write| write.at).collect()
+    }
+
+    /// What each update costs in a structure as an index, and what it costs where it changes the key of the items: every
+    /// entry of an item goes, and comes anew.
+    fn moved(&self, structure: &Structure<'_>) -> BTreeMap<usize, [f64; 2]> {
+        let mut found: BTreeMap<usize, [f64; 2]> = BTreeMap::new();
+        for part in &structure.parts {
+            let share = self.share(structure, part);
+            let updates = self.statements(part.table);
+            for write in updates.filter(|write| write.kind == WriteKind::Update) {
+                let units = [
+                    if is_moved(structure, part, write) {
+                        2.0 * share.max(0.5)
+                    } else {
+                        0.0
+                    },
+                    2.0 * share,
+                ];
+                let cost = units.map(|units| {
+                    let all = self.prices.writes(write.rate * units * MONTH);
+                    all.unwrap_or_default()
+                });
+                found.insert(write.at, cost);
+            }
+        }
+        found
     }
 
     pub(crate) fn problem(
@@ -170,10 +409,12 @@ impl Pricing<'_> {
                 .iter()
                 .filter_map(|part| types.binary_search(&&part.table.name).ok())
                 .collect(),
-            can_be_home: structure.can_be_home(self.catalog),
+            can_be_home: self.can_be_home(structure),
             index_cost: self.index(structure),
             home_cost: self.home(structure),
             cost: 0.0,
+            moves: self.moves(structure),
+            moved: self.moved(structure),
         };
         let mut candidates: Vec<Candidate> = structures.iter().map(candidate).collect();
         // Not to be served costs more than anything else.
@@ -193,14 +434,16 @@ impl Pricing<'_> {
                         } else {
                             INCONSISTENT * (1.0 + way.rate)
                         },
-                    at_home: way.at_home,
+                    spot: way.spot,
+                    extras: way.extras.clone(),
                 })
                 .collect();
             if !choices.is_empty() {
                 choices.push(Choice {
                     structure: nothing,
                     cost: UNSERVED * (1.0 + ways.first().map_or(0.0, |way| way.rate)),
-                    at_home: false,
+                    spot: Spot::Any,
+                    extras: Vec::new(),
                 });
             }
             choices
@@ -213,26 +456,23 @@ impl Pricing<'_> {
         }
     }
 
-    /// What the items of a table cost to store.
-    pub(crate) fn storage(&self, table: &Table) -> f64 {
-        let bytes = facts::rows(table) * (item_bytes(table) + 100.0);
-        self.prices.storage(bytes).unwrap_or_default()
+    /// Write units of one item: one for each KB.
+    pub(crate) fn write_units(&self, table: &Table) -> f64 {
+        (self.facts.item(table) / 1024.0).ceil().max(1.0)
     }
 }
 
-/// By the types of its columns, or by the bytes that the database has for a row, where these are more.
-fn item_bytes(table: &Table) -> f64 {
-    let stored = table.estimated_bytes.map_or(0.0, float) / facts::rows(table);
-    let is_telling = table.estimated_rows.is_some_and(|rows| rows >= 100);
-    let by_types = facts::bytes(table.columns.iter());
-    if is_telling {
-        by_types.max(stored)
-    } else {
-        by_types
-    }
-}
-
-/// Write units of one item: one for each KB.
-pub(crate) fn write_units(table: &Table) -> f64 {
-    (item_bytes(table) / 1024.0).ceil().max(1.0)
+/// Whether an update changes the key of an item's entry, or whether it has one.
+pub(crate) fn is_moved(structure: &Structure<'_>, part: &Part<'_>, write: &Write) -> bool {
+    let keys = part.partition.iter().chain(&part.sort);
+    let mut own = keys.filter(|key| key.path.steps.is_empty());
+    let is_set = |column: &String| write.columns.contains(column);
+    let decides = |column: &String| {
+        let named = |text: &str| {
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            text.split(|c| !is_word(c)).any(|word| word == column)
+        };
+        structure.when.iter().any(|when| named(&when.said))
+    };
+    own.any(|key| is_set(&key.path.column)) || write.columns.iter().any(decides)
 }

@@ -1,23 +1,26 @@
 //! What a design serves, how, and for how much.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use dynafold_format::{float, whole};
-use dynafold_mapping::starter::StarterNames;
-use dynafold_relational::catalog::{Catalog, Table};
+use dynafold_format::{counted, usd};
+use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::WriteKind;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::ask::{Unserved, is_one_row};
+use crate::Way;
+use crate::ask::Unserved;
 use crate::choose::Solution;
-use crate::pricing::{MONTH, Pricing, write_units};
+use crate::compare::PricedMapping;
+use crate::names::MappingNames;
+use crate::pricing::Pricing;
+use crate::splits::Splits;
 use crate::structure::Structure;
 use crate::workload::Statement;
-use crate::written::Placed;
-use crate::{Way, facts, own_types};
+use crate::written::{Placed, Projected};
 
 /// A design, statement by statement.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Report {
     /// The reads, by name.
     pub reads: Vec<ReadReport>,
@@ -33,12 +36,14 @@ pub struct Report {
     pub gap_usd_month: f64,
     /// What a person has to decide.
     pub warnings: Vec<String>,
+    /// Guessed reads that were left out because nothing would be found, each with the reason.
+    pub not_guessed: Vec<String>,
     /// Tables without a key, which are not in the mapping.
     pub left_out: Vec<String>,
 }
 
 /// A read.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ReadReport {
     /// The statement's name.
     pub name: String,
@@ -55,10 +60,10 @@ pub struct ReadReport {
 }
 
 /// How a read is served.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ServedRead {
     /// `GetItem`, or `Query`.
-    pub request: &'static str,
+    pub request: Cow<'static, str>,
     /// The index; `None` for the table itself.
     pub index: Option<String>,
     /// The item types of the answer.
@@ -78,12 +83,12 @@ pub struct ServedRead {
 }
 
 /// A statement that writes.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct WriteReport {
     /// The statement's name.
     pub name: String,
     /// INSERT, UPDATE or DELETE.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// The item type.
     pub item: String,
     /// Requests a second.
@@ -95,7 +100,7 @@ pub struct WriteReport {
 }
 
 /// An index.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct IndexReport {
     /// Its name.
     pub name: String,
@@ -106,7 +111,7 @@ pub struct IndexReport {
 }
 
 /// US dollars a month.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Sum {
     /// Reads.
     pub reads: f64,
@@ -119,16 +124,66 @@ pub struct Sum {
 }
 
 /// The best design with fewer indexes.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Alternative {
     /// How many.
     pub indexes: usize,
-    /// What the search reckoned for it, the stated price of indexes included; `None` where it leaves reads unserved.
+    /// What it would cost by the search, the difference of stated prices included; `None` where it leaves reads unserved.
     pub usd_month: Option<f64>,
     /// Reads that it does not serve.
     pub not_served: u64,
     /// Reads that ask for consistency and do not get it.
     pub not_consistent: u64,
+}
+
+impl Report {
+    /// How much better another design may be.
+    #[must_use]
+    pub fn bound(&self) -> String {
+        if self.gap_usd_month >= 1e6 {
+            "the search was cut short: another design may serve more reads".to_owned()
+        } else if self.gap_usd_month > 0.0 {
+            format!(
+                "the search was cut short: another design may be up to {} a month cheaper",
+                usd(self.gap_usd_month)
+            )
+        } else {
+            "no other choice of these keys and indexes is cheaper by these estimates".to_owned()
+        }
+    }
+
+    /// Whether it serves no less than another one and saves so much a month.
+    pub(crate) fn is_better(&self, other: &Self, saved: f64) -> bool {
+        let served = |report: &Self| {
+            let all = report.reads.iter().filter_map(|read| read.served.as_ref());
+            let consistent = all.clone().filter(|one| one.consistent != Some(false));
+            [all.count(), consistent.count()]
+        };
+        let (own, others) = (served(self), served(other));
+        let mut pairs = own.iter().zip(&others);
+        pairs.all(|(own, others)| own >= others) && self.sum.all + saved < other.sum.all
+    }
+}
+
+impl Alternative {
+    /// Why it was not chosen.
+    #[must_use]
+    pub fn why_lost(&self) -> String {
+        let mut said = match self.usd_month {
+            Some(cost) => format!(
+                "{} a month, with the stated price of the indexes",
+                usd(cost)
+            ),
+            None => format!("{} not served", counted(self.not_served, "read")),
+        };
+        if self.not_consistent > 0 {
+            said.push_str(&format!(
+                ", {} not consistent",
+                counted(self.not_consistent, "read")
+            ));
+        }
+        said
+    }
 }
 
 impl ReadReport {
@@ -137,34 +192,47 @@ impl ReadReport {
     pub fn not_served(&self) -> Option<String> {
         let why = self.why_not.as_ref()?;
         let instead = self.instead.as_deref().unwrap_or_default();
-        Some(format!("{}: it {why}; instead: {instead}", self.name))
+        Some(not_served(&self.name, why, instead))
     }
+}
+
+pub(crate) fn not_served(name: &str, why: &str, instead: &str) -> String {
+    format!("{name}: it {why}; instead: {instead}")
 }
 
 /// What a report is made of.
 pub(crate) struct Material<'m, 'w, 'c> {
     pub(crate) catalog: &'c Catalog,
-    pub(crate) names: &'m StarterNames,
+    pub(crate) names: &'m MappingNames,
+    pub(crate) splits: &'m Splits,
     pub(crate) pricing: &'m Pricing<'m>,
     pub(crate) structures: &'m [Structure<'c>],
     pub(crate) slots: &'m BTreeMap<usize, usize>,
     pub(crate) placed: &'m [(Placed<'m, 'c>, &'w Statement, Way)],
+    pub(crate) projected: &'m Projected,
+    /// What the mapping costs.
+    pub(crate) priced: &'m PricedMapping,
     pub(crate) unserved: &'m [(&'w Statement, Unserved)],
     pub(crate) written: &'m [(&'w Statement, &'c Table, WriteKind)],
     pub(crate) solution: &'m Solution,
     pub(crate) alternatives: Vec<Alternative>,
+    /// The columns that stand before a delimiter, where values hold it.
+    pub(crate) escaped: Vec<(TableName, String)>,
+    pub(crate) not_guessed: Vec<String>,
+    /// References that the schema does not declare.
+    pub(crate) by_join: Vec<String>,
 }
 
-pub(crate) fn report(material: &Material<'_, '_, '_>) -> Report {
-    let mut sum = Sum::default();
-    let mut reads: Vec<ReadReport> = Vec::new();
-    let mut warnings = Vec::new();
-    let pricing = material.pricing;
-    for one in material.placed {
-        sum.reads += pricing.read(one.1, one.0.ask);
-        sum.writes += pricing.copies(one.0.ask);
-        reads.push(read_report(material, one, &mut warnings));
-    }
+pub(crate) fn report(material: &Material<'_, '_, '_>, warnings: Vec<String>) -> Report {
+    let priced = material.priced;
+    let sum = Sum {
+        reads: priced.usd_reads,
+        writes: priced.usd_writes,
+        storage: priced.usd_storage,
+        all: priced.usd_month,
+    };
+    let served = material.placed.iter();
+    let mut reads: Vec<ReadReport> = served.map(|one| read_report(material, one)).collect();
     for (statement, why) in material.unserved {
         reads.push(ReadReport {
             name: statement.name.clone(),
@@ -176,38 +244,12 @@ pub(crate) fn report(material: &Material<'_, '_, '_>) -> Report {
         });
     }
     reads.sort_by(|a, b| a.name.cmp(&b.name));
-    let writes: Vec<WriteReport> = material
-        .written
-        .iter()
-        .map(|one| write_report(material, one))
-        .collect();
-    sum.writes += writes.iter().map(|write| write.usd_month).sum::<f64>();
-    let unrated = material
-        .placed
-        .iter()
-        .filter(|(_, statement, _)| statement.rate.is_none())
-        .count();
-    if unrated > 0 {
-        warnings.push(format!(
-            "{unrated} of {} reads have no rate: one request a second is reckoned for each",
-            material.placed.len()
-        ));
+    let written = material.written.iter();
+    let writes = written.map(|one| write_report(material, one)).collect();
+    let mut alternatives = material.alternatives.clone();
+    for other in &mut alternatives {
+        other.usd_month = other.usd_month.map(|more| sum.all + more);
     }
-    if material.written.is_empty() {
-        warnings.push("no statement writes: indexes and copies are reckoned without what keeping them up to date costs".to_owned());
-    }
-    for (table, _) in own_types(material.catalog) {
-        sum.storage += pricing.storage(table);
-    }
-    for (structure, _) in material.slots.iter().filter(|(_, slot)| **slot > 0) {
-        let parts = material
-            .structures
-            .get(*structure)
-            .into_iter()
-            .flat_map(|one| &one.parts);
-        sum.storage += parts.map(|part| pricing.storage(part.table)).sum::<f64>();
-    }
-    sum.all = sum.reads + sum.writes + sum.storage;
     let left_out = material
         .catalog
         .tables
@@ -218,9 +260,10 @@ pub(crate) fn report(material: &Material<'_, '_, '_>) -> Report {
         reads,
         writes,
         sum,
-        alternatives: material.alternatives.clone(),
+        alternatives,
         gap_usd_month: material.solution.gap,
         warnings,
+        not_guessed: material.not_guessed.clone(),
         left_out: left_out
             .map(|table| material.catalog.display_name(&table.name))
             .collect(),
@@ -231,50 +274,34 @@ pub(crate) fn report(material: &Material<'_, '_, '_>) -> Report {
 fn read_report<'w>(
     material: &Material<'_, 'w, '_>,
     (placed, statement, way): &(Placed<'_, '_>, &'w Statement, Way),
-    warnings: &mut Vec<String>,
 ) -> ReadReport {
     let pricing = material.pricing;
     let ask = placed.ask;
     let slot = material.slots.get(&placed.structure).copied().unwrap_or(0);
-    let usd = pricing.read(statement, ask);
-    let consistent = statement.strong.then_some(slot == 0 && way.at_home);
-    if consistent == Some(false) {
-        warnings.push(format!("{}: an index is not strongly consistent; write in a transaction what must be seen at once, or read the items by their key", statement.name));
-    }
-    let named = material
-        .structures
-        .get(placed.structure)
-        .and_then(|one| one.named.as_ref());
-    if named.is_some() {
-        warnings.push(format!("{}: all items of the answer stand under one partition key value, which takes 1,000 writes and 3,000 read units a second", statement.name));
-    }
-    let is_open = ask.limit.is_none() && !is_one_row(ask) && ask.children.is_empty();
-    let found = facts::found(ask, material.catalog);
-    if is_open && found > 1_000.0 {
-        warnings.push(format!(
-            "{}: the list has no LIMIT, and may have about {found:.0} items",
-            statement.name
-        ));
-    }
+    let mut priced = material.priced.reads.iter();
+    let priced = priced.find(|read| read.name == statement.name);
+    let priced = priced.and_then(|read| read.served.as_ref());
+    let consistent = statement.strong.then_some(slot == 0 && way.is_consistent);
+    let found = pricing.facts.found(ask);
     let types = std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
     ReadReport {
         name: statement.name.clone(),
         about: statement.about.clone(),
         rate: statement.rate,
         served: Some(ServedRead {
-            request: if slot == 0 && has_whole_key(material, placed) {
+            request: Cow::Borrowed(if slot == 0 && has_whole_key(material, placed) {
                 "GetItem"
             } else {
                 "Query"
-            },
+            }),
             index: (slot > 0).then(|| format!("GSI{slot}")),
             items: types
                 .map(|table| material.names.item_type(&table.name).to_owned())
                 .collect(),
-            requests: ask.requests,
+            requests: priced.map_or(ask.requests, |priced| priced.requests),
             found,
-            units: pricing.units(ask, statement.strong),
-            usd_month: usd,
+            units: priced.map_or(0.0, |priced| priced.units),
+            usd_month: priced.map_or(0.0, |priced| priced.usd_month),
             consistent,
             notes: ask.notes.clone(),
         }),
@@ -288,30 +315,19 @@ fn write_report(
     material: &Material<'_, '_, '_>,
     (statement, table, kind): &(&Statement, &Table, WriteKind),
 ) -> WriteReport {
-    let in_indexes = material.slots.iter().filter(|(structure, slot)| {
-        let structure = material.structures.get(**structure);
-        **slot > 0
-            && structure
-                .is_some_and(|one| one.parts.iter().any(|part| part.table.name == table.name))
-    });
-    let copies = float(whole(1 + in_indexes.count()));
-    let pricing = material.pricing;
-    let units = write_units(table) * copies;
-    let usd = pricing
-        .prices
-        .writes(units * Pricing::rate(statement) * MONTH)
-        .unwrap_or_default();
+    let mut priced = material.priced.writes.iter();
+    let priced = priced.find(|write| write.name == statement.name);
     WriteReport {
         name: statement.name.clone(),
-        kind: match kind {
+        kind: Cow::Borrowed(match kind {
             WriteKind::Insert => "INSERT",
             WriteKind::Update => "UPDATE",
             WriteKind::Delete => "DELETE",
-        },
+        }),
         item: material.names.item_type(&table.name).to_owned(),
         rate: statement.rate,
-        units,
-        usd_month: usd,
+        units: priced.map_or(0.0, |write| write.units),
+        usd_month: priced.map_or(0.0, |write| write.usd_month),
     }
 }
 
@@ -324,6 +340,8 @@ fn has_whole_key(material: &Material<'_, '_, '_>, placed: &Placed<'_, '_>) -> bo
     let is_given =
         |path: &crate::path::Path| placed.ask.equal.iter().any(|equal| equal.path == *path);
     placed.ask.children.is_empty()
+        && placed.ask.filters.is_empty()
+        && placed.ask.required.is_empty()
         && part.is_some_and(|part| {
             part.partition
                 .iter()

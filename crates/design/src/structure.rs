@@ -1,10 +1,11 @@
 //! Ways to store items so that a Query finds them: what stands in the partition key and in the sort key, by item type.
 
-use dynafold_mapping::starter::owner;
-use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TypeFamily};
+use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table};
 
 use crate::ask::{Ask, Equal, When, is_one_row};
-use crate::path::Path;
+use crate::owner::owner;
+use crate::path::{Path, Step};
+use crate::pins::Pins;
 
 /// A part of a key: a column, and how its values are written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,6 +16,25 @@ pub(crate) struct KeyPart {
     pub(crate) folds: bool,
     /// Whether its numbers count down.
     pub(crate) reversed: bool,
+}
+
+impl KeyPart {
+    /// A column as it is.
+    pub(crate) fn of(path: Path) -> Self {
+        Self {
+            path,
+            folds: false,
+            reversed: false,
+        }
+    }
+
+    /// A column that a read holds equal to something.
+    pub(crate) fn of_equal(equal: &Equal) -> Self {
+        Self {
+            folds: equal.folds,
+            ..Self::of(equal.path.clone())
+        }
+    }
 }
 
 /// How the items of one item type stand.
@@ -32,6 +52,19 @@ pub(crate) struct Part<'c> {
     pub(crate) is_ended: bool,
 }
 
+impl<'c> Part<'c> {
+    /// The key alone, without an order.
+    fn unsorted(table: &'c Table, partition: Vec<KeyPart>, sort: Vec<KeyPart>) -> Self {
+        Self {
+            table,
+            partition,
+            sort,
+            sorted: Vec::new(),
+            is_ended: false,
+        }
+    }
+}
+
 /// A way to store items: of one type, or of a parent and its children in one item collection. It stands in the table's own
 /// key or in an index.
 #[derive(Debug, Clone)]
@@ -42,9 +75,30 @@ pub(crate) struct Structure<'c> {
     pub(crate) when: Vec<When>,
     /// The statement after whose name the one partition key value is called, where there is one for all.
     pub(crate) named: Option<String>,
+    /// Over how many partition key values each one is spread; 1 where it is not.
+    pub(crate) shards: u64,
 }
 
 impl Part<'_> {
+    /// What decides in which shard an item stands: the last column of its row's key, which tells rows apart.
+    pub(crate) fn shard_key(&self) -> Option<KeyPart> {
+        self.table.row_key().last().map(|column| KeyPart {
+            path: Path::own(column),
+            folds: false,
+            reversed: false,
+        })
+    }
+
+    /// Whether each partition key value holds one item of the type at most.
+    pub(crate) fn is_row(&self) -> bool {
+        let mut key = self.table.row_key().iter();
+        !self.table.row_key().is_empty()
+            && key.all(|column| {
+                let mut held = self.partition.iter();
+                held.any(|part| part.path == Path::own(column) && !part.folds)
+            })
+    }
+
     fn same(&self, other: &Self) -> bool {
         self.table.name == other.table.name
             && self.partition == other.partition
@@ -54,14 +108,15 @@ impl Part<'_> {
     }
 
     /// What stands behind a part of the sort key that another part follows: a sign below all others where the order of texts
-    /// counts, so that `Ann` comes before `Ann Lee`.
+    /// counts, so that `Ann` comes before `Ann Lee`; above the one for NULL where that comes before the empty text.
     pub(crate) fn separator(&self, at: usize, catalog: &Catalog) -> char {
         let key = self
             .sort
             .get(at)
             .filter(|key| self.sorted.contains(&key.path));
-        let column = key.and_then(|key| key.path.find(self.table, catalog));
-        if column.is_some_and(|(_, column)| is_loose(column)) {
+        if key.is_some_and(|key| needs_end(&key.path, self.table, catalog)) {
+            '\u{2}'
+        } else if key.is_some_and(|key| key.path.is_loose(self.table, catalog)) {
             '\u{1}'
         } else {
             '#'
@@ -74,6 +129,7 @@ impl Structure<'_> {
     #[must_use]
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.when == other.when
+            && self.shards == other.shards
             && self.parts.len() == other.parts.len()
             && self
                 .parts
@@ -104,20 +160,18 @@ impl Structure<'_> {
     }
 }
 
-/// What a read of one item type needs of a key.
-fn key_part(equal: &Equal) -> KeyPart {
-    KeyPart {
-        path: equal.path.clone(),
-        folds: equal.folds,
-        reversed: false,
-    }
+/// Whether something has to stand behind a text that is sorted by: the sign for NULL sorts before the empty text by what
+/// follows both.
+fn needs_end(path: &Path, table: &Table, catalog: &Catalog) -> bool {
+    catalog.dbms != Dbms::Postgres
+        && path.may_be_null(table, catalog)
+        && path.is_loose(table, catalog)
 }
 
-/// Whether values of a column are as long as they like: text before something else breaks the order.
-#[must_use]
-pub(crate) fn is_loose(column: &Column) -> bool {
-    column.data_type.family() == TypeFamily::Text && !matches!(column.data_type, DataType::Uuid)
-        || column.data_type.family() == TypeFamily::Any
+/// Those of these columns whose order depends on what stands behind them.
+fn loose<'p>(paths: impl Iterator<Item = &'p Path>, table: &Table, catalog: &Catalog) -> Vec<Path> {
+    let loose = paths.filter(|path| path.is_loose(table, catalog));
+    loose.cloned().collect()
 }
 
 fn is_integer(table: &Table, path: &Path, catalog: &Catalog) -> bool {
@@ -138,12 +192,17 @@ pub(crate) fn descends(ask: &Ask<'_>, catalog: &Catalog) -> bool {
 /// The columns that a read sorts by, each with whether its numbers count down; the first says which way the table is
 /// read. `None` where the directions differ and the column cannot be turned.
 fn sorted(ask: &Ask<'_>, catalog: &Catalog) -> Option<Vec<KeyPart>> {
+    if ask.unsortable.is_some() && !ask.order.is_empty() {
+        return None;
+    }
     let descends = descends(ask, catalog);
     let parts = ask.order.iter().map(|(path, down)| {
         let reversed = *down != descends;
+        let mut ranges = ask.range.iter();
+        let folds = ranges.any(|range| range.folds && range.path == *path);
         (!reversed || is_integer(ask.root, path, catalog)).then(|| KeyPart {
             path: path.clone(),
-            folds: false,
+            folds,
             reversed,
         })
     });
@@ -158,12 +217,7 @@ fn rest_of_key(table: &Table, held: &[&[KeyPart]]) -> Vec<KeyPart> {
     };
     let columns = table.row_key().iter().map(|column| Path::own(column));
     let rest = columns.filter(|path| !is_held(path));
-    rest.map(|path| KeyPart {
-        path,
-        folds: false,
-        reversed: false,
-    })
-    .collect()
+    rest.map(KeyPart::of).collect()
 }
 
 /// A structure that serves a read with these columns in the partition key, and the others that are equal in the sort key.
@@ -174,7 +228,7 @@ fn rows<'c>(
     name: &str,
     catalog: &Catalog,
 ) -> Option<Structure<'c>> {
-    let equal: Vec<KeyPart> = ask.equal.iter().map(key_part).collect();
+    let equal: Vec<KeyPart> = ask.equal.iter().map(KeyPart::of_equal).collect();
     let rest = equal.iter().filter(|key| !partition.contains(key));
     let mut sort: Vec<KeyPart> = rest.cloned().collect();
     // What reads with fewer columns ask for stands first: one key then serves them all.
@@ -191,9 +245,8 @@ fn rows<'c>(
     if !is_one_row {
         let order = sorted(ask, catalog)?;
         let range = ask.range.iter().map(|range| KeyPart {
-            path: range.path.clone(),
-            folds: false,
-            reversed: false,
+            folds: range.folds,
+            ..KeyPart::of(range.path.clone())
         });
         let range: Vec<KeyPart> = range.collect();
         if let Some(first) = order.first()
@@ -204,12 +257,12 @@ fn rows<'c>(
         }
         let is_known = |key: &KeyPart| ask.equal.iter().any(|equal| equal.path == key.path);
         let wanted = if order.is_empty() { range } else { order };
-        sorted_by = wanted.iter().map(|key| key.path.clone()).collect();
+        sorted_by = loose(wanted.iter().map(|key| &key.path), ask.root, catalog);
         sort.extend(wanted.into_iter().filter(|key| !is_known(key)));
     }
     // Behind text that is sorted by stands nothing, unless a range needs an end.
-    let last = sort.last().and_then(|key| key.path.find(ask.root, catalog));
-    let ends_in_text = last.is_some_and(|(_, column)| is_loose(column));
+    let last = sort.last();
+    let ends_in_text = last.is_some_and(|key| key.path.is_loose(ask.root, catalog));
     if !ends_in_text || ask.range.is_some() {
         let mut rest = rest_of_key(ask.root, &[&partition, &sort]);
         // Equal ones come in the order of the key, also where the table is read backwards.
@@ -219,11 +272,10 @@ fn rows<'c>(
         }
         sort.extend(rest);
     }
-    let last = sort.last().map(|key| &key.path);
-    let is_ended = ask
-        .range
-        .as_ref()
-        .is_some_and(|range| Some(&range.path) == last);
+    let is_ended = sort.last().map(|key| &key.path).is_some_and(|last| {
+        let is_range = ask.range.as_ref().is_some_and(|range| range.path == *last);
+        is_range || sorted_by.contains(last) && needs_end(last, ask.root, catalog)
+    });
     let is_everything = partition.is_empty();
     Some(Structure {
         parts: vec![Part {
@@ -235,14 +287,22 @@ fn rows<'c>(
         }],
         when: ask.when.clone(),
         named: is_everything.then(|| name.to_owned()),
+        shards: ask.shards,
     })
 }
 
 /// Why no structure serves a read.
 #[must_use]
 pub(crate) fn reason(ask: &Ask<'_>, catalog: &Catalog) -> String {
+    if let Some(why) = ask.unsortable.as_ref().filter(|_| !ask.order.is_empty()) {
+        return why.clone();
+    }
     match (sorted(ask, catalog), &ask.range) {
         (None, _) => "sorts by some columns upwards and by others downwards".to_owned(),
+        (Some(order), Some(range)) if order.is_empty() => format!(
+            "asks for a range of {} and of another column",
+            range.path.column
+        ),
         (Some(_), Some(range)) => format!(
             "asks for a range of {} and sorts by another column",
             range.path.column
@@ -262,7 +322,7 @@ pub(crate) fn structures<'c>(
     if !ask.children.is_empty() {
         return vec![collection(ask, catalog)];
     }
-    let equal: Vec<KeyPart> = ask.equal.iter().map(key_part).collect();
+    let equal: Vec<KeyPart> = ask.equal.iter().map(KeyPart::of_equal).collect();
     let mut found: Vec<Structure<'c>> = Vec::new();
     let smaller = partitions.iter().filter(|other| {
         !other.is_empty()
@@ -304,25 +364,32 @@ pub(crate) fn structures<'c>(
 }
 
 fn collection<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Structure<'c> {
-    let key = ask.root.row_key().iter();
+    let key: Vec<&String> = if is_one_row(ask) {
+        ask.root.row_key().iter().collect()
+    } else {
+        ask.equal.iter().map(|equal| &equal.path.column).collect()
+    };
     let partition: Vec<KeyPart> = key
+        .iter()
         .map(|column| KeyPart {
             path: Path::own(column),
             folds: false,
             reversed: false,
         })
         .collect();
+    // By another unique key the parent has its own behind.
+    let sort = rest_of_key(ask.root, &[&partition]);
     let mut parts = vec![Part {
         table: ask.root,
         partition,
-        sort: Vec::new(),
+        sort,
         sorted: Vec::new(),
         is_ended: false,
     }];
     for child in &ask.children {
-        let partition = ask.root.row_key().iter().map(|column| {
+        let partition = key.iter().map(|column| {
             let steps = child.way.clone();
-            let column = column.clone();
+            let column = (*column).clone();
             KeyPart {
                 path: Path { steps, column }.spelled(child.table, catalog),
                 folds: false,
@@ -330,27 +397,56 @@ fn collection<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Structure<'c> {
             }
         });
         let partition: Vec<KeyPart> = partition.collect();
-        let order = child.order.iter().map(|(path, _)| KeyPart {
-            path: path.clone(),
-            folds: false,
-            reversed: false,
-        });
+        let order = child.order.iter();
+        let order = order.map(|(path, _)| KeyPart::of(path.clone()));
         let mut sort: Vec<KeyPart> = order.filter(|key| !partition.contains(key)).collect();
         let rest = rest_of_key(child.table, &[&partition, &sort]);
         sort.extend(rest);
+        let order = child.order.iter().map(|(path, _)| path);
+        let sorted = loose(order, child.table, catalog);
+        let is_ended = sort.last().is_some_and(|key| {
+            sorted.contains(&key.path) && needs_end(&key.path, child.table, catalog)
+        });
         parts.push(Part {
             table: child.table,
             partition,
             sort,
-            sorted: child.order.iter().map(|(path, _)| path.clone()).collect(),
-            is_ended: false,
+            sorted,
+            is_ended,
         });
     }
     Structure {
         parts,
         when: Vec::new(),
         named: None,
+        shards: 1,
     }
+}
+
+/// One collection in the place of two: the children of one parent that either has. `None` where they do not go together.
+pub(crate) fn united<'c>(one: &Structure<'c>, other: &Structure<'c>) -> Option<Structure<'c>> {
+    let (parent, another) = one.parts.first().zip(other.parts.first())?;
+    let are_collections = one.parts.len() > 1 && other.parts.len() > 1;
+    if !are_collections || !parent.same(another) {
+        return None;
+    }
+    let mut united = one.clone();
+    for part in &other.parts {
+        match united
+            .parts
+            .iter()
+            .find(|own| own.table.name == part.table.name)
+        {
+            Some(own) if own.same(part) => {}
+            Some(_) => return None,
+            None => united.parts.push(part.clone()),
+        }
+    }
+    united
+        .parts
+        .get_mut(1..)?
+        .sort_by(|a, b| a.table.name.cmp(&b.table.name));
+    Some(united)
 }
 
 /// Whether a structure answers a read, with the part that does; a collection is answered by one that has all of its parts.
@@ -363,18 +459,27 @@ pub(crate) fn serves(
 ) -> Option<usize> {
     if !ask.children.is_empty() {
         let wanted = collection(ask, catalog);
-        return (structure.same(&wanted)).then_some(0);
+        let mut pairs = wanted.parts.iter().zip(&structure.parts);
+        let is_same = structure.when.is_empty() && pairs.next().is_some_and(|(a, b)| a.same(b));
+        let has = |part: &Part<'_>| structure.parts.iter().any(|other| other.same(part));
+        return (is_same && wanted.parts.iter().all(has)).then_some(0);
     }
-    if structure.when != ask.when {
+    // One shard is asked where the key says which.
+    let is_known_shard = || {
+        let mut shards = structure.parts.iter().filter_map(Part::shard_key);
+        shards.all(|key| ask.equal.iter().any(|equal| equal.path == key.path))
+    };
+    if structure.when != ask.when || structure.shards != ask.shards && !is_known_shard() {
         return None;
     }
-    let equal: Vec<KeyPart> = ask.equal.iter().map(key_part).collect();
+    let equal: Vec<KeyPart> = ask.equal.iter().map(KeyPart::of_equal).collect();
     let order = if is_one_row(ask) {
         Vec::new()
     } else {
         sorted(ask, catalog)?
     };
-    structure.parts.iter().position(|part| {
+    let mut parts = structure.parts.iter().enumerate();
+    parts.position(|(place, part)| {
         if part.table.name != ask.root.name || !part.partition.iter().all(|key| equal.contains(key))
         {
             return false;
@@ -396,59 +501,65 @@ pub(crate) fn serves(
         let is_bounded = range.is_none_or(|_| then.len() > 1 || part.is_ended);
         let begins_with_range = is_bounded
             && range.is_none_or(|range| {
-                then.first()
-                    .is_some_and(|key| key.path == range.path && !key.reversed)
+                then.first().is_some_and(|key| {
+                    key.path == range.path && key.folds == range.folds && !key.reversed
+                })
             });
         let is_ordered = wanted.len() <= then.len()
             && wanted.iter().zip(then).all(|(wanted, key)| *wanted == key);
         // Text that something follows sorts otherwise than the text alone.
         let is_exact = wanted.is_empty() || is_one_row(ask) || {
-            let mut loose = then
-                .iter()
-                .take(wanted.len())
-                .enumerate()
-                .filter(|(_, key)| {
-                    key.path
-                        .find(part.table, catalog)
-                        .is_some_and(|(_, column)| is_loose(column))
-                });
-            loose.all(|(at, key)| at + 1 == then.len() || part.sorted.contains(&key.path))
+            let sorted = then.iter().take(wanted.len()).enumerate();
+            let mut loose = sorted.filter(|(_, key)| key.path.is_loose(part.table, catalog));
+            loose.all(|(at, key)| {
+                let is_sorted = part.sorted.contains(&key.path);
+                let is_last = at + 1 == then.len();
+                if needs_end(&key.path, part.table, catalog) {
+                    is_sorted && (!is_last || part.is_ended)
+                } else {
+                    is_last || is_sorted
+                }
+            })
         };
-        begins_with_range && is_ordered && is_exact
+        // The sort keys of a collection's children begin like their parent's.
+        let is_alone = place > 0 || structure.parts.len() == 1 || then.is_empty();
+        begins_with_range && is_ordered && is_exact && is_alone
     })
 }
 
-/// The part of an item type's own key: beside its owner, or on its own.
-pub(crate) fn own_part<'c>(catalog: &Catalog, table: &'c Table) -> Part<'c> {
-    let part = |column: &String| KeyPart {
-        path: Path::own(column),
-        folds: false,
-        reversed: false,
-    };
-    let row_key = table.row_key();
-    let partition: Vec<KeyPart> = match owner(catalog, table) {
-        Some((key, parent)) => {
-            let own = parent.row_key().iter().filter_map(|column| {
-                let place = key
-                    .referenced_columns
-                    .iter()
-                    .position(|there| there == column)?;
-                key.columns.get(place)
+/// The part of an item type's own key: as it is pinned, beside its owner, or on its own.
+pub(crate) fn own_part<'c>(catalog: &Catalog, table: &'c Table, pins: &Pins) -> Part<'c> {
+    let of = |columns: &[String]| columns.iter().map(|column| Path::own(column)).collect();
+    let paths: Vec<Path> = match (pins.get(&table.name), owner(catalog, table)) {
+        (Some(pinned), _) => of(pinned),
+        (None, Some((key, parent))) => {
+            let step = Step {
+                columns: key.columns.clone(),
+                table: parent.name.clone(),
+                referenced: key.referenced_columns.clone(),
+            };
+            let by_parent = parent.row_key().iter().map(|column| Path {
+                steps: vec![step.clone()],
+                column: column.clone(),
             });
-            own.map(part).collect()
+            by_parent.map(|path| path.spelled(table, catalog)).collect()
         }
-        None => row_key.iter().map(part).collect(),
+        (None, None) => of(table.row_key()),
     };
-    let rest = row_key
-        .iter()
-        .map(part)
-        .filter(|key| !partition.contains(key));
-    let sort: Vec<KeyPart> = rest.collect();
-    Part {
-        table,
-        partition,
-        sort,
-        sorted: Vec::new(),
-        is_ended: false,
-    }
+    let partition: Vec<KeyPart> = paths.into_iter().map(KeyPart::of).collect();
+    let sort = rest_of_key(table, &[&partition]);
+    Part::unsorted(table, partition, sort)
+}
+
+/// Whether a structure may be the table's own key under the pins.
+pub(crate) fn is_allowed(pins: &Pins, structure: &Structure<'_>) -> bool {
+    structure.parts.iter().all(|part| {
+        pins.get(&part.table.name).is_none_or(|columns| {
+            let held: Vec<&Path> = part.partition.iter().map(|key| &key.path).collect();
+            columns.len() == held.len()
+                && columns
+                    .iter()
+                    .all(|column| held.contains(&&Path::own(column)))
+        })
+    })
 }

@@ -1,5 +1,7 @@
 //! The workload: SQL statements, each under a comment `-- NAME (RATE/s[, strong]) what it is for`.
 
+use dynafold_mapping::yaml::YamlNode;
+use dynafold_relational::catalog::TableName;
 use serde::Serialize;
 
 /// One statement of a workload.
@@ -16,6 +18,20 @@ pub struct Statement {
     /// Its SQL, without the semicolon.
     pub sql: String,
     /// The line of its comment, or of its first word, from 1.
+    pub line: usize,
+    /// Of a guessed read the table and the columns by which it finds rows.
+    #[serde(skip)]
+    pub guessed: Option<(TableName, Vec<String>)>,
+}
+
+/// A pin: the items of one table stand in the item collections of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pin {
+    /// The table whose items stand there.
+    pub child: String,
+    /// The table by whose key.
+    pub parent: String,
+    /// The line, from 1.
     pub line: usize,
 }
 
@@ -61,10 +77,8 @@ pub enum WorkloadError {
         /// The line where the one before began.
         before: usize,
     },
-    /// When a comment pins something, which is not honoured.
-    #[error(
-        "line {line}: `keep` is not honoured yet: leave the line out, and change the proposal by hand"
-    )]
+    /// When a pin is not understood.
+    #[error("line {line}: write `-- keep: CHILD beside PARENT`, each a table")]
     Keep {
         /// The line, from 1.
         line: usize,
@@ -75,6 +89,9 @@ pub enum WorkloadError {
         /// The line, from 1.
         line: usize,
     },
+    /// When a mapping whose access patterns are the workload cannot be read.
+    #[error("it is not valid YAML: {0}")]
+    Mapping(String),
     /// When there is no statement.
     #[error(
         "it has no statement: write SQL, each statement under `-- NAME (RATE/s) what it is for`"
@@ -142,6 +159,77 @@ pub fn read(text: &str) -> Result<Vec<Statement>, WorkloadError> {
     Ok(found)
 }
 
+/// Reads the pins of a workload: `-- keep: orders beside customers`.
+///
+/// # Errors
+///
+/// [`WorkloadError::Keep`], with the line.
+pub fn pins(text: &str) -> Result<Vec<Pin>, WorkloadError> {
+    let mut found = Vec::new();
+    for (line, said) in (1..).zip(text.lines()) {
+        let comment = said.trim().strip_prefix("--").map(str::trim_start);
+        let Some(pin) = comment.and_then(|comment| comment.strip_prefix("keep:")) else {
+            continue;
+        };
+        let words: Vec<&str> = pin
+            .trim()
+            .trim_end_matches([';', '.'])
+            .split_whitespace()
+            .collect();
+        let [child, "beside", parent] = words.as_slice() else {
+            return Err(WorkloadError::Keep { line });
+        };
+        found.push(Pin {
+            child: (*child).to_owned(),
+            parent: (*parent).to_owned(),
+            line,
+        });
+    }
+    Ok(found)
+}
+
+/// Reads the workload of a mapping: the SQL of its access patterns with their rates, and the write rates of its item types.
+///
+/// # Errors
+///
+/// [`WorkloadError`] where it is not valid YAML, or has no access pattern with SQL.
+pub fn of_mapping(text: &str) -> Result<Vec<Statement>, WorkloadError> {
+    let mapping = dynafold_mapping::yaml::parse(text)
+        .map_err(|error| WorkloadError::Mapping(error.message.clone()))?;
+    let number = |node: &YamlNode, key: &str| {
+        let said = node.get(key).and_then(YamlNode::text);
+        said.and_then(|said| said.parse::<f64>().ok())
+    };
+    let entries = |key: &str| mapping.get(key).map_or(&[][..], YamlNode::entries);
+    let reads = entries("access_patterns").iter().filter_map(|entry| {
+        let node = &entry.value;
+        let said = |key: &str| node.get(key).and_then(YamlNode::text);
+        Some(Statement {
+            name: entry.key.clone(),
+            rate: number(node, "rate"),
+            strong: said("consistent") == Some("true"),
+            about: said("description").unwrap_or_default().to_owned(),
+            sql: said("sql")?.trim().trim_end_matches(';').to_owned(),
+            ..Statement::default()
+        })
+    });
+    let mut found: Vec<Statement> = reads.collect();
+    if found.is_empty() {
+        return Err(WorkloadError::Empty);
+    }
+    let writes = entries("items").iter().filter_map(|entry| {
+        let from = entry.value.get("from").and_then(YamlNode::text)?;
+        Some(Statement {
+            name: format!("write_{}", entry.key),
+            rate: Some(number(&entry.value, "write_rate")?),
+            sql: format!("INSERT INTO {from} DEFAULT VALUES"),
+            ..Statement::default()
+        })
+    });
+    found.extend(writes);
+    Ok(found)
+}
+
 fn push(
     found: &mut Vec<Statement>,
     heading: &mut Option<Statement>,
@@ -175,7 +263,7 @@ fn push(
 /// comment.
 fn heading(comment: &str, line: usize) -> Result<Option<Statement>, WorkloadError> {
     if comment.starts_with("keep:") {
-        return Err(WorkloadError::Keep { line });
+        return Ok(None);
     }
     let Some((name, rest)) = comment.split_once('(') else {
         return Ok(None);
@@ -303,6 +391,19 @@ mod tests {
             read("SELECT 'a;").unwrap_err(),
             WorkloadError::Open { line: 1 }
         ));
+        let pinned = "-- keep: orders beside customers\n-- A (1/s)\nSELECT 1;";
+        assert_eq!(read(pinned).unwrap().len(), 1);
+        let [pin] = &pins(pinned).unwrap()[..] else {
+            panic!()
+        };
+        assert_eq!(
+            (&*pin.child, &*pin.parent, pin.line),
+            ("orders", "customers", 1)
+        );
+        assert_eq!(
+            pins("\n-- keep: orders").unwrap_err(),
+            WorkloadError::Keep { line: 2 }
+        );
         assert!(matches!(
             read("\n-- A (often)\nSELECT 1").unwrap_err(),
             WorkloadError::Rate { line: 2, .. }

@@ -1,18 +1,26 @@
 //! The chosen design as a mapping: item types with their keys in the table and in indexes, copies, access patterns.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use dynafold_mapping::starter::{StarterNames, filter, quoted, scalar, written_name};
+use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::template::Path as TemplatePath;
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName, TypeFamily};
+use dynafold_sql::identifier;
 
-use crate::ask::{Ask, Asked, child_name, is_one_row};
-use crate::path::{Path, Step};
-use crate::pricing::Writes;
-use crate::structure::{KeyPart, Part, Structure, descends, is_loose, own_part};
+use crate::ask::{Ask, Asked, BY_JOIN, child_name, is_one_row};
+use crate::figures::KeptFigures;
+use crate::names::{MappingNames, filter, written_name};
+use crate::path::{Path, Step, is_loose};
+use crate::pins::Pins;
+use crate::pricing::PROJECTED;
+use crate::splits::Splits;
+use crate::structure::{KeyPart, Part, Structure, descends, own_part};
+use crate::writes::Writes;
 
 /// A read with the place that serves it.
+#[derive(Clone, Copy)]
 pub(crate) struct Placed<'d, 'c> {
     /// The name of the statement.
     pub(crate) name: &'d str,
@@ -27,7 +35,8 @@ pub(crate) struct Placed<'d, 'c> {
 /// All that a mapping is written from.
 pub(crate) struct Writing<'d, 'c> {
     pub(crate) catalog: &'c Catalog,
-    pub(crate) names: &'d StarterNames,
+    pub(crate) pins: &'d Pins,
+    pub(crate) names: &'d MappingNames,
     pub(crate) structures: &'d [Structure<'c>],
     /// 0 is the table's own key, from 1 on indexes.
     pub(crate) slots: &'d BTreeMap<usize, usize>,
@@ -36,36 +45,77 @@ pub(crate) struct Writing<'d, 'c> {
     pub(crate) not_served: &'d [String],
     /// Whether delimiters in values are escaped.
     pub(crate) escapes: bool,
+    /// Figures that are kept in items of their own, by what their tables are called here.
+    pub(crate) figures: &'d BTreeMap<TableName, KeptFigures>,
+    /// Large columns that have items of their own, by what their tables are called here.
+    pub(crate) splits: &'d Splits,
     /// The workload's writes.
     pub(crate) writes: &'d BTreeMap<TableName, Writes>,
-    /// What stands before the names of the keys of indexes.
-    pub(crate) index_prefix: String,
+    /// The indexes, from the first slot on.
+    pub(crate) indexes: &'d [IndexNames],
+    /// What the partition keys of each slot are called, with the structures that have them.
+    pub(crate) labels: OnceCell<Labels>,
 }
 
+/// Structures by their slot and by what its partition keys are called.
+pub(crate) type Labels = BTreeMap<(usize, Vec<String>), BTreeSet<usize>>;
+
+/// How an index is called, and the attributes of its key.
+#[derive(Debug, Clone)]
+pub(crate) struct IndexNames {
+    pub(crate) name: String,
+    pub(crate) partition: String,
+    pub(crate) sort: String,
+    /// Whether items of a mapping stand in it already.
+    pub(crate) is_shared: bool,
+}
+
+/// The attributes that each index projects: `None` for all.
+pub(crate) type Projected = BTreeMap<usize, Option<BTreeSet<String>>>;
+
 /// What an item type has besides its own columns.
-#[derive(Default)]
-struct Item {
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Item {
     /// Aliases of parents by the way to them, in the order in which they are first needed.
-    joins: Vec<(Vec<Step>, String)>,
+    pub(crate) joins: Vec<(Vec<Step>, String)>,
     /// Copied columns with their attributes and the reads that ask for them.
-    copies: Vec<(Path, String, BTreeSet<String>)>,
+    pub(crate) copies: Vec<(Path, String, BTreeSet<String>)>,
+    /// What an item type of a mapping that there is has already; `None` for one that carries all columns of its table.
+    pub(crate) held: Option<Held>,
+}
+
+/// The attributes of an item type that there is.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Held {
+    /// Those that are a column and nothing else.
+    pub(crate) columns: BTreeMap<Path, String>,
+    /// The names of all.
+    pub(crate) names: BTreeSet<String>,
 }
 
 /// What a read gives.
-struct Answer {
+pub(crate) struct Answer {
     /// Attributes that the SQL calls otherwise.
     answers: Vec<String>,
     /// Conditions on what is answered.
-    filters: Vec<String>,
+    pub(crate) filters: Vec<String>,
     /// The attributes of the item type that is read, or of the parent.
     attributes: BTreeSet<String>,
+}
+
+/// What an item type has for an index, each as YAML.
+pub(crate) struct IndexKey {
+    pub(crate) partition: String,
+    pub(crate) sort: String,
+    /// The condition of a sparse index.
+    pub(crate) when: Option<String>,
 }
 
 /// The partition key that stands for a part: what its values are called.
 fn labels(
     part: &Part<'_>,
     structure: &Structure<'_>,
-    names: &StarterNames,
+    names: &MappingNames,
     catalog: &Catalog,
 ) -> Vec<String> {
     if part.partition.is_empty() {
@@ -108,13 +158,28 @@ impl<'c> Writing<'_, 'c> {
             return false;
         };
         // A sort key is never empty.
-        if own.parts.len() > 1 || slot == 0 || part.sort.is_empty() {
+        let is_shared = self.index(slot).is_some_and(|index| index.is_shared);
+        if own.parts.len() > 1 || slot == 0 || part.sort.is_empty() || is_shared {
             return true;
         }
         let label = labels(part, own, self.names, self.catalog);
-        self.parts(slot).any(|(at, _, other, part)| {
-            at != structure && labels(part, other, self.names, self.catalog) == label
-        })
+        let all = self.labels.get_or_init(|| self.all_labels());
+        let here = all.get(&(slot, label));
+        here.is_some_and(|here| here.iter().any(|at| *at != structure))
+    }
+
+    fn all_labels(&self) -> Labels {
+        let mut all = Labels::new();
+        for (at, slot) in self.slots {
+            let Some(structure) = self.structures.get(*at) else {
+                continue;
+            };
+            for part in &structure.parts {
+                let label = labels(part, structure, self.names, self.catalog);
+                all.entry((*slot, label)).or_default().insert(*at);
+            }
+        }
+        all
     }
 
     /// What the sort key of a part begins with.
@@ -197,11 +262,14 @@ impl<'c> Writing<'_, 'c> {
             .path
             .find(table, self.catalog)
             .is_some_and(|(_, column)| is_loose(column));
-        match (self.catalog.dbms, family) {
-            (Dbms::Postgres, _) if is_text => " | default(\"\u{10ffff}\")",
+        let is_reversed = key.reversed;
+        // Numbers that count down are sorted the other way, and so is what stands for NULL.
+        let is_last = (self.catalog.dbms == Dbms::Postgres) != is_reversed;
+        match (is_last, family) {
+            (true, _) if is_text => " | default(\"\u{10ffff}\")",
             (_, _) if is_text => " | default(\"\u{1}\")",
-            (Dbms::Postgres, Some(TypeFamily::Time)) => " | string | default(\"~\")",
-            (Dbms::Postgres, _) => " | default(\"~\")",
+            (true, Some(TypeFamily::Time)) => " | string | default(\"~\")",
+            (true, _) => " | default(\"~\")",
             (_, Some(TypeFamily::Time)) => " | string | default(\"!\")",
             _ => " | default(\"!\")",
         }
@@ -214,8 +282,11 @@ impl<'c> Writing<'_, 'c> {
         value: &dyn Fn(&KeyPart, &str) -> String,
     ) -> String {
         let labels = labels(part, structure, self.names, self.catalog);
+        let shard = part.shard_key().filter(|_| structure.shards > 1);
+        let shard = shard.map(|key| value(&key, &format!(" | shard({})", structure.shards)));
+        let shard = shard.map_or_else(String::new, |shard| format!(".{shard}"));
         if part.partition.is_empty() {
-            return escaped(&labels.concat());
+            return format!("{}{shard}", escaped(&labels.concat()));
         }
         let each = labels.iter().zip(&part.partition).map(|(label, key)| {
             format!(
@@ -224,7 +295,7 @@ impl<'c> Writing<'_, 'c> {
                 value(key, &self.filters(key, part.table, false))
             )
         });
-        each.collect::<Vec<_>>().join("#")
+        format!("{}{shard}", each.collect::<Vec<_>>().join("#"))
     }
 
     /// The attribute that holds a column.
@@ -236,7 +307,11 @@ impl<'c> Writing<'_, 'c> {
         wanted: &str,
         read: &str,
     ) -> String {
-        if path.steps.is_empty() {
+        if let Some(held) = &item.held {
+            if let Some(name) = held.columns.get(path) {
+                return name.clone();
+            }
+        } else if path.steps.is_empty() {
             return path.column.clone();
         }
         if let Some((_, name, reads)) = item.copies.iter_mut().find(|(known, ..)| known == path) {
@@ -247,9 +322,14 @@ impl<'c> Writing<'_, 'c> {
             .steps
             .last()
             .map_or("", |step| step.table.name.as_str());
+        let is_held = |name: &str| match &item.held {
+            Some(held) => held.names.contains(name),
+            None => table.columns.iter().any(|column| column.name == name),
+        };
         let is_taken = |name: &str| {
-            table.columns.iter().any(|column| column.name == name)
+            is_held(name)
                 || item.copies.iter().any(|(_, known, _)| known == name)
+                || self.is_other_output(table, path, name)
                 || [
                     &self.names.partition,
                     &self.names.sort,
@@ -271,15 +351,56 @@ impl<'c> Writing<'_, 'c> {
         name
     }
 
+    /// Whether a read of an item type calls something else so: whoever reads the attribute would take it for that.
+    fn is_other_output(&self, table: &Table, path: &Path, name: &str) -> bool {
+        self.reads.iter().any(|read| {
+            let ask = read.ask;
+            let types = std::iter::once((ask.root, &ask.outputs));
+            let children = ask.children.iter().map(|one| (one.table, &one.outputs));
+            let types: Vec<(&Table, &Vec<(Path, String)>)> = types.chain(children).collect();
+            // What stands beside it in one answer has names there too.
+            types.iter().any(|(one, _)| one.name == table.name)
+                && types.iter().any(|(one, outputs)| {
+                    let is_own = one.name == table.name;
+                    let mut outputs = outputs.iter();
+                    outputs.any(|(other, known)| known == name && !(is_own && other == path))
+                })
+        })
+    }
+
+    /// The index of a slot; `None` for the table.
+    fn index(&self, slot: usize) -> Option<&IndexNames> {
+        self.indexes.get(slot.checked_sub(1)?)
+    }
+
     /// The attributes of a slot's key.
     pub(crate) fn key_names(&self, slot: usize) -> (String, String) {
-        match slot {
-            0 => (self.names.partition.clone(), self.names.sort.clone()),
-            slot => (
-                format!("{}GSI{slot}PK", self.index_prefix),
-                format!("{}GSI{slot}SK", self.index_prefix),
-            ),
+        match self.index(slot) {
+            None => (self.names.partition.clone(), self.names.sort.clone()),
+            Some(index) => (index.partition.clone(), index.sort.clone()),
         }
+    }
+
+    /// An index as YAML, and the reads that it serves.
+    pub(crate) fn index_entry(&self, slot: usize, projected: &Projected) -> (String, String) {
+        let (partition, sort) = self.key_names(slot);
+        let mut reads: Vec<&str> = Vec::new();
+        for (structure, _) in self.slots.iter().filter(|(_, at)| **at == slot) {
+            reads.extend(self.serves(*structure));
+        }
+        let project = match projected.get(&slot) {
+            Some(Some(names)) if names.len() <= PROJECTED => {
+                let names: Vec<String> = names.iter().map(|name| scalar(name)).collect();
+                if names.is_empty() {
+                    ", project: keys".to_owned()
+                } else {
+                    format!(", project: [{}]", names.join(", "))
+                }
+            }
+            _ => String::new(),
+        };
+        let entry = format!("{{ partition: {partition}, sort: {sort}{project} }}");
+        (entry, reads.join(", "))
     }
 
     /// The names of the reads that a structure serves.
@@ -288,11 +409,15 @@ impl<'c> Writing<'_, 'c> {
         reads.map(|read| read.name).collect()
     }
 
-    /// The mapping.
-    pub(crate) fn mapping(&self) -> String {
+    /// The mapping, and the attributes that each index projects: `None` for all.
+    pub(crate) fn mapping(&self) -> (String, Projected) {
         let mut items: BTreeMap<TableName, Item> = BTreeMap::new();
         let mut patterns = String::new();
-        let mut projected: BTreeMap<usize, Option<BTreeSet<String>>> = BTreeMap::new();
+        let mut projected = Projected::new();
+        // The first time tells which copies there are.
+        for read in self.reads {
+            self.pattern(read, &mut items, &mut projected);
+        }
         for read in self.reads {
             let text = self.pattern(read, &mut items, &mut projected);
             patterns.push_str(&text);
@@ -313,27 +438,9 @@ impl<'c> Writing<'_, 'c> {
             out.push_str("  indexes:\n");
         }
         for slot in 1..=most {
-            let (partition, sort) = self.key_names(slot);
-            let mut reads: Vec<&str> = Vec::new();
-            for (structure, _) in self.slots.iter().filter(|(_, at)| **at == slot) {
-                reads.extend(self.serves(*structure));
-            }
-            let project = match projected.get(&slot) {
-                Some(Some(names)) if names.len() <= 20 => {
-                    let names: Vec<String> = names.iter().map(|name| scalar(name)).collect();
-                    if names.is_empty() {
-                        ", project: keys".to_owned()
-                    } else {
-                        format!(", project: [{}]", names.join(", "))
-                    }
-                }
-                _ => String::new(),
-            };
-            let _ = writeln!(
-                out,
-                "    # {}\n    GSI{slot}: {{ partition: {partition}, sort: {sort}{project} }}",
-                reads.join(", ")
-            );
+            let (entry, reads) = self.index_entry(slot, &projected);
+            let name = self.index(slot).map_or("", |index| &index.name);
+            let _ = writeln!(out, "    # {reads}\n    {name}: {entry}");
         }
         out.push_str("  billing: on-demand\n");
         if self.escapes {
@@ -354,10 +461,14 @@ impl<'c> Writing<'_, 'c> {
                 let _ = writeln!(out, "#   {}", line.replace(['\n', '\r'], " "));
             }
         }
-        out
+        for names in projected.values_mut() {
+            names.take_if(|names| names.len() > PROJECTED);
+        }
+        (out, projected)
     }
 
-    fn item(&self, table: &Table, item: &mut Item) -> String {
+    /// An item type.
+    pub(crate) fn item(&self, table: &Table, item: &mut Item) -> String {
         let name = self.names.item_type(&table.name);
         let (mut key, mut attributes) = (String::new(), String::new());
         for slot in 0..=self.slots.values().max().copied().unwrap_or(0) {
@@ -390,12 +501,23 @@ impl<'c> Writing<'_, 'c> {
         if let Some(comment) = &table.comment {
             let _ = writeln!(text, "  # {}", comment.replace(['\n', '\r'], " "));
         }
-        let _ = writeln!(
-            text,
-            "  {}:\n    from: {}",
-            scalar(name),
-            scalar(&written_name(self.catalog, &table.name))
-        );
+        let from = match self.figures.get(&table.name) {
+            Some(figures) => {
+                let _ = writeln!(
+                    text,
+                    "  # Each write of {} adds to it.",
+                    figures.of.base.name
+                );
+                let key: Vec<String> = table.row_key().iter().map(|one| scalar(one)).collect();
+                let sql = folded(&figures.sql).replacen("\n      ", "\n        ", 1);
+                format!("\n      sql: {sql}\n      key: [{}]", key.join(", "))
+            }
+            None => format!(
+                " {}",
+                scalar(&written_name(self.catalog, self.rows_of(table)))
+            ),
+        };
+        let _ = writeln!(text, "  {}:\n    from:{from}", scalar(name));
         if let Some(rate) = self
             .writes
             .get(&table.name)
@@ -414,11 +536,29 @@ impl<'c> Writing<'_, 'c> {
             }
         }
         text.push_str(&key);
+        for (name, split) in self.splits {
+            let listed = |columns: &BTreeSet<String>| {
+                let columns: Vec<String> = columns.iter().map(|one| scalar(one)).collect();
+                columns.join(", ")
+            };
+            if *name == table.name {
+                let _ = writeln!(text, "    columns: [{}]", listed(&split.columns));
+            } else if split.base == table.name {
+                let _ = writeln!(text, "    omit: [{}]", listed(&split.large));
+            }
+        }
         if !attributes.is_empty() {
             let _ = write!(text, "    attributes:\n{attributes}");
         }
         text.push('\n');
         text
+    }
+
+    /// The table whose rows make the items.
+    fn rows_of<'t>(&'t self, table: &'t Table) -> &'t TableName {
+        let figures = self.figures.get(&table.name).map(|one| &one.of.base);
+        let split = self.splits.get(&table.name).map(|one| &one.base);
+        figures.or(split).unwrap_or(&table.name)
     }
 
     /// The key of an item type in a slot: that of the table, or attributes of an index.
@@ -429,12 +569,46 @@ impl<'c> Writing<'_, 'c> {
         slot: usize,
         (at, place): (usize, usize),
     ) -> String {
-        let structure = self.structures.get(at);
-        let Some((structure, part)) = structure.and_then(|one| Some((one, one.parts.get(place)?)))
+        let Some(IndexKey {
+            partition,
+            sort,
+            when,
+        }) = self.index_key(table, item, slot, (at, place))
         else {
             return String::new();
         };
-        let keys = part.partition.iter().chain(&part.sort);
+        let reads = self.serves(at);
+        let why = if reads.is_empty() {
+            String::new()
+        } else {
+            format!("    # {}", reads.join(", "))
+        };
+        let (partition_name, sort_name) = self.key_names(slot);
+        match when {
+            _ if slot == 0 => {
+                format!("    key: {{ {partition_name}: {partition}, {sort_name}: {sort} }}{why}\n")
+            }
+            None => {
+                format!("      {partition_name}: {partition}{why}\n      {sort_name}: {sort}\n")
+            }
+            Some(when) => format!(
+                "      {partition_name}:{why}\n        $value: {partition}\n        $when: {when}\n      {sort_name}: {sort}\n"
+            ),
+        }
+    }
+
+    /// What stands in the key attributes of a slot.
+    pub(crate) fn index_key(
+        &self,
+        table: &Table,
+        item: &mut Item,
+        slot: usize,
+        (at, place): (usize, usize),
+    ) -> Option<IndexKey> {
+        let structure = self.structures.get(at)?;
+        let part = structure.parts.get(place)?;
+        let shard = part.shard_key();
+        let keys = part.partition.iter().chain(&part.sort).chain(&shard);
         let references: BTreeMap<Path, String> = keys
             .map(|key| (key.path.clone(), reference(item, table, &key.path)))
             .collect();
@@ -443,45 +617,31 @@ impl<'c> Writing<'_, 'c> {
             format!("{{{}{filters}}}", reference(key))
         }));
         let sort = quoted(&self.sort_template(slot, at, place, &reference));
-        let reads = self.serves(at);
-        let why = if reads.is_empty() {
-            String::new()
-        } else {
-            format!("    # {}", reads.join(", "))
-        };
-        let (partition_name, sort_name) = self.key_names(slot);
-        if slot == 0 {
-            return format!(
-                "    key: {{ {partition_name}: {partition}, {sort_name}: {sort} }}{why}\n"
-            );
-        }
-        if structure.when.is_empty() {
-            return format!(
-                "      {partition_name}: {partition}{why}\n      {sort_name}: {sort}\n"
-            );
-        }
         let when = structure.when.iter().map(|when| {
             let mut text = when.text.clone();
             for (place, way) in when.parents.iter().enumerate() {
                 let alias = alias(item, table, way);
+                let alias = identifier(&alias, self.catalog.dbms);
                 text = text.replace(&format!("parent_{place}."), &format!("{alias}."));
             }
             text
         });
         let when: Vec<String> = when.collect();
-        format!(
-            "      {partition_name}:{why}\n        $value: {partition}\n        $when: {}\n      {sort_name}: {sort}\n",
-            quoted(&when.join(" AND "))
-        )
+        Some(IndexKey {
+            partition,
+            sort,
+            when: (!when.is_empty()).then(|| quoted(&when.join(" AND "))),
+        })
     }
 
     /// The key of an item type that no read asks for by the table's own key: beside its owner, or on its own.
     fn own_key(&self, table: &Table, item: &mut Item) -> String {
-        let part = own_part(self.catalog, table);
+        let part = own_part(self.catalog, table, self.pins);
         let structure = Structure {
             parts: vec![part.clone()],
             when: Vec::new(),
             named: None,
+            shards: 1,
         };
         let references: BTreeMap<Path, String> = part
             .partition
@@ -544,7 +704,13 @@ impl<'c> Writing<'_, 'c> {
         }
     }
 
-    fn join(&self, table: &Table, way: &[Step], joins: &[(Vec<Step>, String)]) -> String {
+    /// A join as YAML.
+    pub(crate) fn join(
+        &self,
+        table: &Table,
+        way: &[Step],
+        joins: &[(Vec<Step>, String)],
+    ) -> String {
         let Some((last, before)) = way.split_last() else {
             return String::new();
         };
@@ -564,6 +730,7 @@ impl<'c> Writing<'_, 'c> {
             key.references == last.table
                 && key.columns == last.columns
                 && key.referenced_columns == last.referenced
+                && key.name != BY_JOIN
         });
         match last.columns.as_slice() {
             [column] if is_declared => scalar(&own(column)),
@@ -581,11 +748,12 @@ impl<'c> Writing<'_, 'c> {
         }
     }
 
-    fn pattern(
+    /// An access pattern.
+    pub(crate) fn pattern(
         &self,
         read: &Placed<'_, 'c>,
         items: &mut BTreeMap<TableName, Item>,
-        projected: &mut BTreeMap<usize, Option<BTreeSet<String>>>,
+        projected: &mut Projected,
     ) -> String {
         let ask = read.ask;
         let slot = self.slots.get(&read.structure).copied().unwrap_or(0);
@@ -595,19 +763,14 @@ impl<'c> Writing<'_, 'c> {
         let Some(part) = structure.parts.get(read.part) else {
             return String::new();
         };
-        let Answer {
-            answers,
-            filters,
-            attributes,
-        } = self.answer(read, items);
+        let mut answer = self.answer(read, items);
         if slot > 0 {
+            let attributes = std::mem::take(&mut answer.attributes);
             let place = projected
                 .entry(slot)
                 .or_insert_with(|| Some(BTreeSet::new()));
-            let is_whole = !ask.children.is_empty()
-                || attributes.len() * 2 > ask.root.columns.len() && attributes.len() > 8;
             match place {
-                Some(names) if !is_whole => names.extend(attributes),
+                Some(names) if attributes.len() <= PROJECTED => names.extend(attributes),
                 place => *place = None,
             }
         }
@@ -623,7 +786,8 @@ impl<'c> Writing<'_, 'c> {
             })
         };
         let partition = self.partition(structure, part, &|key, filters| {
-            asked(key, filters).unwrap_or_default()
+            // Only a shard is not said: all of them are asked.
+            asked(key, filters).unwrap_or_else(|| format!("{{*{filters}}}"))
         });
         let (partition_name, sort_name) = self.key_names(slot);
         let mut key = format!("{partition_name}: {}", quoted(&partition));
@@ -635,6 +799,19 @@ impl<'c> Writing<'_, 'c> {
         ) {
             let _ = write!(key, ", {sort_name}: {sort}");
         }
+        let index = self.index(slot).map(|index| &*index.name);
+        self.pattern_lines(read, index, &key, &answer)
+    }
+
+    /// An access pattern with this key condition.
+    pub(crate) fn pattern_lines(
+        &self,
+        read: &Placed<'_, 'c>,
+        index: Option<&str>,
+        key: &str,
+        answer: &Answer,
+    ) -> String {
+        let ask = read.ask;
         let types = std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
         let types: Vec<String> = types
             .map(|table| scalar(self.names.item_type(&table.name)))
@@ -644,11 +821,11 @@ impl<'c> Writing<'_, 'c> {
             let _ = writeln!(text, "    description: {}", quoted(read.about));
         }
         let _ = writeln!(text, "    items: [{}]", types.join(", "));
-        if slot > 0 {
-            let _ = writeln!(text, "    index: GSI{slot}");
+        if let Some(index) = index {
+            let _ = writeln!(text, "    index: {}", scalar(index));
         }
         let _ = writeln!(text, "    key: {{ {key} }}");
-        self.settings(&mut text, read, slot, &filters, &answers);
+        self.settings(&mut text, read, index.is_some(), answer);
         text
     }
 
@@ -657,61 +834,107 @@ impl<'c> Writing<'_, 'c> {
         &self,
         text: &mut String,
         read: &Placed<'_, 'c>,
-        slot: usize,
-        filters: &[String],
-        answers: &[String],
+        in_index: bool,
+        Answer {
+            answers, filters, ..
+        }: &Answer,
     ) {
         let ask = read.ask;
         if descends(ask, self.catalog) && ask.children.is_empty() && !is_one_row(ask) {
             text.push_str("    order: desc\n");
         }
-        if let Some(limit) = ask.limit.filter(|_| !is_one_row(ask)) {
+        if let Some(limit) = ask.limit.filter(|_| !is_one_row(ask) && !ask.is_page) {
             let _ = writeln!(text, "    limit: {limit}");
         }
         if !filters.is_empty() {
             let _ = writeln!(text, "    filter: {}", quoted(&filters.join(" AND ")));
         }
-        if read.strong && slot == 0 {
+        if read.strong && !in_index {
             text.push_str("    consistent: true\n");
         }
         if let Some(rate) = read.rate.filter(|rate| *rate > 0.0) {
             let _ = writeln!(text, "    rate: {rate}");
         }
-        let _ = writeln!(text, "    sql: >-\n      {}", ask.sql.replace('\n', " "));
+        let _ = writeln!(text, "    sql: {}", folded(&ask.sql));
         if !answers.is_empty() {
             let _ = writeln!(text, "    answer: {{ {} }}", answers.join(", "));
         }
-        if let Some(range) = &ask.range
-            && let Some((table, column)) = range.path.find(ask.root, self.catalog)
-        {
-            let bounds = [&range.low, &range.high]
-                .into_iter()
-                .flatten()
-                .map(|(name, _)| name);
-            let from = scalar(&format!(
-                "{}.{}",
-                written_name(self.catalog, &table.name),
-                column.name
-            ));
-            let params: Vec<String> = bounds
-                .chain(&range.prefix)
-                .map(|name| format!("{}: {from}", scalar(name)))
-                .collect();
+        let mut asked: BTreeMap<&str, &Path> = BTreeMap::new();
+        if let Some(range) = &ask.range {
+            let bounds = [&range.low, &range.high].into_iter().flatten();
+            let names = bounds.map(|(name, _)| name).chain(&range.prefix);
+            asked.extend(names.map(|name| (&**name, &range.path)));
+        }
+        for filter in &ask.filters {
+            let names = filter.parameters.iter();
+            asked.extend(names.map(|name| (&**name, &filter.path)));
+        }
+        let params = asked.iter().filter_map(|(name, path)| {
+            let (table, column) = path.find(ask.root, self.catalog)?;
+            let table = written_name(self.catalog, self.rows_of(table));
+            let column = if column.name.contains('.') {
+                format!("\"{}\"", column.name)
+            } else {
+                column.name.clone()
+            };
+            let from = scalar(&format!("{table}.{column}"));
+            Some(format!("{}: {from}", scalar(name)))
+        });
+        let params: Vec<String> = params.collect();
+        if !params.is_empty() {
             let _ = writeln!(text, "    params: {{ {} }}", params.join(", "));
         }
     }
 
+    /// The columns that item types of one answer have copies of: who reads the answer has to know whose a column is.
+    fn copied_beside(
+        &self,
+        ask: &Ask<'_>,
+        items: &BTreeMap<TableName, Item>,
+    ) -> BTreeSet<(TableName, String)> {
+        if ask.children.is_empty() {
+            return BTreeSet::new();
+        }
+        let tables = std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
+        let copies = tables.filter_map(|table| Some((table, items.get(&table.name)?)));
+        let copies = copies.flat_map(|(table, item)| {
+            let paths = item.copies.iter().map(|(path, ..)| path);
+            paths.filter_map(move |path| path.find(table, self.catalog))
+        });
+        copies
+            .map(|(table, column)| (table.name.clone(), column.name.clone()))
+            .collect()
+    }
+
+    fn is_copied(
+        &self,
+        copied: &BTreeSet<(TableName, String)>,
+        table: &Table,
+        path: &Path,
+    ) -> bool {
+        let found = path.find(table, self.catalog);
+        found.is_some_and(|(table, column)| {
+            copied.contains(&(table.name.clone(), column.name.clone()))
+        })
+    }
+
     /// Puts what a read gives into its item types.
-    fn answer(&self, read: &Placed<'_, 'c>, items: &mut BTreeMap<TableName, Item>) -> Answer {
+    pub(crate) fn answer(
+        &self,
+        read: &Placed<'_, 'c>,
+        items: &mut BTreeMap<TableName, Item>,
+    ) -> Answer {
         let ask = read.ask;
         let mut answers: Vec<String> = Vec::new();
         let mut filters: Vec<String> = Vec::new();
         let mut attributes: BTreeSet<String> = BTreeSet::new();
         let mut result: Vec<String> = Vec::new();
+        let copied = self.copied_beside(ask, items);
         let item = items.entry(ask.root.name.clone()).or_default();
         for (path, name) in &ask.outputs {
             let attribute = self.attribute(item, ask.root, path, name, read.name);
-            if attribute != *name {
+            let is_copied = self.is_copied(&copied, ask.root, path);
+            if attribute != *name || ask.is_twice || is_copied {
                 let own = if ask.children.is_empty() {
                     String::new()
                 } else {
@@ -727,9 +950,51 @@ impl<'c> Writing<'_, 'c> {
             attributes.insert(attribute);
         }
         for path in &ask.required {
+            let item = items.entry(ask.root.name.clone()).or_default();
             let attribute = self.attribute(item, ask.root, path, &path.column, read.name);
-            filters.push(format!("attribute_exists({attribute})"));
+            let exists = |name: &String| format!("attribute_exists({})", attribute_name(name));
+            let mut each = vec![exists(&attribute)];
             attributes.insert(attribute);
+            // The same row's other item says it too.
+            let mut children = ask.children.iter();
+            if let Some(child) = children.find(|one| self.splits.contains_key(&one.table.name)) {
+                let item = items.entry(child.table.name.clone()).or_default();
+                let other = self.attribute(item, child.table, path, &path.column, read.name);
+                each.push(exists(&other));
+                attributes.insert(other);
+            }
+            each.dedup();
+            filters.push(match each.as_slice() {
+                [only] => only.clone(),
+                several => format!("({})", several.join(" OR ")),
+            });
+        }
+        let item = items.entry(ask.root.name.clone()).or_default();
+        // A copy of a parent's key stands for the reference that is selected too.
+        for (path, attribute, _) in &item.copies {
+            let short = path.clone().shortened();
+            if ask.outputs.iter().any(|(known, _)| *known == short) {
+                attributes.insert(attribute.clone());
+            }
+        }
+        for filter in &ask.filters {
+            let attribute =
+                self.attribute(item, ask.root, &filter.path, &filter.path.column, read.name);
+            filters.push(filter.text.replace("{}", &attribute_name(&attribute)));
+            attributes.insert(attribute);
+        }
+        let parts = self
+            .structures
+            .get(read.structure)
+            .map_or(0, |one| one.parts.len());
+        if !ask.children.is_empty() && parts > 1 + ask.children.len() {
+            let tables =
+                std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
+            let types = tables.map(|table| format!("'{}'", self.names.item_type(&table.name)));
+            let types: Vec<String> = types.collect();
+            let own = attribute_name(&self.names.type_attribute);
+            filters.push(format!("{own} IN ({})", types.join(", ")));
+            attributes.insert(self.names.type_attribute.clone());
         }
         for child in &ask.children {
             let item = items.entry(child.table.name.clone()).or_default();
@@ -737,7 +1002,8 @@ impl<'c> Writing<'_, 'c> {
             for (path, name) in &child.outputs {
                 let asked = child_name(&before, child.table, name);
                 let attribute = self.attribute(item, child.table, path, name, read.name);
-                if attribute != asked {
+                attributes.insert(attribute.clone());
+                if attribute != asked || self.is_copied(&copied, child.table, path) {
                     let own = self.names.item_type(&child.table.name);
                     answers.push(format!(
                         "{}: {}",
@@ -802,7 +1068,8 @@ impl<'c> Writing<'_, 'c> {
         let behind = match part.separator(known, self.catalog) {
             _ if known + 1 == part.sort.len() && !part.is_ended => "",
             '#' => "$",
-            _ => "\u{2}",
+            '\u{1}' => "\u{2}",
+            _ => "\u{3}",
         };
         let null = self.absent(key, part.table);
         let low = range.low.as_ref().map(|(name, is_in)| {
@@ -822,7 +1089,12 @@ impl<'c> Writing<'_, 'c> {
             }
         });
         let nulls_last = null.contains('~');
-        let first = if null.is_empty() || nulls_last {
+        // Of texts a filter leaves NULL out.
+        let is_text = key
+            .path
+            .find(part.table, self.catalog)
+            .is_some_and(|(_, column)| is_loose(column));
+        let first = if null.is_empty() || nulls_last || is_text {
             begin.clone()
         } else {
             format!("{begin}!~")
@@ -893,12 +1165,24 @@ fn alias(item: &mut Item, table: &Table, way: &[Step]) -> String {
 }
 
 /// A column in a template.
-fn reference(item: &mut Item, table: &Table, path: &Path) -> String {
+pub(crate) fn reference(item: &mut Item, table: &Table, path: &Path) -> String {
     if path.steps.is_empty() {
         return TemplatePath(std::slice::from_ref(&path.column)).to_string();
     }
     let alias = alias(item, table, &path.steps);
     TemplatePath(&[alias, path.column.clone()]).to_string()
+}
+
+/// An attribute in a filter: in backquotes where it needs them.
+pub(crate) fn attribute_name(name: &str) -> String {
+    let is_inner = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(is_inner);
+    if is_plain {
+        name.to_owned()
+    } else {
+        format!("`{name}`")
+    }
 }
 
 /// The parts of a sort key, with what stands between them.
@@ -913,8 +1197,17 @@ fn joined(values: &[String], part: &Part<'_>, catalog: &Catalog) -> String {
     text
 }
 
+/// SQL as a block of the mapping; in quotes where a line break is more than a blank.
+fn folded(sql: &str) -> String {
+    if sql.contains(['\n', '\r']) {
+        quoted(sql)
+    } else {
+        format!(">-\n      {sql}")
+    }
+}
+
 /// A text of a template: its own braces and brackets doubled.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('{', "{{")
         .replace('}', "}}")
         .replace('[', "[[")

@@ -44,7 +44,7 @@ pub struct Warning {
 /// How an access pattern is asked of DynamoDB.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExampleRequest {
-    /// The operation.
+    /// `GetItem` or `Query`.
     pub operation: &'static str,
     /// The request as JSON; the first of several.
     pub json: String,

@@ -8,7 +8,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::define::fate;
 use super::definition::Definition;
-use super::erd::{TableDetail, draw};
+use super::erd::{COLORS, TableDetail, draw};
 use super::tree::{
     About, Article, ArticleLink, DocBlock, DocRow, DocTable, ItemCell, Section, SourceTable,
     TableRole, TextLine, TextPiece, prose,
@@ -301,6 +301,17 @@ fn erd(catalog: &Catalog, sources: &[SourceTable]) -> Markup {
         @if !catalog.tables.is_empty() {
             @let drawing = drawn(catalog, sources);
             div.erd.broad[is_broad(&drawing)] { (PreEscaped(drawing)) }
+            @let collections = collections(sources);
+            @if !collections.is_empty() {
+                p.note { "Tables of one colour have items whose partition keys begin alike: they may be one item collection." }
+                ul.erd-colors {
+                    @for (color, (partition, names)) in collections.iter().enumerate() {
+                        li class={ "erd-color-" (color % COLORS) } {
+                            "partition keys that begin with " (value(partition)) ": " (names.join(", "))
+                        }
+                    }
+                }
+            }
         }
         p.hint hidden { "Choose a table to see what becomes of it." }
         div.fates aria-live="polite" {
@@ -320,13 +331,36 @@ fn drawn(catalog: &Catalog, sources: &[SourceTable]) -> String {
         .iter()
         .filter(|source| source.part == TableRole::Unread);
     let few = untouched.filter(|source| is_drawn(source)).count() <= DIMMED;
+    let collections = collections(sources);
+    let color = |source: &SourceTable| {
+        let own = source.partition.as_deref();
+        let color = collections.iter().position(|(text, _)| Some(*text) == own);
+        color.map_or(TableDetail::Full, TableDetail::Colored)
+    };
     let shown = |table: &catalog::Table| match sources.iter().find(|one| one.id == table.name) {
         Some(source) if !is_drawn(source) => TableDetail::Hidden,
         Some(source) if source.part == TableRole::Unread && few => TableDetail::Dimmed,
         Some(source) if source.part == TableRole::Unread => TableDetail::Hidden,
-        _ => TableDetail::Full,
+        Some(source) => color(source),
+        None => TableDetail::Full,
     };
     draw(catalog, &shown)
+}
+
+/// The tables whose items stand under partition keys of one kind, by what these begin with; more than one table each.
+fn collections(sources: &[SourceTable]) -> Vec<(&str, Vec<&str>)> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for source in sources {
+        let Some(partition) = source.partition.as_deref() else {
+            continue;
+        };
+        match found.iter_mut().find(|(known, _)| *known == partition) {
+            Some((_, names)) => names.push(&source.name),
+            None => found.push((partition, vec![&source.name])),
+        }
+    }
+    found.retain(|(_, names)| names.len() > 1);
+    found
 }
 
 /// Whether a drawing is printed larger on a page that lies than on one that stands upright.

@@ -123,7 +123,7 @@ pub(super) enum TextPiece {
     /// What is said of the text before it.
     Sub(TextLine),
     Link(ArticleLink),
-    /// The attributes of an item.
+    /// An item, attribute by attribute.
     Attributes(Vec<ItemCell>),
     Break,
 }
@@ -254,7 +254,7 @@ pub(super) fn texts(facts: impl IntoIterator<Item = (&'static str, String)>) -> 
 /// An attribute of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemCell {
-    /// Its name.
+    /// The attribute's name.
     pub name: String,
     /// Its DynamoDB type.
     pub data_type: &'static str,
@@ -262,7 +262,6 @@ pub struct ItemCell {
     pub value: String,
 }
 
-/// A table of the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SourceTable {
     /// Its name in the catalog.
@@ -275,6 +274,8 @@ pub(crate) struct SourceTable {
     pub(crate) rows: Option<u64>,
     /// What the mapping does with it.
     pub(crate) part: TableRole,
+    /// What the partition key of the items that are made of its rows begins with.
+    pub(crate) partition: Option<String>,
     /// Item types that its values are in, in the order of the mapping.
     pub(crate) item_types: Vec<String>,
     /// Access patterns that find one of these.

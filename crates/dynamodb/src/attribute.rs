@@ -31,6 +31,21 @@ pub enum Attribute {
     Bs(Vec<Vec<u8>>),
 }
 
+/// A value that holds no others, wherever it stands: in an attribute, or in a row.
+#[derive(Debug, Clone, Copy)]
+pub enum Scalar<'v> {
+    /// String.
+    S(&'v str),
+    /// Number.
+    N(&'v Number),
+    /// Binary.
+    B(&'v [u8]),
+    /// Boolean.
+    Bool(bool),
+    /// Null.
+    Null,
+}
+
 /// One item: attribute names and values, key attributes first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Item {
@@ -38,7 +53,45 @@ pub struct Item {
     pub attributes: Vec<(Arc<str>, Attribute)>,
 }
 
+impl Scalar<'_> {
+    /// DynamoDB's name for the type.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::S(_) => "S",
+            Self::N(_) => "N",
+            Self::B(_) => "B",
+            Self::Bool(_) => "BOOL",
+            Self::Null => "NULL",
+        }
+    }
+
+    /// Bytes that DynamoDB counts for the value (limits.md 3).
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match self {
+            Self::S(text) => text.len(),
+            Self::N(number) => number.size(),
+            Self::B(bytes) => bytes.len(),
+            Self::Bool(_) | Self::Null => 1,
+        }
+    }
+}
+
 impl Attribute {
+    /// The value, where it holds no others.
+    #[must_use]
+    pub fn scalar(&self) -> Option<Scalar<'_>> {
+        Some(match self {
+            Self::S(text) => Scalar::S(text),
+            Self::N(number) => Scalar::N(number),
+            Self::B(bytes) => Scalar::B(bytes),
+            Self::Bool(truth) => Scalar::Bool(*truth),
+            Self::Null => Scalar::Null,
+            _ => return None,
+        })
+    }
+
     /// DynamoDB's name for the type: `S`, `N`, `B`, `BOOL`, `NULL`, `L`, `M`, `SS`, `NS`, `BS`.
     #[must_use]
     pub fn type_name(&self) -> &'static str {

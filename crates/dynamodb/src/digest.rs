@@ -8,7 +8,7 @@ use std::sync::Arc;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
 
-use super::{Attribute, Item};
+use super::{Attribute, Item, Scalar};
 
 /// What hashes are made under.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,10 +46,10 @@ impl DigestKey {
         let mut encoded = Vec::with_capacity(64);
         for value in values {
             let nested;
-            let bytes = match scalar(value) {
-                Some(bytes) => bytes,
+            let bytes = match value.scalar() {
+                Some(scalar) => scalar_bytes(&scalar),
                 None => {
-                    nested = self.digest(0, value).to_le_bytes();
+                    nested = DigestSeed(0).attribute(value).to_le_bytes();
                     &nested
                 }
             };
@@ -68,34 +68,92 @@ impl DigestKey {
     /// 128 bits that stand for a whole item: equal where [`Item::same`] is true.
     #[must_use]
     pub fn item(self, item: &Item) -> u128 {
+        self.seed().members(&item.attributes)
+    }
+
+    /// Where the digest of an item begins: the sum of those of its attributes, each under the seed of
+    /// [`DigestSeed::member`].
+    #[must_use]
+    pub fn seed(self) -> DigestSeed {
         let half = self.0.first_chunk();
-        let seed = half.map_or(0, |half| u64::from_le_bytes(*half));
-        self.members(seed, &item.attributes)
+        DigestSeed(half.map_or(0, |half| u64::from_le_bytes(*half)))
+    }
+}
+
+/// A place in an item, by which the digest of what stands there is told from the same elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub struct DigestSeed(u64);
+
+impl DigestSeed {
+    /// The place of a member.
+    #[must_use]
+    pub fn member(self, name: &str) -> Self {
+        Self(xxh3_64_with_seed(name.as_bytes(), self.0))
     }
 
-    fn members(self, seed: u64, members: &[(Arc<str>, Attribute)]) -> u128 {
-        let own_seed = |name: &str| xxh3_64_with_seed(name.as_bytes(), seed);
-        sum(members
-            .iter()
-            .map(|(name, value)| self.digest(own_seed(name), value)))
+    /// The place of an element.
+    #[must_use]
+    pub fn element(self, position: u64) -> Self {
+        Self(xxh3_64_with_seed(&position.to_le_bytes(), self.0))
     }
 
-    fn digest(self, outer_seed: u64, attribute: &Attribute) -> u128 {
-        let seed = outer_seed.wrapping_add(u64::from(tag(attribute)));
-        let hash = |bytes: &[u8]| xxh3_128_with_seed(bytes, seed);
-        let own_seed = |position: u64| xxh3_64_with_seed(&position.to_le_bytes(), seed);
-        let inner = match attribute {
+    /// The places within a list that stands here.
+    #[must_use]
+    pub fn in_list(self) -> Self {
+        self.tagged(LIST)
+    }
+
+    /// The places within a map that stands here.
+    #[must_use]
+    pub fn in_map(self) -> Self {
+        self.tagged(MAP)
+    }
+
+    /// The digest of the list or map within which this is, from the sum of its members'.
+    #[must_use]
+    pub fn around(self, sum: u128) -> u128 {
+        self.hash(&sum.to_le_bytes())
+    }
+
+    /// The digest of a value that holds no others and stands here.
+    #[must_use]
+    pub fn scalar(self, scalar: Scalar<'_>) -> u128 {
+        self.tagged(scalar_tag(scalar)).hash(scalar_bytes(&scalar))
+    }
+
+    /// The digest of a value that stands here.
+    #[must_use]
+    pub fn attribute(self, attribute: &Attribute) -> u128 {
+        if let Some(scalar) = attribute.scalar() {
+            return self.scalar(scalar);
+        }
+        let within = self.tagged(tag(attribute));
+        within.around(match attribute {
             Attribute::L(elements) => {
                 let numbered = elements.iter().zip(0..);
-                sum(numbered.map(|(element, position)| self.digest(own_seed(position), element)))
+                sum(numbered.map(|(element, position)| within.element(position).attribute(element)))
             }
-            Attribute::M(members) => self.members(seed, members),
-            Attribute::Ss(texts) => sum(texts.iter().map(|text| hash(text.as_bytes()))),
-            Attribute::Ns(numbers) => sum(numbers.iter().map(|one| hash(one.as_str().as_bytes()))),
-            Attribute::Bs(all) => sum(all.iter().map(|bytes| hash(bytes))),
-            _ => return hash(scalar(attribute).unwrap_or_default()),
-        };
-        hash(&inner.to_le_bytes())
+            Attribute::M(members) => within.members(members),
+            Attribute::Ss(texts) => sum(texts.iter().map(|text| within.hash(text.as_bytes()))),
+            Attribute::Ns(numbers) => sum(numbers
+                .iter()
+                .map(|one| within.hash(one.as_str().as_bytes()))),
+            Attribute::Bs(all) => sum(all.iter().map(|bytes| within.hash(bytes))),
+            _ => 0,
+        })
+    }
+
+    fn members(self, members: &[(Arc<str>, Attribute)]) -> u128 {
+        let members = members.iter();
+        sum(members.map(|(name, value)| self.member(name).attribute(value)))
+    }
+
+    fn tagged(self, tag: u8) -> Self {
+        Self(self.0.wrapping_add(u64::from(tag)))
+    }
+
+    fn hash(self, bytes: &[u8]) -> u128 {
+        xxh3_128_with_seed(bytes, self.0)
     }
 }
 
@@ -104,30 +162,38 @@ fn sum(hashes: impl Iterator<Item = u128>) -> u128 {
     hashes.fold(0, u128::wrapping_add)
 }
 
-/// The bytes of a value that holds no others. NULL and `false`, which their tags tell apart, have none.
-fn scalar(attribute: &Attribute) -> Option<&[u8]> {
-    match attribute {
-        Attribute::S(string) => Some(string.as_bytes()),
-        Attribute::N(number) => Some(number.as_str().as_bytes()),
-        Attribute::B(bytes) => Some(bytes),
-        Attribute::Bool(true) => Some(&[1]),
-        Attribute::Bool(false) | Attribute::Null => Some(&[]),
-        _ => None,
+/// The bytes of a value. NULL and `false`, which their tags tell apart, have none.
+fn scalar_bytes<'v>(scalar: &Scalar<'v>) -> &'v [u8] {
+    match scalar {
+        Scalar::S(text) => text.as_bytes(),
+        Scalar::N(number) => number.as_str().as_bytes(),
+        Scalar::B(bytes) => bytes,
+        Scalar::Bool(true) => &[1],
+        Scalar::Bool(false) | Scalar::Null => &[],
     }
 }
 
+fn scalar_tag(scalar: Scalar<'_>) -> u8 {
+    match scalar {
+        Scalar::S(_) => 0,
+        Scalar::N(_) => 1,
+        Scalar::B(_) => 2,
+        Scalar::Bool(_) => 3,
+        Scalar::Null => 4,
+    }
+}
+
+const LIST: u8 = 5;
+const MAP: u8 = 6;
+
 fn tag(attribute: &Attribute) -> u8 {
     match attribute {
-        Attribute::S(_) => 0,
-        Attribute::N(_) => 1,
-        Attribute::B(_) => 2,
-        Attribute::Bool(_) => 3,
-        Attribute::Null => 4,
-        Attribute::L(_) => 5,
-        Attribute::M(_) => 6,
+        Attribute::L(_) => LIST,
+        Attribute::M(_) => MAP,
         Attribute::Ss(_) => 7,
         Attribute::Ns(_) => 8,
         Attribute::Bs(_) => 9,
+        other => other.scalar().map_or(0, scalar_tag),
     }
 }
 

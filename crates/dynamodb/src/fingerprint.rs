@@ -1,14 +1,22 @@
 //! 128 bits that stand for an item's key, in sets and maps of many millions of keys.
 
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::{Attribute, DigestKey};
 
 /// What keys are hashed under, while the process lives.
-static SECRET: LazyLock<DigestKey> = LazyLock::new(DigestKey::random);
+static SECRET: OnceLock<DigestKey> = OnceLock::new();
+
+/// Has this process hash keys under a key that others hash under too, so that their fingerprints can be compared. Nobody may
+/// know it before the keys are made: then they could be made to collide. `false`: this process hashes under another key
+/// already, which stays.
+#[must_use]
+pub fn share_fingerprints(key: DigestKey) -> bool {
+    *SECRET.get_or_init(|| key) == key
+}
 
 /// 128 bits that stand for an item's key, for as long as the process lives.
 ///
@@ -18,7 +26,8 @@ static SECRET: LazyLock<DigestKey> = LazyLock::new(DigestKey::random);
 /// different keys among a thousand million collide by chance once in 10^20 runs.
 #[must_use]
 pub fn fingerprint(partition: &Attribute, sort: Option<&Attribute>) -> u128 {
-    SECRET.values(std::iter::once(partition).chain(sort))
+    let secret = SECRET.get_or_init(DigestKey::random);
+    secret.values(std::iter::once(partition).chain(sort))
 }
 
 /// A key's fingerprint, and what stands for its partition key alone: the low half of
@@ -114,6 +123,12 @@ mod tests {
         assert_eq!(whole, fingerprint(&partition, Some(&sort)));
         let expected = partition_fingerprint([&partition]).to_le_bytes();
         assert_eq!(low.to_le_bytes(), expected[..8]);
+    }
+
+    #[test]
+    fn a_process_hashes_under_one_key_alone() {
+        let _ = fingerprint(&text("a"), None);
+        assert!(!share_fingerprints(DigestKey::from([0; 16])));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use dynafold_relational::value::{Number, Text, quote};
 use serde_json::{Value, json};
 
-use super::{Attribute, Item, Request};
+use super::{Attribute, Item, Request, Scalar};
 
 /// Writes an item as DynamoDB JSON: `{"PK":{"S":"USER#001"},…}`.
 pub fn write_item(out: &mut String, item: &Item) {
@@ -25,9 +25,7 @@ pub fn item_value(item: &Item) -> Value {
 #[must_use]
 pub fn attributes_value<'a>(members: impl Iterator<Item = (&'a str, &'a Attribute)>) -> Value {
     let members = members.map(|(name, value)| {
-        let mut text = String::new();
-        write_attribute(&mut text, value);
-        let value = serde_json::from_str(&text).unwrap_or(Value::Null);
+        let value = serde_json::from_str(&attribute_json(value)).unwrap_or(Value::Null);
         (name.to_owned(), value)
     });
     Value::Object(members.collect())
@@ -127,34 +125,61 @@ pub fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
     Value::Object(there.collect())
 }
 
+/// An attribute value as DynamoDB JSON.
+#[must_use]
+pub fn attribute_json(attribute: &Attribute) -> String {
+    let mut text = String::new();
+    write_attribute(&mut text, attribute);
+    text
+}
+
 /// Writes an attribute value as DynamoDB JSON: `{"S":"USER#001"}`.
 pub fn write_attribute(out: &mut String, attribute: &Attribute) {
+    if let Some(scalar) = attribute.scalar() {
+        write_scalar(out, scalar);
+        return;
+    }
     out.push_str(match attribute {
-        Attribute::S(_) => "{\"S\":",
-        Attribute::N(_) => "{\"N\":",
-        Attribute::B(_) => "{\"B\":",
-        Attribute::Bool(true) => "{\"BOOL\":true",
-        Attribute::Bool(false) => "{\"BOOL\":false",
-        Attribute::Null => "{\"NULL\":true",
         Attribute::L(_) => "{\"L\":",
         Attribute::M(_) => "{\"M\":",
         Attribute::Ss(_) => "{\"SS\":",
         Attribute::Ns(_) => "{\"NS\":",
-        Attribute::Bs(_) => "{\"BS\":",
+        _ => "{\"BS\":",
     });
     match attribute {
-        Attribute::Bool(_) | Attribute::Null => {}
-        Attribute::S(text) => quote(out, text),
-        // Canonical numbers hold nothing that JSON would escape.
-        Attribute::N(number) => plain(out, number.as_str()),
-        Attribute::B(bytes) => plain(out, &STANDARD.encode(bytes)),
         Attribute::L(elements) => list(out, elements, write_attribute),
         Attribute::M(attributes) => members(out, attributes),
         Attribute::Ss(texts) => list(out, texts, |out, text| quote(out, text)),
         Attribute::Ns(numbers) => list(out, numbers, |out, number| plain(out, number.as_str())),
         Attribute::Bs(all) => list(out, all, |out, bytes| plain(out, &STANDARD.encode(bytes))),
+        _ => {}
     }
     out.push('}');
+}
+
+/// Writes a value that holds no others as DynamoDB JSON.
+pub fn write_scalar(out: &mut String, scalar: Scalar<'_>) {
+    match scalar {
+        Scalar::Bool(true) => out.push_str("{\"BOOL\":true}"),
+        Scalar::Bool(false) => out.push_str("{\"BOOL\":false}"),
+        Scalar::Null => out.push_str("{\"NULL\":true}"),
+        Scalar::S(text) => {
+            out.push_str("{\"S\":");
+            quote(out, text);
+            out.push('}');
+        }
+        // Canonical numbers hold nothing that JSON would escape.
+        Scalar::N(number) => {
+            out.push_str("{\"N\":\"");
+            out.push_str(number.as_str());
+            out.push_str("\"}");
+        }
+        Scalar::B(bytes) => {
+            out.push_str("{\"B\":\"");
+            STANDARD.encode_string(bytes, out);
+            out.push_str("\"}");
+        }
+    }
 }
 
 fn members(out: &mut String, attributes: &[(Arc<str>, Attribute)]) {

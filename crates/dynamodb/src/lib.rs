@@ -13,13 +13,15 @@ mod request;
 mod table;
 mod types;
 
-pub use attribute::{Attribute, Item, sort_order};
+pub use attribute::{Attribute, Item, Scalar, sort_order};
 pub use definition::{definition, index_addition, index_definition, without_empty};
-pub use digest::DigestKey;
-pub use fingerprint::{BuildFingerprintHasher, fingerprint, fingerprints, partition_fingerprint};
+pub use digest::{DigestKey, DigestSeed};
+pub use fingerprint::{
+    BuildFingerprintHasher, fingerprint, fingerprints, partition_fingerprint, share_fingerprints,
+};
 pub use json::{
-    attributes_value, item_value, object, read_attribute, read_attributes, readable, request_value,
-    write_attribute, write_item, write_plain,
+    attribute_json, attributes_value, item_value, object, read_attribute, read_attributes,
+    readable, request_value, write_attribute, write_item, write_plain, write_scalar,
 };
 pub use limits::{
     MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES,

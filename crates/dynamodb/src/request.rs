@@ -20,7 +20,7 @@ pub struct CallPlan {
     pub limit: Option<u32>,
 }
 
-/// One request.
+/// A request that serves an access pattern.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
     /// The item of a key.
@@ -34,7 +34,7 @@ pub enum Request {
     Query(Query),
 }
 
-/// A Query.
+/// The parameters of a `Query`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     /// The index; the table itself without it.

@@ -8,11 +8,11 @@ use crate::word;
 /// A DynamoDB table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// Its name.
+    /// The table's name, which is unique in the account and the region.
     pub name: String,
-    /// Its partition key.
+    /// The attribute of the partition key.
     pub partition: KeyAttribute,
-    /// Its sort key.
+    /// The attribute of the sort key; `None` for a table without one.
     pub sort: Option<KeyAttribute>,
     /// Global secondary indexes.
     pub indexes: Vec<Index>,
@@ -82,12 +82,12 @@ impl Table {
     }
 }
 
-/// A key attribute.
+/// An attribute of a key, of the table or of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyAttribute {
     /// The attribute's name.
     pub name: Arc<str>,
-    /// Its type.
+    /// The type that its values must have.
     pub key_type: KeyType,
 }
 
@@ -280,7 +280,7 @@ pub struct Settings {
 pub struct Backups {
     /// `cron(…)` or `rate(…)`, in UTC, as AWS Backup reads it.
     pub schedule: String,
-    /// Days.
+    /// For how many days a backup is kept.
     pub keep_days: u64,
 }
 

@@ -12,11 +12,11 @@ use dynafold_mapping::model::Model;
 use dynafold_mapping::template::Context;
 use dynafold_mapping::{Described, Proofs, Raw, Resolution, Spanned, resolve};
 use dynafold_relational::catalog::Catalog;
-use dynafold_source::{Source, SourceError};
+use dynafold_source::{Source, SourceError, database_message};
 use dynafold_sql::{RowLimit, Sql, SqlQuery, UnreadableSql};
 
 use crate::load::{Cancel, Failure, KeyCheck};
-use crate::verify::patterns::{DrawContext, Proving, foresee};
+use crate::verify::patterns::{DrawContext, Proving, unprovable_patterns};
 
 /// A mapping, checked as far as it goes.
 #[derive(Debug, Default)]
@@ -53,12 +53,12 @@ impl Checked {
         claims.cloned().collect()
     }
 
-    /// Warns of access patterns whose answers cannot be compared with those of their SQL.
+    /// Adds a warning for each access pattern whose answers cannot be compared with those of its SQL.
     ///
     /// # Errors
     ///
     /// When the source cannot be asked.
-    pub async fn foresee_answers(
+    pub async fn check_answers(
         &mut self,
         catalog: &Catalog,
         source: &mut dyn Source,
@@ -72,7 +72,7 @@ impl Checked {
             ..Context::default()
         };
         let proving = Proving {
-            ground: DrawContext {
+            draw_context: DrawContext {
                 catalog,
                 model,
                 context: &context,
@@ -84,7 +84,7 @@ impl Checked {
             cancel: &cancel,
             progress: &|_, _, _, _| {},
         };
-        for (name, why) in foresee(&proving, source).await? {
+        for (name, why) in unprovable_patterns(&proving, source).await? {
             let mut places = self.answers.iter();
             let Some((_, span, accepted)) = places.find(|(other, ..)| *other == name) else {
                 continue;
@@ -133,16 +133,10 @@ pub async fn check(
         (name.to_owned(), sql.span.clone(), accepted)
     });
     let answers = answers.collect();
-    let mut described = Described::new();
-    if let Some(source) = source.as_deref_mut() {
-        for sql in raw.queries() {
-            let columns = match source.describe(&sql.value).await {
-                Ok(columns) => Ok(columns),
-                Err(error) => Err(reason(error)?),
-            };
-            described.insert(sql.value.clone(), columns);
-        }
-    }
+    let described = match source.as_deref_mut() {
+        Some(source) => described(&raw, source).await?,
+        None => Described::new(),
+    };
     let Resolution {
         mut model,
         mut diagnostics,
@@ -197,6 +191,23 @@ pub async fn check(
     })
 }
 
+/// What the queries of a mapping give.
+///
+/// # Errors
+///
+/// When the source cannot be asked.
+pub async fn described(raw: &Raw, source: &mut dyn Source) -> Result<Described, SourceError> {
+    let mut described = Described::new();
+    for sql in raw.queries() {
+        let columns = match source.describe(&sql.value).await {
+            Ok(columns) => Ok(columns),
+            Err(error) => Err(reason(error)?),
+        };
+        described.insert(sql.value.clone(), columns);
+    }
+    Ok(described)
+}
+
 /// Why the SQL of an access pattern is no query, or the source refuses it; nothing is read. Who only cannot read it
 /// leaves it to the source.
 async fn refused_sql(
@@ -238,10 +249,7 @@ async fn refused_sql(
 /// Why the source refuses a statement; a source that went away is an error of its own.
 fn reason(error: SourceError) -> Result<String, SourceError> {
     match error {
-        SourceError::Query { cause, .. } => Ok(match cause.as_database_error() {
-            Some(error) => error.message().to_owned(),
-            None => cause.to_string(),
-        }),
+        SourceError::Query { cause, .. } => Ok(database_message(&cause)),
         SourceError::Permission { ref help, .. } => Ok(format!("{error}: {help}")),
         error => Err(error),
     }

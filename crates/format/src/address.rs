@@ -11,6 +11,9 @@ use url::Url;
 /// Parameters whose values name a place, and are shown with it.
 const PLACES: [&str; 4] = ["host", "hostaddr", "dbname", "socket"];
 
+/// Schemes of databases.
+const DATABASES: [&str; 5] = ["postgres", "postgresql", "mysql", "mariadb", "sqlite"];
+
 /// Why an address is not used. Its text holds nothing of the address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unsafe {
@@ -86,7 +89,7 @@ pub fn check_file(name: &str) -> Result<(), Unsafe> {
         return Ok(());
     };
     let is_drive = cfg!(windows) && first.len() == 1;
-    let is_scheme = ["postgres", "postgresql", "mysql", "mariadb", "sqlite"].contains(&first);
+    let is_scheme = DATABASES.contains(&first);
     let is_first = !first.contains('/') && !is_drive;
     if is_first && (is_scheme || rest.starts_with("//") || rest.contains('@')) {
         return Err(Unsafe::NoFile);
@@ -109,14 +112,13 @@ pub fn shown(text: &str) -> String {
 }
 
 /// A text without the user, the password and the parameters of each URL in it: an address may stand anywhere on a command
-/// line by mistake. A URL in quotes ends with them, any other with a blank.
+/// line by mistake, with slashes too few as well. A URL in quotes ends with them, any other with a blank.
 #[must_use]
 pub fn without_logins(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once("://") {
-        let is_scheme = |c: char| c.is_ascii_alphanumeric() || c == '+';
-        let quote = before.trim_end_matches(is_scheme).chars().next_back();
+    while let Some((before, slashes, behind)) = address(rest) {
+        let quote = before.trim_end_matches(in_scheme).chars().next_back();
         let quote = quote.filter(|quote| matches!(quote, '\'' | '"' | '`'));
         // A password may hold the quote: the last one ends the URL.
         let line = behind.lines().next().unwrap_or_default();
@@ -124,7 +126,7 @@ pub fn without_logins(text: &str) -> String {
         let word = line.split(char::is_whitespace).next();
         let url = quoted.map_or(word.unwrap_or_default(), |(url, _)| url);
         out.push_str(before);
-        out.push_str("://");
+        out.push_str(slashes);
         let login = url.rfind('@').unwrap_or(0);
         let host = url.get(login..).unwrap_or_default();
         let parameters = host.find('?').map_or(host.len(), |at| at + 1);
@@ -134,7 +136,89 @@ pub fn without_logins(text: &str) -> String {
         rest = behind.get(url.len()..).unwrap_or_default();
     }
     out.push_str(rest);
+    without_passwords(&without_bare_logins(&out))
+}
+
+/// A text without logins of addresses that have no scheme: `me:s3cret@host`.
+fn without_bare_logins(text: &str) -> String {
+    let is_end = |sign: char| sign.is_whitespace() || "'\"`".contains(sign);
+    let words = text.split_inclusive(is_end).map(|word| {
+        let login = word.rfind('@').unwrap_or(0);
+        let (own, host) = word.split_at(login);
+        let is_shown = own.contains('…') || !own.contains(':');
+        if is_shown {
+            word.to_owned()
+        } else {
+            format!("…{host}")
+        }
+    });
+    words.collect()
+}
+
+/// A text without what stands behind `password=` or `pwd=`, as `libpq` and ADO take it, quoted or not.
+fn without_passwords(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let mut words: Vec<(usize, &str)> = lower.match_indices("password").collect();
+    words.extend(lower.match_indices("pwd"));
+    words.sort_unstable();
+    let mut out = String::with_capacity(text.len());
+    let mut shown = 0;
+    for (at, word) in words {
+        let Some(behind) = text.get(at + word.len()..).and_then(|rest| {
+            let value = rest
+                .trim_start()
+                .strip_prefix('=')?
+                .trim_start_matches([' ', '\t']);
+            (at >= shown).then_some(value)
+        }) else {
+            continue;
+        };
+        let quote = behind
+            .chars()
+            .next()
+            .filter(|sign| matches!(sign, '\'' | '"'));
+        let inner = behind
+            .get(quote.map_or(0, char::len_utf8)..)
+            .unwrap_or_default();
+        let ends = |sign: char| match quote {
+            Some(quote) => sign == quote,
+            None => sign.is_whitespace() || "'\"`&;".contains(sign),
+        };
+        let mut before = ' ';
+        let end = inner.char_indices().find(|&(_, sign)| {
+            let is_end = ends(sign) && before != '\\';
+            before = sign;
+            is_end
+        });
+        let length = end.map_or(inner.len(), |(at, _)| at);
+        let start = text.len() - behind.len();
+        out.push_str(text.get(shown..start).unwrap_or_default());
+        out.push('…');
+        shown = text.len() - inner.len()
+            + length
+            + usize::from(quote.is_some() && length < inner.len());
+    }
+    out.push_str(text.get(shown..).unwrap_or_default());
     out
+}
+
+/// The first address in a text: what stands before its colon, the colon with up to two slashes, and the text behind. With
+/// fewer slashes only one of a database, since a colon alone stands in any sentence.
+fn address(text: &str) -> Option<(&str, &str, &str)> {
+    text.match_indices(':').find_map(|(at, _)| {
+        let (before, rest) = text.split_at(at);
+        let scheme = before.rsplit(|c| !in_scheme(c)).next()?;
+        let slashes = [("://", true), (":/", false), (":", false)];
+        let (slashes, is_whole) = slashes.into_iter().find(|(one, _)| rest.starts_with(one))?;
+        let behind = rest.get(slashes.len()..)?;
+        let is_address =
+            is_whole || DATABASES.contains(&scheme) && !behind.starts_with(char::is_whitespace);
+        is_address.then_some((before, slashes, behind))
+    })
+}
+
+fn in_scheme(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '+'
 }
 
 #[cfg(test)]
@@ -209,12 +293,29 @@ mod tests {
             without_logins("'postgres://me:s3://cret@pw@host/db' and http://host:8000 for me@host"),
             "'postgres://…@host/db' and http://host:8000 for me@host"
         );
-        assert_eq!(without_logins("no address, a@b"), "no address, a@b");
+        for text in [
+            "no address, a@b",
+            "sqlite: me@host",
+            "sqlite:a.db and me@host",
+        ] {
+            assert_eq!(without_logins(text), text);
+        }
         for secret in [
             "'postgres://me:s3 cret@host/db'",
             "`postgres://host/db?user=me&password=s3cret`",
             "'postgres://me:s3'cret@host/db'",
             "postgres://host/db?password=s3cret and more",
+            "--catalog sqlite:me:s3cret@host/db",
+            "`postgres:/me:s3cret@host/db`",
+            "mysql:me:s3cret@host",
+            "`host=db user=me password=s3cret`",
+            "\"host=db password='s3 cret' user=me\"",
+            "host=db password='s3\\'cret'",
+            "host=db password = s3cret",
+            "HOST=db PASSWORD=s3cret",
+            "Server=db;Uid=me;Pwd=s3cret;",
+            "me:s3cret@db:5432/shop",
+            "`//me:s3cret@db/shop`",
         ] {
             assert!(!without_logins(secret).contains("cret"), "{secret}");
         }

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::time::Duration;
 
-/// What an error and its sources say, the nearest first, below what was said already. What repeats is left out, as drivers
-/// repeat their sources in their own text.
+/// The messages of an error and its sources, the nearest first. Those that `message` or an earlier one already contains are
+/// left out: drivers repeat the text of their sources.
 #[must_use]
 pub fn causes(message: &str, error: Option<&dyn Error>) -> Vec<String> {
     let mut said = vec![message.to_owned()];
@@ -46,8 +46,15 @@ fn without_preamble(text: &str) -> &str {
 #[must_use]
 pub fn with_causes(error: &dyn Error) -> String {
     let message = error.to_string();
-    let causes = causes(&message, error.source());
-    [vec![message], causes].concat().join(": ")
+    in_one_line(&message, &causes(&message, error.source()))
+}
+
+/// A message and the messages of its causes in one line.
+#[must_use]
+pub fn in_one_line(message: &str, causes: &[String]) -> String {
+    let message = std::iter::once(message);
+    let all: Vec<&str> = message.chain(causes.iter().map(String::as_str)).collect();
+    all.join(": ")
 }
 
 /// Whether a character steers a terminal or a page instead of standing in it: control characters (C0, DEL, C1), what
@@ -62,13 +69,13 @@ pub fn steers(sign: char) -> bool {
 /// JSON stays the same JSON.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let is_odd = |sign: char| steers(sign) && !matches!(sign, '\n' | '\t');
-    if !text.contains(is_odd) {
+    let is_steering = |sign: char| steers(sign) && !matches!(sign, '\n' | '\t');
+    if !text.contains(is_steering) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for sign in text.chars() {
-        if is_odd(sign) {
+        if is_steering(sign) {
             // All of them have one such code.
             out.push_str(&format!("\\u{:04x}", u32::from(sign)));
         } else {
@@ -76,6 +83,15 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// Bytes as pairs of hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    // Formatting each byte would cost a thousand instructions for each item of a load.
+    let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let digits = halves.filter_map(|half| char::from_digit(u32::from(half), 16));
+    digits.collect()
 }
 
 /// A word as a POSIX shell takes it.
@@ -155,6 +171,16 @@ pub fn usd(amount: f64) -> String {
         format!("{amount:.4}")
     } else {
         "< 0.0001".to_owned()
+    }
+}
+
+/// A figure that is estimated: whole numbers as such, others with one digit.
+#[must_use]
+pub fn figure(number: f64) -> String {
+    if (number - number.round()).abs() < 0.05 {
+        count(rounded(number))
+    } else {
+        format!("{number:.1}")
     }
 }
 

@@ -93,6 +93,20 @@ pub enum ClaimVerdict {
 }
 
 impl Claim {
+    /// A claim, how far it was shown, and why that is so; without facts and without an example.
+    #[must_use]
+    pub fn new(kind: ClaimKind, of: ClaimSubject, shown: (ClaimVerdict, String)) -> Self {
+        let (verdict, because) = shown;
+        Self {
+            kind,
+            of,
+            verdict,
+            because,
+            facts: Vec::new(),
+            example: None,
+        }
+    }
+
     /// Whether the claim was shown for every case.
     #[must_use]
     pub fn is_proved(&self) -> bool {

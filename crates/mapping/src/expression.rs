@@ -271,7 +271,8 @@ impl ExpressionParser {
                 count += 1;
             }
             if count > MOST_IN {
-                let message = format!("IN can have {MOST_IN} values, and this has {count}");
+                let message =
+                    format!("IN takes at most {MOST_IN} values, and this one has {count}");
                 return Err(fault(from..self.here(), message));
             }
             return self.expect(")");

@@ -93,7 +93,7 @@ impl ItemTypeForecast {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlaceKind {
-    /// The table.
+    /// The table itself, not an index.
     Table,
     /// A global secondary index.
     GlobalIndex,
@@ -110,7 +110,7 @@ pub struct PlaceForecast {
     pub kind: PlaceKind,
     /// Items or entries.
     pub items: u64,
-    /// Their bytes.
+    /// The bytes of these items, as DynamoDB counts them.
     pub bytes: u64,
     /// Write units that loading them takes.
     pub write_units: u64,

@@ -23,7 +23,7 @@ mod proof;
 mod raw;
 mod resolve;
 pub mod sample;
-pub mod starter;
+pub mod scalar;
 pub mod template;
 mod variables;
 pub mod yaml;
@@ -34,4 +34,3 @@ pub use proof::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, Siz
 pub use raw::{Raw, Spanned};
 pub use resolve::{Described, Outline, OutlinedItemType, Resolution, outline, resolve};
 pub use resolve::{aligned, is_fickle_query, kind_of, writing};
-pub use starter::{Starter, starter};

@@ -1,7 +1,7 @@
 //! A mapping that was checked against a catalog: nothing in it can be invalid.
 //!
-//! Everything is compiled: a column is an index into the scan's row, a template a list of parts, a
-//! filter a value with its arguments read. Folding a row looks nothing up by name.
+//! Everything is compiled: a column is an index into the scan's row, a template is a list of parts, and a filter has its
+//! arguments read. Folding a row looks nothing up by name.
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Formatter, Result, Write as _};
@@ -20,7 +20,7 @@ use super::template::Filter;
 /// A whole mapping.
 #[derive(Debug, Clone)]
 pub struct Model {
-    /// The table to be made and filled.
+    /// The table that is created and loaded.
     pub table: Table,
     /// The reads, in the order of the file; each serves one or more item types.
     pub passes: Vec<Pass>,
@@ -28,29 +28,29 @@ pub struct Model {
     pub item_types: Vec<ItemType>,
     /// The access patterns, in the order of the file.
     pub patterns: Vec<AccessPattern>,
-    /// What is summed on a schedule, in the order of the file.
+    /// The sums that a scheduled function keeps, in the order of the file.
     pub roll_ups: Vec<RollUp>,
-    /// What the table holds, in the words of the mapping.
+    /// The mapping's `description` of the table.
     pub description: Option<String>,
-    /// What times without a zone mean when UTC is asked for.
+    /// The zone of times that have none, where a template converts them to UTC.
     pub time_zone: jiff::tz::TimeZone,
 }
 
 impl Model {
-    /// What is read of the source.
+    /// The scan of each pass.
     #[must_use]
     pub fn scans(&self) -> Vec<&Scan> {
         self.passes.iter().map(|pass| &pass.scan).collect()
     }
 
-    /// The tables of which row security may hide rows from the reader, each once.
+    /// The names of the tables whose row security may hide rows from the database user, each once.
     #[must_use]
     pub fn row_security(&self) -> BTreeSet<&str> {
         let tables = self.passes.iter().flat_map(|pass| &pass.row_security);
         tables.map(String::as_str).collect()
     }
 
-    /// The `where` of an item type.
+    /// The SQL of an item type's `where`; `None` without one.
     #[must_use]
     pub fn condition(&self, item: &ItemType) -> Option<&str> {
         let scan = &self.passes.get(item.pass)?.scan;
@@ -58,14 +58,14 @@ impl Model {
         scan.conditions.get(at).map(String::as_str)
     }
 
-    /// Writes a second of each item type, where the mapping says them.
+    /// The `write_rate` of each item type, in writes a second; `None` where the mapping gives none.
     #[must_use]
     pub fn write_rates(&self) -> Vec<Option<f64>> {
         let item_types = self.item_types.iter();
         item_types.map(|item_type| item_type.write_rate).collect()
     }
 
-    /// Whether any template uses a filter.
+    /// Whether a template of an attribute uses this filter with these arguments.
     #[must_use]
     pub fn uses(&self, filter: &Filter) -> bool {
         fn within(node: &AttributeNode, filter: &Filter) -> bool {
@@ -79,7 +79,7 @@ impl Model {
                     AttributeNode::Template(template) => has(template),
                     AttributeNode::Embed(embed) => {
                         within(&embed.each, filter)
-                            || matches!(&embed.gather, ChildContainer::Map(key) if has(key))
+                            || matches!(&embed.container, ChildContainer::Map(key) if has(key))
                     }
                     _ => false,
                 };
@@ -96,21 +96,21 @@ impl Model {
 pub struct Pass {
     /// What is asked of the source.
     pub scan: Scan,
-    /// How people call the relation, as the mapping writes it.
+    /// The relation's name as the mapping writes it.
     pub name: String,
-    /// Indices into [`Model::item_types`].
+    /// The item types that come from it, as indices into [`Model::item_types`].
     pub item_types: Vec<usize>,
-    /// Whether two readings of it may differ though no table of the snapshot has changed: SQL may ask for
-    /// the time, and a view may; some tables have no snapshots.
+    /// Whether two reads may differ although no table of the snapshot has changed: SQL and views may use the clock, and some
+    /// tables have no snapshots.
     pub fickle: bool,
-    /// About how many rows it reads, where the database says so.
+    /// The database's estimate of its rows; `None` where it has none.
     pub estimated_rows: Option<u64>,
-    /// The columns in which its table never has NULL.
+    /// The names of the columns that are never NULL.
     pub never_null: BTreeSet<String>,
-    /// Whether its rows come from a view, a query or a table with row security, or are joined to one: a row that it does
-    /// not return may be there still.
-    pub selects: bool,
-    /// The tables of which row security may hide rows from the reader, by the names that people write.
+    /// Whether a row may exist in the source although the scan does not return it: it reads or joins a view, a query, or a
+    /// table with row security.
+    pub may_hide_rows: bool,
+    /// The tables it reads whose row security may hide rows from the database user, by the names in the mapping.
     pub row_security: Vec<String>,
 }
 
@@ -121,81 +121,79 @@ pub struct ItemType {
     pub name: Arc<str>,
     /// Index into [`Model::passes`].
     pub pass: usize,
-    /// Index into the row of the boolean that says whether the row meets this type's `where`.
+    /// Index into the row of the boolean that is the result of this type's `where`; `None` without one.
     pub condition: Option<usize>,
-    /// What tells source rows apart in messages: column names and indices into the row.
+    /// The columns that identify a source row in messages: names and indices into the row.
     pub row_key: Vec<(Arc<str>, usize)>,
-    /// The arrays of which each element makes an item, from the outermost on.
+    /// The arrays of which each element makes an item, from the outermost to the innermost.
     pub explodes: Vec<Explode>,
-    /// The attributes, the table's key first, then the type attribute, columns, and the rest.
+    /// The attributes: the table's key first, then the type attribute, the columns, and all others.
     pub attributes: Vec<(Arc<str>, AttributeNode)>,
-    /// Documents whose members become attributes too.
+    /// The JSON documents whose members become attributes of the item.
     pub spreads: Vec<ValuePath>,
     /// Whether NULL columns are written as DynamoDB NULL instead of being left out.
     pub keep_nulls: bool,
-    /// What becomes of rows whose items have expired already.
+    /// Whether rows whose items have expired are loaded.
     pub expired: Expired,
-    /// Attributes that are compressed, in this order and as many as are needed, where an item is
-    /// too large; none where such an item is rejected.
+    /// The attributes that may be compressed if an item is too large, in this order, as many as are needed. Empty if such an
+    /// item is rejected.
     pub compress: Vec<Arc<str>>,
-    /// The texts that its items' keys can have, partition key first.
+    /// The texts that each key attribute can have, the partition key first.
     pub key_texts: Vec<KeyTexts>,
-    /// What it holds, in the words of the mapping.
+    /// The mapping's `description` of the item type.
     pub description: Option<String>,
-    /// Writes a second at peak in production, above zero; `None` where the mapping does not say.
+    /// Writes a second at peak in production, above zero; `None` where the mapping gives none.
     pub write_rate: Option<f64>,
 }
 
-/// What becomes of a row whose item has expired when the run begins.
+/// What a load does with a row whose item has expired when the run begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Expired {
-    /// It is loaded like any other.
+    /// It loads the row like any other.
     #[default]
     Load,
-    /// It is left out and counted.
+    /// It leaves the row out and counts it.
     Skip,
-    /// Its item goes to the archive file instead of the table.
+    /// It writes the item to the archive file instead of the table.
     Archive,
 }
 
-/// What a scheduled function sums: the items of one type that are spread over shards, into one item for each key that they
-/// share but for the shard. The function writes the sum into items that are there, and makes none.
+/// A sum that a scheduled function keeps: it adds up the items of one type that differ only in the shard of their partition
+/// key, and writes the sum into the item of another type that has their key without the shard. It creates no item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RollUp {
-    /// The item type that holds the sums.
+    /// The name of the item type that holds the sums.
     pub total: Arc<str>,
-    /// The item type that is summed.
+    /// The name of the item type that is summed.
     pub of: Arc<str>,
     /// The attribute that holds the sum.
     pub attribute: Arc<str>,
-    /// Whether it is the number of the items; otherwise the sum of their attribute of the same name.
-    pub counts: bool,
-    /// When, as the scheduler of AWS reads it: `rate(5 minutes)`.
+    /// Whether the sum is the number of items; otherwise it is the sum of their attributes of the same name.
+    pub counts_items: bool,
+    /// The schedule, as the scheduler of AWS reads it: `rate(5 minutes)`.
     pub schedule: String,
-    /// The attribute that tells the items of both types from all others, a text.
+    /// The text attribute by which the function recognizes the items of both types.
     pub mark: Arc<str>,
-    /// What it is in the items that are summed.
+    /// The value of that attribute in the items that are summed.
     pub of_mark: String,
-    /// Whether it only begins with that.
-    pub begins: bool,
-    /// What it is in the items that hold the sums.
+    /// Whether `of_mark` is only the beginning of that value.
+    pub mark_is_prefix: bool,
+    /// The value of that attribute in the items that hold the sums.
     pub total_mark: String,
-    /// Characters at the beginning and at the end of the partition key of an item that is summed, of which the key of its
-    /// total has none.
+    /// How many characters to cut off the beginning and the end of a summed item's partition key.
     pub cut: [usize; 2],
-    /// What the key of the total has in their places.
+    /// The texts to put in their places: the result is the partition key of the item with the sum.
     pub around: [String; 2],
 }
 
 impl ItemType {
-    /// Whether nothing tells its source rows apart: what they are read from has no key.
+    /// Whether its source rows have no key.
     #[must_use]
     pub fn is_keyless(&self) -> bool {
         self.key_columns() == 0
     }
 
-    /// How many columns of the row key are the row's own; behind them come the positions of
-    /// elements.
+    /// How many columns of the row key are columns of the row. The others are positions of exploded elements.
     #[must_use]
     pub fn key_columns(&self) -> usize {
         let position = |at: usize| self.explodes.iter().any(|explode| explode.index == at);
@@ -203,7 +201,7 @@ impl ItemType {
         columns.count()
     }
 
-    /// What an attribute is made from.
+    /// The node of an attribute; `None` if the item type does not name it.
     #[must_use]
     pub fn node(&self, name: &str) -> Option<&AttributeNode> {
         let mut attributes = self.attributes.iter();
@@ -211,13 +209,20 @@ impl ItemType {
         found.map(|(_, node)| node)
     }
 
-    /// The template that an attribute is made from, whatever condition or type goes with it.
+    /// Whether its items may expire: it has the table's TTL attribute, or a document may have a member of that name.
+    #[must_use]
+    pub fn may_expire(&self, table: &Table) -> bool {
+        let ttl = table.ttl.as_deref();
+        ttl.is_some_and(|ttl| self.node(ttl).is_some() || !self.spreads.is_empty())
+    }
+
+    /// The template of an attribute, also inside a condition or a type; `None` if it is not made from one.
     #[must_use]
     pub fn template(&self, name: &str) -> Option<&Template> {
         self.node(name)?.template()
     }
 
-    /// The places of the embeds in the row.
+    /// The indices into the row of all embedded children.
     #[must_use]
     pub fn embeds(&self) -> Vec<usize> {
         let mut found = Vec::new();
@@ -232,65 +237,65 @@ impl ItemType {
     }
 }
 
-/// An array of which each element makes an item.
+/// The explosion of an array: each element makes an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explode {
-    /// The array.
+    /// Where the array is in the row.
     pub array: ValuePath,
-    /// The place of the row that takes the element.
+    /// Index into the row at which the element is put.
     pub element: usize,
-    /// The place of the row that takes its position, from 0.
+    /// Index into the row at which the element's position is put, counted from 0.
     pub index: usize,
 }
 
-/// What an attribute is made from.
+/// How an attribute's value is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttributeNode {
-    /// A template.
+    /// From a template: text with placeholders, or one placeholder that keeps its type.
     Template(Template),
     /// A constant that is not text: a number or a boolean written plain in the YAML.
     Constant(dynafold_dynamodb::Attribute),
-    /// A nested map.
+    /// As a map.
     Map {
-        /// The members.
+        /// The names and values of its members.
         members: Vec<(Arc<str>, AttributeNode)>,
-        /// Documents whose members become members too.
+        /// The JSON documents whose members become members of the map.
         spreads: Vec<ValuePath>,
     },
-    /// A nested list.
+    /// As a list of these elements.
     List(Vec<AttributeNode>),
-    /// A value that is there only where a condition holds.
+    /// Only if a condition holds; otherwise the attribute is absent.
     When {
-        /// Index into the row of the boolean.
+        /// Index into the row of the boolean that is the condition's result.
         flag: usize,
-        /// The value.
+        /// How the value is made if it holds.
         value: Box<AttributeNode>,
     },
-    /// A value that must be of one DynamoDB type.
+    /// As a value of one DynamoDB type; any other is an error.
     Typed {
-        /// The type.
+        /// The type that the value must have.
         wanted: DynamoType,
-        /// The value.
+        /// How the value is made.
         value: Box<AttributeNode>,
     },
-    /// Children.
+    /// From the child rows of the row.
     Embed(Box<EmbedNode>),
 }
 
 /// Children inside their parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbedNode {
-    /// The place in the row of the children, a list of their rows.
+    /// Index into the row of the list of child rows.
     pub column: usize,
-    /// What becomes of each; its places are those of a child's row.
+    /// How the value of each child is made, over the child's row.
     pub each: AttributeNode,
-    /// What they stand in.
-    pub gather: ChildContainer,
-    /// How the mapping calls the child table.
+    /// What the values are put into.
+    pub container: ChildContainer,
+    /// The child table's name as the mapping writes it.
     pub written: Arc<str>,
 }
 
-/// What children stand in.
+/// What the values of children are put into.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChildContainer {
     /// A list, empty without children.
@@ -302,7 +307,7 @@ pub enum ChildContainer {
 }
 
 impl AttributeNode {
-    /// Visits this node and those within it that see the same row: not those of children.
+    /// Visits this node and the nodes in it that are made from the same row, so not the nodes of children.
     pub fn visit<'n>(&'n self, visitor: &mut dyn FnMut(&'n Self)) {
         visitor(self);
         match self {
@@ -313,7 +318,7 @@ impl AttributeNode {
         }
     }
 
-    /// The places of the row that it takes, but for those of conditions and children.
+    /// The values of the row that it uses, without those of conditions and of children.
     #[must_use]
     pub fn places(&self) -> Vec<&ValuePath> {
         let mut found = Vec::new();
@@ -325,7 +330,7 @@ impl AttributeNode {
         found
     }
 
-    /// The kind of value that it makes.
+    /// The family of the values that it makes.
     #[must_use]
     pub fn family(&self) -> TypeFamily {
         match self {
@@ -337,7 +342,7 @@ impl AttributeNode {
             Self::List(_) => TypeFamily::List,
             Self::When { value, .. } => value.family(),
             Self::Typed { wanted, .. } => family_of(*wanted),
-            Self::Embed(embed) => match embed.gather {
+            Self::Embed(embed) => match embed.container {
                 ChildContainer::List => TypeFamily::List,
                 ChildContainer::Set => TypeFamily::Set,
                 ChildContainer::Map(_) => TypeFamily::Map,
@@ -345,14 +350,13 @@ impl AttributeNode {
         }
     }
 
-    /// The same; `None` when only the rows tell.
+    /// The family of the values that it makes; `None` if it depends on the row.
     pub(super) fn known_family(&self) -> Option<TypeFamily> {
         Some(self.family())
             .filter(|family| !matches!(family, TypeFamily::Any | TypeFamily::Document))
     }
 
-    /// The letters of DynamoDB's type for what it makes, as far as they are known; `of` says them for a
-    /// kind of value.
+    /// DynamoDB's name for the type of the value, as far as it is known. `of` gives the name for a family.
     pub fn type_name(&self, of: &dyn Fn(TypeFamily) -> &'static str) -> &'static str {
         match self {
             Self::When { value, .. } => value.type_name(of),
@@ -361,7 +365,7 @@ impl AttributeNode {
         }
     }
 
-    /// A node without what says when it is there and of which type it is.
+    /// The node inside its conditions and types.
     #[must_use]
     pub fn inner(&self) -> &Self {
         match self {
@@ -370,7 +374,7 @@ impl AttributeNode {
         }
     }
 
-    /// The template that it is made from, whatever condition or type goes with it.
+    /// The template that it is made from, also inside a condition or a type.
     #[must_use]
     pub fn template(&self) -> Option<&Template> {
         match self.inner() {
@@ -380,7 +384,7 @@ impl AttributeNode {
     }
 }
 
-/// The kind of value that a DynamoDB type holds.
+/// The family of the values of a DynamoDB type.
 pub(super) fn family_of(wanted: DynamoType) -> TypeFamily {
     match wanted {
         DynamoType::S => TypeFamily::Text,
@@ -393,55 +397,54 @@ pub(super) fn family_of(wanted: DynamoType) -> TypeFamily {
     }
 }
 
-// Access patterns: what a table is asked, as it was checked.
+// Access patterns: the requests that a table serves.
 
-/// An access pattern. Its templates are over parameters: [`ValuePath::column`] is an index into
+/// An access pattern. The templates in it are over parameters: [`ValuePath::column`] is an index into
 /// [`AccessPattern::parameters`], or [`AccessPattern::SHARD`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct AccessPattern {
     /// Its name in the mapping.
     pub name: Arc<str>,
-    /// What it is for.
+    /// The mapping's `description` of the pattern.
     pub description: Option<String>,
-    /// The item types that are returned; empty where the mapping does not say.
+    /// The names of the item types that it returns; empty if the mapping does not name them.
     pub items: Vec<Arc<str>>,
-    /// The index that is asked; the table itself without it.
+    /// The name of the index that is queried; `None` for the table.
     pub index: Option<Arc<str>>,
-    /// The partition key attributes, each with what it equals.
+    /// The partition key attributes, each with the template of its value.
     pub partition: Vec<(KeyAttribute, Template)>,
     /// Conditions on the first of the sort key attributes, in their order; all but the last are
     /// equalities.
     pub sort: Vec<(KeyAttribute, SortCondition)>,
-    /// All sort key attributes of what is asked: the order in which items come.
+    /// All sort key attributes of the table or index: items are returned in their order.
     pub order: Vec<KeyAttribute>,
     /// Whether that order descends.
     pub descending: bool,
-    /// What the caller gives.
+    /// The parameters whose values the caller gives.
     pub parameters: Vec<Parameter>,
-    /// How many shards of the partition key are asked, each by a request of its own.
+    /// The number of shards of the partition key: each is queried with a request of its own.
     pub shards: Option<u32>,
-    /// Most items of an answer.
+    /// The most items that a call returns.
     pub limit: Option<u32>,
-    /// What leaves items out after they were read.
+    /// The filter expression; `None` without one.
     pub filter: Option<FilterExpression>,
     /// Whether reads are strongly consistent.
     pub consistent: bool,
-    /// The relational query that it replaces.
+    /// The SQL query that it replaces.
     pub sql: Option<String>,
-    /// Where values of parameters come from, as `params` says it; of those that the relational query
-    /// alone has too.
+    /// The mapping's `params`: where the values of parameters come from, also of those that only the SQL query has.
     pub origins: Vec<(Arc<str>, ParameterOrigin)>,
-    /// Attributes with the SQL columns that they are called otherwise.
+    /// The mapping's `answer`: attributes with the SQL columns of other names that they are compared with.
     pub answer: Vec<(String, String)>,
-    /// Requests a second at peak.
+    /// Requests a second at peak; `None` where the mapping gives none.
     pub rate: Option<f64>,
 }
 
 impl AccessPattern {
-    /// The place of the shard's number, which no caller gives.
+    /// Stands for the shard's number in place of a parameter's index.
     pub const SHARD: usize = usize::MAX;
 
-    /// Whether it names the table's whole key: one item at most can come back.
+    /// Whether its key condition is the table's whole key, so that it finds at most one item.
     #[must_use]
     pub fn is_whole_key(&self) -> bool {
         let equal = self
@@ -451,7 +454,7 @@ impl AccessPattern {
         self.index.is_none() && equal.count() == self.order.len()
     }
 
-    /// What is asked of each key attribute: how it is compared, and with what.
+    /// The key condition: each key attribute with its operator and the templates of its values.
     pub fn conditions(
         &self,
     ) -> impl Iterator<Item = (&KeyAttribute, &'static str, Vec<&Template>)> {
@@ -462,35 +465,35 @@ impl AccessPattern {
         partition.chain(sort)
     }
 
-    /// The templates of its key condition, each with the key attribute that it is held against.
+    /// The templates of its key condition, each with its key attribute.
     pub fn templates(&self) -> impl Iterator<Item = (&KeyAttribute, &Template)> {
         let conditions = self.conditions();
         conditions.flat_map(|(key, _, all)| all.into_iter().map(move |one| (key, one)))
     }
 
-    /// The values that its key condition takes.
+    /// The placeholders of its key condition.
     pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
         self.templates()
             .flat_map(|(_, template)| template.placeholders())
     }
 }
 
-/// What is asked of a sort key attribute.
+/// The condition on a sort key attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SortCondition {
-    /// That it is this.
+    /// It equals this value.
     Is(Template),
-    /// That it begins with this.
+    /// It begins with this text.
     BeginsWith(Template),
-    /// That it is between these two, both included.
+    /// It is between these values, both included.
     Between(Template, Template),
-    /// That it is less.
+    /// It is less than this value.
     Less(Template),
-    /// That it is less or equal.
+    /// It is less than or equal to this value.
     LessOrEqual(Template),
-    /// That it is greater.
+    /// It is greater than this value.
     Greater(Template),
-    /// That it is greater or equal.
+    /// It is greater than or equal to this value.
     GreaterOrEqual(Template),
 }
 
@@ -501,7 +504,7 @@ impl SortCondition {
         matches!(self, Self::Is(_))
     }
 
-    /// The word or the sign for it.
+    /// DynamoDB's operator: `=`, `begins_with`, `between`, `<`.
     #[must_use]
     pub fn operator(&self) -> &'static str {
         match self {
@@ -515,7 +518,7 @@ impl SortCondition {
         }
     }
 
-    /// Its templates, in the order in which they are written.
+    /// The templates of its values: one, or two for `between`, the lower first.
     #[must_use]
     pub fn templates(&self) -> Vec<&Template> {
         match self {
@@ -529,7 +532,7 @@ impl SortCondition {
         }
     }
 
-    /// The same, to be changed.
+    /// Like [`SortCondition::templates`], mutable.
     pub fn templates_mut(&mut self) -> Vec<&mut Template> {
         match self {
             Self::Is(one)
@@ -543,17 +546,16 @@ impl SortCondition {
     }
 }
 
-/// What a caller gives.
+/// A parameter of an access pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name.
+    /// Its name in the templates of the pattern.
     pub name: Arc<str>,
-    /// How its text is read.
+    /// How the caller's text is read.
     pub kind: ParameterKind,
-    /// What it is without a caller's word: a moment that is counted from the clock. Its one place
-    /// is the clock.
+    /// The default: a time relative to now. The template's one placeholder is the clock.
     pub from_clock: Option<Template>,
-    /// Whether only a schema tells how it is read, and there was none.
+    /// Whether its kind depends on a schema, and the mapping was read without one.
     pub needs_schema: bool,
 }
 
@@ -562,34 +564,34 @@ pub struct Parameter {
 pub enum ParameterOrigin {
     /// A column of the source.
     Column {
-        /// The table.
+        /// The table that has the values.
         table: TableName,
-        /// The column.
+        /// The column's name.
         column: String,
     },
-    /// A moment that is counted from the clock. Its one place is the clock.
+    /// A time relative to now. The template's one placeholder is the clock.
     Clock(Template),
 }
 
 /// How the text of a parameter is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterKind {
-    /// As it is.
+    /// As text, unchanged.
     Text,
     /// As an exact number.
     Number,
     /// `true` or `false`.
     Boolean,
-    /// As a date or time; of a column's kind and fractional digits, where they are known.
+    /// As a date or time, with the kind and the fractional digits of its column if they are known.
     Time(Option<(TimeKind, u8)>),
     /// As base64.
     Binary,
-    /// Bytes as hexadecimal digits, which `hex` makes of them.
+    /// As bytes in hexadecimal digits, which the filter `hex` writes.
     Hex,
 }
 
 impl ParameterKind {
-    /// The word for it where a value stands in a synopsis.
+    /// The placeholder for a value in a synopsis: `NUMBER`.
     #[must_use]
     pub fn placeholder(self) -> &'static str {
         match self {
@@ -604,27 +606,27 @@ impl ParameterKind {
     }
 }
 
-/// A filter expression in DynamoDB's words, every name and value replaced.
+/// A DynamoDB filter expression, with placeholders for all names and values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterExpression {
     /// The expression: `#f0 = :f0 AND attribute_exists(#f1)`.
     pub text: String,
-    /// What `#f0` and so on stand for.
+    /// The attribute names of `#f0`, `#f1`, and so on.
     pub names: Vec<Arc<str>>,
-    /// What `:f0` and so on stand for.
-    pub values: Vec<Operand>,
+    /// The values of `:f0`, `:f1`, and so on.
+    pub values: Vec<FilterOperand>,
 }
 
 /// A value of a filter expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Operand {
-    /// The parameter of this index.
+pub enum FilterOperand {
+    /// The value of the parameter with this index.
     Parameter(usize),
-    /// A constant.
+    /// A constant of the mapping.
     Constant(Attribute),
 }
 
-// Compiled templates as people write them; with `#` as people read them, without filters.
+// Compiled templates as they are written in a mapping; with `{:#}`, without their filters.
 
 impl Display for Template {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {

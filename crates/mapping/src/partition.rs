@@ -1,5 +1,5 @@
 //! What values of the table's partition key stand for, as far as the mapping tells without a schema: the other shards
-//! that may belong to them, and the item types that never have them.
+//! that may belong to them, the item types that never have them, and those that have them beside others.
 
 use dynafold_dynamodb::Attribute;
 use serde::Serialize;
@@ -15,6 +15,9 @@ pub struct PartitionScope {
     pub shards: Vec<OtherShards>,
     /// The item types whose partition key never has one of the values.
     pub elsewhere: Vec<ElsewhereItemType>,
+    /// The item types that may have one of the values, and whose partition key is made of several columns: items that
+    /// share one of them with the named partition lie in others.
+    pub beside: Vec<ElsewhereItemType>,
     /// The values that no item type makes.
     pub unmade: Vec<Attribute>,
 }
@@ -47,7 +50,7 @@ pub struct ElsewhereItemType {
 pub struct CarriedColumn {
     /// The column's name.
     pub column: String,
-    /// The attributes.
+    /// The names of the attributes that are made from it.
     pub attributes: Vec<String>,
 }
 
@@ -66,7 +69,7 @@ impl Outline {
         let may_have = |template: &Template, value: &Attribute| fits(&template.parts, value);
         let (within, elsewhere): (Vec<_>, Vec<_>) =
             keyed.partition(|(_, template)| values.iter().any(|value| may_have(template, value)));
-        let columns = columns(within.iter().map(|(_, template)| template));
+        let erased = columns(within.iter().map(|(_, template)| template));
         let is_unmade = |value: &&Attribute| {
             let mut templates = within.iter().map(|(_, template)| template);
             !templates.any(|template| may_have(template, value))
@@ -78,16 +81,24 @@ impl Outline {
             values: unnamed_shards(template, values),
         });
         let shards = shards.filter(|one| one.values.as_ref().is_none_or(|all| !all.is_empty()));
+        let found =
+            |(item_type, template): &(&OutlinedItemType, Template), carries| ElsewhereItemType {
+                item_type: item_type.name.to_string(),
+                partition: template.to_string(),
+                carries,
+            };
+        let several = within.iter().filter(|(_, template)| {
+            let mut places = places(template);
+            let first = places.next();
+            places.any(|place| Some(place) != first)
+        });
         PartitionScope {
             shards: shards.collect(),
             unmade: values.iter().filter(is_unmade).cloned().collect(),
+            beside: several.map(|one| found(one, Vec::new())).collect(),
             elsewhere: elsewhere
                 .iter()
-                .map(|(item_type, template)| ElsewhereItemType {
-                    item_type: item_type.name.to_string(),
-                    partition: template.to_string(),
-                    carries: carried(item_type, &columns),
-                })
+                .map(|one| found(one, carried(one.0, &erased)))
                 .collect(),
         }
     }
@@ -168,13 +179,19 @@ fn other_shards(template: &Template, value: &str) -> Option<Vec<String>> {
     Some(others.map(|shard| format!("{head}{shard}{tail}")).collect())
 }
 
+/// What a template takes its values from, but for those that choose a shard.
+fn places(template: &Template) -> impl Iterator<Item = &str> {
+    let placeholders = template.placeholders();
+    placeholders
+        .filter(|placeholder| !matches!(placeholder.filters.last(), Some(Filter::Shard(_))))
+        .map(|placeholder| &*placeholder.place.written)
+}
+
 /// The columns that templates take, but for those that choose a shard.
 fn columns<'t>(templates: impl Iterator<Item = &'t Template>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for placeholder in templates.flat_map(Template::placeholders) {
-        let name = column(&placeholder.place.written);
-        let is_shard = matches!(placeholder.filters.last(), Some(Filter::Shard(_)));
-        if !is_shard && !found.iter().any(|known| known == name) {
+    for name in templates.flat_map(places).map(column) {
+        if !found.iter().any(|known| known == name) {
             found.push(name.to_owned());
         }
     }
@@ -289,5 +306,28 @@ items:
         );
         // A value that nothing makes.
         assert_eq!(scope("T#{tenant}", "t#7").unmade.len(), 1);
+    }
+
+    #[test]
+    fn an_item_type_whose_key_is_made_of_several_columns_may_have_more_elsewhere() {
+        let beside = |partition: &str, value: &str| {
+            let found = scope(partition, value).beside.into_iter();
+            found.map(|one| one.partition).collect::<Vec<_>>()
+        };
+        for partition in [
+            "EV#{tenant}#{month}",
+            "EV#{tenant}[#{month}]",
+            "EV#{tenant}#{e.tenant}",
+        ] {
+            assert_eq!(beside(partition, "EV#7#2024-01"), [partition]);
+        }
+        for partition in [
+            "EV#{tenant}",
+            "EV#{tenant}#{tenant}",
+            "EV#{tenant}#{id | shard(4)}",
+        ] {
+            assert_eq!(beside(partition, "EV#7#2"), [""; 0], "{partition}");
+        }
+        assert_eq!(beside("EV#{tenant}#{month}", "BILL#7"), [""; 0]);
     }
 }

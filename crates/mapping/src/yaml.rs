@@ -51,7 +51,7 @@ pub struct YamlEntry {
     pub key: String,
     /// The key's place.
     pub key_span: Range<usize>,
-    /// The value.
+    /// What stands behind the key's colon.
     pub value: YamlNode,
 }
 
@@ -176,7 +176,7 @@ impl<'t> YamlBuilder<'t> {
         }
         root.ok_or_else(|| {
             Diagnostic::new(Code::Yaml, 0..0, "the file is empty")
-                .with_help("`dynafold init --source URL` writes a starter mapping")
+                .with_help("`dynafold init --source URL` writes a first mapping")
         })
     }
 

@@ -12,7 +12,7 @@ mod roll_up;
 
 use dynafold_mapping::diagnostic::{Code, Diagnostic, render};
 use dynafold_mapping::model::Model;
-use dynafold_mapping::{Described, Raw, resolve, starter};
+use dynafold_mapping::{Described, Raw, resolve};
 use dynafold_relational::catalog::{Catalog, DataType, UniqueKey};
 use dynafold_relational::scan::ScanColumn;
 
@@ -74,29 +74,6 @@ fn the_example_mapping_of_pattern_1_has_no_faults_and_the_risks_that_it_should_h
     let (model, diagnostics) = check(text);
     assert!(model.is_some());
     insta::assert_snapshot!(render("personalization.yaml", text, &diagnostics, false));
-}
-
-#[test]
-fn a_starter_mapping_passes_check() {
-    let text = starter(&catalog()).text;
-    let (model, diagnostics) = check(&text);
-    assert!(model.is_some(), "{diagnostics:#?}\n{text}");
-    insta::assert_snapshot!(text);
-}
-
-#[test]
-fn a_starter_names_item_types_first_after_the_tables_that_bare_names_find() {
-    let mut catalog = catalog();
-    let mut other = catalog.tables[0].clone();
-    let name = other.name.name.clone();
-    other.name.schema = "A first schema".to_owned();
-    other.foreign_keys.clear();
-    catalog.tables.insert(0, other);
-    let text = starter(&catalog).text;
-    let (model, diagnostics) = check_with(&text, &catalog);
-    assert!(model.is_some(), "{diagnostics:#?}\n{text}");
-    let item_type = format!("  {}:\n    from: {name}\n", name.to_uppercase());
-    assert!(text.contains(&item_type), "{text}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod keys;
 mod limits;
+mod write;
 
 use dynafold_dynamodb::{Attribute, Index, Item, KeyType, Projection, write_item};
 use dynafold_mapping::item::{Folder, Reject};

@@ -188,6 +188,17 @@ impl Scan {
         Some((table, name))
     }
 
+    /// The name of a column of the base relation; `None` for what is none of its columns.
+    #[must_use]
+    pub fn own_column(&self, column: usize) -> Option<&str> {
+        match self.columns.get(column)? {
+            ScanColumn::Column {
+                join: None, name, ..
+            } => Some(name),
+            _ => None,
+        }
+    }
+
     /// The embeds, with the indices of their columns.
     pub fn embeds(&self) -> impl Iterator<Item = (usize, &Embed)> {
         let columns = self.columns.iter().enumerate();

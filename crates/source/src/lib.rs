@@ -23,6 +23,7 @@
 //! Dropping the stream before its end abandons the query; the source is good for another scan
 //! afterwards only if the stream was read to its end.
 
+mod activity;
 mod chunk;
 mod dialect;
 mod family;
@@ -37,6 +38,7 @@ pub mod mysql;
 pub mod postgres;
 pub mod sqlite;
 
+pub use activity::{Activity, CountedStatement, CountedWrites};
 pub use dialect::Dialect;
 use identity::Tls;
 pub use identity::{Canceller, SourceIdentity, database_message};
@@ -49,6 +51,7 @@ use dynafold_relational::catalog::{Catalog, Column, Dbms, TableName};
 use dynafold_relational::scan::{Range, Relation, Scan};
 use dynafold_relational::value::Value;
 use futures_util::stream::BoxStream;
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 /// One row: the scan's columns in order, then its conditions as booleans.
@@ -57,7 +60,7 @@ pub type Row = Box<[Value]>;
 /// Rows that come together; a few hundred, or about a megabyte.
 #[derive(Debug, Default)]
 pub struct Chunk {
-    /// The rows.
+    /// Its rows, in the order of the scan.
     pub rows: Vec<Row>,
     /// Children that stand in none of the rows so far, told once, for those of the scan's columns
     /// that are embeds: the column's index and what was left behind since the last chunk.
@@ -71,6 +74,24 @@ pub struct LeftBehind {
     pub orphans: u64,
     /// Children beyond the embed's limit.
     pub cut: u64,
+}
+
+/// A snapshot that sessions of other processes can take over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedSnapshot {
+    /// The database's name for it.
+    name: String,
+    /// Which transactions it shows.
+    shows: String,
+    /// When the server was started: another server may have a snapshot of the same name.
+    server_started: String,
+}
+
+impl SharedSnapshot {
+    fn gone(&self, cause: Option<sqlx::Error>) -> SourceError {
+        let name = self.name.clone();
+        SourceError::SnapshotGone { name, cause }
+    }
 }
 
 /// What asking a source gives.
@@ -119,11 +140,28 @@ pub enum SourceError {
         /// What has changed, and since when.
         what: String,
     },
+    /// When the snapshot that another session was to share has ended, or is another server's.
+    #[error("the shared snapshot {name} is gone")]
+    SnapshotGone {
+        /// The name under which it was shared.
+        name: String,
+        /// What the database says; `None` where it is another server, or a database that shares none.
+        #[source]
+        cause: Option<sqlx::Error>,
+    },
     /// When SQL reads what no snapshot holds still.
     #[error("the sequence {name} is read, and its value is not part of the snapshot")]
     Live {
         /// The sequence.
         name: String,
+    },
+    /// When the database does not count its statements, or does not show what it has counted.
+    #[error("{what}")]
+    Uncounted {
+        /// What is missing.
+        what: String,
+        /// What to do about it.
+        help: String,
     },
     /// When the connection broke while rows were read.
     #[error("the connection to the database was lost while reading {object}")]
@@ -170,7 +208,7 @@ pub enum UrlError {
     Value {
         /// The parameter.
         name: String,
-        /// Its words.
+        /// The values that it can have.
         words: &'static [&'static str],
     },
     /// When the file that a parameter names cannot be read.
@@ -213,11 +251,16 @@ impl SourceError {
     #[must_use]
     pub fn help(&self) -> Option<&str> {
         match self {
-            Self::Connect { help, .. } | Self::Permission { help, .. } => Some(help),
+            Self::Connect { help, .. }
+            | Self::Permission { help, .. }
+            | Self::Uncounted { help, .. } => Some(help),
             Self::Lost { .. } => Some(
                 "start the same command again; items already written are written again unchanged",
             ),
             Self::Moved { .. } => Some("start the same command again once that has ended"),
+            Self::SnapshotGone { .. } => Some(
+                "the session that shares it must live until the last chunk is loaded: keep `dynafold plan --hold` running, and start over with the chunks of a new plan",
+            ),
             Self::Live { .. } => Some(
                 "use a number instead, or read it from a table; a run that reads a sequence cannot claim anything",
             ),
@@ -321,6 +364,21 @@ pub trait Source: Send {
         Ok(None)
     }
 
+    /// A name under which sessions of other processes take over this one's snapshot, for as long as this one
+    /// lives; `None` where the database cannot, as in [`Self::fork`]. After [`Self::begin`].
+    async fn share(&mut self) -> Result<Option<SharedSnapshot>> {
+        Ok(None)
+    }
+
+    /// Has [`Self::begin`] take over a snapshot that another session shares. Before it.
+    ///
+    /// # Errors
+    ///
+    /// [`SourceError::SnapshotGone`], here or from [`Self::begin`], where that has ended.
+    fn join(&mut self, snapshot: &SharedSnapshot) -> Result<()> {
+        Err(snapshot.gone(None))
+    }
+
     /// Which database this is, and what tells its state. After [`Self::begin`].
     async fn identity(&mut self) -> Result<SourceIdentity>;
 
@@ -339,6 +397,18 @@ pub trait Source: Send {
             (orphans > 0).then_some((*root, LeftBehind { orphans, cut: 0 }))
         });
         Ok(left.collect())
+    }
+
+    /// What the database has counted of the statements that ran in the connected database, and of the rows that were written.
+    ///
+    /// # Errors
+    ///
+    /// [`SourceError::Uncounted`] where it counts none, or the user may see none of them.
+    async fn activity(&mut self) -> Result<Activity> {
+        Err(SourceError::Uncounted {
+            what: format!("{} counts no statements", self.dbms()),
+            help: "write the statements into a file: --workload FILE".to_owned(),
+        })
     }
 
     /// Checks, after the last scan of this connection and before anything is claimed, that all that was read

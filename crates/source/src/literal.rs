@@ -1,7 +1,6 @@
 //! The values of a range: as its text says them, and as SQL has them.
 
-use std::fmt::Write as _;
-
+use dynafold_format::hex;
 use dynafold_relational::value::{Number, NumberError};
 
 /// A value as the text of a range says it.
@@ -40,7 +39,7 @@ impl RangeLiteral {
 
     /// How a range says bytes.
     pub(super) fn bytes(bytes: &[u8]) -> String {
-        format!("x'{}'", hexadecimal(bytes))
+        format!("x'{}'", hex(bytes))
     }
 
     /// As standard SQL has it.
@@ -49,7 +48,7 @@ impl RangeLiteral {
             Self::Number(number) => number.clone(),
             // No literal holds this character.
             Self::Text(text) if text.contains('\0') => {
-                format!("CAST(x'{}' AS TEXT)", hexadecimal(text.as_bytes()))
+                format!("CAST(x'{}' AS TEXT)", hex(text.as_bytes()))
             }
             Self::Text(text) => Self::text(text),
             Self::Bytes(digits) => format!("x'{digits}'"),
@@ -60,16 +59,6 @@ impl RangeLiteral {
 /// Whether this is a decimal number, however large.
 pub(super) fn is_number(text: &str) -> bool {
     Number::parse(text) != Err(NumberError::Malformed)
-}
-
-/// Bytes as pairs of digits.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    let mut digits = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        // Writing to a String cannot fail.
-        let _ = write!(digits, "{byte:02x}");
-    }
-    digits
 }
 
 #[cfg(test)]

@@ -12,13 +12,7 @@ use super::{Dialect, Result, Source};
 
 /// The condition that leaves out the rows outside of a range, on the relation of this (quoted) name.
 pub(super) fn condition(range: &Range, dialect: &dyn Dialect, base: &str) -> Option<String> {
-    let columns: Vec<String> = match &range.by {
-        RangeKey::Key(names) => {
-            let quoted = names.iter().map(|name| dialect.quote(name));
-            quoted.map(|name| format!("{base}.{name}")).collect()
-        }
-        RangeKey::Place => vec![format!("{base}.{}", dialect.place())],
-    };
+    let columns = columns(&range.by, dialect, base);
     let bound = |values: &Option<Vec<String>>, sign: &str, beyond: &str| {
         let values = values.as_ref()?.iter();
         let values: Vec<String> = values.map(|value| dialect.literal(value)).collect();
@@ -27,6 +21,17 @@ pub(super) fn condition(range: &Range, dialect: &dyn Dialect, base: &str) -> Opt
     let bounds = [bound(&range.after, ">", ">"), bound(&range.to, "<=", "<")];
     let bounds: Vec<String> = bounds.into_iter().flatten().collect();
     (!bounds.is_empty()).then(|| bounds.join(" AND "))
+}
+
+/// What a table is cut by, as columns of the relation of this (quoted) name.
+fn columns(by: &RangeKey, dialect: &dyn Dialect, base: &str) -> Vec<String> {
+    match by {
+        RangeKey::Key(names) => {
+            let quoted = names.iter().map(|name| dialect.quote(name));
+            quoted.map(|name| format!("{base}.{name}")).collect()
+        }
+        RangeKey::Place => vec![format!("{base}.{}", dialect.place())],
+    }
 }
 
 /// Compares a key with values. `sign` is between its last column and its value, `beyond` between another column and
@@ -216,13 +221,7 @@ impl Cutter<'_> {
     }
 
     fn columns(&self) -> Vec<String> {
-        match &self.by {
-            RangeKey::Key(names) => {
-                let quoted = names.iter().map(|name| self.dialect.quote(name));
-                quoted.map(|name| format!("t.{name}")).collect()
-            }
-            RangeKey::Place => vec![format!("t.{}", self.dialect.place())],
-        }
+        columns(&self.by, self.dialect, "t")
     }
 }
 

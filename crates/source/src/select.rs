@@ -92,12 +92,8 @@ impl<'a> Rows<'a> {
 
     /// A column of the base relation as it is stored: an index knows its order.
     fn stored(&self, index: usize) -> Option<String> {
-        match self.scan.columns.get(index)? {
-            ScanColumn::Column {
-                join: None, name, ..
-            } => Some(format!("{}.{}", self.base, self.dialect.quote(name))),
-            _ => None,
-        }
+        let name = self.dialect.quote(self.scan.own_column(index)?);
+        Some(format!("{}.{name}", self.base))
     }
 
     /// A column of ours that something must be equal to, as it is stored.

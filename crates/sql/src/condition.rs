@@ -1,21 +1,21 @@
-//! What a query asks of its rows: the parts of WHERE and ON that hold one beside the other.
+//! The conditions of a query: the parts of its WHERE and ON that AND connects.
 
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
 use super::operand::{ColumnRef, Expression, Name, Operand, OperandValue};
 use super::text::Sql;
 
-/// A condition that every row of the result meets.
+/// A condition that holds for every row of the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
-    /// What it asks.
+    /// The condition, as far as it is understood.
     pub test: ConditionTest,
-    /// As the parser writes it: two conditions that say the same in the same words have one text.
+    /// The condition as the parser prints it, so that the same words always give the same text.
     pub text: String,
 }
 
 impl Condition {
-    /// The two sides that it holds equal.
+    /// The two sides of `left = right`; `None` for any other condition.
     #[must_use]
     pub fn equal(&self) -> Option<[&Operand; 2]> {
         match &self.test {
@@ -26,7 +26,7 @@ impl Condition {
         }
     }
 
-    /// The columns in it; `None` where it has one of both sides of a join.
+    /// The columns in it; `None` for USING, whose column belongs to both sides of a join.
     pub fn columns(&self) -> Option<Vec<&ColumnRef>> {
         let operands: Vec<&Operand> = match &self.test {
             ConditionTest::Compare { left, right, .. } => vec![left, right],
@@ -46,65 +46,65 @@ impl Condition {
     }
 }
 
-/// What a condition asks.
+/// The condition by its operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConditionTest {
-    /// `left op right`. A column stands left, if one side is a column or made of one and the other is not.
+    /// `left op right`. If one side alone is made from a column, it is on the left: `5 < a` is stored as `a > 5`.
     Compare {
-        /// The one side.
+        /// The left operand; the one that is made from a column, if only one is.
         left: Operand,
-        /// How they stand.
+        /// The operator between them.
         op: Comparator,
-        /// The other side.
+        /// The right operand.
         right: Operand,
     },
     /// `operand BETWEEN low AND high`.
     Between {
-        /// What is compared.
+        /// The operand on the left of BETWEEN.
         operand: Operand,
-        /// NOT BETWEEN.
+        /// Whether it is NOT BETWEEN.
         negated: bool,
-        /// Its lower bound.
+        /// The lower bound, included.
         low: Operand,
-        /// Its upper bound.
+        /// The upper bound, included.
         high: Operand,
     },
     /// `operand IN (a, b)`.
     In {
-        /// What is compared.
+        /// The operand on the left of IN.
         operand: Operand,
-        /// NOT IN.
+        /// Whether it is NOT IN.
         negated: bool,
-        /// The list.
+        /// The values in parentheses; never a query.
         list: Vec<Operand>,
     },
-    /// `operand LIKE pattern`, NOT LIKE, and ILIKE of PostgreSQL.
+    /// `operand LIKE pattern`, NOT LIKE, and PostgreSQL's ILIKE and NOT ILIKE, which are not distinguished.
     Like {
-        /// What is compared.
+        /// The operand on the left of LIKE.
         operand: Operand,
-        /// What it has to look like, or may not.
+        /// The pattern, with `%` and `_`.
         pattern: Operand,
     },
     /// `operand IS NULL`.
     Null {
-        /// What is asked.
+        /// The operand on the left of IS.
         operand: Operand,
-        /// IS NOT NULL.
+        /// Whether it is IS NOT NULL.
         negated: bool,
     },
     /// `USING (column)`: equal on both sides of a join.
     Using(Name),
-    /// Anything else: OR, NOT, EXISTS, a query, a function.
+    /// Any other condition: OR, NOT, EXISTS, a subquery, a function.
     Other(Expression),
 }
 
-/// How two values are compared.
+/// The operator of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparator {
     /// `=`.
     Equal,
     /// `IS NOT DISTINCT FROM`, `<=>`: NULL is equal to NULL.
-    Same,
+    NotDistinct,
     /// `<>`.
     NotEqual,
     /// `<`.
@@ -118,19 +118,19 @@ pub enum Comparator {
 }
 
 impl Comparator {
-    /// The same with its sides changed.
-    fn turned(self) -> Self {
+    /// The operator that gives the same result when the two sides change places.
+    fn flipped(self) -> Self {
         match self {
             Self::Less => Self::Greater,
             Self::LessOrEqual => Self::GreaterOrEqual,
             Self::Greater => Self::Less,
             Self::GreaterOrEqual => Self::LessOrEqual,
-            Self::Equal | Self::Same | Self::NotEqual => self,
+            Self::Equal | Self::NotDistinct | Self::NotEqual => self,
         }
     }
 }
 
-/// Adds the conditions that stand side by side in an expression.
+/// Splits an expression at its ANDs, and appends each part.
 pub(super) fn conditions(expression: &Expr, sql: &Sql, into: &mut Vec<Condition>) {
     let mut rest = vec![expression];
     while let Some(next) = rest.pop() {
@@ -144,20 +144,20 @@ pub(super) fn conditions(expression: &Expr, sql: &Sql, into: &mut Vec<Condition>
                 rest.push(right);
                 rest.push(left);
             }
-            one => into.push(Condition {
-                test: simple(one, sql)
-                    .unwrap_or_else(|| ConditionTest::Other(Expression::of(one, sql))),
-                text: one.to_string(),
+            single => into.push(Condition {
+                test: comparison(single, sql)
+                    .unwrap_or_else(|| ConditionTest::Other(Expression::of(single, sql))),
+                text: single.to_string(),
             }),
         }
     }
 }
 
-/// What one condition asks, if it is none of the others.
-pub(super) fn simple(expression: &Expr, sql: &Sql) -> Option<ConditionTest> {
+/// A condition that is understood; `None` for one that is [`ConditionTest::Other`].
+pub(super) fn comparison(expression: &Expr, sql: &Sql) -> Option<ConditionTest> {
     let operand = |expression: &Expr| {
-        // Databases differ in how they read a comparison within another.
-        (!is_test(expression)).then(|| Operand::of(expression, sql))
+        // A comparison whose operand is a comparison, such as `a = b = c`, means different things in different databases.
+        (!is_boolean(expression)).then(|| Operand::of(expression, sql))
     };
     let compare = |left: &Expr, op: Comparator, right: &Expr| {
         let (left, right) = (operand(left)?, operand(right)?);
@@ -165,7 +165,7 @@ pub(super) fn simple(expression: &Expr, sql: &Sql) -> Option<ConditionTest> {
         if is_column(&right) && !is_column(&left) {
             return Some(ConditionTest::Compare {
                 left: right,
-                op: op.turned(),
+                op: op.flipped(),
                 right: left,
             });
         }
@@ -173,7 +173,7 @@ pub(super) fn simple(expression: &Expr, sql: &Sql) -> Option<ConditionTest> {
     };
     match expression {
         Expr::BinaryOp { left, op, right } => compare(left, comparator(op)?, right),
-        Expr::IsNotDistinctFrom(left, right) => compare(left, Comparator::Same, right),
+        Expr::IsNotDistinctFrom(left, right) => compare(left, Comparator::NotDistinct, right),
         Expr::Between {
             expr,
             negated,
@@ -211,7 +211,7 @@ pub(super) fn simple(expression: &Expr, sql: &Sql) -> Option<ConditionTest> {
 fn comparator(op: &BinaryOperator) -> Option<Comparator> {
     Some(match op {
         BinaryOperator::Eq => Comparator::Equal,
-        BinaryOperator::Spaceship => Comparator::Same,
+        BinaryOperator::Spaceship => Comparator::NotDistinct,
         BinaryOperator::NotEq => Comparator::NotEqual,
         BinaryOperator::Lt => Comparator::Less,
         BinaryOperator::LtEq => Comparator::LessOrEqual,
@@ -221,8 +221,8 @@ fn comparator(op: &BinaryOperator) -> Option<Comparator> {
     })
 }
 
-/// Whether an expression is true or false, without parentheses around it.
-fn is_test(expression: &Expr) -> bool {
+/// Whether an expression is a boolean one that stands without parentheses.
+fn is_boolean(expression: &Expr) -> bool {
     use BinaryOperator::{And, Or, Xor};
     match expression {
         Expr::BinaryOp { op, .. } => matches!(op, And | Or | Xor) || comparator(op).is_some(),

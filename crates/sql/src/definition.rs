@@ -160,17 +160,21 @@ fn distinct(mut values: Vec<String>) -> Vec<String> {
 
 fn constant(expression: &Expr) -> Option<String> {
     match bare(expression) {
-        Expr::Value(value) => match &value.value {
-            Value::Number(number, _) => Some(number.clone()),
-            Value::Boolean(value) => Some(value.to_string()),
-            Value::Null => None,
-            text => text.clone().into_string(),
-        },
+        Expr::Value(value) => literal_text(&value.value),
         Expr::UnaryOp {
             op: UnaryOperator::Minus,
             expr,
         } => Some(format!("-{}", constant(expr)?)),
         _ => None,
+    }
+}
+
+/// A literal without its quotes; `None` for NULL and for what stands for a value.
+pub(super) fn literal_text(literal: &Value) -> Option<String> {
+    match literal {
+        Value::Number(number, _) => Some(number.clone()),
+        Value::Boolean(truth) => Some(truth.to_string()),
+        text => text.clone().into_string(),
     }
 }
 
@@ -220,13 +224,13 @@ mod tests {
 
     #[test]
     fn the_values_that_a_check_lists_are_told() {
-        let told = |expression: &str, dbms| {
+        let shown = |expression: &str, dbms| {
             listed(expression, dbms)
                 .map(|(column, values)| format!("{column}: {}", values.join(" ")))
         };
         let expected = |text: &str| Some(text.to_owned());
         // As each product writes them.
-        let postgres = |text: &str| told(text, Dbms::Postgres);
+        let postgres = |text: &str| shown(text, Dbms::Postgres);
         assert_eq!(
             postgres(
                 "((state)::text = ANY ((ARRAY['open'::character varying, 'it''s'::character varying])::text[]))"
@@ -246,11 +250,11 @@ mod tests {
             expected("a: 1 2")
         );
         assert_eq!(
-            told("(`state` in (_utf8mb4'open',_utf8mb4'shut'))", Dbms::Mysql),
+            shown("(`state` in (_utf8mb4'open',_utf8mb4'shut'))", Dbms::Mysql),
             expected("state: open shut")
         );
         assert_eq!(
-            told("`a` in (-1,0,1)", Dbms::Mariadb),
+            shown("`a` in (-1,0,1)", Dbms::Mariadb),
             expected("a: -1 0 1")
         );
         // What lists no values, or may take others.

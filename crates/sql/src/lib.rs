@@ -53,6 +53,24 @@ pub fn is_keyword(name: &str) -> bool {
     words.binary_search(&name.to_uppercase().as_str()).is_ok()
 }
 
+/// A name as SQL takes it: in quotes where it needs them.
+#[must_use]
+pub fn identifier(name: &str, dbms: Dbms) -> String {
+    let quote = match dbms {
+        Dbms::Mysql | Dbms::Mariadb => '`',
+        Dbms::Postgres | Dbms::Sqlite => '"',
+    };
+    let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let is_plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+        && name.chars().all(is_inner)
+        && !is_keyword(name);
+    if is_plain {
+        return name.to_owned();
+    }
+    let doubled = name.replace(quote, &format!("{quote}{quote}"));
+    format!("{quote}{doubled}{quote}")
+}
+
 /// Whether a condition may depend on more than the columns of the row that it is about: it has a subquery, calls
 /// a function, casts, or was not understood.
 #[must_use]

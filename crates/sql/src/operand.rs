@@ -96,11 +96,11 @@ pub enum Constant {
 /// What a side of a comparison is, without what is around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OperandValue {
-    /// A column.
+    /// A column, by its name.
     Column(ColumnRef),
-    /// A parameter.
+    /// A parameter `:name`, without the colon.
     Parameter(String),
-    /// A constant.
+    /// A literal.
     Constant(Constant),
     /// Anything else.
     Expression(Expression),

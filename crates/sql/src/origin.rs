@@ -13,9 +13,9 @@ pub type ColumnOrigin<'c> = (usize, &'c Table, &'c Column);
 pub struct SelectedColumn<'c> {
     /// The place of the relation that it is read from.
     pub relation: usize,
-    /// The table.
+    /// The table of the catalog.
     pub table: &'c Table,
-    /// Its column.
+    /// The column of that table.
     pub column: &'c Column,
     /// Whether it goes by a name of its own.
     pub is_renamed: bool,

@@ -11,7 +11,7 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::UnreadableSql;
-use super::condition::{Comparator, ConditionTest, simple};
+use super::condition::{Comparator, ConditionTest, comparison};
 use super::operand::{ColumnRef, Constant, Name, Operand, OperandValue, names};
 use super::order::{SortKey, order};
 use super::select::{Select, SelectOutput};
@@ -34,6 +34,132 @@ const STEADY: [&str; 23] = [
     "length", "lower", "ltrim", "max", "min", "nullif", "replace", "round", "rtrim", "substr",
     "sum", "trim", "upper",
 ];
+
+/// Functions that give all rows of a statement one value where their arguments do, besides [`STEADY`]: the clock as it stood
+/// when the statement began, who asks, and what is computed of these. Of all others it is not known: `random()`,
+/// `gen_random_uuid()` and `nextval('s')` give each row its own.
+const ONE_TO_A_STATEMENT: [&str; 115] = [
+    "adddate",
+    "addtime",
+    "age",
+    "btrim",
+    "ceiling",
+    "char_length",
+    "character_length",
+    "chr",
+    "concat_ws",
+    "convert",
+    "convert_tz",
+    "curdate",
+    "current_catalog",
+    "current_database",
+    "current_date",
+    "current_role",
+    "current_schema",
+    "current_setting",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "curtime",
+    "database",
+    "date",
+    "date_add",
+    "date_bin",
+    "date_format",
+    "date_part",
+    "date_sub",
+    "date_trunc",
+    "datediff",
+    "datetime",
+    "day",
+    "dayofmonth",
+    "dayofweek",
+    "dayofyear",
+    "decode",
+    "div",
+    "encode",
+    "exp",
+    "format",
+    "from_days",
+    "from_unixtime",
+    "hex",
+    "hour",
+    "if",
+    "iif",
+    "initcap",
+    "instr",
+    "julianday",
+    "justify_days",
+    "justify_hours",
+    "justify_interval",
+    "last_day",
+    "left",
+    "ln",
+    "localtime",
+    "localtimestamp",
+    "locate",
+    "log",
+    "lpad",
+    "make_date",
+    "make_interval",
+    "make_time",
+    "make_timestamp",
+    "make_timestamptz",
+    "makedate",
+    "maketime",
+    "md5",
+    "minute",
+    "mod",
+    "month",
+    "now",
+    "pow",
+    "power",
+    "printf",
+    "quarter",
+    "repeat",
+    "reverse",
+    "right",
+    "rpad",
+    "second",
+    "session_user",
+    "sign",
+    "split_part",
+    "sqrt",
+    "statement_timestamp",
+    "str_to_date",
+    "strftime",
+    "strpos",
+    "subdate",
+    "substring",
+    "subtime",
+    "time",
+    "timestamp",
+    "timestampadd",
+    "timestampdiff",
+    "timezone",
+    "to_char",
+    "to_date",
+    "to_days",
+    "to_timestamp",
+    "transaction_timestamp",
+    "trunc",
+    "truncate",
+    "unhex",
+    "unix_timestamp",
+    "unixepoch",
+    "user",
+    "utc_date",
+    "utc_time",
+    "utc_timestamp",
+    "week",
+    "weekday",
+    "year",
+];
+
+/// Whether a function gives all rows of a statement one value where its arguments do.
+pub(crate) fn gives_one_value(function: &str) -> bool {
+    STEADY.contains(&function) || ONE_TO_A_STATEMENT.contains(&function)
+}
 
 /// One query that only reads.
 #[derive(Debug, Clone, Default)]
@@ -103,16 +229,16 @@ pub struct ReadTable {
     pub called: Name,
     /// Its schema, where it is said.
     pub schema: Option<Name>,
-    /// Its name.
+    /// The table's name, as the query writes it.
     pub name: Name,
 }
 
 /// A parameter with the column that it is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comparison {
-    /// The parameter.
+    /// The parameter's name, without the colon.
     pub parameter: String,
-    /// The column.
+    /// The column that it is compared with.
     pub column: ColumnRef,
     /// How the two stand.
     pub bound: ParameterBound,
@@ -190,8 +316,7 @@ fn parsed(sql: Sql) -> Result<SqlQuery, UnreadableSql> {
     let (has_only, tokens) = without_only(&sql);
     let parser = Parser::new(dialect.as_ref()).with_recursion_limit(DEPTH);
     let mut parser = parser.with_tokens_with_locations(tokens);
-    let statements = parser.parse_statements();
-    let mut statements = statements.map_err(syntax)?;
+    let mut statements = parser.parse_statements().map_err(syntax)?;
     let statement = match (statements.pop(), statements.pop()) {
         (Some(statement), None) => statement,
         (None, _) => return Err(UnreadableSql::NoQuery),
@@ -494,7 +619,7 @@ impl Visitor for QueryFacts {
     }
 
     fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
-        if let Some(test) = simple(expression, &self.read.sql) {
+        if let Some(test) = comparison(expression, &self.read.sql) {
             self.compared(&test);
         }
         let word = match expression {
@@ -562,7 +687,7 @@ impl QueryFacts {
         match test {
             ConditionTest::Compare { left, op, right } => {
                 let bound = match op {
-                    Comparator::Equal | Comparator::Same => ParameterBound::Equal,
+                    Comparator::Equal | Comparator::NotDistinct => ParameterBound::Equal,
                     Comparator::Greater => ParameterBound::Low(false),
                     Comparator::GreaterOrEqual => ParameterBound::Low(true),
                     Comparator::Less => ParameterBound::High(false),

@@ -1,4 +1,4 @@
-//! Statements of a workload: literals become parameters, and what a statement writes is told.
+//! Statements of a workload: literals become parameters, and what a statement writes is expected.
 
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
@@ -7,11 +7,13 @@ use sqlparser::ast::{
     VisitMut, VisitorMut,
 };
 use sqlparser::parser::Parser;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::UnreadableSql;
-use super::operand::{Name, names};
-use super::query::on_large_stack;
+use super::definition::literal_text;
+use super::operand::{Expression, Name, names};
+use super::query::{gives_one_value, on_large_stack};
 use super::text::{Sql, dialect};
 
 /// A query whose literals are parameters.
@@ -24,6 +26,8 @@ pub struct Parametrized {
     /// Columns that were compared with a list by IN, and are compared with one parameter now: the parameter, and how many
     /// values the list had.
     pub lists: Vec<(String, usize)>,
+    /// Parameters in the place of what the query computes of no column: the parameter, and what stood there.
+    pub computed: Vec<(String, String)>,
 }
 
 /// The value that stood in a query where a parameter stands now.
@@ -35,14 +39,21 @@ pub struct Example {
     pub value: String,
 }
 
-/// Puts a parameter in the place of each literal that a column is compared with in WHERE and ON, and one comparison in the
-/// place of each IN with a list. Literals stay where the query has parameters already: there they are meant.
+/// Puts a parameter in the place of each literal that a column is compared with in WHERE and ON, of each value that is computed
+/// of no column and is the same for all rows (`:at + 60`, `now() - interval '1 day'`, not `random()`), and, where `splits_lists`, one comparison in the place of each IN with
+/// a list. Literals stay where the query has parameters already: there they are meant. Parameters as drivers write them, `$1`
+/// and `?`, are called like the column that they are compared with, and `:p1` where they are compared with none.
 ///
 /// # Errors
 ///
 /// [`UnreadableSql`] where it is not one query that the parser takes.
-pub fn parametrized(text: &str, dbms: Dbms) -> Result<Parametrized, UnreadableSql> {
-    let sql = Sql::read(text, Some(dbms))?;
+pub fn parametrized(
+    text: &str,
+    dbms: Dbms,
+    splits_lists: bool,
+) -> Result<Parametrized, UnreadableSql> {
+    let (named, drivers) = with_named_parameters(text, dbms)?;
+    let sql = Sql::read(&named, Some(dbms))?;
     if let Some(refusal) = sql.refusal() {
         return Err(refusal);
     }
@@ -57,6 +68,14 @@ pub fn parametrized(text: &str, dbms: Dbms) -> Result<Parametrized, UnreadableSq
         let mut into = Replacing {
             dbms,
             keeps_literals: has_parameters,
+            splits_lists,
+            taken: sql
+                .parameters()
+                .iter()
+                .map(|one| one.name.clone())
+                .collect(),
+            drivers,
+            renamed: BTreeMap::new(),
             done: Parametrized::default(),
         };
         if let SetExpr::Select(select) = &mut *query.body {
@@ -71,10 +90,33 @@ pub fn parametrized(text: &str, dbms: Dbms) -> Result<Parametrized, UnreadableSq
                 into.condition(condition);
             }
         }
+        let _ = VisitMut::visit(&mut query, &mut Renaming(&into.renamed));
+        let renamed = |name: &String| into.renamed.get(name).unwrap_or(name).clone();
+        for (parameter, _) in &mut into.done.lists {
+            *parameter = renamed(parameter);
+        }
         into.done.sql = query.to_string();
         Ok(into.done)
     })
     .unwrap_or_else(|| Err(failed()))
+}
+
+/// The same with `:p1` in the place of parameters as drivers write them, and these names.
+fn with_named_parameters(text: &str, dbms: Dbms) -> Result<(String, Vec<String>), UnreadableSql> {
+    let mut named = text.to_owned();
+    let mut names = Vec::new();
+    let foreign = Sql::read(text, Some(dbms))?.foreign();
+    for (at, parameter) in foreign.iter().enumerate().rev() {
+        let said = parameter.name.trim_start_matches(['$', '?', ':', '@']);
+        let name = if said.is_empty() {
+            format!("p{}", at + 1)
+        } else {
+            format!("p{said}")
+        };
+        named.replace_range(parameter.span.clone(), &format!(":{name}"));
+        names.push(name);
+    }
+    Ok((named, names))
 }
 
 fn statements(sql: &Sql, dbms: Dbms) -> Result<Vec<Statement>, UnreadableSql> {
@@ -96,7 +138,29 @@ fn condition_of(join: &mut JoinOperator) -> Option<&mut Expr> {
 struct Replacing {
     dbms: Dbms,
     keeps_literals: bool,
+    splits_lists: bool,
+    taken: Vec<String>,
+    /// Parameters that a driver wrote without a name.
+    drivers: Vec<String>,
+    /// What they are called.
+    renamed: BTreeMap<String, String>,
     done: Parametrized,
+}
+
+/// Gives parameters their names.
+struct Renaming<'n>(&'n BTreeMap<String, String>);
+
+impl VisitorMut for Renaming<'_> {
+    type Break = ();
+    fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+        if let Expr::Value(value) = expression
+            && let Value::Placeholder(name) = &mut value.value
+            && let Some(renamed) = self.0.get(name.trim_start_matches(':'))
+        {
+            *name = format!(":{renamed}");
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 impl Replacing {
@@ -116,8 +180,7 @@ impl Replacing {
                 expr,
                 list,
                 negated: false,
-            } => self.list(expr.clone(), list.clone(), expression),
-            _ if self.keeps_literals => {}
+            } if self.splits_lists => self.list(expr.clone(), list.clone(), expression),
             Expr::BinaryOp { left, op, right } => {
                 let suffix = match op {
                     BinaryOperator::Eq => "",
@@ -126,14 +189,14 @@ impl Replacing {
                     _ => return,
                 };
                 if let Some(column) = column(left) {
-                    self.literal(right, &format!("{column}{suffix}"));
+                    self.value(right, &format!("{column}{suffix}"));
                 } else if let Some(column) = column(right) {
                     let suffix = match suffix {
                         "_until" => "_from",
                         "_from" => "_until",
                         other => other,
                     };
-                    self.literal(left, &format!("{column}{suffix}"));
+                    self.value(left, &format!("{column}{suffix}"));
                 }
             }
             Expr::Between {
@@ -143,8 +206,8 @@ impl Replacing {
                 high,
             } => {
                 if let Some(column) = column(expr) {
-                    self.literal(low, &format!("{column}_from"));
-                    self.literal(high, &format!("{column}_until"));
+                    self.value(low, &format!("{column}_from"));
+                    self.value(high, &format!("{column}_until"));
                 }
             }
             Expr::Like {
@@ -155,7 +218,10 @@ impl Replacing {
                 escape_char: None,
             } => {
                 if let Some(column) = column(expr) {
-                    self.prefix(pattern, &column);
+                    self.rename(pattern, &column);
+                    if !self.keeps_literals {
+                        self.prefix(pattern, &column);
+                    }
                 }
             }
             _ => {}
@@ -197,6 +263,9 @@ impl Replacing {
             return;
         }
         let count = list.len();
+        if let Some(first) = list.first() {
+            self.rename(first, &column);
+        }
         let Some(mut first) = list.into_iter().next() else {
             return;
         };
@@ -219,8 +288,40 @@ impl Replacing {
         self.done.lists.push((parameter, count));
     }
 
-    fn literal(&mut self, at: &mut Expr, wanted: &str) {
-        if text(at).is_some() {
+    /// Calls a parameter that a driver wrote like the column that it is compared with.
+    fn rename(&mut self, at: &Expr, wanted: &str) {
+        let inner = match at {
+            Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => Some(&**inner),
+            Expr::Function(function) => match super::operand::arguments(function).as_slice() {
+                [one] => Some(*one),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(inner) = inner {
+            self.rename(inner, wanted);
+        } else if let Expr::Value(value) = at
+            && let Value::Placeholder(name) = &value.value
+            && let Some(own) = name.strip_prefix(':').map(str::to_owned)
+            && self.drivers.contains(&own)
+            && !self.renamed.contains_key(&own)
+        {
+            let name = self.name(wanted);
+            self.taken.push(name.clone());
+            self.renamed.insert(own, name);
+        }
+    }
+
+    /// What a column is compared with.
+    fn value(&mut self, at: &mut Expr, wanted: &str) {
+        self.rename(at, wanted);
+        if is_computed(at) {
+            let name = self.name(wanted);
+            let said = at.to_string();
+            *at = Expr::Value(Value::Placeholder(format!(":{name}")).into());
+            self.taken.push(name.clone());
+            self.done.computed.push((name, said));
+        } else if !self.keeps_literals && text(at).is_some() {
             let name = self.name(wanted);
             self.literal_as(at, name);
         }
@@ -243,12 +344,46 @@ impl Replacing {
         }
         let is_taken = |name: &str| {
             let mut examples = self.done.examples.iter();
-            examples.any(|example| example.parameter == name)
+            let is_example = examples.any(|example| example.parameter == name);
+            is_example || self.taken.iter().any(|taken| taken == name)
         };
         let numbered = (2..).map(|number| format!("{plain}_{number}"));
         let mut names = std::iter::once(plain.clone()).chain(numbered);
         names.find(|name| !is_taken(name)).unwrap_or(plain)
     }
+}
+
+/// Whether it is computed of no column, once for all rows: neither a literal or a parameter, nor one of them in lower case.
+fn is_computed(expression: &Expr) -> bool {
+    struct Columns;
+    impl sqlparser::ast::Visitor for Columns {
+        type Break = ();
+        fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
+            match expression {
+                Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(()),
+                Expr::Function(function)
+                    if !gives_one_value(&function.name.to_string().to_lowercase()) =>
+                {
+                    ControlFlow::Break(())
+                }
+                _ => ControlFlow::Continue(()),
+            }
+        }
+        fn pre_visit_query(&mut self, _: &sqlparser::ast::Query) -> ControlFlow<()> {
+            ControlFlow::Break(())
+        }
+    }
+    let is_plain = match expression {
+        Expr::Nested(inner) => !is_computed(inner),
+        Expr::Value(_) => true,
+        Expr::Function(function) => {
+            let name = function.name.to_string().to_lowercase();
+            matches!(&*name, "lower" | "upper" | "any" | "all" | "some")
+        }
+        Expr::AnyOp { .. } | Expr::AllOp { .. } | Expr::Tuple(_) | Expr::Array(_) => true,
+        other => text(other).is_some(),
+    };
+    !is_plain && sqlparser::ast::Visit::visit(expression, &mut Columns).is_continue()
 }
 
 fn expression(text: &str, dbms: Dbms) -> Option<Expr> {
@@ -277,19 +412,13 @@ fn column(expression: &Expr) -> Option<String> {
 fn text(expression: &Expr) -> Option<String> {
     match expression {
         Expr::Nested(inner) => text(inner),
-        Expr::Value(value) => match &value.value {
-            Value::Number(number, _) => Some(number.clone()),
-            Value::Boolean(value) => Some(value.to_string()),
-            Value::Null | Value::Placeholder(_) => None,
-            other => other.clone().into_string(),
-        },
+        Expr::Value(value) => literal_text(&value.value),
         Expr::TypedString(typed) => typed.value.value.clone().into_string(),
         Expr::UnaryOp {
             op: UnaryOperator::Minus,
             expr,
         } => Some(format!("-{}", text(expr)?)),
         // `lower('X')` is compared as it is.
-        Expr::Function(_) => None,
         _ => None,
     }
 }
@@ -305,6 +434,7 @@ pub fn qualified(
 ) -> Option<String> {
     struct Renaming<'o> {
         owner: &'o dyn Fn(Option<&str>, &str) -> Option<String>,
+        dbms: Dbms,
         depth: usize,
     }
     impl VisitorMut for Renaming<'_> {
@@ -327,13 +457,23 @@ pub fn qualified(
                 _ => return ControlFlow::Continue(()),
             };
             if let Some(owner) = (self.owner)(said.as_deref(), &name.value) {
-                *expression = Expr::CompoundIdentifier(vec![Ident::new(owner), name]);
+                let written = crate::identifier(&owner, self.dbms);
+                let quote = written.chars().next().filter(|_| written != owner);
+                let owner = match quote {
+                    Some(quote) => Ident::with_quote(quote, owner),
+                    None => Ident::new(owner),
+                };
+                *expression = Expr::CompoundIdentifier(vec![owner, name]);
             }
             ControlFlow::Continue(())
         }
     }
     let mut read = expression(condition, dbms)?;
-    let mut renaming = Renaming { owner, depth: 0 };
+    let mut renaming = Renaming {
+        owner,
+        dbms,
+        depth: 0,
+    };
     let _ = read.visit(&mut renaming);
     Some(read.to_string())
 }
@@ -360,6 +500,10 @@ pub struct WriteStatement {
     pub table: Name,
     /// The columns that an UPDATE sets.
     pub columns: Vec<String>,
+    /// Those that it computes from what they were: `n = n + 1`.
+    pub from_itself: Vec<String>,
+    /// The columns that its WHERE holds equal to something.
+    pub found_by: Vec<String>,
 }
 
 /// Reads an INSERT, UPDATE or DELETE of one table; `None` for anything else, and where the parser does not take it.
@@ -369,27 +513,47 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
     on_large_stack(move || {
         let mut statements = statements(&sql, dbms).ok()?;
         let statement = statements.pop().filter(|_| statements.is_empty())?;
-        let (kind, table, columns) = match &statement {
+        let mut from_itself = Vec::new();
+        let (kind, table, columns, condition) = match &statement {
             Statement::Insert(insert) => match &insert.table {
-                TableObject::TableName(name) => (WriteKind::Insert, name, Vec::new()),
+                TableObject::TableName(name) => (WriteKind::Insert, name, Vec::new(), None),
                 _ => return None,
             },
             Statement::Update(update) => {
                 let set = update.assignments.iter();
                 let set = set.filter_map(|one| match &one.target {
-                    AssignmentTarget::ColumnName(name) => names(name, Some(dbms))?.pop(),
+                    AssignmentTarget::ColumnName(name) => {
+                        Some((names(name, Some(dbms))?.pop()?, &one.value))
+                    }
                     AssignmentTarget::Tuple(_) => None,
                 });
-                let set = set.map(|name| name.text).collect();
-                (WriteKind::Update, named(&update.table)?, set)
+                let set: Vec<(Name, &Expr)> = set.collect();
+                let own = set.iter().filter(|(name, value)| {
+                    let mut columns = Expression::of(*value, &sql).columns.into_iter();
+                    columns.any(|column| column.name.is(&name.text))
+                });
+                from_itself = own.map(|(name, _)| name.text.clone()).collect();
+                let set = set.into_iter().map(|(name, _)| name.text).collect();
+                let table = named(&update.table)?;
+                (WriteKind::Update, table, set, update.selection.as_ref())
             }
             Statement::Delete(delete) => {
                 let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) =
                     &delete.from;
-                (WriteKind::Delete, named(from.first()?)?, Vec::new())
+                let table = named(from.first()?)?;
+                (
+                    WriteKind::Delete,
+                    table,
+                    Vec::new(),
+                    delete.selection.as_ref(),
+                )
             }
             _ => return None,
         };
+        let mut found_by = Vec::new();
+        if let Some(condition) = condition {
+            equal_columns(condition, &mut found_by);
+        }
         let mut parts = names(table, Some(dbms))?;
         let table = parts.pop()?;
         Some(WriteStatement {
@@ -397,9 +561,37 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             schema: parts.pop(),
             table,
             columns,
+            from_itself,
+            found_by,
         })
     })
     .flatten()
+}
+
+/// The columns that an expression holds equal to what is no column.
+fn equal_columns(expression: &Expr, into: &mut Vec<String>) {
+    match expression {
+        Expr::Nested(inner) => equal_columns(inner, into),
+        Expr::BinaryOp {
+            left,
+            op: BinaryOperator::And,
+            right,
+        } => {
+            equal_columns(left, into);
+            equal_columns(right, into);
+        }
+        Expr::BinaryOp {
+            left,
+            op: BinaryOperator::Eq,
+            right,
+        } => {
+            let sides = [column(left), column(right)];
+            if let [Some(name), None] | [None, Some(name)] = sides {
+                into.push(name);
+            }
+        }
+        _ => {}
+    }
 }
 
 fn named(table: &TableWithJoins) -> Option<&ObjectName> {
@@ -416,7 +608,7 @@ mod tests {
     #[test]
     fn literals_beside_columns_become_parameters() {
         let read = |sql: &str| {
-            let read = parametrized(sql, Dbms::Postgres).unwrap();
+            let read = parametrized(sql, Dbms::Postgres, true).unwrap();
             let examples = read.examples.iter();
             let examples = examples.map(|one| format!("{}={}", one.parameter, one.value));
             (read.sql.clone(), examples.collect::<Vec<_>>().join(" "))
@@ -446,8 +638,46 @@ mod tests {
             "SELECT 1 FROM t WHERE a LIKE :a || '%' AND b LIKE '%x' AND c = :c"
         );
         assert_eq!(examples, "a=ab c=1");
-        let lists = parametrized("SELECT 1 FROM t WHERE c IN (1, 2)", Dbms::Mysql).unwrap();
+        let lists = parametrized("SELECT 1 FROM t WHERE c IN (1, 2)", Dbms::Mysql, true).unwrap();
         assert_eq!(lists.lists, [("c".to_owned(), 2)]);
+        let whole = parametrized("SELECT 1 FROM t WHERE c IN (1, 2)", Dbms::Mysql, false).unwrap();
+        assert!(whole.lists.is_empty() && whole.sql.ends_with("IN (1, 2)"));
+        // What is computed of no column is handed in; a text in lower case is not, and drivers' parameters get names.
+        let computed = |sql: &str| {
+            let read = parametrized(sql, Dbms::Postgres, true).unwrap();
+            (read.sql, read.computed)
+        };
+        let (sql, handed) = computed(
+            "SELECT 1 FROM t WHERE a > now() - interval '1 day' AND b = $1 + 60 AND lower(c) = lower($2) AND d = e + 1",
+        );
+        assert_eq!(
+            sql,
+            "SELECT 1 FROM t WHERE a > :a_from AND b = :b AND lower(c) = lower(:c) AND d = e + 1"
+        );
+        let handed: Vec<String> = handed
+            .into_iter()
+            .map(|(name, text)| format!("{name}={text}"))
+            .collect();
+        assert_eq!(handed, ["a_from=now() - INTERVAL '1 day'", "b=:p1 + 60"]);
+        // What may be another value for each row is no value that could be handed in.
+        for drawn in [
+            "a > random()",
+            "a > 1 + random()",
+            "a = gen_random_uuid()",
+            "a = nextval('s')",
+            "a BETWEEN random() AND clock_timestamp()",
+            "a > app.limit_of(5)",
+        ] {
+            let sql = format!("SELECT 1 FROM t WHERE {drawn}");
+            assert_eq!(computed(&sql).1, [], "{drawn}");
+        }
+        let drivers = "SELECT a, ? FROM t WHERE b = ? AND c IN (?, ?) AND d >= ? AND d < ? LIMIT ?";
+        let read = parametrized(drivers, Dbms::Mysql, true).unwrap();
+        assert_eq!(
+            read.sql,
+            "SELECT a, :p1 FROM t WHERE b = :b AND c = :c AND d >= :d_from AND d < :d_until LIMIT :p7"
+        );
+        assert_eq!(read.lists, [("c".to_owned(), 2)]);
     }
 
     #[test]
@@ -456,21 +686,24 @@ mod tests {
             write_statement(sql, Dbms::Postgres)
                 .map(|read| (read.kind, read.table.text, read.columns.join(" ")))
         };
-        let told =
+        let expected =
             |kind, table: &str, columns: &str| Some((kind, table.to_owned(), columns.to_owned()));
         assert_eq!(
             read("INSERT INTO s.t (a) VALUES (:a)"),
-            told(WriteKind::Insert, "t", "")
+            expected(WriteKind::Insert, "t", "")
         );
         assert_eq!(
             read("UPDATE t SET a = 1, b = :b WHERE c = 2"),
-            told(WriteKind::Update, "t", "a b")
+            expected(WriteKind::Update, "t", "a b")
         );
         assert_eq!(
             read("DELETE FROM t WHERE a = 1"),
-            told(WriteKind::Delete, "t", "")
+            expected(WriteKind::Delete, "t", "")
         );
         assert_eq!(read("SELECT 1"), None);
+        let counts = "UPDATE t SET a = a + 1, b = coalesce(t.b, 0) + :n, c = d + 1 WHERE id = 2";
+        let counts = write_statement(counts, Dbms::Postgres).unwrap();
+        assert_eq!(counts.from_itself, ["a", "b"]);
     }
 
     #[test]

@@ -6,10 +6,10 @@ use sqlparser::ast::{
 };
 
 use super::condition::{Condition, ConditionTest, conditions};
-use super::operand::{Name, Operand, names};
+use super::operand::{ColumnRef, Name, Operand, names};
 use super::text::Sql;
 
-/// One SELECT.
+/// One SELECT of a query, as far as it is understood.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Select {
     /// `SELECT DISTINCT`, `SELECT DISTINCT ON (…)`.
@@ -20,9 +20,11 @@ pub struct Select {
     pub outputs: Vec<SelectOutput>,
     /// What each row of the result meets: WHERE, and ON of joins that leave out what does not meet it.
     pub conditions: Vec<Condition>,
-    /// GROUP BY.
+    /// Whether it has GROUP BY.
     pub groups: bool,
-    /// HAVING.
+    /// What it groups by, where that is nothing but columns.
+    pub grouped_by: Option<Vec<ColumnRef>>,
+    /// Whether it has HAVING.
     pub having: bool,
     /// What was read and is told nowhere else, in words of SQL.
     pub strange: Vec<&'static str>,
@@ -48,7 +50,7 @@ pub enum RelationSource {
     Table {
         /// Its schema, where it is said.
         schema: Option<Name>,
-        /// Its name.
+        /// The table's name, as the query writes it.
         name: Name,
     },
     /// A query of the WITH.
@@ -97,6 +99,13 @@ impl Select {
             groups: match &select.group_by {
                 GroupByExpr::Expressions(by, modifiers) => !by.is_empty() || !modifiers.is_empty(),
                 GroupByExpr::All(_) => true,
+            },
+            grouped_by: match &select.group_by {
+                GroupByExpr::Expressions(by, modifiers) if modifiers.is_empty() => {
+                    let columns = by.iter().map(|one| Operand::of(one, sql).column().cloned());
+                    columns.collect()
+                }
+                _ => None,
             },
             having: select.having.is_some(),
             ..Self::default()
@@ -160,6 +169,12 @@ impl SelectReader<'_> {
             ) {
                 let held = self.read.conditions.split_off(of);
                 let before = self.read.relations.get_mut(begin..this).unwrap_or_default();
+                // They are there or missing as one, which nothing else tells.
+                if before.len() > 1 {
+                    self.read
+                        .strange
+                        .push("a RIGHT or FULL JOIN of several tables");
+                }
                 for relation in before.iter_mut() {
                     relation.may_be_missing = true;
                 }
@@ -244,6 +259,9 @@ impl SelectReader<'_> {
                 self.tables(table_with_joins);
                 // Its ON leaves rows out only where this join does.
                 if join != SelectJoin::Inner {
+                    if !table_with_joins.joins.is_empty() {
+                        self.read.strange.push("an outer join of joined tables");
+                    }
                     let held = self.read.conditions.split_off(of);
                     if let Some(last) = self.read.relations.last_mut() {
                         last.on.extend(held);

@@ -56,7 +56,7 @@ fn condition(condition: &Condition) -> String {
         ConditionTest::Compare { left, op, right } => {
             let op = match op {
                 Comparator::Equal => "=",
-                Comparator::Same => "same",
+                Comparator::NotDistinct => "same",
                 Comparator::NotEqual => "<>",
                 Comparator::Less => "<",
                 Comparator::LessOrEqual => "<=",
@@ -194,12 +194,12 @@ fn queries_are_understood_as_what_they_are() {
         (
             Postgres,
             "SELECT a.id FROM a JOIN b ON a.id = b.id RIGHT JOIN c ON b.id = c.id",
-            "a.id from a?, b? on(a.id = b.id), c on(b.id = c.id) where ",
+            "a.id from a?, b? on(a.id = b.id), c on(b.id = c.id) where  !a RIGHT or FULL JOIN of several tables",
         ),
         (
             Postgres,
             "SELECT 1 FROM a LEFT JOIN (b JOIN c ON b.i = c.i) ON a.i = b.i, d",
-            "1 from a, b? on(a.i = b.i), c? on(b.i = c.i), d where ",
+            "1 from a, b? on(a.i = b.i), c? on(b.i = c.i), d where  !an outer join of joined tables",
         ),
         (
             Postgres,

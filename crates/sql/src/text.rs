@@ -11,7 +11,7 @@ use super::UnreadableSql;
 
 /// A use of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parameter {
+pub struct SqlParameter {
     /// Without the colon.
     pub name: String,
     /// Bytes of the text, with the colon.
@@ -23,7 +23,7 @@ pub struct Parameter {
 pub struct Sql {
     text: String,
     dbms: Option<Dbms>,
-    parameters: Vec<Parameter>,
+    parameters: Vec<SqlParameter>,
     tokens: Vec<TokenWithSpan>,
     places: ByteOffsets,
 }
@@ -73,7 +73,7 @@ impl Sql {
                 token: Token::Placeholder(format!(":{name}")),
                 span,
             });
-            parameters.extend(places.range(span).map(|span| Parameter { name, span }));
+            parameters.extend(places.range(span).map(|span| SqlParameter { name, span }));
         }
         Ok(Self {
             text: text.to_owned(),
@@ -86,7 +86,7 @@ impl Sql {
 
     /// All uses of parameters, in the order in which they stand there.
     #[must_use]
-    pub fn parameters(&self) -> &[Parameter] {
+    pub fn parameters(&self) -> &[SqlParameter] {
         &self.parameters
     }
 
@@ -94,7 +94,7 @@ impl Sql {
     pub fn fill(&self, with: &dyn Fn(&str) -> Option<String>) -> String {
         let mut filled = String::with_capacity(self.text.len());
         let mut from = 0;
-        for Parameter { name, span } in &self.parameters {
+        for SqlParameter { name, span } in &self.parameters {
             if let Some(value) = with(name) {
                 filled.push_str(self.text.get(from..span.start).unwrap_or_default());
                 // Behind a minus that of the number would begin a comment.
@@ -144,7 +144,7 @@ impl Sql {
     }
 
     /// Parameters as drivers write them, `$1`, `?`, `@name`: as they are written.
-    pub fn foreign(&self) -> Vec<Parameter> {
+    pub fn foreign(&self) -> Vec<SqlParameter> {
         let next = self.tokens.iter().skip(1).map(Some).chain([None]);
         let tokens = self.tokens.iter().zip(next);
         let found = tokens.filter_map(|(TokenWithSpan { token, span }, next)| {
@@ -168,7 +168,7 @@ impl Sql {
                 _ => return None,
             };
             let span = self.range(Span::new(span.start, end));
-            Some(Parameter { name, span })
+            Some(SqlParameter { name, span })
         });
         found.collect()
     }

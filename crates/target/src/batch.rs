@@ -111,11 +111,14 @@ impl Batch {
     /// The DynamoDB JSON of one request's item or key; nothing where there is no such request.
     #[must_use]
     pub fn json(&self, index: usize) -> &str {
-        let json = self.spans.get(index).and_then(|span| {
-            let bytes = self.text.bytes().get(span.clone())?;
-            std::str::from_utf8(bytes).ok()
-        });
-        json.unwrap_or_default()
+        std::str::from_utf8(self.json_bytes(index)).unwrap_or_default()
+    }
+
+    /// The same as bytes, which are not looked at once more.
+    pub(super) fn json_bytes(&self, index: usize) -> &[u8] {
+        let span = self.spans.get(index).cloned();
+        let bytes = span.and_then(|span| self.text.bytes().get(span));
+        bytes.unwrap_or_default()
     }
 
     /// A batch of some of the requests, in the order of the indices.

@@ -52,7 +52,7 @@ impl Batcher {
     pub fn push(&mut self, entry: BatchEntry, write: impl FnOnce(&mut String)) -> Option<Batch> {
         let fits = self.batch.len() < self.limit.items
             && self.fits(entry.units)
-            && !self.fingerprints.contains(&entry.fingerprint);
+            && self.fingerprints.insert(entry.fingerprint);
         let mut full = if fits { None } else { self.finish() };
         if self.batch.is_empty() {
             let entries = self.limit.items.min(FEW);
@@ -66,7 +66,9 @@ impl Batcher {
             full = self.finish();
             self.batch = last;
         }
-        self.fingerprints.insert(entry.fingerprint);
+        if !fits || full.is_some() {
+            self.fingerprints.insert(entry.fingerprint);
+        }
         self.units = self.units.saturating_add(entry.units);
         match full {
             None if self.batch.len() >= self.limit.items => self.finish(),

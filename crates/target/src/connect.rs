@@ -13,11 +13,7 @@ use super::{Result, Target, dynamodb, local};
 /// [`TargetError`] with the code `Region`, `Credentials`, `Connection` or `File`.
 pub async fn connect(spec: &TargetSpec) -> Result<Arc<dyn Target>> {
     Ok(Arc::new(match spec {
-        TargetSpec::Dynamodb {
-            endpoint_url: url,
-            profile,
-            region,
-        } => dynamodb::open(url.as_deref(), profile.as_deref(), region.as_deref()).await?,
+        TargetSpec::Dynamodb(options) => dynamodb::open(options).await?,
         TargetSpec::Local { file } => local::open(file.as_deref()).await?,
     }))
 }

@@ -29,6 +29,7 @@ mod local;
 pub mod parts;
 pub mod private;
 pub mod retry;
+pub mod s3;
 mod spec;
 pub mod throttle;
 
@@ -37,8 +38,9 @@ pub use batch::{Action, Batch, BatchEntry};
 pub use batcher::Batcher;
 pub use compare::{Difference, DifferenceWeight, compare};
 pub use connect::connect;
+pub use dynamodb::{RouteProgress, RouteStatus, ServiceLoad, TableRoutes};
 pub use error::{ErrorClass, TargetError, TargetErrorKind, Throttle};
-pub use spec::{SpecError, TargetSpec};
+pub use spec::{ServiceOptions, SpecError, TargetSpec};
 
 use std::fmt;
 use std::sync::Arc;

@@ -6,22 +6,26 @@ use std::path::PathBuf;
 use dynafold_format::address::{self, Unsafe};
 
 /// Which target is meant.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TargetSpec {
     /// DynamoDB, or anything else that speaks its protocol.
-    Dynamodb {
-        /// Another endpoint than the region's own.
-        endpoint_url: Option<String>,
-        /// The profile of the AWS configuration files.
-        profile: Option<String>,
-        /// The region, before the environment's and the profile's.
-        region: Option<String>,
-    },
+    Dynamodb(ServiceOptions),
     /// The embedded engine.
     Local {
         /// Its file; in memory where there is none.
         file: Option<PathBuf>,
     },
+}
+
+/// Where a service of AWS is, and as whom it is asked. What is not said is the environment's and the profile's.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct ServiceOptions {
+    /// Another endpoint than the region's own.
+    pub endpoint_url: Option<String>,
+    /// The profile of the AWS configuration files.
+    pub profile: Option<String>,
+    /// The region.
+    pub region: Option<String>,
 }
 
 /// Why the words for a target are none.
@@ -41,7 +45,7 @@ pub enum SpecError {
     Url(String),
     /// When the endpoint is not an HTTP URL. The URL, without secrets.
     #[error("`{0}` is not an endpoint; it begins with http:// or https:// and names a host")]
-    Endpoint(String),
+    Endpoint(String, #[source] Option<url::ParseError>),
     /// When the endpoint's URL holds a user or a password, which the protocol has no use for.
     #[error(
         "the endpoint URL must not hold a user or a password; credentials come from the AWS chain"
@@ -67,11 +71,11 @@ impl TargetSpec {
         let file = match text.split_once(':') {
             None if text == "dynamodb" => {
                 endpoint_url.map(check_endpoint).transpose()?;
-                return Ok(Self::Dynamodb {
+                return Ok(Self::Dynamodb(ServiceOptions {
                     endpoint_url: endpoint_url.map(str::to_owned),
                     profile: profile.map(str::to_owned),
                     region: region.map(str::to_owned),
-                });
+                }));
             }
             None if text == "local" => None,
             Some(("local", "")) => return Err(SpecError::NoFile),
@@ -97,29 +101,23 @@ impl TargetSpec {
     }
 }
 
-impl fmt::Debug for TargetSpec {
+impl fmt::Debug for ServiceOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Dynamodb {
-                endpoint_url,
-                profile,
-                region,
-            } => f
-                .debug_struct("Dynamodb")
-                .field("endpoint_url", &endpoint_url.as_deref().map(address::shown))
-                .field("profile", profile)
-                .field("region", region)
-                .finish(),
-            Self::Local { file } => f.debug_struct("Local").field("file", file).finish(),
-        }
+        let endpoint_url = self.endpoint_url.as_deref().map(address::shown);
+        f.debug_struct("ServiceOptions")
+            .field("endpoint_url", &endpoint_url)
+            .field("profile", &self.profile)
+            .field("region", &self.region)
+            .finish()
     }
 }
 
 /// Refuses what is no endpoint.
 pub(super) fn check_endpoint(text: &str) -> Result<url::Url, SpecError> {
-    let url = url::Url::parse(text).map_err(|_| SpecError::Endpoint(address::shown(text)))?;
+    let url = url::Url::parse(text)
+        .map_err(|error| SpecError::Endpoint(address::shown(text), Some(error)))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(SpecError::Endpoint(address::shown(text)));
+        return Err(SpecError::Endpoint(address::shown(text), None));
     }
     // A bare `/` in a password makes the rest of it a part of the path.
     let is_split = url.path().contains('@');
@@ -137,11 +135,11 @@ mod tests {
     fn the_three_targets_are_read() {
         assert_eq!(
             TargetSpec::parse("dynamodb", None, Some("dev"), Some("eu-west-1")),
-            Ok(TargetSpec::Dynamodb {
+            Ok(TargetSpec::Dynamodb(ServiceOptions {
                 endpoint_url: None,
                 profile: Some("dev".to_owned()),
                 region: Some("eu-west-1".to_owned()),
-            })
+            }))
         );
         assert_eq!(
             TargetSpec::parse("local", None, None, None),
@@ -196,11 +194,10 @@ mod tests {
 
     #[test]
     fn no_password_is_shown() {
-        let spec = TargetSpec::Dynamodb {
+        let spec = TargetSpec::Dynamodb(ServiceOptions {
             endpoint_url: Some("http://me:geheim@host:8000/?token=geheim".to_owned()),
-            profile: None,
-            region: None,
-        };
+            ..ServiceOptions::default()
+        });
         assert!(!format!("{spec:?}").contains("geheim"), "{spec:?}");
         let error = TargetSpec::parse("postgres://me:geheim@host/db", None, None, None);
         assert!(!error.unwrap_err().to_string().contains("geheim"));

@@ -7,13 +7,13 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::output::OutputStreams;
-use super::{Outcome, carry_out, init};
+use super::{Outcome, carry_out, files};
 use crate::format::shell_word;
 use crate::source::sqlite;
 
 const SCHEMA: &str = include_str!("../../../migrations/sqlite/20260101000001_personalization.sql");
 const ROWS: &str = include_str!("rows.sql");
-const MAPPING: &str = include_str!("../../../mappings/personalization.yaml");
+const WORKLOAD: &str = include_str!("workload.sql");
 
 /// The access pattern that is asked, and what for: the settings of a user at a service.
 const SETTINGS: &str = "findPersonalByUserIdAndService --userId 1 --service startzum";
@@ -31,20 +31,30 @@ pub(in crate::cli) struct Demo {
 
 pub(super) async fn run(arguments: Demo, output: &OutputStreams) -> Result<Outcome, Failure> {
     let folder = arguments.folder;
-    std::fs::create_dir_all(&folder).map_err(|error| {
-        Failure::failed(format!("cannot make the folder `{}`", folder.display())).with_cause(&error)
-    })?;
+    files::make_folder(&folder)?;
     let paths = Paths {
         source: folder.join("portal.db"),
+        workload: folder.join("portal.sql"),
         mapping: folder.join("portal.yaml"),
+        report: folder.join("portal.design.json"),
         table: folder.join("portal.ddb"),
     };
     prepare(&paths, output).await?;
+    // One that is there may have been edited, and may ask otherwise.
+    let is_proposed = !paths.mapping.exists();
+    if is_proposed {
+        files::delete(&paths.report)?;
+    }
+    let report = paths.report.display().to_string();
     let mapping = paths.mapping.display().to_string();
+    let workload = paths.workload.display().to_string();
     let source = format!("sqlite:{}", paths.source.display());
     let target = format!("local:{}", paths.table.display());
     let (from, to) = (["--source", &source], ["--target", &target]);
     let inspect = [&["inspect"], &from[..]].concat();
+    let weigh = [&["design"], &from[..], &["--workload", &workload]].concat();
+    let design = [&weigh[..], &["-o", &mapping, "--report", &report]].concat();
+    let compare = [&weigh[..], &["--compare", &mapping]].concat();
     let check = [&["check", &mapping], &from[..]].concat();
     let preview = [&["preview", &mapping], &from[..]].concat();
     let migrate = [&["migrate", &mapping], &from[..], &to[..]].concat();
@@ -52,6 +62,12 @@ pub(super) async fn run(arguments: Demo, output: &OutputStreams) -> Result<Outco
 
     let related = "What is there, and how is it related?";
     step(output, related, &inspect).await?;
+    if is_proposed {
+        let serves = "Which table serves the SQL of its application, and for how much?";
+        step(output, serves, &design).await?;
+    } else {
+        output.note(&format!("{mapping} exists already and stays as it is"));
+    }
     let holds = "Does the mapping hold against the schema and DynamoDB's rules?";
     step(output, holds, &check).await?;
     let items = [&preview[..], &["--limit", "3"]].concat();
@@ -64,24 +80,28 @@ pub(super) async fn run(arguments: Demo, output: &OutputStreams) -> Result<Outco
     let answers = "Prove that it answers what the database answers.";
     let patterns = [&verify[..], &["--patterns"]].concat();
     let answered = step(output, answers, &patterns).await?;
-    // A mapping that was edited may ask otherwise.
-    if std::fs::read_to_string(&paths.mapping).is_ok_and(|text| text == MAPPING) {
+    if is_proposed {
         let settings: Vec<&str> = SETTINGS.split(' ').collect();
         let query = [&["query", &mapping], &settings[..], &to[..]].concat();
         step(output, "Ask it.", &query).await?;
     }
     let place = folder.display().to_string();
-    let docs = [&["docs", &mapping], &from[..], &["-o", &place]].concat();
+    let mut docs = [&["docs", &mapping], &from[..], &["-o", &place]].concat();
+    if is_proposed {
+        docs.extend(["--proposal", &report]);
+    }
     step(output, "Write it down, for others to read.", &docs).await?;
     output.text(&format!(
         "\nAll of this is in {place}. Try next:\n\
          \x20 open {} in a browser\n\
          \x20 edit {mapping} and run `{}` again\n\
-         \x20 {} --items PERSONAL --limit 10\n\
+         \x20 {}\n\
+         \x20 {} --items PERSONAL_SETTINGS --limit 10\n\
          \x20 {} --format mermaid\n\
-         \x20 dynafold init --source postgres://user@host/database   a starter mapping of your own\n",
+         \x20 dynafold init --source postgres://user@host/database   a first mapping of your own\n",
         paths.mapping.with_extension("html").display(),
         shown(&check),
+        shown(&compare),
         shown(&preview),
         shown(&inspect),
     ))?;
@@ -94,7 +114,9 @@ pub(super) async fn run(arguments: Demo, output: &OutputStreams) -> Result<Outco
 
 struct Paths {
     source: PathBuf,
+    workload: PathBuf,
     mapping: PathBuf,
+    report: PathBuf,
     table: PathBuf,
 }
 
@@ -116,7 +138,7 @@ fn shown(words: &[&str]) -> String {
     format!("dynafold {}", words.join(" "))
 }
 
-/// Makes the source and the mapping unless they are there: they may have been edited. The table
+/// Makes the source and the workload unless they are there: they may have been edited. The table
 /// is made anew.
 async fn prepare(paths: &Paths, output: &OutputStreams) -> Result<(), Failure> {
     let stays = |path: &Path| {
@@ -128,10 +150,10 @@ async fn prepare(paths: &Paths, output: &OutputStreams) -> Result<(), Failure> {
     } else {
         sqlite::create(&paths.source, &[SCHEMA, ROWS]).await?;
     }
-    if paths.mapping.exists() {
-        stays(&paths.mapping);
+    if paths.workload.exists() {
+        stays(&paths.workload);
     } else {
-        init::write(&paths.mapping, MAPPING)?;
+        files::write(&paths.workload, WORKLOAD)?;
     }
     if paths.table.exists() {
         output.note(&format!("{} is created again", paths.table.display()));
@@ -139,16 +161,7 @@ async fn prepare(paths: &Paths, output: &OutputStreams) -> Result<(), Failure> {
     for suffix in ["", "-wal", "-shm", "-journal"] {
         let mut name = paths.table.clone().into_os_string();
         name.push(suffix);
-        remove(Path::new(&name))?;
+        files::delete(Path::new(&name))?;
     }
     Ok(())
-}
-
-fn remove(file: &Path) -> Result<(), Failure> {
-    match std::fs::remove_file(file) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::failed(format!("cannot remove `{}`", file.display())).with_cause(&error))
-        }
-        _ => Ok(()),
-    }
 }

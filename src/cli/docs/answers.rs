@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 
 use crate::access::{end_of_range, moment, plan, recover};
 use crate::cli::failure::Failure;
+use crate::cli::format::printable;
 use crate::cli::query;
 use crate::document::{self, cells};
 use crate::dynamodb::{
@@ -286,7 +287,7 @@ fn example_answer(
     let mut is_cut = shorten(&mut request);
     let request = document::ExampleRequest {
         operation,
-        json: escaped(&format!("{request:#}")),
+        json: printable(&format!("{request:#}")).into_owned(),
         more: requests.len().saturating_sub(1),
     };
     document::ExampleAnswer {
@@ -304,16 +305,6 @@ fn example_answer(
         more: answer.more,
         units: answer.units,
     }
-}
-
-/// JSON in which signs that turn the writing round are escaped: nothing would end them there.
-fn escaped(json: &str) -> String {
-    let turns = |sign| matches!(sign, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let each = json.chars().map(|sign| match sign {
-        sign if turns(sign) => format!("\\u{:04x}", u32::from(sign)),
-        sign => sign.to_string(),
-    });
-    each.collect()
 }
 
 /// Cuts long texts of a request; whether there were any.
@@ -351,6 +342,6 @@ mod tests {
             "{}",
             text.len()
         );
-        assert_eq!(escaped("\"a\u{202e}b\u{2066}\""), "\"a\\u202eb\\u2066\"");
+        assert_eq!(printable("\"a\u{202e}b\u{2066}\""), "\"a\\u202eb\\u2066\"");
     }
 }

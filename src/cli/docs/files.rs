@@ -15,6 +15,7 @@ use crate::cli::failure::Failure;
 use crate::cli::format::printable;
 use crate::cli::output::OutputStreams;
 use crate::document::export::ExportFormat;
+use crate::target::private::if_there;
 
 /// How much of a file is looked into for a marker.
 const BEGINNING: u64 = 4 << 10;
@@ -33,6 +34,10 @@ pub(in crate::cli) enum DocsFormat {
     Workbench,
     /// The IAM policy to migrate, verify and query this table
     IamMigration,
+    /// The IAM policy of `migrate --route import:…`
+    IamImport,
+    /// The IAM policy of `migrate --route bulk:…`
+    IamBulk,
     /// The IAM policy of an application that uses the access patterns
     IamApplication,
 }
@@ -50,6 +55,8 @@ impl DocsFormat {
             Self::Terraform => "tf",
             Self::Workbench => "workbench.json",
             Self::IamMigration => "iam-migration.json",
+            Self::IamImport => "iam-import.json",
+            Self::IamBulk => "iam-bulk.json",
             Self::IamApplication => "iam-application.json",
         }
     }
@@ -71,6 +78,8 @@ impl DocsFormat {
             Self::Terraform => Some(ExportFormat::Terraform),
             Self::Workbench => Some(ExportFormat::Workbench),
             Self::IamMigration => Some(ExportFormat::IamMigration),
+            Self::IamImport => Some(ExportFormat::IamImport),
+            Self::IamBulk => Some(ExportFormat::IamBulk),
             Self::IamApplication => Some(ExportFormat::IamApplication),
         }
     }
@@ -144,19 +153,16 @@ fn is_folder(path: &Path) -> bool {
 /// Refuses a file that somebody else wrote. Pipes and devices hold nothing that could be lost.
 fn spare(path: &Path, format: DocsFormat) -> Result<(), Failure> {
     let unreadable = |error: io::Error| {
-        Failure::failed(format!("cannot read `{}`", path.display()))
-            .with_cause(&error)
+        Failure::unread("", path, &error)
             .with_help("it exists already; name another place with --output")
     };
-    match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(metadata) if metadata.is_dir() => {
+    match if_there(std::fs::metadata(path)).map_err(unreadable)? {
+        Some(metadata) if metadata.is_file() => {}
+        Some(metadata) if metadata.is_dir() => {
             let message = format!("`{}` is a folder", path.display());
             return Err(Failure::failed(message).with_help("name another place with --output"));
         }
-        Ok(_) => return Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(unreadable(error)),
+        _ => return Ok(()),
     }
     let mut beginning = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
@@ -190,7 +196,8 @@ pub(super) fn put(
     Ok(())
 }
 
-fn write(path: &Path, text: &str) -> io::Result<()> {
+/// Writes a file whole or not at all: beside it, then in its place.
+pub(in crate::cli) fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Ok(metadata) = std::fs::metadata(path)
         && !metadata.is_file()
     {

@@ -9,7 +9,7 @@ use super::files::{self, DocsFormat, FormatDestination};
 use crate::address;
 use crate::cli::catalog::CatalogOrigin;
 use crate::cli::failure::Failure;
-use crate::cli::options::{Service, SourceArguments, moment};
+use crate::cli::options::{Service, SourceArguments, moment, region};
 use crate::document::export::{ExportOptions, Tenant};
 use crate::target::TargetSpec;
 
@@ -19,6 +19,7 @@ Examples:
   dynafold docs shop.yaml --source postgres://app@db/shop            writes shop.html and shop.md
   dynafold docs shop.yaml --source postgres://app@db/shop --all -o docs/
   dynafold docs shop.yaml --source sqlite:shop.db --as html -o definition.html
+  dynafold docs shop.yaml --source sqlite:shop.db --proposal shop.design.json
   dynafold docs shop.yaml --catalog catalog.json --as markdown -o -  works offline, without examples
   dynafold docs shop.yaml --source postgres://app@db/shop --target dynamodb --region eu-west-1
   dynafold docs shop.yaml --catalog catalog.json --as cloudformation --as iam-application -o infra/")]
@@ -38,6 +39,9 @@ pub(in crate::cli) struct Docs {
     /// A schema written by `inspect --format json`, instead of a source; there are no examples then
     #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "target"])]
     catalog: Option<PathBuf>,
+    /// The report that `design --report` wrote of this mapping, as pages of the document
+    #[arg(long, value_name = "FILE")]
+    pub(super) proposal: Option<PathBuf>,
     /// What to write; may be repeated [default: html and markdown]
     #[arg(long = "as", value_name = "FORMAT")]
     formats: Vec<DocsFormat>,
@@ -51,7 +55,7 @@ pub(in crate::cli) struct Docs {
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(super) limit: u16,
-    /// Leave out all values of rows: no example items, answers or partition keys
+    /// Leave out everything that shows values of rows: example items, answers, partition keys
     #[arg(long)]
     pub(super) no_examples: bool,
     /// Read every row: exact sizes, write units and hot partitions, instead of estimates
@@ -63,12 +67,12 @@ pub(in crate::cli) struct Docs {
     #[command(flatten)]
     service: Service,
     /// The AWS region whose prices are shown [default: --region, else the price file's]
-    #[arg(long, value_name = "REGION")]
+    #[arg(long, value_name = "REGION", value_parser = region)]
     price_region: Option<String>,
     /// The AWS account in IAM policies [default: any]
     #[arg(long, value_name = "ID", value_parser = account)]
     account: Option<String>,
-    /// The parameter that identifies the tenant, the caller that a partition belongs to, or `none` [default:
+    /// The parameter that names the tenant to which a partition belongs, or `none` [default:
     /// the one by which all access patterns find their partition]
     #[arg(long, value_name = "PARAMETER")]
     tenant: Option<String>,

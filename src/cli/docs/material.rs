@@ -14,6 +14,7 @@ use crate::cli::mapping::MappingFile;
 use crate::cli::output::OutputStreams;
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{mapping, prices, progress, target};
+use crate::design::Report;
 use crate::diagnostic::{Diagnostic, to_json};
 use crate::document::{Definition, Examples, Inputs, Totals, Warning, define};
 use crate::mapping::PatternProof;
@@ -48,6 +49,7 @@ pub(super) async fn gather(
 ) -> Result<(Material, Definition), Failure> {
     let arguments = &job.arguments;
     let prices = prices::read(arguments.prices.as_deref(), arguments.price_region())?;
+    let proposal = arguments.proposal.as_deref().map(reported).transpose()?;
     let (mut source, catalog, file) = mapping::open_any(&job.origin, &arguments.mapping).await?;
     let warnings = document_warnings(&file, &file.checked.diagnostics);
     let accepted = document_warnings(&file, &file.checked.accepted);
@@ -119,6 +121,7 @@ pub(super) async fn gather(
         },
         needs_schema: needs_schema(&arguments.mapping)?,
         prices: &prices,
+        proposal: proposal.as_ref(),
         warnings,
         accepted,
     });
@@ -129,6 +132,17 @@ pub(super) async fn gather(
         sample.items.truncate(usize::from(arguments.limit));
     }
     Ok((Material { model, samples }, definition))
+}
+
+/// Reads what `design` reported.
+fn reported(path: &Path) -> Result<Report, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::unread("the report ", path, &error))?;
+    serde_json::from_str(&text).map_err(|error| {
+        Failure::usage(format!("`{}` is no report of `design`", path.display()))
+            .with_cause(&error)
+            .with_help("write one with `dynafold design --report FILE`")
+    })
 }
 
 /// The access patterns with parameters that `query` cannot read without the schema.

@@ -160,7 +160,7 @@ impl TableIndexes {
         };
         let told = |step: &IndexStep| {
             self.enter(step);
-            lines.tell(step, self);
+            lines.show(step, self);
         };
         Ok(load::add_indexes(target, table, &self.to_add(), &told).await?)
     }
@@ -298,7 +298,7 @@ struct IndexLines<'a> {
 }
 
 impl IndexLines<'_> {
-    fn tell(&self, step: &IndexStep, indexes: &TableIndexes) {
+    fn show(&self, step: &IndexStep, indexes: &TableIndexes) {
         let table = self.table;
         match step {
             IndexStep::Asked(name) => {

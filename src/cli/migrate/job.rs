@@ -6,11 +6,12 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::apart;
+use super::route::{Route, RouteJob, Tier};
 use crate::cli::failure::Failure;
 use crate::cli::options::{Format, SourceArguments, TargetArguments, moment};
 use crate::load::state::{self, ResumeMode};
 use crate::load::{ItemAction, KeyCheck, LoadOptions, Prune};
-use crate::target::TargetSpec;
+use crate::target::{ServiceLoad, TargetSpec};
 
 /// Of which rows `--prune` deletes the items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -34,19 +35,31 @@ Examples:
   dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --max-wcu 2000
   dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --plan --prune
   dynafold migrate shop.yaml --source sqlite:shop.db --target dynamodb --changes-only --prune
+  dynafold migrate shop.yaml --source sqlite:shop.db --target dynamodb --route import:s3://bucket/p
 
 A load that was interrupted, by Ctrl-C or a crash, resumes when the same command is started again.")]
 pub(in crate::cli) struct Migrate {
     /// The mapping file
-    pub(super) mapping: PathBuf,
+    pub(in crate::cli) mapping: PathBuf,
     #[command(flatten)]
     source: SourceArguments,
     #[command(flatten)]
     target: TargetArguments,
+    /// Let DynamoDB load an export in S3: `import:s3://BUCKET/PREFIX` makes a new table, `bulk:s3://BUCKET/PREFIX` fills one that
+    /// exists [default: write the items from here]
+    #[arg(long, value_name = "ROUTE", value_parser = Route::parse, conflicts_with_all = ["no_create", "archive", "concurrency",
+          "one_pass", "changes_only", "prune", "replace", "plan", "partition", "retry_rejects", "state"])]
+    pub(super) route: Option<Route>,
+    /// How fast a bulk operation is, at its own price [default: standard]
+    #[arg(long, value_name = "TIER", requires = "route")]
+    pub(in crate::cli) tier: Option<Tier>,
+    /// Where a route gathers items before they are uploaded, uncompressed [default: .dynafold/ beside the mapping]
+    #[arg(long, value_name = "FOLDER", requires = "route")]
+    pub(in crate::cli) spool: Option<PathBuf>,
     /// Never create the table or add indexes, for example because Terraform manages it
     #[arg(long)]
     pub(super) no_create: bool,
-    /// Continue until more than N rows are rejected
+    /// Stop when more than N rows are rejected
     #[arg(
         long,
         value_name = "N",
@@ -59,20 +72,20 @@ pub(in crate::cli) struct Migrate {
     rejects: Option<PathBuf>,
     /// The time that decides what has expired, in RFC 3339 [default: the clock at the start]
     #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub(super) now: Option<Timestamp>,
+    pub(in crate::cli) now: Option<Timestamp>,
     /// Where `expired: archive` writes items, one JSON line each [default: beside the mapping]
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
     /// Maximum write capacity units a second, indexes included [default: as fast as the table accepts]
     #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    pub(super) max_wcu: Option<u32>,
+    pub(in crate::cli) max_wcu: Option<u32>,
     /// Maximum number of batches in flight [default: as many as the target accepts]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: Option<u16>,
     /// Connections that read in parallel, on PostgreSQL [default: one a processor, 8 at most]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     readers: Option<u16>,
-    /// About how many rows are read, entered and gone on with as one
+    /// About how many rows a chunk has; an interrupted load resumes after its complete chunks
     #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     chunk_rows: Option<u64>,
     /// Read the source once, and find equal keys only after one item has overwritten the other
@@ -91,13 +104,13 @@ pub(in crate::cli) struct Migrate {
     pub(super) replace: bool,
     /// Load into a table that already has items; those with the same keys are replaced
     #[arg(long)]
-    append: bool,
+    pub(in crate::cli) append: bool,
     /// Show what would be added, changed and, with --prune, deleted; write nothing
     #[arg(long, visible_alias = "dry-run")]
     pub(super) plan: bool,
     /// Only this item type; may be repeated
     #[arg(long = "items", value_name = "NAME")]
-    pub(super) items: Vec<String>,
+    pub(in crate::cli) items: Vec<String>,
     /// Only items with this value of the table's partition key, for example one tenant
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub(super) partition: Option<String>,
@@ -109,13 +122,13 @@ pub(in crate::cli) struct Migrate {
     pub(super) state: Option<PathBuf>,
     /// Start over instead of resuming an interrupted load
     #[arg(long)]
-    fresh: bool,
+    pub(in crate::cli) fresh: bool,
     /// Answer yes to the questions before anything that costs money, adds indexes or deletes the table
     #[arg(short, long)]
-    pub(super) yes: bool,
+    pub(in crate::cli) yes: bool,
     /// Text for people or JSON for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(super) format: Format,
+    pub(in crate::cli) format: Format,
 }
 
 /// What a load is to do: the arguments, and what they come to.
@@ -166,6 +179,31 @@ impl Migrate {
             source: self.source.url()?.to_owned(),
             target,
             state_file,
+            arguments: self,
+        })
+    }
+
+    /// What a load by a route is to do.
+    pub(super) fn route_job(self, route: Route) -> Result<RouteJob, Failure> {
+        if route.kind == ServiceLoad::Import
+            && (self.append || self.max_wcu.is_some() || self.tier.is_some())
+        {
+            let message = "--append, --max-wcu and --tier go with `--route bulk:s3://…`: an import makes a new table";
+            return Err(Failure::usage(message));
+        }
+        Ok(RouteJob {
+            options: LoadOptions {
+                max_rejects: Some(self.max_rejects),
+                rejects_file: self.rejects_file()?,
+                archive_file: self.mapping.with_extension("archive.ndjson"),
+                readers: self.readers.map(usize::from),
+                chunk_rows: self.chunk_rows,
+                ..LoadOptions::default()
+            },
+            route,
+            saved: state::default_path(&self.mapping).with_extension("route"),
+            source: self.source.url()?.to_owned(),
+            target: self.target.spec()?,
             arguments: self,
         })
     }

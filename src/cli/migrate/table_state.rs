@@ -211,7 +211,8 @@ impl TableState {
     }
 }
 
-async fn is_empty(target: &dyn Target, table: &Table) -> Result<bool, Failure> {
+/// Whether a table holds no item.
+pub(in crate::cli) async fn is_empty(target: &dyn Target, table: &Table) -> Result<bool, Failure> {
     let page = target.scan(table, &ScanRequest::keys(table), None).await?;
     Ok(page.items.is_empty() && page.next.is_none())
 }

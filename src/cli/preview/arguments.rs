@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use crate::cli::options::{SourceArguments, moment};
+use crate::cli::options::{SourceArguments, moment, region};
 
 /// How items, or the report on all of them, are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -65,7 +65,7 @@ pub(super) struct AllRows {
     #[arg(long, value_name = "FILE", requires = "all")]
     pub(super) prices: Option<PathBuf>,
     /// The AWS region whose prices are shown [default: the price file's]
-    #[arg(long, alias = "region", value_name = "REGION", requires = "all")]
+    #[arg(long, alias = "region", value_name = "REGION", requires = "all", value_parser = region)]
     pub(super) price_region: Option<String>,
     /// Memory for comparing all keys, in MiB; what does not fit goes to the temporary folder
     #[arg(long, value_name = "MIB", default_value_t = 32, requires = "all",

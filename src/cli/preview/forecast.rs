@@ -168,7 +168,7 @@ fn collisions(forecast: &Forecast) -> String {
     for collision in named.iter().take(super::NAMED) {
         let items = counted(collision.items, "item");
         if collision.rows.is_empty() {
-            out.push(format!("   {items}, whose rows could not be read again"));
+            out.push(format!("   {items}: their rows could not be read again"));
             continue;
         }
         out.push(format!("   {}: {items}", collision.key));

@@ -146,6 +146,14 @@ pub(super) fn reads(places: &[PlaceForecast]) -> Option<String> {
     (!out.is_empty()).then(|| out.join("\n"))
 }
 
+/// Two digits, and no zero for what is not nothing.
+fn at_least_a_hundredth(units: f64) -> String {
+    if units > 0.0 && units < 0.01 {
+        return "less than 0.01".to_owned();
+    }
+    format!("{units:.2}")
+}
+
 /// Large items of which patterns need little.
 pub(super) fn wide(wide: &[WideItems]) -> String {
     let mut out = Vec::new();
@@ -160,12 +168,13 @@ pub(super) fn wide(wide: &[WideItems]) -> String {
         ));
         for read in &one.patterns {
             out.push(format!(
-                "   {} needs {} of them: {:.2} read units an item, which would be {:.2}, and {} to write",
+                "   {} needs {} of each; as an item of its own that is {} read units instead of {:.2}, and {} instead of {}",
                 read.pattern,
                 bytes(read.mean_bytes),
+                at_least_a_hundredth(read.read_units_apart),
                 read.read_units,
-                read.read_units_apart,
-                counted(read.write_units_apart, "unit"),
+                counted(read.write_units_apart, "write unit"),
+                count(one.mean_write_units),
             ));
         }
     }

@@ -3,6 +3,7 @@
 use super::cost::Cost;
 use crate::cli::format::{bytes, seconds, usd};
 use crate::cli::report::figures;
+use crate::dynamodb::price::{Route, best};
 use crate::preview::Forecast;
 
 pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
@@ -15,6 +16,7 @@ pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
         ]
     });
     let mut out = vec![figures(&["load", "at least", "USD", "limited by"], rows)];
+    out.extend(best_ways(&cost.routes));
     out.push(format!(
         " storage: {} with indexes, {} USD a month; {} as DynamoDB JSON for an import",
         bytes(cost.stored_bytes),
@@ -37,6 +39,22 @@ pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
     }
     out.push(format!(" {}", cost.prices.dated_source()));
     out.join("\n")
+}
+
+/// Which way is the cheapest and which the quickest, as far as both are known.
+fn best_ways(routes: &[Route]) -> Option<String> {
+    let (cheapest, quickest) = best(routes);
+    let unpriced = routes.iter().filter(|route| route.usd.is_none());
+    let unpriced: Vec<&str> = unpriced.map(|route| route.route.words()).collect();
+    let mut text = format!(" cheapest: {}", cheapest?.route.words());
+    if !unpriced.is_empty() {
+        text.push_str(&format!(" (without a price: {})", unpriced.join(", ")));
+    }
+    text.push_str(&format!(
+        "; quickest: {} (DynamoDB promises no duration for loads from S3)",
+        quickest?.route.words()
+    ));
+    Some(text)
 }
 
 fn priced(amount: Option<f64>) -> String {

@@ -93,9 +93,9 @@ pub(in crate::cli) fn synopsis(pattern: &AccessPattern) -> String {
 }
 
 /// The patterns, each with what it is for.
-pub(in crate::cli) fn list(ground: &QueryContext) -> String {
+pub(in crate::cli) fn list(query_context: &QueryContext) -> String {
     let mut out = String::new();
-    for pattern in &ground.patterns {
+    for pattern in &query_context.patterns {
         out.push_str(&format!("  {}\n", synopsis(pattern)));
         if let Some(description) = &pattern.description {
             out.push_str(&format!("      {description}\n"));

@@ -1,8 +1,8 @@
 //! The report of a design.
 
 use super::figures;
-use crate::cli::format::{count, counted, counted_as, rounded, usd};
-use crate::design::{ReadReport, Report};
+use crate::cli::format::{count, counted_as, figure, usd};
+use crate::design::{PricedMapping, PricedRequest, ReadReport, Report, Update, UpdatedRead};
 use crate::dynamodb::price::Prices;
 
 /// What a design serves, by what, and for how much.
@@ -29,26 +29,12 @@ pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
     });
     section("indexes", indexes, &mut out);
     let fewer = report.alternatives.iter().map(|other| {
-        let mut said = match other.usd_month {
-            Some(cost) => format!(
-                "{} a month, with the stated price of the indexes",
-                usd(cost)
-            ),
-            None => format!("{} not served", counted(other.not_served, "read")),
-        };
-        if other.not_consistent > 0 {
-            said.push_str(&format!(
-                ", {} not consistent",
-                counted(other.not_consistent, "read")
-            ));
-        }
-        format!(
-            "with {}: {said}",
-            counted_as(other.indexes, "index", "indexes")
-        )
+        let indexes = counted_as(other.indexes, "index", "indexes");
+        format!("with {indexes}: {}", other.why_lost())
     });
     section("fewer indexes", fewer, &mut out);
     section("to decide", report.warnings.iter().cloned(), &mut out);
+    section("not guessed", report.not_guessed.iter().cloned(), &mut out);
     section(
         "left out",
         report
@@ -67,17 +53,105 @@ pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
         usd(sum.storage),
         prices.dated_source()
     ));
-    out.push(if report.gap_usd_month >= 1e6 {
-        "the search was cut short: another design may serve more reads".to_owned()
-    } else if report.gap_usd_month > 0.0 {
-        format!(
-            "the search was cut short: another design may be up to {} a month cheaper",
-            usd(report.gap_usd_month)
-        )
-    } else {
-        "no other choice of these keys and indexes is cheaper by these estimates".to_owned()
-    });
+    out.push(report.bound());
     out.join("\n")
+}
+
+/// What mappings serve of a workload, side by side, and for how much.
+pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) -> String {
+    let mut header = vec!["read"];
+    header.extend(mappings.iter().map(|mapping| &*mapping.mapping));
+    let reads = mappings.first().into_iter().flat_map(|first| &first.reads);
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for read in reads {
+        let cells = mappings.iter().map(|mapping| {
+            let mut reads = mapping.reads.iter();
+            let found = reads.find(|one| one.name == read.name);
+            let Some(served) = found.and_then(|one| one.served.as_ref()) else {
+                return "not served".to_owned();
+            };
+            let (units, cost) = (figure(served.units), usd(served.usd_month));
+            format!("{}, {units} units, {cost}", place(served))
+        });
+        rows.push(std::iter::once(read.name.clone()).chain(cells).collect());
+    }
+    let mut sum = |name: &str, figure: &dyn Fn(&PricedMapping) -> String| {
+        let cells = mappings.iter().map(figure);
+        rows.push(std::iter::once(name.to_owned()).chain(cells).collect());
+    };
+    sum("served", &|mapping| {
+        let served = mapping.reads.iter().filter(|read| read.served.is_some());
+        format!(
+            "{} of {}",
+            count(served.count()),
+            count(mapping.reads.len())
+        )
+    });
+    sum("indexes", &|mapping| count(mapping.indexes));
+    sum("reads, USD a month", &|mapping| usd(mapping.usd_reads));
+    sum("writes, USD a month", &|mapping| usd(mapping.usd_writes));
+    sum("storage, USD a month", &|mapping| usd(mapping.usd_storage));
+    sum("all, USD a month", &|mapping| usd(mapping.usd_month));
+    format!(
+        "{}\n\nby estimates; an access pattern serves the statement of its name ({})",
+        figures(&header, rows),
+        prices.dated_source()
+    )
+}
+
+/// What is added to a mapping for each read, and for how much more.
+pub(in crate::cli) fn update(
+    updated: &Update,
+    [before, after]: [&PricedMapping; 2],
+    prices: &Prices,
+) -> String {
+    let rows = updated.reads.iter().filter_map(|read| {
+        let mut priced = after.reads.iter();
+        let priced = priced.find(|one| one.name == read.name);
+        let served = priced.and_then(|one| one.served.as_ref());
+        let served = served.filter(|_| read.why_not.is_none())?;
+        let change = match read.changes.as_slice() {
+            [] => "nothing: an access pattern of its name has its SQL".to_owned(),
+            changes => changes.join("; "),
+        };
+        let (units, cost) = (figure(served.units), usd(served.usd_month));
+        Some(vec![read.name.clone(), change, place(served), units, cost])
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    let mut out: Vec<String> = Vec::new();
+    if !rows.is_empty() {
+        out.push(figures(
+            &["read", "added", "by", "units", "USD a month"],
+            rows,
+        ));
+    }
+    let notes = updated.reads.iter().flat_map(|read| {
+        let notes = read.notes.iter();
+        notes.map(move |note| format!("{}: {note}", read.name))
+    });
+    section("to know", notes, &mut out);
+    let not = updated.reads.iter().filter_map(UpdatedRead::not_served);
+    section("not served", not, &mut out);
+    out.push(String::new());
+    out.push(format!(
+        "this workload costs about {} a month with the mapping as it is, and {} as it is written now: reads {}, writes {}, storage {} ({})",
+        usd(before.usd_month),
+        usd(after.usd_month),
+        usd(after.usd_reads),
+        usd(after.usd_writes),
+        usd(after.usd_storage),
+        prices.dated_source()
+    ));
+    out.join("\n")
+}
+
+/// The table or the index that serves a read, and how many requests that takes.
+fn place(served: &PricedRequest) -> String {
+    let place = served.index.as_deref().unwrap_or("the table");
+    match served.requests {
+        0 | 1 => place.to_owned(),
+        requests => format!("{requests} × {place}"),
+    }
 }
 
 /// The reads that are served, and the statements that write.
@@ -100,7 +174,7 @@ fn tables(report: &Report, out: &mut Vec<String>) {
         let rows = report.writes.iter().map(|write| {
             vec![
                 write.name.clone(),
-                write.kind.to_owned(),
+                write.kind.to_string(),
                 write.item.clone(),
                 rate(write.rate),
                 figure(write.units),
@@ -150,14 +224,5 @@ fn section(title: &str, lines: impl Iterator<Item = String>, out: &mut Vec<Strin
     if lines.peek().is_some() {
         out.extend([String::new(), title.to_owned()]);
         out.extend(lines.map(|line| format!("  {line}")));
-    }
-}
-
-/// Whole numbers as such, others with one digit.
-fn figure(number: f64) -> String {
-    if (number - number.round()).abs() < 0.05 {
-        count(rounded(number))
-    } else {
-        format!("{number:.1}")
     }
 }

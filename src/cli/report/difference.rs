@@ -253,14 +253,14 @@ fn step(step: &MigrationStep) -> String {
             format!(": where nothing overwrites them {}", fate(step))
         }
         (MigrationAction::Rekey, _) => format!(
-            "; {} are there under old keys, and where these are not made any more {}",
+            "; {} have the old keys; where no row makes these any more, {}",
             items(step.stale),
             fate(step)
         ),
         _ => format!("; items of rows that are not read any more: {}", fate(step)),
     };
     let expired = if step.expired_stay && step.action != MigrationAction::Keep {
-        "; items of rows that have expired stay as they are: DynamoDB deletes them by the TTL that they hold"
+        "; items of rows that have expired stay as they are: the load does not touch them, and DynamoDB deletes only those that already hold an expired TTL"
     } else {
         ""
     };
@@ -273,7 +273,7 @@ fn fate(step: &MigrationStep) -> String {
     match step.stale_items {
         StaleItems::Deleted => format!("{prune} deletes them"),
         StaleItems::DeletedByForm => format!(
-            "{prune} deletes those whose keys only templates of the new mapping make, the others stay"
+            "{prune} deletes the ones whose keys only the templates of the new mapping can make; the others stay"
         ),
         StaleItems::Stay | StaleItems::None | StaleItems::WithTable => {
             "they stay, because the new mapping does not know them as its own".to_owned()

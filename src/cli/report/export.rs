@@ -1,48 +1,75 @@
 //! The reports of `export`, and of `verify --against-export`.
 
-use std::path::Path;
-
 use serde::Serialize;
 
 use super::figures;
 use crate::format::{bytes, count, counted, shell_word};
-use crate::target::parts::{Manifest, Part, PartsComparison, PartsDifferenceKind};
+use crate::target::parts::{
+    ExportPlace, IMPORT_TABLE, ItemLines, Manifest, Part, PartsComparison, PartsDifferenceKind,
+};
 
 /// What `verify --against-export` found.
 #[derive(Serialize)]
 pub(in crate::cli) struct ExportVerification {
     /// The folder of the export.
     pub(in crate::cli) export: String,
+    /// The item types that were exported; empty: all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::cli) selection: Vec<String>,
     /// Items that the source makes.
     pub(in crate::cli) expected: u64,
     /// Rows that make no item.
     pub(in crate::cli) rejected: u64,
-    /// The comparison.
     #[serde(flatten)]
     pub(in crate::cli) comparison: PartsComparison,
 }
 
 /// What was exported.
-pub(in crate::cli) fn export(manifest: &Manifest, folder: &Path) -> String {
+pub(in crate::cli) fn export(manifest: &Manifest, place: &ExportPlace) -> String {
     let rows = manifest.item_types.iter();
     let rows = rows.map(|one| vec![one.item_type.clone(), count(one.items)]);
     let table = figures(&["item type", "items"], rows);
     let sum = |of: &dyn Fn(&Part) -> u64| manifest.parts.iter().map(of).sum::<u64>();
-    let shown = folder.display();
-    let data = shell_word(&folder.join("data").display().to_string());
-    let input = folder.join("import-table.json");
-    let input = shell_word(&format!("file://{}", input.display()));
-    format!(
-        "{table}\n\n{} in {}, {} of DynamoDB JSON in {} ({}): {shown}\n\
-         to import, with a bucket and a prefix of yours:\n  \
-         aws s3 cp --recursive {data} s3://BUCKET/PREFIX/\n  \
-         aws dynamodb import-table --cli-input-json {input} --s3-bucket-source S3Bucket=BUCKET,S3KeyPrefix=PREFIX/",
+    let whole = format!(
+        "{table}\n\n{} in {}, {} of {} in {} ({}): {place}",
         counted(manifest.items, "item"),
         counted(manifest.parts.len(), "part"),
         bytes(sum(&|part| part.uncompressed_bytes)),
+        manifest.lines,
         bytes(sum(&|part| part.bytes)),
         manifest.compression,
-    )
+    );
+    if manifest.lines == ItemLines::Plain {
+        return whole;
+    }
+    let import = |file: &str, source: &str| {
+        let input = shell_word(&format!("file://{file}"));
+        format!("aws dynamodb import-table --cli-input-json {input} --s3-bucket-source {source}")
+    };
+    let how = match place {
+        ExportPlace::Folder(folder) => {
+            let data = shell_word(&folder.join("data").display().to_string());
+            let input = folder.join(IMPORT_TABLE).display().to_string();
+            format!(
+                "to import, with a bucket and a prefix of yours:\n  \
+                 aws s3 cp --recursive {data} s3://BUCKET/PREFIX/\n  {}",
+                import(&input, "S3Bucket=BUCKET,S3KeyPrefix=PREFIX/")
+            )
+        }
+        ExportPlace::Bucket(bucket) => {
+            let location = bucket.location();
+            let source = format!(
+                "S3Bucket={},S3KeyPrefix={}",
+                location.bucket(),
+                location.key("data/")
+            );
+            format!(
+                "to import:\n  aws s3 cp {place}/{IMPORT_TABLE} .\n  {}",
+                import(IMPORT_TABLE, &shell_word(&source))
+            )
+        }
+    };
+    format!("{whole}\n{how}")
 }
 
 /// What the comparison of an export with its source has found.
@@ -85,9 +112,17 @@ pub(in crate::cli) fn export_verification(found: &ExportVerification) -> String 
         ));
     }
     let verdict = if comparison.is_equal() {
-        "verified: the parts hold exactly the items that the source makes"
+        "verified: the parts hold"
     } else {
-        "the parts do not hold exactly the items that the source makes"
+        "the parts do not hold"
     };
-    format!("{text}\n\n{verdict}")
+    let of = match found.selection.as_slice() {
+        [] => String::new(),
+        types => format!(" of {}", types.join(", ")),
+    };
+    let rejected = match found.rejected {
+        0 => String::new(),
+        rows => format!("; {} made no item", counted(rows, "row")),
+    };
+    format!("{text}\n\n{verdict} exactly the items that the source makes{of}{rejected}")
 }

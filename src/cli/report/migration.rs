@@ -3,7 +3,9 @@
 use super::{ReportColumn, attribute, books};
 use crate::claim::{Claim, ClaimKind, ClaimVerdict};
 use crate::cli::format::{bytes, count, counted, counted_as, rate, rounded, seconds, whole};
-use crate::load::{Books, ItemAction, KeyCheck, LimitedBy, Outcome, RejectNote, Report};
+use crate::load::{
+    Books, ItemAction, KeyCheck, KeyComparer, LimitedBy, Outcome, RejectNote, Report,
+};
 
 /// The books of a load.
 pub(in crate::cli) fn migration(report: &Report) -> String {
@@ -47,21 +49,11 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
     if report.resumed {
         out.push("this attempt resumed an unfinished load: the figures above are for all attempts, those below for this one".to_owned());
     }
-    let done = match report.doing {
-        ItemAction::Plan => {
-            let looked_at = report.total.planned + report.total.unchanged;
-            format!("{} compared in", counted(looked_at, "item"))
-        }
-        _ if report.resumed => {
-            let written = counted(report.total.written, "item");
-            format!("{written} in all, this attempt took")
-        }
-        _ => format!("{} in", counted(report.total.written, "item")),
-    };
     out.push(format!(
-        "{} at {}: {done} {}, {}; limited by {}",
+        "{} at {}: {} {}, {}; limited by {}",
         report.table,
         report.place,
+        done(report),
         seconds(report.elapsed_seconds),
         rate(report.rows_per_second, "row"),
         match report.limited_by {
@@ -106,6 +98,27 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
     out.join("\n")
 }
 
+/// What was done, in words that the time it took follows.
+fn done(report: &Report) -> String {
+    match report.doing {
+        ItemAction::Plan => {
+            let looked_at = report.total.planned + report.total.unchanged;
+            format!("{} compared in", counted(looked_at, "item"))
+        }
+        _ if report.resumed => {
+            let there = counted(report.total.written + report.total.unchanged, "item");
+            // What a killed attempt wrote of chunks that were not read again is not known.
+            let least = if report.outcome.is_finished() {
+                ""
+            } else {
+                "at least "
+            };
+            format!("{least}{there} in all, this attempt took")
+        }
+        _ => format!("{} in", counted(report.total.written, "item")),
+    }
+}
+
 /// What a plan comes to.
 fn plan(report: &Report) -> Option<String> {
     let total = &report.total;
@@ -141,7 +154,9 @@ fn keys(report: &Report) -> Option<String> {
         _ if keys.overwritten > 0 => Some(format!(
             "{} that overwrote another with the same key: {}",
             counted(keys.overwritten, "item"),
-            if keys.check == KeyCheck::Late {
+            if keys.compared_by.is_some() {
+                "of some rows that share a key the table holds one"
+            } else if keys.check == KeyCheck::Late {
                 "run without --one-pass to see which ones"
             } else {
                 "the loaded rows are not the rows whose keys were compared before"
@@ -149,11 +164,23 @@ fn keys(report: &Report) -> Option<String> {
         )),
         KeyCheck::Proved => None,
         _ if keys.compared == 0 => None,
+        KeyCheck::Late if keys.shared > 0 => Some(format!(
+            "{} of all chunks compared {}: {} with the key of another; an import would keep only one of them, so the export has no manifest",
+            counted(keys.compared, "key"),
+            keys.compared_by.map_or("", KeyComparer::words),
+            counted(keys.shared, "item")
+        )),
+        KeyCheck::Late => Some(format!(
+            "{} of all chunks compared {}: no two are equal",
+            counted(keys.compared, "key"),
+            keys.compared_by
+                .map_or("after the last write", KeyComparer::words)
+        )),
         _ if keys.shared == 0 => Some(format!(
             "{} compared before the first write: no two are equal",
             counted(keys.compared, "key")
         )),
-        _ => Some(format!(
+        KeyCheck::First => Some(format!(
             "{} compared before the first write: {} with a key of another",
             counted(keys.compared, "key"),
             counted(keys.shared, "item")
@@ -253,6 +280,14 @@ pub(in crate::cli) fn whose(note: &RejectNote) -> String {
 pub(in crate::cli) fn migration_outcome(report: &Report) -> String {
     match &report.outcome {
         Outcome::Complete => "complete".to_owned(),
+        Outcome::CompleteWithRejects
+            if report.keys.check == KeyCheck::Late && report.keys.shared > 0 =>
+        {
+            format!(
+                "not complete: {} the key of another",
+                counted_as(report.keys.shared, "item has", "items have")
+            )
+        }
         Outcome::CompleteWithRejects if report.total.rejected == 0 => format!(
             "complete, but {} overwrote another",
             counted(report.keys.overwritten, "item")

@@ -107,7 +107,7 @@ fn ending(report: &PatternsReport) -> String {
             "nothing is proved".to_owned()
         }
         PatternsOutcome::NotProved => {
-            "not every access pattern is proved; none was seen to differ".to_owned()
+            "not every access pattern is proved; no difference was found".to_owned()
         }
         PatternsOutcome::Different => "answers differ from those of the SQL".to_owned(),
         PatternsOutcome::Interrupted => {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::cli::failure::Failure;
 use crate::cli::options::{Format, Service, SourceArguments, moment};
-use crate::target::TargetSpec;
+use crate::target::{ServiceOptions, TargetSpec};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -18,6 +18,7 @@ Examples:
   dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --repair
   dynafold verify shop.yaml --source sqlite:shop.db --target dynamodb --items ORDER --partition T#7
   dynafold verify shop.yaml --source postgres://app@db/shop --against-export shop-export
+  dynafold verify shop.yaml --source postgres://app@db/shop --against-export s3://my-bucket/shop
   dynafold verify shop.yaml --source sqlite:shop.db --target dynamodb --patterns --values 100")]
 pub(in crate::cli) struct Verify {
     /// The mapping file
@@ -75,13 +76,18 @@ pub(super) struct VerifiedArguments {
     target: Option<String>,
     #[command(flatten)]
     service: Service,
-    /// Compare an export with the source, and no table
-    #[arg(long, value_name = "FOLDER",
+    /// Compare an export with the source, and no table: a folder or `s3://BUCKET/PREFIX`
+    #[arg(long, value_name = "PLACE",
           conflicts_with_all = ["answers", "sample", "repair", "items", "partition", "allow_unexpected", "readers", "now"])]
-    pub(super) against_export: Option<PathBuf>,
+    pub(super) against_export: Option<String>,
 }
 
 impl VerifiedArguments {
+    /// Where an export is, as whom it is asked for.
+    pub(super) fn s3(&self) -> ServiceOptions {
+        self.service.options()
+    }
+
     /// The target that they name.
     pub(super) fn spec(&self) -> Result<TargetSpec, Failure> {
         self.service

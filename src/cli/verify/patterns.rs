@@ -56,7 +56,7 @@ pub(super) async fn run(arguments: &Verify, output: &OutputStreams) -> Result<Ou
         write_to_stderr(&format!("{number} of {all}: {pattern}, {calls} calls"));
     };
     let proving = Proving {
-        ground: DrawContext {
+        draw_context: DrawContext {
             catalog: &catalog,
             model: &model,
             context: &context,

@@ -94,7 +94,7 @@ async fn whatever_is_wrong_with_parameters_is_said() {
     says(&of(&["since"]), "its text form is not known", "--catalog");
     says(
         &of(&["byPoints", "--grp", "b", "--low", "80", "--high", "70"]),
-        "`points` is asked from `{low}` to `{high}`, and the first sorts after the second",
+        "`points` is queried from `{low}` to `{high}`, and the first value sorts after the second",
         "exchange",
     );
     let unknown = of(&["note", "--grp", "b", "--idd", "7"]).stderr;

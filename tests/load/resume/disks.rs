@@ -24,7 +24,7 @@ async fn a_state_that_is_damaged_is_found_out_and_nothing_is_skipped() {
     text[middle..middle + 16].fill(0);
     std::fs::write(&state, text).unwrap();
     let ended = goes_on(&case, &reference, "after damage").await;
-    assert!(ended.stderr.contains("damaged"), "{}", ended.stderr);
+    ended.says("damaged");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -86,7 +86,7 @@ pub fn pass(name: &str, columns: usize, item_types: &[usize]) -> Pass {
         fickle: false,
         estimated_rows: None,
         never_null: BTreeSet::new(),
-        selects: false,
+        may_hide_rows: false,
         row_security: Vec::new(),
     }
 }

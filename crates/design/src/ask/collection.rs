@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use dynafold_relational::catalog::Table;
-use dynafold_sql::RowLimit;
-
-use super::{Ask, At, ChildAsk, Reading, Unserved, distinct, unserved};
+use super::{Ask, At, ChildAsk, Reading, SEVERAL, Unserved, distinct, unserved};
 use crate::path::{Path, Step};
+use dynafold_relational::catalog::Table;
+
+/// What is said of children that come in another order than the query's.
+pub(crate) const CHILDREN_BY_KEY: &str =
+    "the children come in the order of their keys: sort in the application";
 
 /// The ways from each relation to its parents.
 type Ways = [BTreeMap<usize, Vec<Step>>];
@@ -24,19 +26,45 @@ impl<'c> Reading<'c, '_> {
         };
         let children = self.children(parent, own, ways);
         let mut ask = self.bare(parent)?;
-        if children.is_empty() || self.conditions(parent, own, &mut ask).is_err() {
-            return Ok(None);
-        }
-        let key = table.row_key();
+        let ranges = match self.conditions(parent, own, &mut ask) {
+            Ok(ranges) if !children.is_empty() => ranges,
+            _ => return Ok(None),
+        };
         let is_asked = |column: &String| {
             ask.equal
                 .iter()
                 .any(|equal| equal.path == Path::own(column))
         };
-        if key.is_empty() || ask.equal.len() != key.len() || !key.iter().all(is_asked) {
+        let folds = ask
+            .equal
+            .iter()
+            .any(|equal| equal.folds || equal.folds_parameter);
+        let is_there = |column: &String| {
+            let is_key = table.row_key().contains(column);
+            is_key || table.column(column).is_some_and(|column| !column.nullable)
+        };
+        // By the row's key, or by another that each row has.
+        let unique = table.keys(self.catalog.dbms).map(|key| key.columns);
+        let mut known = std::iter::once(table.row_key()).chain(unique);
+        let key = known.find(|key| {
+            let is_whole = key.len() == ask.equal.len() && !key.is_empty();
+            is_whole && key.iter().all(|one| is_asked(one) && is_there(one))
+        });
+        let Some(key) = key.filter(|_| !folds) else {
             return Ok(None);
+        };
+        let of_children = children.iter().filter_map(|child| ways.get(*child));
+        let all: Vec<_> = of_children.chain([own]).collect();
+        self.refuse_further(&all)?;
+        for child in &children {
+            self.refuse_strangers(parent, *child, key, ways)?;
         }
-        if ask.range.is_some() || !ask.when.is_empty() || self.query.limit != RowLimit::None {
+        if ask.limit.take().is_some() {
+            ask.is_page = false;
+            let note = "all children come: the application stops where LIMIT stops";
+            ask.notes.push(note.to_owned());
+        }
+        if !ranges.is_empty() || !ask.when.is_empty() || !ask.filters.is_empty() {
             return unserved(
                 format!(
                     "reads one {} with its children, and asks for more than its key",
@@ -57,31 +85,44 @@ impl<'c> Reading<'c, '_> {
         };
         ask.outputs = keys(table);
         for ((at, column), name, _) in outputs {
-            if let Some(way) = own.get(&at) {
-                let steps = way.clone();
-                ask.outputs.push((Path { steps, column }.shortened(), name));
+            if let Some(path) = self.shortest(own, (at, column.clone()), false) {
+                ask.outputs.push((path, name));
                 continue;
             }
             // Its own, or that of the nearest child that leads to it.
             let nearest = of_children.iter_mut().filter_map(|(child, asked)| {
-                let way = ways.get(*child)?.get(&at)?;
-                Some((way.clone(), asked))
+                let ways = ways.get(*child)?;
+                Some((ways.get(&at)?.len(), ways, asked))
             });
-            let of = nearest.min_by_key(|(way, _)| way.len());
-            if let Some((steps, asked)) = of {
-                asked
-                    .outputs
-                    .push((Path { steps, column }.shortened(), name));
+            let of = nearest.min_by_key(|(length, ..)| *length);
+            let path = of.and_then(|(_, ways, asked)| {
+                Some((self.shortest(ways, (at, column), false)?, asked))
+            });
+            if let Some((path, asked)) = path {
+                asked.outputs.push((path, name));
             }
         }
-        ask.outputs = distinct(ask.outputs);
+        ask.outputs = distinct(ask.outputs, &mut ask.notes);
         for (_, child) in &mut of_children {
-            child.outputs = distinct(std::mem::take(&mut child.outputs));
+            child.outputs = distinct(std::mem::take(&mut child.outputs), &mut ask.notes);
         }
         self.sort_only_child(table, &mut of_children, ways);
-        ask.sql = self.written(parent, own, &of_children, &ask.outputs, ways)?;
+        for (_, child) in &mut of_children {
+            self.select_order(
+                child.table,
+                &child.order,
+                &mut child.outputs,
+                &mut ask.notes,
+            );
+        }
+        ask.sql = self.written(parent, own, &of_children, &ask.outputs, ways, true)?;
+        if of_children.iter().any(|(_, child)| !child.order.is_empty()) {
+            let unsorted = self.written(parent, own, &of_children, &ask.outputs, ways, false);
+            ask.unsorted = unsorted.ok();
+        }
         ask.children = of_children.into_iter().map(|(_, child)| child).collect();
         self.note_differences(&mut ask, &children, is_list);
+        self.note_missing(&mut ask, parent, &children, ways);
         Ok(Some(ask))
     }
 
@@ -107,6 +148,54 @@ impl<'c> Reading<'c, '_> {
         } else {
             Vec::new()
         }
+    }
+
+    /// Refuses children that stand in the collection of another parent than the query gives them to, or of none.
+    fn refuse_strangers(
+        &self,
+        parent: usize,
+        child: usize,
+        key: &[String],
+        ways: &Ways,
+    ) -> Result<(), Unserved> {
+        let Some(((of, table), way)) = self
+            .tables
+            .get(parent)
+            .zip(self.tables.get(child))
+            .zip(ways.get(child).and_then(|ways| ways.get(&parent)))
+        else {
+            return Ok(());
+        };
+        for (at, step) in way.iter().enumerate() {
+            let before = way.get(..at).unwrap_or_default();
+            if self.foreign_key(table, step, before).is_none() {
+                let why = format!(
+                    "joins {} to {} by columns that are no foreign key",
+                    table.name.name, step.table.name
+                );
+                return unserved(
+                    why,
+                    "declare the foreign key, or ask one Query for each table",
+                );
+            }
+        }
+        let is_same = |column: &String| {
+            let (steps, name) = (way.clone(), column.clone());
+            let own = Path {
+                steps,
+                column: name,
+            }
+            .spelled(table, self.catalog);
+            own.concept(table, self.catalog) == Path::own(column).concept(of, self.catalog)
+        };
+        if !key.iter().all(is_same) {
+            let why = format!(
+                "finds {} by another key than {} has as its children",
+                table.name.name, of.name.name
+            );
+            return unserved(why, SEVERAL);
+        }
+        Ok(())
     }
 
     /// The children with their keys; `None` where one has none, or is of the parent's own table.
@@ -146,7 +235,11 @@ impl<'c> Reading<'c, '_> {
             .into_iter()
             .flatten()
             .filter(|(path, _)| !is_parents(path));
-        child.order = order.collect();
+        let order: Vec<(Path, bool)> = order.collect();
+        let mut paths = order.iter().map(|(path, _)| path);
+        if paths.all(|path| self.unsorted(child.table, path).is_none()) {
+            child.order = order;
+        }
     }
 
     fn note_differences(&self, ask: &mut Ask<'c>, children: &[usize], is_list: bool) {
@@ -155,11 +248,7 @@ impl<'c> Reading<'c, '_> {
             .iter()
             .map(|child| &*child.table.name.name)
             .collect();
-        let is_outer = |at: &usize| {
-            let relation = self.select.relations.get(*at);
-            relation.is_some_and(|relation| relation.may_be_missing)
-        };
-        if !children.iter().all(is_outer) {
+        if !children.iter().all(|at| self.may_be_missing(*at)) {
             let note = format!(
                 "the answer has the {} itself also where it has no {}",
                 ask.root.name.name,
@@ -167,15 +256,54 @@ impl<'c> Reading<'c, '_> {
             );
             ask.notes.push(note);
         }
+        if self.select.distinct {
+            let note = "the application drops rows that are equal in what DISTINCT selects";
+            ask.notes.push(note.to_owned());
+        }
         let is_sorted = ask.children.iter().any(|child| !child.order.is_empty());
         if self.query.order.is_some() && !is_sorted {
-            let note = "the children come in the order of their keys: sort in the application";
-            ask.notes.push(note.to_owned());
+            ask.notes.push(CHILDREN_BY_KEY.to_owned());
         }
         if is_list {
             let note = "the lists are made by the application, of the items that come";
             ask.notes.push(note.to_owned());
         }
+    }
+}
+
+impl<'c> Reading<'c, '_> {
+    /// Notes the rows that the collection has, and an inner join would leave out.
+    fn note_missing(&self, ask: &mut Ask<'c>, parent: usize, children: &[usize], ways: &Ways) {
+        let mut notes: Vec<String> = Vec::new();
+        let note = |one: &str, lacks: &str| {
+            format!("the answer has the {one} also where it has no {lacks}")
+        };
+        for from in std::iter::once(&parent).chain(children) {
+            let Some((table, own)) = self.tables.get(*from).zip(ways.get(*from)) else {
+                continue;
+            };
+            for (at, way) in own {
+                let is_own = ways.get(parent).is_some_and(|ways| ways.contains_key(at));
+                // What leads to the parent, and beyond it, is the parent's.
+                let is_beyond = *from != parent && is_own && *at != parent;
+                let lacks = self.required(table, way, &[]);
+                let Some((step, before)) = way.split_last().filter(|_| !is_beyond) else {
+                    continue;
+                };
+                let one = &table.name.name;
+                if *at == parent {
+                    // A child without a parent stands under the key all the same.
+                    let is_kept = self.is_enforced(table, step, before);
+                    if !is_kept {
+                        notes.push(note(one, &step.table.name));
+                    }
+                } else if lacks.is_some() && !self.may_be_missing(*at) {
+                    notes.push(note(one, &step.table.name));
+                }
+            }
+        }
+        notes.dedup();
+        ask.notes.extend(notes);
     }
 }
 

@@ -2,37 +2,45 @@
 
 use std::collections::BTreeMap;
 
-use dynafold_relational::catalog::{Dbms, TypeFamily};
+use dynafold_relational::catalog::{DataType, Dbms};
 use dynafold_sql::{
-    ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, Wrapping,
-    qualified,
+    ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SqlQuery,
+    Wrapping, qualified,
 };
 
+use super::filter::of_condition;
+use super::sql::{ignores_blanks, is_prefix};
 use super::{
-    Ask, Asked, CLOCK, Equal, MATERIALIZE, REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved,
-    When, unserved,
+    Ask, Asked, At, CLOCK, Equal, Filter, MATERIALIZE, REWRITE, RangeAsk, Reading, SEARCH, SEVERAL,
+    Unserved, When, unread, unserved,
 };
 use crate::path::{Path, Step};
+
+/// Why no key stands for a comparison that SQLite makes without case.
+const ASCII_CASE: &str = "where SQLite takes the case of ASCII letters alone out, and a key in lower case that of all letters";
 
 /// The path that a column of the query is.
 type Find<'f> = &'f dyn Fn(&ColumnRef) -> Option<Path>;
 
 impl<'c> Reading<'c, '_> {
-    /// Sorts the conditions.
+    /// Sorts the conditions; gives the ranges.
     pub(super) fn conditions(
         &self,
         root: usize,
         ways: &BTreeMap<usize, Vec<Step>>,
         ask: &mut Ask<'c>,
-    ) -> Result<(), Unserved> {
+    ) -> Result<Vec<RangeAsk>, Unserved> {
+        let mut ranges: Vec<RangeAsk> = Vec::new();
         let path = |column: &ColumnRef| {
-            let at = self.column(column)?;
+            let (at, name) = self.column(column)?;
+            if self.may_be_missing(at) && ways.contains_key(&at) {
+                return self.path(ways, at, name);
+            }
             // By the shortest way; a child's column is the parent's where the join holds them equal.
-            let equal = self.equal_to(&at).into_iter();
-            let paths = equal.filter_map(|(at, column)| {
-                let steps = ways.get(&at)?.clone();
-                Some(Path { steps, column }.shortened())
-            });
+            let equal = self.equal_to(&(at, name)).into_iter();
+            let paths = equal
+                .filter(|(one, _)| *one == at || !self.may_be_missing(*one))
+                .filter_map(|(at, column)| self.path(ways, at, column));
             paths.min_by_key(|path| path.steps.len())
         };
         for condition in &self.conditions {
@@ -40,7 +48,7 @@ impl<'c> Reading<'c, '_> {
             let has_parameters = has_parameters(condition);
             match &condition.test {
                 ConditionTest::Compare { left, op, right } if has_parameters => {
-                    self.compare(ask, text, (left, *op, right), &path)?;
+                    self.compare(ask, &mut ranges, text, (left, *op, right), &path)?;
                 }
                 ConditionTest::Between {
                     operand,
@@ -54,12 +62,20 @@ impl<'c> Reading<'c, '_> {
                         let why = format!("asks for `{text}`, which is computed");
                         return unserved(why, MATERIALIZE);
                     };
-                    let range = self.range(ask, &column)?;
+                    let range = self.range(ask, &mut ranges, &column)?;
+                    if range.low.is_some() || range.high.is_some() {
+                        return unserved(
+                            format!("has `{text}` beside another bound"),
+                            "ask for the narrower of the two",
+                        );
+                    }
                     range.low = Some((low.to_owned(), true));
                     range.high = Some((high.to_owned(), true));
                 }
                 ConditionTest::Like { operand, pattern } => {
-                    self.like(ask, text, operand.column().and_then(path), pattern)?;
+                    let at = operand.column().and_then(|column| self.column(column));
+                    let path = operand.column().and_then(path);
+                    self.like(ask, &mut ranges, text, (at, path), pattern)?;
                 }
                 ConditionTest::Using(_) => {}
                 _ if has_parameters => {
@@ -71,11 +87,18 @@ impl<'c> Reading<'c, '_> {
                     return unserved(format!("asks for `{text}`"), way);
                 }
                 test => {
-                    refuse_unsteady(test, text)?;
+                    self.refuse_unsteady(condition)?;
+                    refuse_parts(test, text)?;
                     if let Some(note) = frozen(test, text) {
                         ask.notes.push(note);
                     }
-                    let when = self.when(condition, root, ways)?;
+                    let mut when = self.when(condition, root, ways)?;
+                    let columns = condition.columns().unwrap_or_default();
+                    if let [column] = columns.as_slice()
+                        && let Some(path) = path(column)
+                    {
+                        when.filter = of_condition(condition, &path, ask, self.catalog);
+                    }
                     ask.when.push(when);
                 }
             }
@@ -87,13 +110,42 @@ impl<'c> Reading<'c, '_> {
         if paths.any(|pair| matches!(pair, [a, b] if a.path == b.path)) {
             return unserved("holds one column equal to two parameters", REWRITE);
         }
-        Ok(())
+        ranges.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(ranges)
+    }
+
+    /// Refuses a condition that may hold at one time and not at another: by the clock, by chance, by who asks, by what
+    /// a function does that is not known to give the same for the same.
+    pub(super) fn refuse_unsteady(&self, condition: &Condition) -> Result<(), Unserved> {
+        let text = &condition.text;
+        let query = SqlQuery::read(&format!("SELECT 1 WHERE {text}"), Some(self.catalog.dbms));
+        let query = query.map_err(|error| unread(&error))?;
+        // Only what begins so is read as a time.
+        let is_time = |literal: &str| {
+            let mut words = literal.split(|c: char| !c.is_alphanumeric());
+            let first = words.find(|word| !word.is_empty());
+            first.is_some_and(|word| ["now", "today", "tomorrow", "yesterday"].contains(&word))
+        };
+        let mut unsteady = query.unsteady.iter();
+        let word = unsteady.find(|word| !word.starts_with('\'') || is_time(word));
+        let own = query.functions.iter();
+        let mut own = own.filter(|name| self.catalog.own_functions.contains(*name));
+        match word.or_else(|| own.next()) {
+            Some(word) => unserved(
+                format!(
+                    "asks for `{text}`, which may hold at one time and not at another (`{word}`)"
+                ),
+                CLOCK,
+            ),
+            None => Ok(()),
+        }
     }
 
     /// A comparison with a parameter.
     fn compare(
         &self,
         ask: &mut Ask<'c>,
+        ranges: &mut Vec<RangeAsk>,
         text: &str,
         (left, op, right): (&Operand, Comparator, &Operand),
         path: Find<'_>,
@@ -111,6 +163,9 @@ impl<'c> Reading<'c, '_> {
         let Some((column, parameter)) = column.zip(parameter) else {
             return unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE);
         };
+        if folds(left) {
+            self.fold(ask, &column, text)?;
+        }
         let (is_low, is_in) = match op {
             Comparator::Equal => {
                 ask.equal.push(Equal {
@@ -121,13 +176,29 @@ impl<'c> Reading<'c, '_> {
                 });
                 return Ok(());
             }
+            Comparator::NotEqual if left.around.is_empty() && right.around.is_empty() => {
+                let is_loose = column
+                    .find(ask.root, self.catalog)
+                    .is_none_or(|(_, column)| {
+                        column.insensitive || ignores_blanks(column, self.catalog.dbms)
+                    });
+                if is_loose {
+                    return unserved(format!("asks for `{text}`"), MATERIALIZE);
+                }
+                ask.filters.push(Filter {
+                    path: column,
+                    text: format!("attribute_exists({{}}) AND {{}} <> :{parameter}"),
+                    parameters: vec![parameter],
+                });
+                return Ok(());
+            }
             Comparator::Greater if !folds(left) => (true, false),
             Comparator::GreaterOrEqual if !folds(left) => (true, true),
             Comparator::Less if !folds(left) => (false, false),
             Comparator::LessOrEqual if !folds(left) => (false, true),
             _ => return unserved(format!("asks for `{text}`"), MATERIALIZE),
         };
-        let range = self.range(ask, &column)?;
+        let range = self.range(ask, ranges, &column)?;
         let side = if is_low {
             &mut range.low
         } else {
@@ -143,41 +214,68 @@ impl<'c> Reading<'c, '_> {
         Ok(())
     }
 
+    /// Notes that a column stands in a key in lower case. SQLite's is that of ASCII letters alone: only where the column has
+    /// no others it is the same.
+    fn fold(&self, ask: &mut Ask<'c>, column: &Path, text: &str) -> Result<(), Unserved> {
+        if self.catalog.dbms == Dbms::Sqlite {
+            let found = column.find(ask.root, self.catalog);
+            if !found.is_some_and(|(table, column)| self.observed.is_ascii(table, &column.name)) {
+                return unserved(format!("asks for `{text}`, {ASCII_CASE}"), MATERIALIZE);
+            }
+        }
+        ask.notes.push(format!(
+            "{} stands in the key in lower case: the application asks for it in lower case",
+            column.column
+        ));
+        Ok(())
+    }
+
     /// What a text begins with.
     fn like(
         &self,
         ask: &mut Ask<'c>,
+        ranges: &mut Vec<RangeAsk>,
         text: &str,
-        column: Option<Path>,
+        (at, column): (Option<At>, Option<Path>),
         pattern: &Operand,
     ) -> Result<(), Unserved> {
         let parameter = match &pattern.value {
             OperandValue::Expression(expression) => expression.parameters.first(),
             _ => None,
         };
-        let is_plain = text.contains(" LIKE ") && !text.contains(" NOT LIKE ");
-        let is_exact = |column: &Path| {
-            let found = column.find(ask.root, self.catalog);
-            self.catalog.dbms != Dbms::Sqlite
-                && found.is_some_and(|(_, column)| !column.insensitive)
-        };
-        match (parameter.filter(|_| is_plain), column) {
-            (Some(parameter), Some(column)) if is_exact(&column) => {
-                if ask.range.is_some() {
-                    return unserved("has ranges of two columns", REWRITE);
+        match (parameter.filter(|_| is_prefix(text)), column) {
+            (Some(parameter), Some(column)) => {
+                let is_twice = ranges.iter().any(|range| range.path == column);
+                if is_twice {
+                    return unserved("has two ranges of one column", REWRITE);
                 }
-                ask.range = Some(RangeAsk {
+                let found = column.find(ask.root, self.catalog);
+                let is_text = found
+                    .is_some_and(|(_, column)| matches!(column.data_type, DataType::Text { .. }));
+                let folds = at.is_some_and(|at| self.is_folded(&at));
+                if !is_text {
+                    return unserved(
+                        format!(
+                            "asks for what {} begins with, which is no text",
+                            column.column
+                        ),
+                        MATERIALIZE,
+                    );
+                }
+                if folds {
+                    self.fold(ask, &column, text)?;
+                }
+                ask.notes
+                    .push(format!("`_` and `%` in `{parameter}` stand for themselves"));
+                ranges.push(RangeAsk {
                     path: column,
                     low: None,
                     high: None,
                     prefix: Some(parameter.clone()),
+                    folds,
                 });
                 Ok(())
             }
-            (Some(_), Some(_)) => unserved(
-                format!("compares the beginning of texts without regard to case: `{text}`"),
-                "store the text in lower case as an attribute, and ask for its beginning",
-            ),
             _ => unserved(format!("looks within texts: `{text}`"), SEARCH),
         }
     }
@@ -202,11 +300,16 @@ impl<'c> Reading<'c, '_> {
             let is_exact = path
                 .find(ask.root, self.catalog)
                 .is_some_and(|(_, column)| {
-                    !column.insensitive && column.data_type.family() == TypeFamily::Text
+                    !column.insensitive
+                        && !ignores_blanks(column, self.catalog.dbms)
+                        && (column.is_plain_text(self.catalog.dbms)
+                            || matches!(column.data_type, DataType::Enum { .. }))
                 });
             let is_known = ask.equal.iter().any(|equal| equal.path == path);
             if is_exact && !is_known && !text.is_empty() && !text.contains('#') {
                 ask.when.retain(|when| when.said != condition.text);
+                let frozen = format!("`{}` is taken", condition.text);
+                ask.notes.retain(|note| !note.starts_with(&frozen));
                 let value = Asked::Constant(text.clone());
                 ask.equal.push(Equal {
                     path,
@@ -219,14 +322,12 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// The range that the read has, of this column.
-    fn range<'a>(&self, ask: &'a mut Ask<'c>, path: &Path) -> Result<&'a mut RangeAsk, Unserved> {
-        let ask_root = ask.root;
-        let range = ask.range.get_or_insert_with(|| RangeAsk {
-            path: path.clone(),
-            low: None,
-            high: None,
-            prefix: None,
-        });
+    fn range<'a>(
+        &self,
+        ask: &Ask<'c>,
+        ranges: &'a mut Vec<RangeAsk>,
+        path: &Path,
+    ) -> Result<&'a mut RangeAsk, Unserved> {
         let column = path.find(ask.root, self.catalog).map(|(_, column)| column);
         if let Some(collation) = column.and_then(|column| column.collation.as_ref()) {
             return unserved(
@@ -236,19 +337,29 @@ impl<'c> Reading<'c, '_> {
                 "write COLLATE \"C\", BINARY or utf8mb4_bin where the order of bytes will do",
             );
         }
-        if let Some(why) = self.unsorted(ask_root, path) {
+        if let Some(why) = self.unsorted(ask.root, path) {
             return unserved(
                 why.replacen("sorts by", "asks for a range of", 1),
                 MATERIALIZE,
             );
         }
-        if range.path != *path || range.prefix.is_some() {
-            return unserved(
-                "has ranges of two columns",
-                "ask for the narrower one, and leave the rest out by a filter in the application",
-            );
+        let place = match ranges.iter().position(|range| range.path == *path) {
+            Some(place) => place,
+            None => {
+                ranges.push(RangeAsk {
+                    path: path.clone(),
+                    low: None,
+                    high: None,
+                    prefix: None,
+                    folds: false,
+                });
+                ranges.len() - 1
+            }
+        };
+        match ranges.get_mut(place).filter(|range| range.prefix.is_none()) {
+            Some(range) => Ok(range),
+            None => unserved("has two ranges of one column", REWRITE),
         }
-        Ok(range)
     }
 
     /// A condition without parameters, over the item type's names.
@@ -313,6 +424,7 @@ impl<'c> Reading<'c, '_> {
                 text,
                 parents: parents.into_inner(),
                 said: condition.text.clone(),
+                filter: None,
             }),
             None => unserved(format!("asks for `{}`", condition.text), REWRITE),
         }
@@ -330,20 +442,8 @@ fn frozen(test: &ConditionTest, text: &str) -> Option<String> {
     has_value.then(|| format!("`{text}` is taken as it stands: the index holds such rows alone"))
 }
 
-/// Refuses conditions that hold at one time and not at another, and those of which one part may hold without the other.
-fn refuse_unsteady(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
-    let lower = text.to_lowercase();
-    let clocks = [
-        "now(",
-        "current_",
-        "sysdate",
-        "'now'",
-        "localtime",
-        "getdate(",
-    ];
-    if clocks.iter().any(|word| lower.contains(word)) {
-        return unserved(format!("depends on the clock: `{text}`"), CLOCK);
-    }
+/// Refuses conditions that compare with nothing plain, and those of which one part may hold without the other.
+fn refuse_parts(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
     if let ConditionTest::Compare { left, right, .. } = test {
         if left.columns().is_empty() || !right.columns().is_empty() && left.column().is_none() {
             return unserved(format!("asks for `{text}`"), REWRITE);
@@ -367,7 +467,7 @@ fn refuse_unsteady(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
     Ok(())
 }
 
-fn has_parameters(condition: &Condition) -> bool {
+pub(super) fn has_parameters(condition: &Condition) -> bool {
     let operands: Vec<&Operand> = match &condition.test {
         ConditionTest::Compare { left, right, .. } => vec![left, right],
         ConditionTest::Between {

@@ -2,28 +2,63 @@
 
 use std::collections::BTreeMap;
 
-use dynafold_relational::catalog::{Dbms, Enforcement, Table};
+use dynafold_relational::catalog::{Catalog, Dbms, Enforcement, ForeignKey, Table};
+use dynafold_sql::{ConditionTest, RowLimit, identifier};
 
 use super::sql::by_bytes;
-use super::{Ask, Reading, Unserved, distinct, is_one_row};
+use super::{Ask, Filter, RangeAsk, Reading, Unserved, When, distinct, is_one_row};
 use crate::path::{Path, Step};
 
 impl<'c> Reading<'c, '_> {
-    /// What is asked of the rows of a relation to which all others are parents.
+    /// The reads of a query whose other relations are all parents of `root`: one for each range that the key may take, and
+    /// one for none.
     pub(super) fn rows(
         &self,
         root: usize,
         ways: &BTreeMap<usize, Vec<Step>>,
-    ) -> Result<Ask<'c>, Unserved> {
+    ) -> Result<Vec<Ask<'c>>, Unserved> {
         let mut ask = self.bare(root)?;
-        self.conditions(root, ways, &mut ask)?;
-        let mut is_changed = self.answered(ways, &mut ask)?;
-        ask.order = self.order(ways)?;
-        is_changed |= self.by_bytes_only(&mut ask);
+        let ranges = self.conditions(root, ways, &mut ask)?;
+        let mut is_changed = self.set_outputs(ways, &mut ask)?;
+        let figures = self.figures();
+        ask.order = match &figures {
+            Some(_) => Vec::new(),
+            None => self.order(ways)?,
+        };
+        if let Some(figures) = figures {
+            ask.limit = None;
+            ask.computes = true;
+            let note =
+                format!("it {figures}: the application computes this from the items that it reads");
+            ask.notes.push(note);
+        }
+        let mut order = ask.order.iter().filter(|_| !is_one_row(&ask));
+        ask.unsortable = order.find_map(|(path, _)| self.unsorted(ask.root, path));
+        is_changed |= self.answer_order(&mut ask);
+        if self.select.distinct {
+            let note = "the application drops rows that are equal in what DISTINCT selects";
+            ask.notes.push(note.to_owned());
+        }
+        let limits = !matches!(self.query.limit, RowLimit::None | RowLimit::Rows(_));
+        let mut sorted = self.query.order.iter().flatten();
+        is_changed |= sorted.any(|key| {
+            let at = key.column.as_ref().and_then(|column| self.column(column));
+            at.is_some_and(|at| self.answered_as(ways, &at) != at)
+        });
+        let mut conditions = self.conditions.iter();
+        is_changed |=
+            conditions.any(|condition| matches!(condition.test, ConditionTest::Like { .. }));
+        is_changed |= self.note_bytes(&mut ask)
+            || ask.is_page
+            || ask.computes
+            || limits
+            || self.query.offset != RowLimit::None
+            || self.extreme.is_some()
+            || self.select.distinct;
+        self.leave_out_null(&mut ask);
         // An inner join leaves out rows without the parent.
         for (at, way) in ways {
-            let relation = self.select.relations.get(*at);
-            if relation.is_some_and(|relation| !relation.may_be_missing) {
+            if !self.may_be_missing(*at) {
                 let required = self.required(ask.root, way, &ask.outputs);
                 ask.required.extend(required);
             }
@@ -35,19 +70,92 @@ impl<'c> Reading<'c, '_> {
                 .skip(at + 1)
                 .any(|other| other.name == table.name)
         }) {
-            let note =
-                "it reads a table twice, and `verify --patterns` does not compare such a query";
-            ask.notes.push(note.to_owned());
+            ask.is_twice = true;
         }
         if is_changed {
-            ask.sql = self.written(root, ways, &[], &ask.outputs, &[])?;
+            ask.sql = self.written(root, ways, &[], &ask.outputs, &[], !ask.computes)?;
         }
-        Ok(ask)
+        if !ask.order.is_empty() {
+            let unsorted = self.written(root, ways, &[], &ask.outputs, &[], false);
+            ask.unsorted = unsorted.ok();
+        }
+        Ok(by_range(&ask, &ranges, self.catalog))
     }
 
-    /// Takes what is selected, and the key: without it a row of the answer is not told from another. Gives whether that is
-    /// other than what the query selects.
-    fn answered(
+    /// Adds the columns that the read sorts by to its outputs: without them, rows that are equal in the order cannot be told
+    /// from others. Returns whether any was added.
+    fn answer_order(&self, ask: &mut Ask<'c>) -> bool {
+        if is_one_row(ask) {
+            return false;
+        }
+        let Ask {
+            root,
+            order,
+            outputs,
+            notes,
+            ..
+        } = ask;
+        self.select_order(root, order, outputs, notes)
+    }
+
+    /// The same of an item type.
+    pub(super) fn select_order(
+        &self,
+        root: &Table,
+        order: &[(Path, bool)],
+        outputs: &mut Vec<(Path, String)>,
+        notes: &mut Vec<String>,
+    ) -> bool {
+        let mut added: Vec<String> = Vec::new();
+        for (path, _) in order {
+            if outputs.iter().any(|(known, _)| known == path) {
+                continue;
+            }
+            let is_taken = outputs.iter().any(|(_, known)| *known == path.column);
+            let name = if is_taken {
+                self.name_with_table(root, path)
+            } else {
+                path.column.clone()
+            };
+            added.push(name.clone());
+            outputs.push((path.clone(), name));
+        }
+        if !added.is_empty() {
+            notes.push(format!(
+                "its SQL also selects what it sorts by: {}",
+                added.join(", ")
+            ));
+        }
+        !added.is_empty()
+    }
+
+    /// Leaves rows with NULL out of a read for the greatest or the least value: NULL is neither.
+    fn leave_out_null(&self, ask: &mut Ask<'c>) {
+        let Some((path, _)) = ask.order.first().filter(|_| self.extreme.is_some()) else {
+            return;
+        };
+        if !path.may_be_null(ask.root, self.catalog) {
+            return;
+        }
+        let filter = Filter::exists(path.clone());
+        if path.steps.is_empty() {
+            let own = identifier(&path.column, self.catalog.dbms);
+            let table = identifier(&ask.root.name.name, self.catalog.dbms);
+            let text = format!("{table}.{own} IS NOT NULL");
+            ask.when.push(When {
+                said: format!("{own} IS NOT NULL"),
+                text,
+                parents: Vec::new(),
+                filter: Some(filter),
+            });
+        } else {
+            ask.filters.push(filter);
+        }
+    }
+
+    /// Sets the outputs of the read: the selected columns, and the key, by which the rows of the answer are told apart. Returns
+    /// whether the outputs differ from what the query selects.
+    fn set_outputs(
         &self,
         ways: &BTreeMap<usize, Vec<Step>>,
         ask: &mut Ask<'c>,
@@ -55,26 +163,27 @@ impl<'c> Reading<'c, '_> {
         let mut outputs = Vec::new();
         let (mut computes, mut is_renamed) = (false, false);
         for ((at, column), name, is_computed) in self.outputs()? {
-            let Some(way) = ways.get(&at) else { continue };
-            let steps = way.clone();
+            // By the table that it is selected from, though another column may be equal to it.
+            let table = self.tables.get(at).unwrap_or(&ask.root);
+            let with_table = format!("{}_{column}", table.name.name);
+            let Some(path) = self.path(ways, at, column) else {
+                continue;
+            };
             computes |= is_computed;
-            let path = Path { steps, column }.shortened();
             let is_taken = |name: &str| {
                 let mut known = outputs.iter();
                 known.any(|(other, known): &(Path, String)| known == name && *other != path)
             };
             let name = if is_taken(&name) {
                 is_renamed = true;
-                let table = path.find(ask.root, self.catalog);
-                let table = table.map_or(ask.root, |(table, _)| table);
-                format!("{}_{}", table.name.name, path.column)
+                with_table
             } else {
                 name
             };
             outputs.push((path, name));
         }
         if is_renamed {
-            let note = "columns of one name get the names of their tables too";
+            let note = "columns of the same name get the names of their tables in front";
             ask.notes.push(note.to_owned());
         }
         if computes {
@@ -82,46 +191,50 @@ impl<'c> Reading<'c, '_> {
                 "the columns that it computes with are answered, and the application computes";
             ask.notes.push(note.to_owned());
         }
-        let key = ask.root.row_key().iter();
-        let missing =
-            key.filter(|column| !outputs.iter().any(|(path, _)| *path == Path::own(column)));
-        let missing: Vec<&str> = missing.map(String::as_str).collect();
+        let is_missing =
+            |column: &&str| !outputs.iter().any(|(path, _)| *path == Path::own(column));
+        let key = ask.root.row_key().iter().map(String::as_str);
+        let missing: Vec<&str> = key.filter(is_missing).collect();
         for column in &missing {
             let is_taken = outputs.iter().any(|(_, known)| known == column);
+            let path = Path::own(column);
             let name = if is_taken {
-                format!("{}_{column}", ask.root.name.name)
+                self.name_with_table(ask.root, &path)
             } else {
                 (*column).to_owned()
             };
-            outputs.push((Path::own(column), name));
+            outputs.push((path, name));
         }
         if !missing.is_empty() {
-            let note = format!("its SQL is asked with the key too: {}", missing.join(", "));
+            let note = format!("its SQL also selects the key: {}", missing.join(", "));
             ask.notes.push(note);
         }
-        ask.outputs = distinct(outputs);
-        Ok(computes || is_renamed || !missing.is_empty())
+        let all = outputs.len();
+        ask.outputs = distinct(outputs, &mut ask.notes);
+        let has_constants = self.constant_outputs().next().is_some();
+        let is_changed = computes || is_renamed || has_constants || !missing.is_empty();
+        Ok(is_changed || ask.outputs.len() < all)
     }
 
-    /// Notes which texts are compared and sorted by their bytes, as the table does, and not by a collation. Gives whether
+    /// Notes the texts that the table compares and sorts by their bytes, and the database by a collation. Returns whether
     /// there are any.
-    fn by_bytes_only(&self, ask: &mut Ask<'c>) -> bool {
+    fn note_bytes(&self, ask: &mut Ask<'c>) -> bool {
         let compared = self.compares_loosely();
         if !compared.is_empty() {
             ask.notes.push(format!(
-                "{} is compared by its bytes: write it in one form, such as lower case, where case or accents must not count",
+                "{} is compared by its bytes: write it in one form, such as lower case, where case, accents or blanks at the end must not count",
                 compared.join(", ")
             ));
         }
-        let sorted = ask
+        let sorted: Vec<String> = ask
             .order
             .iter()
             .filter(|_| !is_one_row(ask))
             .filter_map(|(path, _)| {
                 let (_, column) = path.find(ask.root, self.catalog)?;
                 by_bytes(column, self.catalog.dbms).map(|_| column.name.clone())
-            });
-        let sorted: Vec<String> = sorted.collect();
+            })
+            .collect();
         if !sorted.is_empty() {
             ask.notes.push(format!(
                 "{} is sorted by its bytes, not by the collation of the database",
@@ -131,24 +244,32 @@ impl<'c> Reading<'c, '_> {
         !compared.is_empty() || !sorted.is_empty()
     }
 
-    /// The column of a parent that tells whether it is there, where a row may be without it.
-    fn required(&self, root: &Table, way: &[Step], outputs: &[(Path, String)]) -> Option<Path> {
+    /// A column's name behind that of its table, for an output whose own name is taken.
+    fn name_with_table(&self, root: &Table, path: &Path) -> String {
+        let found = path.find(root, self.catalog);
+        let table = found.map_or(root, |(table, _)| table);
+        format!("{}_{}", table.name.name, path.column)
+    }
+
+    /// A column of a parent that is NULL only if the row has no such parent; `None` if every row has one.
+    pub(super) fn required(
+        &self,
+        root: &Table,
+        way: &[Step],
+        outputs: &[(Path, String)],
+    ) -> Option<Path> {
         let (step, before) = way.split_last()?;
-        let child = match before.last() {
-            Some(step) => self.catalog.table(&step.table)?,
-            None => root,
-        };
         let may_lack = step.columns.iter().any(|column| {
             let (steps, column) = (before.to_vec(), column.clone());
             Path { steps, column }.may_be_null(root, self.catalog)
         });
-        if !may_lack && self.is_enforced(child, step) {
+        if !may_lack && self.is_enforced(root, step, before) {
             return None;
         }
         let parent = self.catalog.table(&step.table)?;
-        // One that is answered anyway, or else the parent's key, which the child's reference does not stand for.
-        let mut answered = outputs.iter().filter(|(path, _)| path.steps == way);
-        let sure = answered.find(|(path, _)| {
+        // A column that is an output anyway; or else the parent's key, read from the parent and not from the child's reference.
+        let mut of_parent = outputs.iter().filter(|(path, _)| path.steps == way);
+        let sure = of_parent.find(|(path, _)| {
             let column = parent.column(&path.column);
             column.is_some_and(|column| !column.nullable)
         });
@@ -161,18 +282,57 @@ impl<'c> Reading<'c, '_> {
         })
     }
 
-    /// Whether the database keeps a row's reference from leading nowhere, as far as its declarations tell.
-    fn is_enforced(&self, child: &Table, step: &Step) -> bool {
-        let mut keys = child.foreign_keys.iter();
-        let declared = keys.any(|key| {
+    /// Whether the schema declares that a row's reference always leads to a parent.
+    pub(super) fn is_enforced(&self, root: &Table, step: &Step, before: &[Step]) -> bool {
+        let key = self.foreign_key(root, step, before);
+        key.is_some_and(|key| key.enforcement == Enforcement::Enforced)
+            && self.catalog.dbms != Dbms::Sqlite
+    }
+
+    /// The foreign key that a step follows.
+    pub(super) fn foreign_key<'t>(
+        &self,
+        root: &'t Table,
+        step: &Step,
+        before: &[Step],
+    ) -> Option<&'t ForeignKey>
+    where
+        'c: 't,
+    {
+        let child = match before.last() {
+            Some(step) => self.catalog.table(&step.table)?,
+            None => root,
+        };
+        child.foreign_keys.iter().find(|key| {
+            let declared = || key.columns.iter().zip(&key.referenced_columns);
+            let mut pairs = step.columns.iter().zip(&step.referenced);
             key.references == step.table
                 && key.columns.len() == step.columns.len()
-                && key
-                    .columns
-                    .iter()
-                    .all(|column| step.columns.contains(column))
-                && key.enforcement == Enforcement::Enforced
-        });
-        declared && self.catalog.dbms != Dbms::Sqlite
+                && pairs.all(|pair| declared().any(|other| other == pair))
+        })
     }
+}
+
+/// The variants of a read: each with one of its ranges in the key and the others as filters, and one with all as filters.
+fn by_range<'c>(ask: &Ask<'c>, ranges: &[RangeAsk], catalog: &Catalog) -> Vec<Ask<'c>> {
+    let places = (0..ranges.len()).map(Some).chain([None]);
+    let each = places.filter_map(|place| {
+        let mut found = ask.clone();
+        for (at, range) in ranges.iter().enumerate() {
+            if Some(at) == place {
+                found.range = Some(range.clone());
+                // What stands for NULL in the key is among the texts.
+                if range.path.is_loose(ask.root, catalog)
+                    && range.path.may_be_null(ask.root, catalog)
+                {
+                    found.filters.push(Filter::exists(range.path.clone()));
+                }
+            } else {
+                found.filters.push(super::filter::of_range(range)?);
+            }
+        }
+        found.filters.sort();
+        Some(found)
+    });
+    each.collect()
 }

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use dynafold_relational::catalog::{Column, Dbms, Table};
-use dynafold_sql::{Condition, RowLimit, qualified};
+use dynafold_sql::{
+    Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, identifier, qualified,
+};
 
-use super::{ChildAsk, REWRITE, Reading, Unserved, unserved};
+use super::{At, ChildAsk, Pair, REWRITE, Reading, Unserved, unserved};
 use crate::path::{Path, Step};
 
 /// The ways from each relation to its parents.
@@ -20,35 +22,45 @@ impl<'c> Reading<'c, '_> {
         children: &[(usize, ChildAsk<'c>)],
         outputs: &[(Path, String)],
         all: &Ways,
+        sorts: bool,
     ) -> Result<String, Unserved> {
         let selected = self.selected(ways, children, outputs, all);
         let joined = self.joined(root, ways, !children.is_empty(), all)?;
         let mut text = format!("SELECT {} FROM {joined}", selected.join(", "));
-        let conditions = self
-            .conditions
-            .iter()
-            .filter_map(|condition| self.exactly(condition).or_else(|| self.aliased(condition)));
-        let conditions: Vec<String> = conditions.collect();
+        let conditions = self.conditions.iter().filter_map(|condition| {
+            let of_parent = || self.of_parent(condition, root);
+            let exact = self.exactly(condition, (!children.is_empty()).then_some(root));
+            let moved = exact.or_else(|| of_parent().filter(|_| !children.is_empty()));
+            moved.or_else(|| self.aliased(condition))
+        });
+        let mut conditions: Vec<String> = conditions.collect();
+        if let Some(((at, column), _)) = &self.extreme {
+            conditions.push(format!("{} IS NOT NULL", self.column_of(*at, column)));
+        }
         if !conditions.is_empty() {
             text.push_str(&format!(" WHERE {}", conditions.join(" AND ")));
         }
         let is_sorted = match children {
+            _ if !sorts => false,
             [] => true,
             [(_, child)] => !child.order.is_empty(),
             _ => false,
         };
-        let terms = self.sort_terms();
+        let terms = self.sort_terms(root, ways);
         if is_sorted && !terms.is_empty() {
             text.push_str(&format!(" ORDER BY {}", terms.join(", ")));
         }
-        if let RowLimit::Rows(rows) = self.query.limit {
+        if let (Some(rows), false) = self.most_rows()?
+            && sorts
+            && children.is_empty()
+        {
             text.push_str(&format!(" LIMIT {rows}"));
         }
         Ok(text)
     }
 
     /// What the query calls a relation.
-    fn alias(&self, at: usize) -> String {
+    pub(super) fn alias(&self, at: usize) -> String {
         let relation = self.select.relations.get(at);
         let called = relation.and_then(|relation| relation.called.as_ref());
         called.map_or_else(String::new, |called| {
@@ -56,7 +68,7 @@ impl<'c> Reading<'c, '_> {
         })
     }
 
-    fn column_of(&self, at: usize, column: &str) -> String {
+    pub(super) fn column_of(&self, at: usize, column: &str) -> String {
         format!(
             "{}.{}",
             self.alias(at),
@@ -122,7 +134,7 @@ impl<'c> Reading<'c, '_> {
         loop {
             let mut rest = (0..self.tables.len()).filter(|at| !from.contains(at));
             let next = rest.find_map(|at| {
-                let sides = self.pairs.iter().flat_map(|(a, b)| [(a, b), (b, a)]);
+                let sides = self.pairs.iter().flat_map(Pair::sides);
                 let sides =
                     sides.filter(|(a, b)| a.0 == at && from.contains(&b.0) && is_related(at, b.0));
                 let on = sides.map(|(a, b)| {
@@ -136,9 +148,12 @@ impl<'c> Reading<'c, '_> {
                 (!on.is_empty()).then_some((at, on))
             });
             let Some((at, on)) = next else { break };
-            let relation = self.select.relations.get(at);
-            let is_outer =
-                !ways.contains_key(&at) || relation.is_some_and(|relation| relation.may_be_missing);
+            // Of a collection nothing is left out.
+            let lacks = |way: &Vec<Step>| {
+                let table = self.tables.get(root);
+                has_children && table.is_some_and(|table| self.required(table, way, &[]).is_some())
+            };
+            let is_outer = ways.get(&at).is_none_or(lacks) || self.may_be_missing(at);
             let join = if is_outer { "LEFT JOIN" } else { "JOIN" };
             text.push_str(&format!(
                 " {join} {} ON {}",
@@ -153,20 +168,60 @@ impl<'c> Reading<'c, '_> {
         Ok(text)
     }
 
-    fn sort_terms(&self) -> Vec<String> {
+    /// The column as which another one is answered: a parent's key is that of the child's reference.
+    pub(super) fn answered_as(&self, ways: &BTreeMap<usize, Vec<Step>>, asked: &At) -> At {
+        let path = self.path(ways, asked.0, asked.1.clone());
+        let found = path.and_then(|path| {
+            let mut relations = ways.iter();
+            let (at, _) = relations.find(|(_, way)| **way == path.steps)?;
+            Some((*at, path.column))
+        });
+        found.unwrap_or_else(|| asked.clone())
+    }
+
+    fn sort_terms(&self, root: usize, ways: &BTreeMap<usize, Vec<Step>>) -> Vec<String> {
+        if let Some(((at, column), is_greatest)) = &self.extreme {
+            let direction = if *is_greatest { " DESC" } else { "" };
+            let key = self
+                .tables
+                .get(root)
+                .map_or(&[][..], |table| table.row_key());
+            let key = key
+                .iter()
+                .map(|column| (root, column))
+                .filter(|one| *one != (*at, column));
+            let all = std::iter::once((*at, column)).chain(key);
+            return all
+                .map(|(at, column)| format!("{}{direction}", self.column_of(at, column)))
+                .collect();
+        }
+        let mut is_folded = false;
         let keys = self.query.order.iter().flatten();
         let terms = keys.filter_map(|key| {
-            let (at, column) = self.column(key.column.as_ref()?)?;
+            let asked = self.column(key.column.as_ref()?)?;
+            let (at, column) = self.answered_as(ways, &asked);
             let direction = if key.descending { " DESC" } else { "" };
             let found = self.tables.get(at)?.column(&column)?;
             let bytes = by_bytes(found, self.catalog.dbms).unwrap_or_default();
-            Some(format!("{}{bytes}{direction}", self.column_of(at, &column)))
+            let own = self.column_of(at, &column);
+            Some(if self.is_folded(&asked) {
+                is_folded = true;
+                format!("lower({own}){bytes}{direction}")
+            } else {
+                format!("{own}{bytes}{direction}")
+            })
         });
-        terms.collect()
+        let mut terms: Vec<String> = terms.collect();
+        // Of texts that are equal in lower case the key decides.
+        if is_folded && let Some(table) = self.tables.get(root) {
+            let key = table.row_key().iter();
+            terms.extend(key.map(|column| self.column_of(root, column)));
+        }
+        terms
     }
 
     /// A condition with the query's aliases before its columns.
-    fn aliased(&self, condition: &Condition) -> Option<String> {
+    pub(super) fn aliased(&self, condition: &Condition) -> Option<String> {
         let owner = |owner: Option<&str>, name: &str| {
             let mut relations = self.select.relations.iter();
             let found = match owner {
@@ -185,16 +240,91 @@ impl<'c> Reading<'c, '_> {
         qualified(&condition.text, self.catalog.dbms, &owner)
     }
 
+    /// The column of the root that a column is held equal to, or itself.
+    fn at_root(&self, at: At, root: Option<usize>) -> At {
+        let mut equal = self.equal_to(&at).into_iter();
+        root.and_then(|root| equal.find(|(at, _)| *at == root))
+            .unwrap_or(at)
+    }
+
+    /// An equality of a collection's key, said of the parent: said of a child, it would leave out a parent without children.
+    fn of_parent(&self, condition: &Condition, root: usize) -> Option<String> {
+        let [left, right] = condition.equal()?;
+        let (at, column) = self.at_root(self.column(left.column()?)?, Some(root));
+        let value = match &right.value {
+            OperandValue::Parameter(name) => format!(":{name}"),
+            OperandValue::Constant(Constant::Text(text)) => {
+                format!("'{}'", text.replace('\'', "''"))
+            }
+            _ => return None,
+        };
+        (at == root && right.around.is_empty())
+            .then(|| format!("{} = {value}", self.column_of(at, &column)))
+    }
+
     /// An equality with a parameter that holds for the same bytes alone, where the column's collation takes other texts for
     /// equal too.
-    fn exactly(&self, condition: &Condition) -> Option<String> {
+    fn exactly(&self, condition: &Condition, root: Option<usize>) -> Option<String> {
+        if let ConditionTest::Like { operand, pattern } = &condition.test {
+            let (at, name) = self.column(operand.column()?)?;
+            let OperandValue::Expression(expression) = &pattern.value else {
+                return None;
+            };
+            let parameter = expression.parameters.first()?;
+            let own = self.column_of(at, &name);
+            let folded = |text: String| {
+                if self.is_folded(&(at, name.clone())) {
+                    format!("lower({text})")
+                } else {
+                    text
+                }
+            };
+            // `_` and `%` in a parameter stand for themselves, as they do in a key.
+            let begin = folded(format!(":{parameter}"));
+            return Some(match self.catalog.dbms {
+                Dbms::Postgres => {
+                    let own = folded(format!("CAST({own} AS text)"));
+                    format!("starts_with({own}, {begin})")
+                }
+                Dbms::Sqlite => {
+                    let own = folded(own);
+                    format!("substr({own}, 1, length({begin})) = {begin}")
+                }
+                Dbms::Mysql | Dbms::Mariadb => {
+                    let own = folded(own);
+                    format!(
+                        "LEFT(CAST(CONVERT({own} USING utf8mb4) AS BINARY), OCTET_LENGTH({begin})) = CAST({begin} AS BINARY)"
+                    )
+                }
+            });
+        }
+        if let Some((operand, bounds)) = bounds(condition) {
+            let (at, name) = self.column(operand.column()?)?;
+            let found = self.tables.get(at)?.column(&name)?;
+            let is_mysql = matches!(self.catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
+            let is_loose = found.insensitive || ignores_blanks(found, self.catalog.dbms);
+            let own = self.column_of(at, &name);
+            let own = format!("CAST(CONVERT({own} USING utf8mb4) AS BINARY)");
+            let parts = bounds.iter().map(|(sign, bound)| {
+                let parameter = bound.parameter()?;
+                Some(format!("{own} {sign} CAST(:{parameter} AS BINARY)"))
+            });
+            let parts: Vec<String> = parts.collect::<Option<_>>()?;
+            return (is_mysql && is_loose).then(|| parts.join(" AND "));
+        }
         let [left, right] = condition.equal()?;
         let (column, parameter) = left.column().zip(right.parameter())?;
-        let (at, name) = self.column(column)?;
+        let (at, name) = self.at_root(self.column(column)?, root);
         let found = self.tables.get(at)?.column(&name)?;
         let dbms = self.catalog.dbms;
         let own = self.column_of(at, &name);
-        found.insensitive.then(|| match dbms {
+        // PostgreSQL takes no account of blanks at the end of `character(n)`.
+        if dbms == Dbms::Postgres && ignores_blanks(found, dbms) {
+            return Some(format!(
+                "{own} = :{parameter} AND octet_length(CAST(:{parameter} AS text)) = octet_length({own})"
+            ));
+        }
+        (found.insensitive || ignores_blanks(found, dbms)).then(|| match dbms {
             Dbms::Postgres => format!("CAST({own} AS text) COLLATE \"C\" = :{parameter}"),
             Dbms::Sqlite => format!("{own} COLLATE BINARY = :{parameter}"),
             Dbms::Mysql | Dbms::Mariadb => {
@@ -205,18 +335,42 @@ impl<'c> Reading<'c, '_> {
         })
     }
 
+    /// Whether the query asks for the beginning of a column's texts without regard to case.
+    pub(super) fn is_folded(&self, of: &At) -> bool {
+        let is_loose = || {
+            let table = self.tables.get(of.0);
+            let column = table.and_then(|table| table.column(&of.1));
+            self.catalog.dbms == Dbms::Sqlite || column.is_some_and(|column| column.insensitive)
+        };
+        let mut conditions = self.conditions.iter();
+        conditions.any(|condition| {
+            let ConditionTest::Like { operand, .. } = &condition.test else {
+                return false;
+            };
+            let is_ilike = condition.text.contains(" ILIKE ");
+            let column = operand.column().and_then(|column| self.column(column));
+            column.as_ref() == Some(of) && is_prefix(&condition.text) && (is_ilike || is_loose())
+        })
+    }
+
     /// The columns that it compares by a collation that takes different texts for equal.
     pub(super) fn compares_loosely(&self) -> Vec<String> {
         let named = self
             .conditions
             .iter()
-            .filter(|one| self.exactly(one).is_some());
-        let columns = named.filter_map(|one| Some(one.equal()?[0].column()?.name.text.clone()));
+            .filter(|one| self.exactly(one, None).is_some());
+        let columns = named.filter_map(|one| {
+            let operand = match bounds(one) {
+                Some((operand, _)) => operand,
+                None => one.equal()?[0],
+            };
+            Some(operand.column()?.name.text.clone())
+        });
         columns.collect()
     }
 
     /// A table in FROM, with its alias where it has one.
-    fn from(&self, at: usize) -> String {
+    pub(super) fn from(&self, at: usize) -> String {
         let (name, alias) = (self.table_name(at), self.alias(at));
         if name == alias {
             name
@@ -225,7 +379,7 @@ impl<'c> Reading<'c, '_> {
         }
     }
 
-    fn table_name(&self, at: usize) -> String {
+    pub(super) fn table_name(&self, at: usize) -> String {
         let Some(table) = self.tables.get(at) else {
             return String::new();
         };
@@ -241,6 +395,63 @@ impl<'c> Reading<'c, '_> {
             format!("{}.{name}", identifier(&table.name.schema, dbms))
         }
     }
+}
+
+/// A range of a column: what is compared, with each bound and its sign.
+fn bounds(condition: &Condition) -> Option<(&Operand, Vec<(&'static str, &Operand)>)> {
+    match &condition.test {
+        ConditionTest::Compare { left, op, right } => {
+            let sign = match op {
+                Comparator::Less => "<",
+                Comparator::LessOrEqual => "<=",
+                Comparator::Greater => ">",
+                Comparator::GreaterOrEqual => ">=",
+                _ => return None,
+            };
+            Some((left, vec![(sign, right)]))
+        }
+        ConditionTest::Between {
+            operand,
+            negated: false,
+            low,
+            high,
+        } => Some((operand, vec![(">=", low), ("<=", high)])),
+        _ => None,
+    }
+}
+
+/// Whether a comparison takes no account of blanks at the end, though its collation is exact: `ab` is equal to `ab `, and a key
+/// has one of them.
+pub(super) fn ignores_blanks(column: &Column, dbms: Dbms) -> bool {
+    match dbms {
+        Dbms::Postgres => column.declared.starts_with("character("),
+        Dbms::Mysql | Dbms::Mariadb => column.declared.starts_with("char("),
+        Dbms::Sqlite => false,
+    }
+}
+
+/// Whether a LIKE asks for what texts begin with: a parameter, and nothing but a percent sign behind it.
+pub(super) fn is_prefix(text: &str) -> bool {
+    let text = text.replace(char::is_whitespace, "");
+    let Some((column, pattern)) = text.split_once("LIKE") else {
+        return false;
+    };
+    let name = pattern
+        .strip_prefix(':')
+        .and_then(|rest| rest.strip_suffix("||'%'"));
+    let name = name.or_else(|| {
+        let lower = pattern.to_lowercase();
+        let at = lower
+            .strip_prefix("concat(:")
+            .and_then(|rest| rest.strip_suffix(",'%')"));
+        at.and_then(|name| {
+            pattern
+                .get("concat(:".len()..)
+                .and_then(|rest| rest.get(..name.len()))
+        })
+    });
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    !column.ends_with("NOT") && name.is_some_and(is_name)
 }
 
 /// What makes a database sort a column by its bytes, where it does not.
@@ -265,22 +476,4 @@ pub(crate) fn child_name(taken: &[String], table: &Table, name: &str) -> String 
     } else {
         name.to_owned()
     }
-}
-
-/// A name as SQL takes it: in quotes where it needs them.
-#[must_use]
-pub(crate) fn identifier(name: &str, dbms: Dbms) -> String {
-    let quote = match dbms {
-        Dbms::Mysql | Dbms::Mariadb => '`',
-        Dbms::Postgres | Dbms::Sqlite => '"',
-    };
-    let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    let is_plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && name.chars().all(is_inner)
-        && !dynafold_sql::is_keyword(name);
-    if is_plain {
-        return name.to_owned();
-    }
-    let doubled = name.replace(quote, &format!("{quote}{quote}"));
-    format!("{quote}{doubled}{quote}")
 }

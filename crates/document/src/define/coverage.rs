@@ -71,6 +71,13 @@ pub(super) fn sources(
         Relation::Query(sql) => names(sql, table),
         Relation::Table(_) => false,
     };
+    let key = &inputs.model.table.partition.name;
+    let partition = |table: &Table| {
+        let mut own = item_types.iter();
+        let own = own.find(|item| table_of(item.from()) == Some(&table.name))?;
+        let (text, _) = own.model.template(key)?.prefix();
+        (!text.is_empty()).then(|| text.to_owned())
+    };
     let one = |table: &Table| {
         let columns = table.columns.iter().map(|column| {
             let carriers = item_types.iter().filter_map(|item| {
@@ -117,6 +124,7 @@ pub(super) fn sources(
                 TableRole::Unread
             },
             patterns,
+            partition: partition(table),
             item_types: within,
             columns,
         }
@@ -197,7 +205,9 @@ pub(crate) fn fate(source: &SourceTable) -> Vec<DocBlock> {
             "Read only to find other rows; no item has its values."
         }
         TableRole::Read => "Its values are in these item types:",
-        TableRole::Queried => "Named by a query of the mapping, for these item types:",
+        TableRole::Queried => {
+            "Read by a query of the mapping. These item types are made from that query:"
+        }
         TableRole::Beside => "Not read; a foreign key connects it with a table that is.",
         TableRole::Unread => "Not read.",
     };

@@ -69,8 +69,8 @@ pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
         }
         figures.mean_bytes = (sums.first()).and_then(|own| own.bytes.checked_div(own.items));
         if let (Some(items), Some(_)) = (figures.items, sample) {
-            let all = sums.iter().map(|sum| sum.scaled(items, sampled));
-            let all: Vec<StoredTotals> = all.collect();
+            let all: Vec<StoredTotals> =
+                sums.iter().map(|sum| sum.scaled(items, sampled)).collect();
             figures.bytes = all.first().map(|own| own.bytes);
             figures.write_units = Some(all.iter().map(|sum| sum.write_units).sum());
             for (total, sum) in totals.iter_mut().zip(all) {

@@ -177,7 +177,12 @@ impl Figures {
         }
         let demand = load_demand(&self.places, table, self.import_bytes.unwrap_or(0));
         let mut all = routes(&demand, prices);
-        all.retain(|route| self.import_bytes.is_some() || route.route != RouteKind::ImportFromS3);
+        all.retain(|route| match route.route {
+            RouteKind::ImportFromS3 => self.import_bytes.is_some(),
+            // The table of a design is new.
+            RouteKind::BulkFromS3 => false,
+            _ => true,
+        });
         all
     }
 

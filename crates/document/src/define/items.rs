@@ -101,16 +101,23 @@ pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
             })
             .collect();
         let is_merged = users.len() > 1 || keys.contains(&name);
+        let mut roles: Vec<String> = Vec::new();
+        for role in (users.iter()).flat_map(|(item, _)| item.roles(facts.inputs, name)) {
+            if !roles.contains(&role) {
+                roles.push(role);
+            }
+        }
         let span = if is_merged { users.len() } else { 0 };
         let users = users.into_iter().take(span).enumerate();
         users.map(move |(at, (item, attribute))| {
             let mut cells = vec![
                 vec![link(About::ItemType, &item.model.name)],
+                vec![TextPiece::Type(attribute.data_type.to_owned())],
                 vec![code(&attribute.made)],
                 origins(&attribute.origins),
             ];
             if at == 0 {
-                cells.insert(0, vec![code(name)]);
+                cells.insert(0, named(name, roles.clone()));
             }
             DocRow {
                 span: if at == 0 { span } else { 0 },
@@ -130,10 +137,19 @@ pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         ),
         DocBlock::Table(DocTable::new(
             "Merged attributes",
-            &["Attribute", "Item type", "Made from", "Columns"],
+            &["Attribute", "Item type", "Type", "Made from", "Columns"],
             rows,
         )),
     ]
+}
+
+/// An attribute's name, and what it is for.
+fn named(name: &str, roles: Vec<String>) -> TextLine {
+    let mut named = vec![code(name)];
+    for role in roles {
+        named.extend([plain(" "), TextPiece::Marked("role", role)]);
+    }
+    named
 }
 
 impl DocumentedItemType<'_> {
@@ -160,18 +176,14 @@ impl DocumentedItemType<'_> {
             blocks.push(DocBlock::Code("sql", sql.clone()));
         }
         let attributes = self.attributes.iter().map(|attribute| {
-            let mut named = vec![code(&attribute.name)];
-            for role in self.roles(facts.inputs, &attribute.name) {
-                named.extend([plain(" "), TextPiece::Marked("role", role)]);
-            }
             DocRow::new(vec![
-                named,
+                named(&attribute.name, self.roles(facts.inputs, &attribute.name)),
                 vec![TextPiece::Type(attribute.data_type.to_owned())],
                 vec![code(&attribute.made)],
                 origins(&attribute.origins),
             ])
         });
-        let chosen: Vec<&Item> = facts.choice.of_type(at).map(|one| &one.item).collect();
+        let chosen: Vec<&Item> = facts.shown_items.of_type(at).map(|one| &one.item).collect();
         blocks.push(DocBlock::Table(DocTable::new(
             format!("Attributes of {name}"),
             &["Attribute", "Type", "Made from", "Columns"],
@@ -321,7 +333,7 @@ fn roll_ups(inputs: &Inputs<'_>, item: &model::ItemType) -> Vec<(&'static str, T
     let mut facts = Vec::new();
     for roll_up in &inputs.model.roll_ups {
         if roll_up.total == item.name {
-            let what = if roll_up.counts {
+            let what = if roll_up.counts_items {
                 " is the number of "
             } else {
                 " is the sum over "

@@ -10,6 +10,7 @@ mod items;
 mod overview;
 mod patterns;
 mod places;
+mod proposal;
 mod sections;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ mod trace;
 
 use std::sync::Arc;
 
+use dynafold_design::Report;
 use dynafold_dynamodb::price::Prices;
 use dynafold_mapping::Proofs;
 use dynafold_mapping::forecast::{ItemTypeForecast, PlaceForecast};
@@ -27,7 +29,7 @@ use dynafold_relational::catalog::Catalog;
 
 use super::definition::{Definition, ExampleAnswer, Examples, Warning};
 use super::tree::{About, SourceTable, TextLine, joined, link, plain};
-use choice::Choice;
+use choice::ShownItems;
 use figures::Figures;
 use items::DocumentedItemType;
 use patterns::DocumentedPattern;
@@ -68,6 +70,8 @@ pub struct Inputs<'g> {
     pub needs_schema: Vec<Arc<str>>,
     /// What units cost.
     pub prices: &'g Prices,
+    /// What `design` reported of the mapping when it proposed it.
+    pub proposal: Option<&'g Report>,
     /// The warnings of `check`.
     pub warnings: Vec<Warning>,
     /// Those that the mapping accepts.
@@ -98,7 +102,7 @@ pub fn define(inputs: &Inputs<'_>) -> Definition {
 /// What several sections say something of.
 struct DocumentFacts<'g> {
     inputs: &'g Inputs<'g>,
-    choice: Choice<'g>,
+    shown_items: ShownItems<'g>,
     item_types: Vec<DocumentedItemType<'g>>,
     patterns: Vec<DocumentedPattern<'g>>,
     /// The catalog without what the mapping has nothing to do with, and what becomes of its tables.
@@ -109,15 +113,18 @@ struct DocumentFacts<'g> {
 
 impl<'g> DocumentFacts<'g> {
     fn of(inputs: &'g Inputs<'g>) -> Self {
-        let choice = match inputs.examples {
-            Some(_) => Choice::of(inputs.samples, &inputs.model.table, inputs.shown),
-            None => Choice::default(),
+        let shown_items = match inputs.examples {
+            Some(_) => {
+                let partition = &inputs.model.table.partition.name;
+                ShownItems::choose(inputs.samples, partition, inputs.shown)
+            }
+            None => ShownItems::default(),
         };
         let item_types = items::item_types(inputs);
         let catalog = coverage::touched_catalog(inputs);
         Self {
             inputs,
-            choice,
+            shown_items,
             patterns: patterns::patterns(inputs),
             sources: coverage::sources(inputs, &catalog, &item_types),
             item_types,

@@ -341,7 +341,7 @@ fn guaranteed(facts: &DocumentFacts<'_>) -> SummaryRow {
     let all = &facts.inputs.proofs.guarantees;
     let basis = match all.not_read.len() {
         0 => "the database's catalog".to_owned(),
-        _ => "the database's catalog, of which not all was read: see the list".to_owned(),
+        _ => "the database's catalog; what could not be read of it is in the list".to_owned(),
     };
     SummaryRow::new(guarantees::summary(all), basis)
 }

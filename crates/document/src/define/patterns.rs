@@ -4,7 +4,9 @@ use dynafold_dynamodb::price::{Prices, Rates, monthly};
 use dynafold_dynamodb::{Attribute, KeyAttribute, KeyType, request_value};
 use dynafold_format::{counted, shell_word};
 use dynafold_mapping::access::{given, plan};
-use dynafold_mapping::model::{AccessPattern, Operand, ParameterKind, Template, TemplatePart};
+use dynafold_mapping::model::{
+    AccessPattern, FilterOperand, ParameterKind, Template, TemplatePart,
+};
 use dynafold_mapping::template::Filter;
 use dynafold_mapping::{PatternProof, aligned};
 use serde_json::{Value as Json, json};
@@ -495,10 +497,10 @@ fn plainly(template: &Template) -> String {
 /// The filter expression with names and values in their places.
 fn filter(pattern: &AccessPattern) -> Option<String> {
     let filter = pattern.filter.as_ref()?;
-    let value = |operand: &Operand| match operand {
-        Operand::Constant(text @ Attribute::S(_)) => format!("'{}'", shown(text)),
-        Operand::Constant(value) => shown(value),
-        Operand::Parameter(index) => {
+    let value = |operand: &FilterOperand| match operand {
+        FilterOperand::Constant(text @ Attribute::S(_)) => format!("'{}'", shown(text)),
+        FilterOperand::Constant(value) => shown(value),
+        FilterOperand::Parameter(index) => {
             let parameter = pattern.parameters.get(*index);
             parameter.map_or(String::new(), |parameter| format!("{{{}}}", parameter.name))
         }
@@ -565,7 +567,7 @@ fn outline(inputs: &Inputs<'_>, pattern: &AccessPattern) -> Option<ExampleReques
     }
     let operands = pattern.filter.iter().flat_map(|filter| &filter.values);
     for (at, operand) in operands.enumerate() {
-        if let Operand::Parameter(index) = operand
+        if let FilterOperand::Parameter(index) = operand
             && let Some(parameter) = pattern.parameters.get(*index)
         {
             let letter = match parameter.kind {

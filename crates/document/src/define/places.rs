@@ -17,7 +17,6 @@ use crate::tree::{
     texts,
 };
 
-/// The table or an index.
 pub(super) struct TableOrIndex<'g> {
     pub(super) name: &'g str,
     pub(super) kind: PlaceKind,
@@ -162,7 +161,7 @@ impl TableOrIndex<'_> {
     fn collections(&self, facts: &DocumentFacts<'_>) -> Option<tree::DocTable> {
         let mut groups: Vec<PartitionGroup<'_>> = Vec::new();
         for (at, item_type) in facts.inputs.model.item_types.iter().enumerate() {
-            for chosen in facts.choice.of_type(at) {
+            for chosen in facts.shown_items.of_type(at) {
                 let item = &chosen.item;
                 let (Some(partition), Some(_)) =
                     (values(item, self.partition), values(item, self.sort))

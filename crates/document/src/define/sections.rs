@@ -2,7 +2,9 @@
 
 use dynafold_format::counted;
 
-use super::{DocumentFacts, Inputs, coverage, guarantees, items, overview, patterns, places};
+use super::{
+    DocumentFacts, Inputs, coverage, guarantees, items, overview, patterns, places, proposal,
+};
 use crate::definition::Warning;
 use crate::tree::{DocBlock, Section, TextLine, TextPiece, code, plain, prose};
 
@@ -84,13 +86,16 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
                     writes 1 KB, and each index that holds an item is written too.",
             blocks: facts.figures.section(facts),
         },
+    ]);
+    sections.extend(proposal::section(facts));
+    sections.push(
         Section {
             anchor: "warnings",
             title: "Warnings",
             intro: "The warnings of `dynafold check`, and those that the mapping accepts, the heaviest first.",
             blocks: warnings(facts.inputs),
         },
-    ]);
+    );
     sections
 }
 

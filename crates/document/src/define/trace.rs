@@ -67,7 +67,7 @@ impl<'g> Tracer<'g> {
             AttributeNode::Embed(embed) => {
                 if let Some(children) = self.children(embed.column) {
                     children.node(&embed.each, found);
-                    if let ChildContainer::Map(key) = &embed.gather {
+                    if let ChildContainer::Map(key) = &embed.container {
                         children.template(key, found);
                     }
                 }
@@ -141,13 +141,13 @@ impl<'g> Tracer<'g> {
     }
 }
 
-/// A column's comment, and the values of its enum; MySQL's declared type lists them already.
+/// A column's comment, and the values of its enum or of a CHECK; MySQL's declared type lists those of an enum already.
 fn meaning(column: &Column) -> String {
     let domain = match &column.data_type {
-        DataType::Enum { values } if !column.declared.starts_with("enum(") => {
-            Some(format!("one of {}", values.join(", ")))
-        }
-        _ => None,
+        DataType::Enum { .. } if column.declared.starts_with("enum(") => None,
+        DataType::Enum { values } => Some(format!("one of {}", values.join(", "))),
+        _ if column.listed.is_empty() => None,
+        _ => Some(format!("one of {} (CHECK)", column.listed.join(", "))),
     };
     let parts: Vec<String> = column.comment.clone().into_iter().chain(domain).collect();
     parts.join("; ")

@@ -4,6 +4,8 @@ use dynafold_format::counted_as;
 use dynafold_relational::catalog::{Catalog, Column, Table};
 use unicode_width::UnicodeWidthChar as _;
 
+use super::TableDetail;
+
 /// Font sizes, in pixels.
 pub(super) const NAME: usize = 12;
 pub(super) const COLUMN: usize = 11;
@@ -30,7 +32,7 @@ pub(super) struct CardRow<'a> {
 
 pub(super) struct Card<'a> {
     pub(super) table: &'a Table,
-    pub(super) dimmed: bool,
+    pub(super) detail: TableDetail,
     /// The name in full, and as it fits.
     pub(super) name: String,
     pub(super) title: String,
@@ -48,7 +50,12 @@ pub(super) struct Card<'a> {
 impl<'a> Card<'a> {
     /// Makes the box; of a table with more than `bound` columns keys are shown, and as many others
     /// as there is room for.
-    pub(super) fn new(catalog: &Catalog, table: &'a Table, dimmed: bool, bound: usize) -> Self {
+    pub(super) fn new(
+        catalog: &Catalog,
+        table: &'a Table,
+        detail: TableDetail,
+        bound: usize,
+    ) -> Self {
         let is_key = |column: &Column| !catalog.keys_of(table, column).is_empty();
         let needed = table.columns.iter().filter(|column| is_key(column)).count();
         // One column is not folded: the line that says so would take its place.
@@ -97,7 +104,7 @@ impl<'a> Card<'a> {
         let lines = rows.len() + usize::from(!folded.is_empty());
         Self {
             table,
-            dimmed,
+            detail,
             name,
             title,
             kind,

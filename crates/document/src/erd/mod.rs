@@ -8,6 +8,7 @@
 //! - Each table is a `g.erd-table` with `data-table="schema.table"`; its `g.erd-grip` shows the name and is
 //!   what the page may make a button. Each foreign key is a `g.erd-edge` with `data-from`, `data-to`
 //!   (tables) and `data-columns`.
+//! - A table with a colour has the class `erd-color-0` and so on, which sets `--erd-own`.
 //! - The classes `erd-dimmed` (set here for tables that are not migrated), and `erd-lit` and `erd-faded`
 //!   (for the page to set) say how strongly a table or a line is drawn.
 //!
@@ -31,11 +32,16 @@ const BOUNDS: [usize; 5] = [14, 9, 6, 3, 0];
 const MANY: usize = 60;
 const FOLDED: [usize; 1] = [3];
 
+/// Colours that tables can have.
+pub const COLORS: usize = 8;
+
 /// How a table is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableDetail {
     /// Like all others.
     Full,
+    /// In the colour of this number, which tables have whose rows belong together.
+    Colored(usize),
     /// Faintly: it is there, but nothing becomes of it.
     Dimmed,
     /// Not at all, nor the foreign keys from and to it.
@@ -98,7 +104,7 @@ struct Edge<'a> {
 impl<'a> Drawing<'a> {
     fn new(catalog: &Catalog, tables: &[(&'a Table, TableDetail)], bound: usize) -> Self {
         let cards: Vec<Card> = (tables.iter())
-            .map(|(table, shown)| Card::new(catalog, table, *shown == TableDetail::Dimmed, bound))
+            .map(|(table, shown)| Card::new(catalog, table, *shown, bound))
             .collect();
         let edges = edges(&cards, catalog.dbms);
         let shapes: Vec<BoxShape> = (cards.iter())

@@ -6,7 +6,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::card::{Card, CardRow, HEAD, ROW, SIDE, more, short_type};
 use super::layout::{MARK, PlacedBox};
-use super::{Drawing, Edge};
+use super::{COLORS, Drawing, Edge, TableDetail};
 
 /// The widest label of a line; longer ones are cut.
 pub(super) const LABEL_ROOM: i32 = 84;
@@ -133,8 +133,13 @@ fn table(card: &Card, place: PlacedBox, summary: &str) -> Markup {
     let tops = (0..).map(|row| HEAD + row * ROW);
     let below = card.rows.iter().fold(HEAD, |top, _| top + ROW);
     let folded = card.folded.join(", ");
+    let class = match card.detail {
+        TableDetail::Dimmed => "erd-table erd-dimmed".to_owned(),
+        TableDetail::Colored(color) => format!("erd-table erd-color-{}", color % COLORS),
+        TableDetail::Full | TableDetail::Hidden => "erd-table".to_owned(),
+    };
     html! {
-        g.erd-table.erd-dimmed[card.dimmed] data-table=(card.table.name.to_string()) role="group"
+        g class=(class) data-table=(card.table.name.to_string()) role="group"
             aria-label=(summary) transform={ "translate(" (place.x) " " (place.y) ")" } {
             rect class="erd-box" width=(wide) height=(high) rx="4" {}
             g.erd-grip {

@@ -173,9 +173,12 @@ fn tables_are_dimmed_or_left_out() {
     let shown = |table: &Table| match table.name.name.as_str() {
         "users" => TableDetail::Dimmed,
         "profiles" => TableDetail::Hidden,
+        "orders" => TableDetail::Colored(COLORS + 1),
         _ => TableDetail::Full,
     };
     let svg = draw(&shop(), &shown);
+    assert!(svg.contains("class=\"erd-table erd-color-1\" data-table=\"public.orders\""));
+    assert!(svg.contains(".erd-color-1 {"));
     assert!(svg.contains("class=\"erd-table erd-dimmed\" data-table=\"public.users\""));
     assert!(!svg.contains("profiles"));
     assert!(svg.contains("aria-label=\"view recent, 1 column\""));

@@ -1,6 +1,6 @@
 //! IAM policies: what a migration does to this one table, and what an application asks it.
 
-use dynafold_dynamodb::KeyType;
+use dynafold_dynamodb::{KeyType, Table};
 use dynafold_mapping::model::{AccessPattern, Model, Placeholder, Template, TemplatePart};
 use dynafold_mapping::template::Filter;
 use serde_json::{Value, json};
@@ -11,9 +11,15 @@ use super::{Export, ExportError, ExportOptions, Tenant};
 /// Characters without white space that a managed policy may have.
 const MANAGED: usize = 6_144;
 
-/// A statement that allows something. All actions are of DynamoDB.
+/// A statement that allows something. Actions are of DynamoDB, unless they name another service.
 fn statement(sid: &str, actions: &[&str], resources: &[String], condition: Option<Value>) -> Value {
-    let actions = actions.iter().map(|action| format!("dynamodb:{action}"));
+    let actions = actions.iter().map(|action| {
+        if action.contains(':') {
+            (*action).to_owned()
+        } else {
+            format!("dynamodb:{action}")
+        }
+    });
     let mut statement = json!({
         "Sid": sid,
         "Effect": "Allow",
@@ -171,27 +177,31 @@ const REPLICATE: [&str; 10] = [
     "UpdateItem",
 ];
 
+/// What looks at the settings that the mapping says, and what sets them once the table is there.
+fn settings_actions(table: &Table) -> (Vec<&'static str>, Vec<&'static str>) {
+    let settings = &table.settings;
+    let (mut look, mut set) = (Vec::new(), Vec::new());
+    set.extend(table.ttl.as_ref().map(|_| "UpdateTimeToLive"));
+    if settings.point_in_time_recovery.is_some() {
+        look.push("DescribeContinuousBackups");
+        set.push("UpdateContinuousBackups");
+    }
+    if !settings.tags.is_empty() {
+        look.push("ListTagsOfResource");
+        set.push("TagResource");
+    }
+    set.extend((!settings.replicas.is_empty()).then_some("CreateTableReplica"));
+    (look, set)
+}
+
 pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
     let (table, settings) = (&model.table, &model.table.settings);
     let statement = |sid: &str, actions: &[&str], resources: &[String]| {
         statement(&format!("DynafoldMigration{sid}"), actions, resources, None)
     };
-    let mut load = LOAD.to_vec();
-    let mut make = vec!["CreateTable"];
-    if table.ttl.is_some() {
-        make.push("UpdateTimeToLive");
-    }
-    if settings.point_in_time_recovery.is_some() {
-        load.push("DescribeContinuousBackups");
-        make.push("UpdateContinuousBackups");
-    }
-    if !settings.tags.is_empty() {
-        load.push("ListTagsOfResource");
-        make.push("TagResource");
-    }
-    if !settings.replicas.is_empty() {
-        make.push("CreateTableReplica");
-    }
+    let (mut load, mut make) = settings_actions(table);
+    load.extend(LOAD);
+    make.push("CreateTable");
     // A replica, and a global index that the table lacks.
     if !(table.indexes.is_empty() && settings.replicas.is_empty()) {
         make.push("UpdateTable");
@@ -231,6 +241,104 @@ pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
             "the first global table of an account needs its service-linked role too: allow `iam:CreateServiceLinkedRole` for replication.dynamodb.amazonaws.com, or let somebody else create the role"
                 .to_owned(),
         );
+    }
+    export
+}
+
+/// The policy of a load that DynamoDB does itself, from S3: a new table's import, or a bulk operation on one that exists.
+pub(super) fn route(model: &Model, options: &ExportOptions, is_import: bool) -> Export {
+    let (table, settings) = (&model.table, &model.table.settings);
+    let name = if is_import { "Import" } else { "Bulk" };
+    let statement = |sid: &str, actions: &[&str], resources: &[String]| {
+        statement(&format!("Dynafold{name}{sid}"), actions, resources, None)
+    };
+    let own = arn(&table.name, options, None, None);
+    let bucket = "arn:aws:s3:::BUCKET".to_owned();
+    let (mut look, mut finish) = if is_import {
+        settings_actions(table)
+    } else {
+        (Vec::new(), Vec::new())
+    };
+    look.extend([
+        "BatchGetItem",
+        "DescribeTable",
+        "DescribeTimeToLive",
+        "Scan",
+    ]);
+    if is_import {
+        let is_changed = settings.stream.is_some()
+            || settings.deletion_protection.is_some()
+            || settings.class.is_some()
+            || settings.warm_throughput.is_some()
+            || !settings.replicas.is_empty();
+        finish.extend(is_changed.then_some("UpdateTable"));
+    }
+    look.sort_unstable();
+    finish.sort_unstable();
+    let mut statements = vec![
+        statement(
+            "WritesTheExport",
+            &[
+                "s3:AbortMultipartUpload",
+                "s3:DeleteObject",
+                "s3:GetObject",
+                "s3:PutObject",
+            ],
+            &[format!("{bucket}/PREFIX/*")],
+        ),
+        statement(
+            "ListsTheExport",
+            &["s3:ListBucket", "s3:ListBucketMultipartUploads"],
+            &[bucket],
+        ),
+        statement("Compares", &look, std::slice::from_ref(&own)),
+    ];
+    if is_import {
+        let imports = [own.clone(), format!("{own}/import/*")];
+        statements.push(statement(
+            "Starts",
+            &["DescribeImport", "ImportTable"],
+            &imports,
+        ));
+        // DynamoDB logs the first errors in the caller's name.
+        let logs = [
+            "logs:CreateLogGroup",
+            "logs:CreateLogStream",
+            "logs:DescribeLogStreams",
+            "logs:PutLogEvents",
+            "logs:PutRetentionPolicy",
+        ];
+        let region = options.region.as_deref().unwrap_or("*");
+        let account = options.account.as_deref().unwrap_or("*");
+        let group = format!("arn:aws:logs:{region}:{account}:log-group:/aws-dynamodb/*");
+        statements.push(statement(
+            "Logs",
+            &logs,
+            &[group.clone(), format!("{group}:log-stream:*")],
+        ));
+        statements.push(statement(
+            "FindsLogs",
+            &["logs:DescribeLogGroups"],
+            &["*".to_owned()],
+        ));
+        if !finish.is_empty() {
+            statements.push(statement("SetsUpTheTable", &finish, &[own]));
+        }
+    } else {
+        let operations = [own.clone(), format!("{own}/*")];
+        let actions = [
+            "CancelBulkOperation",
+            "DescribeBulkOperation",
+            "StartBulkPutItems",
+        ];
+        statements.push(statement("Starts", &actions, &operations));
+    }
+    let mut export = policy(&statements);
+    export
+        .warnings
+        .push("put the names of your bucket and prefix for BUCKET and PREFIX".to_owned());
+    if !is_import {
+        export.warnings.push("which resources AWS checks for bulk operations is not confirmed: this names the table and all below it".to_owned());
     }
     export
 }

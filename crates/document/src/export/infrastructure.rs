@@ -134,10 +134,10 @@ impl<'m> Infrastructure<'m> {
             "key": key,
             "mark": &*roll_up.mark,
             "of": roll_up.of_mark,
-            "begins": roll_up.begins,
+            "begins": roll_up.mark_is_prefix,
             "total": roll_up.total_mark,
             "attribute": &*roll_up.attribute,
-            "count": roll_up.counts,
+            "count": roll_up.counts_items,
             "cut": roll_up.cut,
             "around": roll_up.around,
         })

@@ -30,6 +30,10 @@ pub enum ExportFormat {
     Workbench,
     /// The IAM policy that loads, verifies and asks the table.
     IamMigration,
+    /// The IAM policy of an import from S3 into a new table.
+    IamImport,
+    /// The IAM policy of a bulk operation from S3 on a table that exists.
+    IamBulk,
     /// The IAM policy of the application, which asks the access patterns.
     IamApplication,
 }
@@ -42,6 +46,8 @@ impl ExportFormat {
             Self::Cloudformation | Self::Terraform => "# Written by `dynafold docs`",
             Self::Workbench => r#""Author": "dynafold docs""#,
             Self::IamMigration => r#""Sid": "DynafoldMigration"#,
+            Self::IamImport => r#""Sid": "DynafoldImport"#,
+            Self::IamBulk => r#""Sid": "DynafoldBulk"#,
             Self::IamApplication => r#""Sid": "DynafoldApplication"#,
         }
     }
@@ -72,10 +78,10 @@ pub enum Tenant {
     Nobody,
 }
 
-/// An export.
+/// A file that a mapping is exported to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export {
-    /// The file's text.
+    /// The whole content of the file.
     pub text: String,
     /// What the format cannot say, and what has to be known to use it.
     pub warnings: Vec<String>,
@@ -240,6 +246,8 @@ pub fn export(
         ExportFormat::Terraform => terraform::write(&Infrastructure::of(model)),
         ExportFormat::Workbench => Ok(workbench::write(model, samples, options)),
         ExportFormat::IamMigration => Ok(iam::migration(model, options)),
+        ExportFormat::IamImport => Ok(iam::route(model, options, true)),
+        ExportFormat::IamBulk => Ok(iam::route(model, options, false)),
         ExportFormat::IamApplication => iam::application(model, options),
     }
 }

@@ -238,7 +238,7 @@ fn attributes(
     }
     if !mixed.is_empty() {
         warnings.push(format!(
-            "an attribute has one type in a Workbench model: item types use {} with several, and the model has the first",
+            "an attribute has only one type in a Workbench model: of those with several, {}, it has the first",
             mixed.join(", ")
         ));
     }

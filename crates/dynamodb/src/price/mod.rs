@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use routes::{LoadDemand, Route, RouteKind, RouteLimit, WriteDemand, routes};
+pub use routes::{LoadDemand, Route, RouteKind, RouteLimit, WriteDemand, best, routes};
 pub use steady::{Monthly, Rates, SteadyCost, monthly, steady};
 
 /// Write units a second that a partition takes (limits.md 26).
@@ -21,7 +21,7 @@ pub const PARTITION_READS: f64 = 3_000.0;
 /// The prices that Dynafold ships, as the text of a [`PriceFile`].
 pub const SHIPPED: &str = include_str!("prices.json");
 
-/// A file of prices.
+/// Prices of one region or several, as a file holds them.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceFile {
@@ -64,7 +64,7 @@ pub struct Region {
 pub struct Prices {
     /// The day when they were looked up; `None` where the file lacks the region.
     pub date: Option<String>,
-    /// The region.
+    /// The region that the prices are of, such as `us-east-1`.
     pub region: String,
     /// The regions of the file.
     #[serde(skip)]
@@ -83,7 +83,7 @@ pub enum PriceError {
     /// When a price is negative or no number.
     #[error("a price of the region {region} is negative")]
     Negative {
-        /// The region.
+        /// The region, such as `us-east-1`.
         region: String,
     },
 }

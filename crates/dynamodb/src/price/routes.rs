@@ -28,7 +28,7 @@ pub struct LoadDemand {
 /// What the table or an index has to take.
 #[derive(Debug, Clone)]
 pub struct WriteDemand {
-    /// Its name.
+    /// `the table`, or the name of an index.
     pub name: String,
     /// Write units.
     pub units: f64,
@@ -52,6 +52,8 @@ pub enum RouteKind {
     Provisioned,
     /// DynamoDB's import from S3 into a new table.
     ImportFromS3,
+    /// DynamoDB's bulk operation, from S3 into a table that exists.
+    BulkFromS3,
 }
 
 impl RouteKind {
@@ -64,6 +66,7 @@ impl RouteKind {
             Self::ProvisionedAsMapped => "provisioned as mapped",
             Self::Provisioned => "provisioned for the load",
             Self::ImportFromS3 => "import from S3",
+            Self::BulkFromS3 => "bulk put from S3",
         }
     }
 }
@@ -126,15 +129,31 @@ pub fn routes(demand: &LoadDemand, prices: &Prices) -> Vec<Route> {
     let mut all = vec![on_demand(demand, prices), warmed(demand, prices)];
     all.extend(as_mapped(demand, prices));
     all.push(provisioned(demand, prices));
-    let imported = prices.usd.usd_per_imported_gb;
-    all.push(Route {
-        route: RouteKind::ImportFromS3,
+    let from_s3 = |route, usd| Route {
+        route,
         seconds: None,
         limited: RouteLimit::Unknown,
-        usd: imported.map(|price| demand.import_bytes / 1e9 * price),
+        usd,
         write_units_per_second: Vec::new(),
-    });
+    };
+    let imported = prices.usd.usd_per_imported_gb;
+    let imported = imported.map(|price| demand.import_bytes / 1e9 * price);
+    all.push(from_s3(RouteKind::ImportFromS3, imported));
+    // No price could be cited yet.
+    all.push(from_s3(RouteKind::BulkFromS3, None));
     all
+}
+
+/// The cheapest of the ways that have a price, and the quickest of those that have a duration.
+#[must_use]
+pub fn best(routes: &[Route]) -> (Option<&Route>, Option<&Route>) {
+    let least = |of: fn(&Route) -> Option<f64>| {
+        let known = routes.iter().filter_map(|route| Some((of(route)?, route)));
+        known
+            .min_by(|one, other| one.0.total_cmp(&other.0))
+            .map(|(_, route)| route)
+    };
+    (least(|route| route.usd), least(|route| route.seconds))
 }
 
 impl LoadDemand {

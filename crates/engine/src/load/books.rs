@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use dynafold_mapping::item::{Expiry, Folded};
+use dynafold_mapping::item::Expiry;
 use dynafold_mapping::model::Model;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// What became of the rows of an item type before they are items.
+/// How many rows of an item type were read, and how many made no item or several.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RowCounts {
     pub(crate) rows_read: u64,
@@ -28,7 +28,7 @@ pub(crate) struct RowCounts {
 pub struct Books {
     /// The item type's name.
     pub item_type: String,
-    /// What its rows are read from, as the mapping writes it.
+    /// The relation that its rows are read from, as the mapping names it.
     pub from: String,
     /// Rows of that relation.
     pub rows_read: u64,
@@ -53,23 +53,21 @@ pub struct Books {
     pub rejected_by_service: u64,
     /// The rejects by their codes.
     pub rejects_by_code: BTreeMap<String, u64>,
-    /// Items made.
+    /// Items that rows were folded into; those that the service refused count too.
     pub made: u64,
-    /// Items of which the target has said that they are written.
+    /// Items that the target has confirmed as written.
     pub written: u64,
-    /// Items that the table held already as they should be; nothing was written.
+    /// Items that the table already held in the same version; they were not written again.
     pub unchanged: u64,
     /// Items that a plan would write.
     pub planned: u64,
-    /// Of the items written or planned, those of which the table held another version, as far as
-    /// it was looked at.
+    /// Of the items written or planned, those of which the table held another version, where the table was read.
     pub changed: u64,
-    /// Items deleted, because no row makes them any more; those that a plan would delete.
+    /// Items deleted because no row makes them any more; with a plan, those that it would delete.
     pub deleted: u64,
-    /// Items that were to be deleted and that the service refused to delete; they are among the
-    /// rejected.
+    /// Items that the service refused to delete; they count as rejected too.
     pub undeleted: u64,
-    /// Items made and not known to be written, because the run ended before.
+    /// Items made that were not confirmed as written before the run ended.
     pub unwritten: u64,
     /// Bytes of the items made, as DynamoDB counts them.
     pub bytes: u64,
@@ -77,7 +75,7 @@ pub struct Books {
     pub write_units: u64,
     /// Of the items made, those with attributes that were compressed.
     pub compressed: u64,
-    /// Of the items made, those that have expired already: DynamoDB deletes them again.
+    /// Of the items made, those that have expired: DynamoDB will delete them.
     pub made_expired: u64,
     /// Of the items made, those that expired more than five years ago: DynamoDB never deletes
     /// them.
@@ -128,8 +126,8 @@ impl Books {
         }
     }
 
-    /// Adds what became of rows before they were items.
-    pub(super) fn count(&mut self, counts: &RowCounts) {
+    /// Adds the counts of some rows.
+    pub(super) fn count_rows(&mut self, counts: &RowCounts) {
         self.rows_read += counts.rows_read;
         self.filtered += counts.filtered;
         self.empty += counts.empty;
@@ -138,12 +136,21 @@ impl Books {
         self.cut += counts.cut;
     }
 
+    /// All of them together.
+    pub(super) fn sum(all: &[Self]) -> Self {
+        let mut sum = Self::default();
+        for books in all {
+            sum.add(books);
+        }
+        sum
+    }
+
     pub(super) fn reject(&mut self, code: &str) {
         self.rejected += 1;
         *self.rejects_by_code.entry(code.to_owned()).or_default() += 1;
     }
 
-    /// Adds books of the same item type, the largest item too.
+    /// Adds other books of the same item type, and keeps the larger of the two largest items.
     pub(super) fn merge(&mut self, other: Self) {
         self.add(&other);
         if let Some(theirs) = other.largest
@@ -156,10 +163,9 @@ impl Books {
         }
     }
 
-    /// Counts what is remarkable about an item that was made: compressed attributes, and its TTL.
-    pub(super) fn count_marks(&mut self, folded: &Folded) {
-        self.compressed += u64::from(!folded.compressed.is_empty());
-        match folded.expiry {
+    /// Counts an item by its TTL.
+    pub(super) fn count_expiry(&mut self, expiry: Expiry) {
+        match expiry {
             Expiry::Ahead => {}
             Expiry::Past => self.made_expired += 1,
             Expiry::TooOld => self.made_too_old += 1,
@@ -173,7 +179,7 @@ impl Books {
         self.bytes.checked_div(self.made).unwrap_or(0)
     }
 
-    /// Adds another item type's books; names and largest item are left aside.
+    /// Adds the numbers of another item type's books, without the largest item.
     pub fn add(&mut self, other: &Self) {
         self.rows_read += other.rows_read;
         self.filtered += other.filtered;
@@ -205,7 +211,7 @@ impl Books {
     }
 }
 
-/// What is odd about the TTL of items that were made, a sentence for each kind and item type.
+/// Remarks on TTLs that DynamoDB will not treat as the user may expect: one for each item type and kind.
 pub(super) fn ttl_remarks(all: &[Books]) -> Vec<String> {
     let mut remarks = Vec::new();
     for books in all {
@@ -313,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_ttls_are_remarked_on_by_item_type() {
+    fn unexpected_ttls_are_remarked_on_by_item_type() {
         let books = |item_type: &str, made_expired, made_in_milliseconds| Books {
             item_type: item_type.to_owned(),
             made_expired,

@@ -1,38 +1,29 @@
 //! What a load claims when it has ended: that its books balance, and that no two of its items have one
 //! key.
 
-use dynafold_dynamodb::{Attribute, write_attribute};
+use dynafold_dynamodb::{Attribute, attribute_json};
 use dynafold_format::{counted, counted_as};
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimSubject, ClaimVerdict};
 use dynafold_mapping::item::DUPLICATE_KEY;
 use dynafold_mapping::model::Model;
 
+use super::KeyCheck;
 use super::books::Books;
 use super::plan::selected;
 use super::report::{KeysReport, Outcome, Report};
-use super::{KeyCheck, Load};
 
-/// The claims of a load, from its report.
-pub(super) fn claims(load: &Load, report: &Report) -> Vec<Claim> {
-    let model = &load.model;
-    let of = subject(model, load.options.selection.partition.as_ref());
-    let claim = |kind, (verdict, because)| Claim {
-        kind,
-        of: of.clone(),
-        verdict,
-        because,
-        facts: Vec::new(),
-        example: None,
-    };
-    let verdict = keys_differ(&report.keys, &report.outcome, load.compares_again());
-    let mut keys = claim(ClaimKind::KeysDiffer, verdict);
+/// The claims of a load, from its report. `compares_again`: see [`keys_differ`].
+pub(super) fn claims(of: &ClaimSubject, compares_again: bool, report: &Report) -> Vec<Claim> {
+    let shown = keys_differ(&report.keys, &report.outcome, compares_again);
+    let mut keys = Claim::new(ClaimKind::KeysDiffer, of.clone(), shown);
     if keys.verdict == ClaimVerdict::Differs {
         let mut rejects = report.rejects.iter();
         let shared = rejects.find(|note| note.code == DUPLICATE_KEY);
         keys.example =
             shared.map(|note| format!("{} {}: {}", note.item_type, note.row, note.message));
     }
-    vec![claim(ClaimKind::BooksBalance, balance(report)), keys]
+    let balance = Claim::new(ClaimKind::BooksBalance, of.clone(), balance(report));
+    vec![balance, keys]
 }
 
 /// What a run's claims are about: the item types that it selects, where these are not all, and the partition
@@ -44,11 +35,7 @@ pub(crate) fn subject(model: &Model, partition: Option<&Attribute>) -> ClaimSubj
     let named = marked.filter(|(_, selected)| **selected && is_part);
     ClaimSubject {
         item_types: named.map(|(item, _)| item.name.to_string()).collect(),
-        partition: partition.map(|partition| {
-            let mut text = String::new();
-            write_attribute(&mut text, partition);
-            text
-        }),
+        partition: partition.map(attribute_json),
         ..ClaimSubject::default()
     }
 }
@@ -116,7 +103,7 @@ fn keys_differ(
             ),
         ),
         KeyCheck::Proved => (ClaimVerdict::Proved, "by the schema, as `check` says".to_owned()),
-        KeyCheck::First if keys.shared > 0 => (
+        _ if keys.shared > 0 => (
             ClaimVerdict::Differs,
             format!(
                 "{} the key of another item",
@@ -144,7 +131,14 @@ fn keys_differ(
         ),
         KeyCheck::Late if finished => (
             ClaimVerdict::Proved,
-            "all keys were compared after the last row, and no two are equal".to_owned(),
+            match keys.compared_by {
+                None => "all keys were compared after the last row, and no two are equal".to_owned(),
+                Some(by) => format!(
+                    "{} of all workers compared after the last row, {}, and no two are equal",
+                    counted_as(keys.compared, "key was", "keys were"),
+                    by.words()
+                ),
+            },
         ),
         KeyCheck::First | KeyCheck::Late => (
             ClaimVerdict::NotProved,

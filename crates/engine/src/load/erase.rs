@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::{
-    Attribute, Index, Item, KeyAttribute, Position, Table, fingerprints, write_attribute,
+    Attribute, Index, Item, KeyAttribute, Position, Table, attribute_json, fingerprints,
     write_item, write_units,
 };
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimSubject, ClaimVerdict};
@@ -82,7 +82,7 @@ pub enum EraseOutcome {
     Left,
     /// The caller wished it to end.
     Interrupted,
-    /// It failed.
+    /// It ended with this failure; what was deleted before is counted.
     Failed(#[serde(serialize_with = "shared")] Arc<Failure>),
 }
 
@@ -124,7 +124,7 @@ impl Erase {
             outcome: EraseOutcome::Planned,
             table: self.table.name.clone(),
             place: self.target.place(),
-            partitions: self.partitions.iter().map(json).collect(),
+            partitions: self.partitions.iter().map(attribute_json).collect(),
             item_types: names.map(ErasedBooks::of).collect(),
             foreign: ErasedBooks::default(),
             total: ErasedBooks::default(),
@@ -379,35 +379,23 @@ fn deletion_units(size: usize, entries: impl IntoIterator<Item = Option<usize>>)
 }
 
 /// A value as DynamoDB JSON.
-fn json(value: &Attribute) -> String {
-    let mut text = String::new();
-    write_attribute(&mut text, value);
-    text
-}
-
 /// The claim that a partition holds no item. `left`: those that it was found to hold.
 fn is_empty(partition: &Attribute, left: u64) -> Claim {
-    let (verdict, because) = match left {
+    let shown = match left {
         0 => (
             ClaimVerdict::Proved,
-            "a strongly consistent query found no item after the last deletion".to_owned(),
+            "a strongly consistent query found no item after the last deletion; items under other partition keys were not looked at".to_owned(),
         ),
         _ => (
             ClaimVerdict::Differs,
             format!("a strongly consistent query found {left} items after the last deletion"),
         ),
     };
-    Claim {
-        kind: ClaimKind::PartitionEmpty,
-        of: ClaimSubject {
-            partition: Some(json(partition)),
-            ..ClaimSubject::default()
-        },
-        verdict,
-        because,
-        facts: Vec::new(),
-        example: None,
-    }
+    let of = ClaimSubject {
+        partition: Some(attribute_json(partition)),
+        ..ClaimSubject::default()
+    };
+    Claim::new(ClaimKind::PartitionEmpty, of, shown)
 }
 
 impl ErasedBooks {

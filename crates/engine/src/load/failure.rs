@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dynafold_format::causes;
+use dynafold_format::{causes, counted};
 use dynafold_source::SourceError;
 use dynafold_target::TargetError;
 use serde::ser::SerializeStruct as _;
@@ -66,6 +66,14 @@ pub enum Failure {
     /// When items cannot be told apart, so that none of them may be deleted.
     #[error(transparent)]
     Unowned(#[from] Indistinguishable),
+    /// When chunks of a plan have no result.
+    #[error("{missing} of {} have no result", counted(*of, "chunk"))]
+    MissingChunks {
+        /// How many.
+        missing: u64,
+        /// Of how many.
+        of: u64,
+    },
     /// When something happens that cannot: a task of ours died.
     #[error("{0}")]
     Internal(&'static str),
@@ -76,6 +84,7 @@ impl Failure {
     #[must_use]
     pub fn code(&self) -> &str {
         match self {
+            Self::Source(SourceError::SnapshotGone { .. }) => "snapshot",
             Self::Source(_) => "source",
             Self::Target(error) => &error.code,
             Self::Throttled { .. } => "Throttled",
@@ -85,6 +94,7 @@ impl Failure {
             Self::Scratch(_) => "scratch",
             Self::Items(_) => "items",
             Self::Unowned(_) => "unowned",
+            Self::MissingChunks { .. } => "missing-chunks",
             Self::Internal(_) => "internal",
         }
     }
@@ -106,6 +116,9 @@ impl Failure {
             Self::Items(_) => return None,
             Self::Unowned(_) => {
                 "give the table a `type_attribute`, or begin the keys of each item type with a text of its own"
+            }
+            Self::MissingChunks { .. } => {
+                "load their lines of the plan with `dynafold work`, and finish again with all results"
             }
             Self::Internal(_) => "this is a fault in dynafold; please report it",
         })
@@ -140,6 +153,8 @@ pub enum OutputFile {
     Rejects,
     /// Items that have expired already.
     Archive,
+    /// The keys of a chunk that was handed out.
+    Keys,
 }
 
 impl OutputFile {
@@ -148,6 +163,7 @@ impl OutputFile {
         match self {
             Self::Rejects => "rejects",
             Self::Archive => "archive",
+            Self::Keys => "keys",
         }
     }
 
@@ -155,6 +171,7 @@ impl OutputFile {
         match self {
             Self::Rejects => "rejects-file",
             Self::Archive => "archive-file",
+            Self::Keys => "keys-file",
         }
     }
 
@@ -165,6 +182,9 @@ impl OutputFile {
             }
             Self::Archive => {
                 "free some disk space or name another file with --archive; without it an item would be lost"
+            }
+            Self::Keys => {
+                "free some disk space, or name another folder with --files; without it the keys cannot be compared"
             }
         }
     }

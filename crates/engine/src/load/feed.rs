@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::Item;
-use dynafold_mapping::item::{Elements, Folded, Folder, Reject};
+use dynafold_mapping::item::{Elements, Folded, Folder, ItemFacts, ItemText, Reject};
 use dynafold_mapping::model::{Expired, ItemType, Model};
 use dynafold_relational::value::Value;
 use dynafold_source::{Chunk, LeftBehind, Row, Source};
@@ -54,11 +54,51 @@ impl RowOutcome {
             Ok(true) => folder.fold(index, row),
             Err(reject) => Err(reject),
         };
-        Some(match folded {
+        Some(folded.into())
+    }
+}
+
+impl From<Result<Folded, Box<Reject>>> for RowOutcome {
+    fn from(folded: Result<Folded, Box<Reject>>) -> Self {
+        match folded {
             Err(reject) => Self::Rejected(reject),
             Ok(folded) if folded.expired != Expired::Load => Self::Expired(Box::new(folded)),
             Ok(folded) => Self::Made(folded),
-        })
+        }
+    }
+}
+
+/// What became of a row whose item is written, where nothing has to be decided on its values.
+pub(crate) enum WrittenRow {
+    /// The item stands in the text.
+    Item(ItemFacts),
+    /// Nothing was written, and this is said of the row.
+    Outcome(RowOutcome),
+}
+
+impl From<RowOutcome> for WrittenRow {
+    fn from(outcome: RowOutcome) -> Self {
+        Self::Outcome(outcome)
+    }
+}
+
+impl WrittenRow {
+    /// As [`RowOutcome::of`]; the item goes into the text, where there is one.
+    fn of(
+        index: usize,
+        elements: &mut Elements<'_>,
+        row: &mut [Value],
+        folder: &Folder,
+        text: Option<&mut ItemText>,
+    ) -> Option<Self> {
+        match elements.next(row) {
+            Ok(false) => return None,
+            Ok(true) => {}
+            Err(reject) => return Some(RowOutcome::Rejected(reject).into()),
+        }
+        let written = text.and_then(|text| folder.write(index, row, text));
+        let outcome = || Self::Outcome(folder.fold(index, row).into());
+        Some(written.map_or_else(outcome, Self::Item))
     }
 }
 
@@ -126,6 +166,24 @@ impl<'m> RowOutcomes<'m> {
 
     /// The next fate, with its item type. `None` after the last.
     pub(crate) fn next(&mut self, folder: &Folder) -> Option<(usize, &'m ItemType, RowOutcome)> {
+        self.advance(|index, elements, row| RowOutcome::of(index, elements, row, folder))
+    }
+
+    /// The same; an item goes into the text, where there is one.
+    pub(crate) fn next_written(
+        &mut self,
+        folder: &Folder,
+        mut text: Option<&mut ItemText>,
+    ) -> Option<(usize, &'m ItemType, WrittenRow)> {
+        self.advance(|index, elements, row| {
+            WrittenRow::of(index, elements, row, folder, text.as_deref_mut())
+        })
+    }
+
+    fn advance<T: From<RowOutcome>>(
+        &mut self,
+        mut of: impl FnMut(usize, &mut Elements<'_>, &mut [Value]) -> Option<T>,
+    ) -> Option<(usize, &'m ItemType, T)> {
         loop {
             let Some(index) = self.item_types.get(self.at).copied() else {
                 self.row = self.rows.next()?;
@@ -138,7 +196,7 @@ impl<'m> RowOutcomes<'m> {
                 continue;
             };
             if let Some((elements, come)) = &mut self.open {
-                if let Some(fate) = RowOutcome::of(index, elements, &mut self.row, folder) {
+                if let Some(fate) = of(index, elements, &mut self.row) {
                     counts.expanded += u64::from(*come > 0);
                     *come += 1;
                     return Some((index, item_type, fate));
@@ -153,7 +211,7 @@ impl<'m> RowOutcomes<'m> {
             if !meets(item_type, &self.row) || !self.selection.is_none_or(selected) {
                 counts.filtered += 1;
                 self.at += 1;
-                return Some((index, item_type, RowOutcome::Filtered));
+                return Some((index, item_type, RowOutcome::Filtered.into()));
             }
             self.open = Some((Elements::new(&item_type.explodes), 0));
         }

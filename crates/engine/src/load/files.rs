@@ -9,11 +9,13 @@
 use std::path::{Path, PathBuf};
 
 use dynafold_dynamodb::Table;
+use dynafold_mapping::model::{Expired, Model};
 use dynafold_relational::value::quote;
+use dynafold_target::private::{if_there, sync_folder};
 
 use super::failure::{Failure, OutputFile};
 use super::rejects::{self, RejectLines};
-use super::state::{CommittedExtent, ResumableFile, ResumableFileError, head, sync_folder, with};
+use super::state::{CommittedExtent, ResumableFile, ResumableFileError, head, with};
 
 /// One of the files.
 #[derive(Debug)]
@@ -188,15 +190,19 @@ fn beginning(table: &Table) -> String {
     out
 }
 
-/// Refuses an archive file that holds something else than an earlier archive of the table: a
+/// Refuses an archive file, where the model has one, that holds something else than an earlier archive of the table: a
 /// mistyped `--archive` must not cost the mapping, or a `SQLite` source.
 ///
 /// # Errors
 ///
 /// [`Failure`] when the file, or the one beside it that a run writes, is there and holds something
 /// else.
-pub fn check_archive(path: &Path, table: &Table) -> Result<(), Failure> {
-    let beginning = beginning(table);
+pub fn check_archive(path: &Path, model: &Model) -> Result<(), Failure> {
+    let mut item_types = model.item_types.iter();
+    if !item_types.any(|item| item.expired == Expired::Archive) {
+        return Ok(());
+    }
+    let beginning = beginning(&model.table);
     [path, &part(path)].into_iter().try_for_each(|path| {
         let why = "the file exists and is not an archive of this table";
         refuse_unless(&beginning, why, path).map_err(|cause| {
@@ -236,12 +242,10 @@ pub fn clear_rejects(path: &Path) -> Result<(), Failure> {
 /// nothing that could be lost.
 fn refuse_unless(beginning: &str, why: &str, path: &Path) -> std::io::Result<()> {
     use std::io::{Error, ErrorKind};
-    match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {}
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-        _ => return Ok(()),
-    }
-    if head(path, beginning.len())? == beginning.as_bytes() {
+    let holds = |metadata: &std::fs::Metadata| metadata.is_file() && metadata.len() > 0;
+    if !if_there(std::fs::metadata(path))?.is_some_and(|metadata| holds(&metadata))
+        || head(path, beginning.len())? == beginning.as_bytes()
+    {
         return Ok(());
     }
     Err(Error::new(ErrorKind::AlreadyExists, why))

@@ -13,7 +13,8 @@ use std::io::{BufReader, Error, ErrorKind, Read as _, Seek as _, SeekFrom, Write
 use std::path::{Path, PathBuf};
 
 use dynafold_dynamodb::DigestKey;
-use dynafold_target::{Action, Batch, private};
+use dynafold_target::private::{self, if_there};
+use dynafold_target::{Action, Batch};
 use parking_lot::Mutex;
 
 use super::failure::Failure;
@@ -130,10 +131,9 @@ enum ExistingJournal {
 
 /// Looks for a journal; a file that is none is a failure.
 fn find(path: &Path) -> Result<ExistingJournal, Failure> {
-    let head = match head(path, 32) {
-        Ok(head) => head,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ExistingJournal::Nothing),
-        Err(error) => return Err(failed(path, error)),
+    let head = if_there(head(path, 32)).map_err(|error| failed(path, error))?;
+    let Some(head) = head else {
+        return Ok(ExistingJournal::Nothing);
     };
     if let Some(secret) = head.strip_prefix(HEADER)
         && let Ok(secret) = <[u8; 16]>::try_from(secret)

@@ -417,8 +417,8 @@ impl Ticket {
         }
     }
 
-    pub(super) fn hold(&self) {
-        self.holders.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn hold(&self, holders: u64) {
+        self.holders.fetch_add(holders, Ordering::Relaxed);
     }
 
     /// Takes holders away; `true` when these were the last and nothing is missing.

@@ -28,6 +28,8 @@ pub mod erase;
 mod failure;
 mod feed;
 mod files;
+mod handed;
+pub mod handout;
 mod journal;
 mod lanes;
 mod ledger;
@@ -51,13 +53,14 @@ pub use books::{Books, LargestItem};
 pub use ending::Cancel;
 pub use failure::{Failure, Indistinguishable, OutputFile};
 pub use files::{check_archive, clear_rejects};
+pub use handed::{HandedChunk, KeyFile};
 pub use prune::ItemTypeMarks;
 pub use report::{
-    KeysReport, LimitedBy, Outcome, RejectNote, RemainingStale, Report, Traffic, UNCLEAR_WHY,
-    WaitTimes,
+    KeyComparer, KeysReport, LimitedBy, Outcome, RejectNote, RemainingStale, Report, Traffic,
+    UNCLEAR_WHY, WaitTimes,
 };
 pub use report::{NoProgress, Progress, RunStep};
-pub use run::run;
+pub use run::{UnclosedRun, run};
 pub use scope::{ItemAction, RunSelection};
 pub use start::{BegunLoad, ReadyTable, begin};
 pub use table::{
@@ -91,7 +94,7 @@ use dynafold_mapping::template::Context;
 use dynafold_source::Source;
 use dynafold_target::Target;
 use dynafold_target::retry::Policy;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::proof;
 
@@ -102,7 +105,7 @@ pub struct Load {
     pub source: Option<Box<dyn Source>>,
     /// Whether the source's snapshot is open already.
     pub begun: bool,
-    /// The target.
+    /// Where the items are written.
     pub target: Arc<dyn Target>,
     /// The mapping.
     pub model: Arc<Model>,
@@ -126,7 +129,7 @@ impl Load {
 }
 
 /// How it is known that no two items have one key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyCheck {
     /// It was proved from the schema.
@@ -177,6 +180,8 @@ pub struct LoadOptions {
     pub chunk_rows: Option<u64>,
     /// Most write units a second, indexes included.
     pub ceiling: Option<f64>,
+    /// What is read instead of everything, for a load of which others do other parts.
+    pub handed: Option<HandedChunk>,
 }
 
 impl Default for LoadOptions {
@@ -196,6 +201,7 @@ impl Default for LoadOptions {
             readers: None,
             chunk_rows: None,
             ceiling: None,
+            handed: None,
         }
     }
 }
@@ -214,7 +220,7 @@ pub(crate) fn processors() -> usize {
     all.min(8)
 }
 
-/// A length as a count.
+/// The length of something in memory as the number type of the books.
 pub(crate) fn count(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }

@@ -53,7 +53,8 @@ impl Outbox {
         row: RowKey,
     ) {
         let write = |out: &mut String| write_item(out, &folded.item);
-        self.push(put(item_type, folded), ticket, row, write).await;
+        let entry = put(item_type, &folded.facts());
+        self.push(entry, ticket, row, write).await;
     }
 
     /// Takes a request, whose item or key `write` appends as DynamoDB JSON.
@@ -64,7 +65,7 @@ impl Outbox {
         row: RowKey,
         write: impl FnOnce(&mut String),
     ) {
-        ticket.hold();
+        ticket.hold(1);
         self.origins.push(ItemOrigin {
             ticket,
             row,

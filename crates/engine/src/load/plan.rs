@@ -178,7 +178,7 @@ mod tests {
             fickle: false,
             estimated_rows: None,
             never_null: never_null.iter().map(|name| (*name).to_owned()).collect(),
-            selects: false,
+            may_hide_rows: false,
             row_security: Vec::new(),
         };
         let (solid, none) = ([pass(&["id"])], [pass(&[])]);

@@ -283,7 +283,7 @@ fn used(pass: &Pass, item_types: &[ItemType]) -> HashSet<usize> {
             used.extend(node.places().iter().map(|place| place.column));
             node.visit(&mut |node| match node {
                 AttributeNode::Embed(embed) => {
-                    if let ChildContainer::Map(name) = &embed.gather {
+                    if let ChildContainer::Map(name) = &embed.container {
                         used.extend(name.placeholders().map(|name| name.place.column));
                     }
                     used.insert(embed.column);
@@ -397,6 +397,11 @@ impl ContestedKeys {
                 row: None,
             },
         );
+    }
+
+    /// Whether no row shares its key with another.
+    pub(super) fn is_empty(&self) -> bool {
+        self.winners.is_empty()
     }
 
     /// Keys that were entered.

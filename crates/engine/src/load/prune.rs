@@ -26,6 +26,7 @@ use super::journal::Journal;
 use super::ledger::Ticket;
 use super::outbox::Outbox;
 use super::report::RemainingStale;
+use super::row::RowKey;
 use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, SENT};
 use super::writer::Delivery;
 use super::{Prune, count};
@@ -353,18 +354,18 @@ pub(super) async fn prune(
     };
     let mut deletions = Deletions::new(delivery, pruning.doing);
     let mut left = RemainingStale::default();
-    let selects = |item_type: usize| {
+    let may_hide_rows = |item_type: usize| {
         let item_type = model.item_types.get(item_type);
         match item_type.and_then(|item_type| model.passes.get(item_type.pass)) {
-            Some(pass) => pass.selects,
+            Some(pass) => pass.may_hide_rows,
             // Of no item type that is told apart, and so of any of them.
-            None => model.passes.iter().any(|pass| pass.selects),
+            None => model.passes.iter().any(|pass| pass.may_hide_rows),
         }
     };
     let compared = compare(keys, spool, &forgotten, async |stray| {
         let deletes = match pruning.prune {
-            None => left.is_own(&stray, owners.is_some(), &selects),
-            Some(prune) => left.asked_for(prune, &stray, &selects),
+            None => left.is_own(&stray, owners.is_some(), &may_hide_rows),
+            Some(prune) => left.asked_for(prune, &stray, &may_hide_rows),
         };
         if deletes {
             deletions.delete(&stray).await;
@@ -379,15 +380,15 @@ pub(super) async fn prune(
 impl RemainingStale {
     /// Whether an item is deleted where nobody has asked for it: only what the run has sent itself, and whose row is
     /// gone.
-    /// `told_apart`: whether item types can be; `selects`: whether a row of one may be there though it was not read.
+    /// `told_apart`: whether item types can be; `may_hide_rows`: whether a row of one may be there though it was not read.
     fn is_own(
         &mut self,
         stray: &StrayItem,
         told_apart: bool,
-        selects: &dyn Fn(usize) -> bool,
+        may_hide_rows: &dyn Fn(usize) -> bool,
     ) -> bool {
         if stray.sent {
-            let deletes = self.asked_for(&Prune::default(), stray, selects);
+            let deletes = self.asked_for(&Prune::default(), stray, may_hide_rows);
             let is_strange = told_apart && stray.item_type == STRANGER;
             self.strangers += u64::from(deletes && is_strange);
             return deletes;
@@ -405,7 +406,7 @@ impl RemainingStale {
         &mut self,
         prune: &Prune,
         stray: &StrayItem,
-        selects: &dyn Fn(usize) -> bool,
+        may_hide_rows: &dyn Fn(usize) -> bool,
     ) -> bool {
         let left = match stray.stale {
             _ if stray.item_type == UNCLEAR && !stray.sent => &mut self.unclear,
@@ -413,7 +414,7 @@ impl RemainingStale {
             StaleCause::Expired => &mut self.expired,
             _ if prune.filtered => return true,
             StaleCause::Filtered => &mut self.filtered,
-            StaleCause::Gone if selects(stray.item_type) => &mut self.not_returned,
+            StaleCause::Gone if may_hide_rows(stray.item_type) => &mut self.not_returned,
             StaleCause::Gone => return true,
         };
         *left += 1;
@@ -473,7 +474,7 @@ impl Deletions {
             partition: stray.partition,
             digest: 0,
         };
-        let (ticket, row) = (self.ticket.clone(), Box::default());
+        let (ticket, row) = (self.ticket.clone(), RowKey::none());
         let write = |out: &mut String| out.push_str(json);
         self.outbox.push(entry, ticket, row, write).await;
     }

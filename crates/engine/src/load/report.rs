@@ -11,7 +11,7 @@ use std::time::Duration;
 use dynafold_format::{counted_as, float};
 use dynafold_mapping::claim::Claim;
 use dynafold_target::Consumed;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::books::Books;
@@ -46,7 +46,7 @@ impl Outcome {
 }
 
 /// What happened between sending and done.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Traffic {
     /// Requests answered, for good or ill.
     pub requests: u64,
@@ -65,6 +65,19 @@ pub struct Traffic {
 }
 
 impl Traffic {
+    /// Adds that of another part of the load.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.throttled += other.throttled;
+        self.transient += other.transient;
+        self.unprocessed += other.unprocessed;
+        self.splits += other.splits;
+        if let Some(units) = other.consumed_units {
+            *self.consumed_units.get_or_insert(0.0) += units;
+        }
+        self.backoff_seconds += other.backoff_seconds;
+    }
+
     /// Enters an answer that left so many items unprocessed.
     pub(super) fn answered(&mut self, unprocessed: u64, consumed: Option<Consumed>) {
         self.requests += 1;
@@ -76,7 +89,7 @@ impl Traffic {
 }
 
 /// What kept the run from being faster.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitedBy {
     /// Waiting for rows.
@@ -95,7 +108,7 @@ pub enum LimitedBy {
 }
 
 /// Where the time went, as the fold saw it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct WaitTimes {
     /// Seconds of waiting for rows.
     pub source_seconds: f64,
@@ -105,8 +118,16 @@ pub struct WaitTimes {
     pub target_seconds: f64,
 }
 
+impl WaitTimes {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.source_seconds += other.source_seconds;
+        self.fold_seconds += other.fold_seconds;
+        self.target_seconds += other.target_seconds;
+    }
+}
+
 /// A reject, as the report names the first of them.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RejectNote {
     /// The item type's name.
     pub item_type: String,
@@ -137,6 +158,30 @@ pub struct KeysReport {
     pub overwritten: u64,
     /// Bytes of keys that went to disk.
     pub spilled_bytes: u64,
+    /// Who compared the keys of workers; `None` where one process made them all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared_by: Option<KeyComparer>,
+}
+
+/// Who compares the keys of workers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyComparer {
+    /// Whoever ends the load, from the files of all workers.
+    Finish,
+    /// The job that handed the chunks out, which says so.
+    Job,
+}
+
+impl KeyComparer {
+    /// The words for it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Finish => "by finish",
+            Self::Job => "by the job that handed out the chunks",
+        }
+    }
 }
 
 /// Stale items that a run has left in the table, by what has become of their rows. Without `--prune`
@@ -162,7 +207,7 @@ pub struct RemainingStale {
 }
 
 /// Why it cannot be told whether an item is the mapping's.
-pub const UNCLEAR_WHY: &str = "it is unknown whether they belong to the mapping, because the table has no type attribute, and it is not known which texts their keys may have: SQLite stores text in numeric columns too, and only the database knows the texts of inet, interval, time, JSON and similar types";
+pub const UNCLEAR_WHY: &str = "it is not known whether the mapping makes such items, because the table has no type attribute, and which texts their keys may have is not known either: SQLite stores text in numeric columns too, and only the database knows the texts of inet, interval, time, JSON and similar types";
 
 impl RemainingStale {
     /// What there is to say of them.

@@ -1,5 +1,7 @@
 //! Rows one by one: whether one meets an item type's condition, what tells it apart, and its key as JSON.
 
+use std::ops::Deref;
+
 use dynafold_dynamodb::{Item, Table, write_item};
 use dynafold_mapping::model::ItemType;
 use dynafold_relational::value::{Value, quote, write_document};
@@ -12,8 +14,43 @@ pub(crate) fn meets(item_type: &ItemType, row: &[Value]) -> bool {
         .is_none_or(|at| matches!(row.get(at), Some(Value::Bool(true))))
 }
 
-/// What tells a row apart: the values of the item type's row key.
-pub(crate) type RowKey = Box<[Value]>;
+/// What tells a row apart: the values of the item type's row key. Most have one, which needs no memory of its own.
+#[derive(Debug, Clone)]
+pub(crate) enum RowKey {
+    One(Value),
+    Several(Box<[Value]>),
+}
+
+impl RowKey {
+    /// Of no row.
+    pub(super) fn none() -> Self {
+        Self::Several(Box::default())
+    }
+}
+
+impl Deref for RowKey {
+    type Target = [Value];
+
+    fn deref(&self) -> &[Value] {
+        match self {
+            Self::One(value) => std::slice::from_ref(value),
+            Self::Several(values) => values,
+        }
+    }
+}
+
+impl FromIterator<Value> for RowKey {
+    fn from_iter<I: IntoIterator<Item = Value>>(values: I) -> Self {
+        let mut values = values.into_iter();
+        match (values.next(), values.next()) {
+            (Some(one), None) => Self::One(one),
+            (first, second) => {
+                let first = first.into_iter().chain(second);
+                Self::Several(first.chain(values).collect())
+            }
+        }
+    }
+}
 
 /// The row key of a row.
 pub(crate) fn row_key(item_type: &ItemType, row: &[Value]) -> RowKey {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dynafold_format::counted;
 use dynafold_mapping::item::Folder;
+use dynafold_source::Source;
 use dynafold_target::throttle::{Bottleneck, ThrottleSettings};
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turn, Semaphore, mpsc};
@@ -11,18 +12,19 @@ use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
 use super::books::{Books, RowCounts, ttl_remarks};
-use super::claims::claims;
+use super::claims::{claims, subject};
 use super::ending::EndReason;
-use super::failure::Failure;
+use super::handed::KeyFile;
 use super::lanes::{ChunkEnd, IssueTicket, LaneMessage, Lanes, Reader, spread};
 use super::ledger::{ClosedLedger, Ledger, Ticket};
 use super::pace::WritePace;
-use super::plan::ChunkId;
+use super::plan::{ChunkId, ChunkPlan};
 use super::prune::{ItemTypeMarks, Pruning, TableScan, overwritten};
 use super::report::{
     KeysReport, LimitedBy, Outcome, RemainingStale, Report, RunStep, RunTimes, WaitTimes, rate,
 };
-use super::start::{BegunLoad, ReadyTable, RunSetup, begin, finish};
+use super::start::{BegunLoad, ReadyTable, RunSetup, begin};
+use super::state::{PruneSelection, State};
 use super::worker::{Block, KIB_IN_FLIGHT, LoadRules, LoadWorker, crew};
 use super::writer::{Delivery, TicketedBatch, write};
 use super::{Load, count, processors, prune};
@@ -68,10 +70,30 @@ impl BegunLoad {
     }
 
     /// Loads and reports. Never fails but in its report.
-    pub async fn run(mut self, ready: ReadyTable) -> Report {
+    pub async fn run(self, ready: ReadyTable) -> Report {
+        let (mut report, closing) = Box::pin(self.run_unclosed(ready)).await;
+        closing.close(&mut report);
+        report
+    }
+
+    /// The same for who reports to somebody else: the state says that the load is complete once the report is handed
+    /// on and the run closed. A process that is killed before then goes on, and reports.
+    pub async fn run_unclosed(mut self, ready: ReadyTable) -> (Report, UnclosedRun) {
         self.at += ready.took;
         if let Some(mut setting) = self.setting.take() {
             setting.ready = ready;
+            match self.enter(&mut setting).await {
+                Ok(()) => self.setting = Some(setting),
+                Err(why) => self.halt.set(why),
+            }
+        }
+        let ended = Box::pin(load_and_report(self)).await;
+        (ended.report, ended.unclosed)
+    }
+
+    /// The same for a chunk that was handed out.
+    pub(super) async fn run_handed(mut self) -> EndedLoad {
+        if let Some(mut setting) = self.setting.take() {
             match self.enter(&mut setting).await {
                 Ok(()) => self.setting = Some(setting),
                 Err(why) => self.halt.set(why),
@@ -102,8 +124,44 @@ impl BegunLoad {
     }
 }
 
+/// A load that has ended, and whose state does not say so yet.
+#[must_use = "a load that is not closed is gone on with"]
+pub struct UnclosedRun {
+    /// The state of a load that is complete.
+    state: Option<State>,
+    remember: Option<PruneSelection>,
+    delivery: Arc<Delivery>,
+}
+
+impl UnclosedRun {
+    /// Says in the state that the load is complete; a state that cannot be written fails the load in its report.
+    pub fn close(self, report: &mut Report) {
+        let Some(mut state) = self.state else { return };
+        match state.complete(self.remember) {
+            Ok(()) => {
+                if let Some(journal) = &self.delivery.journal {
+                    journal.end();
+                }
+            }
+            Err(error) => report.outcome = Outcome::Failed(Arc::new(error.into())),
+        }
+    }
+}
+
+/// What a load leaves.
+pub(super) struct EndedLoad {
+    pub(super) report: Report,
+    pub(super) unclosed: UnclosedRun,
+    /// Its source, with the snapshot still open, where everything was read.
+    pub(super) source: Option<Box<dyn Source>>,
+    /// The file of its keys, where it was to write one.
+    pub(super) keys: Option<KeyFile>,
+    /// Rows of the passes read, whatever item types they serve.
+    pub(super) rows: u64,
+}
+
 /// Loads a table that is ready, and reports.
-async fn load_and_report(begun: BegunLoad) -> Report {
+async fn load_and_report(begun: BegunLoad) -> EndedLoad {
     let BegunLoad {
         load,
         halt,
@@ -139,6 +197,8 @@ async fn load_and_report(begun: BegunLoad) -> Report {
         times: Arc::default(),
         warnings: Vec::new(),
         left: RemainingStale::default(),
+        source: None,
+        key_file: None,
         rows: 0,
         disowned: false,
         begun: setting.is_some(),
@@ -172,6 +232,10 @@ struct Run {
     warnings: Vec<String>,
     /// Stale items that stay.
     left: RemainingStale,
+    /// The source, once everything is read.
+    source: Option<Box<dyn Source>>,
+    /// The file of the keys, where they are compared elsewhere.
+    key_file: Option<KeyFile>,
     /// Rows of the passes read, whatever item types they serve.
     rows: u64,
     /// Batches in flight, at most.
@@ -220,7 +284,7 @@ impl Run {
         match Lanes::open(source, model, chunks, lanes, issue).await {
             Ok(mut lanes) => {
                 self.read(&mut lanes, blocks).await;
-                self.warnings = lanes.finish().await.1;
+                (self.source, self.warnings) = lanes.finish().await;
             }
             Err(error) => self.delivery.halt.set(error),
         }
@@ -252,6 +316,13 @@ impl Run {
         let Some(keys) = rules.keys.map(Mutex::into_inner) else {
             return 0;
         };
+        if let Some(handed) = &self.load.options.handed {
+            match handed.write_keys(keys, &self.delivery.ledger.forgotten()) {
+                Ok(file) => self.key_file = Some(file),
+                Err(failure) => self.delivery.halt.set(failure),
+            }
+            return 0;
+        }
         let step = if looks {
             RunStep::LookingForUnexpected
         } else {
@@ -305,7 +376,8 @@ impl Run {
         }
     }
 
-    fn end(self, elapsed: Duration) -> Report {
+    fn end(mut self, elapsed: Duration) -> EndedLoad {
+        let (source, keys, rows) = (self.source.take(), self.key_file.take(), self.rows);
         let delivery = &self.delivery;
         delivery.ledger.enter_rest();
         let finished = delivery.halt.why().is_none();
@@ -315,24 +387,26 @@ impl Run {
                 books.unwritten += std::mem::take(&mut books.written);
             }
         }
-        if let Some(state) = &mut closed.state {
-            let ended = finish(
-                state,
-                finished && closed.failure.is_none(),
-                self.disowned,
-                &self.load,
-            );
-            if let Err(error) = ended {
-                closed.failure.get_or_insert_with(|| Failure::from(error));
-            }
-        }
-        if finished
-            && closed.failure.is_none()
-            && let Some(journal) = &delivery.journal
+        if self.disowned
+            && let Some(state) = &mut closed.state
+            && let Err(error) = state.plan(ChunkPlan::default())
         {
-            journal.end();
+            closed.failure.get_or_insert_with(|| error.into());
         }
-        self.report(closed, elapsed)
+        let complete = finished && closed.failure.is_none();
+        let unclosed = UnclosedRun {
+            state: closed.state.take().filter(|_| complete),
+            remember: self.load.options.remember.take(),
+            delivery: self.delivery.clone(),
+        };
+        let report = self.report(closed, elapsed);
+        EndedLoad {
+            report,
+            unclosed,
+            source,
+            keys,
+            rows,
+        }
     }
 
     fn report(self, closed: ClosedLedger, elapsed: Duration) -> Report {
@@ -342,10 +416,7 @@ impl Run {
             }
             (why, None) => why,
         };
-        let mut total = Books::default();
-        for books in &closed.books {
-            total.add(books);
-        }
+        let total = Books::sum(&closed.books);
         let outcome = match why {
             Some(EndReason::Cancelled) => Outcome::Interrupted,
             Some(EndReason::TooManyRejects) => Outcome::Stopped {
@@ -406,7 +477,9 @@ impl Run {
             item_types: closed.books,
         };
         report.balanced = report.balances();
-        report.claims = claims(&self.load, &report);
+        let selection = &self.load.options.selection;
+        let of = subject(&self.load.model, selection.partition.as_ref());
+        report.claims = claims(&of, self.load.compares_again(), &report);
         report
     }
 
@@ -427,6 +500,10 @@ impl Run {
     ) -> (mpsc::Sender<Block>, JoinSet<()>) {
         let room = Arc::new(Semaphore::new(KIB_IN_FLIGHT));
         let folder = Folder::new(&self.load.model, self.load.context.clone());
+        let folder = match &self.delivery.journal {
+            Some(journal) => folder.with_digests(journal.secret()),
+            None => folder,
+        };
         crew(BLOCKS_AHEAD, processors(), || {
             LoadWorker::new(
                 self.delivery.clone(),
@@ -474,7 +551,7 @@ impl Run {
         let enter = |read: &LaneMessage<Arc<Ticket>>| match read {
             LaneMessage::Rows(Block { ticket, rows, .. }) => {
                 self.rows += count(rows.rows.len());
-                ticket.hold();
+                ticket.hold(1);
             }
             LaneMessage::End { ticket, end } => {
                 self.rows += end.left_out;
@@ -497,7 +574,7 @@ fn enter_end(delivery: &Delivery, ticket: &Ticket, end: &ChunkEnd) {
     let mut page = ticket.page();
     for index in &pass.item_types {
         if let Some(books) = page.books(*index) {
-            books.count(&RowCounts::of_end(model, *index, end));
+            books.count_rows(&RowCounts::of_end(model, *index, end));
         }
         delivery.progress.rows(*index, end.left_out);
     }

@@ -127,22 +127,6 @@ impl RunSetup {
     }
 }
 
-/// Says in the state how the run ended. `disowned`: of what was done nothing counts.
-pub(super) fn finish(
-    state: &mut State,
-    finished: bool,
-    disowned: bool,
-    load: &Load,
-) -> Result<(), StateError> {
-    if disowned {
-        state.plan(ChunkPlan::default())?;
-    }
-    if finished {
-        state.complete(load.options.remember.clone())?;
-    }
-    Ok(())
-}
-
 // A load that has begun, and has not touched its table: its source is open, its files are in order
 // and its keys are proved.
 //
@@ -299,7 +283,10 @@ impl BegunLoad {
         self.entries.go_on(&done)?;
         let plan = match done.plan.clone() {
             Some(plan) => plan,
-            None => ChunkPlan::cut(source, model, options.chunk_rows).await?,
+            None => match &options.handed {
+                Some(handed) => handed.plan(model),
+                None => ChunkPlan::cut(source, model, options.chunk_rows).await?,
+            },
         };
         Ok((stamp, done, plan))
     }

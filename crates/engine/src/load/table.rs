@@ -58,7 +58,7 @@ pub enum TableError {
         name: String,
         /// Where it is.
         place: String,
-        /// Its status.
+        /// DynamoDB's word, such as `DELETING`.
         status: String,
     },
     /// When an index that was asked for does not come, or is gone again.
@@ -308,7 +308,7 @@ const APPEARS: Duration = Duration::from_mins(1);
 /// How long a table that shows no change of its own may refuse one.
 const BUSY: Duration = Duration::from_mins(2);
 
-/// What is told while indexes are added.
+/// What happens while indexes are added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexStep {
     /// An index was asked for.
@@ -323,7 +323,7 @@ pub enum IndexStep {
 
 /// Adds these global indexes of the mapping, one after the other, and waits until they and all others that the
 /// mapping has can be queried, however long that takes: nothing tells when an index will be filled. Indexes that are
-/// there are not asked for. `told` hears of every look.
+/// there are not asked for. `on_step` is called with what each look found.
 ///
 /// # Errors
 ///
@@ -333,7 +333,7 @@ pub async fn add_indexes(
     target: &dyn Target,
     table: &Table,
     names: &[String],
-    told: &(dyn Fn(&IndexStep) + Send + Sync),
+    on_step: &(dyn Fn(&IndexStep) + Send + Sync),
 ) -> Result<(), TableError> {
     let (mut pause, mut awaited) = (LOOK.0, Vec::<String>::new());
     let (mut asked, mut refused) = (None::<(&str, Instant)>, None::<Instant>);
@@ -345,7 +345,7 @@ pub async fn add_indexes(
         awaited.retain(|name| {
             let ready = found.is_ready(name);
             if ready {
-                told(&IndexStep::Ready(name.clone()));
+                on_step(&IndexStep::Ready(name.clone()));
             }
             !ready
         });
@@ -362,7 +362,7 @@ pub async fn add_indexes(
                 if is_ours && !awaited.contains(&index.name) {
                     awaited.push(index.name.clone());
                 }
-                told(&IndexStep::Waiting(index.clone()));
+                on_step(&IndexStep::Waiting(index.clone()));
             }
             (None, None) => return Ok(()),
             (None, Some(index)) => match asked {
@@ -376,10 +376,10 @@ pub async fn add_indexes(
                     }
                 }
                 // It is being changed otherwise, and would refuse.
-                _ if there.status != "ACTIVE" => told(&IndexStep::Busy),
+                _ if there.status != "ACTIVE" => on_step(&IndexStep::Busy),
                 _ => match target.add_index(&there.table, table, index).await {
                     Ok(()) => {
-                        told(&IndexStep::Asked(index.name.clone()));
+                        on_step(&IndexStep::Asked(index.name.clone()));
                         awaited.push(index.name.clone());
                         asked = Some((&index.name, Instant::now()));
                         (pause, refused) = (LOOK.0, None);
@@ -388,7 +388,7 @@ pub async fn add_indexes(
                         if refused.get_or_insert_with(Instant::now).elapsed() > BUSY {
                             return Err(error.into());
                         }
-                        told(&IndexStep::Busy);
+                        on_step(&IndexStep::Busy);
                     }
                     Err(error) => {
                         // The answer to a first request may have been lost.

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dynafold_dynamodb::write_item;
-use dynafold_mapping::item::{Elements, Folded, Folder, KEY_NULL, Reject};
+use dynafold_mapping::item::{Elements, Folded, Folder, ItemFacts, ItemText, KEY_NULL, Reject};
 use dynafold_mapping::model::{Expired, ItemType, Model};
-use dynafold_relational::value::Value;
 use dynafold_source::{Chunk, Row};
 use dynafold_target::{Batch, BatchEntry, Batcher};
 use parking_lot::Mutex;
@@ -23,13 +22,13 @@ use super::books::{Books, LargestItem};
 use super::count;
 use super::differ::{DifferenceReader, KnownItem, PageLookup, REQUESTS, classify_for_load};
 use super::failure::Failure;
-use super::feed::{RowOutcome, RowOutcomes};
+use super::feed::{RowOutcome, RowOutcomes, WrittenRow};
 use super::ledger::Ticket;
 use super::plan::selected;
 use super::prove::ContestedKeys;
 use super::rejects::{Rejected, line, note};
 use super::report::RunTimes;
-use super::row::{raw, row_json};
+use super::row::{RowKey, raw, row_json};
 use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, RunSelection};
 use super::writer::{Delivery, ItemOrigin, TicketedBatch, put};
 use crate::proof::Proof;
@@ -99,13 +98,20 @@ impl BlockFolder for LoadWorker {
         let begun = Instant::now();
         let waited = self.times.target.total();
         self.batcher.limit_units(self.delivery.pace.batch_units());
-        let mut tally = BlockTally::default();
+        let mut tally = BlockTally {
+            text: self.text(&ticket),
+            ..BlockTally::default()
+        };
         let forgotten = ticket.page().forgotten;
         let flow = if forgotten {
             ControlFlow::Continue(())
         } else {
+            // For all of its items at once: the writers count down what the workers count up.
+            tally.holders = count(rows.rows.len());
+            ticket.hold(tally.holders);
             self.rows(&ticket, rows, &mut tally).await
         };
+        let unused = tally.holders;
         let entered = self.enter(&ticket, number, tally);
         let waited = self.times.target.total().saturating_sub(waited);
         self.times.fold.add(begun.elapsed().saturating_sub(waited));
@@ -116,7 +122,7 @@ impl BlockFolder for LoadWorker {
         if flow.is_break() {
             ticket.spoil();
         }
-        self.delivery.let_go(&ticket, 1);
+        self.delivery.let_go(&ticket, 1 + unused);
         flow?;
         self.delivery.halt.flow()
     }
@@ -146,19 +152,33 @@ impl LoadWorker {
         let selection = Some(&rules.selection);
         let mut fates = RowOutcomes::new(&delivery.model, &pass.item_types, chunk, selection);
         let mut flow = ControlFlow::Continue(());
-        while let Some((index, item_type, fate)) = fates.next(&self.folder) {
-            if let RowOutcome::Filtered = fate {
+        while let Some((index, item_type, fate)) =
+            fates.next_written(&self.folder, tally.text.as_mut())
+        {
+            if let WrittenRow::Outcome(RowOutcome::Filtered) = fate {
                 self.keep(index, item_type, fates.row(), tally);
                 continue;
             }
             let key = fates.key(item_type);
-            flow = self.fate(ticket, index, item_type, fate, key, tally).await;
+            flow = match fate {
+                WrittenRow::Item(facts) => {
+                    let origin = self.made(ticket, index, item_type, &facts, key, tally);
+                    let json = tally.text.as_ref().map_or("", |text| &text.json);
+                    let write = |out: &mut String| out.push_str(json);
+                    self.push(put(index, &facts), origin, write).await;
+                    // Whether the run is to end is asked after the block: that takes a lock.
+                    ControlFlow::Continue(())
+                }
+                WrittenRow::Outcome(fate) => {
+                    self.fate(ticket, index, item_type, fate, key, tally).await
+                }
+            };
             if flow.is_break() {
                 break;
             }
         }
         for (index, counts) in fates.counts() {
-            tally.books(index).count(counts);
+            tally.books(index).count_rows(counts);
         }
         flow
     }
@@ -199,7 +219,7 @@ impl LoadWorker {
         index: usize,
         item_type: &ItemType,
         fate: RowOutcome,
-        row: Box<[Value]>,
+        row: RowKey,
         tally: &mut BlockTally,
     ) -> ControlFlow<()> {
         let rules = self.rules.clone();
@@ -239,27 +259,50 @@ impl LoadWorker {
                     let reject = rules.contest.reject(model, index, row, &folded);
                     return self.rejected(reject, tally);
                 }
-                self.made(ticket, index, item_type, folded, row, tally)
-                    .await
+                let facts = folded.facts();
+                tally.books(index).compressed += u64::from(!folded.compressed.is_empty());
+                let origin = self.made(ticket, index, item_type, &facts, row, tally);
+                if self.puts(ticket) {
+                    self.put(index, &folded, origin).await;
+                } else {
+                    self.differ.push(index, folded, origin);
+                    while let Some(looked) = self.differ.next_if_full().await {
+                        self.looked(looked).await;
+                    }
+                }
+                self.delivery.halt.flow()
             }
         }
     }
 
-    async fn made(
-        &mut self,
+    /// Whether items are written whatever the table holds.
+    fn puts(&self, ticket: &Ticket) -> bool {
+        self.rules.doing == ItemAction::Put && !ticket.again
+    }
+
+    /// Where items are written, where nothing is decided on their values.
+    fn text(&self, ticket: &Ticket) -> Option<ItemText> {
+        let rules = &self.rules;
+        let plain = rules.selection.partition.is_none() && rules.contest.is_empty();
+        (plain && self.puts(ticket)).then(ItemText::default)
+    }
+
+    /// Counts an item that was made.
+    fn made(
+        &self,
         ticket: &Arc<Ticket>,
         index: usize,
         item_type: &ItemType,
-        folded: Folded,
-        row: Box<[Value]>,
+        facts: &ItemFacts,
+        row: RowKey,
         tally: &mut BlockTally,
-    ) -> ControlFlow<()> {
-        let size = count(folded.size);
+    ) -> ItemOrigin {
+        let size = count(facts.size);
         let books = tally.books(index);
         books.made += 1;
         books.bytes += size;
-        books.write_units += folded.units;
-        books.count_marks(&folded);
+        books.write_units += facts.units;
+        books.count_expiry(facts.expiry);
         if books.largest.as_ref().is_none_or(|l| l.bytes < size) {
             books.largest = Some(LargestItem {
                 bytes: size,
@@ -268,23 +311,17 @@ impl LoadWorker {
         }
         if self.rules.keys.is_some() {
             // Which reading made it: what is read again under another ticket counts once.
-            tally.keys.push((folded.fingerprint, ticket.attempt));
+            tally.keys.push((facts.fingerprint, ticket.attempt));
         }
-        ticket.hold();
-        let origin = ItemOrigin {
+        match tally.holders.checked_sub(1) {
+            Some(left) => tally.holders = left,
+            None => ticket.hold(1),
+        }
+        ItemOrigin {
             ticket: ticket.clone(),
             row,
             known: None,
-        };
-        if self.rules.doing == ItemAction::Put && !ticket.again {
-            self.put(index, &folded, origin).await;
-        } else {
-            self.differ.push(index, folded, origin);
-            while let Some(looked) = self.differ.next_if_full().await {
-                self.looked(looked).await;
-            }
         }
-        self.delivery.halt.flow()
     }
 }
 
@@ -294,6 +331,10 @@ impl LoadWorker {
 /// What one block comes to.
 #[derive(Default)]
 struct BlockTally {
+    /// Where the block's items are written, one after the other, where nothing is decided on their values.
+    text: Option<ItemText>,
+    /// How often the ticket is held for items that are still to be made.
+    holders: u64,
     books: BTreeMap<usize, Books>,
     rejects: Vec<Rejected>,
     archive: String,
@@ -374,11 +415,20 @@ impl LoadWorker {
         let journal = self.delivery.journal.as_ref();
         let entry = BatchEntry {
             digest: journal.map_or(0, |journal| journal.secret().item(&folded.item)),
-            ..put(index, folded)
+            ..put(index, &folded.facts())
         };
-        let full = self
-            .batcher
-            .push(entry, |out| write_item(out, &folded.item));
+        let write = |out: &mut String| write_item(out, &folded.item);
+        self.push(entry, origin, write).await;
+    }
+
+    /// Puts a request into the batch, whose item `write` appends as DynamoDB JSON.
+    async fn push(
+        &mut self,
+        entry: BatchEntry,
+        origin: ItemOrigin,
+        write: impl FnOnce(&mut String),
+    ) {
+        let full = self.batcher.push(entry, write);
         self.origins.push_back(origin);
         if let Some(batch) = full {
             self.dispatch(batch).await;

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dynafold_format::float;
 use dynafold_format::with_causes;
-use dynafold_mapping::item::Folded;
+use dynafold_mapping::item::ItemFacts;
 use dynafold_mapping::model::Model;
 use dynafold_target::retry::{Decision, Policy, Retry, RetryWarning};
 use dynafold_target::throttle::OutcomeKind;
@@ -483,15 +483,15 @@ pub(super) struct TicketedBatch {
 }
 
 /// The request that puts the item of a row.
-pub(super) fn put(item_type: usize, folded: &Folded) -> BatchEntry {
+pub(super) fn put(item_type: usize, facts: &ItemFacts) -> BatchEntry {
     BatchEntry {
         action: Action::Put,
-        size: folded.size,
-        units: folded.units,
+        size: facts.size,
+        units: facts.units,
         item_type,
-        fingerprint: folded.fingerprint,
-        partition: folded.partition,
-        digest: 0,
+        fingerprint: facts.fingerprint,
+        partition: facts.partition,
+        digest: facts.digest,
     }
 }
 

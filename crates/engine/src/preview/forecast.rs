@@ -67,16 +67,16 @@ pub enum ForecastOutcome {
 pub struct SizeClass {
     /// Bytes of its largest items; the smallest have one more than those of the class before.
     pub up_to: u64,
-    /// Items.
+    /// How many items have such a size.
     pub items: u64,
-    /// Their bytes.
+    /// The bytes of these items, as DynamoDB counts them.
     pub bytes: u64,
 }
 
 /// One of the largest items.
 #[derive(Debug, Clone, Serialize)]
 pub struct LargeItem {
-    /// Its item type.
+    /// The name of its item type.
     pub item_type: String,
     /// Bytes, as DynamoDB counts them.
     pub bytes: u64,
@@ -126,7 +126,7 @@ pub struct Collision {
 /// A row, and the item type that it makes an item of.
 #[derive(Debug, Clone, Serialize)]
 pub struct SourceRow {
-    /// The item type.
+    /// The name of the item type.
     pub item_type: String,
     /// Row key columns and their values.
     pub row: Box<RawValue>,

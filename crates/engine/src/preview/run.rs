@@ -346,7 +346,7 @@ fn write(rejects: &mut LineFile, model: &Model, reject: &Rejected) -> Result<(),
 
 /// Whether no two items have one key, by the keys that were compared.
 fn claim(model: &Model, outcome: &ForecastOutcome, collisions: Option<&Collisions>) -> Claim {
-    let (verdict, because) = match (collisions, outcome) {
+    let shown = match (collisions, outcome) {
         (Some(found), _) if found.keys > 0 => (
             ClaimVerdict::Differs,
             format!("{} keys are shared by several items", found.keys),
@@ -363,12 +363,8 @@ fn claim(model: &Model, outcome: &ForecastOutcome, collisions: Option<&Collision
     };
     let example = collisions.and_then(|found| found.named.first());
     Claim {
-        kind: ClaimKind::KeysDiffer,
-        of: subject(model, None),
-        verdict,
-        because,
-        facts: Vec::new(),
         example: example.map(|collision| collision.key.get().to_owned()),
+        ..Claim::new(ClaimKind::KeysDiffer, subject(model, None), shown)
     }
 }
 

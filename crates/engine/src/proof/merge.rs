@@ -113,6 +113,16 @@ impl DuplicateGroups {
         self.next_same(|record| each(record.locator))
     }
 
+    /// Hands out every key with its locator, in the order of the keys, equal ones too. Not to be mixed with the others.
+    ///
+    /// # Errors
+    ///
+    /// [`ProofError::Read`] when the file cannot be read back.
+    pub fn next_key(&mut self) -> Result<Option<(u128, u64)>, ProofError> {
+        let record = self.records.next()?;
+        Ok(record.map(|record| (record.fingerprint(), record.locator)))
+    }
+
     /// Goes over all records of the next fingerprint; `false` after the last.
     fn next_same(&mut self, mut each: impl FnMut(Record)) -> Result<bool, ProofError> {
         if !self.begun {

@@ -56,7 +56,7 @@ pub enum ProofError {
     /// When the file for the keys cannot be made.
     #[error("cannot make a file for the keys in {}", folder.display())]
     Make {
-        /// The folder.
+        /// The folder for temporary files.
         folder: PathBuf,
         /// The operating system's reason.
         #[source]
@@ -65,7 +65,7 @@ pub enum ProofError {
     /// When it cannot be written: the disk is full, or a quota is.
     #[error("cannot write the keys to a file in {}, after {written} bytes", folder.display())]
     Write {
-        /// The folder.
+        /// The folder for temporary files.
         folder: PathBuf,
         /// Bytes that had been written.
         written: u64,
@@ -76,7 +76,7 @@ pub enum ProofError {
     /// When it cannot be read back.
     #[error("cannot read the keys back from a file in {}", folder.display())]
     Read {
-        /// The folder.
+        /// The folder for temporary files.
         folder: PathBuf,
         /// The operating system's reason.
         #[source]

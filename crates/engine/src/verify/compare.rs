@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    fn told(expected: &Item, found: &Item) -> Vec<(String, AttributeDifference)> {
+    fn differences(expected: &Item, found: &Item) -> Vec<(String, AttributeDifference)> {
         let findings = compare(expected, found).into_iter();
         findings.map(|f| (f.name, f.difference)).collect()
     }
@@ -148,7 +148,7 @@ mod tests {
         ]);
         let kind = |expected, found| AttributeDifference::Type { expected, found };
         assert_eq!(
-            told(&expected, &found),
+            differences(&expected, &found),
             [
                 ("more".to_owned(), AttributeDifference::Unexpected),
                 ("a".to_owned(), kind("S", "N")),
@@ -162,16 +162,16 @@ mod tests {
     }
 
     #[test]
-    fn equal_items_have_nothing_told() {
+    fn equal_items_have_no_difference() {
         let one = item(&[("a", number("1.0")), ("b", text(""))]);
         let other = item(&[("b", text("")), ("a", number("1"))]);
-        assert_eq!(told(&one, &other), []);
+        assert_eq!(differences(&one, &other), []);
     }
 
     #[test]
     fn no_item_has_very_many_attributes_named() {
         let names: Vec<String> = (0..1000).map(|n| n.to_string()).collect();
         let all: Vec<_> = names.iter().map(|n| (n.as_str(), text("x"))).collect();
-        assert_eq!(told(&item(&all), &item(&[])).len(), NAMED);
+        assert_eq!(differences(&item(&all), &item(&[])).len(), NAMED);
     }
 }

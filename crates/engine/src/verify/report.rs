@@ -74,7 +74,7 @@ impl ComparedBooks {
     }
 
     /// Adds what became of rows before they were items.
-    pub(super) fn count(&mut self, counts: &RowCounts) {
+    pub(super) fn count_rows(&mut self, counts: &RowCounts) {
         self.rows_read += counts.rows_read;
         self.filtered += counts.filtered;
         self.empty += counts.empty;

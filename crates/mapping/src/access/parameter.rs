@@ -28,8 +28,8 @@ pub enum ParameterError {
     /// When the mapping does not say how a moment is written.
     #[error("`{0}`: its text form is not known")]
     Form(Arc<str>),
-    /// When a moment cannot be counted from the clock.
-    #[error("`{name}` cannot be counted from the clock")]
+    /// When a time relative to now cannot be computed.
+    #[error("the default of `{name}` cannot be computed from the clock")]
     Moment {
         /// The parameter.
         name: Arc<str>,

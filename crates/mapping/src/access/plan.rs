@@ -9,7 +9,7 @@ use dynafold_dynamodb::{
 use dynafold_relational::value::{Number, Text, Value};
 
 use crate::item::{RenderError, evaluate, text_of, to_attribute};
-use crate::model::{AccessPattern, Operand, SortCondition, Template, TemplatePart};
+use crate::model::{AccessPattern, FilterOperand, SortCondition, Template, TemplatePart};
 use crate::template::{Context, Filter};
 
 /// Why values make no request. Holds no more of them than a key does.
@@ -32,7 +32,7 @@ pub enum PlanError {
     Long {
         /// The key attribute.
         attribute: Arc<str>,
-        /// Its bytes.
+        /// How many bytes it would have.
         bytes: usize,
         /// Most bytes.
         most: usize,
@@ -49,7 +49,7 @@ pub enum PlanError {
     },
     /// When the lower bound of a range comes behind the upper one, which DynamoDB refuses.
     #[error(
-        "`{attribute}` is asked from `{low}` to `{high}`, and the first sorts after the second"
+        "`{attribute}` is queried from `{low}` to `{high}`, and the first value sorts after the second"
     )]
     Reversed {
         /// The key attribute.
@@ -164,8 +164,8 @@ impl RequestMaker<'_> {
             }
             for (at, operand) in filter.values.iter().enumerate() {
                 let value = match operand {
-                    Operand::Constant(value) => value.clone(),
-                    Operand::Parameter(index) => self.given(*index),
+                    FilterOperand::Constant(value) => value.clone(),
+                    FilterOperand::Parameter(index) => self.given(*index),
                 };
                 query.values.push((format!(":f{at}"), value));
             }

@@ -12,7 +12,8 @@ use percent_encoding::percent_decode_str;
 use super::read;
 use crate::item::text_of;
 use crate::model::{
-    AccessPattern, FilterExpression, Operand, Placeholder, SortCondition, Template, TemplatePart,
+    AccessPattern, FilterExpression, FilterOperand, Placeholder, SortCondition, Template,
+    TemplatePart,
 };
 use crate::template::Filter;
 
@@ -174,7 +175,7 @@ fn complement(text: &str) -> String {
 /// Parameters of a filter expression: what the item has in the attribute before each of them.
 fn filtered(filter: &FilterExpression, item: &Item, texts: &mut [Option<String>]) {
     for (at, operand) in filter.values.iter().enumerate() {
-        let Operand::Parameter(index) = operand else {
+        let FilterOperand::Parameter(index) = operand else {
             continue;
         };
         let Some(empty @ None) = texts.get_mut(*index) else {

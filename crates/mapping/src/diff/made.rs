@@ -249,7 +249,7 @@ impl NodeTexts<'_> {
                     zone: self.zone,
                 };
                 let each = rows.node(&embed.each);
-                let gather = match &embed.gather {
+                let container = match &embed.container {
                     ChildContainer::List => String::new(),
                     ChildContainer::Set => " as a set".to_owned(),
                     ChildContainer::Map(key) => format!(" by {}", rows.template(key)),
@@ -259,7 +259,7 @@ impl NodeTexts<'_> {
                 } else {
                     embed.written.to_string()
                 };
-                format!("for each of {children}{gather}: {each}")
+                format!("for each of {children}{container}: {each}")
             }
         }
     }

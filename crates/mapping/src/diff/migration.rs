@@ -22,7 +22,7 @@ pub struct Migration {
 /// What becomes of the items of one type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MigrationStep {
-    /// The item type.
+    /// The name of the item type.
     pub item_type: String,
     /// What is done.
     pub action: MigrationAction,
@@ -275,11 +275,11 @@ impl Subject<'_, '_> {
             .map(|one| one.pass);
         let pass = pass.and_then(|pass| model.passes.get(pass));
         // Of an item type that is gone any pass may read the rows.
-        let selects = match pass {
-            Some(pass) => pass.selects,
-            None => model.passes.iter().any(|pass| pass.selects),
+        let may_hide_rows = match pass {
+            Some(pass) => pass.may_hide_rows,
+            None => model.passes.iter().any(|pass| pass.may_hide_rows),
         };
-        if selects || !diff.rows.is_empty() {
+        if may_hide_rows || !diff.rows.is_empty() {
             "--prune=filtered"
         } else {
             "--prune"

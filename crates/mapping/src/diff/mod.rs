@@ -17,7 +17,7 @@ pub use migration::{Migration, MigrationAction, MigrationStep, StaleItems};
 
 use made::{Made, Part, RIVALS};
 
-use crate::model::{AccessPattern, Model, Operand};
+use crate::model::{AccessPattern, FilterOperand, Model};
 use crate::proof::{PatternProof, Proofs, SizeProof};
 
 /// A mapping that is compared.
@@ -71,6 +71,17 @@ pub enum ChangeKind {
     Changed,
     /// The same in both.
     Same,
+}
+
+impl ChangeKind {
+    fn of(was_there: bool, is_there: bool, is_same: bool) -> Self {
+        match (was_there, is_there) {
+            (false, _) => Self::Added,
+            (_, false) => Self::Removed,
+            _ if is_same => Self::Same,
+            _ => Self::Changed,
+        }
+    }
 }
 
 /// An index.
@@ -250,69 +261,53 @@ fn table(old: &Model, new: &Model) -> Vec<Change> {
 }
 
 fn indexes(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<IndexDiff> {
-    let all = |side: DiffSide<'_>| {
-        let table = &side.model.table;
-        let global = table.indexes.iter().map(|index| (index.clone(), false));
-        let local = table
-            .local_indexes
-            .iter()
-            .map(|index| (index.clone(), true));
-        global.chain(local).collect::<Vec<(Index, bool)>>()
-    };
-    let (before, after) = (all(old), all(new));
-    let holds = |side: DiffSide<'_>, name: &str| {
-        let mut proofs = side.proofs.indexes.iter();
-        let found = proofs.find(|proof| proof.index == name);
-        let members = found.into_iter().flat_map(|proof| &proof.items);
-        members.map(|member| member.item_type.clone()).collect()
-    };
-    let mut diffs = Vec::new();
-    for (index, local) in &after {
-        let was = before.iter().find(|(other, _)| other.name == index.name);
-        let kind = |local: bool| Some(if local { "local" } else { "global" }.to_owned());
-        let capacity = |index, side: DiffSide<'_>| own_capacity(index, &side.model.table);
-        let all = [
-            was.and_then(|(_, was_local)| changed("kind", kind(*was_local), kind(*local))),
-            changed(
-                "key",
-                was.map(|(was, _)| was.key_text()),
-                Some(index.key_text()),
-            ),
-            changed(
-                "holds",
-                was.map(|(was, _)| was.projection.text()),
-                Some(index.projection.text()),
-            ),
-            was.filter(|(was, _)| capacity(was, old) != capacity(index, new))
-                .map(|_| written_otherwise("capacity")),
+    let (before, after) = (all_indexes(old), all_indexes(new));
+    let gone = before
+        .iter()
+        .filter(|(index, _)| find_index(&after, &index.name).is_none());
+    let diff = |(index, local): &(&Index, bool)| {
+        let name = &index.name;
+        let (was, is) = (find_index(&before, name), find_index(&after, name));
+        let key = |(index, _): (&Index, bool)| index.key_text();
+        let holds = |(index, _): (&Index, bool)| index.projection.text();
+        let mut all = vec![
+            changed("key", was.map(key), is.map(key)),
+            changed("holds", was.map(holds), is.map(holds)),
         ];
-        let changes: Vec<Change> = all.into_iter().flatten().collect();
-        diffs.push(IndexDiff {
-            index: index.name.clone(),
+        if let (Some((was, was_local)), Some((is, is_local))) = (was, is) {
+            let kind = |local: bool| Some(if local { "local" } else { "global" }.to_owned());
+            let capacities = [(was, old), (is, new)];
+            let [before, after] =
+                capacities.map(|(index, side)| own_capacity(index, &side.model.table));
+            all.insert(0, changed("kind", kind(was_local), kind(is_local)));
+            all.push((before != after).then(|| written_otherwise("capacity")));
+        }
+        let changes: Vec<Change> = all.into_iter().flatten().filter(|_| is.is_some()).collect();
+        let side = if is.is_some() { new } else { old };
+        let proofs = side.proofs.indexes.iter();
+        let members = proofs.filter(|proof| proof.index == *name);
+        let members = members.flat_map(|proof| &proof.items);
+        IndexDiff {
+            index: name.clone(),
             local: *local,
-            change: match was {
-                None => ChangeKind::Added,
-                Some(_) if changes.is_empty() => ChangeKind::Same,
-                Some(_) => ChangeKind::Changed,
-            },
+            change: ChangeKind::of(was.is_some(), is.is_some(), changes.is_empty()),
             changes,
-            holds: holds(new, &index.name),
-        });
-    }
-    let is_gone = |(index, _): &&(Index, bool)| {
-        let mut all = after.iter();
-        !all.any(|(other, _)| other.name == index.name)
+            holds: members.map(|member| member.item_type.clone()).collect(),
+        }
     };
-    for (index, local) in before.iter().filter(is_gone) {
-        diffs.push(IndexDiff {
-            index: index.name.clone(),
-            local: *local,
-            change: ChangeKind::Removed,
-            changes: Vec::new(),
-            holds: holds(old, &index.name),
-        });
-    }
-    diffs
+    after.iter().chain(gone).map(diff).collect()
+}
+
+/// The indexes of a mapping, with whether each is a local one.
+fn all_indexes(side: DiffSide<'_>) -> Vec<(&Index, bool)> {
+    let table = &side.model.table;
+    let global = table.indexes.iter().map(|index| (index, false));
+    let local = table.local_indexes.iter().map(|index| (index, true));
+    global.chain(local).collect()
+}
+
+fn find_index<'m>(all: &[(&'m Index, bool)], name: &str) -> Option<(&'m Index, bool)> {
+    all.iter().find(|(index, _)| index.name == name).copied()
 }
 
 /// The capacity of an index, where it is not the table's.
@@ -354,12 +349,11 @@ fn item_type(was: Option<Sided<'_, '_>>, is: Option<Sided<'_, '_>>) -> ItemTypeD
         .map(|made| made.item_type.name.to_string());
     ItemTypeDiff {
         item_type: name.unwrap_or_default(),
-        change: match (was, is) {
-            (None, _) => ChangeKind::Added,
-            (_, None) => ChangeKind::Removed,
-            _ if is_same && units_before == units_after => ChangeKind::Same,
-            _ => ChangeKind::Changed,
-        },
+        change: ChangeKind::of(
+            was.is_some(),
+            is.is_some(),
+            is_same && units_before == units_after,
+        ),
         rows,
         keys,
         attributes,
@@ -436,12 +430,7 @@ fn patterns(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<PatternDiff> {
         }
         PatternDiff {
             pattern: name,
-            change: match (&was, &is) {
-                (None, _) => ChangeKind::Added,
-                (_, None) => ChangeKind::Removed,
-                _ if changes.is_empty() => ChangeKind::Same,
-                _ => ChangeKind::Changed,
-            },
+            change: ChangeKind::of(was.is_some(), is.is_some(), changes.is_empty()),
             changes,
         }
     };
@@ -505,11 +494,11 @@ fn served(pattern: &AccessPattern, proof: Option<&PatternProof>) -> ServedParts 
 fn filter(pattern: &AccessPattern) -> Option<String> {
     let filter = pattern.filter.as_ref()?;
     let values = filter.values.iter().map(|value| match value {
-        Operand::Parameter(at) => {
+        FilterOperand::Parameter(at) => {
             let parameter = pattern.parameters.get(*at);
             parameter.map_or_else(String::new, |one| format!("{{{}}}", one.name))
         }
-        Operand::Constant(constant) => dynafold_dynamodb::readable(constant),
+        FilterOperand::Constant(constant) => dynafold_dynamodb::readable(constant),
     });
     let mut text = filter.text.clone();
     // The last first: `#f1` is the beginning of `#f10`.

@@ -80,7 +80,10 @@ fn faults_are_told_in_words() {
         "a position is expected, not this value"
     );
     let many = format!("a IN ({}0)", "0, ".repeat(100));
-    assert_eq!(faulty(&many), "IN can have 100 values, and this has 101");
+    assert_eq!(
+        faulty(&many),
+        "IN takes at most 100 values, and this one has 101"
+    );
     assert_eq!(faulty(""), "an attribute is missing at the end");
 }
 

@@ -415,7 +415,7 @@ fn refuse_single_values(node: &YamlNode, faults: &Diagnostics) {
     for entry in node.entries() {
         if mains.clone().any(|main| main == entry.key) {
             let message = format!(
-                "`{}` makes one attribute, but is used here for all attributes",
+                "`{}` makes the value of one attribute, and here it stands where attributes are named",
                 entry.key
             );
             let help = format!("name the attribute: name: {{ {}: … }}", entry.key);

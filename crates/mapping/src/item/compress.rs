@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use dynafold_dynamodb::{Attribute, Item, write_attribute};
+use dynafold_dynamodb::{Attribute, Item, attribute_json};
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::fault::Fault;
@@ -52,7 +52,7 @@ pub(super) fn shrink(
         }
         *value = Attribute::B(packed);
         compressed.push(name.clone());
-        match limits.measure(&smaller) {
+        match limits.measure_item(&smaller) {
             Ok(measure) => {
                 return Ok(CompressedItem {
                     item: smaller,
@@ -77,11 +77,7 @@ fn content(value: &Attribute) -> Option<Vec<u8>> {
         | Attribute::M(_)
         | Attribute::Ss(_)
         | Attribute::Ns(_)
-        | Attribute::Bs(_) => {
-            let mut json = String::new();
-            write_attribute(&mut json, value);
-            Some(json.into_bytes())
-        }
+        | Attribute::Bs(_) => Some(attribute_json(value).into_bytes()),
         Attribute::N(_) | Attribute::B(_) | Attribute::Bool(_) | Attribute::Null => None,
     }
 }

@@ -1,6 +1,7 @@
 //! Turns a value into an attribute.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use dynafold_dynamodb::Attribute;
 use dynafold_relational::value::Value;
@@ -39,8 +40,8 @@ fn convert(value: &Value) -> Result<Attribute, ApplyError> {
         Value::Map(members) => {
             let mut converted = members
                 .iter()
-                .map(|(name, member)| Ok((name.clone(), convert(member)?)))
-                .collect::<Result<Vec<_>, _>>()?;
+                .map(|(name, member)| Ok((Arc::from(name.as_str()), convert(member)?)))
+                .collect::<Result<Vec<(Arc<str>, Attribute)>, _>>()?;
             converted.sort_by(|(a, _), (b, _)| a.cmp(b));
             Attribute::M(converted)
         }

@@ -1,5 +1,6 @@
 //! Goes through the elements of a row's arrays, of which each makes an item.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::vec::IntoIter;
 
@@ -8,6 +9,7 @@ use dynafold_relational::value::{Number, Value};
 
 use super::fault::{Fault, Reject};
 use super::fold::{Folder, find};
+use super::sink::{Part, Sink, Values};
 use super::{evaluate, text_of, to_set};
 use crate::model::{ChildContainer, EmbedNode, Explode, Template};
 
@@ -105,12 +107,13 @@ fn put(row: &mut [Value], at: usize, value: Value) {
 
 impl Folder {
     /// Gathers what becomes of a row's children.
-    pub(super) fn embed(
+    pub(super) fn embed<S: Sink>(
         &self,
+        sink: &mut S,
         embed: &EmbedNode,
         row: &[Value],
         keep_null: bool,
-    ) -> Result<Option<Attribute>, Fault> {
+    ) -> Part<S> {
         let children = match row.get(embed.column) {
             Some(Value::List(children)) => children.as_slice(),
             Some(Value::Unfit(unfit)) => return Err(unfit.why.into()),
@@ -123,37 +126,54 @@ impl Folder {
                 Value::List(row) => Some((at, row.as_slice())),
                 _ => None,
             });
-        if let ChildContainer::Map(name) = &embed.gather {
-            let mut members: Vec<(Arc<str>, Attribute)> = Vec::with_capacity(children.len());
-            for (at, row) in rows {
-                let name = self
-                    .member_name(name, row)
-                    .map_err(|f| f.at(&at.to_string()))?;
-                if members.iter().any(|(other, _)| *other == name) {
-                    return Err(member_twice(embed).at(&name));
+        match &embed.container {
+            ChildContainer::List => self.children(sink, embed, rows, keep_null).map(Some),
+            // That the members are of one kind, and differ, is decided on values.
+            ChildContainer::Set => match self.children(&mut Values, embed, rows, keep_null)? {
+                Attribute::L(elements) if !elements.is_empty() => {
+                    Ok(Some(sink.attribute(Cow::Owned(to_set(&elements)?))))
                 }
-                let made = self
-                    .node(&embed.each, row, keep_null)
-                    .map_err(|f| f.at(&name))?;
-                if let Some(made) = made {
-                    members.push((name, made));
+                _ => Ok(None),
+            },
+            ChildContainer::Map(name) => {
+                let mut names: Vec<Arc<str>> = Vec::with_capacity(children.len());
+                let mut map = sink.map();
+                for (at, row) in rows {
+                    let name = self
+                        .member_name(name, row)
+                        .map_err(|f| f.at(&at.to_string()))?;
+                    if names.contains(&name) {
+                        return Err(member_twice(embed).at(&name));
+                    }
+                    let made = sink.member(&mut map, &name, |sink| {
+                        let made = self.node(sink, &embed.each, row, keep_null)?;
+                        if made.is_some() {
+                            names.push(name.clone());
+                        }
+                        Ok(made)
+                    });
+                    made.map_err(|f| f.at(&name))?;
                 }
+                Ok(Some(sink.end_map(map)))
             }
-            return Ok(Some(Attribute::M(members)));
         }
-        // What is absent in a list is NULL, because the position tells.
-        let mut elements = Vec::with_capacity(children.len());
+    }
+
+    fn children<'r, S: Sink>(
+        &self,
+        sink: &mut S,
+        embed: &EmbedNode,
+        rows: impl Iterator<Item = (usize, &'r [Value])>,
+        keep_null: bool,
+    ) -> Result<S::Made, Fault> {
+        let mut list = sink.list();
         for (at, row) in rows {
-            let made = self
-                .node(&embed.each, row, keep_null)
-                .map_err(|f| f.at(&at.to_string()))?;
-            elements.push(made.unwrap_or(Attribute::Null));
+            let made = sink.element(&mut list, |sink| {
+                self.node(sink, &embed.each, row, keep_null)
+            });
+            made.map_err(|f| f.at(&at.to_string()))?;
         }
-        match embed.gather {
-            ChildContainer::Set if elements.is_empty() => Ok(None),
-            ChildContainer::Set => Ok(Some(to_set(&elements)?)),
-            _ => Ok(Some(Attribute::L(elements))),
-        }
+        Ok(sink.end_list(list))
     }
 
     fn member_name(&self, name: &Template, row: &[Value]) -> Result<Arc<str>, Fault> {

@@ -6,13 +6,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use dynafold_dynamodb::{Attribute, DynamoType, Item, fingerprint, fingerprints};
-use dynafold_relational::value::{Value, parse_document};
+use dynafold_dynamodb::{Attribute, DigestKey, DynamoType, Item, fingerprint, fingerprints};
+use dynafold_relational::value::{Text, Value, parse_document};
 
 use super::compress::{CompressedItem, shrink};
 use super::expiry::ExpiryClock;
 use super::fault::{Fault, KEY_NULL, Reject};
 use super::limits::{ItemLimits, ItemMeasure, TOO_LARGE};
+use super::sink::{Part, Sink, Values};
+use super::write_plan::WritePlan;
 use super::{Expiry, evaluate, to_attribute};
 use crate::model::{AttributeNode, Expired, ItemType, Model, Template, TemplatePart, ValuePath};
 use crate::template::Context;
@@ -20,8 +22,10 @@ use crate::template::Context;
 /// Makes items from rows. Pure: the same row gives the same item.
 #[derive(Debug, Clone)]
 pub struct Folder {
-    types: Vec<ItemType>,
-    limits: ItemLimits,
+    pub(super) types: Vec<ItemType>,
+    /// How items of each type are written, where they can be.
+    pub(super) plans: Vec<Option<WritePlan>>,
+    pub(super) limits: ItemLimits,
     pub(super) context: Context,
     /// `None` where the table has no TTL.
     clock: Option<ExpiryClock>,
@@ -58,12 +62,27 @@ impl Folder {
     #[must_use]
     pub fn new(model: &Model, context: Context) -> Self {
         let ttl = model.table.ttl.as_ref();
+        let limits = ItemLimits::new(&model.table);
+        let plans = model.item_types.iter();
+        let plans = plans.map(|item_type| WritePlan::new(item_type, &limits, ttl.map(|x| &**x)));
         Self {
             types: model.item_types.clone(),
-            limits: ItemLimits::new(&model.table),
+            plans: plans.collect(),
+            limits,
             clock: ttl.map(|ttl| ExpiryClock::new(ttl, context.now)),
             context,
         }
+    }
+
+    /// Has [`Self::write`] make digests of whole items under a key ([`DigestKey::item`]).
+    #[must_use]
+    pub fn with_digests(mut self, key: DigestKey) -> Self {
+        for (item_type, plan) in self.types.iter().zip(&mut self.plans) {
+            if let Some(plan) = plan {
+                plan.digest(item_type, key);
+            }
+        }
+        self
     }
 
     /// Makes the item of one item type (an index into the model's) from a row of its pass.
@@ -108,7 +127,7 @@ impl Folder {
         row: &[Value],
         keep_null: bool,
     ) -> Result<Option<Attribute>, RefusedAttribute> {
-        self.node(node, row, keep_null)
+        self.node(&mut Values, node, row, keep_null)
             .map_err(|_| RefusedAttribute)
     }
 
@@ -119,7 +138,7 @@ impl Folder {
         // The first fault, which tells of the others.
         let mut faulty: Option<Fault> = None;
         for (name, node) in &item_type.attributes {
-            let fault = match self.node(node, row, keep_null(name)) {
+            let fault = match self.node(&mut Values, node, row, keep_null(name)) {
                 Ok(Some(value)) => {
                     item.attributes.push((name.clone(), value));
                     continue;
@@ -142,45 +161,53 @@ impl Folder {
         spread(&mut item.attributes, spreads, row, &declared, &keep_null)
     }
 
-    pub(super) fn node(
+    pub(super) fn node<S: Sink>(
         &self,
+        sink: &mut S,
         node: &AttributeNode,
         row: &[Value],
         keep_null: bool,
-    ) -> Result<Option<Attribute>, Fault> {
+    ) -> Part<S> {
         match node {
-            AttributeNode::Template(template) => self.template(template, row, keep_null),
-            AttributeNode::Constant(constant) => Ok(Some(constant.clone())),
+            AttributeNode::Template(template) => self.template(sink, template, row, keep_null),
+            AttributeNode::Constant(constant) => Ok(Some(sink.attribute(Cow::Borrowed(constant)))),
             AttributeNode::List(nodes) => {
-                let elements = nodes.iter().enumerate().map(|(index, node)| {
-                    // What is absent in a list is NULL, because the position tells.
-                    match self.node(node, row, keep_null) {
-                        Ok(element) => Ok(element.unwrap_or(Attribute::Null)),
-                        Err(fault) => Err(fault.at(&index.to_string())),
-                    }
-                });
-                elements
-                    .collect::<Result<_, _>>()
-                    .map(|e| Some(Attribute::L(e)))
+                let mut list = sink.list();
+                for (index, node) in nodes.iter().enumerate() {
+                    let made =
+                        sink.element(&mut list, |sink| self.node(sink, node, row, keep_null));
+                    made.map_err(|fault| fault.at(&index.to_string()))?;
+                }
+                Ok(Some(sink.end_list(list)))
             }
-            AttributeNode::Map {
-                members: nodes,
-                spreads,
-            } => self.map(nodes, spreads, row, keep_null).map(Some),
+            AttributeNode::Map { members, spreads } if spreads.is_empty() => {
+                let mut map = sink.map();
+                for (name, node) in members {
+                    let made =
+                        sink.member(&mut map, name, |sink| self.node(sink, node, row, keep_null));
+                    made.map_err(|fault| fault.at(name))?;
+                }
+                Ok(Some(sink.end_map(map)))
+            }
+            AttributeNode::Map { members, spreads } => {
+                let made = self.spread_map(members, spreads, row, keep_null)?;
+                Ok(Some(sink.attribute(Cow::Owned(made))))
+            }
             AttributeNode::When { flag, value } => match row.get(*flag) {
-                Some(Value::Bool(true)) => self.node(value, row, keep_null),
+                Some(Value::Bool(true)) => self.node(sink, value, row, keep_null),
                 _ => Ok(None),
             },
             AttributeNode::Typed { wanted, value } => {
-                let made = self.node(value, row, keep_null)?;
-                typed(*wanted, made.as_ref())?;
+                let made = self.node(sink, value, row, keep_null)?;
+                typed(*wanted, made.as_ref().map(S::type_name))?;
                 Ok(made)
             }
-            AttributeNode::Embed(embed) => self.embed(embed, row, keep_null),
+            AttributeNode::Embed(embed) => self.embed(sink, embed, row, keep_null),
         }
     }
 
-    fn map(
+    /// A map to which the members of documents come: no two may have one name.
+    fn spread_map(
         &self,
         nodes: &[(Arc<str>, AttributeNode)],
         spreads: &[ValuePath],
@@ -189,7 +216,8 @@ impl Folder {
     ) -> Result<Attribute, Fault> {
         let mut made = Vec::with_capacity(nodes.len());
         for (name, node) in nodes {
-            if let Some(value) = self.node(node, row, keep_null).map_err(|f| f.at(name))? {
+            let value = self.node(&mut Values, node, row, keep_null);
+            if let Some(value) = value.map_err(|fault| fault.at(name))? {
                 made.push((name.clone(), value));
             }
         }
@@ -198,31 +226,24 @@ impl Folder {
         Ok(Attribute::M(made))
     }
 
-    fn template(
+    fn template<S: Sink>(
         &self,
+        sink: &mut S,
         template: &Template,
         row: &[Value],
         keep_null: bool,
-    ) -> Result<Option<Attribute>, Fault> {
-        // A column carried as it is: no text is made and the value is copied once.
+    ) -> Part<S> {
+        // A column carried as it is: no text is made and the value is taken from the row.
         if let [TemplatePart::Value(only)] = template.parts.as_slice()
             && only.filters.is_empty()
             && only.place.path.is_empty()
         {
             let value = row.get(only.place.column).unwrap_or(&Value::Null);
-            return attribute(value, keep_null);
+            return sink.value(Cow::Borrowed(value), keep_null);
         }
-        match evaluate(template, row, &self.context) {
-            Ok(Value::Text(text)) => Ok(Some(Attribute::S(text))),
-            Ok(Value::Number(number)) => Ok(Some(Attribute::N(number))),
-            Ok(value) => attribute(&value, keep_null),
-            Err(error) => Err(error.into()),
-        }
+        let value = evaluate(template, row, &self.context)?;
+        sink.value(Cow::Owned(value), keep_null)
     }
-}
-
-fn attribute(value: &Value, keep_null: bool) -> Result<Option<Attribute>, Fault> {
-    Ok(to_attribute(value, keep_null)?)
 }
 
 /// The document at a place; NULL where a member on the way is missing.
@@ -233,7 +254,7 @@ pub fn find<'r>(place: &ValuePath, row: &'r [Value]) -> Cow<'r, Value> {
         value = match value {
             Value::Map(members) => members
                 .iter()
-                .find(|(name, _)| name == step)
+                .find(|(name, _)| *name == **step)
                 .map_or(&Value::Null, |(_, member)| member),
             Value::Unfit(_) => return Cow::Borrowed(value),
             _ => &Value::Null,
@@ -255,7 +276,7 @@ fn spread(
     declared: &dyn Fn(&str) -> bool,
     keep_null: &dyn Fn(&str) -> bool,
 ) -> Result<(), Fault> {
-    let mut before: Vec<Arc<str>> = Vec::new();
+    let mut before: Vec<Text> = Vec::new();
     let first = made.len();
     for place in places {
         let document = find(place, row);
@@ -271,8 +292,9 @@ fn spread(
                 .help("carry the document as one attribute, or rename the other attribute")
                 .at(name));
             }
-            if let Some(value) = attribute(value, keep_null(name)).map_err(|f| f.at(name))? {
-                made.push((name.clone(), value));
+            let attribute = to_attribute(value, keep_null(name));
+            if let Some(attribute) = attribute.map_err(|error| Fault::from(error).at(name))? {
+                made.push((Arc::from(name.as_str()), attribute));
             }
         }
         if places.len() > 1 {
@@ -287,7 +309,7 @@ fn spread(
 }
 
 /// The members that a spread adds; none for NULL.
-fn members<'d>(place: &ValuePath, document: &'d Value) -> Result<&'d [(Arc<str>, Value)], Fault> {
+fn members<'d>(place: &ValuePath, document: &'d Value) -> Result<&'d [(Text, Value)], Fault> {
     match document {
         Value::Null => Ok(&[]),
         Value::Map(members) => Ok(members),
@@ -324,11 +346,11 @@ fn null_key(node: &AttributeNode) -> Fault {
 }
 
 /// Whether an attribute has the type that `$type` asks for.
-fn typed(wanted: DynamoType, made: Option<&Attribute>) -> Result<(), Fault> {
+fn typed(wanted: DynamoType, made: Option<&'static str>) -> Result<(), Fault> {
     let name = wanted.word();
     match made {
-        None | Some(Attribute::Null) => Ok(()),
-        Some(made) if made.type_name() == name => Ok(()),
+        None | Some("NULL") => Ok(()),
+        Some(made) if made == name => Ok(()),
         Some(_) => Err(
             Fault::new("wrong-type", format!("the value is not of the type {name}"))
                 .help("convert it with a filter, or remove `$type`"),

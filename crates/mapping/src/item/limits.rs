@@ -46,7 +46,7 @@ impl IndexEntrySizes {
 
 /// A key attribute of the table or of an index, with its limit.
 #[derive(Debug, Clone)]
-struct KeyLimit {
+pub(super) struct KeyLimit {
     attribute: KeyAttribute,
     max_bytes: usize,
     /// Its name in messages: `the partition key`.
@@ -158,6 +158,26 @@ impl ItemLimits {
             .map(move |entry| entry.entry_bytes(item, size))
     }
 
+    /// The names of the table's keys.
+    pub(super) fn table_keys(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.keys.iter().map(|key| &key.attribute.name)
+    }
+
+    /// What an attribute must be as a key of the table and of indexes; nothing where it is none.
+    pub(super) fn of_key(&self, name: &str) -> impl Iterator<Item = &KeyLimit> {
+        let all = self.keys.iter().chain(&self.index_keys);
+        all.filter(move |key| key.is(name))
+    }
+
+    /// Of each index, in the order of its entries: the attributes without which it does not hold an item, and
+    /// those that it holds of one; `None` for all.
+    pub(super) fn indexes(
+        &self,
+    ) -> impl Iterator<Item = (&[Arc<str>], Option<&HashSet<Arc<str>>>)> {
+        let entries = self.entries.iter();
+        entries.map(|entry| (entry.keys.as_slice(), entry.attributes.as_ref()))
+    }
+
     /// Whether an attribute is a key of the table or of an index.
     pub(super) fn is_key(&self, name: &str) -> bool {
         self.is_table_key(name) || self.index_keys.iter().any(|key| key.is(name))
@@ -200,11 +220,21 @@ impl ItemLimits {
                 .and_then(|()| check_value(value, 0))
                 .map_err(|fault| fault.at(name))?;
         }
-        self.measure(item)
+        self.measure_item(item)
     }
 
-    pub(super) fn measure(&self, item: &Item) -> Result<ItemMeasure, Fault> {
+    /// What an item comes to.
+    pub(super) fn measure_item(&self, item: &Item) -> Result<ItemMeasure, Fault> {
         let size = item.size();
+        self.measure(size, self.entries(item, size))
+    }
+
+    /// What an item of so many bytes comes to, with those of its entry in each index.
+    pub(super) fn measure(
+        &self,
+        size: usize,
+        held: impl Iterator<Item = Option<usize>>,
+    ) -> Result<ItemMeasure, Fault> {
         if size > MAX_ITEM_BYTES {
             return Err(Fault::new(
                 TOO_LARGE,
@@ -214,8 +244,8 @@ impl ItemLimits {
         }
         let mut units = write_units(size);
         let mut with_local = size;
-        for entry in &self.entries {
-            let Some(held) = entry.entry_bytes(item, size) else {
+        for (entry, held) in self.entries.iter().zip(held) {
+            let Some(held) = held else {
                 continue;
             };
             units += write_units(held);
@@ -241,7 +271,7 @@ impl KeyLimit {
         *self.attribute.name == *name
     }
 
-    fn check(&self, value: &Attribute) -> Result<(), Fault> {
+    pub(super) fn check(&self, value: &Attribute) -> Result<(), Fault> {
         let (what, most) = (&self.label, self.max_bytes);
         let bytes = match (self.attribute.key_type, value) {
             (KeyType::S, Attribute::S(text)) => Some(text.len()),
@@ -277,7 +307,7 @@ impl KeyLimit {
     }
 }
 
-fn check_name(name: &str) -> Result<(), Fault> {
+pub(super) fn check_name(name: &str) -> Result<(), Fault> {
     if (1..=MAX_NAME_BYTES).contains(&name.len()) {
         return Ok(());
     }
@@ -292,7 +322,7 @@ fn check_name(name: &str) -> Result<(), Fault> {
 }
 
 /// Walks a value; `level` counts the lists and maps around it.
-fn check_value(value: &Attribute, level: usize) -> Result<(), Fault> {
+pub(super) fn check_value(value: &Attribute, level: usize) -> Result<(), Fault> {
     if level >= MAX_LEVELS {
         return Err(Fault::new(
             "nested-too-deep",

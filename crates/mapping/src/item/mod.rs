@@ -8,6 +8,9 @@ mod fault;
 mod fold;
 mod limits;
 mod render;
+mod sink;
+mod write;
+mod write_plan;
 
 pub use compress::same_unpacked;
 pub use convert::{to_attribute, to_set};
@@ -17,3 +20,4 @@ pub use fault::{DUPLICATE_KEY, KEY_NULL, Reject};
 pub use fold::{Folded, Folder, RefusedAttribute, find};
 pub use limits::IndexEntrySizes;
 pub use render::{RenderError, evaluate, text_of};
+pub use write::{ItemFacts, ItemText};

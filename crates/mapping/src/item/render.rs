@@ -143,7 +143,7 @@ fn find<'r>(place: &ValuePath, row: &'r [Value]) -> Result<Cow<'r, Value>, Apply
         value = match value {
             Value::Map(members) => members
                 .iter()
-                .find(|(member, _)| member == name)
+                .find(|(member, _)| *member == **name)
                 .map_or(&Value::Null, |(_, member)| member),
             Value::Unfit(unfit) => return Err(ApplyError::Unfit(unfit.why)),
             _ => &Value::Null,

@@ -196,7 +196,7 @@ fn take<'a>(node: &AttributeNode, scan: &'a Scan, explodes: &[Explode], used: &m
         AttributeNode::Embed(embed) => {
             if let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column) {
                 take(&embed.each, &children.rows, &[], used);
-                if let ChildContainer::Map(template) = &embed.gather {
+                if let ChildContainer::Map(template) = &embed.container {
                     for placeholder in template.placeholders() {
                         let (at, share) = (placeholder.place.column, Share::of(placeholder));
                         column(&children.rows, &[], at, share, used);

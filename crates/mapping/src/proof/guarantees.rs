@@ -10,7 +10,7 @@ use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Index, ReferentialAction, Table,
     TableName,
 };
-use dynafold_relational::scan::{Embed, Match, Relation, Scan, ScanColumn};
+use dynafold_relational::scan::{Embed, Match, Relation, Scan};
 
 use super::facts::{Covered, RelationKind};
 use super::injective::key_columns;
@@ -175,7 +175,7 @@ impl OfTable<'_, '_> {
         let mut found = Vec::new();
         if !table.primary_key.is_empty() {
             let columns = &table.primary_key;
-            let kept = self.unique(columns, table.prefix_primary_key, false);
+            let kept = self.unique(columns, table.coarse_primary_key, false);
             let declared = format!("PRIMARY KEY ({})", columns.join(", "));
             found.push(Guarantee {
                 doubt: doubt(None),
@@ -183,20 +183,16 @@ impl OfTable<'_, '_> {
             });
         }
         for key in &table.unique_keys {
-            let kept = self.unique(&key.columns, key.prefix, key.nulls_equal);
-            let (nulls, prefix) = (
+            let kept = self.unique(&key.columns, key.coarse, key.nulls_equal);
+            let (nulls, coarse) = (
                 if key.nulls_equal {
                     " NULLS NOT DISTINCT"
                 } else {
                     ""
                 },
-                if key.prefix {
-                    ", only the beginning of a column"
-                } else {
-                    ""
-                },
+                if key.coarse { self.coarseness().0 } else { "" },
             );
-            let declared = format!("UNIQUE{nulls} ({}){prefix}", key.columns.join(", "));
+            let declared = format!("UNIQUE{nulls} ({}){coarse}", key.columns.join(", "));
             found.push(Guarantee {
                 name: Some(key.name.clone()),
                 doubt: doubt(Some(&key.name)),
@@ -206,23 +202,51 @@ impl OfTable<'_, '_> {
         found
     }
 
+    /// How a coarse key compares: as it is declared, as a reason, and what a guard item does then.
+    fn coarseness(&self) -> (&'static str, &'static str, &'static str) {
+        match self.catalog.dbms {
+            Dbms::Mysql | Dbms::Mariadb => (
+                ", only the beginning of a column",
+                "a beginning",
+                ", cut to the same beginning",
+            ),
+            Dbms::Postgres | Dbms::Sqlite => (
+                ", by a collation of its own",
+                "them by a collation of the key's own",
+                ", in one spelling of all that this collation takes for equal",
+            ),
+        }
+    }
+
     /// What keeps columns unique.
-    fn unique(&self, columns: &[String], prefix: bool, nulls_equal: bool) -> Kept {
+    fn unique(&self, columns: &[String], coarse: bool, nulls_equal: bool) -> Kept {
         if let Some(copies) = self.copies() {
             return copies;
         }
+        let columns_of_table = columns.iter().map(|name| self.table.column(name));
+        let columns_of_table: Vec<&Column> = columns_of_table.flatten().collect();
+        let counts_nulls = nulls_equal && columns_of_table.iter().any(|column| column.nullable);
         let mut flaw = None;
         for at in self.uses.made_of(&self.table.name) {
             let Some(each) = self.covered.get(*at) else {
                 continue;
             };
             match self.fit(each, columns) {
-                KeyFit::Kept if !prefix => return self.kept_by_key(each, columns),
+                KeyFit::Kept if !coarse && !counts_nulls => {
+                    return self.kept_by_key(each, columns);
+                }
                 KeyFit::Kept => {
                     let name = &each.subject.item.name;
-                    let because = format!(
-                        "the key of `{name}` has the whole columns, and the database compares a beginning"
-                    );
+                    let because = if coarse {
+                        format!(
+                            "the key of `{name}` has the whole columns, and the database compares {}",
+                            self.coarseness().1
+                        )
+                    } else {
+                        format!(
+                            "a row with NULL there has no item of `{name}`, and the database takes NULL for a value"
+                        )
+                    };
                     flaw.get_or_insert(because);
                 }
                 KeyFit::Flawed(because) => {
@@ -236,12 +260,10 @@ impl OfTable<'_, '_> {
         {
             return kept;
         }
-        let columns_of_table = columns.iter().map(|name| self.table.column(name));
-        let columns_of_table: Vec<&Column> = columns_of_table.flatten().collect();
         let flaw = flaw.unwrap_or_else(|| "no item key is made of exactly these columns".into());
         let mut how = self.guard(&flaw, columns);
-        if prefix {
-            how.push_str(", cut to the same beginning");
+        if coarse {
+            how.push_str(self.coarseness().2);
         }
         if columns_of_table.iter().any(|column| column.insensitive) {
             how.push_str("; its texts have one spelling, because the database takes texts for equal that differ in case, accents or blanks at the end");
@@ -344,20 +366,12 @@ impl OfTable<'_, '_> {
         let Some(held) = key_columns(subject) else {
             return KeyFit::Other;
         };
-        let base = |place: usize| match each.scan.columns.get(place) {
-            Some(ScanColumn::Column {
-                join: None, name, ..
-            }) => Some(name),
-            _ => None,
-        };
+        let base = |place: usize| each.scan.own_column(place);
         let names = held.iter().map(|(place, _)| base(*place));
-        let Some(names) = names.collect::<Option<BTreeSet<&String>>>() else {
+        let Some(names) = names.collect::<Option<BTreeSet<&str>>>() else {
             return KeyFit::Other;
         };
-        if !names
-            .into_iter()
-            .eq(columns.iter().collect::<BTreeSet<_>>())
-        {
+        if names != columns.iter().map(String::as_str).collect::<BTreeSet<_>>() {
             return KeyFit::Other;
         }
         let name = &subject.item.name;
@@ -368,7 +382,8 @@ impl OfTable<'_, '_> {
         };
         let read_back = |column: &String| {
             let mut readings = held.iter();
-            readings.any(|(place, is_read_back)| *is_read_back && base(*place) == Some(column))
+            readings
+                .any(|(place, is_read_back)| *is_read_back && base(*place) == Some(column.as_str()))
         };
         let is_exact = |column: &String| {
             let column = self.table.column(column);
@@ -376,6 +391,8 @@ impl OfTable<'_, '_> {
         };
         if subject.facts.filtered {
             flawed("only rows that its `where` takes have such an item")
+        } else if subject.item.may_expire(subject.table) {
+            flawed("its items expire: DynamoDB deletes them, and a load may leave such rows out")
         } else if subject.facts.origin != RelationKind::Table {
             flawed("rows of other tables are read with it, or a join may give a row several times")
         } else if !columns.iter().all(read_back) {
@@ -395,7 +412,8 @@ impl OfTable<'_, '_> {
             return None;
         };
         let leads = embed.on.iter().all(|on| columns.contains(&on.theirs));
-        leads.then(|| {
+        let is_whole = embed.most.is_none() && embed.rows.conditions.is_empty();
+        (leads && is_whole).then(|| {
             Kept::by_application(format!(
                 "compares the rows in one item of {}, where all are that could be equal, and writes on the condition that the item is as it was read",
                 self.names(&[*at])
@@ -476,6 +494,9 @@ impl OfTable<'_, '_> {
             }
             (Enforcement::Enforced, Dbms::Sqlite) => {
                 Some("only connections that turn `PRAGMA foreign_keys` on are held to it")
+            }
+            (Enforcement::NotEnforced, Dbms::Postgres) => {
+                Some("`NOT ENFORCED`, or its triggers are disabled: nothing keeps it")
             }
             (declared, _) => unenforced(declared),
         }
@@ -693,10 +714,7 @@ impl OfTable<'_, '_> {
 
 /// Whether a column is a key attribute of an item type's table by itself, for every row.
 fn is_key_attribute(each: &Covered<'_>, name: &str) -> bool {
-    let is_alone = |place: usize| {
-        let column = each.scan.columns.get(place);
-        matches!(column, Some(ScanColumn::Column { join: None, name: own, .. }) if own == name)
-    };
+    let is_alone = |place: usize| each.scan.own_column(place) == Some(name);
     let keys = each.subject.key().unwrap_or_default();
     !each.subject.facts.filtered
         && keys.into_iter().any(|(_, node)| {
@@ -748,16 +766,17 @@ fn unenforced(declared: Enforcement) -> Option<&'static str> {
 }
 
 /// Whether values that the database takes for equal are one value, and make one text. It is not claimed of floats (`-0`),
-/// intervals, documents and what is only printed.
+/// PostgreSQL's `character(n)`, which compares without the blanks at the end, intervals, documents and what is only printed.
 fn is_exact(column: &Column, dbms: Dbms) -> bool {
     let is_sqlite = dbms == Dbms::Sqlite;
     !column.insensitive
         && match &column.data_type {
             DataType::Integer { .. } => true,
-            DataType::Text { .. } => {
-                column.is_plain_text(dbms) || column.declared.starts_with("character(")
+            DataType::Text { .. } => column.is_plain_text(dbms),
+            // Without declared digits, `string` keeps those of a number that DynamoDB cannot hold, zeros at its end with them.
+            DataType::Decimal {
+                precision: Some(_), ..
             }
-            DataType::Decimal { .. }
             | DataType::Boolean
             | DataType::Uuid
             | DataType::Date

@@ -410,17 +410,14 @@ pub(crate) fn proofs(subject: ProofSubject<'_>) -> Vec<Claim> {
             let wrong: Vec<&str> = wrong.iter().map(|each| each.because.as_str()).collect();
             (ClaimVerdict::NotProved, wrong.join("; "))
         };
+        let of = claim::ClaimSubject {
+            item_types: vec![subject.item.name.to_string()],
+            attribute: Some(name.to_string()),
+            ..claim::ClaimSubject::default()
+        };
         Some(Claim {
-            kind: ClaimKind::TextOrder,
-            of: claim::ClaimSubject {
-                item_types: vec![subject.item.name.to_string()],
-                attribute: Some(name.to_string()),
-                ..claim::ClaimSubject::default()
-            },
-            verdict,
-            because,
-            facts: Vec::new(),
             example: wrong.into_iter().find_map(|each| each.example),
+            ..Claim::new(ClaimKind::TextOrder, of, (verdict, because))
         })
     });
     proofs.collect()

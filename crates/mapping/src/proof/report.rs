@@ -66,7 +66,7 @@ pub struct Coverage {
 /// Which item types are in an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IndexProof {
-    /// The index.
+    /// The name of the index.
     pub index: String,
     /// Whether it is a local one: a collection of items is then at most 10 GB, and the index is made with the table.
     pub local: bool,
@@ -77,7 +77,7 @@ pub struct IndexProof {
 /// When an item type is in an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MembershipProof {
-    /// The item type.
+    /// The name of the item type.
     pub item_type: String,
     /// What it depends on; empty where every item is in the index.
     pub when: String,
@@ -88,7 +88,7 @@ pub struct MembershipProof {
 /// How large an item can be, and what writing one costs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SizeProof {
-    /// The item type.
+    /// The name of the item type.
     pub item_type: String,
     /// Most bytes of an item; `None` where there is no limit.
     pub most_bytes: Option<usize>,

@@ -285,8 +285,7 @@ pub(crate) fn refused(
 
 /// Most bytes of a key attribute's text; `None` where a column has no limit.
 fn bytes(known: &KnownTemplate<'_>) -> Option<usize> {
-    let values = known.uses.iter().map(escaped);
-    let values: Option<Vec<usize>> = values.collect();
+    let values: Option<Vec<usize>> = known.uses.iter().map(escaped).collect();
     let sum = values?.into_iter().fold(0, usize::saturating_add);
     Some(sum.saturating_add(literals(known.template)))
 }

@@ -404,8 +404,7 @@ fn is_float<F: FromStr + LowerExp>(text: &str, most: usize) -> bool {
     let Ok(float) = text.parse::<F>() else {
         return false;
     };
-    let digits = text.replace(['-', '.'], "");
-    let digits = digits.trim_matches('0').len();
+    let digits = text.replace(['-', '.'], "").trim_matches('0').len();
     let rounded = format!("{float:.*e}", digits.saturating_sub(1));
     let mut written = [format!("{float:e}"), rounded].into_iter();
     digits <= most

@@ -42,18 +42,18 @@ impl TemplateAnchor {
         text: &str,
         diagnostics: &Diagnostics,
     ) -> Option<WrittenTemplate> {
-        let mut tell = |error: TemplateError| {
+        let mut report = |error: TemplateError| {
             let span = self.range(&error.span);
             diagnostics.add(Code::Template, span, error.message, error.help);
         };
         let read = template::parse(text);
-        read.map_err(|errors| errors.into_iter().for_each(&mut tell))
+        read.map_err(|errors| errors.into_iter().for_each(&mut report))
             .ok()
     }
 
     /// Compiles one of the template's filters; what is wrong with it is told.
     pub(super) fn filter(&self, call: &FilterCall, diagnostics: &Diagnostics) -> Option<Filter> {
-        let tell = |error: FilterError| {
+        let report = |error: FilterError| {
             let code = match error {
                 FilterError::Unknown { .. } => Code::UnknownFilter,
                 FilterError::Arguments { .. } => Code::FilterArguments,
@@ -61,6 +61,6 @@ impl TemplateAnchor {
             let span = self.range(&call.span);
             diagnostics.add(code, span, error.to_string(), error.help());
         };
-        Filter::compile(call).map_err(tell).ok()
+        Filter::compile(call).map_err(report).ok()
     }
 }

@@ -43,7 +43,7 @@ impl<'a> ItemBinder<'a> {
 }
 
 impl ItemBinder<'_> {
-    pub(super) fn tell(
+    pub(super) fn report(
         &mut self,
         code: Code,
         span: Range<usize>,
@@ -62,7 +62,7 @@ impl ItemBinder<'_> {
                 Err(error) => {
                     let message = format!("DynamoDB cannot hold the number `{text}`: {error}");
                     let help = "put it in quotes to make it text";
-                    self.tell(Code::WrongValue, yaml.span.clone(), message, help);
+                    self.report(Code::WrongValue, yaml.span.clone(), message, help);
                     None
                 }
             },
@@ -124,7 +124,7 @@ impl ItemBinder<'_> {
         let Ok(written) = template::parse(&format!("{{{text}}}")) else {
             let message = "not a column or a member of one";
             let help = "write it without braces: $spread: settings";
-            self.tell(Code::Template, yaml.span.clone(), message, help);
+            self.report(Code::Template, yaml.span.clone(), message, help);
             return None;
         };
         let [Segment::Placeholder(placeholder)] = written.segments.as_slice() else {
@@ -140,7 +140,7 @@ impl ItemBinder<'_> {
                 family.name()
             );
             let help = "$spread takes a JSON column, a composite, an hstore, or a member of a JSON column; for JSON in a text column, write $spread: column | json";
-            self.tell(Code::WrongValue, yaml.span.clone(), message, help);
+            self.report(Code::WrongValue, yaml.span.clone(), message, help);
         }
         Some(place)
     }
@@ -157,7 +157,7 @@ impl ItemBinder<'_> {
             _ => {
                 let message = "only the filter `json` is allowed here";
                 let help = "remove the others; only templates have filters";
-                self.tell(Code::FilterArguments, span, message, help);
+                self.report(Code::FilterArguments, span, message, help);
                 return None;
             }
         };
@@ -229,7 +229,7 @@ impl ItemBinder<'_> {
                 Ok(after) => Some((filter, after)),
                 Err(error) => {
                     let message = error.to_string();
-                    self.tell(Code::FilterType, span.clone(), message, error.help);
+                    self.report(Code::FilterType, span.clone(), message, error.help);
                     None
                 }
             });
@@ -242,7 +242,7 @@ impl ItemBinder<'_> {
             let refused = trial.get_or_insert_default().through(&filter, family);
             for (code, message, help) in refused {
                 faulty |= code.severity() == Severity::Error;
-                self.tell(code, span.clone(), message, help);
+                self.report(code, span.clone(), message, help);
             }
             family = after;
             filters.push(filter);
@@ -317,7 +317,7 @@ impl ItemBinder<'_> {
                 placeholder.place.written,
                 placeholder.family.name()
             );
-            self.tell(Code::FilterType, yaml.span.clone(), message, help);
+            self.report(Code::FilterType, yaml.span.clone(), message, help);
         }
     }
 }
@@ -379,7 +379,7 @@ impl ItemBinder<'_> {
                 let given = given.map_or("another value", TypeFamily::name);
                 let message = format!("the value is {given}, which is never of this type");
                 let help = "convert it with a filter, or remove `$type`";
-                self.tell(Code::WrongValue, written.span.clone(), message, help);
+                self.report(Code::WrongValue, written.span.clone(), message, help);
             }
         }
         Some(match flag {
@@ -456,13 +456,13 @@ impl ItemBinder<'_> {
         if path.iter().any(|part| part == "$index") {
             let message = format!("`{first}` is not the element of an exploded array");
             let help = format!("declare it: explode: {{ {first}: array_column }}");
-            self.tell(Code::UnknownAlias, span, message, help);
+            self.report(Code::UnknownAlias, span, message, help);
             return None;
         }
         if first == "*" {
             let message = "`*` is not a value of the row";
             let help = "in an item's key, name the value that picks the shard: {id | shard(20)}";
-            self.tell(Code::Template, span, message, help);
+            self.report(Code::Template, span, message, help);
             return None;
         }
         let scope = self.scope;
@@ -515,7 +515,7 @@ impl ItemBinder<'_> {
                 Some(other) => {
                     let message = format!("`{written}`: {} has no members", other.family().name());
                     let help = "only JSON columns, composites, hstore and ranges have members";
-                    self.tell(Code::UnknownColumn, span, message, help);
+                    self.report(Code::UnknownColumn, span, message, help);
                     return None;
                 }
             };
@@ -579,7 +579,7 @@ impl ItemBinder<'_> {
                 "`{first}` is neither a column of `{}` nor a joined alias",
                 self.scope.written
             );
-            self.tell(Code::UnknownAlias, span, message, help);
+            self.report(Code::UnknownAlias, span, message, help);
         } else {
             self.scope.diagnostics.push(self.scope.lacks(first, span));
         }

@@ -57,7 +57,7 @@ impl ItemBinder<'_> {
                 let span = name.span.clone();
                 if self.scope.base(&name.value).is_some() {
                     let message = format!("`{}` is not in `columns` anyway", name.value);
-                    self.tell(Code::UnknownColumn, span, message, "remove it from `omit`");
+                    self.report(Code::UnknownColumn, span, message, "remove it from `omit`");
                 } else {
                     let relation = format!("`{}`", self.scope.written);
                     let fault = unknown_column(&name.value, span, &relation, names());
@@ -79,7 +79,7 @@ impl ItemBinder<'_> {
             let message = format!("`{written}` is an invisible column, which `*` leaves out");
             let help =
                 format!("name it, columns: [\"*\", {written}], or omit it, omit: [{written}]");
-            self.tell(Code::InvisibleColumn, left.span, message, help);
+            self.report(Code::InvisibleColumn, left.span, message, help);
         }
         chosen
             .into_iter()
@@ -134,7 +134,7 @@ impl ItemBinder<'_> {
                 column.declared
             );
             let help = format!("leave it out if no access pattern needs it: omit: [{written}]");
-            self.tell(Code::PrintedType, span.clone(), message, help);
+            self.report(Code::PrintedType, span.clone(), message, help);
         }
         let (alias, data_type) = (alias.as_deref(), &column.data_type);
         let place = self.pass.column(alias, &column.name, data_type);
@@ -179,7 +179,7 @@ impl ItemBinder<'_> {
         let why = conditions.find_map(|condition| never(condition, self.scope, dbms));
         if let Some((why, help)) = why {
             let message = format!("the condition never holds, so {outcome}: {why}");
-            self.tell(Code::NeverMatches, written.span.clone(), message, help);
+            self.report(Code::NeverMatches, written.span.clone(), message, help);
         }
     }
 }
@@ -187,7 +187,7 @@ impl ItemBinder<'_> {
 /// Why a condition never holds, and what to do about it, if that is plain to see.
 fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String, String)> {
     match &condition.test {
-        ConditionTest::Compare { left, op, right } if *op != Comparator::Same => {
+        ConditionTest::Compare { left, op, right } if *op != Comparator::NotDistinct => {
             if [left, right].iter().any(|side| is_null(side)) {
                 return Some((
                     "no value is equal or unequal to NULL".to_owned(),

@@ -48,8 +48,7 @@ impl ItemBinder<'_> {
         if self.origin() == RelationKind::Multiplied {
             return Vec::new();
         }
-        let positions = scope.elements.iter().map(|element| element.index);
-        let positions: Vec<usize> = positions.collect();
+        let positions: Vec<usize> = scope.elements.iter().map(|element| element.index).collect();
         let of_joins = scope.joins.iter().find_map(|parent| match parent.one {
             JoinUniqueness::Supposed(doubt) => Some(doubt),
             JoinUniqueness::Enforced | JoinUniqueness::Unknown => None,

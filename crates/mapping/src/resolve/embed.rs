@@ -25,7 +25,7 @@ impl ItemBinder<'_> {
         if self.depth >= MAX_DEPTH {
             let message = format!("embeds can be nested up to {MAX_DEPTH} levels");
             let help = "make the innermost children items of their own";
-            self.tell(Code::Embed, name.span, message, help);
+            self.report(Code::Embed, name.span, message, help);
             return None;
         }
         let mut child = Scope::table(&name, self.scope.catalog, self.scope.diagnostics)?;
@@ -44,7 +44,7 @@ impl ItemBinder<'_> {
             Some(each) => binder.node(each),
             None => Some(binder.all_columns()),
         };
-        let gather = binder.gather(yaml, each.as_ref(), on.as_deref());
+        let container = binder.container(yaml, each.as_ref(), on.as_deref());
         if let Some(condition) = yaml.get("$where").and_then(spanned) {
             binder.take_condition(&condition, "no child is found");
             binder.pass.condition(&condition.value);
@@ -64,7 +64,7 @@ impl ItemBinder<'_> {
         Some(EmbedNode {
             column: self.pass.embed(embed),
             each: each?,
-            gather: gather?,
+            container: container?,
             written: name.value.as_str().into(),
         })
     }
@@ -83,7 +83,7 @@ impl ItemBinder<'_> {
                 }
                 None => "name the columns that identify its rows: from: { sql: …, key: [column] }",
             };
-            self.tell(Code::Embed, name.span.clone(), message, help);
+            self.report(Code::Embed, name.span.clone(), message, help);
             return false;
         }
         self.pass.scan.key = self.indices(key);
@@ -118,7 +118,7 @@ impl ItemBinder<'_> {
                 }
             }
         };
-        self.tell(Code::Embed, name.span.clone(), message, help);
+        self.report(Code::Embed, name.span.clone(), message, help);
         None
     }
 
@@ -149,8 +149,8 @@ impl ItemBinder<'_> {
             }
             None => order.elements().iter().filter_map(spanned).collect(),
         };
-        let places = written.iter().map(|column| self.order_by(column));
-        let places: Vec<Option<(usize, bool)>> = places.collect();
+        let places: Vec<Option<(usize, bool)>> =
+            written.iter().map(|column| self.order_by(column)).collect();
         places.into_iter().collect()
     }
 
@@ -235,7 +235,7 @@ impl ItemBinder<'_> {
         let [Segment::Placeholder(placeholder)] = segments.as_slice() else {
             let message = format!("`{}` is not a column or a member of one", written.value);
             let help = "write it without braces: explode: { line: doc.lines }";
-            self.tell(Code::Explode, written.span.clone(), message, help);
+            self.report(Code::Explode, written.span.clone(), message, help);
             return None;
         };
         let (place, family) = self.document(placeholder, written.span.clone())?;
@@ -245,7 +245,7 @@ impl ItemBinder<'_> {
         ) {
             let message = format!("`{}` is {}, not an array", written.value, family.name());
             let help = "explode takes a JSON column, an array, or a member of either; for JSON in a text column, write column | json";
-            self.tell(Code::Explode, written.span.clone(), message, help);
+            self.report(Code::Explode, written.span.clone(), message, help);
             return None;
         }
         let declared = self.scope.base(&place.written);
@@ -264,7 +264,7 @@ impl ItemBinder<'_> {
 
 impl ItemBinder<'_> {
     /// Binds `$as` and `$key`. `on` is how the children find their parent.
-    pub(super) fn gather(
+    pub(super) fn container(
         &mut self,
         yaml: &YamlNode,
         each: Option<&AttributeNode>,
@@ -316,7 +316,7 @@ impl ItemBinder<'_> {
 
     fn misfit(&mut self, written: &YamlNode, what: &str, given: TypeFamily, help: &str) {
         let message = format!("{what} cannot be {}", given.name());
-        self.tell(Code::Embed, written.span.clone(), message, help);
+        self.report(Code::Embed, written.span.clone(), message, help);
     }
 
     /// Tells of members that may be NULL, or equal for two children of one parent. What a `$where`
@@ -344,7 +344,7 @@ impl ItemBinder<'_> {
                 );
                 let help =
                     "give it a `default(x)`, or leave such children out: $where: … IS NOT NULL";
-                self.tell(Code::NullableKey, written.span.clone(), message, help);
+                self.report(Code::NullableKey, written.span.clone(), message, help);
             }
         }
         let names = member.placeholders().map(|value| &value.place.written);
@@ -366,7 +366,7 @@ impl ItemBinder<'_> {
                 "two children of one parent may have the same value here, and {what} must differ: then the parent is rejected"
             );
             let help = "name the columns that identify the children, or use `$as: list`";
-            self.tell(Code::KeyNotUnique, written.span.clone(), message, help);
+            self.report(Code::KeyNotUnique, written.span.clone(), message, help);
         }
     }
 }

@@ -8,7 +8,7 @@ use super::patterns::BoundPattern;
 use super::{ResolvedItem, ResolvedMapping};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::Placeholder;
-use crate::starter::scalar;
+use crate::scalar::scalar;
 use crate::template::Path;
 
 /// Tells of partition keys that are made from a foreign key between such columns: a child that spells its parent

@@ -102,7 +102,7 @@ impl Attributes {
                     own.nodes.extend(node.map(|node| (key.name.clone(), node)));
                     own.spans.insert(key.name.clone(), entry.value.span.clone());
                 }
-                None => binder.tell(
+                None => binder.report(
                     Code::MissingKey,
                     raw.key_span.clone(),
                     format!("the key of `{}` has no `{}`", raw.name.value, key.name),
@@ -118,7 +118,7 @@ impl Attributes {
                 });
                 let message = format!("`{}` is not a key attribute of the table", entry.key);
                 let span = entry.key_span.clone();
-                binder.tell(Code::UnknownKey, span, message, help);
+                binder.report(Code::UnknownKey, span, message, help);
             }
         }
         own

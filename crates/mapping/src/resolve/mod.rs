@@ -8,6 +8,7 @@ mod carried;
 mod constraints;
 mod embed;
 mod equality;
+mod expired;
 mod insensitive;
 mod item;
 mod join;
@@ -33,7 +34,7 @@ use dynafold_relational::catalog::{Catalog, Column};
 use dynafold_relational::scan::Scan;
 use jiff::tz::TimeZone;
 
-use super::model::{ItemType, Model, RollUp};
+use super::model::{AccessPattern, ItemType, Model, RollUp};
 use super::proof::{Pairs, ProofSubject, Proofs, RowFacts, key_texts, pairs};
 use super::raw::{Raw, Spanned};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
@@ -210,6 +211,13 @@ impl<'a> ResolvedMapping<'a> {
         self.resolved.len() == self.raw.written.len()
     }
 
+    /// Where an access pattern is written.
+    fn pattern_place(&self, pattern: &AccessPattern) -> Range<usize> {
+        let mut written = self.raw.patterns.iter();
+        let written = written.find(|raw| raw.name.value == *pattern.name);
+        written.map_or(0..0, |raw| raw.name.span.clone())
+    }
+
     fn subject(&self, item: &'a ResolvedItem) -> ProofSubject<'a> {
         ProofSubject {
             item: &item.item,
@@ -242,10 +250,11 @@ impl<'a> ResolvedMapping<'a> {
             proofs::refusals(self);
             finds = reached::check(self, &patterns);
             rates::check(self, &patterns, &finds);
+            expired::check(self, &patterns, &finds);
         }
         if self.raw.items.is_empty() && self.diagnostics.count() == 0 {
             let message = "the mapping has no item types";
-            let help = "write under `items` which items each table becomes";
+            let help = "list the items under `items`, and which table each is made from";
             self.diagnostics.add(Code::MissingKey, 0..0, message, help);
         }
         CheckedMapping {

@@ -19,7 +19,7 @@ use crate::yaml::YamlNode;
 /// What a mapping says without a schema.
 #[derive(Debug)]
 pub struct Outline {
-    /// The table.
+    /// The table that the mapping describes.
     pub table: Table,
     /// What times without a zone mean when UTC is asked for.
     pub time_zone: TimeZone,
@@ -36,7 +36,7 @@ pub struct Outline {
 /// An item type without a schema.
 #[derive(Debug)]
 pub struct OutlinedItemType {
-    /// Its name.
+    /// The item type's name.
     pub name: Arc<str>,
     /// The attributes that the mapping names, with the template of those that have one. Its places are bound to no column.
     pub attributes: Vec<(Arc<str>, Option<Template>)>,
@@ -52,14 +52,14 @@ pub fn outline(raw: &Raw, faults: Vec<Diagnostic>) -> Outline {
         .iter()
         .map(|item| make(item, raw, &table))
         .collect();
-    let ground = PatternContext {
+    let context = PatternContext {
         table: &table,
         makes: &makes,
         is_complete: true,
         catalog: None,
         diagnostics: &diagnostics,
     };
-    let patterns = bind(raw, &ground);
+    let patterns = bind(raw, &context);
     let patterns = patterns.into_iter().map(|bound| bound.pattern).collect();
     let mut diagnostics = diagnostics.take();
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));

@@ -67,7 +67,7 @@ impl Passes {
                 fickle: is_fickle(&scan, catalog),
                 estimated_rows: estimated_rows(&scan, catalog),
                 never_null: never_null(&scan, catalog),
-                selects: selects(&scan, catalog),
+                may_hide_rows: may_hide_rows(&scan, catalog),
                 row_security: row_security(&scan, catalog),
                 scan,
                 name: pass.name,
@@ -273,7 +273,7 @@ fn never_null(scan: &Scan, catalog: &Catalog) -> BTreeSet<String> {
 
 /// Whether its rows come from what may leave rows out that are there, or are joined to such: queries, views, and
 /// tables of which row security may hide rows.
-fn selects(scan: &Scan, catalog: &Catalog) -> bool {
+fn may_hide_rows(scan: &Scan, catalog: &Catalog) -> bool {
     let is_whole = |table: &Table| table.is_stored() && !table.row_security;
     let mut parents = scan.joins.iter().map(|join| &join.table);
     !base(scan, catalog).is_some_and(is_whole)
@@ -311,8 +311,7 @@ fn row_security(scan: &Scan, catalog: &Catalog) -> Vec<String> {
 /// Whether a scan depends on more than the rows of tables, as far as that is known.
 fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
     let names = scan.tables();
-    let tables = names.iter().map(|name| catalog.table(name));
-    let tables: Option<Vec<&Table>> = tables.collect();
+    let tables: Option<Vec<&Table>> = names.iter().map(|name| catalog.table(name)).collect();
     let (Relation::Table(_), Some(tables)) = (&scan.from, tables) else {
         return true;
     };

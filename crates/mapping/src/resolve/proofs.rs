@@ -46,17 +46,18 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
                 .filter_map(|([earlier, _], apart)| Some((resolved.get(*earlier)?, apart)))
                 .collect()
         };
-        let tell = |code, others: &[(&ResolvedItem, &ApartReason)], message, label, help: &str| {
-            let diagnostic = Diagnostic::new(code, item.place(&last.name), message)
-                .with_label(label)
-                .with_help(help);
-            others
-                .iter()
-                .take(NAMED)
-                .fold(diagnostic, |diagnostic, (other, _)| {
-                    diagnostic.with_other(other.place(&last.name), "the other key")
-                })
-        };
+        let apart_fault =
+            |code, others: &[(&ResolvedItem, &ApartReason)], message, label, help: &str| {
+                let diagnostic = Diagnostic::new(code, item.place(&last.name), message)
+                    .with_label(label)
+                    .with_help(help);
+                others
+                    .iter()
+                    .take(NAMED)
+                    .fold(diagnostic, |diagnostic, (other, _)| {
+                        diagnostic.with_other(other.place(&last.name), "the other key")
+                    })
+            };
         let name = &item.item.name;
         let meet = others(|apart| matches!(apart, ApartReason::Not(_)));
         if let [(other, ApartReason::Not(example)), more @ ..] = meet.as_slice() {
@@ -70,7 +71,7 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
                     format!("as `{}` it can be {example}", other.item.name),
                 ),
             };
-            diagnostics.push(tell(Code::SameKey, &meet, message, label, "begin one of them with a text that the other cannot begin with; otherwise, the load finds such rows and rejects them"));
+            diagnostics.push(apart_fault(Code::SameKey, &meet, message, label, "begin one of them with a text that the other cannot begin with; otherwise, the load finds such rows and rejects them"));
         }
         let unknown = others(|apart| *apart == ApartReason::Unknown);
         if !unknown.is_empty() {
@@ -79,7 +80,7 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
                 listed(&unknown)
             );
             let label = "too many segments and values to be compared".to_owned();
-            diagnostics.push(tell(Code::KeyUnproved, &unknown, message, label, "begin one of them with a text that the other cannot begin with, or accept it: accept: [key-unproved]"));
+            diagnostics.push(apart_fault(Code::KeyUnproved, &unknown, message, label, "begin one of them with a text that the other cannot begin with, or accept it: accept: [key-unproved]"));
         }
     }
     if let Some(first) = resolved.first().filter(|_| pairs.left > 0) {
@@ -111,7 +112,7 @@ fn not_compared(left: usize) -> String {
 }
 
 fn keys<'a>(whole: &ResolvedMapping<'a>, item: &'a ResolvedItem) {
-    // Of these `unproven-join` and `unchecked` tell.
+    // Of these `unproven-join` and `unchecked` apart_fault.
     if matches!(
         item.facts.origin,
         RelationKind::Multiplied | RelationKind::Unknown
@@ -290,17 +291,11 @@ pub(super) fn report(
 
 /// What is claimed of item types, without facts or an example.
 fn claimed(kind: ClaimKind, item_types: &[&str], verdict: ClaimVerdict, because: String) -> Claim {
-    Claim {
-        kind,
-        of: claim::ClaimSubject {
-            item_types: item_types.iter().map(|name| (*name).to_owned()).collect(),
-            ..claim::ClaimSubject::default()
-        },
-        verdict,
-        because,
-        facts: Vec::new(),
-        example: None,
-    }
+    let of = claim::ClaimSubject {
+        item_types: item_types.iter().map(|name| (*name).to_owned()).collect(),
+        ..claim::ClaimSubject::default()
+    };
+    Claim::new(kind, of, (verdict, because))
 }
 
 fn own_keys(subject: ProofSubject<'_>) -> Option<Claim> {

@@ -1,5 +1,6 @@
-//! What the rates of access patterns and item types come to for one partition, and what is found after it expired.
+//! What the rates of access patterns and item types come to for one partition.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
@@ -7,90 +8,391 @@ use dynafold_dynamodb::KeyAttribute;
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, counted, float, rounded};
 use dynafold_relational::catalog::{Column, DataType, Table};
+use dynafold_relational::scan::Relation;
 
 use super::keys::may_be_in;
 use super::patterns::BoundPattern;
+use super::proofs::has_condition;
 use super::reached::PatternFinds;
 use super::{ResolvedItem, ResolvedMapping};
 use crate::diagnostic::Code;
-use crate::model::{AccessPattern, Placeholder};
+use crate::model::{AccessPattern, Placeholder, Template, TemplatePart};
 use crate::raw::Spanned;
 use crate::template::Filter;
 
 /// Write units a second that a table takes with its indexes (limits.md 29).
 const TABLE_WRITES: f64 = 40_000.0;
 
-/// Tells of rates that partitions cannot take, of shards that do not fit the writes, and of patterns that find expired items.
+/// Tells of rates that partitions cannot take, and of shards that do not fit the writes.
 /// `finds`: what each pattern finds, in the same order.
 pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern], finds: &[PatternFinds]) {
-    for (bound, finds) in bound.iter().zip(finds) {
-        let is_found = |item: &&ResolvedItem| {
-            let mut names = finds.item_types.iter();
-            names.any(|name| *name == *item.item.name)
-        };
-        let found: Vec<&ResolvedItem> = whole.resolved.iter().filter(is_found).collect();
-        hot_reads(whole, &bound.pattern, &found);
-        expired(whole, &bound.pattern, &found);
-    }
+    let asked = bound.iter().zip(finds).filter_map(|(bound, finds)| {
+        AskedReads::of(whole, &bound.pattern, &finds.among(whole.resolved))
+    });
+    hot_reads(whole, &asked.collect::<Vec<_>>());
     let table = whole.table;
     let own = std::slice::from_ref(&table.partition);
     let all: Vec<&ResolvedItem> = whole.resolved.iter().collect();
-    shards(whole, bound, own, &all);
-    few_values(whole, own, &all, None);
+    let own = PartitionKey { whole, key: own };
+    own.shards(bound, &all);
+    own.few_values(&all, None);
     for (index, written) in table.indexes.iter().zip(&whole.raw.table.indexes) {
         let within = all.iter().copied().filter(|item| may_be_in(item, index));
         let within: Vec<&ResolvedItem> = within.collect();
-        shards(whole, bound, &index.partition, &within);
-        few_values(whole, &index.partition, &within, Some(&written.name));
+        let key = &index.partition;
+        let key = PartitionKey { whole, key };
+        key.shards(bound, &within);
+        key.few_values(&within, Some(&written.name));
     }
 }
 
-/// A key of few values gives each the rows and the writes of many items. One value alone is `single-partition`.
-fn few_values(
-    whole: &ResolvedMapping<'_>,
-    partition: &[KeyAttribute],
-    within: &[&ResolvedItem],
-    index: Option<&Spanned<String>>,
-) {
-    for item in within {
-        // Shards are `shard-count`'s.
-        if ShardedKey::of(whole, item, partition).is_some() {
-            continue;
+/// Most foreign keys that are followed from a column.
+const MOST_STEPS: usize = 8;
+
+/// A partition key, of the table or of an index, as the item types make its values.
+#[derive(Clone, Copy)]
+struct PartitionKey<'w, 'a> {
+    whole: &'w ResolvedMapping<'a>,
+    key: &'w [KeyAttribute],
+}
+
+impl<'a> PartitionKey<'_, 'a> {
+    /// A key of few values gives each the rows and the writes of many items. One value alone is `single-partition`.
+    fn few_values(&self, within: &[&ResolvedItem], index: Option<&Spanned<String>>) {
+        // Shards are `shard-count`'s. Of items with a `$when` it is not known how many are in the index.
+        let judged = within.iter().filter(|item| {
+            let node = |key: &KeyAttribute| item.item.node(&key.name);
+            let is_sparse = self.key.iter().filter_map(node).any(has_condition);
+            !is_sparse && ShardedKey::of(self, item).is_none()
+        });
+        for same in self.by_domain(judged.copied()) {
+            let values = self.domain_values(&same, |item| self.template_values(item));
+            let (Some(item), Some(values)) = (same.first(), values.filter(|it| it.most > 1)) else {
+                continue;
+            };
+            let each = |all: f64| all / float(values.most);
+            // By statistics alone, many rows make a key of few values only where these hold the whole table back.
+            let holds_back =
+                !values.estimated || float(values.most) < TABLE_WRITES / PARTITION_WRITES;
+            let rows: Option<u64> = same.iter().map(|item| item.rows).sum();
+            let writes: f64 = same.iter().filter_map(|item| item.item.write_rate).sum();
+            let much = match rows {
+                _ if each(writes) > PARTITION_WRITES => {
+                    format!("{} writes a second of", count(rounded(writes)))
+                }
+                Some(rows) if holds_back && each(float(rows)) > PARTITION_WRITES => {
+                    format!("about {} of", counted(rows, "row"))
+                }
+                None if !values.estimated && !self.has_one_row(item) => {
+                    "an unknown number of rows of".to_owned()
+                }
+                _ => continue,
+            };
+            let of = match index {
+                Some(index) => format!("the partition key of `{}`", index.value),
+                None => "the partition key".to_owned(),
+            };
+            let names: Vec<&str> = same.iter().map(|item| &*item.item.name).collect();
+            let message = format!("{of} has {values} for {much} {}", names.join(", "));
+            let help = format!(
+                "one value takes about {} write units a second: put a column with many values into the key, spread it with `shard(n)`, or keep only the few items that are asked for in the index, by `$when`",
+                count(rounded(PARTITION_WRITES))
+            );
+            let place = match (index, self.key.first()) {
+                (Some(index), _) => index.span.clone(),
+                (None, Some(key)) => item.place(&key.name),
+                (None, None) => item.name_span.clone(),
+            };
+            self.whole
+                .diagnostics
+                .add(Code::FewValues, place, message, help);
         }
-        let Some(values) = template_values(whole, item, partition).filter(|it| it.most > 1) else {
-            continue;
-        };
-        let each = |all: f64| all / float(values.most);
-        // By statistics alone, many rows make a key of few values only where these hold the whole table back.
-        let holds_back = !values.estimated || float(values.most) < TABLE_WRITES / PARTITION_WRITES;
-        let rows = item
-            .rows
-            .filter(|rows| holds_back && each(float(*rows)) > PARTITION_WRITES);
-        let writes = item
-            .item
-            .write_rate
-            .filter(|rate| each(*rate) > PARTITION_WRITES);
-        let much = match (writes, rows) {
-            (Some(writes), _) => format!("{} writes a second", count(rounded(writes))),
-            (None, Some(rows)) => format!("about {}", counted(rows, "row")),
-            (None, None) => continue,
-        };
-        let of = match index {
-            Some(index) => format!("the partition key of `{}`", index.value),
-            None => "the partition key".to_owned(),
-        };
-        let message = format!("{of} has {values} for {much} of {}", item.item.name);
-        let help = format!(
-            "one value takes about {} write units a second: put a column with many values into the key, spread it with `shard(n)`, or keep only the few items that are asked for in the index, by `$when`",
-            count(rounded(PARTITION_WRITES))
-        );
-        let place = match (index, partition.first()) {
-            (Some(index), _) => index.span.clone(),
-            (None, Some(key)) => item.place(&key.name),
-            (None, None) => item.name_span.clone(),
-        };
-        whole.diagnostics.add(Code::FewValues, place, message, help);
     }
+
+    /// Whether a value of the partition key has one row at most, because the key holds a unique key of the rows' table.
+    fn has_one_row(&self, item: &ResolvedItem) -> bool {
+        let scan = self.whole.passes.so_far(item.item.pass);
+        let Some(Relation::Table(from)) = scan.map(|scan| &scan.from) else {
+            return false;
+        };
+        let templates = self
+            .key
+            .iter()
+            .filter_map(|key| item.item.template(&key.name));
+        let placeholders = templates.flat_map(Template::placeholders);
+        let whole_values = placeholders.filter(|placeholder| {
+            let mut filters = placeholder.filters.iter();
+            filters.all(|filter| !matches!(filter, Filter::Map { .. } | Filter::Present { .. }))
+        });
+        let columns = whole_values.filter_map(|placeholder| self.column(item, placeholder));
+        let own = columns.filter(|(table, _)| table.name == *from);
+        let own: Vec<String> = own.map(|(_, column)| column.name.clone()).collect();
+        let table = self.whole.catalog.table(from);
+        table.is_some_and(|table| table.is_declared_unique(&own, self.whole.catalog.dbms))
+    }
+
+    /// Item types together whose partition keys have the same values: the same text, and the same filters over the same columns,
+    /// or over foreign keys that lead to these. Those without the key are left out.
+    fn by_domain<'r>(
+        &self,
+        items: impl Iterator<Item = &'r ResolvedItem>,
+    ) -> Vec<Vec<&'r ResolvedItem>> {
+        let mut found: Vec<(String, Vec<&ResolvedItem>)> = Vec::new();
+        for item in items {
+            let Some(domain) = self.domain(item) else {
+                continue;
+            };
+            match found.iter_mut().find(|(other, _)| *other == domain) {
+                Some((_, same)) => same.push(item),
+                None => found.push((domain, vec![item])),
+            }
+        }
+        found.into_iter().map(|(_, same)| same).collect()
+    }
+
+    /// What tells which values a partition key has.
+    fn domain(&self, item: &ResolvedItem) -> Option<String> {
+        fn write(
+            parts: &[TemplatePart],
+            column: &dyn Fn(&Placeholder) -> String,
+            into: &mut String,
+        ) {
+            for part in parts {
+                match part {
+                    TemplatePart::Text(text) => into.push_str(text),
+                    TemplatePart::Value(placeholder) => {
+                        let _ = write!(
+                            into,
+                            "{{{} {:?}}}",
+                            column(placeholder),
+                            placeholder.filters
+                        );
+                    }
+                    TemplatePart::Optional(inner) => {
+                        into.push('[');
+                        write(inner, column, into);
+                        into.push(']');
+                    }
+                }
+            }
+        }
+        let column = |placeholder: &Placeholder| match self.root(item, placeholder) {
+            Some((table, column)) => format!("{}.{}", table.name, column.name),
+            None => format!("{}: {}", item.item.pass, placeholder.place.written),
+        };
+        let mut text = String::new();
+        for key in self.key {
+            let node = item.item.node(&key.name)?;
+            match node.template() {
+                Some(template) => write(&template.parts, &column, &mut text),
+                None => {
+                    let _ = write!(text, "{node:?}");
+                }
+            }
+            text.push('\n');
+        }
+        Some(text)
+    }
+
+    /// How many values a partition key has that is made of templates.
+    fn template_values(&self, item: &ResolvedItem) -> Option<ValueCount> {
+        self.product(item, |placeholder| self.column_values(item, placeholder))
+    }
+
+    /// How many values a placeholder has at most, by its filters, and by the type and the CHECKs of its column.
+    fn type_values(&self, item: &ResolvedItem, placeholder: &Placeholder) -> Option<ValueCount> {
+        let by_filter = placeholder
+            .filters
+            .iter()
+            .filter_map(|filter| match filter {
+                Filter::Bool | Filter::Present { .. } => Some(2),
+                Filter::Map { codes, other } => Some(codes.len() + usize::from(other.is_some())),
+                _ => None,
+            });
+        let place = &placeholder.place;
+        let facts = item.facts.columns.get(place.column);
+        let data_type = facts.and_then(|column| column.data_type.as_ref());
+        let by_type = match data_type.filter(|_| place.path.is_empty()) {
+            Some(DataType::Boolean) => Some(2),
+            Some(DataType::Enum { values }) => Some(values.len()),
+            _ => None,
+        };
+        let listed = self
+            .column(item, placeholder)
+            .map(|(_, column)| column.listed.len());
+        let by_check = listed.filter(|values| *values > 0);
+        let least = by_filter.chain(by_type).chain(by_check).min()?;
+        let null = u64::from(has_default(placeholder));
+        Some(ValueCount::exact(u64::try_from(least).ok()? + null))
+    }
+
+    /// The column that a placeholder's values are from: its own, or the one that foreign keys lead to.
+    fn root(
+        &self,
+        item: &ResolvedItem,
+        placeholder: &Placeholder,
+    ) -> Option<(&'a Table, &'a Column)> {
+        let parent = |(table, column): &(&'a Table, &'a Column)| {
+            let (table, name) = (*table, column.name.as_str());
+            let mut keys = table.foreign_keys.iter();
+            let key = keys.find(|key| key.columns == [name])?;
+            let parent = self.whole.catalog.table(&key.references)?;
+            Some((parent, parent.column(key.referenced_columns.first()?)?))
+        };
+        let own = self.column(item, placeholder)?;
+        std::iter::successors(Some(own), parent)
+            .take(MOST_STEPS)
+            .last()
+    }
+
+    /// The table's column that a placeholder reads, if it reads the whole of it.
+    fn column(
+        &self,
+        item: &ResolvedItem,
+        placeholder: &Placeholder,
+    ) -> Option<(&'a Table, &'a Column)> {
+        let place = &placeholder.place;
+        let scan = self.whole.passes.so_far(item.item.pass)?;
+        let (table, column) = scan.origin(place.column)?;
+        let table = self.whole.catalog.table(table)?;
+        let column = table.column(column)?;
+        place.path.is_empty().then_some((table, column))
+    }
+
+    /// Holds the number of shards of a partition key against the writes of its item types.
+    fn shards(&self, bound: &[BoundPattern], within: &[&ResolvedItem]) {
+        for item in within {
+            let Some(key) = ShardedKey::of(self, item) else {
+                continue;
+            };
+            let is_same = |other: &&&ResolvedItem| {
+                let theirs = ShardedKey::of(self, other);
+                theirs.is_some_and(|theirs| theirs.text == key.text)
+            };
+            let same: Vec<&&ResolvedItem> = within.iter().filter(is_same).collect();
+            let rates = same.iter().filter_map(|other| other.item.write_rate);
+            let writes: f64 = rates.sum();
+            let is_first = same
+                .first()
+                .is_some_and(|first| first.item.name == item.item.name);
+            if writes <= 0.0 || !is_first {
+                continue;
+            }
+            let told = key.few(writes).or_else(|| key.many(writes, bound));
+            let Some((message, help)) = told else {
+                continue;
+            };
+            self.whole
+                .diagnostics
+                .add(Code::ShardCount, item.place(&key.attribute), message, help);
+        }
+    }
+
+    /// How many values of a partition key the items that are found have at most together.
+    fn found_values(&self, found: &[&ResolvedItem]) -> Option<ValueCount> {
+        let mut all = ValueCount::exact(0);
+        let mut judged = 0;
+        for same in self.by_domain(found.iter().copied()) {
+            judged += same.len();
+            all = all.or(self.domain_values(&same, |item| self.key_values(item))?);
+        }
+        (judged == found.len()).then_some(all)
+    }
+
+    /// How many values item types have at most together whose partition keys have the same ones; `of` says it of one alone.
+    fn domain_values(
+        &self,
+        same: &[&ResolvedItem],
+        of: impl Fn(&ResolvedItem) -> Option<ValueCount>,
+    ) -> Option<ValueCount> {
+        let mut sum = ValueCount::exact(0);
+        for item in same {
+            sum = sum.or(of(item)?);
+        }
+        let domain = same.first().filter(|_| same.len() > 1);
+        let domain = domain.and_then(|item| self.root_values(item));
+        fewest([domain, Some(sum)])
+    }
+
+    /// How many values the columns have at most that a partition key's values are from.
+    fn root_values(&self, item: &ResolvedItem) -> Option<ValueCount> {
+        self.product(item, |placeholder| {
+            let by_statistics = || {
+                let (table, column) = self.root(item, placeholder)?;
+                let most = match table.estimated_rows {
+                    Some(rows) if self.is_unique(table, column) => Some(rows),
+                    _ => column.distinct,
+                };
+                let most = most.filter(|most| *most > 0)?;
+                Some(ValueCount::estimated(most, placeholder))
+            };
+            let by_type = self.type_values(item, placeholder);
+            by_type.or_else(by_statistics)
+        })
+    }
+
+    /// How many values an item type's partition key has at most, as far as types, constraints and statistics tell; never more
+    /// than it has rows.
+    fn key_values(&self, item: &ResolvedItem) -> Option<ValueCount> {
+        if self
+            .key
+            .iter()
+            .any(|key| item.item.node(&key.name).is_none())
+        {
+            return None;
+        }
+        let rows = item.rows.filter(|rows| *rows > 0).map(|most| ValueCount {
+            most,
+            estimated: true,
+        });
+        fewest([self.template_values(item), rows])
+    }
+
+    /// How many values a placeholder has at most, by its type and constraints, or else by statistics: those of its own column, or
+    /// the rows of the table that a foreign key leads to.
+    fn column_values(&self, item: &ResolvedItem, placeholder: &Placeholder) -> Option<ValueCount> {
+        let by_statistics = || {
+            let (table, column) = self.column(item, placeholder)?;
+            let mut keys = table.foreign_keys.iter();
+            let key = keys.find(|key| key.columns == [column.name.as_str()]);
+            let parent =
+                key.and_then(|key| self.whole.catalog.table(&key.references)?.estimated_rows);
+            let parent = parent.filter(|rows| *rows > 0);
+            if self.is_unique(table, column) {
+                return None;
+            }
+            let most = [column.distinct, parent].into_iter().flatten().min()?;
+            Some(ValueCount::estimated(most, placeholder))
+        };
+        let by_type = self.type_values(item, placeholder);
+        let shards = shard(placeholder).map(|shards| ValueCount::exact(u64::from(shards)));
+        fewest([by_type.or_else(by_statistics), shards])
+    }
+
+    /// The values that an item type's key has if its placeholders have these.
+    fn product(
+        &self,
+        item: &ResolvedItem,
+        of: impl Fn(&Placeholder) -> Option<ValueCount>,
+    ) -> Option<ValueCount> {
+        let mut values = ValueCount::exact(1);
+        for key in self.key {
+            for placeholder in item.item.template(&key.name)?.placeholders() {
+                values = values.times(of(placeholder)?);
+            }
+        }
+        Some(values)
+    }
+
+    fn is_unique(&self, table: &Table, column: &Column) -> bool {
+        let own = std::slice::from_ref(&column.name);
+        table.is_declared_unique(own, self.whole.catalog.dbms)
+    }
+}
+
+/// The least of what is known.
+fn fewest(known: [Option<ValueCount>; 2]) -> Option<ValueCount> {
+    known.into_iter().flatten().min_by_key(|values| values.most)
 }
 
 /// How many values something has.
@@ -117,10 +419,19 @@ impl ValueCount {
         }
     }
 
-    fn plus(self, more: u64) -> Self {
+    /// The one and the other.
+    fn or(self, other: Self) -> Self {
         Self {
-            most: self.most.saturating_add(more),
-            ..self
+            most: self.most.saturating_add(other.most),
+            estimated: self.estimated || other.estimated,
+        }
+    }
+
+    /// By statistics of the column that a placeholder reads; another value may stand for NULL.
+    fn estimated(most: u64, placeholder: &Placeholder) -> Self {
+        Self {
+            most: most.saturating_add(u64::from(has_default(placeholder))),
+            estimated: true,
         }
     }
 }
@@ -136,164 +447,146 @@ impl fmt::Display for ValueCount {
     }
 }
 
-/// How many values a partition key has that is made of templates.
-fn template_values(
-    whole: &ResolvedMapping<'_>,
-    item: &ResolvedItem,
-    partition: &[KeyAttribute],
-) -> Option<ValueCount> {
-    let mut values = ValueCount::exact(1);
-    for key in partition {
-        for placeholder in item.item.template(&key.name)?.placeholders() {
-            values = values.times(column_values(whole, item, placeholder)?);
-        }
-    }
-    Some(values)
-}
-
 /// Whether a value stands for NULL beside those of the column.
 fn has_default(placeholder: &Placeholder) -> bool {
     let mut filters = placeholder.filters.iter();
     filters.any(|filter| matches!(filter, Filter::Default(_)))
 }
 
-/// The table's column that a placeholder reads, if it reads the whole of it.
-fn column<'a>(
-    whole: &ResolvedMapping<'a>,
-    item: &ResolvedItem,
-    placeholder: &Placeholder,
-) -> Option<(&'a Table, &'a Column)> {
-    let place = &placeholder.place;
-    let scan = whole.passes.so_far(item.item.pass)?;
-    let (table, column) = scan.origin(place.column)?;
-    let table = whole.catalog.table(table)?;
-    let column = table.column(column)?;
-    place.path.is_empty().then_some((table, column))
+/// What an access pattern reads of a partition key in a second.
+struct AskedReads<'b> {
+    pattern: &'b AccessPattern,
+    /// Its requests.
+    requests: f64,
+    /// Their read units, at least.
+    units: f64,
+    /// How many values of the key they go to.
+    values: ValueCount,
+    /// The key: patterns with the same one ask the same values.
+    key: String,
 }
 
-/// How many values a placeholder has at most, by its filters, and by the type and the CHECKs of its column.
-fn type_values(
-    whole: &ResolvedMapping<'_>,
-    item: &ResolvedItem,
-    placeholder: &Placeholder,
-) -> Option<u64> {
-    let by_filter = placeholder
-        .filters
-        .iter()
-        .filter_map(|filter| match filter {
-            Filter::Bool | Filter::Present { .. } => Some(2),
-            Filter::Map { codes, other } => Some(codes.len() + usize::from(other.is_some())),
-            _ => None,
-        });
-    let place = &placeholder.place;
-    let facts = item.facts.columns.get(place.column);
-    let data_type = facts.and_then(|column| column.data_type.as_ref());
-    let by_type = match data_type.filter(|_| place.path.is_empty()) {
-        Some(DataType::Boolean) => Some(2),
-        Some(DataType::Enum { values }) => Some(values.len()),
-        _ => None,
-    };
-    let listed = column(whole, item, placeholder).map(|(_, column)| column.listed.len());
-    let by_check = listed.filter(|values| *values > 0);
-    let least = by_filter.chain(by_type).chain(by_check).min()?;
-    let null = u64::from(has_default(placeholder));
-    Some(u64::try_from(least).ok()? + null)
-}
-
-fn tell(
-    whole: &ResolvedMapping<'_>,
-    code: Code,
-    pattern: &AccessPattern,
-    message: String,
-    help: String,
-) {
-    let mut written = whole.raw.patterns.iter();
-    let place = written.find(|raw| raw.name.value == *pattern.name);
-    let place = place.map_or(0..0, |raw| raw.name.span.clone());
-    whole.diagnostics.add(code, place, message, help);
-}
-
-/// Each request reads one unit of a key value at least, half a unit if it may be eventually consistent. A request of all
-/// shards reads each of them: shards take nothing off a value.
-fn hot_reads(whole: &ResolvedMapping<'_>, pattern: &AccessPattern, found: &[&ResolvedItem]) {
-    let Some(rate) = pattern.rate else { return };
-    let partition: Vec<KeyAttribute> = pattern
-        .partition
-        .iter()
-        .map(|(key, _)| key.clone())
-        .collect();
-    let given = pattern
-        .partition
-        .iter()
-        .flat_map(|(_, asked)| asked.placeholders());
-    let is_one = given
-        .into_iter()
-        .all(|one| one.place.column == AccessPattern::SHARD);
-    let values = if is_one {
-        Some(ValueCount::exact(1))
-    } else {
-        let each = found.iter().map(|item| key_values(whole, item, &partition));
-        let each: Option<Vec<ValueCount>> = each.collect();
-        each.map(|each| ValueCount {
-            most: each.iter().map(|values| values.most).sum(),
-            estimated: each.iter().any(|values| values.estimated),
+impl<'b> AskedReads<'b> {
+    /// Each request reads one unit of a key value at least, half a unit if it may be eventually consistent. A request of all
+    /// shards reads each of them: shards take nothing off a value. `None` where the rate or the values are not known.
+    fn of(
+        whole: &ResolvedMapping<'_>,
+        pattern: &'b AccessPattern,
+        found: &[&ResolvedItem],
+    ) -> Option<Self> {
+        let requests = pattern.rate?;
+        let partition = pattern.partition.iter().map(|(key, _)| key.clone());
+        let partition: Vec<KeyAttribute> = partition.collect();
+        let asked_key = PartitionKey {
+            whole,
+            key: &partition,
+        };
+        let mut given = pattern
+            .partition
+            .iter()
+            .flat_map(|(_, asked)| asked.placeholders());
+        let is_one = given.all(|one| one.place.column == AccessPattern::SHARD);
+        let values = if is_one {
+            ValueCount::exact(1)
+        } else {
+            asked_key.found_values(found)?
+        };
+        // A local index lies in the table's own partitions.
+        let mut global = whole.table.indexes.iter();
+        let asked = pattern.index.as_ref();
+        let index = global.find(|index| asked.is_some_and(|name| *index.name == **name));
+        let mut key = index.map_or_else(String::new, |index| format!("{}: ", index.name));
+        if is_one {
+            for (_, template) in &pattern.partition {
+                let _ = writeln!(key, "{template}");
+            }
+        } else {
+            let domains = found.iter().filter_map(|item| asked_key.domain(item));
+            key.extend(domains.collect::<BTreeSet<String>>());
+        }
+        let unit = if pattern.consistent { 1.0 } else { 0.5 };
+        (values.most > 0).then_some(Self {
+            pattern,
+            requests,
+            units: requests * unit,
+            values,
+            key,
         })
-    };
-    let Some(values) = values.filter(|values| values.most > 0) else {
-        return;
-    };
-    let (units, kind) = if pattern.consistent {
-        (1.0, "strongly consistent")
-    } else {
-        (0.5, "eventually consistent")
-    };
-    let each = rate * units / float(values.most);
-    if each <= PARTITION_READS {
-        return;
     }
+
+    /// Read units a second of one value, at least.
+    fn each(&self) -> f64 {
+        self.units / float(self.values.most)
+    }
+}
+
+/// Tells of reads that a partition cannot answer: those of one pattern, and those of several that alone are few enough.
+fn hot_reads(whole: &ResolvedMapping<'_>, asked: &[AskedReads<'_>]) {
+    let (hot, others): (Vec<_>, Vec<_>) = asked
+        .iter()
+        .partition(|reads| reads.each() > PARTITION_READS);
+    for reads in hot {
+        let kind = if reads.pattern.consistent {
+            "strongly consistent"
+        } else {
+            "eventually consistent"
+        };
+        let requests = count(rounded(reads.requests));
+        let what = format!("{requests} {kind} requests a second");
+        let is_halved = reads.pattern.consistent && reads.each() / 2.0 <= PARTITION_READS;
+        let each = (reads.values, reads.each());
+        tell_hot(whole, reads.pattern, &what, each, is_halved);
+    }
+    for reads in &others {
+        let same = others.iter().filter(|other| other.key == reads.key);
+        let same: Vec<&&AskedReads<'_>> = same.collect();
+        let is_first = same
+            .first()
+            .is_some_and(|first| first.pattern.name == reads.pattern.name);
+        // By most values, so that it is not too much.
+        let most = same.iter().max_by_key(|other| other.values.most);
+        let Some(most) = most.filter(|_| is_first) else {
+            continue;
+        };
+        let units: f64 = same.iter().map(|other| other.units).sum();
+        let each = units / float(most.values.most);
+        if each > PARTITION_READS {
+            let names = same.iter().map(|other| format!("`{}`", other.pattern.name));
+            let names: Vec<String> = names.collect();
+            let requests: f64 = same.iter().map(|other| other.requests).sum();
+            let what = format!(
+                "{} together: {} requests a second",
+                names.join(", "),
+                count(rounded(requests))
+            );
+            tell_hot(whole, reads.pattern, &what, (most.values, each), false);
+        }
+    }
+}
+
+/// `what` is asked of so many values, each with so many units a second.
+fn tell_hot(
+    whole: &ResolvedMapping<'_>,
+    pattern: &AccessPattern,
+    what: &str,
+    (values, each): (ValueCount, f64),
+    is_halved: bool,
+) {
     let over = match values.most {
         1 => "one partition key value are".to_owned(),
         _ => format!("a partition key with {values} are"),
     };
     let message = format!(
-        "{} {kind} requests a second over {over} at least {} read units a second for each; one partition takes {}",
-        count(rounded(rate)),
+        "{what} over {over} at least {} read units a second for each; one partition takes {}",
         count(rounded(each)),
         count(rounded(PARTITION_READS)),
     );
     let mut help = "ask by a key with more values, keep copies of the items under several keys and ask one at random, or cache the answers (DAX, or in the application)".to_owned();
-    if pattern.consistent && each / 2.0 <= PARTITION_READS {
+    if is_halved {
         help.push_str("; eventually consistent reads take half the units");
     }
-    tell(whole, Code::HotReads, pattern, message, help);
-}
-
-/// DynamoDB deletes an expired item within days, not at once; until then a Query returns it.
-fn expired(whole: &ResolvedMapping<'_>, pattern: &AccessPattern, found: &[&ResolvedItem]) {
-    let Some(ttl) = &whole.table.ttl else { return };
-    let mut filtered = pattern.filter.iter().flat_map(|filter| &filter.names);
-    let mut keys = pattern.sort.iter().map(|(key, _)| &key.name);
-    if filtered.any(|name| **name == **ttl) || keys.any(|name| **name == **ttl) {
-        return;
-    }
-    let expiring = found.iter().filter(|item| item.item.node(ttl).is_some());
-    let expiring: Vec<&str> = expiring.map(|item| &*item.item.name).collect();
-    if expiring.is_empty() {
-        return;
-    }
-    let message = format!(
-        "items of {} may come back after they have expired: DynamoDB deletes them days later",
-        expiring.join(", ")
-    );
-    let rest = if expiring.len() < found.len() {
-        format!(" OR attribute_not_exists({ttl})")
-    } else {
-        String::new()
-    };
-    let help = format!(
-        "leave them out: filter: \"{ttl} >= :time{rest}\" and params: {{ time: \"{{now | epoch}}\" }}; never use such an item as a lock"
-    );
-    tell(whole, Code::ExpiredItems, pattern, message, help);
+    let place = whole.pattern_place(pattern);
+    whole.diagnostics.add(Code::HotReads, place, message, help);
 }
 
 /// Most shards that the filter takes.
@@ -315,40 +608,6 @@ fn shards_for(writes: f64) -> Option<u32> {
     numbers.find(|shards| fullest(writes, *shards) <= PARTITION_WRITES)
 }
 
-/// Holds the number of shards of a partition key against the writes of its item types.
-fn shards(
-    whole: &ResolvedMapping<'_>,
-    bound: &[BoundPattern],
-    partition: &[KeyAttribute],
-    within: &[&ResolvedItem],
-) {
-    for item in within {
-        let Some(key) = ShardedKey::of(whole, item, partition) else {
-            continue;
-        };
-        let is_same = |other: &&&ResolvedItem| {
-            let theirs = ShardedKey::of(whole, other, partition);
-            theirs.is_some_and(|theirs| theirs.text == key.text)
-        };
-        let same: Vec<&&ResolvedItem> = within.iter().filter(is_same).collect();
-        let rates = same.iter().filter_map(|other| other.item.write_rate);
-        let writes: f64 = rates.sum();
-        let is_first = same
-            .first()
-            .is_some_and(|first| first.item.name == item.item.name);
-        if writes <= 0.0 || !is_first {
-            continue;
-        }
-        let told = key.few(writes).or_else(|| key.many(writes, bound));
-        let Some((message, help)) = told else {
-            continue;
-        };
-        whole
-            .diagnostics
-            .add(Code::ShardCount, item.place(&key.attribute), message, help);
-    }
-}
-
 /// A partition key with shards.
 struct ShardedKey {
     /// The attribute that has the shard.
@@ -365,24 +624,20 @@ struct ShardedKey {
 
 impl ShardedKey {
     /// `None` where no attribute has a shard, or more than one.
-    fn of(
-        whole: &ResolvedMapping<'_>,
-        item: &ResolvedItem,
-        partition: &[KeyAttribute],
-    ) -> Option<Self> {
+    fn of(of: &PartitionKey<'_, '_>, item: &ResolvedItem) -> Option<Self> {
         let mut found = None;
         let mut others = Some(ValueCount::exact(1));
         let mut text = String::new();
-        for key in partition {
+        for key in of.key {
             let template = item.item.template(&key.name)?;
             let _ = writeln!(text, "{template}");
             for placeholder in template.placeholders() {
                 let Some(shards) = shard(placeholder) else {
-                    let own = column_values(whole, item, placeholder);
+                    let own = of.column_values(item, placeholder);
                     others = others.zip(own).map(|(all, own)| all.times(own));
                     continue;
                 };
-                let sources = type_values(whole, item, placeholder);
+                let sources = of.type_values(item, placeholder).map(|values| values.most);
                 let before = found.replace((key.name.clone(), shards, sources));
                 if before.is_some() {
                     return None;
@@ -496,62 +751,4 @@ fn shard(placeholder: &Placeholder) -> Option<u32> {
         Filter::Shard(shards) => Some(*shards),
         _ => None,
     })
-}
-
-/// How many values an item type's partition key has at most, as far as types, constraints and statistics tell; never more
-/// than it has rows.
-fn key_values(
-    whole: &ResolvedMapping<'_>,
-    item: &ResolvedItem,
-    partition: &[KeyAttribute],
-) -> Option<ValueCount> {
-    if partition
-        .iter()
-        .any(|key| item.item.node(&key.name).is_none())
-    {
-        return None;
-    }
-    let rows = item.rows.filter(|rows| *rows > 0).map(|most| ValueCount {
-        most,
-        estimated: true,
-    });
-    let values = template_values(whole, item, partition);
-    [values, rows]
-        .into_iter()
-        .flatten()
-        .min_by_key(|it| it.most)
-}
-
-/// How many values a placeholder has at most, by its type and constraints, or else by statistics: those of its own column, or
-/// the rows of the table that a foreign key leads to.
-fn column_values(
-    whole: &ResolvedMapping<'_>,
-    item: &ResolvedItem,
-    placeholder: &Placeholder,
-) -> Option<ValueCount> {
-    let by_type = type_values(whole, item, placeholder).map(ValueCount::exact);
-    let by_statistics = || {
-        let (table, column) = column(whole, item, placeholder)?;
-        let mut keys = table.foreign_keys.iter();
-        let key = keys.find(|key| key.columns == [column.name.as_str()]);
-        let parent = key.and_then(|key| whole.catalog.table(&key.references)?.estimated_rows);
-        let parent = parent.filter(|rows| *rows > 0);
-        let own = std::slice::from_ref(&column.name);
-        if table.is_declared_unique(own, whole.catalog.dbms) {
-            return None;
-        }
-        let distinct = column.distinct;
-        let most = [distinct, parent].into_iter().flatten().min()?;
-        let null = u64::from(has_default(placeholder));
-        let estimated = ValueCount {
-            most,
-            estimated: true,
-        };
-        Some(estimated.plus(null))
-    };
-    let shards = shard(placeholder).map(|shards| ValueCount::exact(u64::from(shards)));
-    [by_type.or_else(by_statistics), shards]
-        .into_iter()
-        .flatten()
-        .min_by_key(|values| values.most)
 }

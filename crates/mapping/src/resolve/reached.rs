@@ -21,6 +21,17 @@ pub(super) struct PatternFinds {
     pub(super) unknown: Vec<String>,
 }
 
+impl PatternFinds {
+    /// The item types that it finds, of these.
+    pub(super) fn among<'r>(&self, resolved: &'r [ResolvedItem]) -> Vec<&'r ResolvedItem> {
+        let is_found = |item: &&ResolvedItem| {
+            let mut names = self.item_types.iter();
+            names.any(|name| *name == *item.item.name)
+        };
+        resolved.iter().filter(is_found).collect()
+    }
+}
+
 /// Tells of what patterns find besides what they promise, and of what they do not find. Gives what each
 /// finds.
 pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern]) -> Vec<PatternFinds> {

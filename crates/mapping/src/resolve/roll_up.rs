@@ -37,7 +37,7 @@ struct WrittenRollUp<'a> {
 struct Marks {
     mark: Arc<str>,
     of: String,
-    begins: bool,
+    is_prefix: bool,
     total: String,
 }
 
@@ -45,7 +45,7 @@ impl WrittenRollUp<'_> {
     /// `None` where there is a fault.
     fn check(&self) -> Option<RollUp> {
         let of = self.of()?;
-        let (attribute, counts) = self.attribute(of)?;
+        let (attribute, counts_items) = self.attribute(of)?;
         let schedule = self.schedule()?;
         let (cut, around) = self.keys(of)?;
         let marks = self.marks(of)?;
@@ -53,11 +53,11 @@ impl WrittenRollUp<'_> {
             total: self.total.item.name.clone(),
             of: of.item.name.clone(),
             attribute,
-            counts,
+            counts_items,
             schedule,
             mark: marks.mark,
             of_mark: marks.of,
-            begins: marks.begins,
+            mark_is_prefix: marks.is_prefix,
             total_mark: marks.total,
             cut,
             around,
@@ -80,7 +80,7 @@ impl WrittenRollUp<'_> {
             let message = format!("there is no other item type `{}`", of.value);
             let help = did_you_mean(&of.value, &mut others)
                 .unwrap_or_else(|| "name the item type whose items are summed".to_owned());
-            self.tell(of, message, help);
+            self.report(of, message, help);
         }
         None
     }
@@ -125,7 +125,7 @@ impl WrittenRollUp<'_> {
                 ),
                 None => format!("`{}` has no attribute `{}`", item.item.name, name.value),
             };
-            self.tell(name, message, help.to_owned());
+            self.report(name, message, help.to_owned());
             return None;
         }
         Some((name.value.as_str().into(), counts))
@@ -141,7 +141,7 @@ impl WrittenRollUp<'_> {
             schedule.value
         );
         let help = "write rate(5 minutes), or six fields in UTC: cron(0 * * * ? *)";
-        self.tell(schedule, message, help.to_owned());
+        self.report(schedule, message, help.to_owned());
         None
     }
 
@@ -179,7 +179,7 @@ impl WrittenRollUp<'_> {
             ));
         };
         let help = "the function finds a total by the key of what is summed: PK: \"{candidate}\" for PK: \"{candidate}.{voter_id | shard(20)}\"";
-        self.tell(&self.raw.of, message, help.to_owned());
+        self.report(&self.raw.of, message, help.to_owned());
         None
     }
 
@@ -192,14 +192,14 @@ impl WrittenRollUp<'_> {
                 self.total.item.name
             );
             let help = "give it a sort key without columns, such as SK: TOTAL";
-            self.tell(&self.raw.of, message, help.to_owned());
+            self.report(&self.raw.of, message, help.to_owned());
             return None;
         }
         if let Some(mark) = type_attribute(self.whole.raw) {
             return Some(Marks {
                 mark,
                 of: of.item.name.to_string(),
-                begins: false,
+                is_prefix: false,
                 total: self.total.item.name.to_string(),
             });
         }
@@ -223,13 +223,13 @@ impl WrittenRollUp<'_> {
                 of.item.name, self.total.item.name
             );
             let help = "give the table a `type_attribute`, or begin the sort key of each item type with a text of its own";
-            self.tell(&self.raw.of, message, help.to_owned());
+            self.report(&self.raw.of, message, help.to_owned());
         }
         let ((sort, (total, _)), (begin, whole)) = marks?;
         Some(Marks {
             mark: sort.name.clone(),
             of: begin.to_owned(),
-            begins: !whole,
+            is_prefix: !whole,
             total: total.to_owned(),
         })
     }
@@ -240,7 +240,7 @@ impl WrittenRollUp<'_> {
         Some(item.item.template(&sort.name)?.prefix())
     }
 
-    fn tell(&self, at: &Spanned<String>, message: String, help: String) {
+    fn report(&self, at: &Spanned<String>, message: String, help: String) {
         let span = at.span.clone();
         self.whole
             .diagnostics

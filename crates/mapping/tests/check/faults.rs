@@ -540,6 +540,48 @@ fn a_key_of_few_values_is_told_by_checks_and_by_statistics() {
     // (A boolean is no key of DynamoDB: it stands in one as text.)
     let as_text = ", columns: [], attributes: { gender: \"{gender | string}\" }";
     assert_eq!(told(60_000, as_text, &boolean).len(), 1);
+    // How many of the rows are in a sparse index is not known.
+    let sparse =
+        ", columns: [], attributes: { gender: { $value: \"{gender}\", $when: \"id < 9\" } }";
+    assert!(told(60_000, sparse, &listed).is_empty());
+}
+
+#[test]
+fn a_key_of_few_values_is_told_though_rows_are_not_counted_and_for_all_item_types_under_it() {
+    let told = |items: &str| -> Vec<String> {
+        let text = mapping(
+            "",
+            "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }",
+            items,
+        );
+        let told = codes_of(None, &text).into_iter();
+        told.filter_map(|told| Some(told.strip_prefix("few-values: ")?.to_owned()))
+            .collect()
+    };
+    let by_sex = |name: &str, more: &str| {
+        format!(
+            "  {name}: {{ from: users, key: {{ PK: \"{{gender | present(M, X)}}\", SK: \"{name}#{{id | pad(9)}}\" }}{more} }}"
+        )
+    };
+    assert_eq!(
+        told(&by_sex("A", "")),
+        ["the partition key has 2 values for an unknown number of rows of A"]
+    );
+    // One row of each value is no risk.
+    let mut catalog = catalog();
+    let mut tables = catalog.tables.iter_mut();
+    let services = tables.find(|table| table.name.name == "services").unwrap();
+    let service = services.column_mut("service").unwrap();
+    service.list(vec!["news".to_owned(), "finance".to_owned()]);
+    let text = item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }");
+    let (_, diagnostics) = check_with(&text, &catalog);
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let rate = ", write_rate: 1500";
+    let both = format!("{}\n{}", by_sex("A", rate), by_sex("B", rate));
+    assert_eq!(
+        told(&both),
+        ["the partition key has 2 values for 3,000 writes a second of A, B"]
+    );
 }
 
 #[test]
@@ -580,6 +622,29 @@ fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
         "rate: 6001",
     );
     assert_eq!(heat(&shards, None).len(), 1);
+    // Two patterns that ask the same values are added up.
+    let more = "consistent: true, rate: 6000";
+    let two = format!(
+        "{}, q: {{ key: {{ PK: \"S#{{name}}\" }}, rate: 8000 }} }}",
+        by_service(more).strip_suffix(" }").unwrap()
+    );
+    assert_eq!(
+        heat(&two, Some(3)),
+        [
+            "`p`, `q` together: 14,000 requests a second over a partition key with about 3 values by the database's statistics are at least 3,333 read units a second for each; one partition takes 3,000"
+        ]
+    );
+    // Two item types under the values of one column are not found under twice as many.
+    let together = by_service("rate: 20000").replace(
+        "access_patterns:",
+        "  SERVICE: { from: services, key: { PK: \"S#{service}\", SK: SERVICE } }\naccess_patterns:",
+    );
+    assert_eq!(
+        heat(&together, Some(3)),
+        [
+            "20,000 eventually consistent requests a second over a partition key with about 3 values by the database's statistics are at least 3,333 read units a second for each; one partition takes 3,000"
+        ]
+    );
 }
 
 /// What is said of the shards of users.
@@ -739,6 +804,25 @@ fn a_filter_or_a_key_over_the_expiry_time_leaves_out_what_has_expired() {
         "{all}, filter: \"ends >= :time OR attribute_not_exists(ends)\", params: {{ time: \"{{now | epoch}}\" }}"
     );
     assert_eq!(codes(&filtered), []);
+    for (filter, leaves_out) in [
+        ("NOT ends < :time", true),
+        ("ends BETWEEN :time AND 4102444800 AND id <> 3", true),
+        (
+            "(ends > :time OR NOT attribute_exists(ends)) AND id = 3",
+            true,
+        ),
+        ("NOT (ends <= :time OR id = 3)", true),
+        ("NOT (ends <= :time AND id = 3)", false),
+        ("ends >= :time OR id = 3", false),
+        ("attribute_exists(ends) AND id <> :time", false),
+        ("ends <> :time", false),
+        ("id = :time", false),
+    ] {
+        let told = codes(&format!(
+            "{all}, filter: \"{filter}\", params: {{ time: \"{{now | epoch}}\" }}"
+        ));
+        assert_eq!(told.is_empty(), leaves_out, "{filter}: {told:?}");
+    }
     assert_eq!(codes("key: { PK: \"USER#{id}\", SK: \"OTHER#\" }"), []);
 }
 

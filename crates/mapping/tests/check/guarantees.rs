@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use dynafold_mapping::guarantee::{Guarantees, KeptBy};
 use dynafold_mapping::{Described, Raw, resolve};
-use dynafold_relational::catalog::{Catalog, Dbms};
+use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table};
 
 /// A shop with a guarantee of each kind.
 fn shop() -> Catalog {
@@ -42,6 +42,43 @@ const ITEMS: &str = r#"
     attributes:
       lines: { $embed: order_lines, $each: { no: "{no}", price: "{price}" } }
 "#;
+
+#[test]
+fn what_expires_takes_the_place_of_no_unique_key() {
+    let with_ttl = |ttl: &str| {
+        let text = format!(
+            "dynafold: 1\ntable: {{ name: shop, key: {{ partition: PK, sort: SK }}{ttl} }}\nitems:\n  USER: {{ from: users, key: {{ PK: \"U#{{email}}\", SK: U }}, attributes: {{ ends: \"{{id | number}}\" }} }}\n"
+        );
+        let (raw, faults) = Raw::read(&text, &|_| None);
+        let proofs = resolve(&raw.unwrap(), faults, &shop(), &Described::new()).proofs;
+        of(&proofs.unwrap().guarantees, "users", "UNIQUE (email)").2
+    };
+    let (kept, expiring) = (with_ttl(""), with_ttl(", ttl: ends"));
+    assert!(!kept.contains("expire"), "{kept}");
+    assert!(expiring.contains("its items expire"), "{expiring}");
+}
+
+#[test]
+fn a_part_of_the_embedded_rows_takes_the_place_of_no_unique_key() {
+    let kept_in = |embed: &str| {
+        let items = format!(
+            "  USER: {{ from: users, key: {{ PK: \"U#{{id}}\", SK: U }} }}\n  ORDER:\n    from: orders\n    key: {{ PK: \"U#{{user_id}}\", SK: \"O#{{id}}\" }}\n    attributes:\n      lines: {{ $embed: order_lines, {embed}$each: {{ no: \"{{no}}\" }} }}\n"
+        );
+        of(&guarantees(&shop(), &items), "order_lines", "PRIMARY KEY").2
+    };
+    let whole = kept_in("");
+    assert!(
+        whole.contains("where all are that could be equal"),
+        "{whole}"
+    );
+    for part in ["$order: no, $limit: 1, ", "$where: \"no > 1\", "] {
+        let part = kept_in(part);
+        assert!(
+            !part.contains("where all are that could be equal"),
+            "{part}"
+        );
+    }
+}
 
 #[test]
 fn every_kind_of_guarantee_is_told_with_what_takes_its_place() {
@@ -121,6 +158,26 @@ fn a_column_that_may_be_null_is_kept_unique_where_it_cannot_be_left_out() {
 }
 
 #[test]
+fn a_key_is_none_of_rows_with_null_where_the_database_takes_null_for_a_value() {
+    let mut catalog = shop();
+    let users = catalog
+        .tables
+        .iter_mut()
+        .find(|table| table.name.name == "users");
+    for key in &mut users.unwrap().unique_keys {
+        key.nulls_equal = true;
+    }
+    let items = "  USER: { from: users, key: { PK: \"PHONE#{phone}\", SK: USER } }";
+    let found = guarantees(&catalog, items);
+    let (by, _, how) = of(&found, "users", "UNIQUE NULLS NOT DISTINCT (phone)");
+    assert_eq!(by, KeptBy::GuardItem);
+    assert!(
+        how.contains("a row with NULL there has no item of `USER`"),
+        "{how}"
+    );
+}
+
+#[test]
 fn a_key_of_some_rows_or_one_that_others_make_too_keeps_nothing_unique() {
     let (by, _, how) = keeps_email(
         "  USER: { from: users, where: \"id > 5\", key: { PK: \"EMAIL#{email}\", SK: USER } }",
@@ -164,20 +221,49 @@ fn an_item_type_of_its_own_guards_a_unique_key() {
     );
 }
 
-#[test]
-fn a_beginning_of_a_column_is_kept_by_no_key_of_the_whole_column() {
+/// The shop whose users have another unique `email`.
+fn shop_with(dbms: Dbms, change: impl Fn(&mut Table)) -> Catalog {
     let mut catalog = shop();
-    catalog.dbms = Dbms::Mysql;
-    let users = catalog
-        .tables
-        .iter_mut()
-        .find(|table| table.name.name == "users");
-    let email = &mut users.unwrap().unique_keys[0];
-    email.prefix = true;
-    let items = "  USER: { from: users, key: { PK: \"EMAIL#{email}\", SK: USER } }";
-    let (by, _, how) = of(&guarantees(&catalog, items), "users", "UNIQUE (email)");
-    assert_eq!(by, KeptBy::GuardItem);
-    assert!(how.contains("the database compares a beginning"), "{how}");
+    catalog.dbms = dbms;
+    let mut tables = catalog.tables.iter_mut();
+    change(tables.find(|table| table.name.name == "users").unwrap());
+    catalog
+}
+
+#[test]
+fn a_key_that_takes_more_for_equal_than_its_columns_is_kept_by_no_item_key() {
+    for (dbms, compares) in [
+        (Dbms::Mysql, "the database compares a beginning"),
+        (Dbms::Postgres, "the database compares them by a collation"),
+        (Dbms::Sqlite, "the database compares them by a collation"),
+    ] {
+        let catalog = shop_with(dbms, |users| users.unique_keys[0].coarse = true);
+        let items = "  USER: { from: users, key: { PK: \"EMAIL#{email}\", SK: USER } }";
+        let (by, _, how) = of(&guarantees(&catalog, items), "users", "UNIQUE (email)");
+        assert_eq!(by, KeptBy::GuardItem, "{dbms:?}");
+        assert!(how.contains(compares), "{how}");
+    }
+}
+
+/// A number that DynamoDB cannot hold stays the text that it is, zeros at its end with it.
+#[test]
+fn numbers_without_declared_digits_are_kept_by_no_item_key() {
+    let by = |precision| {
+        let data_type = DataType::Decimal {
+            precision,
+            scale: precision.map(|_| 2),
+        };
+        let catalog = shop_with(Dbms::Postgres, |users| {
+            let mut columns = users.columns.iter_mut();
+            let email = columns.find(|column| column.name == "email").unwrap();
+            email.data_type = data_type.clone();
+            email.collation = None;
+        });
+        let items = "  USER: { from: users, key: { PK: \"EMAIL#{email | string}\", SK: USER } }";
+        of(&guarantees(&catalog, items), "users", "UNIQUE (email)").0
+    };
+    assert_eq!(by(Some(10)), KeptBy::Key);
+    assert_eq!(by(None), KeptBy::GuardItem);
 }
 
 #[test]

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimVerdict};
 use dynafold_mapping::diagnostic::{Code, render};
-use dynafold_mapping::{Described, Proofs, Raw, Resolution, resolve, starter};
+use dynafold_mapping::{Described, Proofs, Raw, Resolution, resolve};
 use dynafold_relational::catalog::{Catalog, Dbms};
 use dynafold_testing::cases::part_of;
+use dynafold_testing::spent;
 
 /// So many tables like the first of the example's.
 fn tables(count: usize) -> Catalog {
@@ -30,12 +31,6 @@ fn mapping(count: usize, key: &dyn Fn(usize) -> String, patterns: &str) -> Strin
     let items =
         (0..count).map(|at| format!("  T{at}:\n    from: t{at}\n    key: {{ {} }}\n", key(at)));
     format!("{head}{}{patterns}", items.collect::<String>())
-}
-
-/// Processor time of this thread, where the system tells it.
-fn spent() -> Option<Duration> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(Duration::from_nanos(text.split(' ').next()?.parse().ok()?))
 }
 
 fn checked(text: &str, catalog: &Catalog) -> (Resolution, Duration) {
@@ -176,13 +171,6 @@ fn templates_of_hundreds_of_optional_segments_are_not_proved_and_cost_little() {
             .starts_with("it is not known whether `T1` makes the same key as `T0`")),
         "{unknown:?}"
     );
-}
-
-#[test]
-fn what_init_writes_for_many_tables_is_proved() {
-    let catalog = tables(usize::try_from(part_of(3_000)).unwrap());
-    let (resolution, _) = checked(&starter(&catalog).text, &catalog);
-    assert!(proofs(&resolution).keys_differ());
 }
 
 #[test]

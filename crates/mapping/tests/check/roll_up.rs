@@ -61,8 +61,11 @@ items:
 fn a_total_is_found_by_the_key_of_its_shards() {
     let found = VOTES.check().unwrap();
     let marks = [&*found.mark, &*found.of_mark, &*found.total_mark];
-    assert_eq!((marks, found.begins), (["SK", "VOTE#", "TOTAL"], true));
-    assert_eq!((&*found.attribute, found.counts), ("votes", true));
+    assert_eq!(
+        (marks, found.mark_is_prefix),
+        (["SK", "VOTE#", "TOTAL"], true)
+    );
+    assert_eq!((&*found.attribute, found.counts_items), ("votes", true));
     // Keys are cut by characters, not bytes.
     for (vote, total, cut, around) in [
         ("{service}.{id | shard(20)}", "{service}", [0, 3], ["", ""]),
@@ -98,7 +101,7 @@ fn a_total_is_found_by_the_key_of_its_shards() {
         let own = [found.around[0].as_str(), found.around[1].as_str()];
         assert_eq!((found.cut, own), (cut, around), "{vote}");
         // The whole sort key is one text.
-        assert!(!found.begins && !found.counts);
+        assert!(!found.mark_is_prefix && !found.counts_items);
     }
 }
 
@@ -111,7 +114,10 @@ fn the_type_attribute_tells_items_apart_where_there_is_one() {
     };
     let found = found.check().unwrap();
     let marks = [&*found.mark, &*found.of_mark, &*found.total_mark];
-    assert_eq!((marks, found.begins), (["kind", "VOTE", "TOTAL"], false));
+    assert_eq!(
+        (marks, found.mark_is_prefix),
+        (["kind", "VOTE", "TOTAL"], false)
+    );
 }
 
 #[test]

@@ -68,7 +68,7 @@ pub enum DataType {
     Json,
     /// An array; nested arrays are arrays of arrays only in the value, as in PostgreSQL.
     Array {
-        /// The element's type.
+        /// The type of every element.
         element: Box<DataType>,
     },
     /// A MySQL SET.
@@ -85,7 +85,7 @@ pub enum DataType {
     Hstore,
     /// A range, or with `multi` a list of ranges.
     Range {
-        /// The bound's type.
+        /// The type of both bounds.
         bound: Box<DataType>,
         /// Whether it is a multirange.
         multi: bool,

@@ -143,9 +143,13 @@ pub struct Table {
     /// Whether rows with equal values may be let into the primary key: see [`UniqueKey::lax`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lax_primary_key: bool,
-    /// Whether the primary key has only the beginning of a column: see [`UniqueKey::prefix`].
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub prefix_primary_key: bool,
+    /// Whether the primary key takes more for equal than its columns do: see [`UniqueKey::coarse`].
+    #[serde(
+        default,
+        skip_serializing_if = "std::ops::Not::not",
+        alias = "prefix_primary_key"
+    )]
+    pub coarse_primary_key: bool,
     /// Unique keys and unique indexes over plain columns without a condition, the primary key left out.
     /// Rows with a NULL in one are not kept apart by it.
     pub unique_keys: Vec<UniqueKey>,
@@ -181,7 +185,7 @@ pub const AUTO_INCREMENT: &str = "AUTO_INCREMENT";
     reason = "independent facts of a column"
 )]
 pub struct Column {
-    /// The name.
+    /// The name as the database stores it, without quotes.
     pub name: String,
     /// The type as it was declared, in the database's words.
     pub declared: String,
@@ -239,9 +243,10 @@ pub struct UniqueKey {
     /// session may switch off, or it compares by an operator class that somebody made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lax: bool,
-    /// Whether it has only the beginning of a column (MySQL's `name(10)`): rows that differ behind it are equal to it too.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub prefix: bool,
+    /// Whether it takes more for equal than its columns do: it has only the beginning of one (MySQL's `name(10)`), or a
+    /// collation of its own that is not that of bytes (`COLLATE NOCASE` in the index).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not", alias = "prefix")]
+    pub coarse: bool,
     /// Whether it takes NULLs for equal (PostgreSQL's `NULLS NOT DISTINCT`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nulls_equal: bool,
@@ -250,7 +255,7 @@ pub struct UniqueKey {
 /// An index that is not a unique key over plain columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Index {
-    /// The name.
+    /// The name as the database stores it, without quotes.
     pub name: String,
     /// Columns or expressions, in index order.
     pub columns: Vec<String>,
@@ -297,17 +302,17 @@ impl Enforcement {
     }
 }
 
-/// A trigger.
+/// A trigger of a table, as far as it may change or refuse rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trigger {
-    /// The name.
+    /// The name as the database stores it, without quotes.
     pub name: String,
     /// When it fires, such as `BEFORE INSERT OR UPDATE`; empty where that is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub event: String,
 }
 
-/// A foreign key.
+/// A foreign key of a table: its columns, and the table that they reference.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForeignKey {
     /// The constraint's name; made up where the database keeps none (SQLite).

@@ -17,7 +17,6 @@ pub use order::compare;
 pub use time::{Time, TimeError, TimeKind};
 
 use std::fmt;
-use std::sync::Arc;
 
 /// Text of a value. Up to 15 bytes stand in place; longer text is shared by its copies.
 pub type Text = ecow::EcoString;
@@ -40,7 +39,7 @@ pub enum Value {
     /// A SQL array or a JSON array.
     List(Vec<Value>),
     /// A JSON object, a composite, an hstore or a range, in the order the database gives.
-    Map(Vec<(Arc<str>, Value)>),
+    Map(Vec<(Text, Value)>),
     /// A MySQL SET, or the result of the `set` filter. Members are scalars of one kind.
     Set(Vec<Value>),
     /// A value that DynamoDB cannot hold as its type says.

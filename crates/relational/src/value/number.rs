@@ -133,6 +133,15 @@ impl Number {
         Ok(Self(text))
     }
 
+    /// Whether a text is a number as people and databases write it: `007`, `+7` and `7e0` are other texts.
+    #[must_use]
+    pub fn is_plain(text: &str) -> bool {
+        let unsigned = text.strip_prefix('-').unwrap_or(text);
+        let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        digits(whole) && digits(fraction) && (whole == "0" || !whole.starts_with('0'))
+    }
+
     /// The canonical text.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -350,14 +350,14 @@ fn add_indexes(
         }
         if index.unique && index.name == "PRIMARY" {
             table.primary_key = index.columns;
-            table.prefix_primary_key = prefix;
+            table.coarse_primary_key = prefix;
             continue;
         }
         let is_plain = |part: &String| table.column(part).is_some();
         let key = index.columns.iter().all(is_plain).then(|| UniqueKey {
             name: index.name.clone(),
             columns: index.columns.clone(),
-            prefix,
+            coarse: prefix,
             ..UniqueKey::default()
         });
         table.add_index(index, key);

@@ -115,8 +115,7 @@ async fn finds(source: &mut Mysql, part: &Scan) -> sqlx::Result<bool> {
     let plan = rows(&mut source.connection, format!("{explain} {sql}")).await?;
     for row in &plan {
         let column = |name: &str| {
-            let columns = row.columns().iter();
-            let mut columns = columns.map(sqlx::Column::name);
+            let mut columns = row.columns().iter().map(sqlx::Column::name);
             columns.position(|column| column.eq_ignore_ascii_case(name))
         };
         let (Some(table), Some(access), Some(read)) =

@@ -1,9 +1,10 @@
-//! How MySQL and MariaDB write SQL.
+//! The SQL of MySQL and MariaDB, where it differs from that of the other databases.
 
+use dynafold_format::hex;
 use dynafold_relational::catalog::DataType;
 
 use crate::Dialect;
-use crate::literal::{RangeLiteral, hexadecimal};
+use crate::literal::RangeLiteral;
 
 /// The SQL of MySQL and MariaDB.
 #[derive(Debug, Clone, Copy)]
@@ -16,23 +17,23 @@ impl Dialect for MysqlDialect {
 
     fn expression(&self, column: &str, data_type: &DataType) -> String {
         match data_type {
-            // A single is printed with six digits, a double with all that it needs.
+            // The servers print a FLOAT with six digits, and a DOUBLE with as many as it needs.
             DataType::Float { bits: 32 } => format!("({column} + 0e0)"),
-            // With NO_ZERO_IN_DATE, MySQL makes zeros of 2020-00-10 where it puts dates aside to sort them.
+            // With NO_ZERO_IN_DATE, MySQL turns 2020-00-10 into zeros when it stores dates to sort them.
             DataType::Date | DataType::Timestamp { .. } => format!("CAST({column} AS CHAR)"),
             DataType::Printed => format!("ST_AsText({column})"),
-            // The driver does not know MySQL's type for a vector, which it prints as bytes.
+            // The driver does not know MySQL's VECTOR, so its bytes are asked for.
             DataType::Array { .. } => format!("CAST({column} AS BINARY)"),
-            DataType::Text { .. } => text(column),
+            DataType::Text { .. } => utf8_or_bytes(column),
             _ => column.to_owned(),
         }
     }
 
-    // Hexadecimal means the same in every SQL mode.
+    // Hexadecimal literals mean the same in every SQL mode.
     fn literal(&self, value: &str) -> String {
         match RangeLiteral::parse(value) {
-            RangeLiteral::Text(text) => format!("_utf8mb4 x'{}'", hexadecimal(text.as_bytes())),
-            // In this form bytes are equal to a BIT in MariaDB too.
+            RangeLiteral::Text(text) => format!("_utf8mb4 x'{}'", hex(text.as_bytes())),
+            // In this form, MariaDB too finds a BIT equal to its bytes.
             RangeLiteral::Bytes(digits) if !digits.is_empty() => format!("0x{digits}"),
             other => other.sql(),
         }
@@ -47,9 +48,9 @@ impl Dialect for MysqlDialect {
     }
 }
 
-/// Asks for a text in UTF-8. The servers turn what is no character of its set into `?` or leave it out:
-/// such a text comes behind a byte that no UTF-8 has.
-fn text(column: &str) -> String {
+/// Asks for a text in UTF-8. The servers replace bytes that are no character of its set by `?`, or leave them out. A text
+/// that would change so is asked for as it is stored, after a byte that UTF-8 does not have.
+fn utf8_or_bytes(column: &str) -> String {
     let converted = format!("CONVERT({column} USING utf8mb4)");
     let others = |text: &str| format!("CHAR_LENGTH(REPLACE({text}, '?', ''))");
     format!(

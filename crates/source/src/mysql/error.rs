@@ -76,10 +76,6 @@ pub(super) fn place(url: &Url) -> String {
     format!("mysql://{host}:{port}{}", url.path().trim_end_matches('/'))
 }
 
-pub(super) fn timed_out() -> std::io::Error {
-    std::io::Error::from(std::io::ErrorKind::TimedOut)
-}
-
 /// What to do when no connection can be made.
 pub(super) fn help(cause: &sqlx::Error) -> String {
     if let Some(help) = TLS.help(cause) {

@@ -4,6 +4,7 @@
 //! the mapping's conditions and queries mean what they mean at home. The snapshot is `InnoDB`'s:
 //! tables of engines without transactions are read as they are at that moment.
 
+mod activity;
 mod catalog;
 mod cut;
 mod decode;
@@ -11,6 +12,7 @@ mod dialect;
 mod error;
 mod statement;
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,11 +27,11 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use self::decode::cell;
-use self::error::{Session, UNKNOWN_TYPE, help, is_unknown_type, object, place, timed_out};
+use self::error::{Session, UNKNOWN_TYPE, help, is_unknown_type, object, place};
 use super::identity::{PATIENCE, Tls, Watch};
 use super::{
-    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError,
-    server_url, statement,
+    Activity, Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity,
+    UrlError, server_url, statement,
 };
 use crate::chunk::{answer, chunks, numbers};
 use crate::dialect::alone;
@@ -207,6 +209,10 @@ impl Source for Mysql {
         self.read_catalog().await.cloned()
     }
 
+    async fn activity(&mut self) -> Result<Activity> {
+        activity::read(&mut self.connection, &self.server).await
+    }
+
     async fn describe(&mut self, sql: &str) -> Result<Vec<Column>> {
         self.describe_query(sql, false).await
     }
@@ -346,7 +352,7 @@ async fn open(options: &MySqlConnectOptions) -> sqlx::Result<(MySqlConnection, S
     };
     tokio::select! {
         opened = tokio::time::timeout(CONNECT_TIMEOUT, opened) => {
-            opened.unwrap_or_else(|_| Err(sqlx::Error::Io(timed_out())))
+            opened.unwrap_or_else(|_| Err(sqlx::Error::Io(ErrorKind::TimedOut.into())))
         }
         error = finds_postgres(options) => Err(error),
     }

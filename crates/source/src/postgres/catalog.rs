@@ -79,6 +79,8 @@ struct IndexEntry {
     plain: bool,
     /// Whether equal values may be in it.
     lax: bool,
+    /// Whether it takes more for equal than its columns do.
+    coarse: bool,
     /// Whether NULLs are equal in it.
     nulls_equal: bool,
     #[serde(flatten)]
@@ -170,7 +172,7 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog> {
                     columns: entry.index.columns.clone(),
                     lax: entry.lax,
                     nulls_equal: entry.nulls_equal,
-                    ..UniqueKey::default()
+                    coarse: entry.coarse,
                 });
                 table.add_index(entry.index, key);
             }

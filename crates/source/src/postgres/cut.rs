@@ -118,8 +118,8 @@ async fn pages(
         "SELECT pg_catalog.max(n) FROM ({}) AS page (n)",
         counts.join(" UNION ALL ")
     );
-    let relation = Relation::Table(table.clone());
-    let fullest = source.ask(sql, &ReadSubject::Relation(&relation)).await?;
+    let whole = Scan::of(Relation::Table(table.clone()), Vec::new());
+    let fullest = source.ask(sql, &ReadSubject::Scan(&whole)).await?;
     let fullest = fullest.and_then(|row| row.first()?.parse::<u64>().ok());
     let step = rows.max(1).div_ceil(fullest.unwrap_or(1).max(1));
     let step = i64::try_from(step).unwrap_or(i64::MAX);

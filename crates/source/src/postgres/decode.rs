@@ -4,10 +4,9 @@
 //! never fails: what cannot be read is [`Value::Unfit`] with the text that PostgreSQL printed.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use dynafold_relational::catalog::DataType;
-use dynafold_relational::value::{UnfitReason, Value};
+use dynafold_relational::value::{Text, UnfitReason, Value};
 
 use crate::printed::printed;
 
@@ -19,7 +18,7 @@ pub(super) enum Decoder {
     /// `{…}` of this element.
     Array(Box<Decoder>),
     /// `(…)` of these fields.
-    Composite(Vec<(Arc<str>, Decoder)>),
+    Composite(Vec<(Text, Decoder)>),
     /// `[…,…)` of this bound, or `{[…,…), …}` for a multirange.
     Range(Box<RangeDecoder>),
 }
@@ -29,9 +28,9 @@ pub(super) enum Decoder {
 pub(super) struct RangeDecoder {
     bound: Decoder,
     multi: bool,
-    empty: Arc<str>,
+    empty: Text,
     /// Lower, upper, and whether each belongs to the range.
-    ends: [Arc<str>; 4],
+    ends: [Text; 4],
 }
 
 impl Decoder {
@@ -41,15 +40,15 @@ impl Decoder {
             DataType::Array { element } => Self::Array(Box::new(Self::new(element))),
             DataType::Composite { fields } => {
                 let field = |(name, data_type): &(String, DataType)| {
-                    (Arc::from(name.as_str()), Self::new(data_type))
+                    (Text::from(name.as_str()), Self::new(data_type))
                 };
                 Self::Composite(fields.iter().map(field).collect())
             }
             DataType::Range { bound, multi } => Self::Range(Box::new(RangeDecoder {
                 bound: Self::new(bound),
                 multi: *multi,
-                empty: Arc::from("empty"),
-                ends: ["lower", "upper", "lower_inclusive", "upper_inclusive"].map(Arc::from),
+                empty: Text::from("empty"),
+                ends: ["lower", "upper", "lower_inclusive", "upper_inclusive"].map(Text::from),
             })),
             other => Self::Scalar(other.clone()),
         }
@@ -172,7 +171,7 @@ fn dimension(cursor: &mut TextCursor<'_>, element: &Decoder, depth: usize) -> Op
 }
 
 /// Reads a composite value: `(1,"b ""q""",)`, in which nothing at all is NULL.
-fn composite(cursor: &mut TextCursor<'_>, fields: &[(Arc<str>, Decoder)]) -> Option<Value> {
+fn composite(cursor: &mut TextCursor<'_>, fields: &[(Text, Decoder)]) -> Option<Value> {
     let mut members = Vec::with_capacity(fields.len());
     cursor.expect(b'(')?;
     for (index, (name, decoder)) in fields.iter().enumerate() {
@@ -225,12 +224,12 @@ fn range(cursor: &mut TextCursor<'_>, decoder: &RangeDecoder) -> Option<Value> {
 
 /// Reads an hstore: `"a"=>"1", "b"=>NULL`.
 fn hstore(cursor: &mut TextCursor<'_>) -> Option<Value> {
-    let mut members: Vec<(Arc<str>, Value)> = Vec::new();
+    let mut members: Vec<(Text, Value)> = Vec::new();
     while !cursor.0.is_empty() {
         if !members.is_empty() {
             cursor.skip(", ")?;
         }
-        let key = Arc::from(cursor.quoted()?);
+        let key = Text::from(cursor.quoted()?);
         cursor.skip("=>")?;
         let value = match cursor.skip("NULL") {
             Some(()) => Value::Null,

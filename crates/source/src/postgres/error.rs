@@ -31,8 +31,6 @@ pub(super) enum ReadSubject<'a> {
     Schema,
     /// Nothing yet: the transaction around it.
     Transaction,
-    /// A table or a query.
-    Relation(&'a Relation),
     /// A query that is described.
     Query(&'a str),
     /// A scan, with all the tables that it joins.
@@ -44,8 +42,6 @@ impl fmt::Display for ReadSubject<'_> {
         match self {
             Self::Schema => f.write_str("the system catalog"),
             Self::Transaction => f.write_str("the transaction"),
-            Self::Relation(Relation::Table(name)) => name.fmt(f),
-            Self::Relation(Relation::Query(sql)) => ReadSubject::Query(sql).fmt(f),
             Self::Query(sql) => {
                 let words: Vec<&str> = sql.split_whitespace().collect();
                 match words.get(..SHOWN_WORDS) {
@@ -53,7 +49,10 @@ impl fmt::Display for ReadSubject<'_> {
                     None => write!(f, "the query `{}`", words.join(" ")),
                 }
             }
-            Self::Scan(scan) => ReadSubject::Relation(&scan.from).fmt(f),
+            Self::Scan(scan) => match &scan.from {
+                Relation::Table(name) => name.fmt(f),
+                Relation::Query(sql) => ReadSubject::Query(sql).fmt(f),
+            },
         }
     }
 }
@@ -63,7 +62,6 @@ impl ReadSubject<'_> {
     fn grant(&self, user: &str) -> String {
         let user = PostgresSql.quote(user);
         let tables: Vec<&TableName> = match self {
-            Self::Relation(Relation::Table(name)) => vec![name],
             Self::Scan(scan) => scan.tables(),
             _ => Vec::new(),
         };

@@ -19,6 +19,7 @@
 //! | array | list, nested as deep as it has dimensions; lower bounds are dropped |
 //! | array of a type that is not separated by commas (`box`) | as PostgreSQL prints it |
 
+mod activity;
 mod catalog;
 mod cut;
 mod decode;
@@ -48,8 +49,8 @@ use self::scan::cell;
 use self::session::Backend;
 use super::identity::{PATIENCE, Tls};
 use super::{
-    Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError, range,
-    server_url,
+    Activity, Canceller, Chunk, Dialect, Result, Row, SharedSnapshot, Source, SourceError,
+    SourceIdentity, UrlError, range, server_url,
 };
 use crate::chunk::numbers;
 use dynafold_relational::catalog::Table;
@@ -85,6 +86,8 @@ pub struct Postgres {
     backend: Option<Backend>,
     /// The name under which other connections find the snapshot.
     exported: Option<String>,
+    /// The snapshot of another session that is taken over.
+    joined: Option<SharedSnapshot>,
     /// Whether the planner was told to keep to indexes.
     by_index: bool,
     /// Whether the server was told to refuse what row security would hide rows of.
@@ -214,6 +217,7 @@ impl Postgres {
             meaning: Vec::new(),
             backend: None,
             exported: None,
+            joined: None,
             by_index: false,
             unfiltered: false,
             checked: None,
@@ -290,13 +294,21 @@ impl Postgres {
     }
 
     async fn open_snapshot(&mut self) -> Result<()> {
-        if !self.begun {
-            self.execute(OPEN).await?;
-            self.begun = true;
-            self.meaning = self.entries(include_str!("sql/meaning.sql")).await?;
-            self.backend = self.backend().await?;
+        if self.begun {
+            return Ok(());
         }
-        Ok(())
+        let joined = self.joined.clone();
+        match &joined {
+            None => self.execute(OPEN).await?,
+            Some(snapshot) => self.take_over(snapshot).await?,
+        }
+        self.begun = true;
+        self.meaning = self.entries(include_str!("sql/meaning.sql")).await?;
+        self.backend = self.backend().await?;
+        match joined.filter(|snapshot| !self.shows(snapshot)) {
+            Some(other) => Err(other.gone(None)),
+            None => Ok(()),
+        }
     }
 
     /// Checks that the schema in the snapshot is the one that the mapping was checked against. Where row
@@ -392,6 +404,12 @@ impl Source for Postgres {
         let catalog = self.step_back(catalog).await?;
         self.checked = Some(catalog.clone());
         Ok(catalog)
+    }
+
+    async fn activity(&mut self) -> Result<Activity> {
+        self.step_aside().await?;
+        let activity = activity::read(self).await;
+        self.step_back(activity).await
     }
 
     async fn describe(&mut self, sql: &str) -> Result<Vec<Column>> {
@@ -493,6 +511,15 @@ impl Source for Postgres {
     async fn fork(&mut self) -> Result<Option<Box<dyn Source>>> {
         let fork = self.open_fork().await?;
         Ok(fork.map(|fork| -> Box<dyn Source> { Box::new(fork) }))
+    }
+
+    async fn share(&mut self) -> Result<Option<SharedSnapshot>> {
+        self.shared().await
+    }
+
+    fn join(&mut self, snapshot: &SharedSnapshot) -> Result<()> {
+        self.joined = Some(snapshot.clone());
+        Ok(())
     }
 
     async fn identity(&mut self) -> Result<SourceIdentity> {

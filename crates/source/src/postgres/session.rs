@@ -8,7 +8,7 @@ use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnection;
 
 use super::super::identity::ServerSession;
-use super::super::{Dialect as _, Result, SourceIdentity};
+use super::super::{Dialect as _, Result, SharedSnapshot, SourceError, SourceIdentity};
 use super::error::ReadSubject;
 use super::{BEGIN, Postgres, PostgresSql, SETTINGS, UNFILTERED, error};
 
@@ -25,32 +25,65 @@ impl Postgres {
         Ok(backends.into_iter().next())
     }
 
+    /// The name under which other connections find the snapshot.
+    async fn export(&mut self) -> Result<Option<String>> {
+        if self.exported.is_none() {
+            let export = "SELECT pg_catalog.pg_export_snapshot()".to_owned();
+            let row = self.ask(export, &ReadSubject::Transaction).await?;
+            self.exported = row.and_then(|row| row.into_iter().next());
+        }
+        Ok(self.exported.clone())
+    }
+
+    /// What sessions of other processes need to take the snapshot over.
+    pub(super) async fn shared(&mut self) -> Result<Option<SharedSnapshot>> {
+        self.open_snapshot().await?;
+        let Some(own) = self.backend.clone().filter(|backend| backend.exports) else {
+            return Ok(None);
+        };
+        let name = self.export().await?;
+        Ok(name.map(|name| SharedSnapshot {
+            name,
+            shows: own.snapshot,
+            server_started: own.server_started,
+        }))
+    }
+
+    /// Opens a transaction on the snapshot of another session.
+    pub(super) async fn take_over(&mut self, snapshot: &SharedSnapshot) -> Result<()> {
+        let taken = taking_over(&snapshot.name);
+        let begin = AssertSqlSafe([BEGIN, &taken, SETTINGS].concat());
+        let begun = sqlx::raw_sql(begin).execute(&mut self.connection).await;
+        begun.map(drop).map_err(|cause| {
+            match error::query(cause, &ReadSubject::Transaction, &self.user) {
+                SourceError::Query { cause, .. } => snapshot.gone(Some(cause)),
+                other => other,
+            }
+        })
+    }
+
+    /// Whether the transaction is on this snapshot of this server. Behind a pooler it may have come to another.
+    pub(super) fn shows(&self, snapshot: &SharedSnapshot) -> bool {
+        self.backend.as_ref().is_some_and(|own| {
+            own.snapshot == snapshot.shows && own.server_started == snapshot.server_started
+        })
+    }
+
     /// Opens another connection onto the same snapshot.
     pub(super) async fn open_fork(&mut self) -> Result<Option<Self>> {
         self.open_snapshot().await?;
         let Some(own) = self.backend.clone().filter(|backend| backend.exports) else {
             return Ok(None);
         };
-        let snapshot = match &self.exported {
-            Some(snapshot) => snapshot.clone(),
-            None => {
-                let export = "SELECT pg_catalog.pg_export_snapshot()".to_owned();
-                let row = self.ask(export, &ReadSubject::Transaction).await?;
-                let Some(snapshot) = row.and_then(|row| row.into_iter().next()) else {
-                    return Ok(None);
-                };
-                self.exported.insert(snapshot).clone()
-            }
+        let Some(snapshot) = self.export().await? else {
+            return Ok(None);
         };
         // A server that takes no more connections leaves us with one.
         let Ok(mut fork) = Self::open(self.options.clone()).await else {
             return Ok(None);
         };
         // The snapshot is taken over before anything is asked.
-        let taken = format!(
-            "SET TRANSACTION SNAPSHOT {};\n",
-            PostgresSql.literal(&snapshot)
-        );
+        let taken = taking_over(&snapshot);
         let unfiltered = if self.unfiltered { UNFILTERED } else { "" };
         let begin = AssertSqlSafe([BEGIN, &taken, SETTINGS, ";\n", unfiltered].concat());
         if sqlx::raw_sql(begin)
@@ -135,6 +168,12 @@ impl ServerSession for Backend {
         let what = format!("pg_catalog.pg_{way}_backend(a.pid)");
         about(connection, self, &what, "true").await
     }
+}
+
+/// Has a transaction that has asked for nothing yet take over a snapshot.
+fn taking_over(snapshot: &str) -> String {
+    let snapshot = PostgresSql.literal(snapshot);
+    format!("SET TRANSACTION SNAPSHOT {snapshot};\n")
 }
 
 /// Asks for something of the process while it is at a query. False: it is not, or no more: one of the

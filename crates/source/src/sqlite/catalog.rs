@@ -306,15 +306,17 @@ async fn read_indexes(connection: &mut SqliteConnection, table: &mut Table) -> s
             continue;
         };
         let terms = sql.as_deref().map_or(Vec::new(), definition::terms);
-        let mut is_plain = !partial;
+        let (mut is_plain, mut coarse) = (!partial, false);
         let mut columns = Vec::new();
         for (at, (.., cid, column, _, collation)) in parts.iter().enumerate() {
             let own = column.as_deref().and_then(|name| table.column(name));
-            let compares_as_column = own.is_none_or(|own| {
-                let name = own.collation.as_deref().unwrap_or_default();
-                !own.insensitive || name.eq_ignore_ascii_case(collation)
-            });
-            is_plain &= column.is_some() && compares_as_column;
+            let of_column = own.filter(|own| own.insensitive);
+            let of_column_or_bytes = of_column.and_then(|own| own.collation.as_deref());
+            let differs = !of_column_or_bytes
+                .unwrap_or(BINARY)
+                .eq_ignore_ascii_case(collation);
+            is_plain &= column.is_some() && !(of_column.is_some() && differs);
+            coarse |= of_column.is_none() && differs;
             columns.push(match (column, terms.get(at)) {
                 (Some(column), _) => column.clone(),
                 (None, _) if *cid == -1 => "rowid".to_owned(),
@@ -325,6 +327,7 @@ async fn read_indexes(connection: &mut SqliteConnection, table: &mut Table) -> s
             let key = is_plain.then(|| UniqueKey {
                 name: name.clone(),
                 columns: columns.clone(),
+                coarse,
                 ..UniqueKey::default()
             });
             let condition = || sql.as_deref().and_then(definition::predicate);
@@ -335,7 +338,9 @@ async fn read_indexes(connection: &mut SqliteConnection, table: &mut Table) -> s
                 condition: partial.then(|| condition().unwrap_or_else(|| UNKNOWN.to_owned())),
             };
             table.add_index(index, key);
-        } else if !is_plain {
+        } else if is_plain {
+            table.coarse_primary_key = coarse;
+        } else {
             table.primary_key.clear();
         }
     }

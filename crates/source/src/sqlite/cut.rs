@@ -48,8 +48,7 @@ async fn cutter<'t>(
     let Some(&(without_rowid, shadowed, _, descends)) = parts.first() else {
         return Ok(None);
     };
-    let columns = parts.into_iter().filter_map(|part| part.2);
-    let columns: Vec<String> = columns.collect();
+    let columns: Vec<String> = parts.into_iter().filter_map(|part| part.2).collect();
     let width = columns.len().max(1);
     let (by, kind) = match (without_rowid, descends) {
         // The primary key is the rowid by another name, and stays where the rowid may not.

@@ -4,6 +4,7 @@
 //! its column declares where it allows that, so that the same data gives the same items as from
 //! the other databases; else it is read as stored, and the caller counts the disagreement.
 
+use dynafold_format::hex;
 use dynafold_relational::catalog::DataType;
 use dynafold_relational::value::{
     DocumentError, Number, NumberError, Time, TimeKind, UnfitReason, Value, parse_document,
@@ -11,8 +12,6 @@ use dynafold_relational::value::{
 use sqlx::error::BoxDynError;
 use sqlx::sqlite::SqliteValueRef;
 use sqlx::{Decode, Sqlite, TypeInfo as _, ValueRef as _};
-
-use crate::literal::hexadecimal;
 
 /// What a declared type means. Exact words first, as docs/types.md lists them, then SQLite's own
 /// rules, by which `INT` anywhere makes an integer. A type that neither knows is
@@ -234,7 +233,7 @@ fn uuid(bytes: &[u8]) -> Option<String> {
     if bytes.len() != 16 {
         return None;
     }
-    let mut text = hexadecimal(bytes);
+    let mut text = hex(bytes);
     for place in [8, 13, 18, 23] {
         text.insert(place, '-');
     }

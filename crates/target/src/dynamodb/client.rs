@@ -29,12 +29,15 @@ use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::Provider;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::{Builder as HttpBuilder, Connector};
+use aws_smithy_runtime_api::client::http::HttpConnectorSettings;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_types::sdk_config::SharedAsyncSleep;
 use aws_types::service_config::ServiceConfigKey;
 
 use super::answers::ending;
 use super::{Clock, Dynamodb, ServiceLocation, Vault, Wire};
 use crate::spec::check_endpoint;
-use crate::{ErrorClass, Result, TargetError, TargetErrorKind};
+use crate::{ErrorClass, Result, ServiceOptions, TargetError, TargetErrorKind};
 
 const CONNECT: Duration = Duration::from_secs(5);
 /// From the request's first byte to the answer's first.
@@ -62,29 +65,34 @@ pub(crate) fn service(config: &ConfigBuilder, vault: Vault) -> Wire {
     Wire::new(Client::from_conf(config.build()), vault, clock)
 }
 
-/// Opens DynamoDB, or what speaks its protocol at an endpoint. Sends nothing yet.
-pub(crate) async fn open(
-    endpoint_url: Option<&str>,
-    profile: Option<&str>,
-    region: Option<&str>,
-) -> Result<Dynamodb> {
-    let region = find_region(profile, region).await;
+/// A service as the options, the environment and the profile name it; nothing has been sent.
+pub(crate) struct FoundService {
+    pub(crate) shared: SdkConfig,
+    pub(crate) region: Region,
+    /// Another endpoint than the region's own.
+    pub(crate) endpoint: Option<url::Url>,
+    /// Whether the endpoint is on the loopback interface, so that no proxy leads to it.
+    pub(crate) loopback: bool,
+    /// Whether it is AWS, where things cost money.
+    pub(crate) billed: bool,
+    pub(crate) credentials: SharedCredentialsProvider,
+}
+
+/// Finds a service, such as `DynamoDB` or `S3`: where it is, and as whom it is asked.
+pub(crate) async fn find(service: &str, options: &ServiceOptions) -> Result<FoundService> {
+    let profile = options.profile.as_deref();
+    let region = find_region(profile, options.region.as_deref()).await;
     // A loopback endpoint may be configured in the environment or the profile, where only the
     // loader finds it; until then the proxy is the environment's.
     let mut shared = load(profile, region.clone(), http_client(true)).await;
-    let endpoint = match endpoint_url
-        .map(str::to_owned)
-        .or_else(|| configured_endpoint(&shared))
-    {
-        Some(text) => {
-            let unusable = |error| {
-                let message = "the endpoint's address is not usable".to_owned();
-                failure(TargetErrorKind::Connection, "Connection", message).with_cause(error, 0)
-            };
-            Some(check_endpoint(&text).map_err(unusable)?)
-        }
-        None => None,
+    let unusable = |error| {
+        let message = "the endpoint's address is not usable".to_owned();
+        failure(TargetErrorKind::Connection, "Connection", message).with_cause(error, 0)
     };
+    let named = options.endpoint_url.clone();
+    let endpoint = named.or_else(|| configured_endpoint(&shared, service));
+    let endpoint = endpoint.map(|text| check_endpoint(&text).map_err(unusable));
+    let endpoint = endpoint.transpose()?;
     let host = endpoint.as_ref().map(url::Url::host_str);
     let loopback = host.is_some_and(|host| host.is_some_and(is_loopback));
     let billed = host.is_none_or(|host| host.is_some_and(is_amazon));
@@ -99,13 +107,32 @@ pub(crate) async fn open(
         None if billed => return Err(no_region(profile)),
         None => Region::from_static(ANY_REGION),
     };
+    let http = shared.http_client();
+    Ok(FoundService {
+        credentials: credentials(profile, &region, http, loopback).await,
+        shared,
+        region,
+        endpoint,
+        loopback,
+        billed,
+    })
+}
+
+/// Opens DynamoDB, or what speaks its protocol at an endpoint. Sends nothing yet.
+pub(crate) async fn open(options: &ServiceOptions) -> Result<Dynamodb> {
+    let FoundService {
+        shared,
+        region,
+        endpoint,
+        billed,
+        credentials,
+        ..
+    } = find("DynamoDB", options).await?;
     let name = match &endpoint {
         Some(url) => shown(url),
         None => format!("dynamodb in {region}"),
     };
     let billed_in = billed.then(|| region.to_string());
-    let http = shared.http_client();
-    let credentials = credentials(profile, &region, http, loopback).await;
     let mut config = ConfigBuilder::from(&shared).region(region).timeout_config(
         TimeoutConfig::builder()
             .connect_timeout(CONNECT)
@@ -118,7 +145,7 @@ pub(crate) async fn open(
     let place = ServiceLocation {
         name,
         billed_in,
-        profile: profile.map(str::to_owned),
+        profile: options.profile.clone(),
     };
     let wire = service(&config, Vault::new(credentials));
     Ok(Dynamodb::new(wire, place, None))
@@ -147,10 +174,10 @@ async fn load(profile: Option<&str>, region: Option<Region>, http: SharedHttpCli
     loader.load().await
 }
 
-/// `AWS_ENDPOINT_URL_DYNAMODB`, the profile's services section, then `AWS_ENDPOINT_URL`.
-fn configured_endpoint(shared: &SdkConfig) -> Option<String> {
+/// `AWS_ENDPOINT_URL_DYNAMODB` or `AWS_ENDPOINT_URL_S3`, the profile's services section, then `AWS_ENDPOINT_URL`.
+fn configured_endpoint(shared: &SdkConfig, service: &str) -> Option<String> {
     let key = ServiceConfigKey::builder()
-        .service_id("DynamoDB")
+        .service_id(service)
         .env("AWS_ENDPOINT_URL")
         .profile("endpoint_url")
         .build()
@@ -208,19 +235,27 @@ pub(crate) fn made_up_credentials() -> Credentials {
 fn http_client(proxy: bool) -> SharedHttpClient {
     ending(
         HttpBuilder::new().build_with_connector_fn(move |settings, components| {
-            let mut connector = Connector::builder();
-            connector.set_connector_settings(settings.cloned());
-            if let Some(components) = components {
-                connector.set_sleep_impl(components.sleep_impl());
-            }
-            if proxy {
-                connector = connector.proxy_config(ProxyConfig::from_env());
-            }
-            connector
-                .tls_provider(Provider::Rustls(CryptoMode::Ring))
-                .build()
+            let sleep = components.and_then(RuntimeComponents::sleep_impl);
+            connector(settings.cloned(), sleep, proxy)
         }),
     )
+}
+
+/// What carries requests. `proxy`: whether the environment's leads there.
+pub(crate) fn connector(
+    settings: Option<HttpConnectorSettings>,
+    sleep: Option<SharedAsyncSleep>,
+    proxy: bool,
+) -> Connector {
+    let mut connector = Connector::builder();
+    connector.set_connector_settings(settings);
+    connector.set_sleep_impl(sleep);
+    if proxy {
+        connector = connector.proxy_config(ProxyConfig::from_env());
+    }
+    connector
+        .tls_provider(Provider::Rustls(CryptoMode::Ring))
+        .build()
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -237,7 +272,7 @@ fn is_amazon(host: &str) -> bool {
         .any(|suffix| host.ends_with(suffix))
 }
 
-fn shown(url: &url::Url) -> String {
+pub(crate) fn shown(url: &url::Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
     url.set_fragment(None);

@@ -37,7 +37,7 @@ impl Dynamodb {
             Err(error) => return Err(error),
         }
         self.set_ttl(table).await?;
-        Ok(self.complete(table).await)
+        Ok(self.complete(table, Vec::new()).await)
     }
 
     pub(super) async fn update_table_with(
@@ -106,7 +106,7 @@ impl Dynamodb {
         )
     }
 
-    async fn set_ttl(&self, table: &Table) -> Result<()> {
+    pub(super) async fn set_ttl(&self, table: &Table) -> Result<()> {
         let Some(attribute) = &table.ttl else {
             return Ok(());
         };
@@ -181,7 +181,7 @@ impl Dynamodb {
 const BACKUPS: (u32, Duration) = (12, Duration::from_secs(5));
 
 /// Why an endpoint did not do or tell something: its error code.
-type Code = String;
+type ErrorCode = String;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -199,11 +199,14 @@ struct Tag {
 }
 
 impl Dynamodb {
-    /// Sets what `CreateTable` cannot, of a table that has just become ACTIVE, and tells what of all
-    /// settings the table does not show afterwards.
-    pub(super) async fn complete(&self, table: &Table) -> Vec<Difference> {
+    /// Sets what `CreateTable` cannot set, on a table that has just become ACTIVE. Returns the settings that the table
+    /// does not show afterwards. `refused`: the settings that the endpoint has refused already, each with its error code.
+    pub(super) async fn complete(
+        &self,
+        table: &Table,
+        mut refused: Vec<(&'static str, ErrorCode)>,
+    ) -> Vec<Difference> {
         let wanted = &table.settings;
-        let mut refused = Vec::new();
         if wanted.point_in_time_recovery == Some(true)
             && let Err(code) = self.recover(&table.name).await
         {
@@ -228,19 +231,19 @@ impl Dynamodb {
         all
     }
 
-    /// Tells what of the settings that the mapping names the table does not have. `refused`: those that the
-    /// endpoint did not set.
+    /// The settings of the mapping that the table does not have. `refused`: those that the endpoint did not set, each
+    /// with its error code.
     pub(super) async fn settings_of(
         &self,
         table: &Table,
-        refused: &[(&str, Code)],
+        refused: &[(&str, ErrorCode)],
     ) -> Vec<Difference> {
         let wanted = &table.settings;
         if *wanted == Settings::default() {
             return Vec::new();
         }
         let mut all = Vec::new();
-        let mut tell = |setting: &str, wanted: String, found: Result<String, Code>| {
+        let mut differs = |setting: &str, wanted: String, found: Result<String, ErrorCode>| {
             if found.as_ref() == Ok(&wanted) {
                 return;
             }
@@ -254,27 +257,27 @@ impl Dynamodb {
             // It has gone meanwhile; the load will say so.
             Ok(None) => return all,
             Err(error) => {
-                tell("settings", "others".to_owned(), Err(error.code));
+                differs("settings", "others".to_owned(), Err(error.code));
                 return all;
             }
         };
         if let Some(view) = wanted.stream {
-            tell("stream", view.word().to_owned(), Ok(stream(&found)));
+            differs("stream", view.word().to_owned(), Ok(stream(&found)));
         }
         if let Some(on) = wanted.deletion_protection {
             let found = found.deletion_protection_enabled;
-            tell("deletion_protection", on.to_string(), Ok(found.to_string()));
+            differs("deletion_protection", on.to_string(), Ok(found.to_string()));
         }
         if let Some(class) = wanted.class {
             let found = class_of(&found).word().to_owned();
-            tell("class", class.word().to_owned(), Ok(found));
+            differs("class", class.word().to_owned(), Ok(found));
         }
         if let Some(units) = wanted.warm_throughput {
             let warm = warm(&found);
             let enough = warm.is_some_and(|w| w.read >= units.read && w.write >= units.write);
             let found = warm.map_or_else(none, warmed);
             let found = if enough { warmed(units) } else { found };
-            tell("warm_throughput", warmed(units), Ok(found));
+            differs("warm_throughput", warmed(units), Ok(found));
         }
         if !wanted.replicas.is_empty() {
             let there = found.replicas.iter();
@@ -287,13 +290,12 @@ impl Dynamodb {
                 } else {
                     there.join(", ")
                 };
-                tell("replicas", wanted.replicas.join(", "), Ok(found));
+                differs("replicas", wanted.replicas.join(", "), Ok(found));
             }
         }
         if let Some(on) = wanted.point_in_time_recovery {
-            let found = self.recovers(&table.name).await;
-            let found = found.map(|on| on.to_string());
-            tell("point_in_time_recovery", on.to_string(), found);
+            let found = self.recovers(&table.name).await.map(|on| on.to_string());
+            differs("point_in_time_recovery", on.to_string(), found);
         }
         if !wanted.tags.is_empty() {
             let found = self.tags(&found, &table.name).await;
@@ -302,12 +304,12 @@ impl Dynamodb {
                 there.retain(|tag| found.contains(tag));
                 tagged(&there)
             });
-            tell("tags", tagged(&wanted.tags), found);
+            differs("tags", tagged(&wanted.tags), found);
         }
         all
     }
 
-    async fn recover(&self, name: &str) -> Result<(), Code> {
+    async fn recover(&self, name: &str) -> Result<(), ErrorCode> {
         let action = self.action("UpdateContinuousBackups", name);
         let request = json!({
             "TableName": name,
@@ -328,7 +330,7 @@ impl Dynamodb {
         }
     }
 
-    async fn recovers(&self, name: &str) -> Result<bool, Code> {
+    async fn recovers(&self, name: &str) -> Result<bool, ErrorCode> {
         let action = self.action("DescribeContinuousBackups", name);
         let request = json!({ "TableName": name });
         let answer: Result<Value> = self.control(&action, &request).await;
@@ -338,7 +340,7 @@ impl Dynamodb {
     }
 
     /// Asks for a replica and waits until the table can be changed again.
-    async fn replicate(&self, name: &str, region: &str) -> Result<(), Code> {
+    async fn replicate(&self, name: &str, region: &str) -> Result<(), ErrorCode> {
         let action = self.action("UpdateTable", name);
         let create = json!({ "Create": { "RegionName": region } });
         let request = json!({ "TableName": name, "ReplicaUpdates": [create] });
@@ -347,7 +349,11 @@ impl Dynamodb {
         self.wait(name).await.map_err(|error| error.code)
     }
 
-    async fn tags(&self, found: &ServiceTable, name: &str) -> Result<Vec<(String, String)>, Code> {
+    async fn tags(
+        &self,
+        found: &ServiceTable,
+        name: &str,
+    ) -> Result<Vec<(String, String)>, ErrorCode> {
         let action = self.action("ListTagsOfResource", name);
         let (mut tags, mut request) = (Vec::new(), json!({ "ResourceArn": found.table_arn }));
         loop {

@@ -3,16 +3,18 @@
 
 mod answers;
 mod classify;
-mod client;
+pub(crate) mod client;
 mod create;
 mod describe;
 mod read;
 mod read_limiter;
-mod wire;
+mod routes;
+pub(crate) mod wire;
 mod wording;
 mod write;
 
 pub(super) use client::{made_up_credentials, open, service};
+pub use routes::{RouteProgress, RouteStatus, ServiceLoad, TableRoutes};
 pub(super) use wording::without_values;
 
 use async_trait::async_trait;

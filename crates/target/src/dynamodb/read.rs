@@ -74,7 +74,15 @@ impl Dynamodb {
         T: DeserializeOwned,
     {
         let bytes = self.wire.send(action, body).await?;
-        serde_json::from_slice(&bytes).map_err(|_| action.service(None, "", 200, &bytes))
+        serde_json::from_slice(&bytes).map_err(|error| {
+            let damaged = action.service(None, "", 200, &bytes);
+            // An error about data would quote it, and that may be a value of a row.
+            if error.is_data() {
+                damaged
+            } else {
+                damaged.with_cause(error, 0)
+            }
+        })
     }
 
     pub(super) async fn read_items(&self, table: &Table, keys: &[ItemKey]) -> Result<Vec<Item>> {

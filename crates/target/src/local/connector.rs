@@ -7,6 +7,8 @@ use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
+use dynoxide::actions::vector_lifecycle::VectorIndexLifecycle;
+use dynoxide::actions::{create_table, delete_table};
 use dynoxide::{Database, DynoxideError};
 use http_body_util::BodyExt as _;
 use serde::Serialize;
@@ -54,11 +56,19 @@ fn serve(opener: &Opener, operation: &str, body: &[u8]) -> Result<JsonResponse> 
         "CreateTable" => Some(opener.open_or_create()?),
         _ => opener.existing()?,
     };
-    let result = match &database {
-        Some(database) => dispatch(database, operation, body),
-        None => Err(DynoxideError::ResourceNotFoundException(
+    let result = match (&database, &opener.file, operation) {
+        (None, ..) => Err(DynoxideError::ResourceNotFoundException(
             "Requested resource not found".to_owned(),
         )),
+        (Some(_), Some(_), "CreateTable") => run(body, |request| {
+            opener.at_once(async |storage| create_table::execute(storage, request).await)
+        }),
+        (Some(_), Some(_), "DeleteTable") => run(body, |request| {
+            // Of indexes that no table here has.
+            let none = VectorIndexLifecycle::new();
+            opener.at_once(async |storage| delete_table::execute(storage, request, &none).await)
+        }),
+        (Some(database), ..) => dispatch(database, operation, body),
     };
     match result {
         Ok(json) => Ok((200, json)),

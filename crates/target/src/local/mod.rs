@@ -6,8 +6,8 @@
 //! same, in an empty table and over other items, which a test proves.
 //!
 //! Several processes may use one file; each write waits for the others' for some seconds. What was
-//! committed survives a killed process. After a power cut the file is whole and holds everything
-//! up to some commit; with [`Target::finish`], everything.
+//! committed survives a killed process, and a table is created or deleted whole or not at all. After a power
+//! cut the file is whole and holds everything up to some commit; with [`Target::finish`], everything.
 
 mod connector;
 
@@ -21,8 +21,10 @@ use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Builder as ConfigBuilder, Region};
 use aws_smithy_runtime_api::client::http::{SharedHttpConnector, http_client_fn};
 use dynafold_dynamodb::Table;
+use dynoxide::storage::Storage;
 use dynoxide::types::{Item as EngineItem, MAX_ITEM_SIZE};
 use dynoxide::{Database, DynoxideError, ImportOptions};
+use futures_util::FutureExt as _;
 use parking_lot::Mutex;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode, OpenFlags};
 
@@ -260,6 +262,27 @@ impl Opener {
         };
         *open = Some(opened.clone());
         Ok(opened)
+    }
+
+    /// Creates or deletes a table in one transaction. The engine's own calls take several: a process that is killed
+    /// between two of them would leave a table that is listed and not there, and of two processes that create
+    /// one table each would find that it is missing.
+    fn at_once<A>(
+        &self,
+        change: impl AsyncFnOnce(&Storage) -> Result<A, DynoxideError>,
+    ) -> Result<A, DynoxideError> {
+        let name = self.file.as_deref().and_then(Path::to_str);
+        let storage = Storage::new(name.unwrap_or_default())?;
+        storage.begin_transaction()?;
+        // Nothing that the engine does has to be waited for. What is not committed is taken back.
+        let changed = change(&storage).now_or_never();
+        let changed = changed.ok_or_else(|| {
+            DynoxideError::InternalServerError("the engine has not answered".to_owned())
+        })??;
+        storage.commit()?;
+        // The open engine remembers the tables that it has met.
+        *self.open.lock() = None;
+        Ok(changed)
     }
 
     /// Refuses a file that can be read and not written: the engine would find out with the first

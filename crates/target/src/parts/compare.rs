@@ -6,21 +6,26 @@
 use std::cmp::Ordering as Order;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use dynafold_dynamodb::Table;
+use dynafold_format::counted_as;
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::encode::{digest, reader};
-use super::sort::sorted;
-use super::spool::Spool;
-use super::write::{FRAME, PartsPlan, side_by_side};
-use super::{Manifest, Part, damaged, failed};
+use super::lines::LineFrame;
+use super::manifest::MANIFEST;
+use super::place::LocalFile;
+use super::sort::FileSorter;
+use super::spool::{Blocks, Spool};
+use super::write::{PartsJob, PartsOf, PartsPlan, side_by_side};
+use super::{Compression, ExportPlace, Manifest, Part, damaged, failed};
 use crate::Result;
+use crate::private::if_there;
 
 /// Items in one alone that are kept to be put together; more are only counted.
 const KEPT: usize = 100_000;
@@ -96,7 +101,7 @@ struct Alone {
 }
 
 impl Spool {
-    /// Compares the parts of an export in `folder` with what the spool holds. Blocks. `stop`: the caller's way to end it;
+    /// Compares the parts of an export with what the spool holds. Blocks. `stop`: the caller's way to end it;
     /// `done` counts compared items. `None` where it was stopped. `examples`: how many are named.
     ///
     /// # Errors
@@ -104,13 +109,23 @@ impl Spool {
     /// [`crate::TargetError`] when files cannot be read.
     pub fn compare(
         &self,
-        folder: &Path,
+        place: &ExportPlace,
         manifest: &Manifest,
         table: &Table,
         examples: usize,
         stop: &AtomicBool,
         done: &AtomicU64,
     ) -> Result<Option<PartsComparison>> {
+        if manifest.by_chunk {
+            return self.compare_chunks(place, manifest, table, examples, stop, done);
+        }
+        let frame = manifest.lines.frame().ok_or_else(|| {
+            damaged(
+                &place.named(MANIFEST),
+                "is of an export as plain JSON, which does not hold the types of values",
+            )
+            .with_help("compare an export without --lines plain")
+        })?;
         let plan = PartsPlan::of(manifest.items, manifest.item_bytes);
         let groups = plan.groups();
         let keys: Vec<&str> = table.key().map(|key| &*key.name).collect();
@@ -119,7 +134,9 @@ impl Spool {
             .iter()
             .map(|part| (part.file.as_str(), part))
             .collect();
-        let planned = |part: usize| PartsPlan::name(part, manifest.compression);
+        let planned = |part: usize| {
+            PartsPlan::name(&format!("{part:05}"), &manifest.lines, manifest.compression)
+        };
         let all = Mutex::new(Alone::default());
         let group_of = |part: usize| (part * groups.len()) >> plan.bits();
         let parts_of = |group: &std::ops::Range<usize>| {
@@ -130,14 +147,15 @@ impl Spool {
             let found: Vec<&Part> = parts_of(&group)
                 .filter_map(|part| by_name.get(planned(part).as_str()).copied())
                 .collect();
-            let mut lines = Lines::of(folder, manifest, found)?;
+            let mut lines = Lines::of((place, self.folder()), manifest, &frame, found)?;
             let mut alone = Alone::default();
             let mut held = lines.next()?;
+            let mut sorter = FileSorter::default();
             for bucket in group {
                 if stop.load(Ordering::Relaxed) {
                     return Ok(());
                 }
-                sorted(&self.path(bucket), u8::BITS, &mut |hash, json| {
+                sorter.sorted(&self.path(bucket), u8::BITS, &mut |hash, json| {
                     done.fetch_add(1, Ordering::Relaxed);
                     while let Some(line) = &held {
                         match line.order(hash, json) {
@@ -169,6 +187,81 @@ impl Spool {
         let mut comparison = all.into_inner().together(examples);
         comparison.changed_parts.sort_unstable();
         Ok(Some(comparison))
+    }
+
+    /// The same for parts that are each of one chunk: their items are sorted anew, so that they are in one order.
+    fn compare_chunks(
+        &self,
+        place: &ExportPlace,
+        manifest: &Manifest,
+        table: &Table,
+        examples: usize,
+        stop: &AtomicBool,
+        done: &AtomicU64,
+    ) -> Result<Option<PartsComparison>> {
+        let frame = manifest.lines.frame().unwrap_or_default();
+        let scratch = |name: &str| self.folder().join(name);
+        let held = Self::begin(&scratch("held"), &place.named(MANIFEST))?;
+        let parts = manifest.parts.iter().collect();
+        let mut lines = Lines::of((place, self.folder()), manifest, &frame, parts)?;
+        let (mut items, mut strays) = (0, 0);
+        let mut blocks = Blocks::of(&held);
+        let mut next = lines.ahead.take();
+        while let Some(line) = next {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            if line.is_stray {
+                strays += 1;
+            } else {
+                items += 1;
+                blocks.put(line.hash, &line.json)?;
+            }
+            next = lines.read()?;
+        }
+        blocks.finish()?;
+        let job = PartsJob {
+            place: ExportPlace::Folder(scratch("sorted")),
+            plan: PartsPlan::of(manifest.items, manifest.item_bytes),
+            lines: manifest.lines.clone(),
+            compression: Compression::None,
+            items,
+            of: PartsOf::Export(scratch("uploaded")),
+        };
+        let Some(parts) = held.sorted_parts(&job, stop, &AtomicU64::new(0))? else {
+            return Ok(None);
+        };
+        held.delete()?;
+        let twice = items - parts.iter().map(|part| part.items).sum::<u64>();
+        let sorted = Manifest {
+            by_chunk: false,
+            compression: job.compression,
+            parts,
+            ..manifest.clone()
+        };
+        let compared = self.compare(&job.place, &sorted, table, examples, stop, done)?;
+        Ok(compared.map(|mut comparison| {
+            comparison.unexpected += strays + twice;
+            for example in &mut comparison.examples {
+                // It would be the name of a part that was sorted here.
+                example.part = None;
+            }
+            comparison.changed_parts.append(&mut lines.changed);
+            if twice > 0 {
+                let twice = counted_as(twice, "item is", "items are");
+                comparison
+                    .changed_parts
+                    .push(format!("{twice} in the parts more than once"));
+            }
+            if strays > 0 {
+                let strays = counted_as(strays, "line", "lines");
+                comparison
+                    .changed_parts
+                    .push(format!("{strays} of the parts hold no item"));
+            }
+            comparison.changed_parts.sort_unstable();
+            comparison
+        }))
     }
 }
 
@@ -271,7 +364,10 @@ impl Line {
 
 /// The lines of parts, one after the other.
 struct Lines<'l> {
-    folder: &'l Path,
+    place: &'l ExportPlace,
+    /// A folder for what has to be copied to be read.
+    scratch: &'l Path,
+    frame: &'l LineFrame,
     manifest: &'l Manifest,
     parts: std::vec::IntoIter<&'l Part>,
     open: Option<OpenPart<'l>>,
@@ -285,15 +381,23 @@ struct Lines<'l> {
 
 struct OpenPart<'l> {
     part: &'l Part,
-    path: PathBuf,
     reader: Box<dyn BufRead + Send>,
     lines: u64,
+    /// It is read to its end before it goes.
+    file: LocalFile,
 }
 
 impl<'l> Lines<'l> {
-    fn of(folder: &'l Path, manifest: &'l Manifest, parts: Vec<&'l Part>) -> Result<Self> {
+    fn of(
+        (place, scratch): (&'l ExportPlace, &'l Path),
+        manifest: &'l Manifest,
+        frame: &'l LineFrame,
+        parts: Vec<&'l Part>,
+    ) -> Result<Self> {
         let mut lines = Self {
-            folder,
+            place,
+            scratch,
+            frame,
             manifest,
             parts: parts.into_iter(),
             open: None,
@@ -345,14 +449,14 @@ impl<'l> Lines<'l> {
             }
             if u64::try_from(line.len()).unwrap_or(u64::MAX) >= LINE {
                 return Err(damaged(
-                    &open.path,
+                    &open.file.path,
                     "has a line that is longer than an item can be",
                 ));
             }
             open.lines += 1;
             let item = line
-                .strip_prefix(FRAME.0)
-                .and_then(|rest| rest.strip_suffix(FRAME.1));
+                .strip_prefix(&self.frame.before[..])
+                .and_then(|rest| rest.strip_suffix(&self.frame.after[..]));
             let json = item.unwrap_or(&line);
             return Ok(Some(Line {
                 hash: xxh3_128(json),
@@ -364,24 +468,23 @@ impl<'l> Lines<'l> {
     }
 
     fn open(&mut self, part: &'l Part) -> Result<()> {
-        let path = self.folder.join(&part.file);
-        match digest(&path) {
-            Ok(sum) if sum == part.sha256 => {}
-            Ok(_) => self
-                .changed
-                .push(format!("{} has another digest", part.file)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                self.changed.push(format!("{} is not there", part.file));
-                return Ok(());
-            }
-            Err(error) => return Err(failed(&path, "read", error)),
+        let file = self.place.local(&part.file, self.scratch)?;
+        let path = &file.path;
+        let unread = |error| failed(path, "read", error);
+        let Some(sum) = if_there(digest(path)).map_err(unread)? else {
+            self.changed.push(format!("{} is not there", part.file));
+            return Ok(());
+        };
+        if sum != part.sha256 {
+            let changed = format!("{} has another digest", part.file);
+            self.changed.push(changed);
         }
-        let reader = reader(&path, self.manifest.compression);
+        let reader = reader(path, self.manifest.compression).map_err(unread)?;
         self.open = Some(OpenPart {
             part,
-            reader: reader.map_err(|error| failed(&path, "read", error))?,
-            path,
+            reader,
             lines: 0,
+            file,
         });
         Ok(())
     }

@@ -2,22 +2,25 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
+use dynafold_format::hex;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+use super::part_file::PartFile;
 
 /// How parts are compressed. All are what `ImportTable` reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compression {
     /// gzip.
-    #[default]
     Gzip,
-    /// Zstandard.
+    /// Zstandard: half the time of gzip, and fewer bytes.
+    #[default]
     Zstd,
     /// As they are.
     None,
@@ -45,15 +48,15 @@ impl Compression {
     }
 }
 
-/// A writer of one part.
+/// A writer of one part, which is given many lines at a time.
 pub(super) enum Encoder {
     Gzip(GzEncoder<Counted>),
     Zstd(zstd::Encoder<'static, Counted>),
-    None(BufWriter<Counted>),
+    None(Counted),
 }
 
 impl Encoder {
-    pub(super) fn new(file: File, compression: Compression) -> io::Result<Self> {
+    pub(super) fn new(file: PartFile, compression: Compression) -> io::Result<Self> {
         let file = Counted {
             file,
             bytes: 0,
@@ -63,21 +66,19 @@ impl Encoder {
             // Level 1 takes a third of the time of level 6, for a tenth more bytes.
             Compression::Gzip => Self::Gzip(GzEncoder::new(file, flate2::Compression::fast())),
             Compression::Zstd => Self::Zstd(zstd::Encoder::new(file, 1)?),
-            Compression::None => Self::None(BufWriter::with_capacity(1 << 18, file)),
+            Compression::None => Self::None(file),
         })
     }
 
-    /// Writes what is left: the bytes of the file, and their SHA-256.
-    pub(super) fn finish(self) -> io::Result<(u64, String)> {
+    /// Writes what is left: the bytes of the file, their SHA-256, and the `ETag` of an object.
+    pub(super) fn finish(self) -> io::Result<(u64, String, Option<String>)> {
         let counted = match self {
             Self::Gzip(encoder) => encoder.finish()?,
             Self::Zstd(encoder) => encoder.finish()?,
-            Self::None(buffer) => buffer
-                .into_inner()
-                .map_err(io::IntoInnerError::into_error)?,
+            Self::None(counted) => counted,
         };
-        counted.file.sync_all()?;
-        Ok((counted.bytes, hex(&counted.digest.finalize())))
+        let etag = counted.file.finish()?;
+        Ok((counted.bytes, hex(&counted.digest.finalize()), etag))
     }
 }
 
@@ -86,7 +87,7 @@ impl Write for Encoder {
         match self {
             Self::Gzip(encoder) => encoder.write(bytes),
             Self::Zstd(encoder) => encoder.write(bytes),
-            Self::None(buffer) => buffer.write(bytes),
+            Self::None(counted) => counted.write(bytes),
         }
     }
 
@@ -94,14 +95,14 @@ impl Write for Encoder {
         match self {
             Self::Gzip(encoder) => encoder.flush(),
             Self::Zstd(encoder) => encoder.flush(),
-            Self::None(buffer) => buffer.flush(),
+            Self::None(counted) => counted.flush(),
         }
     }
 }
 
 /// A file, its bytes and their digest.
 pub(super) struct Counted {
-    file: File,
+    file: PartFile,
     bytes: u64,
     digest: Sha256,
 }
@@ -132,6 +133,19 @@ pub(super) fn reader(path: &Path, compression: Compression) -> io::Result<Box<dy
     })
 }
 
+/// Reads bytes that may be compressed, as their first ones say.
+///
+/// # Errors
+///
+/// [`io::Error`] when the reader cannot be made.
+pub fn unpacked(bytes: &[u8]) -> io::Result<Box<dyn Read + Send + '_>> {
+    Ok(match bytes {
+        [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(bytes)),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Box::new(zstd::Decoder::with_buffer(bytes)?),
+        _ => Box::new(bytes),
+    })
+}
+
 /// The SHA-256 of a file.
 pub(super) fn digest(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
@@ -144,15 +158,6 @@ pub(super) fn digest(path: &Path) -> io::Result<String> {
         }
         digest.update(buffer.get(..read).unwrap_or_default());
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut hex, byte| {
-        for half in [byte >> 4, byte & 15] {
-            hex.extend(char::from_digit(half.into(), 16));
-        }
-        hex
-    })
 }
 
 impl fmt::Display for Compression {

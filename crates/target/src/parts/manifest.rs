@@ -1,18 +1,13 @@
 //! What an export says of itself, and what `ImportTable` is asked with.
 
-use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-
 use dynafold_dynamodb::{Table, definition};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Compression, damaged, failed};
-use crate::{Result, private};
+use super::{Compression, ItemLines};
 
 /// The name of the manifest in the folder of an export.
-const NAME: &str = "manifest.json";
+pub(super) const MANIFEST: &str = "manifest.json";
 
 /// What an export holds, and what it was made of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +18,9 @@ pub struct Manifest {
     pub table: String,
     /// How parts are compressed.
     pub compression: Compression,
+    /// How items are written.
+    #[serde(default, skip_serializing_if = "ItemLines::is_default")]
+    pub lines: ItemLines,
     /// A hash of the mapping file and of the values that it takes from the environment.
     pub mapping: String,
     /// The database, without user and password.
@@ -40,6 +38,9 @@ pub struct Manifest {
     pub items: u64,
     /// Their bytes, as DynamoDB counts them.
     pub item_bytes: u64,
+    /// Whether each part holds items of one chunk: of a load by many workers. Items are in order within a part alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_chunk: bool,
     /// The parts, in their order; those without an item are left out.
     pub parts: Vec<Part>,
 }
@@ -71,87 +72,15 @@ pub struct Part {
 impl Manifest {
     /// The version that this program writes and reads.
     pub const VERSION: u32 = 1;
-
-    /// Whether a folder holds an export that is complete.
-    #[must_use]
-    pub fn is_in(folder: &Path) -> bool {
-        folder.join(NAME).exists()
-    }
-
-    /// Reads the manifest of a complete export.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::TargetError`] when it is not there, not readable, or of another version.
-    pub fn read(folder: &Path) -> Result<Self> {
-        let path = folder.join(NAME);
-        let text = fs::read(&path).map_err(|error| {
-            failed(&path, "read", error).with_help("name the folder of an export that is complete")
-        })?;
-        let manifest: Self = serde_json::from_slice(&text).map_err(|error| {
-            damaged(&path, "is not the manifest of an export").with_cause(error, 0)
-        })?;
-        if manifest.version != Self::VERSION {
-            let what = format!(
-                "is of version {}; this program reads version {}",
-                manifest.version,
-                Self::VERSION
-            );
-            return Err(damaged(&path, &what));
-        }
-        Ok(manifest)
-    }
-
-    /// Writes it into the folder: whole, or not at all.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::TargetError`] when it cannot be written.
-    pub fn write(&self, folder: &Path) -> Result<()> {
-        write_json(&folder.join(NAME), self)
-    }
 }
 
-/// Writes a file of JSON under another name first, and syncs it.
-pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
-    let before = path.with_extension("tmp");
-    let write = || -> std::io::Result<()> {
-        let mut text = serde_json::to_vec_pretty(value)?;
-        text.push(b'\n');
-        let mut file = private::options()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&before)?;
-        file.write_all(&text)?;
-        file.sync_all()?;
-        fs::rename(&before, path)?;
-        sync_folder(path)
-    };
-    write().map_err(|error| failed(path, "write", error))
-}
+/// The name of the file with what `aws dynamodb import-table` is asked.
+pub const IMPORT_TABLE: &str = "import-table.json";
 
-/// Makes new names in a file's folder durable.
-pub(super) fn sync_folder(file: &Path) -> std::io::Result<()> {
-    #[cfg(unix)]
-    if let Some(folder) = file.parent() {
-        fs::File::open(folder)?.sync_all()?;
-    }
-    Ok(())
-}
-
-/// Writes `import-table.json`: the input of `aws dynamodb import-table`, but for the bucket. `ImportTable` makes the table with
-/// its key, billing and global indexes; what else the mapping says of the table is set afterwards. Gives the file, and what
-/// is left to be set.
-///
-/// # Errors
-///
-/// [`crate::TargetError`] when it cannot be written.
-pub fn import_table(
-    folder: &Path,
-    table: &Table,
-    compression: Compression,
-) -> Result<(PathBuf, Vec<&'static str>)> {
+/// The input of `ImportTable`, but for the bucket. `ImportTable` makes the table with its key, billing and global indexes;
+/// what else the mapping says of the table is set afterwards. Gives the input, and what is left to be set.
+#[must_use]
+pub fn import_table(table: &Table, compression: Compression) -> (Value, Vec<&'static str>) {
     const TAKEN: [&str; 5] = [
         "AttributeDefinitions",
         "KeySchema",
@@ -167,9 +96,14 @@ pub fn import_table(
         ("TableClass", "the table class"),
         ("Tags", "tags"),
     ];
-    let definition = definition(table);
+    // It refuses a definition of an attribute that no key of its own has: a local index's.
+    let own = Table {
+        local_indexes: Vec::new(),
+        ..table.clone()
+    };
+    let (whole, definition) = (definition(table), definition(&own));
     let mut left: Vec<&str> = (LEFT.iter())
-        .filter(|(name, _)| definition.get(name).is_some())
+        .filter(|(name, _)| whole.get(name).is_some())
         .map(|(_, words)| *words)
         .collect();
     left.extend(table.ttl.as_ref().map(|_| "the TTL"));
@@ -187,14 +121,10 @@ pub fn import_table(
             .filter(|(name, _)| TAKEN.contains(&name.as_str()));
         parameters.extend(taken);
     }
-    let path = folder.join("import-table.json");
-    write_json(
-        &path,
-        &json!({
-            "InputFormat": "DYNAMODB_JSON",
-            "InputCompressionType": compression.service_word(),
-            "TableCreationParameters": parameters,
-        }),
-    )?;
-    Ok((path, left))
+    let request = json!({
+        "InputFormat": "DYNAMODB_JSON",
+        "InputCompressionType": compression.service_word(),
+        "TableCreationParameters": parameters,
+    });
+    (request, left)
 }

@@ -1,4 +1,4 @@
-//! A table as files: items in DynamoDB JSON, one a line, in parts that `ImportTable` reads.
+//! A table as files, in a folder or in S3: items in DynamoDB JSON, one a line, in parts that `ImportTable` reads.
 //!
 //! A load writes its items into a [`Spool`], which stands for a table: blocks of items in 256 files, by a hash of the
 //! item's own JSON. When the load is complete, [`Spool::write_parts`] sorts each file by that hash and writes the parts. So
@@ -10,30 +10,43 @@
 
 mod compare;
 mod encode;
+mod lines;
 mod manifest;
+mod part_file;
+mod place;
 mod sort;
 mod spool;
+mod uploaded;
 mod write;
 
 use std::io;
 use std::path::Path;
 
 pub use compare::{PartsComparison, PartsDifference, PartsDifferenceKind};
-pub use encode::Compression;
-pub use manifest::{ItemTypeCount, Manifest, Part, import_table};
+pub use encode::{Compression, unpacked};
+pub use lines::ItemLines;
+pub use manifest::{IMPORT_TABLE, ItemTypeCount, Manifest, Part, import_table};
+pub use place::{ExportPlace, PlaceContents};
 pub use spool::Spool;
-pub use write::PartsPlan;
+pub use write::{PartsJob, PartsOf, PartsPlan};
 
 use super::{ErrorClass, TargetError, TargetErrorKind};
 
 /// What an error of the operating system means for an export.
 pub(super) fn failed(path: &Path, what: &str, error: io::Error) -> TargetError {
+    // What a bucket did not take says so itself.
+    if let Some(failure) = error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<TargetError>())
+    {
+        return failure.clone();
+    }
     let shown = path.display();
     let failure = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             let message = format!("no space is left for {shown}");
             TargetError::new(TargetErrorKind::DiskFull, ErrorClass::Fatal, "File", message)
-                .with_help("free some disk space and start the same command again: an export takes the uncompressed size of its items until it ends, and the size of its parts")
+                .with_help("free some disk space and start the same command again: an export needs room for its uncompressed items until it ends, and for its parts")
         }
         _ => TargetError::new(
             TargetErrorKind::File,

@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{damaged, failed};
+use crate::private::if_there;
 use crate::{
     Action, Batch, BatchLimit, BatchOutcome, Difference, ErrorClass, ItemKey, Page, Result,
     ScanRequest, TableDescription, Target, TargetError, TargetErrorKind, private,
@@ -24,13 +25,14 @@ use crate::{
 pub(super) const BUCKETS: usize = 256;
 /// Bytes before the items of a block: their length, and their CRC-32.
 pub(super) const HEAD: usize = 8;
-/// Items that go into the files at once, so that each file gets blocks of some size.
+/// Items that go into the files at once, so that each file gets blocks of some size. Three times as many batches as are
+/// written at once are in memory: what is filled, what waits, and these.
 const LIMIT: BatchLimit = BatchLimit {
-    items: 10_000,
-    bytes: 4_000_000,
+    items: 5_000,
+    bytes: 2_000_000,
 };
 /// Batches that are written at once.
-const IN_FLIGHT: usize = 4;
+const IN_FLIGHT: usize = 2;
 
 /// A folder of items that are not sorted yet, as the target of a load.
 #[derive(Debug, Clone)]
@@ -53,12 +55,7 @@ impl Spool {
     ///
     /// [`TargetError`] when the folder cannot be emptied or made.
     pub fn begin(folder: &Path, place: &Path) -> Result<Self> {
-        match fs::remove_dir_all(folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(failed(folder, "delete", error));
-            }
-            _ => {}
-        }
+        if_there(fs::remove_dir_all(folder)).map_err(|error| failed(folder, "delete", error))?;
         fs::create_dir_all(folder).map_err(|error| failed(folder, "make the folder", error))?;
         Ok(Self::of(folder, place))
     }
@@ -111,7 +108,7 @@ impl Spool {
             if entry.action != Action::Put {
                 return Err(unsupported("delete items from"));
             }
-            order.push((bucket(xxh3_128(batch.json(index).as_bytes())), index));
+            order.push((bucket(xxh3_128(batch.json_bytes(index))), index));
         }
         order.sort_unstable();
         let mut block = Vec::new();
@@ -119,7 +116,7 @@ impl Spool {
             block.clear();
             block.extend_from_slice(&[0; HEAD]);
             for (_, index) in items {
-                push(&mut block, batch.json(*index).as_bytes());
+                push(&mut block, batch.json_bytes(*index));
             }
             seal(&mut block);
             let Some((bucket, _)) = items.first() else {
@@ -145,6 +142,49 @@ impl Spool {
             .transpose()
             .map(drop)
             .map_err(|error| failed(&path, "write", error))
+    }
+}
+
+/// Items on their way into a spool, one by one: blocks of them are written.
+pub(super) struct Blocks<'s> {
+    spool: &'s Spool,
+    blocks: Vec<Vec<u8>>,
+}
+
+impl<'s> Blocks<'s> {
+    /// Bytes that are gathered for a file.
+    const BYTES: usize = 64 << 10;
+
+    pub(super) fn of(spool: &'s Spool) -> Self {
+        Self {
+            spool,
+            blocks: vec![vec![0; HEAD]; BUCKETS],
+        }
+    }
+
+    pub(super) fn put(&mut self, hash: u128, json: &[u8]) -> Result<()> {
+        let bucket = bucket(hash);
+        let Some(block) = self.blocks.get_mut(bucket) else {
+            return Ok(());
+        };
+        push(block, json);
+        if block.len() >= Self::BYTES {
+            seal(block);
+            self.spool.append(bucket, block)?;
+            block.truncate(HEAD);
+        }
+        Ok(())
+    }
+
+    /// Writes what is left.
+    pub(super) fn finish(mut self) -> Result<()> {
+        for (bucket, block) in self.blocks.iter_mut().enumerate() {
+            if block.len() > HEAD {
+                seal(block);
+                self.spool.append(bucket, block)?;
+            }
+        }
+        Ok(())
     }
 }
 

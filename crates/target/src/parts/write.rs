@@ -2,17 +2,19 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
 use super::encode::Encoder;
-use super::manifest::sync_folder;
-use super::sort::sorted;
+use super::lines::{LineFrame, plain};
+use super::sort::FileSorter;
 use super::spool::{BUCKETS, Spool};
-use super::{Compression, Part, damaged, failed};
-use crate::{Result, TargetError, private};
+use super::uploaded::UploadedParts;
+use super::{Compression, ExportPlace, ItemLines, Part, damaged, failed};
+use crate::private::sync_folder;
+use crate::{Result, TargetError};
 
 /// Bytes of items, as DynamoDB counts them, that a part has at most on average: about 100 MB of DynamoDB JSON.
 const PART_BYTES: u64 = 64 << 20;
@@ -20,8 +22,8 @@ const PART_BYTES: u64 = 64 << 20;
 const PART_ITEMS: u64 = 1 << 20;
 /// Parts are at most 2 to this power: 32,768, below the 50,000 objects that one import takes.
 const MOST_BITS: u32 = 15;
-/// What stands around an item on its line.
-pub(super) const FRAME: (&[u8], &[u8]) = (b"{\"Item\":", b"}\n");
+/// Bytes of lines that are gathered before they are encoded: each call of a compressor costs as much as an item.
+const BLOCK: usize = 256 << 10;
 
 /// Into how many parts items are cut: by the first bits of their hashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +44,12 @@ impl PartsPlan {
         Self {
             bits: bits.min(MOST_BITS),
         }
+    }
+
+    /// Parts at most: those without an item are left out.
+    #[must_use]
+    pub fn parts(self) -> u64 {
+        1 << self.bits
     }
 
     /// Leading bits of a hash that choose its part.
@@ -66,15 +74,62 @@ impl PartsPlan {
             .collect()
     }
 
-    /// The name of a part.
-    pub(super) fn name(part: usize, compression: Compression) -> String {
-        format!("data/part-{part:05}.json{}", compression.ending())
+    /// The first part of a group; the only one, unless parts are more than the files of the spool.
+    fn first_part(self, group: &std::ops::Range<usize>) -> usize {
+        let index = group.start / group.len().max(1);
+        index << self.bits.saturating_sub(u8::BITS)
+    }
+
+    /// The name of a part. `number`: what tells it from the others.
+    pub(super) fn name(number: &str, lines: &ItemLines, compression: Compression) -> String {
+        format!(
+            "data/part-{number}{}{}",
+            lines.ending(),
+            compression.ending()
+        )
+    }
+}
+
+/// How parts are written.
+#[derive(Debug, Clone)]
+pub struct PartsJob {
+    /// Where they go.
+    pub place: ExportPlace,
+    /// Into how many the items are cut.
+    pub plan: PartsPlan,
+    /// How items are written.
+    pub lines: ItemLines,
+    /// How parts are compressed.
+    pub compression: Compression,
+    /// How many items the load has written.
+    pub items: u64,
+    /// Whose parts these are.
+    pub of: PartsOf,
+}
+
+/// Whose parts are written.
+#[derive(Debug, Clone)]
+pub enum PartsOf {
+    /// Those of an export; what else is in its place is deleted. The file that keeps which are in a bucket already.
+    Export(PathBuf),
+    /// Those of one chunk of an export, beside those of others. How their names begin: two attempts at a chunk write the same
+    /// objects.
+    Chunk(String),
+}
+
+impl PartsJob {
+    fn name(&self, part: usize) -> String {
+        let number = match &self.of {
+            PartsOf::Export(_) => format!("{part:05}"),
+            PartsOf::Chunk(name) => format!("{name}-{part:05}"),
+        };
+        PartsPlan::name(&number, &self.lines, self.compression)
     }
 }
 
 impl Spool {
-    /// Sorts what it holds and writes the parts into `folder`. `items`: how many the load has written. Blocks.
-    /// `stop`: the caller's way to end it. `done` counts the items that are in parts. `None` where it was stopped.
+    /// Sorts what it holds and writes the parts. Blocks. `stop`: the caller's way to end it. `done` counts the items that are in
+    /// parts. `None` where it was stopped. Parts that are in a bucket already are not made again.
     ///
     /// # Errors
     ///
@@ -82,29 +137,72 @@ impl Spool {
     /// written.
     pub fn write_parts(
         &self,
-        folder: &Path,
-        plan: PartsPlan,
-        compression: Compression,
-        items: u64,
+        job: &PartsJob,
         stop: &AtomicBool,
         done: &AtomicU64,
     ) -> Result<Option<Vec<Part>>> {
-        let data = folder.join("data");
-        let cleared = match fs::remove_dir_all(&data) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-            _ => fs::create_dir_all(&data),
+        let Some(parts) = self.sorted_parts(job, stop, done)? else {
+            return Ok(None);
         };
-        cleared.map_err(|error| failed(&data, "make the folder", error))?;
-        let groups = plan.groups();
+        let written: u64 = parts.iter().map(|part| part.items).sum();
+        // Rows of a chunk that make the same item share its key, which whoever ends the export finds.
+        let lost = match job.of {
+            PartsOf::Export(_) => written != job.items,
+            PartsOf::Chunk(_) => written > job.items || (written == 0 && job.items > 0),
+        };
+        if lost {
+            let what = format!(
+                "holds {written} items, and the load has written {}",
+                job.items
+            );
+            return Err(damaged(self.folder(), &what).with_help(
+                "files were lost or changed since they were written, such as in a power cut: start over with --fresh",
+            ));
+        }
+        if let ExportPlace::Folder(folder) = &job.place {
+            let part = folder.join("data/part");
+            sync_folder(&part).map_err(|error| failed(&part, "write", error))?;
+        }
+        Ok(Some(parts))
+    }
+
+    /// The same, however many items there are.
+    pub(super) fn sorted_parts(
+        &self,
+        job: &PartsJob,
+        stop: &AtomicBool,
+        done: &AtomicU64,
+    ) -> Result<Option<Vec<Part>>> {
+        let uploaded = match (&job.of, &job.place) {
+            (PartsOf::Export(uploaded), ExportPlace::Bucket(_)) => {
+                Some(UploadedParts::open(uploaded, &job.place.objects()?)?)
+            }
+            _ => None,
+        };
+        let known = |name: &str| uploaded.as_ref().and_then(|parts| parts.get(name));
+        if matches!(job.of, PartsOf::Export(_)) {
+            job.place.clear(&|name| known(name).is_some())?;
+        }
+        let groups = job.plan.groups();
         let work = |group: std::ops::Range<usize>| -> Result<Vec<Part>> {
-            let mut parts = PartWriter::new(folder, plan, compression, done);
+            let mut parts = PartWriter::new(job, uploaded.as_ref(), done);
+            let first = known(&job.name(job.plan.first_part(&group)));
+            if let Some(part) = first.filter(|_| job.plan.bits <= u8::BITS) {
+                done.fetch_add(part.items, Ordering::Relaxed);
+                return Ok(vec![part.clone()]);
+            }
+            let mut sorter = FileSorter::default();
             for bucket in group {
-                if stop.load(Ordering::Relaxed) {
-                    break;
-                }
-                sorted(&self.path(bucket), u8::BITS, &mut |hash, json| {
+                sorter.sorted(&self.path(bucket), u8::BITS, &mut |hash, json| {
+                    if stop.load(Ordering::Relaxed) {
+                        return Ok(());
+                    }
                     parts.put(hash, json)
                 })?;
+                // A part that is not whole is dropped: it never appears.
+                if stop.load(Ordering::Relaxed) {
+                    return Ok(Vec::new());
+                }
             }
             parts.finish()
         };
@@ -112,16 +210,7 @@ impl Spool {
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let parts: Vec<Part> = parts.into_iter().flatten().collect();
-        let written: u64 = parts.iter().map(|part| part.items).sum();
-        if written != items {
-            let what = format!("holds {written} items, and the load has written {items}");
-            return Err(damaged(self.folder(), &what).with_help(
-                "files were lost or changed since they were written, such as in a power cut: start over with --fresh",
-            ));
-        }
-        sync_folder(&data.join("part")).map_err(|error| failed(&data, "write", error))?;
-        Ok(Some(parts))
+        Ok(Some(parts.into_iter().flatten().collect()))
     }
 
     /// Deletes the spool.
@@ -134,7 +223,8 @@ impl Spool {
     }
 }
 
-/// Does something for each group, on as many threads as there are processors; the results in the order of the groups.
+/// Does something for each group, on one thread more than there are processors, so that none is idle while a part
+/// waits for the disk; the results in the order of the groups.
 pub(super) fn side_by_side<T: Send>(
     groups: &[std::ops::Range<usize>],
     work: &(dyn Fn(std::ops::Range<usize>) -> Result<T> + Sync),
@@ -142,9 +232,9 @@ pub(super) fn side_by_side<T: Send>(
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<(usize, T)>> = Mutex::default();
     let failure: Mutex<Option<TargetError>> = Mutex::default();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
-        for _ in 0..threads.min(groups.len()) {
+        for _ in 0..(processors + 1).min(groups.len()) {
             scope.spawn(|| {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
@@ -169,79 +259,128 @@ pub(super) fn side_by_side<T: Send>(
 
 /// Writes items, which come in the order of their hashes, into their parts.
 struct PartWriter<'w> {
-    folder: &'w Path,
-    plan: PartsPlan,
-    compression: Compression,
+    job: &'w PartsJob,
+    uploaded: Option<&'w UploadedParts>,
+    /// What stands around an item; `None` where items are written as plain JSON.
+    frame: Option<LineFrame>,
+    /// Lines that are not encoded yet.
+    lines: Vec<u8>,
     done: &'w AtomicU64,
     open: Option<OpenPart>,
+    /// The part, of those that are in the bucket already, whose items are passed over.
+    passed: Option<usize>,
     parts: Vec<Part>,
 }
 
 struct OpenPart {
     number: usize,
+    name: String,
     path: PathBuf,
     encoder: Encoder,
     items: u64,
+    /// Of these, those that are counted as done.
+    counted: u64,
     bytes: u64,
 }
 
+impl OpenPart {
+    /// Encodes lines, of which none are left, and counts their items as done.
+    fn encode(&mut self, lines: &mut Vec<u8>, done: &AtomicU64) -> Result<()> {
+        let encoded = self.encoder.write_all(lines);
+        lines.clear();
+        done.fetch_add(self.items - self.counted, Ordering::Relaxed);
+        self.counted = self.items;
+        encoded.map_err(|error| failed(&self.path, "write", error))
+    }
+}
+
 impl<'w> PartWriter<'w> {
-    fn new(
-        folder: &'w Path,
-        plan: PartsPlan,
-        compression: Compression,
-        done: &'w AtomicU64,
-    ) -> Self {
+    fn new(job: &'w PartsJob, uploaded: Option<&'w UploadedParts>, done: &'w AtomicU64) -> Self {
         Self {
-            folder,
-            plan,
-            compression,
+            job,
+            uploaded,
+            frame: job.lines.frame(),
+            lines: Vec::with_capacity(2 * BLOCK),
             done,
             open: None,
+            passed: None,
             parts: Vec::new(),
         }
     }
 
     fn put(&mut self, hash: u128, json: &[u8]) -> Result<()> {
-        let number = self.plan.part(hash);
+        let number = self.job.plan.part(hash);
+        if self.passed == Some(number) {
+            return Ok(());
+        }
         if self.open.as_ref().is_none_or(|open| open.number != number) {
             self.close()?;
-            let path = self.folder.join(PartsPlan::name(number, self.compression));
-            let file = private::options().write(true).create_new(true).open(&path);
-            let encoder = file.and_then(|file| Encoder::new(file, self.compression));
-            self.open = Some(OpenPart {
-                number,
-                encoder: encoder.map_err(|error| failed(&path, "write", error))?,
-                path,
-                items: 0,
-                bytes: 0,
-            });
+            self.open(number)?;
         }
         let Some(open) = &mut self.open else {
             return Ok(());
         };
-        for piece in [FRAME.0, json, FRAME.1] {
-            (open.encoder.write_all(piece)).map_err(|error| failed(&open.path, "write", error))?;
-            open.bytes += u64::try_from(piece.len()).unwrap_or_default();
+        let before = self.lines.len();
+        match &self.frame {
+            Some(frame) => {
+                for piece in [&frame.before[..], json, &frame.after] {
+                    self.lines.extend_from_slice(piece);
+                }
+            }
+            None => plain(json, &mut self.lines).ok_or_else(|| {
+                damaged(&open.path, "cannot be made: an item is not DynamoDB JSON")
+            })?,
         }
+        open.bytes += u64::try_from(self.lines.len() - before).unwrap_or_default();
         open.items += 1;
-        self.done.fetch_add(1, Ordering::Relaxed);
+        if self.lines.len() >= BLOCK {
+            open.encode(&mut self.lines, self.done)?;
+        }
+        Ok(())
+    }
+
+    /// Begins a part, or passes over it.
+    fn open(&mut self, number: usize) -> Result<()> {
+        let name = self.job.name(number);
+        if let Some(part) = self.uploaded.and_then(|uploaded| uploaded.get(&name)) {
+            self.done.fetch_add(part.items, Ordering::Relaxed);
+            self.parts.push(part.clone());
+            self.passed = Some(number);
+            return Ok(());
+        }
+        let path = self.job.place.named(&name);
+        let file = self.job.place.create(&name);
+        let encoder = file.and_then(|file| Encoder::new(file, self.job.compression));
+        self.open = Some(OpenPart {
+            number,
+            encoder: encoder.map_err(|error| failed(&path, "write", error))?,
+            name,
+            path,
+            items: 0,
+            counted: 0,
+            bytes: 0,
+        });
         Ok(())
     }
 
     fn close(&mut self) -> Result<()> {
-        let Some(open) = self.open.take() else {
+        let Some(mut open) = self.open.take() else {
             return Ok(());
         };
+        open.encode(&mut self.lines, self.done)?;
         let finished = open.encoder.finish();
-        let (bytes, sha256) = finished.map_err(|error| failed(&open.path, "write", error))?;
-        self.parts.push(Part {
-            file: PartsPlan::name(open.number, self.compression),
+        let (bytes, sha256, etag) = finished.map_err(|error| failed(&open.path, "write", error))?;
+        let part = Part {
+            file: open.name,
             items: open.items,
             uncompressed_bytes: open.bytes,
             bytes,
             sha256,
-        });
+        };
+        if let (Some(uploaded), Some(etag)) = (self.uploaded, etag) {
+            uploaded.add(&part, &etag)?;
+        }
+        self.parts.push(part);
         Ok(())
     }
 

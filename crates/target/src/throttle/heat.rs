@@ -1,10 +1,9 @@
-//! Hot partitions: those that refuse while others take.
+//! Hot partitions: those that refuse writes while others accept them.
 //!
-//! A batch that is taken in part carries no reason. Whether the table or one partition refused is
-//! inferred: a table, and noise, refuse items of all partitions alike. A partition is hot where so
-//! much of it is refused that chance would not do it once in a million, if it were refused as the
-//! others are. Only partitions of which something was refused are remembered, and what is
-//! remembered fades.
+//! DynamoDB gives no reason for unprocessed items. Whether the table or one partition refused them is inferred: a table, and
+//! noise, refuse items of all partitions alike. A partition is hot if its share of refused writes would come about by chance
+//! less than once in a million times, were it refused like the others. Only partitions that have refused something are
+//! remembered, at most `MAX_SUSPECTS` of them, and not for long.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,38 +11,42 @@ use std::time::Duration;
 use super::pace::RateControl;
 use super::{Admission, at};
 
-/// The logarithm of a million: what is less likely is no chance.
-const NO_CHANCE: f64 = 14.0;
-/// Partitions that are remembered.
-const REMEMBERED: usize = 256;
-/// Seconds without a sign of its limit after which a partition is not hot any more; and without an
-/// answer, after which a suspicion is forgotten.
-const COOL: f64 = 5.0;
-/// Answers after which a suspicion that has come to nothing begins anew.
-const ANSWERS: f64 = 48.0;
+/// The natural logarithm of a million, rounded up: a result less likely than once in a million is not taken for chance.
+const EVIDENCE: f64 = 14.0;
+/// The most partitions that are under suspicion at one time.
+const MAX_SUSPECTS: usize = 256;
+/// Seconds without a sign of its limit after which a partition is no longer hot; seconds without an answer after which a
+/// suspicion is dropped.
+const COOL_SECONDS: f64 = 5.0;
+/// Answers after which a suspicion that was not confirmed is dropped.
+const MAX_ANSWERS: f64 = 48.0;
 
-/// Which partitions are hot.
+/// The hot partitions, and those under suspicion. A partition is named by a hash of its key.
 #[derive(Debug, Default)]
 pub struct HotPartitions {
     suspects: HashMap<u64, SuspectedPartition>,
     hot: HashMap<u64, RateControl>,
-    /// Of all partitions that are not hot, since the begin.
+    /// The answers of all partitions that are not hot, since the start.
     all: AnswerTally,
+    /// When old entries were last removed, in seconds.
     swept: f64,
 }
 
-/// What became of a partition in each answer that it was in, from its first refusal on.
+/// A partition under suspicion: its answers since its first refusal.
 #[derive(Debug)]
 struct SuspectedPartition {
     own: AnswerTally,
+    /// Units that were accepted.
     accepted: f64,
-    /// Of all when it began: compared is what happened in the same time.
+    /// The answers of all partitions at the first refusal: those since then are what it is compared with.
     before: AnswerTally,
+    /// When the suspicion began, in seconds.
     since: f64,
+    /// When the last answer came, in seconds.
     last: f64,
 }
 
-/// Answers, and how many of them were refused, each counted by its share.
+/// A number of answers, and the sum of their refused shares: an answer that refuses half of its units adds 0.5.
 #[derive(Debug, Default, Clone, Copy)]
 struct AnswerTally {
     answers: f64,
@@ -51,7 +54,7 @@ struct AnswerTally {
 }
 
 impl AnswerTally {
-    fn enter(&mut self, accepted: f64, refused: f64) {
+    fn add(&mut self, accepted: f64, refused: f64) {
         self.answers += 1.0;
         if refused > 0.0 {
             self.refused += refused / (accepted + refused);
@@ -60,9 +63,9 @@ impl AnswerTally {
 }
 
 impl HotPartitions {
-    /// Judges an answer: pairs of a partition and units. Every answer is to be told while
-    /// [`HotPartitions::is_watching`], and at any time those that refuse something. Gives the units that
-    /// were refused by no hot partition.
+    /// Takes an answer into account: `accepted` and `refused` are pairs of a partition and units. The caller reports every
+    /// answer while [`HotPartitions::is_watching`], and otherwise each one that refuses something. Returns the units that
+    /// partitions which are not hot have refused.
     pub fn judge(
         &mut self,
         now: Duration,
@@ -71,17 +74,19 @@ impl HotPartitions {
         refused: &[(u64, f64)],
     ) -> f64 {
         let (now, latency) = (now.as_secs_f64(), latency.as_secs_f64());
-        self.sweep(now);
-        // A batch has 25 items at most, so that to look for each is quick.
+        self.remove_old(now);
+        // A batch has at most 25 items, so a linear search is quick.
         let mut partitions: Vec<(u64, f64, f64)> = Vec::new();
         let pairs = accepted.iter().map(|(of, units)| (*of, *units, 0.0));
-        for (of, took, left) in pairs.chain(refused.iter().map(|(of, units)| (*of, 0.0, *units))) {
+        for (of, accepted_units, refused_units) in
+            pairs.chain(refused.iter().map(|(of, units)| (*of, 0.0, *units)))
+        {
             match partitions.iter_mut().find(|(other, ..)| *other == of) {
                 Some((_, accepted, refused)) => {
-                    *accepted += took;
-                    *refused += left;
+                    *accepted += accepted_units;
+                    *refused += refused_units;
                 }
-                None => partitions.push((of, took, left)),
+                None => partitions.push((of, accepted_units, refused_units)),
             }
         }
         let mut others = 0.0;
@@ -91,14 +96,14 @@ impl HotPartitions {
                 continue;
             }
             others += refused;
-            self.all.enter(accepted, refused);
+            self.all.add(accepted, refused);
             if let Some(suspect) = self.suspects.get_mut(&partition) {
-                suspect.own.enter(accepted, refused);
+                suspect.own.add(accepted, refused);
                 suspect.accepted += accepted;
                 suspect.last = now;
-                self.suspect(now, partition);
+                self.decide(now, partition);
             } else if refused > 0.0 {
-                // The first refusal only begins the count: without one nobody would look.
+                // The first refusal begins the count and is not part of it: a partition without one is not counted at all.
                 self.make_room();
                 let suspect = SuspectedPartition {
                     own: AnswerTally::default(),
@@ -113,35 +118,33 @@ impl HotPartitions {
         others
     }
 
-    /// Forgets the least suspect where there are too many.
+    /// Drops the suspect with the fewest refusals if there are too many.
     fn make_room(&mut self) {
-        if self.suspects.len() < REMEMBERED {
+        if self.suspects.len() < MAX_SUSPECTS {
             return;
         }
         let refused = |suspect: &SuspectedPartition| suspect.own.refused;
-        let least = self.suspects.iter();
-        let least = least.min_by(|(_, one), (_, other)| refused(one).total_cmp(&refused(other)));
-        if let Some(least) = least.map(|(partition, _)| *partition) {
-            self.suspects.remove(&least);
+        let suspects = self.suspects.iter();
+        let least = suspects.min_by(|(_, one), (_, other)| refused(one).total_cmp(&refused(other)));
+        if let Some(partition) = least.map(|(partition, _)| *partition) {
+            self.suspects.remove(&partition);
         }
     }
 
-    /// Makes a suspect hot where that is no chance.
-    fn suspect(&mut self, now: f64, partition: u64) {
+    /// Makes a suspect hot if the evidence is enough.
+    fn decide(&mut self, now: f64, partition: u64) {
         let Some(suspect) = self.suspects.get(&partition) else {
             return;
         };
         let AnswerTally { answers, refused } = suspect.own;
         let others = |all: f64, before: f64, own: f64| (all - before - own).max(0.0);
-        let usual = (
-            others(self.all.refused, suspect.before.refused, refused),
-            others(self.all.answers, suspect.before.answers, answers),
-        );
-        // As likely as one more of each would make it: few answers say little.
-        let usual = (usual.0 + 1.0) / (usual.1 + 2.0);
+        let others_refused = others(self.all.refused, suspect.before.refused, refused);
+        let others_answers = others(self.all.answers, suspect.before.answers, answers);
+        // Laplace's rule, one more of each outcome: a few answers of others say little about the usual share.
+        let usual_share = (others_refused + 1.0) / (others_answers + 2.0);
         let share = refused / answers;
-        if share <= usual || answers * surprise(share, usual) < NO_CHANCE {
-            if answers > ANSWERS {
+        if share <= usual_share || answers * surprise(share, usual_share) < EVIDENCE {
+            if answers > MAX_ANSWERS {
                 self.suspects.remove(&partition);
             }
             return;
@@ -152,42 +155,44 @@ impl HotPartitions {
             .insert(partition, RateControl::new(now, Some(rate)));
     }
 
-    fn sweep(&mut self, now: f64) {
+    /// Removes suspects and hot partitions that have been quiet for [`COOL_SECONDS`], at most twice a second.
+    fn remove_old(&mut self, now: f64) {
         if now - self.swept < 0.5 {
             return;
         }
         self.swept = now;
-        self.suspects.retain(|_, suspect| now - suspect.last < COOL);
-        self.hot.retain(|_, pace| pace.calm(now) < COOL);
+        self.suspects
+            .retain(|_, suspect| now - suspect.last < COOL_SECONDS);
+        self.hot.retain(|_, pace| pace.calm(now) < COOL_SECONDS);
     }
 
-    /// Whether a partition is to be paced on its own.
+    /// Whether a partition is hot: its writes are admitted by [`HotPartitions::admit`] too.
     #[must_use]
     pub fn is_hot(&self, partition: u64) -> bool {
         self.hot.contains_key(&partition)
     }
 
-    /// Whether any is.
+    /// Whether any partition is hot.
     #[must_use]
     pub fn any_hot(&self) -> bool {
         !self.hot.is_empty()
     }
 
-    /// The most units that a batch of one partition should hold as things stand.
+    /// The most units that a batch for a partition should hold now; infinite for one that is not hot.
     #[must_use]
     pub fn batch_units(&self, partition: u64) -> f64 {
         let pace = self.hot.get(&partition);
         pace.map_or(f64::INFINITY, RateControl::batch_units)
     }
 
-    /// Whether answers that refuse nothing are to be told too.
+    /// Whether answers that refuse nothing must be reported too.
     #[must_use]
     pub fn is_watching(&self) -> bool {
         !self.hot.is_empty() || !self.suspects.is_empty()
     }
 
-    /// Asks to send units to a hot partition; the gate is to be asked after that. What is let in
-    /// here and never sent only makes the partition slower for a moment.
+    /// Asks to send units to a partition. If it may, the table's gate is asked next; units that are admitted here and not sent
+    /// only slow the partition down for a moment.
     pub fn admit(&mut self, now: Duration, partition: u64, units: f64) -> Admission {
         let Some(pace) = self.hot.get_mut(&partition) else {
             return Admission::Go;
@@ -201,8 +206,8 @@ impl HotPartitions {
     }
 }
 
-/// How much one answer says against a share where this one was seen: the relative entropy. By
-/// Chernoff's bound, so many answers show it by chance once in e to the power of their sum at most.
+/// The relative entropy of two shares, in nats: how much one answer says against `usual` when `seen` was observed. By
+/// Chernoff's bound, n answers show `seen` by chance at most once in e^(n × surprise) times.
 fn surprise(seen: f64, usual: f64) -> f64 {
     let term = |one: f64, other: f64| {
         if one > 0.0 {

@@ -75,7 +75,7 @@ pub struct RequestOutcome {
 pub enum Bottleneck {
     /// Nothing that is counted here.
     Nothing,
-    /// The ceiling.
+    /// The limit that the user or the table's provisioned capacity sets.
     Ceiling,
     /// What the table takes.
     Table,

@@ -153,7 +153,7 @@ impl RateControl {
     fn chance(&self) -> f64 {
         let noise = self.noise.share();
         let (now, then) = (self.recent.deviation(noise), self.noise.deviation(noise));
-        noise + DEVIATIONS * now.hypot(then)
+        noise + DEVIATIONS * root_of_squares(now, then)
     }
 
     /// Begins a test. `rate`: that before the first cut.
@@ -198,7 +198,7 @@ impl RateControl {
         let mut both = *before;
         both.add(&self.recent);
         let share = both.share();
-        let deviation = before.deviation(share).hypot(self.recent.deviation(share));
+        let deviation = root_of_squares(before.deviation(share), self.recent.deviation(share));
         (before.share() - self.recent.share()).abs() > deviation
     }
 
@@ -229,4 +229,9 @@ impl RateControl {
         self.set(now, self.rate * (self.growth * gone).exp());
         self.growth = (self.growth * (gone / DOUBLING).exp2()).min(FAST);
     }
+}
+
+/// How far two deviations that do not hang together add up. Not `f64::hypot`, which would have the program need glibc 2.35.
+fn root_of_squares(one: f64, other: f64) -> f64 {
+    one.mul_add(one, other * other).sqrt()
 }

@@ -112,7 +112,7 @@ fn what_the_mapping_provisions_is_a_way_of_its_own() {
     near(route.seconds, 7_200.0);
     near(route.usd, 0.65);
     let all = routes(&demand(&[need("t", 1.0, 1.0)]), &prices());
-    assert_eq!(all.len(), 4);
+    assert_eq!(all.len(), 5);
 }
 
 #[test]

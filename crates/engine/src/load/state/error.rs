@@ -46,7 +46,7 @@ pub enum StateError {
         path: PathBuf,
     },
     /// It cannot be read or written.
-    #[error("cannot keep the state {}", path.display())]
+    #[error("cannot read or write the state {}", path.display())]
     Unwritable {
         /// What cannot be read or written.
         path: PathBuf,
@@ -57,9 +57,9 @@ pub enum StateError {
     /// A chunk is reported done that the plan does not have. A fault of the caller.
     #[error("the state's plan has no chunk {chunk} in pass {pass}")]
     Unplanned {
-        /// The pass.
+        /// The number of the pass.
         pass: usize,
-        /// The chunk.
+        /// The number of the chunk in its pass.
         chunk: usize,
     },
 }

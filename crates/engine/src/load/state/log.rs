@@ -1,10 +1,9 @@
-//! The file: a line for each thing that was said of a run, under a seal that runs from line to line.
+//! The state file: a log with one entry on each line, and a chain of seals by which damage is found.
 //!
-//! The first line names the format. Every other one is an entry as JSON behind its seal: a hash of the
-//! entry and of the seal before it. An entry is on disk before it counts. A process that is killed, a disk
-//! that is full or a power cut leaves a last line that is not whole: it never counted, and the next entry
-//! takes its place. Every other line that does not have its seal is damage. A file that lost its last
-//! lines is an earlier state, which is true as well.
+//! The first line names the format. Every other line is a seal and an entry as JSON. The seal is a hash of the entry and of
+//! the seal of the line before. An entry counts only when it is on disk. A killed process, a full disk or a power cut leaves
+//! an incomplete last line: it never counted, and the next entry overwrites it. Any other line whose seal does not match is
+//! damage. A file without its last lines is an earlier state of the run, from which it can go on too.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -26,34 +25,37 @@ pub(super) const FORMAT: u32 = 3;
 /// How the file begins, in every version of the format.
 pub(super) const BEGINNING: &str = "dynafold state ";
 
-/// What is said of a run at one time.
+/// One entry of the log: a step of a run.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LogEntry {
-    /// The first: whose the state is, what earlier full runs selected, and which attempt stands for those of
-    /// a run whose items are taken over.
+    /// The first entry: the run that the state is for, what earlier complete runs selected, and the attempt of another run
+    /// whose items this one takes over.
     Begun {
         identity: RunIdentity,
         selections: Vec<PruneSelection>,
         taken_over: Option<RunAttempt>,
     },
-    /// In the place of an earlier plan and of all that was done of it.
+    /// A new plan. It replaces an earlier plan and its finished chunks.
     Planned(ChunkPlan),
+    /// Another attempt at the run has begun.
     AttemptBegun(RunAttempt),
-    /// Chunks are done, and so far the files beside the table count with them.
+    /// Chunks are done. `extents`: how much of each file beside the table belongs to the finished chunks.
     Done {
         chunks: Vec<(ChunkId, ChunkBooks)>,
         #[serde(rename = "annexes")]
         extents: Vec<(String, CommittedExtent)>,
     },
+    /// The attempts so far no longer count.
     AttemptsForgotten,
+    /// The files beside the table no longer count.
     #[serde(rename = "annexes_forgotten")]
     ExtentsForgotten,
-    /// The run is complete; what it selected, where that was everything.
+    /// The run is complete. What it selected, if it loaded everything.
     Complete(Option<PruneSelection>),
 }
 
-/// What all entries together say.
+/// The state of the run after all entries.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LogContents {
     pub(super) identity: RunIdentity,
@@ -66,7 +68,7 @@ pub(super) struct LogContents {
 }
 
 impl LogContents {
-    fn take(&mut self, entry: LogEntry) {
+    fn apply(&mut self, entry: LogEntry) {
         match entry {
             LogEntry::Begun {
                 identity,
@@ -99,25 +101,26 @@ impl LogContents {
     }
 }
 
+/// The open log of a run.
 #[derive(Debug)]
 pub(super) struct StateLog {
     file: File,
     path: PathBuf,
-    /// Bytes that count.
+    /// Bytes of the complete lines; what follows is overwritten.
     length: u64,
-    /// The last line's seal.
+    /// The seal of the last complete line.
     seal: u128,
     pub(super) contents: LogContents,
 }
 
-/// Why a file is not read.
+/// Why a state file cannot be used.
 #[derive(Debug)]
 pub(super) enum UnreadableLog {
-    /// It is not what was written.
+    /// It does not hold what was written. How that shows.
     Damaged(String),
-    /// Another version's.
+    /// It has another format, of another version of the program.
     Format(u32),
-    /// The system is in the way; the file may be whole.
+    /// The operating system refuses to read it; the file may be undamaged.
     Failed(io::Error),
 }
 
@@ -128,12 +131,21 @@ impl From<io::Error> for UnreadableLog {
 }
 
 impl StateLog {
-    /// Makes a file with its first entry, on disk when this returns, that is to be moved to `path`.
-    pub(super) fn create(new: &Path, path: &Path, begun: LogEntry) -> Result<Self, StateError> {
+    /// Creates a log with its first entry in the file `temporary`, which the caller then moves to `path`. The entry is on disk
+    /// when this returns.
+    pub(super) fn create(
+        temporary: &Path,
+        path: &Path,
+        begun: LogEntry,
+    ) -> Result<Self, StateError> {
         let failed = |cause| StateError::io(path, cause);
         let mut options = private::options();
-        let file = options.write(true).create(true).truncate(true).open(new);
-        let (head, seal) = head(FORMAT);
+        let file = options
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(temporary);
+        let (head, seal) = first_line(FORMAT);
         let mut log = Self {
             file: file.map_err(failed)?,
             path: path.to_owned(),
@@ -142,16 +154,16 @@ impl StateLog {
             contents: LogContents::default(),
         };
         log.file.write_all(head.as_bytes()).map_err(failed)?;
-        log.enter(begun)?;
+        log.append(begun)?;
         Ok(log)
     }
 
-    /// Opens a file and proves that it is what was written.
+    /// Opens a log and checks every line.
     pub(super) fn open(path: &Path) -> Result<Self, UnreadableLog> {
         Self::read(OpenOptions::new().read(true).write(true).open(path)?, path)
     }
 
-    /// What a file says that another process may be writing to.
+    /// Reads a log that another process may be writing to.
     pub(super) fn peek(path: &Path) -> Result<LogContents, UnreadableLog> {
         Ok(Self::read(File::open(path)?, path)?.contents)
     }
@@ -159,15 +171,18 @@ impl StateLog {
     fn read(mut file: File, path: &Path) -> Result<Self, UnreadableLog> {
         let mut text = Vec::new();
         file.read_to_end(&mut text)?;
-        let mut lines = text.split_inclusive(|byte| *byte == b'\n').enumerate();
+        let mut lines = text
+            .split_inclusive(|byte| *byte == b'\n')
+            .enumerate()
+            .peekable();
         let first = lines.next().map_or(&[][..], |(_, first)| first);
-        let format = format(first).ok_or_else(|| {
+        let format = format_of(first).ok_or_else(|| {
             UnreadableLog::Damaged("it does not begin like a state file".to_owned())
         })?;
-        let (head, seal) = head(format);
         if format != FORMAT {
             return Err(UnreadableLog::Format(format));
         }
+        let (head, seal) = first_line(format);
         let mut log = Self {
             file,
             path: path.to_owned(),
@@ -175,17 +190,16 @@ impl StateLog {
             seal,
             contents: LogContents::default(),
         };
-        let mut lines = lines.peekable();
         while let Some((number, line)) = lines.next() {
-            let Some((entry, seal)) = opened(line, log.seal) else {
-                // The state took its place when the first entry was whole.
+            let Some((entry, seal)) = unsealed(line, log.seal) else {
+                // The second line was complete before the file got its name, so it cannot be an incomplete one.
                 if number > 1 && lines.peek().is_none() {
                     break;
                 }
                 let what = format!("line {} is not what was written", number + 1);
                 return Err(UnreadableLog::Damaged(what));
             };
-            log.contents.take(entry);
+            log.contents.apply(entry);
             log.length += count(line.len());
             log.seal = seal;
         }
@@ -197,8 +211,8 @@ impl StateLog {
         Ok(log)
     }
 
-    /// Says something more of the run: on disk when this returns, or not said.
-    pub(super) fn enter(&mut self, entry: LogEntry) -> Result<(), StateError> {
+    /// Appends an entry. It is on disk when this returns; after an error it is not part of the log.
+    pub(super) fn append(&mut self, entry: LogEntry) -> Result<(), StateError> {
         let (line, seal) =
             sealed(&entry, self.seal).map_err(|cause| StateError::io(&self.path, cause.into()))?;
         let mut write = || {
@@ -207,50 +221,51 @@ impl StateLog {
             self.file.sync_data()
         };
         if let Err(cause) = write() {
-            // Where that fails too, what is left is a last line without its seal.
+            // If this fails too, an incomplete last line is left, which does not count.
             let _ = self.file.set_len(self.length);
             return Err(StateError::io(&self.path, cause));
         }
-        self.contents.take(entry);
+        self.contents.apply(entry);
         self.length += count(line.len());
         self.seal = seal;
         Ok(())
     }
 }
 
-/// The line that names a format, sealed as well: a version is told from damage.
-pub(super) fn head(format: u32) -> (String, u128) {
+/// The line that names a format, and its seal. It is sealed as well, so that another version is not taken for damage.
+pub(super) fn first_line(format: u32) -> (String, u128) {
     let name = format!("{BEGINNING}{format}");
     let seal = xxh3_128(name.as_bytes());
     (format!("{name} {}\n", hex(seal)), seal)
 }
 
-/// The format that a first line names.
-fn format(first: &[u8]) -> Option<u32> {
+/// The format that a first line names; `None` if it is not one, or its seal does not match.
+fn format_of(first: &[u8]) -> Option<u32> {
     let first = std::str::from_utf8(first).ok()?;
-    let (format, _) = first.strip_prefix(BEGINNING)?.split_once(' ')?;
-    let format = format.parse().ok()?;
-    (head(format).0 == first).then_some(format)
+    let (number, _) = first.strip_prefix(BEGINNING)?.split_once(' ')?;
+    let format = number.parse().ok()?;
+    (first_line(format).0 == first).then_some(format)
 }
 
+/// An entry as a line, and the line's seal. `before`: the seal of the line before.
 fn sealed(entry: &LogEntry, before: u128) -> serde_json::Result<(String, u128)> {
     let json = serde_json::to_string(entry)?;
-    let seal = seal(json.as_bytes(), before);
+    let seal = seal_of(json.as_bytes(), before);
     Ok((format!("{} {json}\n", hex(seal)), seal))
 }
 
-/// The entry of a line, and its seal; `None` where they do not belong together.
-fn opened(line: &[u8], before: u128) -> Option<(LogEntry, u128)> {
+/// The entry of a line, and its seal; `None` if the seal does not match.
+fn unsealed(line: &[u8], before: u128) -> Option<(LogEntry, u128)> {
     let line = line.strip_suffix(b"\n")?;
     let at = line.iter().position(|byte| *byte == b' ')?;
-    let (found, json) = line.split_at_checked(at)?;
-    let json = json.strip_prefix(b" ")?;
-    let seal = seal(json, before);
+    let (found, rest) = line.split_at_checked(at)?;
+    let json = rest.strip_prefix(b" ")?;
+    let seal = seal_of(json, before);
     let entry = serde_json::from_slice(json).ok()?;
     (hex(seal).as_bytes() == found).then_some((entry, seal))
 }
 
-fn seal(json: &[u8], before: u128) -> u128 {
+fn seal_of(json: &[u8], before: u128) -> u128 {
     let mut hasher = Xxh3::new();
     hasher.update(&before.to_le_bytes());
     hasher.update(json);

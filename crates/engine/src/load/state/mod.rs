@@ -22,10 +22,10 @@ pub use model::{
     ChangedFact, EarlierRun, IdentityFact, PruneSelection, ResumeMode, RunAttempt, RunIdentity,
     TableAtStart,
 };
-pub(super) use paths::{head, sync_folder, with};
+pub(super) use paths::{head, with};
 pub use resumable_file::CommittedExtent;
 pub(super) use resumable_file::{ResumableFile, ResumableFileError};
-pub use state_file::default_path;
+pub use state_file::{StateLock, default_path};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,6 @@ use std::path::{Path, PathBuf};
 use super::books::Books;
 use super::plan::{ChunkId, ChunkPlan};
 use log::{LogContents, LogEntry, StateLog, UnreadableLog};
-use state_file::StateLock;
 
 /// The facts of a run that say to which part of which table it writes.
 const PART: [&str; 5] = [
@@ -88,6 +87,17 @@ pub fn selection(path: &Path, place: &str) -> Option<String> {
         .ok()?
         .selection(place)
         .map(str::to_owned)
+}
+
+/// Locks a path at which a run keeps what it is at in a form of its own, as a state is locked: by a file beside it.
+///
+/// # Errors
+///
+/// [`StateError::Held`] at once when another process has it; [`StateError::Foreign`] and [`StateError::Unwritable`].
+pub fn hold(path: &Path) -> Result<StateLock, StateError> {
+    let path = state_file::prepare(path)?;
+    state_file::has_lock_file(&path)?;
+    StateLock::take(&path)
 }
 
 impl State {
@@ -163,7 +173,7 @@ impl State {
     ///
     /// [`StateError::Unwritable`]; the earlier plan stands then.
     pub(super) fn plan(&mut self, plan: ChunkPlan) -> Result<(), StateError> {
-        self.log.enter(LogEntry::Planned(plan))
+        self.log.append(LogEntry::Planned(plan))
     }
 
     /// Begins this process's work.
@@ -172,7 +182,7 @@ impl State {
     ///
     /// [`StateError::Unwritable`].
     pub fn begin_attempt(&mut self, attempt: RunAttempt) -> Result<(), StateError> {
-        self.log.enter(LogEntry::AttemptBegun(attempt))
+        self.log.append(LogEntry::AttemptBegun(attempt))
     }
 
     /// Reports that chunks are done, all of them or none: on disk when this returns. One that was
@@ -194,7 +204,7 @@ impl State {
             let (pass, chunk) = (id.pass, id.chunk);
             return Err(StateError::Unplanned { pass, chunk });
         }
-        self.log.enter(LogEntry::Done { chunks, extents })
+        self.log.append(LogEntry::Done { chunks, extents })
     }
 
     /// Takes nothing over from an earlier run: what it wrote to is gone.
@@ -203,7 +213,7 @@ impl State {
     ///
     /// [`StateError::Unwritable`].
     pub fn forget_attempts(&mut self) -> Result<(), StateError> {
-        self.log.enter(LogEntry::AttemptsForgotten)
+        self.log.append(LogEntry::AttemptsForgotten)
     }
 
     /// Forgets how far the files beside the table count: everything that is in them will be appended again.
@@ -212,7 +222,7 @@ impl State {
     ///
     /// [`StateError::Unwritable`].
     pub fn forget_extents(&mut self) -> Result<(), StateError> {
-        self.log.enter(LogEntry::ExtentsForgotten)
+        self.log.append(LogEntry::ExtentsForgotten)
     }
 
     /// Says that everything is done: the next run begins anew. `selection` is that of a full run, kept
@@ -222,7 +232,7 @@ impl State {
     ///
     /// [`StateError::Unwritable`].
     pub fn complete(&mut self, selection: Option<PruneSelection>) -> Result<(), StateError> {
-        self.log.enter(LogEntry::Complete(selection))
+        self.log.append(LogEntry::Complete(selection))
     }
 
     pub(super) fn planned(&self) -> &ChunkPlan {

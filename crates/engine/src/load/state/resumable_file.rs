@@ -7,12 +7,11 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use dynafold_target::private;
+use dynafold_target::private::{self, sync_folder};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::hex;
-use super::paths::sync_folder;
 
 /// How many of the last committed bytes are hashed, in bytes.
 const TAIL: u64 = 4096;

@@ -10,12 +10,12 @@ use std::thread::sleep;
 use std::time::Duration;
 use std::{fs, io};
 
-use dynafold_target::private;
+use dynafold_target::private::{self, if_there, sync_folder};
 use serde::{Deserialize, Serialize};
 
 use super::StateError;
 use super::log::{BEGINNING as STATE, LogEntry, StateLog};
-use super::paths::{head, sync_folder, with};
+use super::paths::{head, with};
 
 /// The folder for states beside the mapping.
 const FOLDER: &str = ".dynafold";
@@ -66,14 +66,14 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 /// included. Any other file is refused: a mistyped `--state` must not overwrite the mapping, or a SQLite source.
 pub(super) fn is_present(path: &Path) -> Result<bool, StateError> {
     let has_lock = has_lock_file(path)?;
-    match fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(StateError::io(path, error)),
-        Ok(found) if found.is_dir() => Err(StateError::io(path, ErrorKind::IsADirectory.into())),
-        Ok(found) if found.is_file() && has_lock => Ok(true),
-        Ok(found) if found.is_file() && found.len() == 0 => Ok(false),
-        Ok(found) if found.is_file() && begins_as_state(path)? => Ok(true),
-        Ok(_) => Err(StateError::Foreign {
+    let found = if_there(fs::metadata(path)).map_err(|error| StateError::io(path, error))?;
+    match found {
+        None => Ok(false),
+        Some(found) if found.is_dir() => Err(StateError::io(path, ErrorKind::IsADirectory.into())),
+        Some(found) if found.is_file() && has_lock => Ok(true),
+        Some(found) if found.is_file() && found.len() == 0 => Ok(false),
+        Some(found) if found.is_file() && begins_as_state(path)? => Ok(true),
+        Some(_) => Err(StateError::Foreign {
             path: path.to_owned(),
         }),
     }
@@ -132,7 +132,8 @@ const INTRODUCTION: Duration = Duration::from_millis(30);
 
 /// The lock; dropping it frees it.
 #[derive(Debug)]
-pub(super) struct StateLock {
+#[must_use]
+pub struct StateLock {
     file: File,
 }
 

@@ -30,7 +30,9 @@ pub(super) fn coerce(value: Value, data_type: &DataType) -> Value {
         (Value::Number(number), _) if data_type.family() == TypeFamily::Text => {
             Some(Value::Text(number.as_str().into()))
         }
-        (Value::Text(text), _) if data_type.family() == TypeFamily::Number && is_decimal(text) => {
+        (Value::Text(text), _)
+            if data_type.family() == TypeFamily::Number && Number::is_plain(text) =>
+        {
             Number::parse(text).ok().map(Value::Number)
         }
         (Value::Text(text), DataType::Json) => parse_document(text).ok(),
@@ -54,14 +56,6 @@ fn single(number: &Number) -> Option<Number> {
     let single: f32 = number.as_str().parse().ok()?;
     let is_one = f64::from(single).total_cmp(&double).is_eq();
     Number::from_f32(single).ok().filter(|_| is_one)
-}
-
-/// Whether a text is a number as databases print it: `007`, `+7` and `7e0` are other texts.
-fn is_decimal(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
-    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    is_digits(whole) && is_digits(fraction) && (whole == "0" || !whole.starts_with('0'))
 }
 
 /// Whether an attribute says what a value of a query says, where the two may be of another kind: a

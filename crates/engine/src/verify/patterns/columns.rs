@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use dynafold_mapping::model::{AccessPattern, AttributeNode, ItemType, Model, Pass, ValuePath};
 use dynafold_relational::catalog::{Column, DataType, Dbms};
-use dynafold_relational::scan::{Relation, ScanColumn};
-use dynafold_relational::value::Value;
+use dynafold_relational::scan::{Match, Relation, ScanColumn};
+use dynafold_relational::value::{Text, Value};
 use dynafold_sql::SelectedColumn;
 
 use super::coerce::coerce;
@@ -16,7 +16,7 @@ use super::shape::QueryShape;
 pub(super) struct QueryResult<'a> {
     shape: &'a QueryShape<'a>,
     /// The column that says of which item type a row is.
-    pub(super) told_by: Option<usize>,
+    pub(super) type_column: Option<usize>,
     /// Names that several of the item types have, in lower case, where no column tells the types apart.
     shared: HashSet<String>,
     /// The relations of the query that stand for one of the item types.
@@ -33,17 +33,14 @@ impl<'a> QueryResult<'a> {
                 text.is_some_and(|text| *text == *item.name)
             })
         };
-        let told_by = shape.columns.iter().position(names_all);
-        let told_by = told_by.filter(|_| types.len() > 1);
+        let type_column = shape.columns.iter().position(names_all);
+        let type_column = type_column.filter(|_| types.len() > 1);
         let mut shared = HashSet::new();
         let mut known = HashMap::new();
-        for (item, pass) in types.iter().filter(|_| told_by.is_none()) {
-            let columns = pass.scan.columns.iter().filter_map(|column| match column {
-                ScanColumn::Column {
-                    join: None, name, ..
-                } => Some(name.to_lowercase()),
-                _ => None,
-            });
+        for (item, pass) in types.iter().filter(|_| type_column.is_none()) {
+            let all = 0..pass.scan.columns.len();
+            let columns = all.filter_map(|at| pass.scan.own_column(at));
+            let columns = columns.map(str::to_lowercase);
             let attributes = item.attributes.iter().map(|(name, _)| name.to_lowercase());
             for name in columns.chain(attributes) {
                 // Of one relation the source itself tells which row is of which type.
@@ -55,7 +52,7 @@ impl<'a> QueryResult<'a> {
         let bases = types.iter().filter_map(|(_, pass)| base(shape, pass));
         Self {
             shape,
-            told_by,
+            type_column,
             shared,
             bases: bases.collect(),
         }
@@ -139,8 +136,16 @@ impl<'a> AttributeColumns<'a> {
             .or_else(|| self.named(column, true, &own))
     }
 
-    /// The column of this name that the query makes, or calls so.
-    fn called(&self, name: &str, any_case: bool) -> Option<usize> {
+    /// The column of this name that the query makes, or calls so, for one of `attributes`. A column that `answer` gives to
+    /// another attribute of the item type is that one's.
+    fn called(&self, name: &str, any_case: bool, attributes: &[&str]) -> Option<usize> {
+        let is_taken = |(attribute, column, _): (&str, &str, bool)| {
+            let first = attribute.split('.').next().unwrap_or_default();
+            column == name && !attributes.contains(&attribute) && self.item.node(first).is_some()
+        };
+        if self.answer().any(is_taken) {
+            return None;
+        }
         let is_shared = self.result.shared.contains(&name.to_lowercase());
         let is_made = |at: usize| match self.output(at) {
             Some(output) => {
@@ -154,7 +159,7 @@ impl<'a> AttributeColumns<'a> {
 
     /// The column that the query makes under the name of an attribute.
     pub(super) fn derived_column(&self, attribute: &str) -> Option<usize> {
-        self.called(attribute, !self.keys.contains(&attribute))
+        self.called(attribute, !self.keys.contains(&attribute), &[attribute])
     }
 
     /// Whether a column of the result is printed with six digits, whatever it holds.
@@ -182,14 +187,52 @@ impl<'a> AttributeColumns<'a> {
         let shape = self.result.shape;
         let relation = match join {
             None => self.base,
-            Some(join) => {
-                let parent = shape
-                    .catalog
-                    .table(&self.pass.scan.joins.get(join)?.table)?;
-                shape.relation(parent).filter(|of| Some(*of) != self.base)
-            }
+            Some(join) => self.parent(join),
         };
         shape.column(relation?, name)
+    }
+
+    /// The relation of the query that stands for a parent. Where the item type looks one table up several times, or another
+    /// item type of the answer is made from that table, it is that of the join that the query holds equal too.
+    fn parent(&self, join: usize) -> Option<usize> {
+        let (shape, joins) = (self.result.shape, &self.pass.scan.joins);
+        let own = joins.get(join)?;
+        let relation = shape.relation(shape.catalog.table(&own.table)?);
+        let relation = relation.filter(|of| Some(*of) != self.base)?;
+        let is_joined = |on: &Match| {
+            let ours = on.join.map_or(self.base, |join| self.parent(join));
+            ours.is_some_and(|of| shape.equates((relation, &on.theirs), (of, &on.ours)))
+        };
+        let times = joins
+            .iter()
+            .filter(|other| other.table == own.table)
+            .count();
+        let is_the_only = times == 1 && !self.result.bases.contains(&relation);
+        (is_the_only || own.on.iter().all(is_joined)).then_some(relation)
+    }
+
+    /// Whether a column of the result is the column that a place is, by what the query says: it is that column, or is held
+    /// equal to it in every row. What the query computes is none, and is compared by its values alone.
+    pub(super) fn is_same_column(&self, at: usize, place: Option<&ValuePath>) -> bool {
+        let Some(output) = self.output(at) else {
+            return true;
+        };
+        let Some((join, name, _)) = place.and_then(|place| column(self.pass, place)) else {
+            return false;
+        };
+        let Some(relation) = join.map_or(self.base, |join| self.parent(join)) else {
+            return false;
+        };
+        let shape = self.result.shape;
+        let found = (output.relation, output.column.name.as_str());
+        found == (relation, name)
+            || shape.equates((relation, name), found) && !shape.may_be_missing(output.relation)
+    }
+
+    /// The name of a column of the result.
+    pub(super) fn name(&self, at: usize) -> &'a str {
+        let column = self.result.shape.columns.get(at);
+        column.map_or("", |column| column.name.as_str())
     }
 
     /// The columns that are of no other relation than the type's own.
@@ -247,13 +290,18 @@ impl<'a> AttributeColumns<'a> {
         // What the query makes is known by its name.
         let made = || attributes.iter().find_map(|path| self.derived_column(path));
         let called = || match column {
-            Some((join, name, _)) if join.is_none() || !is_own(name) => self.called(name, true),
+            Some((join, name, _)) if join.is_none() || !is_own(name) => {
+                self.called(name, true, attributes)
+            }
             Some(_) => None,
             None => {
                 let column = self.pass.scan.columns.get(place.column);
                 let name = place.path.last().unwrap_or(&place.written);
                 let is_slot = matches!(column, Some(ScanColumn::Slot)) && !is_own(name);
-                let found = || self.named_column(name).or_else(|| self.called(name, true));
+                let found = || {
+                    self.named_column(name)
+                        .or_else(|| self.called(name, true, attributes))
+                };
                 is_slot.then(found).flatten()
             }
         };
@@ -326,6 +374,11 @@ impl RowSlots {
         slots
     }
 
+    /// The places, each with the column of the query that stands for it.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&ValuePath, usize)> {
+        self.all.iter().map(|slot| (&slot.place, slot.from))
+    }
+
     /// The column of the query that stands for a place.
     pub(super) fn find(&self, place: &ValuePath) -> Option<usize> {
         let exact = self.all.iter().find(|slot| is_same(&slot.place, place));
@@ -367,7 +420,7 @@ impl RowSlots {
 }
 
 /// Whether two places are one.
-fn is_same(one: &ValuePath, other: &ValuePath) -> bool {
+pub(super) fn is_same(one: &ValuePath, other: &ValuePath) -> bool {
     one.column == other.column && one.path == other.path
 }
 
@@ -381,9 +434,9 @@ fn put(place: &mut Value, path: &[Arc<str>], value: Value) {
         *place = Value::Map(Vec::new());
     }
     let Value::Map(members) = place else { return };
-    let at = members.iter().position(|(name, _)| name == first);
+    let at = members.iter().position(|(name, _)| *name == **first);
     let at = at.unwrap_or_else(|| {
-        members.push((first.clone(), Value::Null));
+        members.push((Text::from(&**first), Value::Null));
         members.len() - 1
     });
     if let Some((_, member)) = members.get_mut(at) {

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet, hash_map};
 use std::sync::Arc;
 
-use dynafold_dynamodb::{Attribute, Item, Table, write_attribute};
+use dynafold_dynamodb::{Attribute, Item, Table, attribute_json};
 use dynafold_mapping::item::{Expiry, Folder};
 use dynafold_relational::value::Value;
 use dynafold_source::Row;
@@ -13,7 +13,7 @@ use super::projection::{Certainty, ExpectedItem, ItemProjection};
 use super::report::{Example, ExampleKind};
 use crate::load::ItemTypeMarks;
 
-/// What both answers are held against.
+/// Compares the answer of the SQL with the answer of the table.
 pub(super) struct AnswerComparer<'a> {
     pub(super) projections: &'a [ItemProjection<'a>],
     pub(super) owners: Option<&'a ItemTypeMarks>,
@@ -26,6 +26,8 @@ pub(super) struct AnswerComparer<'a> {
     pub(super) expires: bool,
     /// Whether the SQL or the pattern has a limit: other items take the places of those that are deleted.
     pub(super) limited: bool,
+    /// Whether the SQL has a limit: of rows that are equal under its order it may answer any.
+    pub(super) is_cut: bool,
 }
 
 /// What a query is ordered by.
@@ -36,11 +38,11 @@ pub(super) struct QueryOrder {
     pub(super) is_known: bool,
 }
 
-/// What the comparison of a call found.
-#[derive(Debug, Default)]
-pub(super) struct ComparedCall {
-    pub(super) examples: Vec<Example>,
-    pub(super) unheld: Unaccounted,
+impl QueryOrder {
+    fn values(&self, row: &Row) -> Vec<Value> {
+        let values = self.columns.iter().filter_map(|column| row.get(*column));
+        values.cloned().collect()
+    }
 }
 
 /// Rows and items that no comparison accounts for.
@@ -56,7 +58,9 @@ pub(super) struct Unaccounted {
     /// Rows whose items have expired and are not in the table any more.
     pub(super) gone: usize,
     /// Rows without an item that do not tell whether it has expired, and items that a limit let in for such as have.
-    pub(super) perhaps_gone: usize,
+    pub(super) perhaps_expired: usize,
+    /// Rows that are equal under the order to the last one that a limit lets in, and items in their places.
+    pub(super) tied: usize,
 }
 
 impl Unaccounted {
@@ -113,41 +117,45 @@ impl ExpectedAnswer<'_> {
 }
 
 impl AnswerComparer<'_> {
-    /// Compares. `may`: for each projection, which rows may be of it.
-    pub(super) fn judge(
+    /// Compares the two answers to a call. Returns the differences, and counts in `unaccounted` what could not be compared.
+    /// `row_types`: for each projection, which rows are of it; `None` where the row does not show it.
+    pub(super) fn compare_answers(
         &self,
         rows: &[Row],
-        may: &[Vec<Option<bool>>],
+        row_types: &[Vec<Option<bool>>],
         items: &[Item],
-    ) -> ComparedCall {
-        let mut judged = ComparedCall::default();
-        let types = self.projections.iter().zip(may);
+        unaccounted: &mut Unaccounted,
+    ) -> Vec<Example> {
+        let mut examples = Vec::new();
+        let types = self.projections.iter().zip(row_types);
         let mut answers: Vec<ExpectedAnswer<'_>> = types
-            .map(|(projection, may)| self.expected(projection, rows, may))
+            .map(|(projection, rows_of_type)| self.expected(projection, rows, rows_of_type))
             .collect();
         for item in items {
             let owner = self.owner(item, &answers);
             let is_undecided = owner.is_none() && answers.iter().any(|answer| answer.may_be(item));
             match owner.and_then(|owner| answers.get_mut(owner)) {
                 Some(own) => own.found.push(item),
-                None if is_undecided => judged.unheld.undecided += 1,
-                None => {
-                    let extra = self.of_item(ExampleKind::Extra, None, item);
-                    judged.examples.push(extra);
-                }
+                None if is_undecided => unaccounted.undecided += 1,
+                None => examples.push(self.of_item(ExampleKind::Extra, None, item)),
             }
         }
         for answer in &answers {
-            self.compare(answer, &mut judged);
+            examples.extend(self.compare(answer, unaccounted));
         }
-        self.repetitions(rows, &answers, &mut judged);
+        examples.extend(self.repetitions(rows, &answers, unaccounted));
         let entries = answers.iter().flat_map(|answer| &answer.entries);
         let has_item: HashSet<usize> = entries.flat_map(|one| one.rows.iter().copied()).collect();
         let unsure = answers.iter().flat_map(|answer| &answer.unsure);
-        let untold = unsure.filter(|(_, expected)| expected.certainty != Certainty::Perhaps);
-        let untold: HashSet<usize> = untold.map(|(number, _)| *number).collect();
+        let without_key: HashSet<usize> = unsure
+            .filter(|(_, expected)| expected.certainty != Certainty::Perhaps)
+            .map(|(number, _)| *number)
+            .collect();
         for number in 0..rows.len() {
-            let of = |wanted| may.iter().any(|may| may.get(number) == Some(&wanted));
+            let of = |wanted| {
+                let mut types = row_types.iter();
+                types.any(|rows_of_type| rows_of_type.get(number) == Some(&wanted))
+            };
             let has_none = !has_item.contains(&number);
             // Of types that share a relation each row is of one at least: their `where` forgets it.
             if has_none && of(Some(false)) && !of(None) {
@@ -155,19 +163,24 @@ impl AnswerComparer<'_> {
                     "row {} of the SQL, which belongs to no item type",
                     number + 1
                 );
-                let missing = Example::new(ExampleKind::Missing, None, key);
-                judged.examples.push(missing);
-            } else if has_none || untold.contains(&number) {
-                judged.unheld.left_out += 1;
+                examples.push(Example::new(ExampleKind::Missing, None, key));
+            } else if has_none || without_key.contains(&number) {
+                unaccounted.left_out += 1;
             }
         }
-        judged
+        examples
     }
 
     /// Answers are bags: a row that the SQL gives twice, and the table once, is a difference. Of a join that
     /// answers with several item types each row says something that no other says. Rows that are alike but for keys
     /// that hold NULL may be of several source rows.
-    fn repetitions(&self, rows: &[Row], answers: &[ExpectedAnswer<'_>], judged: &mut ComparedCall) {
+    fn repetitions(
+        &self,
+        rows: &[Row],
+        answers: &[ExpectedAnswer<'_>],
+        unaccounted: &mut Unaccounted,
+    ) -> Vec<Example> {
+        let mut examples = Vec::new();
         let mut shared: HashMap<usize, (&ItemProjection<'_>, &ExpectedEntry<'_>)> = HashMap::new();
         let mut own = HashSet::new();
         let mut unsure = HashSet::new();
@@ -192,12 +205,12 @@ impl AnswerComparer<'_> {
             let is_one = self.projections.len() == 1 && projection.item.embeds().is_empty();
             if is_one || is_again && !unsure.contains(&number) {
                 let (name, key) = (Some(&*projection.item.name), projection.shown(entry.row));
-                let repeated = Example::new(ExampleKind::Repeated, name, key);
-                judged.examples.push(repeated);
+                examples.push(Example::new(ExampleKind::Repeated, name, key));
             } else {
-                judged.unheld.repeated += 1;
+                unaccounted.repeated += 1;
             }
         }
+        examples
     }
 
     /// What the rows say of the items of a type.
@@ -205,17 +218,17 @@ impl AnswerComparer<'_> {
         &self,
         projection: &'r ItemProjection<'r>,
         rows: &'r [Row],
-        may: &[Option<bool>],
+        rows_of_type: &[Option<bool>],
     ) -> ExpectedAnswer<'r> {
         let (mut entries, mut unsure) = (Vec::<ExpectedEntry<'_>>::new(), Vec::new());
         let mut seen: HashMap<(Option<String>, String), usize> = HashMap::new();
         for (number, row) in rows.iter().enumerate() {
             let expected = projection.expect(row, self.folder);
-            let may = may.get(number).copied().flatten();
-            let Some(expected) = expected.filter(|_| may != Some(false)) else {
+            let is_of_type = rows_of_type.get(number).copied().flatten();
+            let Some(expected) = expected.filter(|_| is_of_type != Some(false)) else {
                 continue;
             };
-            if may.is_none() || expected.certainty != Certainty::Sure {
+            if is_of_type.is_none() || expected.certainty != Certainty::Sure {
                 unsure.push((number, expected));
                 continue;
             }
@@ -266,7 +279,7 @@ impl AnswerComparer<'_> {
         })
     }
 
-    fn compare(&self, answer: &ExpectedAnswer<'_>, judged: &mut ComparedCall) {
+    fn compare(&self, answer: &ExpectedAnswer<'_>, unaccounted: &mut Unaccounted) -> Vec<Example> {
         let ExpectedAnswer {
             projection,
             entries,
@@ -280,27 +293,45 @@ impl AnswerComparer<'_> {
                 by_identity.entry(identity).or_insert(at);
             }
         }
-        let mut matched = HashSet::new();
-        let (mut present, mut gone) = (Vec::new(), 0);
+        let position = |entry: &ExpectedEntry<'_>| {
+            let identity = entry.expected.identity.as_ref()?;
+            by_identity.get(identity).copied()
+        };
+        let matched: HashSet<usize> = entries.iter().filter_map(&position).collect();
+        let mut others = found.len() - matched.len();
+        let (mut present, mut gone, mut tied) = (Vec::new(), 0, 0);
+        let order = self
+            .order
+            .as_ref()
+            .filter(|order| order.is_known && self.is_cut);
+        let order = order.filter(|_| self.projections.len() == 1);
+        let last = order.zip(entries.last());
+        let is_at_the_cut = |entry: &ExpectedEntry<'_>| {
+            last.is_some_and(|(order, last)| order.values(entry.row) == order.values(last.row))
+        };
         for entry in entries {
-            let identity = entry.expected.identity.as_ref();
-            let Some(at) = identity.and_then(|identity| by_identity.get(identity)) else {
+            let Some(at) = position(entry) else {
                 let deleted = self.deleted(projection, &entry.expected);
                 gone += usize::from(deleted != Deleted::No);
                 match deleted {
+                    // Only where another item stands in its place.
+                    Deleted::No if others > 0 && is_at_the_cut(entry) => {
+                        others -= 1;
+                        tied += 1;
+                        unaccounted.tied += entry.rows.len();
+                    }
                     Deleted::No => {
                         let (name, key) =
                             (Some(&*projection.item.name), projection.shown(entry.row));
                         examples.push(Example::new(ExampleKind::Missing, name, key));
                     }
-                    Deleted::Yes => judged.unheld.gone += entry.rows.len(),
-                    Deleted::Untold => judged.unheld.perhaps_gone += entry.rows.len(),
+                    Deleted::Yes => unaccounted.gone += entry.rows.len(),
+                    Deleted::Untold => unaccounted.perhaps_expired += entry.rows.len(),
                 }
                 continue;
             };
             present.push(entry);
-            matched.insert(*at);
-            let Some(item) = found.get(*at) else { continue };
+            let Some(item) = found.get(at) else { continue };
             let attributes = projection.differences(&entry.expected, item);
             if !attributes.is_empty() {
                 let name = Some(&projection.item.name);
@@ -315,9 +346,12 @@ impl AnswerComparer<'_> {
             .filter(|(at, _)| !matched.contains(at))
         {
             if answer.may_be(item) {
-                judged.unheld.undecided += 1;
+                unaccounted.undecided += 1;
             } else if self.limited && gone > 0 {
-                judged.unheld.perhaps_gone += 1;
+                unaccounted.perhaps_expired += 1;
+            } else if tied > 0 {
+                tied -= 1;
+                unaccounted.tied += 1;
             } else {
                 examples.push(self.of_item(ExampleKind::Extra, Some(&projection.item.name), item));
             }
@@ -331,7 +365,7 @@ impl AnswerComparer<'_> {
         {
             examples.push(self.of_item(ExampleKind::Order, Some(&projection.item.name), item));
         }
-        judged.examples.extend(examples);
+        examples
     }
 
     /// Whether the item of a row may have been deleted by the rule of `verify`: it has expired by the run's clock, and the
@@ -357,11 +391,7 @@ impl AnswerComparer<'_> {
     fn of_item(&self, kind: ExampleKind, item_type: Option<&Arc<str>>, item: &Item) -> Example {
         let key = self.table.key().map(|key| match item.get(&key.name) {
             Some(Attribute::S(text)) => format!("{text:?}"),
-            Some(other) => {
-                let mut text = String::new();
-                write_attribute(&mut text, other);
-                text
-            }
+            Some(other) => attribute_json(other),
             None => "?".to_owned(),
         });
         let key = key.collect::<Vec<_>>().join(", ");
@@ -377,10 +407,6 @@ fn disorder(
     entries: &[&ExpectedEntry<'_>],
     found: &[&Item],
 ) -> Option<usize> {
-    let sorted_by = |row: &Row| -> Vec<Value> {
-        let values = order.columns.iter().filter_map(|column| row.get(*column));
-        values.cloned().collect()
-    };
     let mut seen = HashSet::new();
     let mut at = 0;
     let mut rest = entries
@@ -390,8 +416,8 @@ fn disorder(
     while let Some(first) = rest.next() {
         let mut run: HashSet<&str> = first.expected.identity.as_deref().into_iter().collect();
         if order.is_known {
-            let values = sorted_by(first.row);
-            while let Some(next) = rest.next_if(|next| sorted_by(next.row) == values) {
+            let values = order.values(first.row);
+            while let Some(next) = rest.next_if(|next| order.values(next.row) == values) {
                 run.extend(next.expected.identity.as_deref());
             }
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use dynafold_mapping::claim::Claim;
 use dynafold_mapping::model::{
-    AccessPattern, AttributeNode, ItemType, Model, ParameterKind, Pass, Placeholder, Template,
+    AccessPattern, AttributeNode, ItemType, Model, ParameterKind, Placeholder, Template,
     TemplatePart,
 };
 use dynafold_mapping::template::Filter;
@@ -46,14 +46,16 @@ impl Doubts<'_, '_> {
             let mut functions = query.functions.iter();
             let own = functions.find(|name| catalog.own_functions.contains(name));
             let word = query.unsteady.first().or(own);
-            let by = word.map_or(String::new(), |word| format!(", by `{word}`"));
+            let by = word.map_or(String::new(), |word| format!(", because of `{word}`"));
             doubts.push(format!(
                 "its SQL may have another answer at another time{by}"
             ));
         }
-        if self.may_expire() {
+        let mut types = self.types.iter();
+        if types.any(|one| one.item.may_expire(&self.model.table)) {
             doubts.push("its items expire".to_owned());
         }
+        doubts.extend(self.types.iter().flat_map(|one| one.doubts.clone()));
         if self.types.iter().any(ItemProjection::may_lack) {
             doubts.push(
                 "an item may be without an attribute that a document gives the name of a column"
@@ -135,15 +137,6 @@ impl Doubts<'_, '_> {
         doubts.extend(unused.map(|one| format!("`{}` is not a parameter of its SQL", one.name)));
     }
 
-    /// Whether an item type has the TTL attribute, or a document may give it.
-    fn may_expire(&self) -> bool {
-        let ttl = self.model.table.ttl.as_ref();
-        ttl.is_some_and(|ttl| {
-            let mut types = self.types.iter();
-            types.any(|one| one.item.node(ttl).is_some() || !one.spreads.is_empty())
-        })
-    }
-
     /// Why its key may find items of other types than those that come back.
     fn other_types(&self) -> Option<String> {
         let claim = self.finds?;
@@ -186,6 +179,10 @@ impl Doubts<'_, '_> {
             let of_bases = bases.iter().filter_map(|at| select.relations.get(*at));
             // What an outer join asks takes no rows of the other side away.
             let on = of_bases.filter(|_| !keeps_rows).flat_map(|one| &one.on);
+            if keeps_rows {
+                let outer = (0..select.relations.len()).filter(|at| !bases.contains(at));
+                named.extend(outer.flat_map(|at| self.beyond_joins(select, at)));
+            }
             let is_of_bases = |column: &ColumnRef| {
                 let origin = select.origin(column, self.shape.catalog);
                 origin.is_some_and(|(at, ..)| bases.contains(&at))
@@ -231,6 +228,62 @@ impl Doubts<'_, '_> {
         }
         named.dedup();
         named
+    }
+
+    /// What an outer join asks of a relation that the items' own joins do not: it decides which of its values are NULL.
+    /// Nothing where the result shows no value of it.
+    fn beyond_joins(&self, select: &Select, at: usize) -> Vec<String> {
+        let mut outputs = self.shape.outputs.iter();
+        if !outputs.any(|output| output.is_none_or(|output| output.relation == at)) {
+            return Vec::new();
+        }
+        let on = select.relations.get(at).map_or(&[][..], |one| &one.on);
+        let is_further = |condition: &&Condition| {
+            let mut types = self.types.iter();
+            !types.all(|one| self.joins(one, select, (at, condition)))
+        };
+        let further = on.iter().filter(is_further);
+        further.map(|one| format!("`{}`", one.text)).collect()
+    }
+
+    /// Whether a join of an item type holds the same columns equal as a condition that joins a relation.
+    fn joins(
+        &self,
+        one: &ItemProjection<'_>,
+        select: &Select,
+        (at, condition): (usize, &Condition),
+    ) -> bool {
+        let joins = &one.pass.scan.joins;
+        let table_of = |join: Option<usize>| match join {
+            None => one
+                .base
+                .and_then(|base| select.table(base, self.shape.catalog)),
+            Some(join) => joins
+                .get(join)
+                .and_then(|join| self.shape.catalog.table(&join.table)),
+        };
+        let table = select.table(at, self.shape.catalog);
+        let mut own = joins
+            .iter()
+            .filter(|join| table.is_some_and(|table| table.name == join.table))
+            .flat_map(|join| &join.on);
+        if let ConditionTest::Using(name) = &condition.test {
+            return own.any(|on| name.is(&on.theirs) && name.is(&on.ours));
+        }
+        let Some([left, right]) = self.shape.pair(select, condition) else {
+            return false;
+        };
+        let (theirs, ours) = if left.0 == at {
+            (left, right)
+        } else {
+            (right, left)
+        };
+        own.any(|on| {
+            theirs.0 == at
+                && theirs.2.name == on.theirs
+                && ours.2.name == on.ours
+                && table_of(on.join).is_some_and(|table| table.name == ours.1.name)
+        })
     }
 
     /// Whether the key of each item type of a SELECT has a column, or one that is equal to it, in a parameter's place.
@@ -344,9 +397,8 @@ impl Doubts<'_, '_> {
     /// Columns of an item type's own table without which it has none of the keys.
     fn needed<'m>(&'m self, one: &'m ItemProjection<'_>) -> Vec<&'m str> {
         let values = self.values(one.item);
-        values
-            .filter_map(|value| own_column(one.pass, value))
-            .collect()
+        let names = values.filter_map(|value| one.pass.scan.own_column(value.place.column));
+        names.collect()
     }
 
     /// Columns that may be NULL in a row of the SQL, which then has none of the keys.
@@ -377,7 +429,8 @@ impl Doubts<'_, '_> {
                 || matches!((&*as_asked, &*as_made), ([], [Filter::Pad { .. }]));
             let is_it = is_alike && made.place.path.is_empty();
             let parameter = pattern.parameters.get(asked.place.column)?;
-            let column = own_column(one.pass, made).filter(|_| is_it)?;
+            let own = one.pass.scan.own_column(made.place.column);
+            let column = own.filter(|_| is_it)?;
             Some((&*parameter.name, column))
         });
         pairs.collect()
@@ -389,16 +442,6 @@ fn common<T: PartialEq>(mut lists: impl Iterator<Item = Vec<T>>) -> Vec<T> {
     let mut found = lists.next().unwrap_or_default();
     lists.for_each(|other| found.retain(|one| other.contains(one)));
     found
-}
-
-/// The column of an item type's own table that a value of it is taken from.
-fn own_column<'m>(pass: &'m Pass, value: &Placeholder) -> Option<&'m str> {
-    match pass.scan.columns.get(value.place.column)? {
-        ScanColumn::Column {
-            join: None, name, ..
-        } => Some(name),
-        _ => None,
-    }
 }
 
 /// Whether a key condition finds every item whose values in the places of its parameters are theirs.

@@ -28,16 +28,16 @@ use super::values::{DrawnColumns, LiteralCell, Tuple, in_form, literal};
 /// [`DrawError`] when nothing says where values come from, or the source fails.
 pub(crate) async fn draw(
     source: &mut dyn Source,
-    ground: &DrawContext<'_>,
+    draw_context: &DrawContext<'_>,
     pattern: &AccessPattern,
     query: &SqlQuery,
     most: usize,
 ) -> Result<DrawnCalls, DrawError> {
     let mut drawing = CallDrawing {
-        ground,
+        draw_context,
         pattern,
         fixed: Vec::new(),
-        given: origins(ground, pattern, query).map_err(DrawError::Unknown)?,
+        given: origins(draw_context, pattern, query).map_err(DrawError::Unknown)?,
         drawn: DrawnCalls::default(),
         seen: HashSet::new(),
         dbms: source.dbms(),
@@ -54,7 +54,7 @@ pub(crate) async fn draw(
     let groups = drawing.groups();
     let mut lists = Vec::new();
     for group in &groups {
-        let left_out = ground.left_out(group.columns.table);
+        let left_out = draw_context.left_out(group.columns.table);
         let columns = &group.columns;
         let tuples = columns.draw(source, most, left_out.as_deref()).await?;
         lists.push(drawing.bounds(group, &tuples, most));
@@ -94,7 +94,7 @@ pub(super) fn cell_of(cells: &[(usize, LiteralCell)], at: usize) -> Option<&Lite
 }
 
 pub(super) struct CallDrawing<'d, 'a> {
-    ground: &'d DrawContext<'a>,
+    draw_context: &'d DrawContext<'a>,
     pub(super) pattern: &'d AccessPattern,
     pub(super) given: Vec<DrawnParameter<'a>>,
     /// Moments.
@@ -199,7 +199,7 @@ impl<'a> CallDrawing<'_, 'a> {
             from_clock: None,
             needs_schema: false,
         };
-        counted(&parameter, template, self.ground.context)
+        counted(&parameter, template, self.draw_context.context)
             .map_err(|cause| DrawError::Moment(given.name.clone(), cause))
     }
 
@@ -275,7 +275,7 @@ impl<'a> CallDrawing<'_, 'a> {
             literals.push((each.name.clone(), written));
             given.push((each.name.clone(), shown(&value)));
         }
-        if plan(self.pattern, &values, self.ground.context).is_err() {
+        if plan(self.pattern, &values, self.draw_context.context).is_err() {
             self.drawn.refused += u64::from(is_own);
             return;
         }
@@ -300,7 +300,7 @@ impl<'a> CallDrawing<'_, 'a> {
         let mut value = value.clone();
         if parameter.kind == ParameterKind::Text {
             for filter in &given.written {
-                value = filter.apply(value, self.ground.context).ok()?;
+                value = filter.apply(value, self.draw_context.context).ok()?;
             }
         }
         match (parameter.kind, &value) {

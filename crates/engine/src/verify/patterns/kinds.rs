@@ -40,7 +40,7 @@ pub(super) async fn kinds(
             .collect();
         let met = met(source, projection, condition, &keys).await?;
         if let Some(may) = all.get_mut(at) {
-            let is_told = projection.told_by.map(|_| true);
+            let is_told = projection.type_column.map(|_| true);
             *may = keys
                 .iter()
                 .map(|key| {

@@ -27,7 +27,7 @@ mod values;
 mod work;
 
 pub use call::{DrawContext, DrawReason};
-pub use prove::{foresee, prove};
+pub use prove::{prove, unprovable_patterns};
 pub use report::{
     ComparedType, DifferentCall, Example, ExampleKind, PatternReport, PatternsOutcome,
     PatternsReport,

@@ -36,11 +36,11 @@ pub(super) enum ValueSource<'a> {
 ///
 /// The name of the first one for which there is none.
 pub(super) fn origins<'a>(
-    ground: &DrawContext<'a>,
+    draw_context: &DrawContext<'a>,
     pattern: &'a AccessPattern,
     query: &SqlQuery,
 ) -> Result<Vec<DrawnParameter<'a>>, Arc<str>> {
-    let catalog = ground.catalog;
+    let catalog = draw_context.catalog;
     let mut names: Vec<Arc<str>> = Vec::new();
     let own = pattern.parameters.iter().map(|one| one.name.clone());
     let others = query
@@ -74,7 +74,7 @@ pub(super) fn origins<'a>(
             parameter,
             origin: origin.ok_or_else(|| name.clone())?,
             side: comparison.map_or(ParameterBound::Equal, |one| one.bound),
-            written: at.map_or_else(Vec::new, |at| written(at, pattern, ground)),
+            written: at.map_or_else(Vec::new, |at| written(at, pattern, draw_context)),
             name,
         })
     };
@@ -102,14 +102,13 @@ fn resolved<'a>(
 }
 
 /// The filters that an item's key puts a parameter through, and the pattern leaves to its caller.
-fn written(at: usize, pattern: &AccessPattern, ground: &DrawContext<'_>) -> Vec<Filter> {
-    let mut types = ground.model.item_types.iter();
+fn written(at: usize, pattern: &AccessPattern, draw_context: &DrawContext<'_>) -> Vec<Filter> {
+    let mut types = draw_context.model.item_types.iter();
     let found = types.find_map(|item| {
         let is_promised = pattern.items.is_empty() || pattern.items.contains(&item.name);
         let mut asked = pattern.templates().filter(|_| is_promised);
         asked.find_map(|(key, asked)| {
-            let pairs = aligned(asked, item.template(&key.name)?).pairs;
-            let mut pairs = pairs.into_iter();
+            let mut pairs = aligned(asked, item.template(&key.name)?).pairs.into_iter();
             let (_, asked, made) = pairs.find(|pair| pair.1.place.column == at)?;
             let is_verbatim = writing(&asked.filters).is_empty();
             Some(if is_verbatim {

@@ -9,10 +9,11 @@ use dynafold_dynamodb::{Attribute, Index, Item, KeyAttribute, Table};
 use dynafold_mapping::item::{self, Folder, same_unpacked, text_of, to_attribute};
 use dynafold_mapping::model::{AccessPattern, AttributeNode, ItemType, Model, Pass, ValuePath};
 use dynafold_mapping::template::Filter;
+use dynafold_relational::scan::Relation;
 use dynafold_relational::value::{Text, Value};
 
 use super::coerce::{loosely_same, plain};
-use super::columns::{AttributeColumns, QueryResult, RowSlots, carried, constant, places};
+use super::columns::{AttributeColumns, QueryResult, RowSlots, carried, constant, is_same, places};
 
 /// An attribute, or a member of one, that is compared.
 #[derive(Debug, Clone)]
@@ -51,7 +52,7 @@ pub(super) struct ItemProjection<'a> {
     /// Columns that are NULL all together where an outer join has found no row of this type.
     missing_together: Vec<usize>,
     /// The column that names the item type.
-    pub(super) told_by: Option<usize>,
+    pub(super) type_column: Option<usize>,
     /// Whether `presence` is the whole of the source's row key, so that a row without a NULL in it is one.
     is_told: bool,
     /// Documents whose members are attributes.
@@ -64,6 +65,8 @@ pub(super) struct ItemProjection<'a> {
     pub(super) not_compared: Vec<String>,
     /// Columns that are compared with something.
     pub(super) used: HashSet<usize>,
+    /// Why values that agree today may differ tomorrow: columns of tables that are compared with attributes made of others.
+    pub(super) doubts: Vec<String>,
 }
 
 impl<'a> ItemProjection<'a> {
@@ -89,13 +92,14 @@ impl<'a> ItemProjection<'a> {
             never_null: names.never_null(),
             base: names.base,
             missing_together: names.missing_together(),
-            told_by: result.told_by,
+            type_column: result.type_column,
             is_told: false,
             spreads: Vec::new(),
             constants: Vec::new(),
             by_key: false,
             not_compared: Vec::new(),
             used: HashSet::new(),
+            doubts: Vec::new(),
         };
         for (name, node) in &item.attributes {
             if !holds(&model.table, pattern, name) {
@@ -111,6 +115,7 @@ impl<'a> ItemProjection<'a> {
         projection.open(pattern, model, &names);
         projection.identify(model)?;
         projection.count_used();
+        projection.doubt(&names);
         Ok(projection)
     }
 
@@ -247,12 +252,53 @@ impl<'a> ItemProjection<'a> {
         self.item.node(attribute).is_some()
     }
 
+    /// Finds what is compared by its values alone, or under the name of another attribute.
+    fn doubt(&mut self, names: &AttributeColumns<'_>) {
+        if matches!(self.pass.scan.from, Relation::Query(_)) {
+            return;
+        }
+        let mut doubts = Vec::new();
+        for (place, at) in self.slots.iter() {
+            if place.path.is_empty() && !names.is_same_column(at, Some(place)) {
+                let (column, from) = (names.name(at), &place.written);
+                doubts.push(format!(
+                    "its column `{column}` is not known to be `{from}`, of which the items are made"
+                ));
+            }
+        }
+        let answer: Vec<&str> = names.answer().map(|(attribute, ..)| attribute).collect();
+        for one in &self.compared {
+            let ([attribute], Some(at)) = (one.path.as_slice(), one.column) else {
+                continue;
+            };
+            let node = self.item.node(attribute);
+            let place = node.and_then(carried);
+            if node.is_some() && place.is_none() && !names.is_same_column(at, None) {
+                doubts.push(format!(
+                    "its column `{}` is not what `{attribute}` is made of",
+                    names.name(at)
+                ));
+            }
+            let column = names.name(at);
+            let named = self.item.node(column);
+            let is_one = |other| place.is_some_and(|place| is_same(place, other));
+            let is_other = named.is_some_and(|node| !carried(node).is_some_and(is_one));
+            if *column != **attribute && is_other && !answer.contains(&&**attribute) {
+                doubts.push(format!(
+                    "its column `{column}` is `{attribute}` of the items, which have another `{column}`"
+                ));
+            }
+        }
+        doubts.dedup();
+        self.doubts = doubts;
+    }
+
     fn count_used(&mut self) {
         let mut used: HashSet<usize> = self.compared.iter().filter_map(|one| one.column).collect();
         let nodes = self.compared.iter().filter_map(|one| one.node.as_ref());
         let places = nodes.filter_map(places).flatten().chain(&self.spreads);
         used.extend(places.filter_map(|place| self.slots.find(place)));
-        used.extend(self.told_by);
+        used.extend(self.type_column);
         self.used = used;
     }
 
@@ -324,7 +370,7 @@ impl ItemProjection<'_> {
         let value = |column: usize| given.get(column).unwrap_or(&Value::Null);
         let is_null = |column: &usize| value(*column).is_null();
         let is_other = self
-            .told_by
+            .type_column
             .is_some_and(|column| text_of(value(column)) != Ok(&*self.item.name));
         if is_other || self.never_null.iter().any(is_null) {
             return None;

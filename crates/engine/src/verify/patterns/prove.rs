@@ -54,9 +54,9 @@ pub async fn prove(
         Some(Ok(())) => PatternsOutcome::Proved,
     };
     PatternsReport {
-        table: proving.ground.model.table.name.clone(),
+        table: proving.draw_context.model.table.name.clone(),
         place: target.place(),
-        now: proving.ground.context.now.to_string(),
+        now: proving.draw_context.context.now.to_string(),
         claims,
         patterns,
         proved,
@@ -79,10 +79,10 @@ async fn all(
     let wanted = |pattern: &&AccessPattern| {
         proving.names.is_empty() || proving.names.iter().any(|name| **name == *pattern.name)
     };
-    let ground = &proving.ground;
-    let wanted: Vec<&AccessPattern> = ground.model.patterns.iter().filter(wanted).collect();
-    let pattern_scans = tables_of_patterns(ground.catalog, &wanted);
-    let scans: Vec<&Scan> = ground
+    let draw_context = &proving.draw_context;
+    let wanted: Vec<&AccessPattern> = draw_context.model.patterns.iter().filter(wanted).collect();
+    let pattern_scans = tables_of_patterns(draw_context.catalog, &wanted);
+    let scans: Vec<&Scan> = draw_context
         .model
         .scans()
         .into_iter()
@@ -91,7 +91,7 @@ async fn all(
     source.begin(&scans).await?;
     let mut reaches: Vec<(usize, ClaimVerdict, AskedKeys)> = Vec::new();
     for (number, pattern) in wanted.iter().enumerate() {
-        let mut work = PatternProver {
+        let mut prover = PatternProver {
             proving,
             pattern,
             report: PatternReport {
@@ -103,7 +103,7 @@ async fn all(
             |calls: usize| (proving.progress)(number + 1, wanted.len(), &pattern.name, calls);
         let found = match (
             &pattern.sql,
-            work.prove(source, target, &report_calls).await,
+            prover.prove(source, target, &report_calls).await,
         ) {
             (None, _) => None,
             (_, Ok(found)) => Some(found),
@@ -116,11 +116,11 @@ async fn all(
             (_, Err(ProofStop::Failed(failure))) => return Err(failure),
         };
         if let Some(found) = found {
-            let example = work.report.examples.first();
+            let example = prover.report.examples.first();
             claims.push(Claim {
                 kind: ClaimKind::PatternAnswers,
                 of: ClaimSubject {
-                    item_types: work
+                    item_types: prover
                         .report
                         .item_types
                         .iter()
@@ -132,7 +132,7 @@ async fn all(
                 },
                 verdict: found.verdict,
                 because: found.because,
-                facts: work.report.facts(),
+                facts: prover.report.facts(),
                 example: example
                     .and_then(|call| Some(format!("{call}: {}", call.examples.first()?))),
             });
@@ -142,14 +142,14 @@ async fn all(
                     .map(|reach| (claims.len() - 1, found.agrees, reach)),
             );
         }
-        reports.push(work.report);
+        reports.push(prover.report);
     }
     source.confirm().await?;
     if reaches.is_empty() {
         return Ok(());
     }
     let mut seen: Vec<&mut AskedKeys> = reaches.iter_mut().map(|(.., reach)| reach).collect();
-    survey(&ground.model.table, target, &mut seen).await?;
+    survey(&draw_context.model.table, target, &mut seen).await?;
     for (at, agrees, reach) in reaches {
         let Some(claim) = claims.get_mut(at) else {
             continue;
@@ -181,24 +181,23 @@ fn tables_of_patterns(catalog: &Catalog, patterns: &[&AccessPattern]) -> Vec<Sca
         .collect()
 }
 
-/// Finds out, without reading rows, which access patterns with SQL could not be proved: their names,
-/// and why.
+/// The access patterns with SQL that cannot be proved, each with the reason. Reads no rows.
 ///
 /// # Errors
 ///
 /// [`Failure`] when the source goes away.
-pub async fn foresee(
+pub async fn unprovable_patterns(
     proving: &Proving<'_>,
     source: &mut dyn Source,
 ) -> Result<Vec<(String, String)>, Failure> {
     let mut found = Vec::new();
-    for pattern in &proving.ground.model.patterns {
-        let work = PatternProver {
+    for pattern in &proving.draw_context.model.patterns {
+        let prover = PatternProver {
             proving,
             pattern,
             report: PatternReport::default(),
         };
-        match work.foresee(source).await {
+        match prover.check_provable(source).await {
             Ok(()) => {}
             Err(ProofStop::Unproved(why)) => found.push((pattern.name.to_string(), why)),
             Err(ProofStop::Failed(failure)) => return Err(failure),

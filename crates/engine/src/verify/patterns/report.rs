@@ -1,10 +1,10 @@
 //! What the proof of access patterns found.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use dynafold_format::shell_word;
 use dynafold_mapping::claim::Claim;
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::load::{Failure, shared};
 /// The proof of a mapping's access patterns.
 #[derive(Debug, Clone, Serialize)]
 pub struct PatternsReport {
-    /// The table.
+    /// The table's name.
     pub table: String,
     /// Where it is.
     pub place: String,
@@ -54,7 +54,7 @@ pub enum PatternsOutcome {
     Different,
     /// It was stopped.
     Interrupted,
-    /// It failed.
+    /// It ended with this failure.
     Failed(#[serde(serialize_with = "shared")] Arc<Failure>),
 }
 
@@ -85,7 +85,7 @@ pub struct PatternReport {
     pub notes: Vec<String>,
     /// Calls with differences.
     pub different_calls: usize,
-    /// Differences.
+    /// How many differences the answers have.
     pub differences: usize,
     /// The first of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -126,7 +126,7 @@ impl PatternReport {
 /// What was compared of an item type.
 #[derive(Debug, Clone, Serialize)]
 pub struct ComparedType {
-    /// The item type.
+    /// The name of the item type.
     pub item_type: String,
     /// Attributes that were compared.
     pub compared: Vec<String>,
@@ -219,17 +219,8 @@ impl fmt::Display for DifferentCall {
         }
         for (at, (name, value)) in self.parameters.iter().enumerate() {
             let space = if at == 0 { "" } else { " " };
-            write!(f, "{space}--{name} {}", quoted(value))?;
+            write!(f, "{space}--{name} {}", shell_word(value))?;
         }
         Ok(())
     }
-}
-
-/// A value as a shell takes it: what has blanks or signs in it stands in quotes, so that a blank at its end shows.
-fn quoted(value: &str) -> Cow<'_, str> {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-+.:,@/%=".contains(c);
-    if !value.is_empty() && value.chars().all(is_plain) {
-        return Cow::Borrowed(value);
-    }
-    Cow::Owned(format!("'{}'", value.replace('\'', r"'\''")))
 }

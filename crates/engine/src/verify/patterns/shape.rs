@@ -62,7 +62,11 @@ impl<'a> QueryShape<'a> {
     }
 
     /// The columns of tables that a condition holds equal.
-    fn pair(&self, select: &Select, condition: &Condition) -> Option<[ColumnOrigin<'a>; 2]> {
+    pub(super) fn pair(
+        &self,
+        select: &Select,
+        condition: &Condition,
+    ) -> Option<[ColumnOrigin<'a>; 2]> {
         let [left, right] = condition.equal()?;
         let left = select.origin(left.column()?, self.catalog)?;
         Some([left, select.origin(right.column()?, self.catalog)?])
@@ -220,7 +224,7 @@ impl<'a> QueryShape<'a> {
         };
         said_of(select, relation).any(|condition| match &condition.test {
             ConditionTest::Compare { left, right, op } => {
-                *op != Comparator::Same && (is_it(left) || is_it(right))
+                *op != Comparator::NotDistinct && (is_it(left) || is_it(right))
             }
             ConditionTest::Between { operand, .. } | ConditionTest::Like { operand, .. } => {
                 is_it(operand)

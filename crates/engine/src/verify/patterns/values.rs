@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use dynafold_format::hex;
 use dynafold_relational::catalog::{Column, DataType, Dbms, TableName};
 use dynafold_relational::value::Value;
 use dynafold_source::{Dialect, Source, SourceError};
@@ -198,10 +199,7 @@ pub(super) fn literal(value: &Value, dbms: Dbms, dialect: &dyn Dialect) -> Optio
         }
         Value::Time(time) => quoted(time.as_str()),
         Value::Bytes(bytes) => {
-            let mut digits = String::new();
-            for byte in bytes {
-                digits.push_str(&format!("{byte:02x}"));
-            }
+            let digits = hex(bytes);
             if postgres {
                 quoted(&format!("\\x{digits}"))
             } else {

@@ -1,4 +1,4 @@
-//! One access pattern at work: its calls drawn, both sides asked, and what came of it.
+//! The proof of one access pattern: its calls are drawn, the source and the table are asked, and the answers compared.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,7 +13,7 @@ use dynafold_source::{Source, SourceError, database_message};
 use dynafold_sql::{InResult, ReadTable, RowLimit, SelectedColumn, SqlQuery, table};
 use dynafold_target::{Target, answer};
 
-use super::call::{DrawContext, DrawError, DrawReason, DrawnCall};
+use super::call::{DrawContext, DrawError, DrawReason, DrawnCall, DrawnCalls};
 use super::columns::QueryResult;
 use super::compare::{AnswerComparer, QueryOrder, Unaccounted};
 use super::doubts::Doubts;
@@ -27,21 +27,21 @@ use super::shape::QueryShape;
 use crate::load::{Cancel, Failure, ItemTypeMarks};
 use crate::verify::deletes_expired;
 
-/// What is to be proved.
+/// The input of a proof of access patterns.
 pub struct Proving<'a> {
     /// The schema, the mapping and the run's clock.
-    pub ground: DrawContext<'a>,
-    /// What `check` claims of the item types that each pattern finds.
+    pub draw_context: DrawContext<'a>,
+    /// The claims of `check` about the item types that each pattern finds.
     pub finds: Vec<Claim>,
-    /// The patterns that are asked about; all of them where none is named.
+    /// The names of the patterns to prove; empty for all of them.
     pub names: &'a [String],
-    /// About how many calls of each pattern.
+    /// About how many calls are drawn for each pattern.
     pub values: usize,
-    /// Differences that are named, of each pattern and of each call.
+    /// How many differing calls of a pattern, and how many differences of a call, are reported as examples.
     pub examples: usize,
     /// Stops the proof.
     pub cancel: &'a Cancel,
-    /// Told which pattern is at work, of how many, and how many calls it takes.
+    /// Called before the calls of a pattern: its number from 1, the number of patterns, its name, the number of calls.
     pub progress: &'a (dyn Fn(usize, usize, &str, usize) + Send + Sync),
 }
 
@@ -61,34 +61,43 @@ pub(super) struct PatternProver<'w, 'a> {
     pub(super) report: PatternReport,
 }
 
-/// What was found of a pattern.
+/// The result of a pattern's proof.
 pub(super) struct PatternFindings {
     pub(super) verdict: ClaimVerdict,
     pub(super) because: String,
-    /// Where it is proved if every item of the table is in the reach of the calls that were asked.
+    /// The keys that the calls have asked for: the proof holds only if they reach every item of the table. `None` if that
+    /// need not be checked.
     pub(super) reach: Option<AskedKeys>,
-    /// What is said of it where it is not.
+    /// The verdict if they do not.
     pub(super) agrees: ClaimVerdict,
+}
+
+/// What is known after some of a pattern's calls were asked.
+struct AskedCalls {
+    /// The keys that were asked for; `Err` with the reason if they cannot be told.
+    reach: Result<AskedKeys, String>,
+    unaccounted: Unaccounted,
 }
 
 /// Why a pattern's proof ends.
 pub(super) enum ProofStop {
-    /// It cannot be proved.
+    /// It cannot be proved, for this reason.
     Unproved(String),
+    /// The source or the target failed.
     Failed(Failure),
 }
 
 impl<'a> PatternProver<'_, 'a> {
-    /// Proves it. `report_calls`: how many calls it takes.
+    /// Proves it. `report_calls` is called once, with the number of calls.
     pub(super) async fn prove(
         &mut self,
         source: &mut dyn Source,
         target: &dyn Target,
         report_calls: &(dyn Fn(usize) + Send + Sync),
     ) -> Result<PatternFindings, ProofStop> {
-        let (ground, pattern) = (self.proving.ground, self.pattern);
+        let (draw_context, pattern) = (self.proving.draw_context, self.pattern);
         let query = self.query(source)?;
-        let drawn = match draw(source, &ground, pattern, &query, self.proving.values).await {
+        let drawn = match draw(source, &draw_context, pattern, &query, self.proving.values).await {
             Ok(drawn) => drawn,
             Err(DrawError::Source(error)) => {
                 return Err(refused("the source refuses to draw values", error));
@@ -110,77 +119,85 @@ impl<'a> PatternProver<'_, 'a> {
         let shape = self.shape(query, source, &sql).await?;
         let projections = self.projections(&shape)?;
         let owners = self.owners(&projections)?;
-        let folder = Folder::new(ground.model, ground.context.clone());
-        let judge = AnswerComparer {
+        let folder = Folder::new(draw_context.model, draw_context.context.clone());
+        let comparer = AnswerComparer {
             projections: &projections,
             owners: owners.as_ref(),
             folder: &folder,
-            table: &ground.model.table,
+            table: &draw_context.model.table,
             order: ordered(&shape),
-            expires: deletes_expired(target, ground.model)
+            expires: deletes_expired(target, draw_context.model)
                 .await
                 .map_err(|error| ProofStop::Failed(error.into()))?,
             limited: pattern.limit.is_some() || shape.query.limit != RowLimit::None,
+            is_cut: shape.query.limit != RowLimit::None,
         };
-        self.report.in_order = judge.order.is_some();
-        self.limits(&shape.query);
+        self.report.in_order = comparer.order.is_some();
+        self.note_limits(&shape.query);
         let types = projections.iter().map(|one| ComparedType {
             item_type: one.item.name.to_string(),
             compared: one.attributes(),
             not_compared: one.not_compared.clone(),
         });
         self.report.item_types = types.collect();
-        let mut reach = AskedKeys::of(pattern);
-        let mut unheld = Unaccounted::default();
+        let mut asked = AskedCalls {
+            reach: AskedKeys::of(pattern),
+            unaccounted: Unaccounted::default(),
+        };
         for call in &drawn.calls {
-            self.call(
-                call,
-                &shape,
-                &judge,
-                &mut reach,
-                &mut unheld,
-                source,
-                target,
-            )
-            .await?;
+            self.ask(call, &shape, &comparer, &mut asked, source, target)
+                .await?;
         }
         if self.report.differences > 0 {
-            return Ok(self.differs(&shape, judge.order.as_ref()));
+            return Ok(self.differs(&shape, comparer.order.as_ref()));
         }
-        self.all_held(&projections, &shape.columns, &unheld)?;
-        let mut doubts = unheld.doubts(self.report.rows);
-        doubts.extend(reach.as_ref().err().cloned());
+        self.require_all_compared(&projections, &shape.columns, &asked.unaccounted)?;
+        Ok(self.conclude(&drawn, &shape, &projections, asked))
+    }
+
+    /// The verdict on a pattern of which every call has agreed.
+    fn conclude(
+        &self,
+        drawn: &DrawnCalls,
+        shape: &QueryShape<'a>,
+        projections: &[ItemProjection<'a>],
+        asked: AskedCalls,
+    ) -> PatternFindings {
+        let pattern = self.pattern;
+        let mut doubts = asked.unaccounted.doubts(self.report.rows);
+        doubts.extend(asked.reach.as_ref().err().cloned());
         let sides = Doubts {
-            model: ground.model,
+            model: self.proving.draw_context.model,
             pattern,
             finds: self.finds(),
-            shape: &shape,
-            types: &projections,
+            shape,
+            types: projections,
         };
-        sides.add(&drawn, &mut doubts);
+        sides.add(drawn, &mut doubts);
         let agrees = ClaimVerdict::Agrees {
             asked: drawn.asked,
             possible: drawn.possible,
         };
         let is_proved = doubts.is_empty();
-        let seen = self.seen(&shape.query);
-        Ok(PatternFindings {
+        let prefix = self.row_security_prefix(&shape.query);
+        PatternFindings {
             verdict: if is_proved {
                 ClaimVerdict::Proved
             } else {
                 agrees
             },
             because: if is_proved {
-                format!("{seen}every call that finds a row or an item was asked and compared")
+                format!("{prefix}every call that finds a row or an item was asked and compared")
             } else {
-                format!("{seen}{}", doubts.join("; "))
+                format!("{prefix}{}", doubts.join("; "))
             },
-            // Without parameters there is one call.
-            reach: reach
+            // A pattern without parameters has one call, which was asked.
+            reach: asked
+                .reach
                 .ok()
                 .filter(|_| is_proved && !pattern.parameters.is_empty()),
             agrees,
-        })
+        }
     }
 
     fn differs(&mut self, shape: &QueryShape<'_>, order: Option<&QueryOrder>) -> PatternFindings {
@@ -201,22 +218,24 @@ impl<'a> PatternProver<'_, 'a> {
         }
     }
 
-    /// The collations by which the SQL finds other texts than the keys, where a variant of a value has another answer.
+    /// A note for each collation that explains a difference: the SQL finds a text that is written otherwise, and the key does
+    /// not. Empty if no call with such a variant differs.
     fn collations(&self, shape: &QueryShape<'_>) -> Vec<String> {
         let mut examples = self.report.examples.iter();
         if examples.all(|call| call.drawn != DrawReason::Variant) {
             return Vec::new();
         }
         let parameters = self.pattern.parameters.iter();
-        let compared = parameters.filter_map(|one| Some(shape.equal(&one.name)?.2));
-        let compared = compared.filter(|column| column.insensitive);
+        let columns = parameters
+            .filter_map(|one| Some(shape.equal(&one.name)?.2))
+            .filter(|column| column.insensitive);
         let note = |column: &Column| {
             let (name, collation) = (&column.name, column.collation.as_ref()?);
             Some(format!(
                 "its SQL compares `{name}` by the collation `{collation}`, and DynamoDB compares keys by their bytes"
             ))
         };
-        compared.filter_map(note).collect()
+        columns.filter_map(note).collect()
     }
 
     fn query(&self, source: &dyn Source) -> Result<SqlQuery, ProofStop> {
@@ -225,23 +244,24 @@ impl<'a> PatternProver<'_, 'a> {
         query.map_err(|why| ProofStop::Unproved(format!("its `sql` {why}")))
     }
 
-    /// Every row, every item and every column of the result is accounted for.
-    fn all_held(
+    /// # Errors
+    ///
+    /// [`ProofStop::Unproved`] if a row, an item or a column of the answers was not compared.
+    fn require_all_compared(
         &self,
         projections: &[ItemProjection<'_>],
         columns: &[Column],
-        unheld: &Unaccounted,
+        unaccounted: &Unaccounted,
     ) -> Result<(), ProofStop> {
-        let mut whys = Vec::new();
+        let mut reasons = Vec::new();
         let used: BTreeSet<usize> = projections
             .iter()
             .flat_map(|one| one.used.iter().copied())
             .collect();
-        let unused = columns
+        let unused: Vec<String> = columns
             .iter()
             .enumerate()
-            .filter(|(at, _)| !used.contains(at));
-        let unused: Vec<String> = unused
+            .filter(|(at, _)| !used.contains(at))
             .map(|(_, column)| format!("`{}`", column.name))
             .collect();
         if !unused.is_empty() {
@@ -249,48 +269,55 @@ impl<'a> PatternProver<'_, 'a> {
                 Some(index) => format!("what the index `{index}` holds"),
                 None => "the items".to_owned(),
             };
-            whys.push(format!(
+            reasons.push(format!(
                 "its `sql` selects {}, which is not compared with any attribute of {what}: leave it out, or name its attribute under `answer`",
                 unused.join(", ")
             ));
         }
-        if unheld.undecided > 0 {
-            whys.push(format!(
+        if unaccounted.undecided > 0 {
+            reasons.push(format!(
                 "{} of {} items may belong to rows of its `sql` that have NULL in their keys or do not show their item type",
-                unheld.undecided, self.report.items
+                unaccounted.undecided, self.report.items
             ));
         }
-        if unheld.perhaps_gone > 0 {
-            let ttl = self.proving.ground.model.table.ttl.as_deref();
-            whys.push(format!(
+        if unaccounted.perhaps_expired > 0 {
+            let ttl = self.proving.draw_context.model.table.ttl.as_deref();
+            reasons.push(format!(
                 "{} rows and items were not compared, since items may have expired: select what `{}` is made from, and without a limit",
-                unheld.perhaps_gone,
+                unaccounted.perhaps_expired,
                 ttl.unwrap_or_default()
             ));
         }
-        if self.report.rows == unheld.left_out && self.report.items == 0 {
-            whys.push("no call found anything on either side: nothing was compared".to_owned());
-        } else if unheld.left_out > 0 {
-            whys.push(format!(
-                "{} of {} rows of its `sql` do not have the whole key of a returned item and were not compared",
-                unheld.left_out, self.report.rows
+        if unaccounted.tied > 0 {
+            reasons.push(format!(
+                "its LIMIT cuts between rows that are equal under its ORDER BY: {} rows and items were not compared",
+                unaccounted.tied
             ));
         }
-        if whys.is_empty() {
+        if self.report.rows == unaccounted.left_out && self.report.items == 0 {
+            reasons.push("no call found anything on either side: nothing was compared".to_owned());
+        } else if unaccounted.left_out > 0 {
+            reasons.push(format!(
+                "{} of {} rows of its `sql` do not have the whole key of a returned item and were not compared",
+                unaccounted.left_out, self.report.rows
+            ));
+        }
+        if reasons.is_empty() {
             return Ok(());
         }
-        Err(ProofStop::Unproved(whys.join("; ")))
+        Err(ProofStop::Unproved(reasons.join("; ")))
     }
 
-    /// What is known of the item types that its key finds.
+    /// The claim of `check` about the item types that the pattern finds.
     fn finds(&self) -> Option<&Claim> {
         let mut claims = self.proving.finds.iter();
         claims.find(|claim| claim.of.pattern.as_deref() == Some(&*self.pattern.name))
     }
 
-    /// What a claim begins with where row security may hide rows of what the SQL reads; of a view, rows of any table.
-    fn seen(&self, query: &SqlQuery) -> &'static str {
-        let catalog = self.proving.ground.catalog;
+    /// The restriction that a claim begins with if row security may hide rows from the SQL. A view may read any table, so any
+    /// table with row security counts for it.
+    fn row_security_prefix(&self, query: &SqlQuery) -> &'static str {
+        let catalog = self.proving.draw_context.catalog;
         let is_hidden = |read: &ReadTable| match table(catalog, read.schema.as_ref(), &read.name) {
             Some(table) if table.is_stored() => table.row_security,
             _ => catalog.tables.iter().any(|table| table.row_security),
@@ -302,14 +329,14 @@ impl<'a> PatternProver<'_, 'a> {
         }
     }
 
-    /// Finds out, without reading rows, whether the pattern could be proved.
-    pub(super) async fn foresee(&self, source: &mut dyn Source) -> Result<(), ProofStop> {
-        let (ground, pattern) = (self.proving.ground, self.pattern);
+    /// Checks, without reading rows, whether the pattern could be proved.
+    pub(super) async fn check_provable(&self, source: &mut dyn Source) -> Result<(), ProofStop> {
+        let (draw_context, pattern) = (self.proving.draw_context, self.pattern);
         if pattern.sql.is_none() {
             return Ok(());
         }
         let query = self.query(source)?;
-        if let Err(name) = origins(&ground, pattern, &query) {
+        if let Err(name) = origins(&draw_context, pattern, &query) {
             return Err(ProofStop::Unproved(DrawError::Unknown(name).to_string()));
         }
         // MySQL's bare NULL is binary, and takes the collation of no text.
@@ -323,8 +350,7 @@ impl<'a> PatternProver<'_, 'a> {
         self.owners(&projections).map(drop)
     }
 
-    /// Its query with the columns that the source tells of it. `filled`: the query with something in the place of its
-    /// parameters.
+    /// The query with the columns that the source describes. `filled`: the query with values in the places of its parameters.
     async fn shape(
         &self,
         query: SqlQuery,
@@ -333,18 +359,22 @@ impl<'a> PatternProver<'_, 'a> {
     ) -> Result<QueryShape<'a>, ProofStop> {
         let columns = source.describe_answer(filled).await;
         let columns = columns.map_err(|error| refused("the source refuses its `sql`", error))?;
-        Ok(QueryShape::new(query, self.proving.ground.catalog, columns))
+        Ok(QueryShape::new(
+            query,
+            self.proving.draw_context.catalog,
+            columns,
+        ))
     }
 
-    /// The item types that come back, each held against the columns of the SQL.
+    /// The item types that the pattern returns, each with the columns of the SQL that its attributes are compared with.
     fn projections(&self, shape: &QueryShape<'a>) -> Result<Vec<ItemProjection<'a>>, ProofStop> {
-        let (model, pattern) = (self.proving.ground.model, self.pattern);
-        let is_given = |name: &str| {
+        let (model, pattern) = (self.proving.draw_context.model, self.pattern);
+        let has_column = |name: &str| {
             let mut columns = shape.columns.iter();
             columns.any(|column| column.name.eq_ignore_ascii_case(name))
         };
         for (attribute, column) in &pattern.answer {
-            if !is_given(column) {
+            if !has_column(column) {
                 return Err(ProofStop::Unproved(format!(
                     "its `answer` says that `{attribute}` is `{column}`, and its `sql` has no such column"
                 )));
@@ -371,7 +401,7 @@ impl<'a> PatternProver<'_, 'a> {
         if projections.is_empty() {
             return Err(ProofStop::Unproved("it finds no item type".to_owned()));
         }
-        if projections.len() > 1 && result.told_by.is_none() && shape.query.selects.len() > 1 {
+        if projections.len() > 1 && result.type_column.is_none() && shape.query.selects.len() > 1 {
             return Err(ProofStop::Unproved(
                 "its `sql` combines several SELECTs and does not say which item type a row has: select the item type's name as a constant, under the name of the type attribute".to_owned(),
             ));
@@ -379,12 +409,12 @@ impl<'a> PatternProver<'_, 'a> {
         Ok(projections)
     }
 
-    /// What tells the item types apart; `None` where there is one, or their keys tell.
+    /// The marks by which an item's type is known; `None` for a single type, and where the whole keys show it.
     fn owners(
         &self,
         projections: &[ItemProjection<'_>],
     ) -> Result<Option<ItemTypeMarks>, ProofStop> {
-        let model = self.proving.ground.model;
+        let model = self.proving.draw_context.model;
         if projections.len() < 2 {
             return Ok(None);
         }
@@ -392,7 +422,7 @@ impl<'a> PatternProver<'_, 'a> {
         let held = |name: &str| holds(&model.table, self.pattern, name);
         match ItemTypeMarks::among(types, &model.table, &held) {
             Ok(owners) => Ok(Some(owners)),
-            // Whole keys tell too: an item is of the type whose key it has.
+            // An item is of the type whose whole key it has.
             Err(_) if projections.iter().all(|one| one.by_key) => Ok(None),
             Err(error) => Err(ProofStop::Unproved(format!(
                 "{error}, and its `sql` does not give their whole keys"
@@ -400,8 +430,8 @@ impl<'a> PatternProver<'_, 'a> {
         }
     }
 
-    /// Tells of limits that cut two answers otherwise.
-    fn limits(&mut self, query: &SqlQuery) {
+    /// Notes limits by which the two answers may hold different rows.
+    fn note_limits(&mut self, query: &SqlQuery) {
         let own = self.pattern.limit.map(u64::from);
         let note = match &query.limit {
             RowLimit::None if own.is_none() => return,
@@ -429,28 +459,23 @@ impl<'a> PatternProver<'_, 'a> {
         self.report.notes.push(note);
     }
 
-    /// Asks both sides for one call.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "two sides, what is compared, and what comes of it"
-    )]
-    async fn call(
+    /// Asks the source and the table for one call, and compares their answers.
+    async fn ask(
         &mut self,
         call: &DrawnCall,
         shape: &QueryShape<'_>,
-        judge: &AnswerComparer<'_>,
-        reach: &mut Result<AskedKeys, String>,
-        unheld: &mut Unaccounted,
+        comparer: &AnswerComparer<'_>,
+        asked: &mut AskedCalls,
         source: &mut dyn Source,
         target: &dyn Target,
     ) -> Result<(), ProofStop> {
-        let (ground, pattern) = (self.proving.ground, self.pattern);
+        let (draw_context, pattern) = (self.proving.draw_context, self.pattern);
         let rows = match source
             .ask(&call.sql(&shape.query.sql), &shape.columns)
             .await
         {
             Ok(rows) => rows,
-            // It is no value of the column's type.
+            // The database refuses a drawn value that is not of the column's type: no row has it.
             Err(SourceError::Query { .. })
                 if matches!(
                     call.why,
@@ -461,28 +486,31 @@ impl<'a> PatternProver<'_, 'a> {
             }
             Err(error) => return Err(refused("the source refuses its `sql`", error)),
         };
-        let may = kinds(source, ground.model, judge.projections, &rows).await;
-        let may = may.map_err(|error| ProofStop::Failed(error.into()))?;
-        let plan = plan(pattern, &call.values, ground.context)
+        let row_types = kinds(source, draw_context.model, comparer.projections, &rows)
+            .await
+            .map_err(|error| ProofStop::Failed(error.into()))?;
+        let plan = plan(pattern, &call.values, draw_context.context)
             .map_err(|error| ProofStop::Unproved(with_causes(&error)))?;
-        if let Ok(reach) = reach {
+        if let Ok(reach) = &mut asked.reach {
             reach.ask(&plan);
         }
-        let answer = answer(target, &ground.model.table, &plan, true).await;
-        let answer = answer.map_err(|error| ProofStop::Failed(error.into()))?;
+        let answered = answer(target, &draw_context.model.table, &plan, true)
+            .await
+            .map_err(|error| ProofStop::Failed(error.into()))?;
         let report = &mut self.report;
         report.calls += 1;
         *report.drawn.entry(call.why).or_default() += 1;
         report.rows += rows.len();
-        report.items += answer.items.len();
-        if let Some(units) = answer.units {
+        report.items += answered.items.len();
+        if let Some(units) = answered.units {
             *report.read_units.get_or_insert(0.0) += units;
         }
-        report.empty_calls += usize::from(rows.is_empty() && answer.items.is_empty());
-        let judged = judge.judge(&rows, &may, &answer.items);
-        if !judged.examples.is_empty() {
+        report.empty_calls += usize::from(rows.is_empty() && answered.items.is_empty());
+        let differences =
+            comparer.compare_answers(&rows, &row_types, &answered.items, &mut asked.unaccounted);
+        if !differences.is_empty() {
             report.different_calls += 1;
-            report.differences += judged.examples.len();
+            report.differences += differences.len();
             if report.examples.len() < self.proving.examples {
                 report.examples.push(DifferentCall {
                     parameters: call
@@ -492,26 +520,20 @@ impl<'a> PatternProver<'_, 'a> {
                         .collect(),
                     drawn: call.why,
                     rows: rows.len(),
-                    items: answer.items.len(),
-                    differences: judged.examples.len(),
-                    examples: judged
-                        .examples
+                    items: answered.items.len(),
+                    differences: differences.len(),
+                    examples: differences
                         .into_iter()
                         .take(self.proving.examples)
                         .collect(),
                 });
             }
         }
-        unheld.left_out += judged.unheld.left_out;
-        unheld.repeated += judged.unheld.repeated;
-        unheld.undecided += judged.unheld.undecided;
-        unheld.gone += judged.unheld.gone;
-        unheld.perhaps_gone += judged.unheld.perhaps_gone;
         Ok(())
     }
 }
 
-/// A source that refuses a pattern's SQL says why; one that goes away ends the run.
+/// A source that refuses a pattern's SQL leaves the pattern unproved; any other error of the source ends the run.
 fn refused(what: &str, error: SourceError) -> ProofStop {
     match error {
         SourceError::Query { cause, .. } | SourceError::Permission { cause, .. } => {
@@ -521,7 +543,7 @@ fn refused(what: &str, error: SourceError) -> ProofStop {
     }
 }
 
-/// What the SQL orders its rows by, as columns of the result.
+/// The ORDER BY of the SQL as columns of the result; `None` without one.
 fn ordered(shape: &QueryShape<'_>) -> Option<QueryOrder> {
     let terms = shape.query.order.as_ref()?;
     let found = terms.iter().map(|term| match &term.result {

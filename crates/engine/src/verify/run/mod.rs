@@ -236,7 +236,7 @@ impl VerifyRun {
                 let pass = verify.model.passes.get(sheet.id.pass);
                 for index in pass.iter().flat_map(|pass| &pass.item_types) {
                     let counts = RowCounts::of_end(&verify.model, *index, end);
-                    sheet.count(*index, |books| books.count(&counts));
+                    sheet.count(*index, |books| books.count_rows(&counts));
                     verify.progress.rows(*index, end.left_out);
                 }
             }
@@ -258,7 +258,7 @@ impl VerifyRun {
 pub struct Verify {
     /// The source, whose snapshot is not open yet; `None` once the run has it.
     pub source: Option<Box<dyn Source>>,
-    /// The target.
+    /// The table that is compared with the source.
     pub target: Arc<dyn Target>,
     /// The mapping. Item types that no pass makes are left aside.
     pub model: Arc<Model>,

@@ -81,7 +81,7 @@ impl BlockFolder for CompareWorker {
             }
         }
         for (index, counts) in fates.counts() {
-            tally.found.with(index, |books| books.count(counts));
+            tally.found.with(index, |books| books.count_rows(counts));
         }
         self.enter(&sheet, &pass.item_types, tally);
         shared.halt.flow()

@@ -175,7 +175,7 @@ fn a_borrowed_value_is_read_in_place() {
     let Err(error) = text_of(&row[1]) else {
         panic!("a map has no text");
     };
-    assert_eq!(error.to_string(), "a map has no text of its own");
+    assert_eq!(error.to_string(), "a map cannot be written as text");
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn errors_name_the_place_and_the_filter_and_no_value() {
     );
     let error = run("x{b}", &row).expect_err("binary");
     assert_eq!(error.to_string(), "`b` gives no value");
-    assert_eq!(error.cause.to_string(), "binary has no text of its own");
+    assert_eq!(error.cause.to_string(), "binary cannot be written as text");
     assert_eq!(error.cause.help(), "use `| hex`, `| base64` or `| uuid`");
 }
 

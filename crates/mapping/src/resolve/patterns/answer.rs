@@ -12,7 +12,7 @@ use super::bind::PatternBinder;
 use super::keys::AskedKey;
 use crate::diagnostic::{Code, nearest};
 use crate::expression::{self, Comparand, ExpressionPiece};
-use crate::model::{FilterExpression, Operand, ParameterKind, TemplatePart};
+use crate::model::{FilterExpression, FilterOperand, ParameterKind, TemplatePart};
 use crate::resolve::anchor::TemplateAnchor;
 
 /// Why a column's values, as they stand in items, are never equal to a constant, and what to write.
@@ -69,7 +69,7 @@ impl PatternBinder<'_> {
                     error.span
                 };
                 let help = "a filter is written as in DynamoDB, with names and values as they are: state = :state AND size(note) > 10";
-                self.tell(Code::Filter, anchor.range(&at), error.message, help);
+                self.report(Code::Filter, anchor.range(&at), error.message, help);
                 return None;
             }
         };
@@ -113,9 +113,9 @@ impl PatternBinder<'_> {
                 }
                 ExpressionPiece::Parameter { name, against } => {
                     let at = self.compared(&name, &against);
-                    value(Operand::Parameter(at))
+                    value(FilterOperand::Parameter(at))
                 }
-                ExpressionPiece::Constant(constant) => value(Operand::Constant(constant)),
+                ExpressionPiece::Constant(constant) => value(FilterOperand::Constant(constant)),
             };
             filter.text.push_str(&written);
         }
@@ -126,7 +126,7 @@ impl PatternBinder<'_> {
                 filter.text.len()
             );
             let help = "filter a part of it in the application";
-            self.tell(Code::Filter, anchor.range(&(0..text.len())), message, help);
+            self.report(Code::Filter, anchor.range(&(0..text.len())), message, help);
         }
         Some(filter)
     }
@@ -164,7 +164,7 @@ impl PatternBinder<'_> {
         });
         if let Some((why, help)) = why {
             let message = format!("the filter never holds, so no item is returned: {why}");
-            self.tell(Code::NeverMatches, span, message, help);
+            self.report(Code::NeverMatches, span, message, help);
         }
     }
 
@@ -172,7 +172,7 @@ impl PatternBinder<'_> {
     /// the columns.
     fn never(&self, name: &str, value: &Attribute) -> Option<(String, String)> {
         // SQLite keeps any value in any column.
-        if self.ground.catalog?.dbms == Dbms::Sqlite {
+        if self.context.catalog?.dbms == Dbms::Sqlite {
             return None;
         }
         let reasons = self.promised().filter(|make| make.may_have(name));
@@ -198,27 +198,27 @@ impl PatternBinder<'_> {
                 keys.called()
             );
             let help = format!("ask for it in the key condition, under `key`: {name}: …");
-            self.tell(Code::Filter, span, message, help);
+            self.report(Code::Filter, span, message, help);
         }
     }
 
     /// Whether items have an attribute, and what is asked holds it.
     fn is_answerable(&mut self, name: &str, span: &Range<usize>, keys: &AskedKey<'_>) {
-        let ground = self.ground;
+        let context = self.context;
         let makes = || self.promised();
         let is_faulty = self.raw.items.iter().any(|item| {
-            let mut makes = ground.makes.iter();
+            let mut makes = context.makes.iter();
             makes.all(|make| *make.name != *item.value)
         });
-        if ground.is_complete && !is_faulty && makes().all(|make| !make.may_have(name)) {
+        if context.is_complete && !is_faulty && makes().all(|make| !make.may_have(name)) {
             let message = format!("no returned item has an attribute `{name}`");
             let help = attributes_like(name, makes());
-            self.tell(Code::UnknownAttribute, span.clone(), message, help);
-        } else if !keys.holds(name, ground.table) {
+            self.report(Code::UnknownAttribute, span.clone(), message, help);
+        } else if !keys.holds(name, context.table) {
             let what = keys.called();
             let message = format!("`{name}` is not projected into {what}");
             let help = format!("project it: add `{name}` to `project` of {what}, or ask the table");
-            self.tell(Code::NotProjected, span.clone(), message, help);
+            self.report(Code::NotProjected, span.clone(), message, help);
         }
     }
 
@@ -246,14 +246,14 @@ impl PatternBinder<'_> {
             Comparand::Type => Some(ParameterKind::Text),
             Comparand::Unknown => None,
             Comparand::Attribute(attribute) => {
-                let mut makes = self.ground.makes.iter();
-                makes.find_map(|make| kind_in(make, attribute))
+                // Item types that do not come back may have another attribute of that name.
+                self.promised().find_map(|make| kind_in(make, attribute))
             }
         };
         match kind {
-            Some(kind) => self.parameters.is_of_column(at, kind),
+            Some(kind) => self.parameters.set_column_kind(at, kind),
             // Text would be compared with numbers, and never be equal.
-            None if self.ground.catalog.is_none() => self.parameters.is_unsure(at),
+            None if self.context.catalog.is_none() => self.parameters.set_unsure(at),
             None => {}
         }
         at

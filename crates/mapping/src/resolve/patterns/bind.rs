@@ -25,7 +25,7 @@ use crate::yaml::{YamlEntry, YamlNode};
 /// Binds what one pattern says.
 pub(super) struct PatternBinder<'a> {
     pub(super) raw: &'a RawPattern,
-    pub(super) ground: &'a PatternContext<'a>,
+    pub(super) context: &'a PatternContext<'a>,
     /// The relational query, as far as it can be read.
     pub(super) query: Option<SqlQuery>,
     /// The uses of parameters in it.
@@ -45,8 +45,8 @@ pub(super) struct PatternBinder<'a> {
 }
 
 impl<'a> PatternBinder<'a> {
-    pub(super) fn new(raw: &'a RawPattern, ground: &'a PatternContext<'a>) -> Self {
-        let dbms = ground.catalog.map(|catalog| catalog.dbms);
+    pub(super) fn new(raw: &'a RawPattern, context: &'a PatternContext<'a>) -> Self {
+        let dbms = context.catalog.map(|catalog| catalog.dbms);
         let written = raw.sql.as_ref().map(|sql| sql.value.as_str());
         let sql = written.and_then(|sql| Sql::read(sql, dbms).ok());
         let in_sql = sql
@@ -55,7 +55,7 @@ impl<'a> PatternBinder<'a> {
             .map(|parameter| parameter.name.clone());
         Self {
             raw,
-            ground,
+            context,
             in_sql: in_sql.collect(),
             query: written.and_then(|sql| SqlQuery::read(sql, dbms).ok()),
             parameters: Parameters::default(),
@@ -77,19 +77,19 @@ impl<'a> PatternBinder<'a> {
 
     /// The item types that the pattern promises; all of them where it promises none.
     pub(super) fn promised(&self) -> impl Iterator<Item = &'a KnownAttributes> + Clone + use<'a> {
-        let (raw, ground) = (self.raw, self.ground);
-        let makes = ground.makes.iter();
+        let (raw, context) = (self.raw, self.context);
+        let makes = context.makes.iter();
         makes.filter(move |make| raw.items.is_empty() || raw.promises(&make.name))
     }
 
-    pub(super) fn tell(
+    pub(super) fn report(
         &mut self,
         code: Code,
         span: Range<usize>,
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.ground.diagnostics.add(code, span, message, help);
+        self.context.diagnostics.add(code, span, message, help);
     }
 
     /// Binds what is asked of one attribute; `key` where it is one.
@@ -117,18 +117,18 @@ impl<'a> PatternBinder<'a> {
     ) -> Option<Template> {
         let text = node.text()?;
         let anchor = TemplateAnchor::new(&node.span, text);
-        let written = anchor.template(text, self.ground.diagnostics)?;
+        let written = anchor.template(text, self.context.diagnostics)?;
         if let Some(seen) = written.lookalike(&|name| self.is_known(name)) {
             self.lookalikes
                 .push(looks_like(&seen, "parameter", node.span.clone()));
         }
-        let faults = self.ground.diagnostics.count();
+        let faults = self.context.diagnostics.count();
         let mut parts = Vec::new();
         let mut places = Vec::new();
         for segment in &written.segments {
             match segment {
                 Segment::Text(text) => parts.push(TemplatePart::Text(text.clone())),
-                Segment::Optional(_) => self.tell(
+                Segment::Optional(_) => self.report(
                     Code::AccessPattern,
                     node.span.clone(),
                     "a key condition has no optional segments",
@@ -141,26 +141,26 @@ impl<'a> PatternBinder<'a> {
                 }
             }
         }
-        if self.ground.diagnostics.count() > faults {
+        if self.context.diagnostics.count() > faults {
             return None;
         }
         let mut template = Template { parts };
         let key = key?;
         self.align(&template, key, &places, is_open);
         self.escape(&mut template, key, node);
-        self.is_key(&template, key, node);
+        self.check_key_template(&template, key, node);
         self.uses.push(KeyTemplate {
             template: template.clone(),
             key: key.clone(),
             span: node.span.clone(),
             places,
         });
-        (self.ground.diagnostics.count() == faults).then_some(template)
+        (self.context.diagnostics.count() == faults).then_some(template)
     }
 
     /// Whether a name is a parameter of the SQL, or a column in the items' keys.
     fn is_known(&self, name: &str) -> bool {
-        let makes = self.ground.makes.iter();
+        let makes = self.context.makes.iter();
         let templates = makes.flat_map(|make| make.attributes.iter().map(|(_, made)| made));
         let mut places = templates.flatten().flat_map(Template::placeholders);
         self.in_sql.iter().any(|parameter| parameter == name)
@@ -174,10 +174,10 @@ impl<'a> PatternBinder<'a> {
         node: &YamlNode,
         in_partition: bool,
     ) -> Placeholder {
-        let faults = self.ground.diagnostics.count();
+        let faults = self.context.diagnostics.count();
         let filters = written.filters.iter();
         let filters: Vec<Filter> = filters
-            .filter_map(|call| anchor.filter(call, self.ground.diagnostics))
+            .filter_map(|call| anchor.filter(call, self.context.diagnostics))
             .collect();
         let is_all = written.path.first().is_some_and(|name| name == "*");
         let column = if is_all {
@@ -185,22 +185,22 @@ impl<'a> PatternBinder<'a> {
                 [Filter::Shard(count)] => Some(*count),
                 _ => None,
             };
-            if self.ground.diagnostics.count() == faults
+            if self.context.diagnostics.count() == faults
                 && (all.is_none() || !in_partition || self.shards.is_some())
             {
                 let help = if self.shards.is_some() {
-                    "use it once: only one attribute of the partition key is sharded"
+                    "use it once: only one attribute of a partition key can have shards"
                 } else {
                     "write it as {* | shard(n)}, and only in the partition key"
                 };
                 let message = "`*` stands for every shard of a partition key";
-                self.tell(Code::AccessPattern, node.span.clone(), message, help);
+                self.report(Code::AccessPattern, node.span.clone(), message, help);
             }
             self.shards = self.shards.or(all);
             AccessPattern::SHARD
         } else {
             let at = self.parameters.named(&written.path.join("."));
-            self.parameters.goes_through(at, &filters);
+            self.parameters.set_filters(at, &filters);
             at
         };
         Placeholder {
@@ -217,7 +217,7 @@ impl<'a> PatternBinder<'a> {
         places: &[Range<usize>],
         is_open: bool,
     ) {
-        let makes = self.ground.makes;
+        let makes = self.context.makes;
         for make in makes {
             let is_promised = self.raw.promises(&make.name);
             let Some(made) = make.template(&key.name) else {
@@ -242,10 +242,10 @@ impl<'a> PatternBinder<'a> {
                 if asked.place.column != AccessPattern::SHARD {
                     if pair.agrees() && !pair.is_open {
                         if let Some(kind) = make.kind(made) {
-                            self.parameters.is_of_column(asked.place.column, kind);
+                            self.parameters.set_column_kind(asked.place.column, kind);
                         }
                     } else if pair.is_verbatim() || pair.is_open {
-                        self.parameters.is_verbatim(asked.place.column);
+                        self.parameters.set_verbatim(asked.place.column);
                     }
                 }
                 self.pairs.push(pair);
@@ -274,7 +274,7 @@ impl<'a> PatternBinder<'a> {
             ),
             _ => return is_all,
         };
-        self.tell(Code::Shards, pair.span.clone(), message, help);
+        self.report(Code::Shards, pair.span.clone(), message, help);
         true
     }
 
@@ -287,7 +287,7 @@ impl<'a> PatternBinder<'a> {
                 .is_some_and(|made| aligned(template, made).pairs.len() == all),
             _ => self.raw.promises(&make.name),
         };
-        let makes = self.ground.makes.iter().filter(is_asked);
+        let makes = self.context.makes.iter().filter(is_asked);
         let escapes =
             makes.filter_map(|make| Some((&make.name, escape(make.template(&key.name)?))));
         let escapes: Vec<(&Arc<str>, Option<Arc<Escape>>)> = escapes.collect();
@@ -368,12 +368,12 @@ impl Parameters {
     }
 
     /// Says which column's values a parameter has.
-    pub(super) fn is_of_column(&mut self, at: usize, kind: ParameterKind) {
+    pub(super) fn set_column_kind(&mut self, at: usize, kind: ParameterKind) {
         self.note(at, |draft| _ = draft.column.get_or_insert(kind));
     }
 
     /// Says which filters a parameter goes through.
-    pub(super) fn goes_through(&mut self, at: usize, filters: &[Filter]) {
+    pub(super) fn set_filters(&mut self, at: usize, filters: &[Filter]) {
         let kind = match filters.first() {
             Some(Filter::Pad { .. } | Filter::Desc { .. } | Filter::Ordered) => {
                 ParameterKind::Number
@@ -394,22 +394,22 @@ impl Parameters {
     }
 
     /// Says that a parameter alone is a key attribute that is no text.
-    pub(super) fn is_key(&mut self, at: usize, kind: ParameterKind) {
+    pub(super) fn set_key_kind(&mut self, at: usize, kind: ParameterKind) {
         self.note(at, |draft| _ = draft.key.get_or_insert(kind));
     }
 
     /// Says that a parameter is text as it is.
-    pub(super) fn is_verbatim(&mut self, at: usize) {
+    pub(super) fn set_verbatim(&mut self, at: usize) {
         self.note(at, |draft| draft.is_verbatim = true);
     }
 
     /// Says that nothing tells a parameter's type.
-    pub(super) fn is_unsure(&mut self, at: usize) {
+    pub(super) fn set_unsure(&mut self, at: usize) {
         self.note(at, |draft| draft.is_unsure = true);
     }
 
     /// Says what a parameter is without the caller's word.
-    pub(super) fn is_counted(&mut self, at: usize, template: Template) {
+    pub(super) fn set_clock(&mut self, at: usize, template: Template) {
         self.note(at, |draft| {
             if template.family() == TypeFamily::Number {
                 draft.column.get_or_insert(ParameterKind::Number);
@@ -463,7 +463,12 @@ pub(super) struct KeyTemplate {
 
 impl PatternBinder<'_> {
     /// A key that is no text is one parameter or one constant.
-    pub(super) fn is_key(&mut self, template: &Template, key: &KeyAttribute, node: &YamlNode) {
+    pub(super) fn check_key_template(
+        &mut self,
+        template: &Template,
+        key: &KeyAttribute,
+        node: &YamlNode,
+    ) {
         let (called, kind) = match key.key_type {
             KeyType::S => return,
             KeyType::N => ("a number", ParameterKind::Number),
@@ -473,13 +478,13 @@ impl PatternBinder<'_> {
             [TemplatePart::Text(text)]
                 if kind == ParameterKind::Number && Number::parse(text).is_ok() => {}
             [TemplatePart::Value(placeholder)] if placeholder.filters.is_empty() => {
-                self.parameters.is_key(placeholder.place.column, kind);
+                self.parameters.set_key_kind(placeholder.place.column, kind);
             }
             [TemplatePart::Value(_)] => {}
             _ => {
                 let message = format!("`{}` is {called}, and this is text", key.name);
                 let help = "write one parameter with nothing around it: \"{parameter}\"";
-                self.tell(Code::KeyType, node.span.clone(), message, help);
+                self.report(Code::KeyType, node.span.clone(), message, help);
             }
         }
     }
@@ -490,14 +495,14 @@ impl PatternBinder<'_> {
             if placeholder.place.column == AccessPattern::SHARD {
                 continue;
             }
-            let faults = self.ground.diagnostics.count();
+            let faults = self.context.diagnostics.count();
             let mut given = family(self.parameters.kind(placeholder.place.column));
             for filter in &placeholder.filters {
                 match filter.family(given) {
                     Ok(family) => given = family,
                     Err(error) => {
                         let message = error.to_string();
-                        self.tell(Code::FilterType, place.clone(), message, error.help);
+                        self.report(Code::FilterType, place.clone(), message, error.help);
                         given = TypeFamily::Any;
                     }
                 }
@@ -509,12 +514,12 @@ impl PatternBinder<'_> {
                 && !is_number
                 && is_filtered
                 && is_alone
-                && self.ground.diagnostics.count() == faults
+                && self.context.diagnostics.count() == faults
             {
                 let (name, given) = (&each.key.name, given.name());
                 let message = format!("`{name}` is a number, and this is {given}");
                 let help = "remove the filters, or make it a number: `| epoch`, `| number`";
-                self.tell(Code::KeyType, each.span.clone(), message, help);
+                self.report(Code::KeyType, each.span.clone(), message, help);
             }
         }
     }
@@ -524,21 +529,21 @@ impl PatternBinder<'_> {
         if let Some(said) = &self.raw.consistent
             && said.value
             && let Some(index) = keys.index
-            && self.ground.table.indexes.contains(index)
+            && self.context.table.indexes.contains(index)
         {
             let message = format!(
                 "`{}` is a global index, which has no consistent reads",
                 index.name
             );
             let help = "remove `consistent`, or use the table or a local index";
-            self.tell(Code::AccessPattern, said.span.clone(), message, help);
+            self.report(Code::AccessPattern, said.span.clone(), message, help);
         }
         if let Some(limit) = &self.raw.limit
             && i32::try_from(limit.value).is_err()
         {
             let message = "the limit is higher than DynamoDB allows";
             let help = "leave it out: without a limit all items are returned";
-            self.tell(Code::WrongValue, limit.span.clone(), message, help);
+            self.report(Code::WrongValue, limit.span.clone(), message, help);
         }
     }
 }

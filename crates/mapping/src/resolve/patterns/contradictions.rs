@@ -73,7 +73,7 @@ impl PatternBinder<'_> {
             !column.is_some_and(|column| is_fixed(&column.name.text))
         })?;
         let column = key.column.as_ref()?;
-        select.origin(column, self.ground.catalog?)?;
+        select.origin(column, self.context.catalog?)?;
         let written = column.name.text.as_str();
         if keys.sort.is_empty() && keys.index.is_some() {
             let message = format!(
@@ -112,7 +112,7 @@ impl PatternBinder<'_> {
     /// Tells of columns that the SQL selects, and that the index does not hold though the items have them.
     pub(super) fn projected(&mut self, keys: &AskedKey<'_>) {
         let (Some(sql), Some(query), Some(catalog)) =
-            (&self.raw.sql, &self.query, self.ground.catalog)
+            (&self.raw.sql, &self.query, self.context.catalog)
         else {
             return;
         };
@@ -145,7 +145,9 @@ impl PatternBinder<'_> {
                 let mut carried = make.carried.iter();
                 let holding = carried.find(|(own, name, _)| own == table && *name == column);
                 holding.map(|(_, _, names)| {
-                    names.iter().any(|name| keys.holds(name, self.ground.table))
+                    names
+                        .iter()
+                        .any(|name| keys.holds(name, self.context.table))
                 })
             };
             let held: Vec<bool> = self.promised().filter_map(of).collect();
@@ -160,7 +162,7 @@ impl PatternBinder<'_> {
         }
         let (what, names) = (keys.called(), missing.join("`, `"));
         let message = format!("its SQL selects `{names}`, which {what} does not project");
-        self.ground.diagnostics.push(
+        self.context.diagnostics.push(
             Diagnostic::new(Code::NotProjected, sql.span.clone(), message)
                 .with_other(self.raw.name.span.clone(), "this pattern's answer does not have it")
                 .with_help(format!("project it: add `{names}` to `project` of {what}; or ask the table, or select less")),
@@ -256,7 +258,7 @@ impl PatternBinder<'_> {
     /// Tells of text that the source sorts otherwise. What the query does not plainly say is left
     /// to `verify`.
     pub(super) fn order(&mut self, keys: &AskedKey<'_>) {
-        let (Some(sql), Some(catalog)) = (&self.raw.sql, self.ground.catalog) else {
+        let (Some(sql), Some(catalog)) = (&self.raw.sql, self.context.catalog) else {
             return;
         };
         // Without a sort key there is no order, and where the whole key is said one item comes back.
@@ -312,7 +314,7 @@ impl PatternBinder<'_> {
     /// Tells of a parameter that the source compares without regard to case, accents or blanks, where the key holds the
     /// column as it is spelled.
     pub(super) fn insensitive(&mut self) {
-        let (Some(query), Some(catalog)) = (&self.query, self.ground.catalog) else {
+        let (Some(query), Some(catalog)) = (&self.query, self.context.catalog) else {
             return;
         };
         let Some(select) = query.select() else { return };

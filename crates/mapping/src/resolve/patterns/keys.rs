@@ -34,8 +34,8 @@ impl<'t> AskedKey<'t> {
     }
 
     /// The key that a pattern names.
-    pub(super) fn find(pattern: &RawPattern, ground: &PatternContext<'t>) -> Option<Self> {
-        let table = ground.table;
+    pub(super) fn find(pattern: &RawPattern, context: &PatternContext<'t>) -> Option<Self> {
+        let table = context.table;
         let Some(wanted) = &pattern.index else {
             return Some(Self::of(table, None));
         };
@@ -50,7 +50,7 @@ impl<'t> AskedKey<'t> {
         {
             fault.help = Some(serving);
         }
-        ground.diagnostics.push(fault);
+        context.diagnostics.push(fault);
         None
     }
 
@@ -76,11 +76,11 @@ impl<'t> AskedKey<'t> {
     }
 
     /// Tells of what is wrong with a condition; whether it can be asked.
-    pub(super) fn check(&self, pattern: &RawPattern, ground: &PatternContext<'_>) -> bool {
-        let diagnostics = ground.diagnostics;
+    pub(super) fn check(&self, pattern: &RawPattern, context: &PatternContext<'_>) -> bool {
+        let diagnostics = context.diagnostics;
         let faults = diagnostics.count();
         let what = self.called();
-        let serving = serving(pattern, ground.table);
+        let serving = serving(pattern, context.table);
         let fault = |span: Range<usize>, message: String, help: &str| {
             let help = serving.clone().unwrap_or_else(|| help.to_owned());
             Diagnostic::new(Code::AccessPattern, span, message).with_help(help)

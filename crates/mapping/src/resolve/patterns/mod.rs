@@ -49,14 +49,14 @@ pub(super) struct BoundPattern {
 }
 
 /// Binds every pattern that has no faults of its own.
-pub(super) fn bind(raw: &Raw, ground: &PatternContext<'_>) -> Vec<BoundPattern> {
+pub(super) fn bind(raw: &Raw, context: &PatternContext<'_>) -> Vec<BoundPattern> {
     let all = raw.patterns.iter();
-    all.filter_map(|pattern| bind_one(raw, pattern, ground))
+    all.filter_map(|pattern| bind_one(raw, pattern, context))
         .collect()
 }
 
-fn bind_one(raw: &Raw, pattern: &RawPattern, ground: &PatternContext<'_>) -> Option<BoundPattern> {
-    let diagnostics = ground.diagnostics;
+fn bind_one(raw: &Raw, pattern: &RawPattern, context: &PatternContext<'_>) -> Option<BoundPattern> {
+    let diagnostics = context.diagnostics;
     let faults = diagnostics.count();
     for item in &pattern.items {
         let names = raw.written.iter().map(String::as_str);
@@ -65,9 +65,9 @@ fn bind_one(raw: &Raw, pattern: &RawPattern, ground: &PatternContext<'_>) -> Opt
             diagnostics.push(not_there(item, "item type", names));
         }
     }
-    let keys = AskedKey::find(pattern, ground);
-    let is_served = keys.is_some_and(|keys| keys.check(pattern, ground));
-    let mut binder = PatternBinder::new(pattern, ground);
+    let keys = AskedKey::find(pattern, context);
+    let is_served = keys.is_some_and(|keys| keys.check(pattern, context));
+    let mut binder = PatternBinder::new(pattern, context);
     let mut nodes = Vec::new();
     for entry in &pattern.key {
         let is_it = |key: &&KeyAttribute| *key.name == *entry.key;
@@ -94,8 +94,8 @@ fn bind_one(raw: &Raw, pattern: &RawPattern, ground: &PatternContext<'_>) -> Opt
     let sort: Option<Vec<(KeyAttribute, SortCondition)>> = sort.collect();
     binder.settings(&keys);
     let filter = binder.filter(&keys);
-    binder.sources();
-    binder.sql();
+    binder.bind_params();
+    binder.check_sql_parameters();
     binder.order(&keys);
     binder.insensitive();
     binder.contradictions(&keys);
@@ -144,21 +144,21 @@ fn bind_one(raw: &Raw, pattern: &RawPattern, ground: &PatternContext<'_>) -> Opt
 }
 
 /// Tells of names that indexes project and that no item has.
-pub(super) fn projections(raw: &Raw, ground: &PatternContext<'_>) {
-    let diagnostics = ground.diagnostics;
+pub(super) fn projections(raw: &Raw, context: &PatternContext<'_>) {
+    let diagnostics = context.diagnostics;
     // Of what could not be read it is not known what it has.
     let is_unread = |fault: &Diagnostic| fault.code == Code::Unchecked;
-    if !ground.is_complete || diagnostics.any(is_unread) {
+    if !context.is_complete || diagnostics.any(is_unread) {
         return;
     }
     let table = &raw.table;
     let indexes = table.indexes.iter().chain(&table.local_indexes);
     for name in indexes.flat_map(|index| &index.projected) {
-        if ground.makes.iter().any(|make| make.may_have(&name.value)) {
+        if context.makes.iter().any(|make| make.may_have(&name.value)) {
             continue;
         }
         let message = format!("no item has an attribute `{}`", name.value);
-        let help = attributes_like(&name.value, ground.makes.iter());
+        let help = attributes_like(&name.value, context.makes.iter());
         diagnostics.add(Code::UnknownAttribute, name.span.clone(), message, help);
     }
 }

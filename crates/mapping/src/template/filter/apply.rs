@@ -5,6 +5,7 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use dynafold_format::hex;
 use dynafold_relational::value::{
     Number, Text, Time, TimeKind, Unfit, UnfitReason, Value, parse_document, write_document,
 };
@@ -169,15 +170,7 @@ impl Filter {
     }
 }
 
-// `hex`, `base64` and `uuid`: bytes as text.
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
-}
+// `uuid`: bytes as text.
 
 /// Writes 16 bytes as a UUID. With `swap` they are in the order of MySQL's `UUID_TO_BIN(…, 1)`,
 /// which moves the high part of the time to the front.

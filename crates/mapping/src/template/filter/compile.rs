@@ -23,7 +23,7 @@ pub enum FilterError {
     /// When the arguments are too few, too many or of the wrong kind.
     #[error("`{}` {problem}", .entry.name)]
     Arguments {
-        /// The filter.
+        /// The filter's name and arguments, as the language defines them.
         entry: &'static FilterEntry,
         /// What is wrong with them, after the filter's name.
         problem: String,
@@ -191,20 +191,13 @@ fn constant(literal: &Literal) -> Value {
         "false" => return Value::Bool(false),
         _ => {}
     }
-    if is_plain_number(text)
+    // Others are codes.
+    if Number::is_plain(text)
         && let Ok(number) = Number::parse(text)
     {
         return Value::Number(number);
     }
     constant_time(text).map_or_else(|| Value::Text(text.into()), Value::Time)
-}
-
-/// `007`, `+7` and `1e3` are codes, not numbers.
-fn is_plain_number(text: &str) -> bool {
-    let unsigned = text.strip_prefix('-').unwrap_or(text);
-    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    digits(whole) && digits(fraction) && (whole == "0" || !whole.starts_with('0'))
 }
 
 fn constant_time(text: &str) -> Option<Time> {

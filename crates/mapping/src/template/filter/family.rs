@@ -205,7 +205,7 @@ pub enum ApplyError {
     Kind {
         /// The filter's name.
         filter: &'static str,
-        /// What it takes.
+        /// The kind of value that it needs.
         takes: &'static str,
         /// What it was given.
         given: &'static str,
@@ -248,9 +248,9 @@ pub enum ApplyError {
     #[error("the value is not a UUID")]
     NotAUuid,
     /// When text does not match the pattern of `time`.
-    #[error("the text is not a time as `{pattern}` says")]
+    #[error("the text is not a time of the form `{pattern}`")]
     NotATime {
-        /// The pattern.
+        /// The pattern, as the mapping writes it.
         pattern: String,
     },
     /// When a date is needed, and the value is a time of day, or a date that the calendar lacks.
@@ -262,7 +262,7 @@ pub enum ApplyError {
     /// When the pattern of `format` asks for what the time does not have.
     #[error("the time does not have every part that `{pattern}` needs")]
     Format {
-        /// The pattern.
+        /// The pattern, as the mapping writes it.
         pattern: String,
     },
     /// When hours, minutes or seconds are added to a date.
@@ -275,7 +275,7 @@ pub enum ApplyError {
     #[error("`map` has no entry for the value")]
     Unmapped,
     /// When the value is binary, a list, a map, a set or NULL, and is to stand inside text.
-    #[error("{given} has no text of its own")]
+    #[error("{given} cannot be written as text")]
     NoText {
         /// The value's kind.
         given: &'static str,

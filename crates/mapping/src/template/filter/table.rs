@@ -5,11 +5,11 @@ use super::Filter;
 /// What is known about a filter by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FilterEntry {
-    /// The name.
+    /// The filter's name in a template.
     pub name: &'static str,
     /// How it is written.
     pub signature: &'static str,
-    /// What it takes.
+    /// The kind of value that it needs, in words.
     pub takes: &'static str,
     /// One use of it.
     pub example: &'static str,

@@ -31,7 +31,7 @@ fn show(result: Result<Value, ApplyError>) -> String {
     match result {
         Ok(Value::Time(time)) => time.to_string(),
         Ok(Value::Null) => "NULL".to_owned(),
-        Ok(Value::Bytes(bytes)) => format!("0x{}", super::apply::hex(&bytes)),
+        Ok(Value::Bytes(bytes)) => format!("0x{}", dynafold_format::hex(&bytes)),
         Ok(other) => dynafold_relational::value::write_document(&other),
         Err(error) => error.code().to_owned(),
     }

@@ -21,8 +21,12 @@
             ELSE 'no_action'
         END AS on_update,
         k.convalidated,
-        -- Version 18 knows constraints that are not enforced.
-        coalesce((pg_catalog.to_jsonb(k) ->> 'conenforced')::boolean, true) AS enforced,
+        -- Version 18 knows constraints that are not enforced; in all, the triggers that enforce them can be disabled.
+        coalesce((pg_catalog.to_jsonb(k) ->> 'conenforced')::boolean, true)
+            AND NOT EXISTS (
+                SELECT FROM pg_catalog.pg_trigger AS t
+                WHERE t.tgconstraint = k.oid AND t.tgenabled IN ('D', 'R')
+            ) AS enforced,
         n.nspname,
         c.relname,
         side.ours,

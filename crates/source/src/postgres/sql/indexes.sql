@@ -18,7 +18,7 @@
 )
 -- One row for each index, keys among them. A constraint and its index share a name. An index that
 -- is still being built, or whose building failed, proves nothing and is left out. One that tells apart
--- what its column takes for equal is no unique key of that column. A deferrable key is kept by a trigger, which a session
+-- what its column takes for equal is no unique key of that column; one that takes more for equal is a coarse one. A deferrable key is kept by a trigger, which a session
 -- may switch off, and an operator class that somebody made compares as they like: both may be so of a partition alone.
 SELECT
     i.indrelid::bigint AS relation,
@@ -42,6 +42,7 @@ SELECT
               AND d.objid = class.id AND d.deptype = 'e'
         )
     ) AS lax,
+    part.coarse,
     coalesce((pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct')::boolean, false) AS nulls_equal,
     pg_catalog.pg_get_expr(i.indpred, i.indrelid, true) AS condition,
     part.parts AS columns
@@ -56,11 +57,15 @@ CROSS JOIN LATERAL (
     pg_catalog.bool_or(
         own.collisdeterministic IS FALSE AND i.indcollation[key.position - 1] <> a.attcollation
         OR class.operator IS DISTINCT FROM coalesce(of_column.operator, of_class.operator)
-    ) AS finer
+    ) AS finer,
+    coalesce(pg_catalog.bool_or(
+        of_index.collisdeterministic IS FALSE AND own.collisdeterministic IS NOT FALSE
+    ), false) AS coarse
     FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY AS key (number, position)
     LEFT JOIN pg_catalog.pg_attribute AS a
         ON a.attrelid = i.indrelid AND a.attnum = key.number AND key.number <> 0
     LEFT JOIN pg_catalog.pg_collation AS own ON own.oid = a.attcollation
+    LEFT JOIN pg_catalog.pg_collation AS of_index ON of_index.oid = i.indcollation[key.position - 1]
     LEFT JOIN based ON based.oid = a.atttypid
     LEFT JOIN equality AS class ON class.class = i.indclass[key.position - 1]
     LEFT JOIN equality AS of_column

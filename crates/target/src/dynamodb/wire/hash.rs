@@ -1,4 +1,4 @@
-//! SHA-256, alone and keyed, and hexadecimal digits.
+//! SHA-256, alone and keyed.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
@@ -11,7 +11,7 @@ pub(super) fn signing_key(secret: &str, day: &str, scope: &str) -> [u8; 32] {
 }
 
 /// The hash of what is made of these parts.
-pub(super) fn sha256<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
+pub(crate) fn sha256<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update(part);
@@ -27,12 +27,4 @@ pub(super) fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
     };
     mac.update(text);
     mac.finalize().into_bytes().into()
-}
-
-/// A hash as hexadecimal digits. Formatting each byte would cost a thousand instructions for each item of a load.
-pub(super) fn hex(hash: &[u8; 32]) -> String {
-    let halves = hash.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    halves
-        .filter_map(|half| char::from_digit(u32::from(half), 16))
-        .collect()
 }

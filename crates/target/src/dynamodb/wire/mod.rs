@@ -9,12 +9,12 @@
 //! for a reason that is known to be gone: the computer's clock was off and is corrected by the
 //! answer's date, or the credentials had expired and others have come.
 
-mod hash;
-mod sign;
+pub(crate) mod hash;
+pub(crate) mod sign;
 mod template;
 #[cfg(test)]
 mod tests;
-mod vault;
+pub(crate) mod vault;
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -27,7 +27,8 @@ use aws_smithy_runtime_api::client::http::HttpConnector as _;
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_types::body::SdkBody;
 use bytes::Bytes;
-use hash::{hex, sha256};
+use dynafold_format::hex;
+use hash::sha256;
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
@@ -138,7 +139,9 @@ impl Wire {
             held,
             &template.scope,
             &sign::Signed {
-                path: &template.path,
+                method: "POST",
+                path: &sign::encoded(&template.path),
+                query: "",
                 headers: &signed.collect::<Vec<_>>(),
                 payload: body.hash(),
                 time: &time,

@@ -1,4 +1,4 @@
-//! AWS Signature Version 4, for what we send: a POST without a query, its headers known.
+//! AWS Signature Version 4, for what we send: requests whose headers are known.
 //!
 //! A test has the SDK sign the same requests and compares.
 
@@ -7,30 +7,40 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::SystemTime;
 
 use aws_types::sdk_config::TimeSource;
+use dynafold_format::hex;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
-use super::hash::{hex, hmac, sha256};
+use super::hash::{hmac, sha256};
 use super::vault::HeldCredentials;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
 /// What a signature holds for: `eu-west-1/dynamodb/aws4_request`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SigningScope(String);
+pub(crate) struct SigningScope(String);
 
 #[derive(Debug)]
-pub(super) struct Signed<'a> {
-    /// The path of the request's URL.
-    pub(super) path: &'a str,
+pub(crate) struct Signed<'a> {
+    pub(crate) method: &'a str,
+    /// The path as it is signed: that of the URL, for most services encoded once more.
+    pub(crate) path: &'a str,
+    /// The query of the URL: names in order, names and values encoded.
+    pub(crate) query: &'a str,
     /// Names in lower case and in order.
-    pub(super) headers: &'a [(&'a str, &'a str)],
-    pub(super) payload: &'a str,
+    pub(crate) headers: &'a [(&'a str, &'a str)],
+    /// The hash of the body.
+    pub(crate) payload: &'a str,
     /// As in the header `x-amz-date`.
-    pub(super) time: &'a str,
+    pub(crate) time: &'a str,
 }
 
 impl SigningScope {
+    /// The scope of a service in a region.
+    pub(crate) fn new(region: &str, service: &str) -> Self {
+        Self(format!("{region}/{service}/aws4_request"))
+    }
+
     /// Reads the scope out of the header that the SDK made.
     pub(super) fn of(authorization: &str) -> Option<Self> {
         let credential = authorization
@@ -44,7 +54,7 @@ impl SigningScope {
 }
 
 /// The value of the header `authorization`.
-pub(super) fn authorization(
+pub(crate) fn authorization(
     held: &HeldCredentials,
     scope: &SigningScope,
     signed: &Signed<'_>,
@@ -55,8 +65,10 @@ pub(super) fn authorization(
     let headers = signed.headers.iter();
     let headers = headers.map(|(name, value)| format!("{name}:{}\n", value.trim()));
     let canonical = format!(
-        "POST\n{}\n\n{}\n{names}\n{}",
-        encoded(signed.path),
+        "{}\n{}\n{}\n{}\n{names}\n{}",
+        signed.method,
+        signed.path,
+        signed.query,
         headers.collect::<String>(),
         signed.payload
     );
@@ -70,8 +82,8 @@ pub(super) fn authorization(
     )
 }
 
-/// A path is encoded once more for the signature.
-fn encoded(path: &str) -> String {
+/// A path, encoded: all but letters, digits, `-._~` and the slashes.
+pub(crate) fn encoded(path: &str) -> String {
     let byte = |byte| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
             char::from(byte).to_string()
@@ -88,7 +100,7 @@ const SKEW: SignedDuration = SignedDuration::from_mins(4);
 
 /// A clock with what is known of its error. Clones share that; the SDK signs by one.
 #[derive(Debug, Clone, Default)]
-pub(in crate::dynamodb) struct Clock {
+pub(crate) struct Clock {
     inner: Arc<ClockCorrection>,
 }
 
@@ -108,25 +120,25 @@ impl TimeSource for Clock {
 
 impl Clock {
     /// The time at the service, as far as it is known.
-    pub(super) fn now(&self) -> SystemTime {
+    pub(crate) fn now(&self) -> SystemTime {
         let now = Timestamp::now();
         let there = now.checked_add(self.offset()).unwrap_or(now);
         SystemTime::from(there)
     }
 
     /// How far the service's clock is ahead.
-    pub(super) fn offset(&self) -> SignedDuration {
+    pub(crate) fn offset(&self) -> SignedDuration {
         SignedDuration::from_secs(self.inner.ahead.load(Ordering::Relaxed))
     }
 
     /// Takes the date of an answer that was an error.
-    pub(super) fn refused(&self, date: Option<String>) {
+    pub(crate) fn refused(&self, date: Option<String>) {
         *self.inner.refused.lock() = date;
     }
 
     /// Takes the service's time from the last answer that was an error, to a request that was signed with this offset.
     /// Says whether the request should be signed anew: its time was off by more than the service tolerates.
-    pub(super) fn correct(&self, offset: SignedDuration) -> bool {
+    pub(crate) fn correct(&self, offset: SignedDuration) -> bool {
         let date = self.inner.refused.lock().clone();
         let Some(there) = date.as_deref().and_then(parse) else {
             return false;
@@ -146,7 +158,7 @@ impl Clock {
 }
 
 /// Whether an error may mean that the computer's clock is off.
-pub(super) fn is_skew(code: &str) -> bool {
+pub(crate) fn is_skew(code: &str) -> bool {
     matches!(
         code,
         "InvalidSignatureException"
@@ -159,7 +171,7 @@ pub(super) fn is_skew(code: &str) -> bool {
 }
 
 /// A time as requests carry it: `20261121T090618Z`.
-pub(super) fn stamp(time: SystemTime) -> String {
+pub(crate) fn stamp(time: SystemTime) -> String {
     let time = Timestamp::try_from(time).unwrap_or(Timestamp::UNIX_EPOCH);
     time.strftime("%Y%m%dT%H%M%SZ").to_string()
 }

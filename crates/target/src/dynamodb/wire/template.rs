@@ -167,8 +167,7 @@ impl SignedRequest {
 /// The path of a URL as it stands there.
 pub(super) fn path_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let path = rest.find('/').and_then(|at| rest.get(at..));
-    let path = path.unwrap_or("/");
+    let path = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/");
     path.split('?').next().unwrap_or(path)
 }
 

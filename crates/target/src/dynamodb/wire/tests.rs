@@ -6,9 +6,10 @@ mod scripted;
 use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::config::Credentials;
+use dynafold_format::hex;
 use jiff::{SignedDuration, Timestamp};
 
-use super::hash::{hex, sha256};
+use super::hash::sha256;
 use super::sign::{Signed, SigningScope, authorization};
 use super::template::RequestCapture;
 use super::{Body, Vault, Wire, sign};
@@ -131,7 +132,9 @@ async fn the_sdk_signs_as_we_do() {
             &held,
             &SigningScope::of(theirs).unwrap(),
             &Signed {
-                path: super::template::path_of(request.uri()),
+                method: "POST",
+                path: &super::sign::encoded(super::template::path_of(request.uri())),
+                query: "",
                 headers: &headers,
                 payload: &payload,
                 time: request.headers().get("x-amz-date").unwrap(),

@@ -27,8 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// Credentials as they are held.
-pub(super) struct HeldCredentials {
-    pub(super) credentials: Credentials,
+pub(crate) struct HeldCredentials {
+    pub(crate) credentials: Credentials,
     renew: SystemTime,
     /// The day and scope of a signing key, and the key: one a day.
     key: Mutex<Option<(String, [u8; 32])>>,
@@ -102,7 +102,7 @@ impl Vault {
     }
 
     /// Credentials that hold now.
-    pub(super) async fn valid_at(
+    pub(crate) async fn valid_at(
         &self,
         now: SystemTime,
     ) -> Result<Arc<HeldCredentials>, CredentialsError> {
@@ -139,12 +139,12 @@ impl Vault {
     }
 
     /// What was given last, whether or not it still holds.
-    pub(super) fn last(&self) -> Option<Arc<HeldCredentials>> {
+    pub(crate) fn last(&self) -> Option<Arc<HeldCredentials>> {
         self.inner.current()
     }
 
     /// Asks for other credentials, since these were refused as expired. Says whether there are.
-    pub(super) async fn renew(
+    pub(crate) async fn renew(
         &self,
         refused: &HeldCredentials,
         now: SystemTime,
@@ -203,7 +203,7 @@ impl ProvideCredentials for Vault {
 }
 
 /// Whether an error means that the credentials are used up.
-pub(super) fn is_expiry(code: &str) -> bool {
+pub(crate) fn is_expiry(code: &str) -> bool {
     matches!(code, "ExpiredTokenException" | "ExpiredToken")
 }
 

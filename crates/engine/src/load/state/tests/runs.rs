@@ -227,7 +227,7 @@ fn a_format_of_another_version_is_told_from_damage() {
     let folder = folder();
     let path = path(&folder);
     drop(planned(&path));
-    std::fs::write(&path, log::head(9).0).unwrap();
+    std::fs::write(&path, log::first_line(9).0).unwrap();
     let error = open(&path).unwrap_err();
     let wanted = "has format 9; this version writes 3";
     assert!(error.to_string().contains(wanted), "{error}");

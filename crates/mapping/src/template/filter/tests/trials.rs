@@ -102,7 +102,7 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
         (
             timestamp(false),
             "string | time(\"%Y-%m-%d %H:%M:%S\")",
-            "every: `time(\"%Y-%m-%d %H:%M:%S\")` refuses every value here: the text is not a time as `%Y-%m-%d %H:%M:%S` says",
+            "every: `time(\"%Y-%m-%d %H:%M:%S\")` refuses every value here: the text is not a time of the form `%Y-%m-%d %H:%M:%S`",
         ),
         (
             DataType::Text { max_chars: None },

@@ -33,7 +33,7 @@ pub(in crate::cli) fn ended(
         }
         load::Outcome::Stopped { .. } => {
             let how = if resumable && (report.resumed || report.total.rows_read > 0) {
-                "with `--fresh`, which takes over what is written"
+                "with `--fresh`, which keeps the items that are written already"
             } else {
                 "again"
             };

@@ -2,7 +2,9 @@
 
 use std::cmp::Reverse;
 
-use dynafold_relational::catalog::{Catalog, Column, ForeignKey, ReferentialAction, Table};
+use dynafold_relational::catalog::{
+    Catalog, Column, ForeignKey, ReferentialAction, Table, TypeFamily,
+};
 
 /// How a foreign key ties a row to its parent, the closest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,22 +21,37 @@ enum Tie {
 
 /// The foreign key to the parent in whose partition a table's items stand, with that parent: one that is never NULL and
 /// leads to the parent's key. See [`Tie`] for which comes first; of equal ones, a parent that gathers more rows, then the
-/// key whose column comes first.
+/// key whose column comes first. A list, such as types or languages, owns only what has nothing but its key; and a row that
+/// has parts, such as an order with its lines, stands with them rather than beside a parent that it merely has to have.
 #[must_use]
-pub fn owner<'t>(catalog: &'t Catalog, table: &'t Table) -> Option<(&'t ForeignKey, &'t Table)> {
+pub(crate) fn owner<'t>(
+    catalog: &'t Catalog,
+    table: &'t Table,
+) -> Option<(&'t ForeignKey, &'t Table)> {
     let keys = table.foreign_keys.iter();
     let owners = keys.filter_map(|key| {
         let parent = catalog.table(&key.references)?;
         let tie = leads_to_key(table, key, parent).then(|| tie(table, key))?;
-        let is_owner =
-            matches!(tie, Tie::RowKey(_)) || gathers_some(table, parent) && !is_audit(key);
+        let is_list = is_list(parent) || !gathers_some(table, parent);
+        let is_mere = tie == Tie::Required && has_parts(catalog, table);
+        let is_owner = matches!(tie, Tie::RowKey(_)) || !is_list && !is_audit(key) && !is_mere;
         let gathered = Reverse(mean_children(table, parent));
         let position = |column: &Column| key.columns.contains(&column.name);
         let position = table.columns.iter().position(position);
-        is_owner.then_some(((tie, gathered, position), key, parent))
+        is_owner.then_some(((is_list, tie, gathered, position), key, parent))
     });
     let (_, key, parent) = owners.min_by_key(|(order, ..)| *order)?;
     Some((key, parent))
+}
+
+/// Whether rows of other tables are parts of a table's rows: their key holds its key, or they are deleted with them.
+fn has_parts(catalog: &Catalog, table: &Table) -> bool {
+    let others = catalog.tables.iter().filter(|one| one.name != table.name);
+    let mut keys = others.flat_map(|child| child.foreign_keys.iter().map(move |key| (child, key)));
+    keys.any(|(child, key)| {
+        let leads_here = key.references == table.name && leads_to_key(child, key, table);
+        leads_here && !is_audit(key) && tie(child, key) != Tie::Required
+    })
 }
 
 fn tie(table: &Table, key: &ForeignKey) -> Tie {
@@ -78,13 +95,74 @@ const MOST_CHILDREN: u64 = 100;
 /// Rows of a parent from which their number tells something: in an example of three rows, everything has one row for each.
 const TELLING: u64 = 10;
 
+/// Whether a table is called a list, and looks like one: a few columns, and no parents.
+fn is_list(table: &Table) -> bool {
+    const NAMES: [&str; 22] = [
+        "type",
+        "types",
+        "kind",
+        "kinds",
+        "status",
+        "statuses",
+        "category",
+        "categories",
+        "language",
+        "languages",
+        "country",
+        "countries",
+        "currency",
+        "currencies",
+        "role",
+        "roles",
+        "tag",
+        "tags",
+        "lookup",
+        "lookups",
+        "code",
+        "codes",
+    ];
+    let name = words(&table.name.name);
+    let is_called_so = name.iter().any(|word| NAMES.contains(&&**word));
+    let is_small = table.estimated_rows.is_none_or(|rows| rows < 1_000);
+    let is_time = |column: &&Column| column.data_type.family() == TypeFamily::Time;
+    let columns = table.columns.iter().filter(|column| !is_time(column));
+    is_called_so && is_small && columns.count() <= 5 && table.foreign_keys.iter().all(is_audit)
+}
+
 /// Whether a key says who made or changed a row, which tells nothing of where it belongs.
-fn is_audit(key: &ForeignKey) -> bool {
+pub(crate) fn is_audit(key: &ForeignKey) -> bool {
+    const DONE: [&str; 12] = [
+        "create", "created", "insert", "inserted", "update", "updated", "modify", "modified",
+        "change", "changed", "delete", "deleted",
+    ];
+    const BY: [&str; 4] = ["creator", "modifier", "updater", "changer"];
     key.columns.iter().any(|column| {
-        let column = column.to_lowercase();
-        let column = column.strip_suffix("_id").unwrap_or(&column);
-        column == "creator" || column.ends_with("_by") || column.ends_with("_creator")
+        let words = words(column);
+        let is_maker = |word: &String| word.ends_with("edby") || BY.contains(&&**word);
+        let is_user = || words.iter().any(|word| word == "user");
+        words.iter().skip(1).any(|word| word == "by")
+            || words.iter().any(is_maker)
+            || words.first().is_some_and(|word| DONE.contains(&&**word)) && is_user()
     })
+}
+
+/// The words of a name, in lower case: `changed_by`, `ChangedBy`.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut last = '_';
+    for letter in name.chars() {
+        if letter.is_alphanumeric() {
+            let begins = !last.is_alphanumeric() || last.is_lowercase() && letter.is_uppercase();
+            if begins {
+                words.push(String::new());
+            }
+            if let Some(word) = words.last_mut() {
+                word.extend(letter.to_lowercase());
+            }
+        }
+        last = letter;
+    }
+    words
 }
 
 fn leads_to_key(table: &Table, key: &ForeignKey, parent: &Table) -> bool {
@@ -191,7 +269,71 @@ mod tests {
         assert_eq!(owner_of(&film, &parents), None);
         let mut unknown = parents.to_vec();
         unknown[0].estimated_rows = None;
-        assert_eq!(owner_of(&film, &unknown).as_deref(), Some("language"));
+        assert_eq!(owner_of(&film, &unknown), None, "it is called a list");
+        unknown[1].estimated_rows = None;
+        assert_eq!(owner_of(&film, &unknown).as_deref(), Some("address"));
+    }
+
+    #[test]
+    fn a_row_with_parts_stands_with_them() {
+        let parents = [table("customer", 10, &[])];
+        let orders = table("orders", 100, &["customer_id>customer"]);
+        let mut line = table("line", 300, &["order_id>orders"]);
+        let with = |line: &Table| [parents[0].clone(), line.clone()];
+        let customer = Some("customer".to_owned());
+        assert_eq!(owner_of(&orders, &with(&line)), customer);
+        line.primary_key = vec!["order_id".to_owned(), "id".to_owned()];
+        assert_eq!(owner_of(&orders, &with(&line)), None);
+        let mut deleted = orders.clone();
+        deleted.foreign_keys[0].on_delete = ReferentialAction::Cascade;
+        assert_eq!(owner_of(&deleted, &with(&line)), customer);
+    }
+
+    #[test]
+    fn a_list_owns_only_what_has_nothing_but_its_key() {
+        let parents = [table("currency", 5, &[]), table("product", 50, &[])];
+        let mut price = table("price", 200, &["code>currency", "product_id>product"]);
+        price.primary_key = vec!["code".to_owned(), "product_id".to_owned()];
+        assert_eq!(owner_of(&price, &parents).as_deref(), Some("product"));
+        price.foreign_keys.pop();
+        assert_eq!(owner_of(&price, &parents).as_deref(), Some("currency"));
+        price.primary_key = vec!["id".to_owned()];
+        price.foreign_keys[0].on_delete = ReferentialAction::Cascade;
+        assert_eq!(owner_of(&price, &parents), None);
+    }
+
+    #[test]
+    fn who_made_or_changed_a_row_is_told_by_words() {
+        let of = |column: &str| {
+            is_audit(&ForeignKey {
+                columns: vec![column.to_owned()],
+                ..ForeignKey::default()
+            })
+        };
+        let audits = [
+            "creator",
+            "changed_by",
+            "created_by_id",
+            "CreatedByUserId",
+            "modifiedBy",
+            "updatedby",
+            "row_creator",
+            "create_user_id",
+            "date_voided_by",
+        ];
+        for column in audits {
+            assert!(of(column), "{column}");
+        }
+        for column in [
+            "customer_id",
+            "baby_id",
+            "by_id",
+            "create_order_id",
+            "update_id",
+            "lobby",
+        ] {
+            assert!(!of(column), "{column}");
+        }
     }
 
     #[test]

@@ -1,0 +1,503 @@
+//! Figures over many rows, `count` and `sum` by groups: read from an item for each group instead of the rows.
+
+use std::collections::BTreeSet;
+
+use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName};
+use dynafold_sql::{
+    ColumnRef, Condition, ConditionTest, InResult, Operand, OperandValue, RowLimit, SelectOutput,
+    SqlQuery, Wrapping, WriteKind, identifier, parametrized,
+};
+
+use super::condition::has_parameters;
+use super::sql::{by_bytes, ignores_blanks};
+use super::{Reading, Unserved, plain_select, unserved};
+use crate::observed::Observed;
+
+/// What the one group is called where all rows are one, and its value in SQL.
+pub(crate) const TOTAL: (&str, &str) = ("figure", "'all'");
+
+/// A figure of a group of rows: how many they are, in how many a column is not NULL, or the sum of a column.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Figure {
+    /// `count` or `sum`.
+    pub(crate) function: &'static str,
+    /// Of which column; `None` for the rows.
+    pub(crate) column: Option<String>,
+}
+
+/// Columns held equal to a parameter, with its name, and the conditions beside them.
+type CountedRows<'q> = (Vec<(String, String)>, Vec<&'q Condition>);
+
+impl Figure {
+    /// What its attribute is called.
+    pub(crate) fn name(&self) -> String {
+        match &self.column {
+            Some(column) => format!("{}_{column}", self.function),
+            None => self.function.to_owned(),
+        }
+    }
+
+    /// As SQL. `of`: how a column is written.
+    pub(crate) fn sql(&self, of: &dyn Fn(&str) -> String) -> String {
+        let column = self.column.as_deref().map_or_else(|| "*".to_owned(), of);
+        format!("{}({column})", self.function)
+    }
+}
+
+/// A query that computes figures, in terms of a table that would hold them.
+#[derive(Debug, Clone)]
+pub(crate) struct FigureQuery {
+    /// The table whose rows are counted.
+    pub(crate) base: TableName,
+    /// The columns by which they are grouped.
+    pub(crate) groups: Vec<String>,
+    /// The figures.
+    pub(crate) figures: BTreeSet<Figure>,
+    /// What rows are counted, as SQL: nothing for all of them.
+    pub(crate) conditions: Vec<String>,
+    /// The columns that decide whether a row is counted.
+    pub(crate) decided_by: BTreeSet<String>,
+    /// Where the rows come from, as SQL.
+    pub(crate) from: String,
+    /// The query over the table that would hold them, with what stands before that table's name and behind it.
+    pub(crate) over: [String; 2],
+    /// The query over the rows, and the same without order and limit.
+    pub(crate) answer: [String; 2],
+    /// What is to be said of it.
+    pub(crate) notes: Vec<String>,
+}
+
+impl FigureQuery {
+    /// How often a write of a row writes figures: of two groups where the row goes from one into another.
+    pub(crate) fn times(&self, kind: WriteKind, columns: &[String]) -> f64 {
+        let moves =
+            |column: &String| self.groups.contains(column) || self.decided_by.contains(column);
+        let is_summed = |column: &String| {
+            let mut figures = self.figures.iter();
+            figures.any(|figure| figure.column.as_ref() == Some(column))
+        };
+        match kind {
+            WriteKind::Insert | WriteKind::Delete => 1.0,
+            WriteKind::Update if columns.iter().any(moves) => 2.0,
+            WriteKind::Update if columns.iter().any(is_summed) => 1.0,
+            WriteKind::Update => 0.0,
+        }
+    }
+}
+
+/// Reads a query as one of figures; `None` where it is none, or its figures cannot be kept.
+pub(crate) fn figure_query(
+    sql: &str,
+    catalog: &Catalog,
+    observed: &Observed,
+) -> Option<FigureQuery> {
+    let prepared = parametrized(sql, catalog.dbms, false).ok()?;
+    let query = SqlQuery::read(&prepared.sql, Some(catalog.dbms)).ok()?;
+    let select = plain_select(sql, &query).ok()?;
+    let reading = Reading::new((catalog, observed), &query, select, &prepared).ok()?;
+    reading.figure_query().ok()
+}
+
+fn no<T>() -> Result<T, Unserved> {
+    unserved("computes no figures that can be kept", "")
+}
+
+/// A column of the result: its name, with a group's column or a figure.
+type Output = (String, Result<String, Figure>);
+
+impl Reading<'_, '_> {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one reading of a query, from its outputs to its order"
+    )]
+    fn figure_query(&self) -> Result<FigureQuery, Unserved> {
+        let ([table], Some(grouped)) = (self.tables.as_slice(), &self.select.grouped_by) else {
+            return no();
+        };
+        let is_plain = !self.select.having
+            && self.extreme.is_none()
+            && table.readable
+            && !table.row_key().is_empty()
+            && self.query.offset == RowLimit::None
+            && matches!(self.query.limit, RowLimit::None | RowLimit::Rows(_));
+        if !is_plain {
+            return no();
+        }
+        let (equal, conditions) = self.counted()?;
+        let mut groups: Vec<String> = equal.iter().map(|(column, _)| column.clone()).collect();
+        let mut add = |column: &ColumnRef| match self.column(column) {
+            Some((_, name)) => {
+                if !groups.contains(&name) {
+                    groups.push(name);
+                }
+                Ok(())
+            }
+            None => no(),
+        };
+        grouped.iter().try_for_each(&mut add)?;
+        let mut outputs: Vec<Output> = Vec::new();
+        let mut notes = Vec::new();
+        for output in &self.select.outputs {
+            let SelectOutput::One { name, value } = output else {
+                return no();
+            };
+            let called = |own: String| name.as_ref().map_or(own, |name| name.text.clone());
+            if let Some(column) = value.column() {
+                // DISTINCT groups by all that it selects.
+                if self.select.distinct {
+                    add(column)?;
+                }
+                let Some((_, own)) = self.column(column) else {
+                    return no();
+                };
+                outputs.push((called(own.clone()), Ok(own)));
+                continue;
+            }
+            // What the one group is called says nothing of the rows.
+            let is_name = name.as_ref().is_some_and(|name| name.text == TOTAL.0);
+            if is_name && matches!(value.value, OperandValue::Constant(_)) {
+                continue;
+            }
+            let figures = self.figures_of(value, table)?;
+            let is_one = figures.len() == 1;
+            if !is_one {
+                notes.push("the application divides the sum by the count".to_owned());
+            }
+            for figure in figures {
+                let own = figure.name();
+                let name = if is_one { called(own) } else { own };
+                outputs.push((name, Err(figure)));
+            }
+        }
+        let mut figures: BTreeSet<Figure> = outputs
+            .iter()
+            .filter_map(|(_, of)| of.clone().err())
+            .collect();
+        if self.select.distinct && !figures.is_empty() {
+            return no();
+        }
+        if groups.is_empty() {
+            if figures.is_empty() || table.column(TOTAL.0).is_some() {
+                return no();
+            }
+            groups.push(TOTAL.0.to_owned());
+        }
+        if grouped.is_empty() && !figures.is_empty() {
+            notes.push(
+                "where no row is counted there is no item: a count is 0 then, a sum NULL"
+                    .to_owned(),
+            );
+        }
+        if figures.is_empty() {
+            // So that whoever writes knows when the last row of a group is gone.
+            figures.insert(Figure {
+                function: "count",
+                column: None,
+            });
+        }
+        let mut given = outputs.iter().filter_map(|(_, of)| of.as_ref().ok());
+        let mut names = figures.iter().map(Figure::name);
+        // No key stands for the group of the rows without a value.
+        let is_without = |condition: &&Condition| match &condition.test {
+            ConditionTest::Null {
+                operand,
+                negated: false,
+            } => operand
+                .column()
+                .and_then(|column| self.column(column))
+                .is_some_and(|(_, column)| groups.contains(&column)),
+            _ => false,
+        };
+        if conditions.iter().any(is_without) {
+            return no();
+        }
+        if !given.all(|column| groups.contains(column))
+            || !groups.iter().all(|column| self.is_group(table, column))
+            || names.any(|name| groups.contains(&name))
+        {
+            return no();
+        }
+        for column in &groups {
+            let is_given = |(_, of): &Output| of.as_ref() == Ok(column);
+            if !outputs.iter().any(is_given) {
+                let is_taken = outputs.iter().any(|(name, _)| name == column);
+                if is_taken {
+                    return no();
+                }
+                notes.push(format!("its SQL is asked with the group too: {column}"));
+                outputs.push((column.clone(), Ok(column.clone())));
+            }
+        }
+        let mut order = self.figure_order(&outputs)?;
+        // Groups are told apart by their bytes, and may sort otherwise.
+        let is_collated = |name: &String| {
+            let mut known = outputs.iter();
+            let of = known
+                .find(|(other, _)| other == name)
+                .and_then(|(_, of)| of.as_ref().ok());
+            let column = of.and_then(|column| table.column(column));
+            column.is_some_and(|column| by_bytes(column, self.catalog.dbms).is_some())
+        };
+        // Of equal ones the group decides, so that a LIMIT cuts in one place.
+        if let Some((_, down)) = order.first().cloned() {
+            let groups = outputs.iter().filter(|(_, of)| of.is_ok());
+            let rest = groups.filter(|(name, _)| order.iter().all(|(known, _)| known != name));
+            let rest: Vec<(String, bool)> = rest.map(|(name, _)| (name.clone(), down)).collect();
+            if self.query.limit != RowLimit::None || !rest.iter().any(|(name, _)| is_collated(name))
+            {
+                order.extend(rest);
+            }
+        }
+        if order.iter().any(|(name, _)| is_collated(name)) {
+            return no();
+        }
+        Ok(self.figure_texts(
+            table,
+            (groups, figures),
+            &equal,
+            &conditions,
+            &outputs,
+            &order,
+            notes,
+        ))
+    }
+
+    /// What is equal to a parameter, and the conditions that decide which rows are counted.
+    fn counted(&self) -> Result<CountedRows<'_>, Unserved> {
+        let (mut equal, mut conditions) = (Vec::new(), Vec::new());
+        for &condition in &self.conditions {
+            let sides = condition.equal();
+            let sides = sides.and_then(|[left, right]| Some((left.column()?, right.parameter()?)));
+            if let Some((column, parameter)) = sides {
+                let Some((_, column)) = self.column(column) else {
+                    return no();
+                };
+                equal.push((column, parameter.to_owned()));
+                continue;
+            }
+            let has_query =
+                matches!(&condition.test, ConditionTest::Other(inner) if inner.has_query);
+            if has_parameters(condition) || has_query || condition.columns().is_none() {
+                return no();
+            }
+            self.refuse_unsteady(condition)?;
+            conditions.push(condition);
+        }
+        Ok((equal, conditions))
+    }
+
+    /// Whether rows can be grouped by a column so that its values are those of keys.
+    fn is_group(&self, table: &Table, column: &str) -> bool {
+        let dbms = self.catalog.dbms;
+        column == TOTAL.0 && table.column(column).is_none()
+            || table.column(column).is_some_and(|column| {
+                let is_exact = !column.insensitive && !ignores_blanks(column, dbms);
+                let is_plain = match &column.data_type {
+                    DataType::Integer { .. } | DataType::Date | DataType::Enum { .. } => true,
+                    DataType::Text { .. } => column.is_plain_text(dbms),
+                    _ => false,
+                };
+                is_exact && is_plain
+            })
+    }
+
+    /// The figures that an output is computed from.
+    fn figures_of(&self, value: &Operand, table: &Table) -> Result<Vec<Figure>, Unserved> {
+        let figure = |function: &'static str, column: Option<&String>| Figure {
+            function,
+            column: column.cloned(),
+        };
+        match (&value.value, value.around.as_slice()) {
+            (OperandValue::Expression(inner), []) => {
+                let is_count = inner.functions == ["count"]
+                    && inner.columns.is_empty()
+                    && inner.parameters.is_empty()
+                    && !inner.has_query
+                    && !inner.has_window;
+                if is_count {
+                    return Ok(vec![figure("count", None)]);
+                }
+            }
+            (OperandValue::Column(column), [Wrapping::Function(name)]) => {
+                let Some((_, column)) = self.column(column) else {
+                    return no();
+                };
+                // Sums of SQLite's other numbers depend on the order of the rows.
+                let is_exact = match table.column(&column).map(|column| &column.data_type) {
+                    Some(DataType::Integer { .. }) => true,
+                    Some(DataType::Decimal { .. }) => self.catalog.dbms != Dbms::Sqlite,
+                    _ => false,
+                };
+                let column = Some(&column);
+                match &**name {
+                    "count" => return Ok(vec![figure("count", column)]),
+                    "sum" if is_exact => return Ok(vec![figure("sum", column)]),
+                    "avg" if is_exact => {
+                        return Ok(vec![figure("sum", column), figure("count", column)]);
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        no()
+    }
+
+    /// What it sorts by, as names of the result.
+    fn figure_order(&self, outputs: &[Output]) -> Result<Vec<(String, bool)>, Unserved> {
+        let named = |wanted: &str| {
+            let mut outputs = outputs.iter();
+            outputs
+                .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
+                .map(|(name, _)| name.clone())
+        };
+        let mut order = Vec::new();
+        for key in self.query.order.iter().flatten() {
+            let of_group = || {
+                let (_, column) = self.column(key.column.as_ref()?)?;
+                let mut outputs = outputs.iter();
+                outputs
+                    .find(|(_, of)| of.as_ref() == Ok(&column))
+                    .map(|(name, _)| name.clone())
+            };
+            let said = self.prepared.sql.get(key.span.clone()).unwrap_or_default();
+            let of_figure = || {
+                let mut outputs = outputs.iter();
+                let is_said = |of: &Result<String, Figure>| {
+                    let figure = of.as_ref().err();
+                    figure.is_some_and(|one| one.sql(&str::to_owned).eq_ignore_ascii_case(said))
+                };
+                outputs
+                    .find(|(_, of)| is_said(of))
+                    .map(|(name, _)| name.clone())
+            };
+            let name = match &key.result {
+                InResult::Named(name) => named(name).or_else(of_group),
+                InResult::Number(number) => {
+                    let at = number.checked_sub(1);
+                    at.and_then(|at| outputs.get(at))
+                        .map(|(name, _)| name.clone())
+                }
+                InResult::Expression => of_group().or_else(of_figure),
+            };
+            match name {
+                Some(name) => order.push((name, key.descending)),
+                None => return no(),
+            }
+        }
+        if order.is_empty() && self.query.limit != RowLimit::None {
+            return no();
+        }
+        Ok(order)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one query")]
+    fn figure_texts(
+        &self,
+        table: &Table,
+        (groups, figures): (Vec<String>, BTreeSet<Figure>),
+        equal: &[(String, String)],
+        conditions: &[&Condition],
+        outputs: &[Output],
+        order: &[(String, bool)],
+        mut notes: Vec<String>,
+    ) -> FigureQuery {
+        let dbms = self.catalog.dbms;
+        let quoted = |name: &str| identifier(name, dbms);
+        let is_total = |column: &str| column == TOTAL.0 && table.column(column).is_none();
+        let own = |column: &str| {
+            if is_total(column) {
+                TOTAL.1.to_owned()
+            } else {
+                self.column_of(0, column)
+            }
+        };
+        let decided_by = conditions
+            .iter()
+            .filter_map(|condition| condition.columns());
+        let decided_by = decided_by
+            .flatten()
+            .filter_map(|column| self.column(column));
+        let decided_by: BTreeSet<String> = decided_by.map(|(_, column)| column).collect();
+        let mut said: Vec<String> = conditions
+            .iter()
+            .filter_map(|condition| self.aliased(condition))
+            .collect();
+        let nullable = groups
+            .iter()
+            .filter(|column| table.column(column).is_some_and(|column| column.nullable));
+        for column in nullable {
+            said.push(format!("{} IS NOT NULL", own(column)));
+            if !equal.iter().any(|(known, _)| known == column) {
+                notes.push(format!("rows without {column} are in no group"));
+            }
+        }
+        let terms = order
+            .iter()
+            .map(|(name, down)| format!("{}{}", quoted(name), if *down { " DESC" } else { "" }));
+        let terms: Vec<String> = terms.collect();
+        let mut end = String::new();
+        if !terms.is_empty() {
+            end = format!(" ORDER BY {}", terms.join(", "));
+        }
+        if let RowLimit::Rows(rows) = self.query.limit {
+            end.push_str(&format!(" LIMIT {rows}"));
+        }
+        let asked = |of: &dyn Fn(&str) -> String| -> Vec<String> {
+            let asked = equal
+                .iter()
+                .map(|(column, parameter)| format!("{} = :{parameter}", of(column)));
+            asked.collect()
+        };
+        let under = |conditions: Vec<String>| match conditions.as_slice() {
+            [] => String::new(),
+            all => format!(" WHERE {}", all.join(" AND ")),
+        };
+        let named = |text: String, name: &String| format!("{text} AS {}", quoted(name));
+        let over: Vec<String> = outputs
+            .iter()
+            .map(|(name, of)| {
+                named(
+                    quoted(&of.as_ref().map_or_else(Figure::name, String::clone)),
+                    name,
+                )
+            })
+            .collect();
+        let given: Vec<String> = outputs
+            .iter()
+            .map(|(name, of)| match of {
+                Ok(column) => named(own(column), name),
+                Err(figure) => named(figure.sql(&own), name),
+            })
+            .collect();
+        let by = groups.iter().filter(|column| !is_total(column));
+        let by: Vec<String> = by.map(|column| own(column)).collect();
+        let by = if by.is_empty() {
+            String::new()
+        } else {
+            format!(" GROUP BY {}", by.join(", "))
+        };
+        let (from, is_everything) = (self.from(0), said.is_empty());
+        let met = under(said.iter().cloned().chain(asked(&own)).collect());
+        let answer = format!("SELECT {} FROM {from}{met}{by}", given.join(", "));
+        FigureQuery {
+            base: table.name.clone(),
+            groups,
+            figures,
+            conditions: said,
+            decided_by,
+            // Conditions have the alias in them.
+            from: if is_everything {
+                self.table_name(0)
+            } else {
+                from
+            },
+            over: [
+                format!("SELECT {} FROM ", over.join(", ")),
+                format!("{}{end}", under(asked(&quoted))),
+            ],
+            answer: [format!("{answer}{end}"), answer],
+            notes,
+        }
+    }
+}

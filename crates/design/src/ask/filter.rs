@@ -1,0 +1,218 @@
+//! Conditions that leave items out after they were read.
+
+use dynafold_relational::catalog::{Catalog, Column, DataType, TypeFamily};
+use dynafold_sql::{Comparator, Condition, ConditionTest, Constant, OperandValue};
+
+use super::sql::ignores_blanks;
+use super::{Ask, Asked, Equal, RangeAsk};
+use crate::path::Path;
+
+/// A condition on an attribute.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Filter {
+    /// The column.
+    pub(crate) path: Path,
+    /// The condition, with `{}` where the attribute stands.
+    pub(crate) text: String,
+    /// The parameters in it.
+    pub(crate) parameters: Vec<String>,
+}
+
+impl Filter {
+    /// Leaves out items without the attribute.
+    pub(super) fn exists(path: Path) -> Self {
+        Self {
+            path,
+            text: "attribute_exists({})".to_owned(),
+            parameters: Vec::new(),
+        }
+    }
+}
+
+/// The same read with only these columns in its key, and with its range or without: all else is asked by a filter of the items
+/// that the key finds. `None` where something cannot be.
+pub(crate) fn by_filter<'c>(ask: &Ask<'c>, kept: &[Path], keeps_range: bool) -> Option<Ask<'c>> {
+    if !ask.children.is_empty() {
+        return None;
+    }
+    let mut found = ask.clone();
+    found.equal.retain(|equal| kept.contains(&equal.path));
+    let left = ask.equal.iter().filter(|equal| !kept.contains(&equal.path));
+    for equal in left {
+        found.filters.push(of_equal(equal)?);
+    }
+    for when in found.when.drain(..) {
+        found.filters.push(when.filter?);
+    }
+    if !keeps_range && let Some(range) = found.range.take() {
+        found.filters.push(of_range(&range)?);
+    }
+    found.filters.sort();
+    let frozen = "the index holds such rows alone";
+    found.notes.retain(|note| !note.ends_with(frozen));
+    Some(found)
+}
+
+/// The same read with its constants asked by a filter; `None` where they cannot be.
+pub(crate) fn without_constants<'c>(ask: &Ask<'c>) -> Option<Ask<'c>> {
+    let is_constant = |equal: &Equal| matches!(equal.value, Asked::Constant(_));
+    let constants = ask.equal.iter().filter(|equal| is_constant(equal));
+    let filters: Option<Vec<Filter>> = constants.map(of_equal).collect();
+    let mut found = ask.clone();
+    found.filters.extend(filters?);
+    found.filters.sort();
+    found.equal.retain(|equal| !is_constant(equal));
+    (found.filters == ask.filters || ask.children.is_empty()).then_some(found)
+}
+
+fn of_equal(equal: &Equal) -> Option<Filter> {
+    let (text, parameters) = match &equal.value {
+        Asked::Parameter(name) => (format!("{{}} = :{name}"), vec![name.clone()]),
+        Asked::Constant(text) => (format!("{{}} = {}", quoted(text)), Vec::new()),
+    };
+    let path = equal.path.clone();
+    (!equal.folds && !equal.folds_parameter).then_some(Filter {
+        path,
+        text,
+        parameters,
+    })
+}
+
+/// A range as a filter.
+pub(super) fn of_range(range: &RangeAsk) -> Option<Filter> {
+    if range.folds {
+        return None;
+    }
+    let mut parts: Vec<String> = Vec::new();
+    let mut parameters: Vec<String> = Vec::new();
+    let bounds = [(&range.low, '>'), (&range.high, '<')];
+    for (bound, sign) in bounds {
+        if let Some((name, is_in)) = bound {
+            let or_equal = if *is_in { "=" } else { "" };
+            parts.push(format!("{{}} {sign}{or_equal} :{name}"));
+            parameters.push(name.clone());
+        }
+    }
+    if let Some(name) = &range.prefix {
+        parts.push(format!("begins_with({{}}, :{name})"));
+        parameters.push(name.clone());
+    }
+    Some(Filter {
+        path: range.path.clone(),
+        text: parts.join(" AND "),
+        parameters,
+    })
+}
+
+/// A condition without parameters as a filter, where it means the same: one column, and a constant of its type.
+pub(super) fn of_condition(
+    condition: &Condition,
+    path: &Path,
+    ask: &Ask<'_>,
+    catalog: &Catalog,
+) -> Option<Filter> {
+    let (_, column) = path.find(ask.root, catalog)?;
+    let text = match &condition.test {
+        ConditionTest::Null { operand, negated } => {
+            operand.column()?;
+            let not = if *negated { "" } else { "not_" };
+            format!("attribute_{not}exists({{}})")
+        }
+        ConditionTest::Compare { left, op, right } => {
+            left.column()?;
+            let OperandValue::Constant(constant) = &right.value else {
+                return None;
+            };
+            let value = value_of(constant, column, condition, catalog)?;
+            let is_text = column.data_type.family() == TypeFamily::Text;
+            if ignores_blanks(column, catalog.dbms) {
+                return None;
+            }
+            match op {
+                Comparator::Equal if !column.insensitive => format!("{{}} = {value}"),
+                // What is not there differs from every value.
+                Comparator::NotEqual if !column.insensitive => {
+                    format!("attribute_exists({{}}) AND {{}} <> {value}")
+                }
+                Comparator::Less if !is_text => format!("{{}} < {value}"),
+                Comparator::LessOrEqual if !is_text => format!("{{}} <= {value}"),
+                Comparator::Greater if !is_text => format!("{{}} > {value}"),
+                Comparator::GreaterOrEqual if !is_text => format!("{{}} >= {value}"),
+                _ => return None,
+            }
+        }
+        ConditionTest::In {
+            operand,
+            negated: false,
+            list,
+        } => {
+            operand.column()?;
+            let values = list.iter().map(|one| match &one.value {
+                OperandValue::Constant(constant) if one.around.is_empty() => {
+                    value_of(constant, column, condition, catalog)
+                }
+                _ => None,
+            });
+            let values: Vec<String> = values.collect::<Option<_>>()?;
+            if column.insensitive || ignores_blanks(column, catalog.dbms) {
+                return None;
+            }
+            format!("{{}} IN ({})", values.join(", "))
+        }
+        _ => return None,
+    };
+    Some(Filter {
+        path: path.clone(),
+        text,
+        parameters: Vec::new(),
+    })
+}
+
+/// A constant as a filter writes it, where the column has values of its type.
+fn value_of(
+    constant: &Constant,
+    column: &Column,
+    condition: &Condition,
+    catalog: &Catalog,
+) -> Option<String> {
+    let family = column.data_type.family();
+    match constant {
+        Constant::Text(text)
+            if column.is_plain_text(catalog.dbms)
+                || matches!(column.data_type, DataType::Enum { .. }) =>
+        {
+            Some(quoted(text))
+        }
+        // Items have dates as every database writes them.
+        Constant::Text(text) if column.data_type == DataType::Date && is_date(text) => {
+            Some(quoted(text))
+        }
+        Constant::Number(number)
+            if matches!(
+                column.data_type,
+                DataType::Integer { .. } | DataType::Decimal { .. }
+            ) =>
+        {
+            Some(number.clone())
+        }
+        Constant::Other if family == TypeFamily::Boolean => {
+            let said = condition.text.to_lowercase();
+            let is_true = said.ends_with("true");
+            (is_true || said.ends_with("false")).then(|| is_true.to_string())
+        }
+        _ => None,
+    }
+}
+
+/// Whether a text is a date in the one form that sorts as dates do.
+fn is_date(text: &str) -> bool {
+    let is_in_place = |(at, sign): (usize, char)| match at {
+        4 | 7 => sign == '-',
+        _ => sign.is_ascii_digit(),
+    };
+    text.chars().count() == 10 && text.chars().enumerate().all(is_in_place)
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}

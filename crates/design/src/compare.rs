@@ -1,0 +1,557 @@
+//! What a mapping costs under a workload: a proposal, or a design of anybody else. The report of a design has its costs from
+//! here too, so that both are reckoned alike.
+
+use std::borrow::Borrow;
+use std::collections::BTreeSet;
+
+use dynafold_dynamodb::Index;
+use dynafold_dynamodb::price::Prices;
+use dynafold_format::{float, has_word, rounded, whole};
+use dynafold_mapping::model::{
+    AccessPattern, AttributeNode, ItemType, Model, SortCondition, Template, TemplatePart,
+};
+use dynafold_relational::catalog::{Catalog, Table, TableName};
+use dynafold_relational::scan::{Relation, Scan, ScanColumn};
+use dynafold_sql::{WriteKind, table, write_statement};
+use serde::Serialize;
+
+use crate::add_references;
+use crate::ask::{Ask, Asked, FigureQuery, ask, by_filter, figure_query};
+use crate::facts::{Facts, rows};
+use crate::observed::Observed;
+use crate::pricing::MONTH;
+use crate::workload::Statement;
+
+/// What a mapping serves of a workload, and for how much.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct PricedMapping {
+    /// What it is called.
+    pub mapping: String,
+    /// The reads of the workload, by name.
+    pub reads: Vec<PricedRead>,
+    /// The statements of the workload that write, by name.
+    pub writes: Vec<PricedWrite>,
+    /// Global indexes.
+    pub indexes: u64,
+    /// US dollars a month for reads.
+    pub usd_reads: f64,
+    /// US dollars a month for writes, those of indexes and copies included.
+    pub usd_writes: f64,
+    /// US dollars a month for storage, that of indexes included.
+    pub usd_storage: f64,
+    /// All of it.
+    pub usd_month: f64,
+}
+
+/// A read of the workload in a mapping.
+#[derive(Debug, Clone, Serialize)]
+pub struct PricedRead {
+    /// The statement's name.
+    pub name: String,
+    /// How an access pattern of that name serves it; `None` where the mapping has none.
+    pub served: Option<PricedRequest>,
+}
+
+/// A statement that writes.
+#[derive(Debug, Clone, Serialize)]
+pub struct PricedWrite {
+    /// The statement's name.
+    pub name: String,
+    /// Write units of one: those of the indexes, of copies and of figures included.
+    pub units: f64,
+    /// US dollars a month, with the reads that find items whose key it does not say.
+    pub usd_month: f64,
+}
+
+/// How an access pattern serves a read.
+#[derive(Debug, Clone, Serialize)]
+pub struct PricedRequest {
+    /// The index; `None` for the table itself.
+    pub index: Option<String>,
+    /// How many requests.
+    pub requests: u64,
+    /// Items that one answer reads; `None` where its SQL is not understood, and one is reckoned.
+    pub items: Option<f64>,
+    /// Read units of one answer.
+    pub units: f64,
+    /// US dollars a month.
+    pub usd_month: f64,
+}
+
+/// Prices a mapping. An access pattern serves the statement of its name.
+#[must_use]
+pub fn price<S: Borrow<Statement>>(
+    name: &str,
+    catalog: &Catalog,
+    model: &Model,
+    statements: &[S],
+    prices: &Prices,
+    observed: &Observed,
+) -> PricedMapping {
+    let mut catalog = catalog.clone();
+    add_references(&mut catalog, statements, observed);
+    let catalog = &catalog;
+    let facts = Facts { catalog, observed };
+    let priced = Priced { facts, model };
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    let mut usd_reads = 0.0;
+    for statement in statements {
+        let statement = statement.borrow();
+        let rate = statement.rate.unwrap_or(1.0);
+        if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
+            if let Some(table) = table(catalog, write.schema.as_ref(), &write.table) {
+                let units = priced.write(table, write.kind, &write.columns);
+                let searches =
+                    write.kind != WriteKind::Insert && priced.must_search(table, &write.found_by);
+                let reads = if searches { 0.5 } else { 0.0 };
+                let usd_month = prices.writes(units * rate * MONTH).unwrap_or_default()
+                    + prices.reads(reads * rate * MONTH).unwrap_or_default();
+                let name = statement.name.clone();
+                writes.push(PricedWrite {
+                    name,
+                    units,
+                    usd_month,
+                });
+            }
+            continue;
+        }
+        let mut patterns = model.patterns.iter();
+        let pattern = patterns.find(|pattern| *pattern.name == *statement.name);
+        let served = pattern.map(|pattern| {
+            let mut request = priced.read(pattern, statement);
+            let units = request.units * rate * MONTH;
+            request.usd_month = prices.reads(units).unwrap_or_default();
+            request
+        });
+        usd_reads += served.as_ref().map_or(0.0, |served| served.usd_month);
+        let name = statement.name.clone();
+        reads.push(PricedRead { name, served });
+    }
+    reads.sort_by(|a, b| a.name.cmp(&b.name));
+    writes.sort_by(|a, b| a.name.cmp(&b.name));
+    // The sum of nothing is -0.0.
+    let usd_writes = writes.iter().fold(0.0, |sum, write| sum + write.usd_month);
+    let usd_storage = prices.storage(priced.stored()).unwrap_or_default();
+    PricedMapping {
+        mapping: name.to_owned(),
+        reads,
+        writes,
+        indexes: whole(model.table.indexes.len()),
+        usd_reads,
+        usd_writes,
+        usd_storage,
+        usd_month: usd_reads + usd_writes + usd_storage,
+    }
+}
+
+struct Priced<'d> {
+    facts: Facts<'d>,
+    model: &'d Model,
+}
+
+impl<'d> Priced<'d> {
+    fn scan(&self, item: &ItemType) -> Option<&'d Scan> {
+        self.model.passes.get(item.pass).map(|pass| &pass.scan)
+    }
+
+    fn table_of(&self, from: &Relation) -> Option<&'d Table> {
+        match from {
+            Relation::Table(name) => self.facts.catalog.table(name),
+            Relation::Query(_) => None,
+        }
+    }
+
+    /// The items of an item type.
+    fn items(&self, item: &ItemType) -> f64 {
+        let known = self
+            .model
+            .passes
+            .get(item.pass)
+            .and_then(|pass| pass.estimated_rows);
+        let table = self.scan(item).and_then(|scan| self.table_of(&scan.from));
+        table.map_or_else(|| known.map_or(1_000.0, float), rows)
+    }
+
+    /// The bytes of an item in the table, or in an index.
+    fn bytes(&self, item: &ItemType, index: Option<&Index>) -> f64 {
+        let Some(scan) = self.scan(item) else {
+            return 0.0;
+        };
+        let attributes = item
+            .attributes
+            .iter()
+            .filter(|(name, _)| self.holds(index, name));
+        let each = attributes.map(|(name, node)| float(whole(name.len())) + self.node(node, scan));
+        each.sum()
+    }
+
+    /// Whether the table, or an index, holds an attribute.
+    fn holds(&self, index: Option<&Index>, name: &str) -> bool {
+        index.is_none_or(|index| self.model.table.projects(index, name))
+    }
+
+    fn node(&self, node: &AttributeNode, scan: &Scan) -> f64 {
+        let mut bytes = 0.0;
+        node.visit(&mut |node| {
+            bytes += match node {
+                AttributeNode::Template(template) => self.template(template, scan),
+                AttributeNode::Constant(_) => 8.0,
+                AttributeNode::Map { members, spreads } => {
+                    let names = members.iter().map(|(name, _)| float(whole(name.len())));
+                    names.sum::<f64>() + 64.0 * float(whole(spreads.len()))
+                }
+                AttributeNode::Embed(embed) => {
+                    let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column) else {
+                        return;
+                    };
+                    let parents = self.table_of(&scan.from).map_or(1.0, rows);
+                    let child = self.table_of(&children.rows.from).map_or(1_000.0, rows);
+                    child / parents * (self.node(&embed.each, &children.rows) + 4.0)
+                }
+                _ => 0.0,
+            };
+        });
+        bytes
+    }
+
+    fn template(&self, template: &Template, scan: &Scan) -> f64 {
+        let parts = template.flat().into_iter().map(|part| match part {
+            TemplatePart::Text(text) => float(whole(text.len())),
+            TemplatePart::Value(value) => match scan.columns.get(value.place.column) {
+                Some(ScanColumn::Column { join, name, .. }) => {
+                    let table = match join {
+                        Some(at) => scan
+                            .joins
+                            .get(*at)
+                            .and_then(|join| self.facts.catalog.table(&join.table)),
+                        None => self.table_of(&scan.from),
+                    };
+                    let column = table.and_then(|table| Some((table, table.column(name)?)));
+                    column.map_or(16.0, |(table, column)| self.facts.value(table, column))
+                }
+                _ => 16.0,
+            },
+            TemplatePart::Optional(_) => 0.0,
+        });
+        parts.sum()
+    }
+
+    fn index(&self, name: Option<&str>) -> Option<&'d Index> {
+        name.and_then(|name| self.model.table.index(name))
+    }
+
+    /// One request of an access pattern. What its key does not ask for is read in vain.
+    fn read(&self, pattern: &AccessPattern, statement: &Statement) -> PricedRequest {
+        let sql = pattern.sql.as_ref().unwrap_or(&statement.sql);
+        let asks = ask(sql, self.facts.catalog, self.facts.observed).unwrap_or_default();
+        let asked: BTreeSet<&str> = pattern
+            .placeholders()
+            .filter_map(|one| pattern.parameters.get(one.place.column))
+            .map(|parameter| &*parameter.name)
+            .collect();
+        let index = self.index(pattern.index.as_deref());
+        let types = self
+            .model
+            .item_types
+            .iter()
+            .filter(|item| pattern.items.is_empty() || pattern.items.contains(&item.name));
+        let types: Vec<&ItemType> = types.collect();
+        // Figures that a query makes are items of their own.
+        let is_query = |item: &&ItemType| {
+            let scan = self.scan(item);
+            scan.is_some_and(|scan| matches!(scan.from, Relation::Query(_)))
+        };
+        let kept = types.first().filter(|_| types.iter().all(is_query));
+        let found = asks.first().map(|ask| match kept {
+            Some(_) if ask.computes && !ask.equal.is_empty() => 1.0,
+            Some(item) if ask.computes => self.items(item),
+            _ => self.found(ask, &asked, pattern),
+        });
+        let main = asks.first().map(|ask| ask.root);
+        let mut bytes = 0.0;
+        for item in &types {
+            let own = self.scan(item).and_then(|scan| self.table_of(&scan.from));
+            let count = match (main, own) {
+                (Some(main), Some(own)) if main.name != own.name && types.len() > 1 => {
+                    // Beside the parent or the child that is asked for.
+                    (rows(own) / rows(main)).max(1.0) * found.unwrap_or(1.0)
+                }
+                _ => found.unwrap_or(1.0),
+            };
+            bytes += count * self.bytes(item, index);
+        }
+        for item in &self.model.item_types {
+            let own = self.scan(item).and_then(|scan| self.table_of(&scan.from));
+            if let Some((own, main)) = own.zip(main)
+                && is_read_in_vain(item, pattern)
+            {
+                bytes += rows(own) / rows(main) * found.unwrap_or(1.0) * self.bytes(item, index);
+            }
+        }
+        let each = if pattern.consistent { 1.0 } else { 0.5 };
+        let requests = float(u64::from(pattern.shards.unwrap_or(1)));
+        let lists = asks.iter().map(|ask| ask.requests).min().unwrap_or(1);
+        let requests = requests * float(lists) * (bytes / 1_048_576.0).ceil().max(1.0);
+        // The access pattern is asked again for each value of a list that its own SQL does not have.
+        let all = ask(&statement.sql, self.facts.catalog, self.facts.observed).unwrap_or_default();
+        let all = all.iter().map(|ask| ask.requests).min().unwrap_or(1);
+        let times = (float(all) / float(lists)).max(1.0);
+        PricedRequest {
+            index: pattern.index.as_ref().map(ToString::to_string),
+            requests: rounded(requests * times),
+            items: found.map(|found| found * times),
+            units: ((bytes / 4096.0).ceil().max(1.0) * each).max(requests * each) * times,
+            usd_month: 0.0,
+        }
+    }
+
+    /// The items that the key condition finds.
+    fn found(&self, ask: &Ask<'_>, asked: &BTreeSet<&str>, pattern: &AccessPattern) -> f64 {
+        let is_asked = |value: &Asked| match value {
+            Asked::Parameter(name) => asked.contains(&**name),
+            Asked::Constant(_) => true,
+        };
+        let kept = ask.equal.iter().filter(|equal| is_asked(&equal.value));
+        let kept: Vec<_> = kept.map(|equal| equal.path.clone()).collect();
+        let range = ask.range.iter().flat_map(|range| {
+            let bounds = [&range.low, &range.high].into_iter().flatten();
+            bounds.map(|(name, _)| name).chain(&range.prefix)
+        });
+        let keeps_range = range.clone().any(|name| asked.contains(&**name));
+        let mut reduced = if kept.len() < ask.equal.len() || !keeps_range {
+            by_filter(ask, &kept, keeps_range).unwrap_or_else(|| ask.clone())
+        } else {
+            ask.clone()
+        };
+        // A sparse index has the rows that meet the conditions.
+        if pattern.filter.is_none() {
+            reduced.when.clone_from(&ask.when);
+            reduced.filters.clear();
+        }
+        reduced.limit = pattern.limit.map(u64::from).or(ask.limit);
+        self.facts.found(&reduced)
+    }
+
+    /// The figures that an item type holds, where a query over one table makes its items.
+    fn figures(&self, scan: &Scan) -> Option<FigureQuery> {
+        match &scan.from {
+            Relation::Query(sql) => figure_query(sql, self.facts.catalog, self.facts.observed),
+            Relation::Table(_) => None,
+        }
+    }
+
+    /// Write units of one statement in the table and its indexes.
+    fn write(&self, table: &Table, kind: WriteKind, columns: &[String]) -> f64 {
+        let items = self.model.item_types.iter().filter_map(|item| {
+            let scan = self.scan(item)?;
+            let own = self.table_of(&scan.from);
+            let figures = self.figures(scan).filter(|of| of.base == table.name);
+            let is_set = |of: Option<&TableName>, name: &str| {
+                let mut set = columns.iter();
+                of == Some(&table.name) && set.any(|column| column.eq_ignore_ascii_case(name))
+                    || of.is_none()
+                        && figures
+                            .as_ref()
+                            .is_some_and(|of| !of.groups.iter().any(|group| group == name))
+            };
+            let touched = |node: &AttributeNode| self.touches(node, scan, &is_set);
+            // Children in their parent, and copies of a parent in its children.
+            let is_inside = item.attributes.iter().any(|(_, node)| touched(node));
+            let is_own = own.is_some_and(|own| own.name == table.name);
+            let (times, is_new) = match (&figures, kind) {
+                (Some(figures), _) => (figures.times(kind, columns), false),
+                (None, WriteKind::Insert | WriteKind::Delete) if is_own => (1.0, true),
+                // Of an update whose columns are not known, the item itself is written.
+                (None, WriteKind::Update) if is_own && (is_inside || columns.is_empty()) => {
+                    (1.0, false)
+                }
+                (None, WriteKind::Update) if !is_own && is_inside => {
+                    ((own.map_or(1.0, rows) / rows(table)).max(1.0), false)
+                }
+                (None, _) if !is_own && self.embeds(item, scan, table) => (1.0, false),
+                _ => return None,
+            };
+            Some(times * self.put(item, scan, is_new, &touched))
+        });
+        items.fold(0.0, |sum, units| sum + units)
+    }
+
+    /// Whether a statement whose WHERE holds these columns of a table equal to something must find the items first: they do not
+    /// say the table's own key.
+    fn must_search(&self, table: &Table, found_by: &[String]) -> bool {
+        let mut items = self.model.item_types.iter();
+        items.any(|item| {
+            let scan = self.scan(item);
+            let own = scan.and_then(|scan| self.table_of(&scan.from));
+            let Some(scan) = scan.filter(|_| own.is_some_and(|own| own.name == table.name)) else {
+                return false;
+            };
+            let is_said = |column: usize| match scan.columns.get(column) {
+                Some(ScanColumn::Column {
+                    join: None, name, ..
+                }) => found_by.iter().any(|one| one.eq_ignore_ascii_case(name)),
+                _ => false,
+            };
+            let mut keys = self
+                .model
+                .table
+                .key()
+                .filter_map(|key| item.node(&key.name));
+            keys.any(|key| !key.places().iter().all(|place| is_said(place.column)))
+        })
+    }
+
+    /// Write units of an item in the table and its indexes: a new one, or one of which some attributes change.
+    fn put(
+        &self,
+        item: &ItemType,
+        scan: &Scan,
+        is_new: bool,
+        touched: &dyn Fn(&AttributeNode) -> bool,
+    ) -> f64 {
+        let units = |bytes: f64| (bytes / 1024.0).ceil().max(1.0);
+        let changes = |name: &str| item.node(name).is_some_and(touched);
+        // An item whose own key changes is deleted and put anew, with all its entries.
+        let moves = !is_new && self.model.table.key().any(|key| changes(&key.name));
+        let each = units(self.bytes(item, None));
+        let mut sum = if moves { 2.0 * each } else { each };
+        for (index, share) in self.entries(item, scan) {
+            let own = units(self.bytes(item, Some(index)));
+            let mut held = item
+                .attributes
+                .iter()
+                .filter(|(name, _)| self.holds(Some(index), name));
+            sum += if is_new {
+                own * share
+            } else if moves {
+                2.0 * own * share
+            } else if index.key().any(|key| changes(&key.name)) {
+                2.0 * own * share.max(0.5)
+            } else if held.any(|(_, node)| touched(node)) {
+                own * share
+            } else {
+                0.0
+            };
+        }
+        sum
+    }
+
+    /// The indexes that an item type stands in, each with the share of its items that do.
+    fn entries(&self, item: &ItemType, scan: &Scan) -> Vec<(&'d Index, f64)> {
+        let indexes = self.model.table.indexes.iter().filter_map(|index| {
+            // Keys of one condition are there together.
+            let mut conditions = BTreeSet::new();
+            for key in index.key() {
+                item.node(&key.name)?.visit(&mut |node| {
+                    if let AttributeNode::When { flag, .. } = node
+                        && let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag)
+                    {
+                        conditions.insert(condition);
+                    }
+                });
+            }
+            let table = self.table_of(&scan.from);
+            let shares = conditions
+                .into_iter()
+                .map(|condition| table.map_or(1.0, |table| self.facts.met(condition, table)));
+            let share = shares.product();
+            Some((index, share))
+        });
+        indexes.collect()
+    }
+
+    fn embeds(&self, item: &ItemType, scan: &Scan, table: &Table) -> bool {
+        item.embeds().iter().any(|at| match scan.columns.get(*at) {
+            Some(ScanColumn::Embed(embed)) => self
+                .table_of(&embed.rows.from)
+                .is_some_and(|own| own.name == table.name),
+            _ => false,
+        })
+    }
+
+    /// Whether an attribute holds a column that is set, its own, a parent's, or a child's, or a condition on one decides
+    /// whether it is there. `is_set`: of a table's column; of none for a query's.
+    fn touches(
+        &self,
+        node: &AttributeNode,
+        scan: &Scan,
+        is_set: &dyn Fn(Option<&TableName>, &str) -> bool,
+    ) -> bool {
+        let own = self.table_of(&scan.from).map(|table| &table.name);
+        let holds = node.places().into_iter().any(|place| {
+            let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(place.column) else {
+                return false;
+            };
+            match join {
+                Some(at) => scan
+                    .joins
+                    .get(*at)
+                    .is_some_and(|join| is_set(Some(&join.table), name)),
+                None => is_set(own, name),
+            }
+        });
+        let mut further = false;
+        node.visit(&mut |node| {
+            further |= match node {
+                AttributeNode::Embed(embed) => match scan.columns.get(embed.column) {
+                    Some(ScanColumn::Embed(children)) => {
+                        self.touches(&embed.each, &children.rows, is_set)
+                    }
+                    _ => false,
+                },
+                AttributeNode::When { flag, .. } => match scan.columns.get(*flag) {
+                    Some(ScanColumn::Flag(condition)) => {
+                        let table = self.table_of(&scan.from);
+                        let mut columns = table.into_iter().flat_map(|table| &table.columns);
+                        columns.any(|one| is_set(own, &one.name) && has_word(condition, &one.name))
+                    }
+                    _ => false,
+                },
+                _ => false,
+            };
+        });
+        holds || further
+    }
+
+    /// Bytes that are stored, with the 100 that DynamoDB adds to each item.
+    fn stored(&self) -> f64 {
+        let items = self.model.item_types.iter().filter_map(|item| {
+            let scan = self.scan(item)?;
+            let own = self.bytes(item, None) + 100.0;
+            let entries = self.entries(item, scan).into_iter();
+            let entries =
+                entries.map(|(index, share)| (self.bytes(item, Some(index)) + 100.0) * share);
+            Some(self.items(item) * (own + entries.sum::<f64>()))
+        });
+        items.sum()
+    }
+}
+
+/// Whether items of a type that is not answered stand between those that a key condition finds: a filter leaves them out.
+fn is_read_in_vain(item: &ItemType, pattern: &AccessPattern) -> bool {
+    if pattern.items.is_empty() || pattern.items.contains(&item.name) {
+        return false;
+    }
+    let begins = |template: &Template| match template.parts.first() {
+        Some(TemplatePart::Text(text)) => text.clone(),
+        _ => String::new(),
+    };
+    let made = |key: &str| match item.node(key) {
+        Some(AttributeNode::Template(template)) => Some(template),
+        _ => None,
+    };
+    let mut partition = pattern.partition.iter();
+    let is_beside = partition.all(|(key, asked)| {
+        made(&key.name).is_some_and(|made| {
+            begins(made) == begins(asked) && made.parts.len() == asked.parts.len()
+        })
+    });
+    let mut sort = pattern.sort.iter();
+    is_beside
+        && sort.all(|(key, condition)| match condition {
+            SortCondition::BeginsWith(asked) => {
+                made(&key.name).is_some_and(|made| begins(made).starts_with(&*asked.to_string()))
+            }
+            _ => false,
+        })
+}

@@ -1,0 +1,333 @@
+//! What a database has counted of its statements, as a workload.
+
+use std::collections::BTreeSet;
+
+use dynafold_format::{float, has_word};
+use dynafold_relational::catalog::{Catalog, Table, TableName};
+use dynafold_sql::{SqlQuery, identifier, parametrized, table, write_statement};
+
+use crate::workload::Statement;
+
+/// Statements that are taken, those with the most calls.
+const MOST: usize = 200;
+/// Columns of a statement's name.
+const NAMED: usize = 3;
+/// First words of statements that read or write rows.
+const KINDS: [&str; 9] = [
+    "select", "with", "insert", "update", "delete", "replace", "merge", "table", "values",
+];
+/// Of the databases' own tables, as a statement that cannot be read names them.
+const SYSTEM: [&str; 4] = [
+    "from pg_catalog.",
+    "from information_schema.",
+    "from performance_schema.",
+    "from mysql.",
+];
+
+/// What was counted.
+#[derive(Debug, Clone, Default)]
+pub struct Counts {
+    /// Statements as the database normalizes them, each with how often it ran.
+    pub statements: Vec<(String, u64)>,
+    /// For how many seconds they were counted; `None` where that is not known: there is no rate then.
+    pub seconds: Option<f64>,
+    /// Rows that were written, by table: how many were inserted, updated and deleted a second.
+    pub writes: Vec<(TableName, [f64; 3])>,
+}
+
+/// The workload that was counted.
+#[derive(Debug, Clone, Default)]
+pub struct CountedWorkload {
+    /// Its statements, by name.
+    pub statements: Vec<Statement>,
+    /// Statements with fewer calls, for which there was no room.
+    pub left_out: usize,
+}
+
+/// Makes a workload of the statements over the catalog's tables. Rows that were written count for tables that no statement
+/// writes.
+#[must_use]
+pub fn counted(catalog: &Catalog, counts: &Counts) -> CountedWorkload {
+    let named = counts.statements.iter().filter_map(|(sql, calls)| {
+        let sql = own_text(sql.trim().trim_end_matches(';'));
+        Some((base_name(catalog, sql)?, sql, *calls))
+    });
+    let mut named: Vec<(String, &str, u64)> = named.collect();
+    named.sort_by(|a, b| b.2.cmp(&a.2).then(a.1.cmp(b.1)));
+    let left_out = named.len().saturating_sub(MOST);
+    named.truncate(MOST);
+    // Numbers go by the text, so that a statement keeps its name when it is called more often.
+    named.sort();
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut statements: Vec<Statement> = Vec::new();
+    let mut written: BTreeSet<&TableName> = BTreeSet::new();
+    for (base, sql, calls) in named {
+        if let Some(write) = write_statement(sql, catalog.dbms)
+            && let Some(table) = table(catalog, write.schema.as_ref(), &write.table)
+        {
+            written.insert(&table.name);
+        }
+        let numbered = (2..).map(|number| format!("{base}_{number}"));
+        let mut names = std::iter::once(base.clone()).chain(numbered);
+        let name = names
+            .find(|name| taken.insert(name.clone()))
+            .unwrap_or(base);
+        statements.push(Statement {
+            name,
+            rate: counts.seconds.map(|seconds| figure(float(calls) / seconds)),
+            sql: sql.to_owned(),
+            ..Statement::default()
+        });
+    }
+    // Rows alone ask nothing.
+    let writes = counts.writes.iter().filter(|_| !statements.is_empty());
+    let mut others: Vec<Statement> = Vec::new();
+    for (name, rates) in writes {
+        if !written.contains(name) && catalog.table(name).is_some() {
+            others.extend(rows_written(catalog, name, *rates));
+        }
+    }
+    statements.extend(others);
+    statements.sort_by(|a, b| a.name.cmp(&b.name));
+    CountedWorkload {
+        statements,
+        left_out,
+    }
+}
+
+/// A statement without comments before it, and without the words that prepare it or open its cursor.
+fn own_text(sql: &str) -> &str {
+    let mut sql = sql.trim_start();
+    while let Some((_, rest)) = match sql.as_bytes() {
+        [b'/', b'*', ..] => sql.split_once("*/"),
+        [b'-', b'-', ..] => sql.split_once('\n'),
+        _ => None,
+    } {
+        sql = rest.trim_start();
+    }
+    let lower = sql.to_ascii_lowercase();
+    let opening = match lower.split_whitespace().next() {
+        Some("prepare") => " as ",
+        Some("declare") if has_word(&lower, "cursor") => " for ",
+        _ => return sql,
+    };
+    let own = lower
+        .find(opening)
+        .and_then(|at| sql.get(at + opening.len()..));
+    own.map_or(sql, own_text)
+}
+
+/// What a statement is called before it gets a number; `None` where it is about none of the tables.
+fn base_name(catalog: &Catalog, sql: &str) -> Option<String> {
+    let dbms = catalog.dbms;
+    if let Some(write) = write_statement(sql, dbms) {
+        let table = table(catalog, write.schema.as_ref(), &write.table)?;
+        let kind = match write.kind {
+            dynafold_sql::WriteKind::Insert => "insert",
+            dynafold_sql::WriteKind::Update => "update",
+            dynafold_sql::WriteKind::Delete => "delete",
+        };
+        return Some(plain(&format!("{kind}_{}", table.name.name)));
+    }
+    let first = sql
+        .split(|c: char| !c.is_alphabetic())
+        .find(|word| !word.is_empty())?;
+    if !KINDS.iter().any(|word| first.eq_ignore_ascii_case(word)) {
+        return None;
+    }
+    let prepared = parametrized(sql, dbms, true).ok();
+    let query = prepared.and_then(|prepared| SqlQuery::read(&prepared.sql, Some(dbms)).ok());
+    let Some(query) = query else {
+        // What cannot be read is listed as such, where it is about one of the tables.
+        let lower = sql.to_lowercase();
+        if SYSTEM.iter().any(|schema| lower.contains(schema)) {
+            return None;
+        }
+        let mut tables = catalog.tables.iter();
+        let found = tables.find(|table| has_word(&lower, &table.name.name.to_lowercase()))?;
+        return Some(plain(&format!("{}_query", found.name.name)));
+    };
+    let mut tables = query.tables.iter();
+    let found = tables.find_map(|read| table(catalog, read.schema.as_ref(), &read.name))?;
+    let mut columns: Vec<String> = Vec::new();
+    for comparison in &query.comparisons {
+        let column = comparison.column.name.text.to_lowercase();
+        if !columns.contains(&column) && columns.len() < NAMED {
+            columns.push(column);
+        }
+    }
+    let name = &found.name.name;
+    Some(plain(&if columns.is_empty() {
+        name.clone()
+    } else {
+        format!("{name}_by_{}", columns.join("_"))
+    }))
+}
+
+/// A name of letters, digits and `_`.
+fn plain(name: &str) -> String {
+    let sign = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '_'
+        }
+    };
+    name.chars().map(sign).collect()
+}
+
+/// Statements that stand for rows that were written otherwise than by one that was counted: by COPY, a trigger, a cascade.
+fn rows_written(catalog: &Catalog, name: &TableName, rates: [f64; 3]) -> Vec<Statement> {
+    let dbms = catalog.dbms;
+    let table = format!(
+        "{}.{}",
+        identifier(&name.schema, dbms),
+        identifier(&name.name, dbms)
+    );
+    let of = catalog.table(name);
+    let first = of.and_then(|table| table.columns.first());
+    let column = first.map_or_else(String::new, |column| identifier(&column.name, dbms));
+    // By which columns the rows were found is not known either: by their own key, one by one.
+    let key = of.map_or(&[][..], Table::row_key).iter().enumerate();
+    let met = key.map(|(at, one)| format!("{} = :k{at}", identifier(one, dbms)));
+    let met: Vec<String> = met.collect();
+    let met = match met.as_slice() {
+        [] => String::new(),
+        met => format!(" WHERE {}", met.join(" AND ")),
+    };
+    // Which columns the updates set is not known: a tuple says none.
+    let all = [
+        ("inserted", format!("INSERT INTO {table} DEFAULT VALUES")),
+        (
+            "updated",
+            format!("UPDATE {table} SET ({column}) = ({column}){met}"),
+        ),
+        ("deleted", format!("DELETE FROM {table}{met}")),
+    ];
+    let written = all.into_iter().zip(rates).filter(|(_, rate)| *rate > 0.0);
+    written
+        .map(|((done, sql), rate)| Statement {
+            name: plain(&format!("rows_{done}_{}", name.name)),
+            rate: Some(figure(rate)),
+            about: "rows, as the database counts them: no statement of the workload writes them"
+                .to_owned(),
+            sql,
+            ..Statement::default()
+        })
+        .collect()
+}
+
+/// A rate with three digits.
+fn figure(rate: f64) -> f64 {
+    format!("{rate:.2e}").parse().unwrap_or(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dynafold_relational::catalog::Dbms;
+    use dynafold_relational::catalog::sample::shop;
+
+    fn workload(statements: &[(&str, u64)], writes: &[(&str, [f64; 3])]) -> CountedWorkload {
+        let shop = shop();
+        let counts = Counts {
+            statements: statements
+                .iter()
+                .map(|(sql, calls)| ((*sql).to_owned(), *calls))
+                .collect(),
+            seconds: Some(100.0),
+            writes: writes
+                .iter()
+                .map(|(name, rates)| (shop.find(name).unwrap().name.clone(), *rates))
+                .collect(),
+        };
+        counted(&shop, &counts)
+    }
+
+    #[test]
+    fn statements_over_the_tables_are_named_and_rated() {
+        let found = workload(
+            &[
+                (
+                    "SELECT id FROM orders WHERE user_id = $1 AND placed_at >= $2 LIMIT $3",
+                    12_345,
+                ),
+                (
+                    "SELECT * FROM orders WHERE user_id = $1 AND placed_at >= $2",
+                    50,
+                ),
+                ("UPDATE orders SET placed_at = $1 WHERE id = $2", 1),
+                ("SELECT id FROM orders WHERE (user_id = $1;", 7),
+                ("SELECT count(*) FROM pg_catalog.pg_class", 900),
+                ("SELECT $1", 900),
+                ("BEGIN", 900),
+                (
+                    "/*action='list'*/ -- of a user\n(SELECT id FROM orders WHERE user_id = $1)",
+                    300,
+                ),
+                (
+                    "PREPARE one (int) AS SELECT user_id FROM orders WHERE id = $1",
+                    200,
+                ),
+                (
+                    "DECLARE c NO SCROLL CURSOR FOR SELECT id FROM orders WHERE id = $1::pg_catalog.int4",
+                    100,
+                ),
+                (
+                    "MERGE INTO orders USING users ON true WHEN MATCHED THEN DELETE",
+                    30,
+                ),
+                ("SELECT * FROM elsewhere WHERE id = $1", 900),
+            ],
+            &[("users", [0.5, 0.0, 2.0]), ("orders", [9.0, 0.0, 0.0])],
+        );
+        let told = |one: &Statement| format!("{} {}", one.name, one.rate.unwrap());
+        let told: Vec<String> = found.statements.iter().map(told).collect();
+        assert_eq!(
+            told,
+            [
+                "orders_by_id 1",
+                "orders_by_id_2 2",
+                "orders_by_user_id 3",
+                "orders_by_user_id_placed_at 0.5",
+                "orders_by_user_id_placed_at_2 123",
+                "orders_query 0.3",
+                "orders_query_2 0.07",
+                "rows_deleted_users 2",
+                "rows_inserted_users 0.5",
+                "update_orders 0.01",
+            ]
+        );
+        assert_eq!(found.left_out, 0);
+        for statement in found
+            .statements
+            .iter()
+            .filter(|one| one.name.starts_with("rows_"))
+        {
+            assert!(
+                write_statement(&statement.sql, Dbms::Postgres).is_some(),
+                "{statement:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn of_too_many_those_with_the_most_calls_are_taken() {
+        let all: Vec<(String, u64)> = (1..=MOST + 5)
+            .map(|at| {
+                (
+                    format!("SELECT {at} FROM orders WHERE id = $1"),
+                    u64::try_from(at).unwrap(),
+                )
+            })
+            .collect();
+        let all: Vec<(&str, u64)> = all
+            .iter()
+            .map(|(sql, calls)| (sql.as_str(), *calls))
+            .collect();
+        let found = workload(&all, &[]);
+        assert_eq!((found.statements.len(), found.left_out), (MOST, 5));
+        let mut sql = found.statements.iter().map(|one| &one.sql);
+        assert!(!sql.any(|sql| sql.starts_with("SELECT 5 ")));
+    }
+}

@@ -1,0 +1,650 @@
+//! The keys of a mapping that there is: which reads they serve, and by what key condition.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dynafold_dynamodb::{Index, KeyAttribute, KeyType};
+use dynafold_mapping::model::{AttributeNode, Expired, ItemType, Model};
+use dynafold_mapping::scalar::{quoted, scalar};
+use dynafold_mapping::template::{Filter, Placeholder, Template, TemplatePart};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TableName, TypeFamily};
+use dynafold_relational::scan::{Relation, Scan, ScanColumn};
+
+use crate::ask::{Ask, Asked, ChildAsk, Equal, is_one_row};
+use crate::path::{Path, Step, is_loose};
+use crate::written::{Held, Item, escaped};
+
+/// A mapping that there is.
+#[derive(Clone, Copy)]
+pub(crate) struct Existing<'m> {
+    pub(crate) model: &'m Model,
+    pub(crate) catalog: &'m Catalog,
+}
+
+/// An item type that has all rows of its table.
+#[derive(Clone, Copy)]
+pub(crate) struct Whole<'m> {
+    pub(crate) item: &'m ItemType,
+    pub(crate) table: &'m Table,
+    scan: &'m Scan,
+    catalog: &'m Catalog,
+}
+
+/// A key, of the table or of an index, as the items of one type have it.
+struct ItemKey<'m> {
+    index: Option<&'m Index>,
+    partition: Vec<(&'m KeyAttribute, &'m Template)>,
+    sort: Vec<(&'m KeyAttribute, &'m Template)>,
+}
+
+/// How a key that there is serves a read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KeyCondition {
+    /// The index; `None` for the table.
+    pub(crate) index: Option<String>,
+    /// The key condition of an access pattern, as YAML within braces.
+    pub(crate) text: String,
+    /// Whether item types that are not asked for may stand between.
+    pub(crate) finds_others: bool,
+}
+
+impl<'m> Existing<'m> {
+    /// The item types that have all rows of their tables, the first of each table.
+    pub(crate) fn whole(self) -> Vec<Whole<'m>> {
+        let mut found: Vec<Whole<'m>> = Vec::new();
+        for item in &self.model.item_types {
+            let Some((scan, table)) = self.read_from(item) else {
+                continue;
+            };
+            let is_whole = item.condition.is_none()
+                && item.explodes.is_empty()
+                && item.expired == Expired::Load;
+            if is_whole && !found.iter().any(|known| known.table.name == table.name) {
+                found.push(Whole {
+                    item,
+                    table,
+                    scan,
+                    catalog: self.catalog,
+                });
+            }
+        }
+        found
+    }
+
+    /// The tables that some item type is made of.
+    pub(crate) fn tables(self) -> BTreeSet<TableName> {
+        let tables = self.model.item_types.iter();
+        let tables = tables.filter_map(|item| Some(self.read_from(item)?.1.name.clone()));
+        tables.collect()
+    }
+
+    fn read_from(self, item: &ItemType) -> Option<(&'m Scan, &'m Table)> {
+        let scan = &self.model.passes.get(item.pass)?.scan;
+        let Relation::Table(name) = &scan.from else {
+            return None;
+        };
+        Some((scan, self.catalog.table(name)?))
+    }
+
+    /// What the item types have already. `aliases`: those of the parents that an item type looks up, by its name.
+    pub(crate) fn items(self, aliases: &dyn Fn(&str) -> Vec<String>) -> BTreeMap<TableName, Item> {
+        let item = |whole: &Whole<'m>| {
+            let own = aliases(&whole.item.name);
+            let joins = whole.scan.joins.iter().enumerate();
+            let joins = joins.filter(|(_, join)| own.contains(&join.alias));
+            let joins = joins.filter_map(|(at, join)| Some((whole.way(at)?, join.alias.clone())));
+            let joins = joins.collect();
+            let held = Some(whole.held());
+            let copies = Vec::new();
+            let item = Item {
+                joins,
+                copies,
+                held,
+            };
+            (whole.table.name.clone(), item)
+        };
+        self.whole().iter().map(item).collect()
+    }
+
+    /// The keys of the mapping that serve a read, those of the table first.
+    pub(crate) fn serving(self, ask: &Ask<'_>) -> Vec<KeyCondition> {
+        let whole = self.whole();
+        let Some(root) = whole.iter().find(|one| one.table.name == ask.root.name) else {
+            return Vec::new();
+        };
+        let keys = self.keys(root);
+        if ask.children.is_empty() {
+            let rows = keys.iter().filter_map(|key| root.rows(ask, key));
+            return rows.collect();
+        }
+        let collection = |key: &ItemKey<'m>| {
+            let child = |asked: &ChildAsk<'_>| {
+                let child = whole
+                    .iter()
+                    .find(|one| one.table.name == asked.table.name)?;
+                let mut keys = self.keys(child).into_iter();
+                let key = keys.find(|other| name(other.index) == name(key.index))?;
+                Some((*child, key))
+            };
+            let children: Option<Vec<_>> = ask.children.iter().map(child).collect();
+            root.collection(ask, key, &children?)
+        };
+        keys.iter().filter_map(collection).collect()
+    }
+
+    /// For each table key and index that all of these columns are in, those columns: what a read may ask of it, so that the rest
+    /// is left to a filter.
+    pub(crate) fn keepable(self, ask: &Ask<'_>) -> BTreeSet<Vec<Path>> {
+        let whole = self.whole();
+        let Some(root) = whole.iter().find(|one| one.table.name == ask.root.name) else {
+            return BTreeSet::new();
+        };
+        let keys = self.keys(root).into_iter();
+        let kept = keys.map(|key| {
+            let all = key.partition.iter().chain(&key.sort);
+            let placeholders = all.flat_map(|(_, template)| template.placeholders());
+            let held: Vec<Path> = placeholders.filter_map(|one| root.path(one)).collect();
+            let equal = ask.equal.iter().map(|equal| equal.path.clone());
+            equal
+                .filter(|path| held.contains(path))
+                .collect::<Vec<Path>>()
+        });
+        kept.filter(|kept| !kept.is_empty()).collect()
+    }
+
+    /// The key of the table, and those of the indexes in which all items of a type stand.
+    fn keys(self, of: &Whole<'m>) -> Vec<ItemKey<'m>> {
+        let table = &self.model.table;
+        let home = (
+            None,
+            std::slice::from_ref(&table.partition),
+            table.sort.as_slice(),
+        );
+        let indexes = table.all_indexes();
+        let indexes = indexes.map(|index| (Some(index), &*index.partition, &*index.sort));
+        let templates = |keys: &'m [KeyAttribute]| {
+            let each = keys.iter().map(|key| Some((key, of.always(key)?)));
+            each.collect::<Option<Vec<_>>>()
+        };
+        let all = std::iter::once(home).chain(indexes);
+        all.filter_map(|(index, partition, sort)| {
+            Some(ItemKey {
+                index,
+                partition: templates(partition)?,
+                sort: templates(sort)?,
+            })
+        })
+        .collect()
+    }
+}
+
+fn name(index: Option<&Index>) -> Option<&str> {
+    index.map(|index| &*index.name)
+}
+
+impl<'m> Whole<'m> {
+    /// The template of a key attribute that each item has.
+    fn always(&self, key: &KeyAttribute) -> Option<&'m Template> {
+        let AttributeNode::Template(template) = self.item.node(&key.name)? else {
+            return None;
+        };
+        let is_plain = |part: &TemplatePart| match part {
+            TemplatePart::Text(_) => true,
+            TemplatePart::Optional(_) => false,
+            TemplatePart::Value(value) => {
+                value.replaces_null()
+                    || self
+                        .path(value)
+                        .is_some_and(|path| !path.may_be_null(self.table, self.catalog))
+            }
+        };
+        template.parts.iter().all(is_plain).then_some(template)
+    }
+
+    /// The columns that its partition key is made of; `None` where it is made of others too.
+    pub(crate) fn own_partition(&self, key: &KeyAttribute) -> Option<BTreeSet<String>> {
+        let columns = self.always(key)?.placeholders().map(|value| {
+            let path = self.path(value)?;
+            path.steps.is_empty().then_some(path.column)
+        });
+        columns.collect()
+    }
+
+    /// The column that a value of a template is.
+    fn path(&self, value: &Placeholder) -> Option<Path> {
+        let place = &value.place;
+        if !place.path.is_empty() || place.is_json {
+            return None;
+        }
+        let ScanColumn::Column { join, name, .. } = self.scan.columns.get(place.column)? else {
+            return None;
+        };
+        let steps = join.map_or_else(|| Some(Vec::new()), |join| self.way(join))?;
+        let column = name.clone();
+        Some(Path { steps, column })
+    }
+
+    /// The way to the parent that a join looks up.
+    fn way(&self, join: usize) -> Option<Vec<Step>> {
+        let found = self.scan.joins.get(join)?;
+        let first = found.on.first()?;
+        if found.on.iter().any(|pair| pair.join != first.join) {
+            return None;
+        }
+        let mut steps = match first.join {
+            Some(before) if before < join => self.way(before)?,
+            Some(_) => return None,
+            None => Vec::new(),
+        };
+        let parent = self.catalog.table(&found.table)?;
+        let theirs = |column: &String| found.on.iter().find(|pair| pair.theirs == *column);
+        // In the order of the parent's key, as reads have it.
+        let mut keys = parent.keys(self.catalog.dbms);
+        let key = keys.find(|key| key.columns.iter().all(|column| theirs(column).is_some()));
+        let first = key
+            .into_iter()
+            .flat_map(|key| key.columns)
+            .filter_map(theirs);
+        let mut step = Step {
+            columns: Vec::new(),
+            table: found.table.clone(),
+            referenced: Vec::new(),
+        };
+        for pair in first.chain(&found.on) {
+            if !step.referenced.contains(&pair.theirs) {
+                step.columns.push(pair.ours.clone());
+                step.referenced.push(pair.theirs.clone());
+            }
+        }
+        steps.push(step);
+        Some(steps)
+    }
+
+    /// The attributes of the item type.
+    fn held(&self) -> Held {
+        let mut held = Held::default();
+        for (name, node) in &self.item.attributes {
+            held.names.insert(name.to_string());
+            let AttributeNode::Template(template) = node else {
+                continue;
+            };
+            let only = template.single().filter(|value| value.filters.is_empty());
+            let Some(path) = only.and_then(|value| self.path(value)) else {
+                continue;
+            };
+            let known = held.columns.get(&path);
+            if known.is_none() || path.column == **name {
+                held.columns.insert(path, name.to_string());
+            }
+        }
+        held
+    }
+
+    /// The column that a path ends at.
+    fn column(&self, path: &Path) -> Option<&'m Column> {
+        Some(path.find(self.table, self.catalog)?.1)
+    }
+
+    /// How rows of the item type are asked for by a key.
+    fn rows(&self, ask: &Ask<'_>, key: &ItemKey<'m>) -> Option<KeyCondition> {
+        if !ask.when.is_empty() {
+            return None;
+        }
+        let mut used: Vec<&Path> = Vec::new();
+        let mut text: Vec<String> = Vec::new();
+        self.partition(ask, key, &mut used, &mut text)?;
+        let mut is_range_asked = ask.range.is_none();
+        let mut ordered: Vec<Path> = Vec::new();
+        for (at, &(attribute, template)) in key.sort.iter().enumerate() {
+            let (begin, rest) = self.begin(ask, template, &mut used)?;
+            if rest.is_empty() {
+                text.push(format!("{}: {}", scalar(&attribute.name), quoted(&begin)));
+                continue;
+            }
+            let range = self.open(ask, attribute, &begin, rest)?;
+            is_range_asked |= ask.range.is_some();
+            if !range.is_empty() {
+                text.push(format!("{}: {range}", scalar(&attribute.name)));
+            }
+            let further = key.sort.iter().skip(at + 1);
+            let further = further.map(|&(key, template)| (key, &*template.parts));
+            for (key, parts) in std::iter::once((attribute, rest)).chain(further) {
+                if !self.order(key, parts, &mut ordered) {
+                    break;
+                }
+            }
+            break;
+        }
+        let is_all_used = ask.equal.iter().all(|equal| used.contains(&&equal.path));
+        let is_sorted = is_one_row(ask) || sorts(ask, &ordered);
+        (is_all_used && is_range_asked && is_sorted).then(|| KeyCondition {
+            index: name(key.index).map(str::to_owned),
+            text: text.join(", "),
+            finds_others: false,
+        })
+    }
+
+    /// How a parent with its children is asked for by a key that puts them into one item collection.
+    fn collection(
+        &self,
+        ask: &Ask<'_>,
+        key: &ItemKey<'m>,
+        children: &[(Whole<'m>, ItemKey<'m>)],
+    ) -> Option<KeyCondition> {
+        let mut used: Vec<&Path> = Vec::new();
+        let mut text: Vec<String> = Vec::new();
+        self.partition(ask, key, &mut used, &mut text)?;
+        if !ask.equal.iter().all(|equal| used.contains(&&equal.path)) {
+            return None;
+        }
+        for (asked, (child, own)) in ask.children.iter().zip(children) {
+            let mut pairs = key.partition.iter().zip(&own.partition);
+            if !pairs.all(|((_, one), (_, other))| self.is_same(one, child, other, asked)) {
+                return None;
+            }
+            let mut ordered: Vec<Path> = Vec::new();
+            for &(key, template) in &own.sort {
+                if !child.order(key, &template.parts, &mut ordered) {
+                    break;
+                }
+            }
+            let is_wanted = |path: &&Path| !is_reference(path, asked);
+            let wanted = asked.order.iter().map(|(path, _)| path).filter(is_wanted);
+            let given = ordered.iter().filter(is_wanted);
+            let is_sorted = wanted.clone().count() <= given.clone().count()
+                && wanted.zip(given).all(|(one, other)| one == other);
+            if !is_sorted || asked.order.iter().any(|(_, descends)| *descends) {
+                return None;
+            }
+        }
+        let templates =
+            |key: &ItemKey<'m>| key.sort.first().map(|&(_, template)| template.prefix().0);
+        let own = templates(key).unwrap_or_default();
+        let prefix = children.iter().fold(own, |common, (_, key)| {
+            let other = templates(key).unwrap_or_default();
+            let same = common.char_indices().zip(other.chars());
+            let end = same
+                .take_while(|((_, one), other)| one == other)
+                .map(|((at, one), _)| at + one.len_utf8())
+                .last();
+            common.get(..end.unwrap_or(0)).unwrap_or_default()
+        });
+        if let Some(&(attribute, _)) = key.sort.first().filter(|_| !prefix.is_empty()) {
+            let prefix = quoted(&escaped(prefix));
+            text.push(format!(
+                "{}: {{ begins_with: {prefix} }}",
+                scalar(&attribute.name)
+            ));
+        }
+        Some(KeyCondition {
+            index: name(key.index).map(str::to_owned),
+            text: text.join(", "),
+            finds_others: true,
+        })
+    }
+
+    /// Whether a child's template gives what its parent's gives, for each child of a parent.
+    fn is_same(
+        &self,
+        own: &Template,
+        child: &Self,
+        other: &Template,
+        asked: &ChildAsk<'_>,
+    ) -> bool {
+        own.parts.len() == other.parts.len()
+            && own.parts.iter().zip(&other.parts).all(|parts| match parts {
+                (TemplatePart::Text(one), TemplatePart::Text(other)) => one == other,
+                (TemplatePart::Value(one), TemplatePart::Value(other)) => {
+                    let (Some(parent), Some(reference)) = (self.path(one), child.path(other))
+                    else {
+                        return false;
+                    };
+                    let steps = asked.way.clone();
+                    let column = parent.column;
+                    let through = Path { steps, column };
+                    parent.steps.is_empty()
+                        && one.filters == other.filters
+                        && through.spelled(child.table, self.catalog) == reference
+                }
+                _ => false,
+            })
+    }
+
+    /// The partition key, all of which the read has to give.
+    fn partition<'a>(
+        &self,
+        ask: &'a Ask<'_>,
+        key: &ItemKey<'m>,
+        used: &mut Vec<&'a Path>,
+        text: &mut Vec<String>,
+    ) -> Option<()> {
+        for &(attribute, template) in &key.partition {
+            let (begin, rest) = self.begin(ask, template, used)?;
+            if !rest.is_empty() {
+                return None;
+            }
+            text.push(format!("{}: {}", scalar(&attribute.name), quoted(&begin)));
+        }
+        Some(())
+    }
+
+    /// What a template says up to the first value that the read does not give, and the parts from there on.
+    fn begin<'a>(
+        &self,
+        ask: &'a Ask<'_>,
+        template: &'m Template,
+        used: &mut Vec<&'a Path>,
+    ) -> Option<(String, &'m [TemplatePart])> {
+        let mut text = String::new();
+        for (at, part) in template.parts.iter().enumerate() {
+            match part {
+                TemplatePart::Text(own) => text.push_str(&escaped(own)),
+                TemplatePart::Value(value) => {
+                    let path = self.path(value)?;
+                    let Some(equal) = ask.equal.iter().find(|equal| equal.path == path) else {
+                        return Some((text, template.parts.get(at..)?));
+                    };
+                    text.push_str(&self.given(equal, value)?);
+                    used.push(&equal.path);
+                    // Where text of any length ends, only a sign that its values were searched for says.
+                    let behind = template.parts.get(at + 1);
+                    let is_told = value.escape.is_some()
+                        || match behind {
+                            None => true,
+                            Some(TemplatePart::Text(text)) => text.starts_with('#'),
+                            Some(_) => false,
+                        };
+                    if !is_told && self.column(&path).is_none_or(is_loose) {
+                        return None;
+                    }
+                }
+                TemplatePart::Optional(_) => return None,
+            }
+        }
+        Some((text, &[]))
+    }
+
+    /// What a column is equal to, written as the key writes the column.
+    fn given(&self, equal: &Equal, value: &Placeholder) -> Option<String> {
+        let filters = self.filters(value, equal.folds)?;
+        match &equal.value {
+            Asked::Parameter(name) if equal.folds && !equal.folds_parameter => {
+                Some(format!("{{{name}{}}}", filters.replace(" | lower", "")))
+            }
+            Asked::Parameter(name) => Some(format!("{{{name}{filters}}}")),
+            Asked::Constant(text) => {
+                (filters.is_empty() && value.escape.is_none()).then(|| escaped(text))
+            }
+        }
+    }
+
+    /// The filters of a value that keep all of it. `folds`: it is compared in lower case.
+    fn filters(&self, value: &Placeholder, folds: bool) -> Option<String> {
+        let column = self.column(&self.path(value)?)?;
+        let family = column.data_type.family();
+        let is_integer = matches!(column.data_type, DataType::Integer { .. });
+        let mut text = String::new();
+        for filter in &value.filters {
+            let keeps = match filter {
+                Filter::Pad { scale: 0, .. } => is_integer,
+                Filter::Ordered => family == TypeFamily::Number,
+                Filter::Hex | Filter::Base64 => family == TypeFamily::Binary,
+                Filter::Iso => matches!(column.data_type, DataType::Timestamp { .. }),
+                Filter::String => true,
+                Filter::Lower => folds,
+                _ => false,
+            };
+            if !keeps {
+                return None;
+            }
+            text.push_str(" | ");
+            text.push_str(&filter.written());
+        }
+        let has_lower = value.filters.contains(&Filter::Lower);
+        (has_lower == folds).then_some(text)
+    }
+
+    /// What is asked of a key attribute whose value is not all given; an empty text where all of it is wanted.
+    fn open(
+        &self,
+        ask: &Ask<'_>,
+        attribute: &KeyAttribute,
+        begin: &str,
+        rest: &'m [TemplatePart],
+    ) -> Option<String> {
+        let begins = |text: &str| format!("{{ begins_with: {} }}", quoted(text));
+        let Some(range) = &ask.range else {
+            let nothing = String::new();
+            return Some(if begin.is_empty() {
+                nothing
+            } else {
+                begins(begin)
+            });
+        };
+        let (TemplatePart::Value(value), behind) = rest.split_first()? else {
+            return None;
+        };
+        let path = self.path(value)?;
+        let mut ordered = Vec::new();
+        self.order(attribute, rest, &mut ordered);
+        if path != range.path || range.folds || ordered.first() != Some(&path) {
+            return None;
+        }
+        let filters = self.filters(value, false)?;
+        let text = |name: &str| format!("{begin}{{{name}{filters}}}");
+        if let Some(name) = &range.prefix {
+            let is_text = filters.is_empty() && value.escape.is_none();
+            return is_text.then(|| begins(&text(name)));
+        }
+        let one = |sign: &str, text: &str| format!("{{ {sign}: {} }}", quoted(text));
+        // Behind a value that the key goes on after, the sign above the one that ends it is above all items with that value.
+        let end = match behind.first() {
+            None => String::new(),
+            Some(TemplatePart::Text(sign)) => above(sign.chars().next()?)?.to_string(),
+            Some(_) => return None,
+        };
+        let is_last = behind.is_empty();
+        let low = range.low.as_ref().map(|(name, is_in)| {
+            let end = if *is_in { "" } else { &*end };
+            (format!("{}{end}", text(name)), *is_in || !is_last)
+        });
+        let high = range.high.as_ref().map(|(name, is_in)| {
+            let end = if *is_in { &*end } else { "" };
+            (format!("{}{end}", text(name)), *is_in || !is_last)
+        });
+        // `between` takes its bounds in. Where nothing stands behind a value, one that is left out is asked with `gt` or `lt`.
+        Some(match (low, high) {
+            (Some((low, true)), Some((high, true))) => between(&low, &high),
+            (Some((low, is_in)), None) if begin.is_empty() => {
+                one(if is_in { "ge" } else { "gt" }, &low)
+            }
+            (None, Some((high, is_in))) if begin.is_empty() => {
+                one(if is_in { "le" } else { "lt" }, &high)
+            }
+            (Some((low, true)), None) => between(&low, &after(begin)?),
+            (None, Some((high, true))) => between(begin, &high),
+            _ => return None,
+        })
+    }
+
+    /// Adds the columns that the text of a key attribute is in the order of, up to the first whose order it is not. Whether it is
+    /// in the order of all.
+    fn order(
+        &self,
+        attribute: &KeyAttribute,
+        parts: &[TemplatePart],
+        into: &mut Vec<Path>,
+    ) -> bool {
+        for (at, part) in parts.iter().enumerate() {
+            let TemplatePart::Value(value) = part else {
+                continue;
+            };
+            let path = self.path(value);
+            let Some((path, column)) =
+                path.and_then(|path| Some((path.clone(), self.column(&path)?)))
+            else {
+                return false;
+            };
+            let is_number = column.data_type.family() == TypeFamily::Number;
+            let is_in_order = match (value.filters.as_slice(), &column.data_type) {
+                ([Filter::Pad { scale: 0, .. }], DataType::Integer { .. })
+                | ([], DataType::Date | DataType::Timestamp { .. })
+                | ([Filter::Iso], DataType::Timestamp { .. }) => true,
+                ([Filter::Ordered], _) => is_number,
+                ([], _) if is_number => parts.len() == 1 && attribute.key_type == KeyType::N,
+                ([], _) => {
+                    column.is_plain_text(self.catalog.dbms)
+                        && !column.insensitive
+                        && value.escape.is_none()
+                        && at + 1 == parts.len()
+                }
+                _ => false,
+            };
+            if !is_in_order || path.may_be_null(self.table, self.catalog) {
+                return false;
+            }
+            into.push(path);
+        }
+        true
+    }
+}
+
+/// Whether a column of a child holds its parent's key.
+fn is_reference(path: &Path, asked: &ChildAsk<'_>) -> bool {
+    let [step] = asked.way.as_slice() else {
+        return false;
+    };
+    path.steps.is_empty() && step.columns.contains(&path.column)
+}
+
+/// Whether items in this order are in that of a read.
+fn sorts(ask: &Ask<'_>, ordered: &[Path]) -> bool {
+    let is_known = |path: &&Path| ask.equal.iter().any(|equal| equal.path == **path);
+    let wanted = ask.order.iter().map(|(path, _)| path);
+    let wanted: Vec<&Path> = wanted.filter(|path| !is_known(path)).collect();
+    let backwards = ask.order.first().is_some_and(|(_, descends)| *descends);
+    ask.order.iter().all(|(_, descends)| *descends == backwards)
+        && wanted.len() <= ordered.len()
+        && wanted
+            .iter()
+            .zip(ordered)
+            .all(|(one, other)| **one == *other)
+}
+
+fn between(low: &str, high: &str) -> String {
+    format!("{{ between: [{}, {}] }}", quoted(low), quoted(high))
+}
+
+/// The sign above another.
+fn above(sign: char) -> Option<char> {
+    char::from_u32(u32::from(sign).checked_add(1)?).filter(|above| !"{}[]".contains(*above))
+}
+
+/// A text above all that begin with another, which ends in text of the key itself.
+fn after(begin: &str) -> Option<String> {
+    let last = begin
+        .chars()
+        .next_back()
+        .filter(|last| !"{}[]".contains(*last))?;
+    let before = begin.strip_suffix(last)?;
+    Some(format!("{before}{}", above(last)?))
+}

@@ -1,0 +1,275 @@
+//! Figures that are kept: an item for each group of rows with their number and sums, which each write updates. To the rest of
+//! a design it is a table like others, of which only the mapping knows that a query makes its rows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dynafold_format::rounded;
+use dynafold_mapping::Described;
+use dynafold_relational::catalog::{Catalog, Column, DataType, ForeignKey, Table, TableName};
+use dynafold_sql::{WriteKind, identifier};
+
+use crate::ask::{Ask, Figure, FigureQuery, TOTAL, ask, figure_query};
+use crate::facts::{Facts, rows};
+use crate::observed::Observed;
+use crate::path::Path;
+use crate::structure::Structure;
+use crate::workload::Statement;
+use crate::writes::{Write, Writes};
+
+/// A table of figures that are kept.
+#[derive(Debug, Clone)]
+pub(crate) struct KeptFigures {
+    /// The first query that asks for them, with the figures of all.
+    pub(crate) of: FigureQuery,
+    /// The query that makes its rows.
+    pub(crate) sql: String,
+}
+
+/// The figures of a workload.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Figures {
+    /// By what their tables are called.
+    pub(crate) tables: BTreeMap<TableName, KeptFigures>,
+    /// By statement: the table, and the query.
+    queries: BTreeMap<String, (TableName, FigureQuery)>,
+}
+
+impl Figures {
+    /// The figures that reads compute, and the catalog with the tables that would hold them.
+    pub(crate) fn of(
+        catalog: &Catalog,
+        observed: &Observed,
+        statements: &[&Statement],
+    ) -> (Self, Catalog) {
+        let mut found = Self::default();
+        for statement in statements {
+            if let Some(query) = figure_query(&statement.sql, catalog, observed) {
+                let name = found.table(catalog, &query);
+                found.queries.insert(statement.name.clone(), (name, query));
+            }
+        }
+        let mut with = catalog.clone();
+        let facts = Facts { catalog, observed };
+        for (name, kept) in &mut found.tables {
+            with.tables.extend(kept.finish(name, facts));
+        }
+        (found, with)
+    }
+
+    /// The table that holds the figures of a query; what it needs is added.
+    fn table(&mut self, catalog: &Catalog, query: &FigureQuery) -> TableName {
+        let base = format!("{}_by_{}", query.base.name, query.groups.join("_"));
+        let numbered = (2..).map(|number| format!("{base}_{number}"));
+        let names = std::iter::once(base.clone()).chain(numbered);
+        for name in names {
+            let name = TableName {
+                schema: query.base.schema.clone(),
+                name,
+            };
+            let is_same = |kept: &KeptFigures| {
+                kept.of.base == query.base
+                    && kept.of.groups == query.groups
+                    && kept.of.conditions == query.conditions
+                    && kept.of.from == query.from
+            };
+            let is_free = catalog.find(&name.name).is_none() && catalog.table(&name).is_none();
+            match self.tables.get_mut(&name) {
+                Some(kept) if is_same(kept) => {
+                    kept.of.figures.extend(query.figures.iter().cloned());
+                    return name;
+                }
+                None if is_free => {
+                    let kept = KeptFigures {
+                        of: query.clone(),
+                        sql: String::new(),
+                    };
+                    self.tables.insert(name.clone(), kept);
+                    return name;
+                }
+                _ => {}
+            }
+        }
+        query.base.clone()
+    }
+
+    /// What a statement asks of the figures that are kept for it.
+    pub(crate) fn asks<'c>(
+        &self,
+        statement: &Statement,
+        catalog: &'c Catalog,
+        observed: &Observed,
+    ) -> Vec<Ask<'c>> {
+        let Some((name, query)) = self.queries.get(&statement.name) else {
+            return Vec::new();
+        };
+        let own = identifier(&name.name, catalog.dbms);
+        let own = if catalog
+            .find(&name.name)
+            .is_some_and(|found| found.name == *name)
+        {
+            own
+        } else {
+            format!("{}.{own}", identifier(&name.schema, catalog.dbms))
+        };
+        let [before, behind] = &query.over;
+        let mut asks =
+            ask(&format!("{before}{own}{behind}"), catalog, observed).unwrap_or_default();
+        for ask in &mut asks {
+            let [sorted, unsorted] = &query.answer;
+            ask.sql.clone_from(sorted);
+            ask.unsorted = (!ask.order.is_empty()).then(|| unsorted.clone());
+            ask.notes.clone_from(&query.notes);
+            ask.notes.push(format!(
+                "each write of {} adds to the figures (`ADD`), in one transaction with its item where they must be exact; a group whose count comes down to 0 is deleted",
+                query.base.name
+            ));
+        }
+        asks
+    }
+
+    /// The columns that the queries of the figures give.
+    pub(crate) fn described(&self, catalog: &Catalog) -> Described {
+        let tables = self.tables.iter();
+        let described = tables.filter_map(|(name, kept)| {
+            let columns = catalog.table(name)?.columns.clone();
+            Some((kept.sql.clone(), Ok(columns)))
+        });
+        described.collect()
+    }
+
+    /// The catalog with those figures alone that a structure of a design holds.
+    pub(crate) fn only_used(
+        &self,
+        catalog: &Catalog,
+        structures: &[Structure<'_>],
+        slots: &BTreeMap<usize, usize>,
+    ) -> Catalog {
+        let used = slots.keys().filter_map(|at| structures.get(*at));
+        let used = used.flat_map(|structure| structure.parts.iter().map(|part| &part.table.name));
+        let used: BTreeSet<&TableName> = used.collect();
+        let mut left = catalog.clone();
+        let is_kept = |name: &TableName| !self.tables.contains_key(name) || used.contains(name);
+        left.tables.retain(|table| is_kept(&table.name));
+        left
+    }
+
+    /// The column of the rows that a column of figures has its values from.
+    pub(crate) fn of_rows(
+        &self,
+        (name, column): (TableName, String),
+    ) -> Option<(TableName, String)> {
+        match self.tables.get(&name) {
+            Some(kept) => {
+                let is_group = kept.of.groups.contains(&column) && column != TOTAL.0;
+                is_group.then(|| (kept.of.base.clone(), column))
+            }
+            None => Some((name, column)),
+        }
+    }
+
+    /// Adds the writes that keep the figures up to date.
+    pub(crate) fn add_writes(&self, writes: &mut BTreeMap<TableName, Writes>) {
+        for (name, kept) in &self.tables {
+            let base = writes.get(&kept.of.base).cloned().unwrap_or_default();
+            let mut own = Writes::default();
+            for write in base.statements {
+                let rate = write.rate * kept.of.times(write.kind, &write.columns);
+                if rate == 0.0 {
+                    continue;
+                }
+                own.all += rate;
+                own.statements.push(Write {
+                    at: write.at,
+                    kind: WriteKind::Update,
+                    rate,
+                    columns: kept.of.figures.iter().map(Figure::name).collect(),
+                    from_itself: kept.of.figures.iter().map(Figure::name).collect(),
+                    found_by: kept.of.groups.clone(),
+                });
+            }
+            writes.insert(name.clone(), own);
+        }
+    }
+}
+
+impl KeptFigures {
+    /// Writes its query, and makes its table.
+    fn finish(&mut self, name: &TableName, facts: Facts<'_>) -> Option<Table> {
+        let base = facts.catalog.table(&self.of.base)?;
+        let dbms = facts.catalog.dbms;
+        let quoted = |column: &str| identifier(column, dbms);
+        let is_total = |column: &String| column == TOTAL.0 && base.column(column).is_none();
+        let by = self.of.groups.iter().filter(|column| !is_total(column));
+        let by: Vec<String> = by.map(|column| quoted(column)).collect();
+        let groups = self.of.groups.iter().map(|column| {
+            if is_total(column) {
+                format!("{} AS {}", TOTAL.1, quoted(column))
+            } else {
+                quoted(column)
+            }
+        });
+        let figures = self
+            .of
+            .figures
+            .iter()
+            .map(|figure| format!("{} AS {}", figure.sql(&quoted), quoted(&figure.name())));
+        let selected: Vec<String> = groups.chain(figures).collect();
+        let met = match self.of.conditions.as_slice() {
+            [] => String::new(),
+            all => format!(" WHERE {}", all.join(" AND ")),
+        };
+        let by = if by.is_empty() {
+            String::new()
+        } else {
+            format!(" GROUP BY {}", by.join(", "))
+        };
+        self.sql = format!(
+            "SELECT {} FROM {}{met}{by}",
+            selected.join(", "),
+            self.of.from
+        );
+        let mut table = Table::new(name.clone(), base.kind);
+        let mut values = 1.0;
+        for column in &self.of.groups {
+            if is_total(column) {
+                let text = DataType::Text { max_chars: None };
+                let mut own = Column::new(column.clone(), "text".to_owned(), text);
+                own.nullable = false;
+                own.distinct = Some(1);
+                table.columns.push(own);
+                continue;
+            }
+            let distinct = facts.distinct(&Path::own(column), base);
+            values *= distinct;
+            let mut own = base.column(column)?.clone();
+            own.nullable = false;
+            own.generated = None;
+            own.default = None;
+            own.rowid = false;
+            own.distinct = Some(rounded(distinct));
+            table.columns.push(own);
+        }
+        for figure in &self.of.figures {
+            let data_type = match &figure.column {
+                Some(column) if figure.function == "sum" => base.column(column)?.data_type.clone(),
+                _ => DataType::Integer {
+                    bits: 64,
+                    unsigned: false,
+                },
+            };
+            let own = Column::new(figure.name(), String::new(), data_type);
+            table.columns.push(own);
+        }
+        table.primary_key.clone_from(&self.of.groups);
+        let is_within =
+            |key: &&ForeignKey| key.columns.iter().all(|one| self.of.groups.contains(one));
+        table.foreign_keys = base
+            .foreign_keys
+            .iter()
+            .filter(is_within)
+            .cloned()
+            .collect();
+        table.estimated_rows = Some(rounded(values.min(rows(base)).max(1.0)));
+        Some(table)
+    }
+}

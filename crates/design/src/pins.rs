@@ -1,0 +1,76 @@
+//! Pins: which items stand in the item collections of which parent, whatever that costs.
+
+use std::collections::BTreeMap;
+
+use dynafold_relational::catalog::{Catalog, TableName};
+
+use crate::workload::Pin;
+
+/// The pinned tables, each with the columns that hold its parent's key; a parent with its own.
+pub type Pins = BTreeMap<TableName, Vec<String>>;
+
+/// Why a pin cannot be honoured.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: `{child}` cannot be kept beside `{parent}`: {why}")]
+pub struct RefusedPin {
+    line: usize,
+    child: String,
+    parent: String,
+    why: &'static str,
+}
+
+/// Holds pins against the schema.
+///
+/// # Errors
+///
+/// [`RefusedPin`] where a table is not there, or a row may be without the parent.
+pub fn pinned(catalog: &Catalog, pins: &[Pin]) -> Result<Pins, RefusedPin> {
+    let mut found = Pins::new();
+    for pin in pins {
+        let refused = |why: &'static str| RefusedPin {
+            line: pin.line,
+            child: pin.child.clone(),
+            parent: pin.parent.clone(),
+            why,
+        };
+        let tables = catalog.find(&pin.child).zip(catalog.find(&pin.parent));
+        let (child, parent) =
+            tables.ok_or_else(|| refused("the schema does not have both tables"))?;
+        let mut keys = child.foreign_keys.iter();
+        let key = keys.find(|key| {
+            let mut own = parent.row_key().iter();
+            key.references == parent.name
+                && own.all(|column| key.referenced_columns.contains(column))
+        });
+        let key = key.ok_or_else(|| refused("no foreign key leads there"))?;
+        let columns = parent.row_key().iter().filter_map(|column| {
+            let mut pairs = key.referenced_columns.iter().zip(&key.columns);
+            pairs
+                .find(|(there, _)| *there == column)
+                .map(|(_, own)| own.clone())
+        });
+        let columns: Vec<String> = columns.collect();
+        let mut nullable = columns.iter().filter_map(|name| child.column(name));
+        let is_key = |name: &String| child.row_key().contains(name);
+        if nullable.any(|column| column.nullable && !is_key(&column.name)) {
+            return Err(refused(
+                "the foreign key may be NULL, and a row without a parent would have no place",
+            ));
+        }
+        let known = found
+            .entry(child.name.clone())
+            .or_insert_with(|| columns.clone());
+        if *known != columns {
+            return Err(refused(
+                "it is kept beside another table, or has one beside it, already",
+            ));
+        }
+        let own = found
+            .entry(parent.name.clone())
+            .or_insert_with(|| parent.row_key().to_vec());
+        if *own != parent.row_key() {
+            return Err(refused("that one is itself kept beside another table"));
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,1010 @@
+//! What a person has to decide, or would find out too late: one line for each kind, the heaviest first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dynafold_format::float;
+use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
+use dynafold_sql::WriteKind;
+
+use crate::facts::rows;
+use crate::observed::ColumnSample;
+use crate::owner::is_audit;
+use crate::path::Path;
+use crate::pricing::{MONTH, PARTITION_WRITES, Pricing, is_moved};
+use crate::report::Material;
+use crate::structure::{Part, Structure};
+use crate::workload::Statement;
+use crate::writes::Write;
+use crate::written::Placed;
+
+/// Bytes of a column beyond which it is large: it costs writes and reads that do not need it.
+const LARGE: f64 = 512.0;
+/// Items beyond which a list is long.
+const LONG: f64 = 100.0;
+/// US dollars a month from which a saving is worth a word.
+const WORTH: f64 = 1.0;
+/// US dollars a million requests from which an index is dear for the reads that ask it: some hundred times what a read costs.
+const DEAR: f64 = 100.0;
+const DAY: f64 = 86_400.0;
+
+/// All of a design's, and the large columns that may well have items of their own: those that save the most first.
+pub(crate) fn traps(
+    material: &Material<'_, '_, '_>,
+) -> (Vec<String>, Vec<(TableName, BTreeSet<String>)>) {
+    let (lines, large) = large_columns(material);
+    let found = [
+        contention(material),
+        hot_keys(material),
+        one_partition(material),
+        few_values(material),
+        skewed(material),
+        lines,
+        moved_entries(material),
+        dear_indexes(material),
+        copies(material),
+        unbounded(material),
+        inconsistent(material),
+        many_at_once(material),
+        expiry(material),
+        soft_deletes(material),
+        cursors(material),
+        folded_case(material),
+        unique(material),
+        text_numbers(material),
+        too_long(material),
+        delimiters(material),
+        absent_keys(material),
+        undeclared(material),
+        audit(material),
+        personal(material),
+        filtered(material),
+        rates(material),
+    ];
+    (found.into_iter().flatten().collect(), large)
+}
+
+/// A line of a kind; nothing where nobody is concerned.
+fn line(kind: &str, concerned: impl IntoIterator<Item = String>, why: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let concerned = concerned.into_iter().filter(|one| seen.insert(one.clone()));
+    let concerned: Vec<String> = concerned.collect();
+    if concerned.is_empty() {
+        return Vec::new();
+    }
+    let separator = if concerned.iter().any(|one| one.contains(", ")) {
+        "; "
+    } else {
+        ", "
+    };
+    vec![format!("{kind}: {}: {why}", concerned.join(separator))]
+}
+
+/// What people call a table.
+fn called(table: &Table) -> &str {
+    &table.name.name
+}
+
+/// A number in a sentence.
+fn about(number: f64) -> String {
+    // The sum of nothing is -0.
+    let number = number + 0.0;
+    if number >= 10.0 {
+        format!("{number:.0}")
+    } else {
+        format!("{number:.1}").trim_end_matches(".0").to_owned()
+    }
+}
+
+fn is_name_of(column: &Column, words: &[&str]) -> bool {
+    let name = column.name.to_lowercase();
+    words.iter().any(|word| name.contains(word))
+}
+
+impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
+    /// The tables of the schema: those of figures and of large columns are none.
+    fn tables(&self) -> impl Iterator<Item = &'c Table> {
+        let tables = self.catalog.tables.iter();
+        tables.filter(|table| {
+            let figures = &self.pricing.figures.tables;
+            !figures.contains_key(&table.name) && !self.splits.contains_key(&table.name)
+        })
+    }
+
+    /// The reads that are served: the statement, how, the structure, and the slot.
+    fn served(
+        &self,
+    ) -> impl Iterator<Item = (&'w Statement, &Placed<'m, 'c>, &Structure<'c>, usize)> {
+        self.placed
+            .iter()
+            .filter_map(move |(placed, statement, _)| {
+                let structure = self.structures.get(placed.structure)?;
+                let slot = self.slots.get(&placed.structure).copied().unwrap_or(0);
+                Some((*statement, placed, structure, slot))
+            })
+    }
+
+    /// The statements that write: with the table, and what they do.
+    fn writes(&self) -> impl Iterator<Item = (&'w Statement, &'c Table, &Write)> {
+        self.written
+            .iter()
+            .enumerate()
+            .filter_map(move |(at, (statement, table, _))| {
+                let mut all = self.pricing.statements(table);
+                Some((*statement, *table, all.find(|write| write.at == at)?))
+            })
+    }
+
+    /// Items of one table that come to each parent in a day.
+    fn inserted(&self, table: &Table) -> f64 {
+        let inserts = self.pricing.statements(table);
+        let inserts = inserts.filter(|write| write.kind == WriteKind::Insert);
+        inserts.map(|write| write.rate).sum::<f64>() * DAY
+    }
+
+    fn sample(&self, path: &Path, table: &Table) -> Option<&ColumnSample> {
+        let (table, column) = path.find(table, self.catalog)?;
+        self.pricing.facts.sample(table, column)
+    }
+}
+
+/// Whether an UPDATE or DELETE names the key of one row.
+fn finds_one_row(table: &Table, write: &Write) -> bool {
+    let is_found = |key: &[String]| {
+        !key.is_empty() && key.iter().all(|column| write.found_by.contains(column))
+    };
+    is_found(table.row_key()) || table.unique_keys.iter().any(|key| is_found(&key.columns))
+}
+
+/// Values that are computed from what they were: one item takes so many writes, and two that read it first lose one.
+fn contention(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let (mut calm, mut hot) = (Vec::new(), Vec::new());
+    for (statement, table, write) in material.writes() {
+        if write.from_itself.is_empty() {
+            continue;
+        }
+        let columns = write.from_itself.join(", ");
+        let items = rows(table).max(1.0);
+        let each = write.rate * material.pricing.write_units(table) / items;
+        let one = format!(
+            "{} ({}.{columns}, {}/s)",
+            statement.name,
+            called(table),
+            about(write.rate)
+        );
+        // A favourite may get a tenth of all.
+        if each > PARTITION_WRITES / 10.0 || write.rate > PARTITION_WRITES {
+            hot.push(one);
+        } else {
+            calm.push(one);
+        }
+    }
+    for name in material.pricing.figures.tables.keys() {
+        let Some(table) = material.catalog.table(name) else {
+            continue;
+        };
+        let rate = material
+            .pricing
+            .statements(table)
+            .map(|write| write.rate)
+            .sum::<f64>();
+        if rate / rows(table) > PARTITION_WRITES / 10.0 {
+            hot.push(format!("{} ({}/s)", called(table), about(rate)));
+        }
+    }
+    let mut found = line(
+        "counter under contention",
+        hot,
+        "an item takes 1,000 writes a second, and so many may meet one: spread the counter over items by `shard(n)` and add them up when it is read, or count from the table's stream",
+    );
+    found.extend(line(
+        "counter",
+        calm,
+        "add with ADD, or with a condition on the value where it must not pass a bound; reading first and writing then loses one of two writes at once",
+    ));
+    found
+}
+
+/// Partition key values that take more than a partition does.
+fn hot_keys(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let pricing = material.pricing;
+    let mut hot = Vec::new();
+    for (statement, placed, structure, slot) in material.served() {
+        let Some(part) = structure.parts.get(placed.part) else {
+            continue;
+        };
+        let values = part.partition.iter();
+        let values = values.map(|key| pricing.facts.distinct(&key.path, part.table));
+        let values = values.product::<f64>().max(1.0) * float(structure.shards);
+        let projected = material.projected.get(&slot).and_then(Option::as_ref);
+        let writes = pricing.statements(part.table).map(|write| {
+            let units = match slot {
+                0 => pricing.write_units(part.table),
+                _ => pricing.in_index(structure, part, write, projected, 0.0),
+            };
+            write.rate * units
+        });
+        let writes = writes.sum::<f64>() / values;
+        let units = pricing.units(placed.ask, statement.strong && slot == 0, slot > 0, &[]);
+        let reads = Pricing::rate(statement) * units / values;
+        if writes > PARTITION_WRITES || reads > 3.0 * PARTITION_WRITES {
+            hot.push(format!(
+                "{} (about {writes:.0} write units and {reads:.0} read units a second)",
+                statement.name
+            ));
+        }
+    }
+    line(
+        "hot key",
+        hot,
+        "one partition key value takes 1,000 write units and 3,000 read units a second: spread it by `shard(n)`, or do without",
+    )
+}
+
+/// Reads for which all items stand under one partition key value.
+fn one_partition(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let pricing = material.pricing;
+    let mut found = Vec::new();
+    for (statement, placed, structure, slot) in material.served() {
+        let Some(part) = structure
+            .parts
+            .get(placed.part)
+            .filter(|part| part.partition.is_empty())
+        else {
+            continue;
+        };
+        let projected = material.projected.get(&slot).and_then(Option::as_ref);
+        let writes = pricing
+            .statements(part.table)
+            .map(|write| write.rate * pricing.in_index(structure, part, write, projected, 0.0));
+        let writes = writes.sum::<f64>() / float(structure.shards);
+        found.push(format!(
+            "{} ({} of {}/s)",
+            statement.name,
+            about(writes),
+            about(PARTITION_WRITES)
+        ));
+    }
+    line(
+        "all in one partition",
+        found,
+        "no key is asked for, so that one partition key value of the index gathers all items, which takes 1,000 writes a second (in brackets: what it gets); where that may be passed, spread it by `shard(n)`, or Scan, or export the table",
+    )
+}
+
+/// Partition keys of few values.
+fn few_values(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (statement, placed, structure, _) in material.served() {
+        let Some(part) = structure.parts.get(placed.part) else {
+            continue;
+        };
+        let values = part.partition.iter();
+        let values = values.map(|key| material.pricing.facts.distinct(&key.path, part.table));
+        let values: f64 = values.product();
+        let many = rows(part.table) / values > LONG;
+        if !part.partition.is_empty() && values <= 10.0 && many {
+            found.push(format!("{} ({})", statement.name, columns(part)));
+        }
+    }
+    line(
+        "few distinct values",
+        found,
+        "such a partition key has 10 values at most, and each gathers a large share of all items: put a further column before it, add a day or `shard(n)`, or keep a sparse index of the rare value alone",
+    )
+}
+
+/// The columns of a partition key.
+fn columns(part: &Part<'_>) -> String {
+    let columns = part.partition.iter().map(|key| &*key.path.column);
+    columns.collect::<Vec<_>>().join(" and ")
+}
+
+/// Columns of which one value is that of most rows.
+fn skewed(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (statement, placed, structure, _) in material.served() {
+        let Some(part) = structure.parts.get(placed.part) else {
+            continue;
+        };
+        let whens = structure
+            .when
+            .iter()
+            .filter_map(|when| Some(&when.filter.as_ref()?.path));
+        let filters = placed.ask.filters.iter().map(|filter| &filter.path);
+        let keys = part
+            .partition
+            .iter()
+            .map(|key| &key.path)
+            .chain(whens)
+            .chain(filters);
+        for path in keys {
+            let Some(sample) = material.sample(path, part.table) else {
+                continue;
+            };
+            let share = float(sample.most) / float(sample.present.max(1));
+            // A hundred times the mean, or more than half of several.
+            let mean = 1.0 / float(sample.distinct.max(1));
+            let is_much = sample.distinct > 1 && share > 0.6 || share > 20.0 * mean && share > 0.05;
+            if is_much && float(sample.present) > LONG {
+                found.push(format!(
+                    "{} ({}: {:.0} %)",
+                    statement.name,
+                    path.column,
+                    share * 100.0
+                ));
+            }
+        }
+    }
+    line(
+        "skewed values",
+        found,
+        "one value has that share of the rows: means say little of it; index the rare values alone (a sparse index), and expect the long list and the busy partition for the frequent one",
+    )
+}
+
+/// Large columns in items whose writes and reads do not need them.
+fn large_columns(
+    material: &Material<'_, '_, '_>,
+) -> (Vec<String>, Vec<(TableName, BTreeSet<String>)>) {
+    let pricing = material.pricing;
+    let facts = pricing.facts;
+    let made = material.splits.iter().map(|(name, split)| {
+        let columns: Vec<&str> = split.large.iter().map(String::as_str).collect();
+        let item = material.names.item_type(name);
+        format!("{} of {} ({item})", columns.join(" and "), split.base.name)
+    });
+    let mut lines = line(
+        "large columns",
+        made,
+        "they stand in items of their own: a statement pays for them only if it uses a column of that item; an INSERT or DELETE writes both items, in one transaction",
+    );
+    let mut found: Vec<(f64, TableName, BTreeSet<String>)> = Vec::new();
+    for table in material.tables() {
+        let large = table
+            .columns
+            .iter()
+            .filter(|column| facts.bytes(table, column) > LARGE);
+        let large: Vec<&Column> = large.collect();
+        let bytes: f64 = large.iter().map(|column| facts.bytes(table, column)).sum();
+        let rest = facts.item(table) - bytes;
+        if large.is_empty() || rest <= 0.0 {
+            continue;
+        }
+        let is_large = |name: &String| large.iter().any(|column| column.name == *name);
+        let less = |unit: f64| (facts.item(table) / unit).ceil() - (rest / unit).ceil();
+        let mut saved = 0.0;
+        let mut who = Vec::new();
+        for (statement, of, write) in material.writes() {
+            let is_apart = write.kind == WriteKind::Update
+                && !write.columns.is_empty()
+                && !write.columns.iter().any(is_large);
+            if of.name == table.name && is_apart && less(1024.0) > 0.0 {
+                let units = write.rate * less(1024.0) * MONTH;
+                saved += pricing.prices.writes(units).unwrap_or_default();
+                who.push(statement.name.clone());
+            }
+        }
+        for (statement, placed, _, slot) in material.served() {
+            let mut outputs = placed.ask.outputs.iter();
+            let wants = outputs.any(|(path, _)| path.steps.is_empty() && is_large(&path.column));
+            if placed.ask.root.name != table.name || wants || slot > 0 {
+                continue;
+            }
+            let items = facts.found(placed.ask);
+            let units =
+                (items * facts.item(table) / 4096.0).ceil() - (items * rest / 4096.0).ceil();
+            if units > 0.0 {
+                let all = units * 0.5 * Pricing::rate(statement) * MONTH;
+                saved += pricing.prices.reads(all).unwrap_or_default();
+                who.push(statement.name.clone());
+            }
+        }
+        if saved < WORTH {
+            continue;
+        }
+        let names: Vec<&str> = large.iter().map(|column| &*column.name).collect();
+        lines.extend(line(
+            "large columns",
+            [format!("{} of {}", names.join(" and "), called(table))],
+            &format!(
+                "they have about {bytes:.0} of {:.0} bytes, and {} neither set nor select them and pay for them: in items of their own they would save about {saved:.2} USD a month, if the other reads did not need them; or store them in S3",
+                facts.item(table),
+                who.join(", "),
+            ),
+        ));
+        let names = names.into_iter().map(str::to_owned);
+        found.push((saved, table.name.clone(), names.collect()));
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let found = found
+        .into_iter()
+        .map(|(_, table, columns)| (table, columns));
+    (lines, found.collect())
+}
+
+/// Indexes whose keys or attributes change all the time.
+fn moved_entries(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let pricing = material.pricing;
+    let mut found = Vec::new();
+    for (statement, table, write) in material.writes() {
+        let mut indexes = BTreeSet::new();
+        let (mut sum, mut moves) = (0.0, false);
+        for (at, slot) in material.slots.iter().filter(|(_, slot)| **slot > 0) {
+            let structure = material.structures.get(*at);
+            let part = structure.and_then(|structure| {
+                let mut parts = structure.parts.iter();
+                Some((structure, parts.find(|part| part.table.name == table.name)?))
+            });
+            let Some((structure, part)) = part.filter(|_| write.kind == WriteKind::Update) else {
+                continue;
+            };
+            let projected = material.projected.get(slot).and_then(Option::as_ref);
+            let units = pricing.in_index(structure, part, write, projected, 0.0);
+            if units > 0.0 {
+                let cost = pricing.prices.writes(units * write.rate * MONTH);
+                sum += cost.unwrap_or_default();
+                moves |= is_moved(structure, part, write);
+                indexes.insert(format!("GSI{slot}"));
+            }
+        }
+        if sum >= 10.0 * WORTH {
+            let how = if moves { "moves" } else { "changes" };
+            let indexes: Vec<String> = indexes.into_iter().collect();
+            let indexes = indexes.join(" and ");
+            let name = &statement.name;
+            found.push(format!(
+                "{name} {how} entries of {indexes} ({sum:.2} USD a month)"
+            ));
+        }
+    }
+    line(
+        "index on what changes often",
+        found,
+        "a key that changes is two writes in the index each time, a projected attribute one: leave it out of the index where a read can do without, or read it from the table",
+    )
+}
+
+/// Indexes that cost far more than the reads that ask them are likely worth.
+fn dear_indexes(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let pricing = material.pricing;
+    let mut found = Vec::new();
+    for (at, slot) in material.slots.iter().filter(|(_, slot)| **slot > 0) {
+        let Some(structure) = material.structures.get(*at) else {
+            continue;
+        };
+        let projected = material.projected.get(slot).and_then(Option::as_ref);
+        let mut cost = 0.0;
+        for part in &structure.parts {
+            let units = pricing
+                .statements(part.table)
+                .map(|write| write.rate * pricing.in_index(structure, part, write, projected, 0.0));
+            cost += pricing
+                .prices
+                .writes(units.sum::<f64>() * MONTH)
+                .unwrap_or_default();
+        }
+        let reads = material
+            .placed
+            .iter()
+            .filter(|(placed, ..)| placed.structure == *at);
+        let (names, rates): (Vec<&str>, Vec<f64>) = reads
+            .map(|(placed, statement, _)| (placed.name, Pricing::rate(statement)))
+            .unzip();
+        let requests = rates.iter().sum::<f64>() * MONTH / 1e6;
+        if cost > 10.0 * WORTH && cost > DEAR * requests {
+            found.push(format!(
+                "{} by GSI{slot} ({cost:.2} USD a month for {}/s)",
+                names.join(" and "),
+                about(rates.iter().sum())
+            ));
+        }
+    }
+    line(
+        "dear index",
+        found,
+        "keeping its entries up to date costs far more than the reads that ask it: a Scan, an export to S3 with Athena, or a search index fed by the stream may do",
+    )
+}
+
+/// Copies of what changes.
+fn copies(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    for (_, placed, _, _) in material.served() {
+        let root = (placed.ask.root, &placed.ask.outputs);
+        let children = placed
+            .ask
+            .children
+            .iter()
+            .map(|child| (child.table, &child.outputs));
+        for (table, outputs) in std::iter::once(root).chain(children) {
+            for (path, _) in outputs {
+                let Some(parent) = path.steps.last() else {
+                    continue;
+                };
+                let Some(parent) = material.catalog.table(&parent.table) else {
+                    continue;
+                };
+                for (statement, of, write) in material.writes() {
+                    if of.name == parent.name && write.columns.contains(&path.column) {
+                        let items = (rows(table) / rows(parent)).max(1.0);
+                        let name =
+                            format!("{} ({}.{})", statement.name, called(parent), path.column);
+                        found.insert(name, format!("{} items of {}", about(items), called(table)));
+                    }
+                }
+            }
+        }
+    }
+    let found = found
+        .into_iter()
+        .map(|(name, items)| format!("{name} writes about {items}"));
+    line(
+        "copies to keep up to date",
+        found,
+        "whoever changes the column changes its copies too, by the stream or at once; until then they are stale",
+    )
+}
+
+/// Lists that grow without a bound.
+fn unbounded(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let facts = material.pricing.facts;
+    let mut found = Vec::new();
+    for (statement, placed, _, _) in material.served() {
+        let ask = placed.ask;
+        if ask.limit.is_some() && !ask.sorts && !ask.computes {
+            continue;
+        }
+        for child in &ask.children {
+            let each = rows(child.table) / rows(ask.root);
+            let grows = material.inserted(child.table) / rows(ask.root);
+            if each > LONG || grows > LONG {
+                found.push(grown(&statement.name, each, grows));
+            }
+        }
+        if !ask.children.is_empty() || facts.is_by_key(ask) {
+            continue;
+        }
+        let (all, most) = (facts.found_in_all(ask), facts.most_found(ask));
+        let grows = material.inserted(ask.root) * all / rows(ask.root);
+        if most > LONG || grows > LONG {
+            found.push(grown(&statement.name, most, grows));
+        }
+    }
+    line(
+        "unbounded list",
+        found,
+        "it has no LIMIT, or the application needs all of it: ask by pages (Limit, LastEvaluatedKey), put a time into the key, keep sums, or let old items expire",
+    )
+}
+
+fn grown(name: &str, items: f64, a_day: f64) -> String {
+    if a_day >= 1.0 {
+        format!(
+            "{name} (up to {} items now, {} more a day)",
+            about(items),
+            about(a_day)
+        )
+    } else {
+        format!("{name} (up to {} items)", about(items))
+    }
+}
+
+fn inconsistent(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let away = material.placed.iter().filter(|(placed, statement, way)| {
+        let slot = material.slots.get(&placed.structure).copied().unwrap_or(0);
+        statement.strong && (slot > 0 || !way.is_consistent)
+    });
+    line(
+        "not strongly consistent",
+        away.map(|(_, statement, _)| statement.name.clone()),
+        "an index follows the table after a moment: write in a transaction what must be seen at once, or read the items by their key",
+    )
+}
+
+/// UPDATE and DELETE of more than one row.
+fn many_at_once(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let found = material.writes().filter(|(_, table, write)| {
+        write.kind != WriteKind::Insert && !finds_one_row(table, write)
+    });
+    line(
+        "many items at once",
+        found.map(|(statement, ..)| statement.name.clone()),
+        "DynamoDB writes items one by one by their whole key: such a statement is a Query, and a write for each item that it finds",
+    )
+}
+
+/// Rows that are deleted by their age.
+fn expiry(material: &Material<'_, '_, '_>) -> Vec<String> {
+    const WORDS: [&str; 5] = ["expir", "valid_until", "ttl", "purge_at", "delete_after"];
+    let mut found = Vec::new();
+    for table in material.tables() {
+        let is_time = |column: &&Column| column.data_type.family() == TypeFamily::Time;
+        for column in table.columns.iter().filter(is_time) {
+            let deleted = material.writes().find(|(statement, of, write)| {
+                let is_named = statement
+                    .sql
+                    .to_lowercase()
+                    .contains(&column.name.to_lowercase());
+                write.kind == WriteKind::Delete
+                    && of.name == table.name
+                    && is_named
+                    && !write.found_by.contains(&column.name)
+            });
+            if let Some((statement, ..)) = deleted {
+                found.push(format!(
+                    "{}.{} ({})",
+                    called(table),
+                    column.name,
+                    statement.name
+                ));
+            } else if is_name_of(column, &WORDS) {
+                found.push(format!("{}.{}", called(table), column.name));
+            }
+        }
+    }
+    line(
+        "TTL",
+        found,
+        "rows that end by the clock are deleted by DynamoDB itself and for nothing, if the table's `ttl` names an attribute with that time in seconds (`{column | epoch}`); until then, some hours, reads have to leave them out",
+    )
+}
+
+/// Rows that are marked as deleted, and stay.
+fn soft_deletes(material: &Material<'_, '_, '_>) -> Vec<String> {
+    const WORDS: [&str; 5] = ["delet", "archiv", "removed", "discard", "trash"];
+    let mut found = Vec::new();
+    for table in material.tables() {
+        for column in table
+            .columns
+            .iter()
+            .filter(|column| is_name_of(column, &WORDS))
+        {
+            let forget = material.served().filter(|(statement, placed, ..)| {
+                let is_said = statement
+                    .sql
+                    .to_lowercase()
+                    .contains(&column.name.to_lowercase());
+                placed.ask.root.name == table.name && !is_said
+            });
+            let forget: Vec<&str> = forget.map(|(statement, ..)| &*statement.name).collect();
+            let named = format!("{}.{}", called(table), column.name);
+            found.push(match forget.as_slice() {
+                [] => named,
+                names => format!("{named} (not asked by {})", names.join(" and ")),
+            });
+        }
+    }
+    line(
+        "soft delete",
+        found,
+        "rows that are marked so stay items that are stored, read and filtered: leave them out of indexes (`$when`), let them expire by TTL, or move them to an archive; reads that do not ask for the mark find them",
+    )
+}
+
+fn cursors(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let offset = |statement: &Statement| {
+        let mut words = statement.sql.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| word.eq_ignore_ascii_case("offset"))
+    };
+    line(
+        "OFFSET",
+        material
+            .served()
+            .filter(|(statement, ..)| offset(statement))
+            .map(|(statement, ..)| statement.name.clone()),
+        "no Query skips rows: a page continues after the last item of the one before (LastEvaluatedKey), so nobody can jump to page 7",
+    )
+}
+
+/// Texts that are compared without case.
+fn folded_case(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (statement, placed, ..) in material.served() {
+        let ask = placed.ask;
+        let is_loose = |path: &Path| {
+            let found = path.find(ask.root, material.catalog);
+            found.is_some_and(|(_, column)| column.insensitive)
+        };
+        for equal in &ask.equal {
+            if equal.folds || is_loose(&equal.path) {
+                found.push(format!("{} ({})", statement.name, equal.path.column));
+            }
+        }
+        for range in ask
+            .range
+            .iter()
+            .filter(|range| range.folds || is_loose(&range.path))
+        {
+            found.push(format!("{} ({})", statement.name, range.path.column));
+        }
+    }
+    line(
+        "case",
+        found,
+        "the database takes texts of another case for equal, a key is its bytes: write and ask for it in one form, as with `| lower`, and keep the text as it was typed in an attribute",
+    )
+}
+
+/// Keys that nothing keeps unique any more.
+fn unique(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for table in material.tables() {
+        let is_written = material.writes().any(|(_, of, _)| of.name == table.name);
+        let unique = table
+            .unique_keys
+            .iter()
+            .filter(|key| key.columns != table.row_key());
+        for key in unique.filter(|_| is_written) {
+            found.push(format!("{}({})", called(table), key.columns.join(" + ")));
+        }
+    }
+    line(
+        "unique",
+        found,
+        "an index keeps nothing unique: put a guard item whose key is the value, with attribute_not_exists, in one transaction with the item (`check --guarantees` shows what becomes of each key)",
+    )
+}
+
+/// Numbers that are text.
+fn text_numbers(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (statement, placed, ..) in material.served() {
+        let ask = placed.ask;
+        let sql = statement.sql.to_lowercase();
+        let sorted = sql.rsplit_once("order by").map_or("", |(_, terms)| terms);
+        let words = sorted.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let words: Vec<&str> = words.collect();
+        for column in &ask.root.columns {
+            let digits = material.pricing.facts.sample(ask.root, column);
+            let is_number = digits.is_some_and(|one| one.present > 0 && one.digits == one.present);
+            let mut ranges = ask.range.iter();
+            let is_compared = ranges.any(|range| range.path == Path::own(&column.name))
+                || words.contains(&&*column.name.to_lowercase());
+            if is_number && matches!(column.data_type, DataType::Text { .. }) && is_compared {
+                found.push(format!("{} ({})", statement.name, column.name));
+            }
+        }
+    }
+    line(
+        "numbers as text",
+        found,
+        "the column is text and all its values are digits: 10 sorts before 9, here as in the database; pad it (`{column | pad(10)}` over a number) where numbers are meant",
+    )
+}
+
+/// Values beyond what DynamoDB takes.
+fn too_long(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for table in material.tables() {
+        for column in &table.columns {
+            let longest = material.pricing.facts.sample(table, column);
+            let longest = longest.map_or(0, |sample| sample.longest);
+            if longest > 100_000 {
+                found.push(format!(
+                    "{}.{} ({longest} bytes)",
+                    called(table),
+                    column.name
+                ));
+            }
+        }
+    }
+    let mut lines = line(
+        "large values",
+        found,
+        "an item takes 400 KB with all that it has: store such values in S3 and their address in the item, or compress them (`oversize`)",
+    );
+    let mut found = Vec::new();
+    for (statement, placed, structure, _) in material.served() {
+        let Some(part) = structure.parts.get(placed.part) else {
+            continue;
+        };
+        for key in &part.sort {
+            let longest = material
+                .sample(&key.path, part.table)
+                .map_or(0, |sample| sample.longest);
+            if longest > 900 {
+                found.push(format!(
+                    "{} ({}: {longest} bytes)",
+                    statement.name, key.path.column
+                ));
+            }
+        }
+    }
+    lines.extend(line(
+        "long keys",
+        found,
+        "a sort key takes 1,024 bytes: `migrate` rejects rows beyond; cut the text for the key by `| truncate(n)`",
+    ));
+    lines
+}
+
+fn delimiters(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let names = material
+        .escaped
+        .iter()
+        .map(|(table, column)| format!("{}.{column}", table.name));
+    line(
+        "delimiter in values",
+        names,
+        "values hold `#`, which stands between the parts of keys: they are escaped (`key_escape: percent`), and whoever writes or asks has to escape them too",
+    )
+}
+
+/// Columns in the keys of indexes that may be NULL.
+fn absent_keys(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (statement, placed, structure, slot) in material.served() {
+        let part = structure.parts.get(placed.part).filter(|_| slot > 0);
+        for key in part.into_iter().flat_map(|part| &part.partition) {
+            if key.path.may_be_null(placed.ask.root, material.catalog) {
+                found.push(format!("{} ({})", statement.name, key.path.column));
+            }
+        }
+    }
+    line(
+        "NULL in keys",
+        found,
+        "rows with NULL there are not in the index (it is sparse): a read by `= :value` does not need them, any other read of the index misses them",
+    )
+}
+
+/// Columns that look like references, and are none.
+fn undeclared(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for table in material.tables() {
+        for column in &table.columns {
+            let name = column.name.to_lowercase();
+            let looks_so = name.ends_with("_id") || column.name.ends_with("Id");
+            let mut keys = table.foreign_keys.iter();
+            let is_one = keys.any(|key| key.columns.contains(&column.name));
+            let is_asked = || {
+                material.served().any(|(_, placed, ..)| {
+                    let ask = placed.ask;
+                    let mut equal = ask.equal.iter();
+                    ask.root.name == table.name
+                        && equal.any(|one| one.path == Path::own(&column.name))
+                })
+            };
+            if looks_so && !is_one && !table.row_key().contains(&column.name) && is_asked() {
+                found.push(format!("{}.{}", called(table), column.name));
+            }
+        }
+    }
+    let mut lines = line(
+        "no declared reference",
+        found,
+        "it is called like a reference, and the schema declares none: it is taken for a plain value, and nothing stands beside anything because of it",
+    );
+    lines.extend(line(
+        "reference by a join alone",
+        material.by_join.iter().cloned(),
+        "statements join by it, and the schema declares no foreign key: rows that lead nowhere are loaded under a parent that is not there",
+    ));
+    lines
+}
+
+/// Who made or changed a row owns nothing.
+fn audit(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for table in material.tables() {
+        for key in table.foreign_keys.iter().filter(|key| is_audit(key)) {
+            found.push(format!("{}.{}", called(table), key.columns.join("+")));
+        }
+    }
+    line(
+        "audit columns",
+        found,
+        "they say who made or changed a row, and decide nowhere beside whom it stands",
+    )
+}
+
+/// Data of persons that stands in keys, or is copied.
+fn personal(material: &Material<'_, '_, '_>) -> Vec<String> {
+    const WORDS: [&str; 18] = [
+        "email",
+        "e_mail",
+        "mail",
+        "phone",
+        "mobile",
+        "birth",
+        "passport",
+        "iban",
+        "ssn",
+        "lastname",
+        "last_name",
+        "firstname",
+        "first_name",
+        "full_name",
+        "national_id",
+        "tax_id",
+        "postcode",
+        "address",
+    ];
+    let is_personal = |path: &&Path| {
+        let column = path.column.to_lowercase();
+        WORDS.iter().any(|word| column.contains(word))
+    };
+    let (mut keys, mut copied) = (Vec::new(), Vec::new());
+    for (statement, placed, structure, _) in material.served() {
+        let Some(part) = structure.parts.get(placed.part) else {
+            continue;
+        };
+        let held = part.partition.iter().chain(&part.sort).map(|key| &key.path);
+        let held: BTreeSet<&str> = held.filter(is_personal).map(|path| &*path.column).collect();
+        if !held.is_empty() {
+            let held: Vec<&str> = held.into_iter().collect();
+            keys.push(format!("{} ({})", statement.name, held.join(" and ")));
+        }
+        let children = placed.ask.children.iter().flat_map(|child| &child.outputs);
+        let outputs = placed
+            .ask
+            .outputs
+            .iter()
+            .chain(children)
+            .map(|(path, _)| path);
+        let copies = outputs
+            .filter(|path| !path.steps.is_empty())
+            .filter(is_personal);
+        let copies: BTreeSet<&str> = copies.map(|path| &*path.column).collect();
+        if !copies.is_empty() {
+            let copies: Vec<&str> = copies.into_iter().collect();
+            copied.push(format!("{} ({})", statement.name, copies.join(" and ")));
+        }
+    }
+    let mut found = line(
+        "personal data in keys",
+        keys,
+        "keys show in logs, metrics and URLs, and cannot be changed: a keyed hash of it finds the same",
+    );
+    found.extend(line(
+        "personal data in copies",
+        copied,
+        "what erases it has to erase the copies",
+    ));
+    found
+}
+
+fn filtered(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let facts = material.pricing.facts;
+    let found = material.served().filter_map(|(statement, placed, ..)| {
+        let found = facts.found(placed.ask);
+        let is_much = !placed.ask.filters.is_empty() && found > LONG;
+        is_much.then(|| format!("{} ({} items)", statement.name, about(found)))
+    });
+    line(
+        "filter",
+        found,
+        "so many are read and paid for, and a filter leaves out what is not wanted",
+    )
+}
+
+fn rates(material: &Material<'_, '_, '_>) -> Vec<String> {
+    let unrated = material
+        .placed
+        .iter()
+        .filter(|(_, statement, _)| statement.rate.is_none());
+    let unrated = unrated.count();
+    let mut found = Vec::new();
+    if unrated > 0 {
+        found.push(format!(
+            "guessed rates: {unrated} of {} reads have no rate: one request a second is reckoned for each",
+            material.placed.len()
+        ));
+    }
+    let writes = material
+        .written
+        .iter()
+        .filter(|(statement, ..)| statement.rate.is_none());
+    let writes: Vec<String> = writes
+        .map(|(statement, ..)| statement.name.clone())
+        .collect();
+    found.extend(line(
+        "guessed write rates",
+        writes,
+        "one a second is reckoned for each",
+    ));
+    if material.written.is_empty() {
+        found.push("no writes: no statement writes, so that indexes and copies are reckoned without what keeping them up to date costs".to_owned());
+    }
+    found
+}

@@ -1,0 +1,32 @@
+//! The writes of a workload.
+
+use std::collections::BTreeMap;
+
+use dynafold_sql::WriteKind;
+
+/// The writes of a table.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Writes {
+    /// Writes a second.
+    pub(crate) all: f64,
+    /// Those of its columns that updates set.
+    pub(crate) columns: BTreeMap<String, f64>,
+    /// Each statement.
+    pub(crate) statements: Vec<Write>,
+}
+
+/// A statement that writes.
+#[derive(Debug, Clone)]
+pub(crate) struct Write {
+    /// Its place among all.
+    pub(crate) at: usize,
+    pub(crate) kind: WriteKind,
+    /// Times a second.
+    pub(crate) rate: f64,
+    /// The columns that it sets.
+    pub(crate) columns: Vec<String>,
+    /// Those that it computes from what they were.
+    pub(crate) from_itself: Vec<String>,
+    /// The columns that its WHERE holds equal to something.
+    pub(crate) found_by: Vec<String>,
+}

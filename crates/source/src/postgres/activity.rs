@@ -1,0 +1,128 @@
+//! What `pg_stat_statements` and the statistics of tables have counted.
+
+use dynafold_relational::catalog::TableName;
+use serde::Deserialize;
+
+use super::{Postgres, PostgresSql};
+use crate::activity::{Activity, CountedWrites};
+use crate::{Dialect as _, Result, SourceError};
+
+/// Where the extension is not loaded.
+const NOT_LOADED: &str = "55000";
+const SETUP: &str = "set shared_preload_libraries = 'pg_stat_statements', restart the server, and let an administrator run CREATE EXTENSION pg_stat_statements in this database";
+
+/// One row of `sql/extension.sql`.
+#[derive(Deserialize)]
+struct Extension {
+    schema: String,
+    /// Whether it says since when it counts.
+    has_info: bool,
+}
+
+/// One row of `sql/statements.sql`.
+#[derive(Deserialize)]
+struct Statement {
+    /// `None` of statements that the user may not see.
+    sql: Option<String>,
+    calls: u64,
+}
+
+/// One row of `sql/counted_since.sql`.
+#[derive(Deserialize)]
+struct Since {
+    seconds: Option<f64>,
+    dropped: u64,
+}
+
+/// One row of `sql/writes.sql`.
+#[derive(Deserialize)]
+struct Writes {
+    schema: String,
+    name: String,
+    inserts: f64,
+    updates: f64,
+    deletes: f64,
+    seconds: Option<f64>,
+}
+
+pub(super) async fn read(source: &mut Postgres) -> Result<Activity> {
+    let extensions = source
+        .entries::<Extension>(include_str!("sql/extension.sql"))
+        .await?;
+    let uncounted = |what: &str, help: String| SourceError::Uncounted {
+        what: what.to_owned(),
+        help,
+    };
+    let Some(extension) = extensions.into_iter().next() else {
+        let what = "the database has no pg_stat_statements, which counts statements";
+        return Err(uncounted(what, SETUP.to_owned()));
+    };
+    let schema = PostgresSql.quote(&extension.schema);
+    let of_extension = |sql: &str| sql.replace("EXTENSION.", &format!("{schema}."));
+    let statements = of_extension(include_str!("sql/statements.sql"));
+    let statements = source.entries::<Statement>(&statements).await;
+    let statements = statements.map_err(|error| match &error {
+        SourceError::Query { cause, .. }
+            if cause
+                .as_database_error()
+                .is_some_and(|error| error.code().as_deref() == Some(NOT_LOADED)) =>
+        {
+            let what =
+                "pg_stat_statements is installed in the database, and the server has not loaded it";
+            uncounted(what, SETUP.to_owned())
+        }
+        _ => error,
+    })?;
+    let mut activity = Activity::default();
+    let mut hidden = 0;
+    for statement in statements {
+        match statement.sql {
+            Some(sql) => activity.count(sql, statement.calls),
+            None => hidden += 1,
+        }
+    }
+    let grant = format!(
+        "let an administrator GRANT pg_read_all_stats TO {}",
+        PostgresSql.quote(&source.user)
+    );
+    if hidden > 0 && activity.statements.is_empty() {
+        let what = "pg_stat_statements shows this user no statement of others";
+        return Err(uncounted(what, grant));
+    }
+    if hidden > 0 {
+        activity.notices.push(format!(
+            "{hidden} statements of other users are not shown to this one, and are left out: {grant}"
+        ));
+    }
+    if extension.has_info {
+        let since = of_extension(include_str!("sql/counted_since.sql"));
+        for since in source.entries::<Since>(&since).await? {
+            activity.seconds = since.seconds.filter(|seconds| *seconds > 0.0);
+            if since.dropped > 0 {
+                activity.notices.push(format!(
+                    "pg_stat_statements had to forget statements {} times: rates are at least these",
+                    since.dropped
+                ));
+            }
+        }
+    }
+    let writes = source
+        .entries::<Writes>(include_str!("sql/writes.sql"))
+        .await?;
+    if writes.iter().any(|one| one.seconds.is_none()) {
+        activity.notices.push(
+            "the database does not say since when it counts the rows that are written: after SELECT pg_stat_reset() it does".to_owned(),
+        );
+    }
+    let writes = writes.into_iter().filter_map(|one| {
+        let seconds = one.seconds.filter(|seconds| *seconds > 0.0)?;
+        let table = TableName {
+            schema: one.schema,
+            name: one.name,
+        };
+        let counts = [one.inserts, one.updates, one.deletes];
+        Some(CountedWrites::of(table, counts, seconds))
+    });
+    activity.writes = writes.collect();
+    Ok(activity)
+}

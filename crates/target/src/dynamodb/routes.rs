@@ -1,0 +1,261 @@
+//! Loads that DynamoDB does itself, from objects in S3: `ImportTable` into a new table, `StartBulkPutItems` into one that
+//! exists. Each request carries a client token: DynamoDB starts one load for a token, however often the request is sent
+//! within eight hours.
+//!
+//! The requests of bulk operations follow the service's public model of November 2026, which the SDK does not know yet.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dynafold_dynamodb::{Table, definition};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::Dynamodb;
+use super::client::open;
+use crate::{Difference, Result, ServiceOptions, Target};
+
+/// A client for the loads that DynamoDB does itself.
+#[derive(Debug)]
+pub struct TableRoutes {
+    dynamodb: Arc<Dynamodb>,
+}
+
+/// The status of a load that DynamoDB does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RouteStatus {
+    /// It is running.
+    InProgress,
+    /// A cancellation was requested, and it has not ended yet.
+    Cancelling,
+    /// All items were processed, and none was refused.
+    Completed,
+    /// All items were processed, and some were refused.
+    CompletedWithErrors,
+    /// It was cancelled; the items that it had written stay.
+    Cancelled,
+    /// It has failed; it may have written items before.
+    Failed,
+    /// A status that this version does not know.
+    Other,
+}
+
+/// A load that DynamoDB does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServiceLoad {
+    /// `ImportTable`, into a new table.
+    Import,
+    /// `StartBulkPutItems`, into a table that exists.
+    Bulk,
+}
+
+impl RouteStatus {
+    /// Whether it has ended.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        !matches!(self, Self::InProgress | Self::Cancelling | Self::Other)
+    }
+}
+
+/// What DynamoDB reports of a load that it does.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RouteProgress {
+    /// The ARN of the import or of the bulk operation.
+    pub arn: String,
+    /// Whether it runs, or how it ended.
+    pub status: RouteStatus,
+    /// Items that were processed, where DynamoDB reports the number.
+    pub processed_items: Option<u64>,
+    /// Items that an import has written; `None` for a bulk operation, which does not report it.
+    pub imported_items: Option<u64>,
+    /// Items that were refused.
+    pub failed_items: Option<u64>,
+    /// Bytes of the objects in S3 that were read.
+    pub processed_bytes: Option<u64>,
+    /// Bytes of all objects, once DynamoDB knows them; `None` for an import, which does not report it.
+    pub total_bytes: Option<u64>,
+    /// Why it failed or was cancelled: the service's code and message.
+    pub failure: Option<(String, String)>,
+    /// Where an import logs the first errors.
+    pub log_group: Option<String>,
+}
+
+/// The description of an import or of a bulk operation: each has the members with its own names.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+struct Description {
+    import_arn: Option<String>,
+    import_status: Option<String>,
+    error_count: Option<u64>,
+    processed_size_bytes: Option<u64>,
+    imported_item_count: Option<u64>,
+    cloud_watch_log_group_arn: Option<String>,
+    bulk_operation_arn: Option<String>,
+    bulk_operation_status: Option<String>,
+    failed_item_count: Option<u64>,
+    processed_input_bytes: Option<u64>,
+    total_input_bytes: Option<u64>,
+    processed_item_count: Option<u64>,
+    failure_code: Option<String>,
+    failure_message: Option<String>,
+}
+
+impl Description {
+    fn progress(self) -> Option<RouteProgress> {
+        let status = self.import_status.or(self.bulk_operation_status)?;
+        let failure = self
+            .failure_code
+            .map(|code| (code, self.failure_message.unwrap_or_default()));
+        Some(RouteProgress {
+            arn: self.import_arn.or(self.bulk_operation_arn)?,
+            status: match status.as_str() {
+                "IN_PROGRESS" => RouteStatus::InProgress,
+                "CANCELLING" => RouteStatus::Cancelling,
+                "COMPLETED" => RouteStatus::Completed,
+                "COMPLETED_WITH_ERRORS" => RouteStatus::CompletedWithErrors,
+                "CANCELLED" => RouteStatus::Cancelled,
+                "FAILED" => RouteStatus::Failed,
+                _ => RouteStatus::Other,
+            },
+            processed_items: self.processed_item_count,
+            imported_items: self.imported_item_count,
+            failed_items: self.error_count.or(self.failed_item_count),
+            processed_bytes: self.processed_size_bytes.or(self.processed_input_bytes),
+            total_bytes: self.total_input_bytes,
+            failure,
+            log_group: self.cloud_watch_log_group_arn,
+        })
+    }
+}
+
+impl TableRoutes {
+    /// Opens DynamoDB. Sends nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] with the code `Region`, `Credentials` or `Connection`.
+    pub async fn open(options: &ServiceOptions) -> Result<Self> {
+        let dynamodb = Arc::new(open(options).await?);
+        Ok(Self { dynamodb })
+    }
+
+    /// The table's target.
+    #[must_use]
+    pub fn target(&self) -> Arc<dyn Target> {
+        self.dynamodb.clone()
+    }
+
+    /// Asks for a load. `request`: what the operation takes, its client token among it.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when the service refuses it.
+    pub async fn start(
+        &self,
+        load: ServiceLoad,
+        table: &str,
+        request: &Value,
+    ) -> Result<RouteProgress> {
+        let operation = match load {
+            ServiceLoad::Import => "ImportTable",
+            ServiceLoad::Bulk => "StartBulkPutItems",
+        };
+        self.route(operation, load, table, request).await
+    }
+
+    /// Looks at a load.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when there is none, or it cannot be looked at.
+    pub async fn describe(
+        &self,
+        load: ServiceLoad,
+        table: &str,
+        arn: &str,
+    ) -> Result<RouteProgress> {
+        let (operation, member) = match load {
+            ServiceLoad::Import => ("DescribeImport", "ImportArn"),
+            ServiceLoad::Bulk => ("DescribeBulkOperation", "BulkOperationArn"),
+        };
+        let request = json!({ member: arn });
+        self.route(operation, load, table, &request).await
+    }
+
+    /// Asks for the end of a bulk operation. What it has written stays.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when there is none, or the service refuses.
+    pub async fn cancel_bulk(&self, table: &str, arn: &str) -> Result<()> {
+        let action = self.dynamodb.action("CancelBulkOperation", table);
+        let request = json!({ "BulkOperationArn": arn });
+        self.dynamodb
+            .control::<Value>(&action, &request)
+            .await
+            .map(drop)
+    }
+
+    async fn route(
+        &self,
+        operation: &'static str,
+        load: ServiceLoad,
+        table: &str,
+        request: &Value,
+    ) -> Result<RouteProgress> {
+        let member = match load {
+            ServiceLoad::Import => "ImportTableDescription",
+            ServiceLoad::Bulk => "BulkOperationDescription",
+        };
+        let action = self.dynamodb.action(operation, table);
+        let mut answer: BTreeMap<String, Value> = self.dynamodb.control(&action, request).await?;
+        let description = answer.remove(member).unwrap_or_default();
+        let description = serde_json::from_value::<Description>(description);
+        let progress = description.ok().and_then(Description::progress);
+        progress.ok_or_else(|| action.incomplete(member))
+    }
+
+    /// Sets what an import does not set: stream, deletion protection, table class, warm throughput, tags, TTL,
+    /// point-in-time recovery and replicas. Returns the settings that the table does not show afterwards, with the service's
+    /// error code where it refused one.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when the table cannot be described, or its TTL cannot be set. No other setting is an error.
+    pub async fn complete(&self, table: &Table) -> Result<Vec<Difference>> {
+        self.dynamodb.wait(&table.name).await?;
+        let wanted = definition(table);
+        // A setting that the table has already is refused too: `complete` reports only those that it does not have.
+        let mut refused = Vec::new();
+        // DynamoDB takes one change of a table at a time.
+        for (setting, member) in [
+            ("stream", "StreamSpecification"),
+            ("deletion_protection", "DeletionProtectionEnabled"),
+            ("class", "TableClass"),
+            ("warm_throughput", "WarmThroughput"),
+        ] {
+            let Some(value) = wanted.get(member) else {
+                continue;
+            };
+            let action = self.dynamodb.action("UpdateTable", &table.name);
+            let request = json!({ "TableName": table.name, member: value });
+            match self.dynamodb.control::<Value>(&action, &request).await {
+                Ok(_) => self.dynamodb.wait(&table.name).await?,
+                Err(error) => refused.push((setting, error.code)),
+            }
+        }
+        if let Some(tags) = wanted.get("Tags")
+            && let Some(found) = self.dynamodb.describe_raw(&table.name).await?
+        {
+            let action = self.dynamodb.action("TagResource", &table.name);
+            let request = json!({ "ResourceArn": found.table_arn, "Tags": tags });
+            if let Err(error) = self.dynamodb.control::<Value>(&action, &request).await {
+                refused.push(("tags", error.code));
+            }
+        }
+        self.dynamodb.set_ttl(table).await?;
+        Ok(self.dynamodb.complete(table, refused).await)
+    }
+}

@@ -1,0 +1,325 @@
+//! Where the files of an export are: in a folder, or under a prefix in S3.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use dynafold_dynamodb::Table;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::manifest::{IMPORT_TABLE, MANIFEST, Manifest, import_table};
+use super::part_file::PartFile;
+use super::{damaged, failed};
+use crate::Result;
+use crate::private::{self, if_there};
+use crate::s3::{Bucket, S3Object, Upload};
+
+/// Where the files of an export are.
+#[derive(Debug, Clone)]
+pub enum ExportPlace {
+    /// A folder.
+    Folder(PathBuf),
+    /// A prefix in S3.
+    Bucket(Bucket),
+}
+
+/// What is in the place of an export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlaceContents {
+    /// Nothing.
+    Nothing,
+    /// An export that is complete.
+    Export,
+    /// Only parts, which may be of an export that was interrupted.
+    Parts,
+    /// Something else; the name of the first.
+    Others(String),
+}
+
+impl ExportPlace {
+    /// What is there.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when it cannot be looked at.
+    pub async fn contents(&self) -> Result<PlaceContents> {
+        let names: Vec<String> = match self {
+            Self::Folder(folder) => {
+                let entries = if_there(std::fs::read_dir(folder));
+                let entries = entries.map_err(|error| failed(folder, "read", error))?;
+                let names = entries.into_iter().flatten().filter_map(|entry| {
+                    Some(entry.ok()?.file_name().to_string_lossy().into_owned())
+                });
+                names.collect()
+            }
+            Self::Bucket(bucket) => {
+                let first = bucket.list(MANIFEST, 1).await?;
+                if first.iter().any(|one| one.name == MANIFEST) {
+                    return Ok(PlaceContents::Export);
+                }
+                let all = bucket.list("", usize::MAX).await?;
+                all.into_iter().map(|object| object.name).collect()
+            }
+        };
+        if names.iter().any(|name| name == MANIFEST) {
+            return Ok(PlaceContents::Export);
+        }
+        // The last file before the manifest is of an export, too.
+        let is_own = |name: &str| is_part(name) || ["data/", IMPORT_TABLE].contains(&name);
+        let other = names.iter().find(|name| !is_own(name));
+        Ok(match other {
+            Some(other) => PlaceContents::Others(other.clone()),
+            None if names.is_empty() => PlaceContents::Nothing,
+            None => PlaceContents::Parts,
+        })
+    }
+
+    /// What is not as the manifest has it: files in `data/` that are no parts of it, which an import would read too, and
+    /// parts that are gone or of another size. Their contents are not looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when it cannot be looked at.
+    pub async fn changes(&self, manifest: &Manifest) -> Result<Vec<String>> {
+        let found: Vec<(String, u64)> = match self {
+            Self::Folder(folder) => {
+                let data = folder.join("data");
+                let sized = || -> io::Result<_> {
+                    let entries = if_there(std::fs::read_dir(&data))?.into_iter().flatten();
+                    let sized = entries.map(|entry| {
+                        let entry = entry?;
+                        let name = format!("data/{}", entry.file_name().to_string_lossy());
+                        Ok((name, entry.metadata()?.len()))
+                    });
+                    sized.collect()
+                };
+                sized().map_err(|error| failed(&data, "read", error))?
+            }
+            Self::Bucket(bucket) => {
+                let objects = bucket.list("data/", usize::MAX).await?.into_iter();
+                objects.map(|object| (object.name, object.size)).collect()
+            }
+        };
+        let mut parts: BTreeMap<&str, u64> = (manifest.parts.iter())
+            .map(|part| (part.file.as_str(), part.bytes))
+            .collect();
+        let mut changes: Vec<String> = Vec::new();
+        for (name, size) in &found {
+            match parts.remove(name.as_str()) {
+                None => changes.push(format!("{name} is not in the manifest")),
+                Some(bytes) if bytes != *size => {
+                    changes.push(format!("{name} has {size} bytes for {bytes}"));
+                }
+                Some(_) => {}
+            }
+        }
+        changes.extend(parts.keys().map(|name| format!("{name} is not there")));
+        Ok(changes)
+    }
+
+    /// Whether the file that an import is asked with is the one that the mapping says.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when it cannot be read.
+    pub async fn asks_for(&self, table: &Table, manifest: &Manifest) -> Result<bool> {
+        let (wanted, _) = import_table(table, manifest.compression);
+        let text = self.read(IMPORT_TABLE).await?.unwrap_or_default();
+        Ok(serde_json::from_slice::<Value>(&text).is_ok_and(|found| found == wanted))
+    }
+
+    /// Makes it empty of parts, but for those that are `kept`. Blocks.
+    pub(super) fn clear(&self, kept: &dyn Fn(&str) -> bool) -> Result<()> {
+        match self {
+            Self::Folder(folder) => {
+                let data = folder.join("data");
+                if_there(std::fs::remove_dir_all(&data))
+                    .and_then(|_| std::fs::create_dir_all(&data))
+                    .map_err(|error| failed(&data, "make the folder", error))
+            }
+            Self::Bucket(bucket) => bucket.wait(async {
+                bucket.abort_uploads().await?;
+                for object in bucket.list("data/part-", usize::MAX).await? {
+                    if is_part(&object.name) && !kept(&object.name) {
+                        bucket.delete(&object.name).await?;
+                    }
+                }
+                Ok(())
+            }),
+        }
+    }
+
+    /// Aborts uploads that workers which were killed have left.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when that fails.
+    pub async fn abort_uploads(&self) -> Result<()> {
+        match self {
+            Self::Folder(_) => Ok(()),
+            Self::Bucket(bucket) => bucket.abort_uploads().await.map(drop),
+        }
+    }
+
+    /// The objects of parts that are there; a folder has none. Blocks.
+    pub(super) fn objects(&self) -> Result<Vec<S3Object>> {
+        match self {
+            Self::Folder(_) => Ok(Vec::new()),
+            Self::Bucket(bucket) => bucket.wait(bucket.list("data/part-", usize::MAX)),
+        }
+    }
+
+    /// Begins a file.
+    pub(super) fn create(&self, name: &str) -> io::Result<PartFile> {
+        match self {
+            Self::Folder(folder) => {
+                let path = folder.join(name);
+                let file = private::options().write(true).create_new(true).open(path)?;
+                Ok(PartFile::File(file))
+            }
+            Self::Bucket(bucket) => Ok(PartFile::Object(Box::new(Upload::begin(bucket, name)))),
+        }
+    }
+
+    /// Writes a small file: whole, or not at all.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when it cannot be written.
+    pub async fn write_json(&self, name: &str, value: &impl Serialize) -> Result<()> {
+        let shown = self.named(name);
+        let text = serde_json::to_vec_pretty(value);
+        let mut text =
+            text.map_err(|error| damaged(&shown, "cannot be made").with_cause(error, 0))?;
+        text.push(b'\n');
+        match self {
+            Self::Folder(folder) => {
+                let path = folder.join(name);
+                private::write_whole(&path, &text).map_err(|error| failed(&path, "write", error))
+            }
+            Self::Bucket(bucket) => bucket.put(name, text).await,
+        }
+    }
+
+    /// Reads a small file; `None` where there is none.
+    pub(super) async fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        match self {
+            Self::Folder(folder) => {
+                let path = folder.join(name);
+                if_there(std::fs::read(&path)).map_err(|error| failed(&path, "read", error))
+            }
+            Self::Bucket(bucket) => {
+                let mut text = Vec::new();
+                Ok(bucket.read(name, &mut text).await?.then_some(text))
+            }
+        }
+    }
+
+    /// A file of the disk with what a file of the export holds; an object is copied into the folder `scratch`. Blocks.
+    pub(super) fn local(&self, name: &str, scratch: &Path) -> Result<LocalFile> {
+        match self {
+            Self::Folder(folder) => Ok(LocalFile {
+                path: folder.join(name),
+                is_copy: false,
+            }),
+            Self::Bucket(bucket) => {
+                let path = scratch.join(name.replace('/', "-"));
+                let failed = |error| failed(&path, "write", error);
+                let file = private::options()
+                    .write(true)
+                    .create(true)
+                    .truncate(true)
+                    .open(&path);
+                let mut file = file.map_err(failed)?;
+                let copy = LocalFile {
+                    path: path.clone(),
+                    is_copy: true,
+                };
+                if !bucket.wait(bucket.read(name, &mut file))? {
+                    drop(file);
+                    std::fs::remove_file(&path).map_err(failed)?;
+                }
+                Ok(copy)
+            }
+        }
+    }
+
+    /// What a file is called in messages.
+    pub(super) fn named(&self, name: &str) -> PathBuf {
+        match self {
+            Self::Folder(folder) => folder.join(name),
+            Self::Bucket(bucket) => format!("{}/{name}", bucket.location()).into(),
+        }
+    }
+}
+
+/// Whether a name is one that parts have.
+fn is_part(name: &str) -> bool {
+    let number = name
+        .strip_prefix("data/part-")
+        .and_then(|rest| rest.split_once('.'));
+    number.is_some_and(|(number, _)| {
+        number.len() == 5 && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+impl fmt::Display for ExportPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(folder) => folder.display().fmt(f),
+            Self::Bucket(bucket) => bucket.location().fmt(f),
+        }
+    }
+}
+
+/// A file on the disk; a copy is deleted when it is no longer needed.
+pub(super) struct LocalFile {
+    pub(super) path: PathBuf,
+    is_copy: bool,
+}
+
+impl Drop for LocalFile {
+    fn drop(&mut self) {
+        if self.is_copy {
+            // It is in a folder that goes as a whole.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+impl Manifest {
+    /// Reads the manifest of a complete export.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when it is not there, not readable, or of another version.
+    pub async fn read(place: &ExportPlace) -> Result<Self> {
+        let path = place.named(MANIFEST);
+        let text = place.read(MANIFEST).await?.ok_or_else(|| {
+            damaged(&path, "is not there").with_help("name the place of an export that is complete")
+        })?;
+        let manifest: Self = serde_json::from_slice(&text).map_err(|error| {
+            damaged(&path, "is not the manifest of an export").with_cause(error, 0)
+        })?;
+        if manifest.version != Self::VERSION {
+            let what = format!(
+                "is of version {}; this program reads version {}",
+                manifest.version,
+                Self::VERSION
+            );
+            return Err(damaged(&path, &what));
+        }
+        Ok(manifest)
+    }
+
+    /// Writes it into the place of the export: whole, or not at all.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when it cannot be written.
+    pub async fn write(&self, place: &ExportPlace) -> Result<()> {
+        place.write_json(MANIFEST, self).await
+    }
+}

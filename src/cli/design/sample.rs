@@ -1,0 +1,225 @@
+//! What is counted in the rows of a source before a table is designed for them.
+
+use std::collections::BTreeSet;
+
+use crate::catalog::{Catalog, Column, Dbms, Table, TableName, TypeFamily};
+use crate::cli::failure::Failure;
+use crate::design::workload::Statement;
+use crate::design::{self, ColumnSample, Observed};
+use crate::format::float;
+use crate::scan::{Relation, Scan};
+use crate::source::Source;
+
+/// Rows of each table that are counted.
+pub(super) const ROWS: u32 = 100_000;
+
+/// The words of a workload.
+struct Words(BTreeSet<String>);
+
+impl Words {
+    fn of(statements: &[Statement]) -> Self {
+        let words = statements.iter().flat_map(|one| one.sql.split(is_between));
+        Self(words.map(str::to_lowercase).collect())
+    }
+
+    /// Whether they name something: a name with odd signs is several words.
+    fn have(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        let mut parts = name.split(is_between);
+        parts.all(|part| self.0.contains(part))
+    }
+}
+
+/// Whether a letter stands between words.
+fn is_between(letter: char) -> bool {
+    !letter.is_alphanumeric() && letter != '_'
+}
+
+/// Scans of the tables that a workload names.
+pub(super) fn scans(catalog: &Catalog, statements: &[Statement]) -> Vec<Scan> {
+    let words = Words::of(statements);
+    let is_named = |table: &Table| words.have(&table.name.name);
+    let tables = catalog
+        .tables
+        .iter()
+        .filter(|table| table.is_stored() && table.readable && !table.columns.is_empty());
+    let named = tables.filter(|table| is_named(table));
+    named
+        .map(|table| Scan::of(Relation::Table(table.name.clone()), Vec::new()))
+        .collect()
+}
+
+/// Counts rows, values and bytes in the first rows of each table. The source's snapshot is open.
+pub(super) async fn observe(
+    source: &mut dyn Source,
+    catalog: &Catalog,
+    scans: &[Scan],
+    statements: &[Statement],
+) -> Result<Observed, Failure> {
+    let words = Words::of(statements);
+    let mut observed = Observed::default();
+    for scan in scans {
+        let Relation::Table(name) = &scan.from else {
+            continue;
+        };
+        let Some(table) = catalog.table(name) else {
+            continue;
+        };
+        let columns: Vec<&Column> = table.columns.iter().filter(|one| is_counted(one)).collect();
+        if columns.is_empty() {
+            continue;
+        }
+        let sql = question(source, catalog.dbms, scan, &columns);
+        let counted = source.numbers(&sql, scan).await?;
+        let Some((rows, rest)) = counted.first().and_then(|row| row.split_first()) else {
+            continue;
+        };
+        for (column, figures) in columns.into_iter().zip(rest.chunks(6)) {
+            let [present, distinct, bytes, chars, longest, digits] = figures else {
+                continue;
+            };
+            // Of values that rows have to themselves none is frequent.
+            let is_asked = words.have(&column.name) && distinct * 2 <= *present && *distinct > 0;
+            let most = if is_asked {
+                most_frequent(source, scan, column).await?
+            } else {
+                0
+            };
+            let sample = ColumnSample {
+                rows: *rows,
+                present: *present,
+                distinct: *distinct,
+                bytes: *bytes,
+                chars: *chars,
+                longest: *longest,
+                digits: *digits,
+                most,
+                is_all: *rows < u64::from(ROWS),
+            };
+            let place = (name.clone(), column.name.clone());
+            observed.columns.insert(place, sample);
+        }
+    }
+    for (name, condition) in design::conditions(catalog, statements, &observed) {
+        let mut scans = scans.iter();
+        let own = scans.find(|scan| scan.from == Relation::Table(name.clone()));
+        if let Some(scan) = own {
+            let share = share(source, scan, &name, &condition).await?;
+            observed
+                .conditions
+                .extend(share.map(|share| ((name, condition), share)));
+        }
+    }
+    Ok(observed)
+}
+
+/// How many rows have the most frequent value of a column.
+async fn most_frequent(
+    source: &mut dyn Source,
+    scan: &Scan,
+    column: &Column,
+) -> Result<u64, Failure> {
+    let dialect = source.dialect();
+    let name = dialect.quote(&column.name);
+    let (relation, count) = (dialect.relation(&scan.from), dialect.count());
+    let sql = format!(
+        "SELECT {count} AS n FROM (SELECT {name} FROM {relation} LIMIT {ROWS}) AS q \
+         WHERE {name} IS NOT NULL GROUP BY {name} ORDER BY 1 DESC LIMIT 1"
+    );
+    let counted = source.numbers(&sql, scan).await?;
+    Ok(counted
+        .first()
+        .and_then(|row| row.first())
+        .copied()
+        .unwrap_or(0))
+}
+
+/// The share of rows that meet a condition over their table's name; `None` where there are none.
+async fn share(
+    source: &mut dyn Source,
+    scan: &Scan,
+    name: &TableName,
+    condition: &str,
+) -> Result<Option<f64>, Failure> {
+    let dialect = source.dialect();
+    let (relation, count) = (dialect.relation(&scan.from), dialect.count());
+    let alias = dialect.quote(&name.name);
+    let rows = format!("(SELECT * FROM {relation} LIMIT {ROWS}) AS {alias}");
+    let mut counted = Vec::new();
+    for sql in [
+        format!("SELECT {count} FROM {rows}"),
+        format!("SELECT {count} FROM {rows} WHERE {condition}"),
+    ] {
+        let found = source.numbers(&sql, scan).await?;
+        counted.push(
+            found
+                .first()
+                .and_then(|row| row.first())
+                .copied()
+                .unwrap_or(0),
+        );
+    }
+    Ok(match counted.as_slice() {
+        [all, met] if *all > 0 => Some(float(*met) / float(*all)),
+        _ => None,
+    })
+}
+
+/// Types whose values every database tells apart.
+fn is_counted(column: &Column) -> bool {
+    let family = column.data_type.family();
+    let is_known = matches!(
+        family,
+        TypeFamily::Number | TypeFamily::Text | TypeFamily::Boolean | TypeFamily::Time
+    );
+    is_known && !column.invisible && column.data_type != crate::catalog::DataType::Printed
+}
+
+fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -> String {
+    let dialect = source.dialect();
+    let count = dialect.count();
+    let figures = columns.iter().map(|column| {
+        let name = dialect.quote(&column.name);
+        let bytes = match dbms {
+            Dbms::Postgres => format!("octet_length(CAST({name} AS text))"),
+            Dbms::Sqlite => format!("length(CAST({name} AS BLOB))"),
+            Dbms::Mysql | Dbms::Mariadb => format!("length({name})"),
+        };
+        let is_text = column.data_type.family() == TypeFamily::Text;
+        let (chars, digits) = match dbms {
+            _ if !is_text => ("0".to_owned(), "1 = 0".to_owned()),
+            Dbms::Postgres => (
+                format!("char_length(CAST({name} AS text))"),
+                format!("CAST({name} AS text) ~ '^[0-9]+$'"),
+            ),
+            Dbms::Sqlite => (
+                format!("length(CAST({name} AS TEXT))"),
+                format!("{name} <> '' AND {name} NOT GLOB '*[^0-9]*'"),
+            ),
+            Dbms::Mysql | Dbms::Mariadb => (
+                format!("char_length({name})"),
+                format!("{name} REGEXP '^[0-9]+$'"),
+            ),
+        };
+        // The greatest of NULL and a number is not the same everywhere: nothing is 0.
+        let longest = match dbms {
+            Dbms::Postgres => format!("CAST(coalesce(max({bytes}), 0) AS bigint)"),
+            _ => format!("coalesce(max({bytes}), 0)"),
+        };
+        format!(
+            "count({name}), count(DISTINCT {name}), coalesce(sum({bytes}), 0), coalesce(sum({chars}), 0), {longest}, \
+             coalesce(sum(CASE WHEN {digits} THEN 1 ELSE 0 END), 0)"
+        )
+    });
+    let figures: Vec<String> = figures.collect();
+    let names: Vec<String> = columns
+        .iter()
+        .map(|column| dialect.quote(&column.name))
+        .collect();
+    format!(
+        "SELECT {count}, {} FROM (SELECT {} FROM {} LIMIT {ROWS}) AS q",
+        figures.join(", "),
+        names.join(", "),
+        dialect.relation(&scan.from)
+    )
+}

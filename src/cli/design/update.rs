@@ -1,0 +1,128 @@
+//! `design --update`: a mapping that serves more, with its keys as they are.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::{Wanted, look_up, unseen};
+use crate::check;
+use crate::cli::failure::Failure;
+use crate::cli::files::write;
+use crate::cli::format::shell_word;
+use crate::cli::options::Format;
+use crate::cli::output::OutputStreams;
+use crate::cli::{Outcome, mapping, report};
+use crate::design::{Limits, Mapping, PricedMapping, Update, UpdatedRead, price, update};
+use crate::mapping::model::Model;
+use crate::mapping::{Described, Raw};
+use crate::source::Source;
+
+pub(super) async fn run(
+    path: &Path,
+    wanted: &Wanted<'_>,
+    mut limits: Limits,
+    mut source: Option<Box<dyn Source>>,
+    output: &OutputStreams,
+) -> Result<Outcome, Failure> {
+    let (catalog, arguments) = (wanted.catalog, wanted.arguments);
+    let file = mapping::check(path, catalog, source.as_deref_mut()).await?;
+    let text = file.text.clone();
+    let old = file.into_model(output)?;
+    let variables = |name: &str| std::env::var(name).ok();
+    let (raw, _) = Raw::read(&text, &variables);
+    let described = match (&raw, source.as_deref_mut()) {
+        (Some(raw), Some(source)) => check::described(raw, source).await?,
+        _ => Described::new(),
+    };
+    let mapping = Mapping {
+        text: &text,
+        variables: &variables,
+        described: &described,
+    };
+    let updated = |limits: &Limits| {
+        let updated = update(&mapping, catalog, wanted.statements, wanted.prices, limits);
+        updated.map_err(|error| {
+            let shown = path.display();
+            Failure::usage(format!("the mapping `{shown}` cannot be updated")).with_cause(&error)
+        })
+    };
+    let mut found = updated(&limits)?;
+    match source.as_deref_mut() {
+        Some(source) => {
+            let looked = (&*found.before_delimiters, &*found.padded);
+            look_up(source, catalog, looked, &mut limits).await?;
+            if limits.escapes || !limits.signed.is_empty() {
+                found = updated(&limits)?;
+            }
+        }
+        None if found.before_delimiters.is_empty() => {}
+        None => output.note(&unseen(&found.before_delimiters)),
+    }
+    let named = found.mapping.clone();
+    let new = mapping::check_text(&arguments.output, named, catalog, source.as_deref_mut()).await?;
+    let new = new.into_model(output)?;
+    let priced = |path: &Path, model: &Model| {
+        let (name, statements) = (path.display().to_string(), wanted.statements);
+        price(
+            &name,
+            catalog,
+            model,
+            statements,
+            wanted.prices,
+            &limits.observed,
+        )
+    };
+    let (before, after) = (priced(path, &old), priced(&arguments.output, &new));
+    told(path, wanted, &found, [&before, &after], output)
+}
+
+/// Writes the mapping, and says what was added.
+fn told(
+    path: &Path,
+    wanted: &Wanted<'_>,
+    found: &Update,
+    [before, after]: [&PricedMapping; 2],
+    output: &OutputStreams,
+) -> Result<Outcome, Failure> {
+    let arguments = wanted.arguments;
+    let to_stdout = arguments.output == Path::new("-");
+    if to_stdout {
+        output.text(&found.mapping)?;
+    } else {
+        write(&arguments.output, &found.mapping)?;
+    }
+    let shown = report::update(found, [before, after], wanted.prices);
+    match arguments.format {
+        Format::Text if to_stdout => output.note(&shown),
+        Format::Text => output.text(&shown)?,
+        Format::Json if to_stdout => {}
+        Format::Json => output.json(&UpdateJson {
+            reads: &found.reads,
+            before,
+            after,
+        })?,
+    }
+    if !to_stdout {
+        let [old, new] =
+            [path, &arguments.output].map(|path| shell_word(&path.display().to_string()));
+        output.note(&format!(
+            "wrote {new}; next: dynafold diff {old} {new}, migrate {new} --changes-only, verify {new} --patterns, each with the same --source"
+        ));
+    }
+    let is_all_served = found.reads.iter().all(|read| read.why_not.is_none());
+    Ok(if is_all_served {
+        Outcome::Well
+    } else {
+        Outcome::Differs
+    })
+}
+
+/// What is printed for programs.
+#[derive(Serialize)]
+struct UpdateJson<'u> {
+    reads: &'u [UpdatedRead],
+    /// The workload under the mapping as it was.
+    before: &'u PricedMapping,
+    /// The workload under the mapping as it is written.
+    after: &'u PricedMapping,
+}

@@ -1,0 +1,214 @@
+//! `dynafold finish`: ends a load that was handed out.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::ending::ended;
+use super::failure::Failure;
+use super::handed::HandedSource;
+use super::options::{Format, Service, SourceArguments};
+use super::output::OutputStreams;
+use super::signals::stop_on_signals;
+use super::{Outcome, export, format, report};
+use crate::load;
+use crate::load::handout::finish::{Finish as Results, FinishError, Finished};
+use crate::load::handout::{HandedPlan, PlanError, PlannedExport};
+use crate::proof::ProofOptions;
+use crate::target::parts::{ExportPlace, IMPORT_TABLE, Manifest};
+
+/// Missing chunks, and shared keys, that are named on a terminal; JSON names all.
+const NAMED: usize = 20;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dynafold finish --plan plan.ndjson --files chunks results.ndjson
+  dynafold finish --plan plan.ndjson --files chunks results-0.ndjson results-1.ndjson
+  dynafold finish --plan plan.ndjson --files chunks --source postgres://app@db/shop results.ndjson
+
+Each chunk counts once, however often it was loaded. With --source, rows that share a key are named.")]
+#[command(mut_arg("endpoint_url", |arg| arg.help("The endpoint of a server that speaks S3's protocol, for an export")))]
+pub(super) struct Finish {
+    /// Files with the lines that `work` has written [default: standard input]
+    results: Vec<PathBuf>,
+    /// The lines that `plan` has written
+    #[arg(long, value_name = "FILE")]
+    plan: PathBuf,
+    /// The folder that `work --files` names
+    #[arg(long, value_name = "FOLDER")]
+    files: PathBuf,
+    #[command(flatten)]
+    source: SourceArguments,
+    #[command(flatten)]
+    service: Service,
+    /// Text for people or JSON for programs
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+pub(super) async fn run(arguments: Finish, output: &OutputStreams) -> Result<Outcome, Failure> {
+    let plan = HandedPlan::read(BufReader::new(open(&arguments.plan)?))
+        .map_err(|error| unplanned(&error))?;
+    let mut results = Results::of(plan.clone());
+    if arguments.results.is_empty() {
+        take(&mut results, io::stdin().lock())?;
+    }
+    for path in &arguments.results {
+        take(&mut results, BufReader::new(open(path)?))?;
+    }
+    let (folder, proof) = (arguments.files.clone(), ProofOptions::default());
+    let ended = tokio::task::spawn_blocking(move || {
+        let [rejects, archive] =
+            ["rejects", "archive"].map(|of| folder.join(format!("{of}.ndjson")));
+        results.end(&folder, (&rejects, &archive), proof)
+    });
+    let ended = ended.await.map_err(|error| Failure::of(&error))?;
+    let mut finished = ended.map_err(unfinished)?;
+    if !finished.shared_keys.is_empty() && arguments.source.source.is_some() {
+        let opening = HandedSource::of(&plan.facts, arguments.source.url()?, output);
+        let handed = Box::pin(opening).await;
+        match handed {
+            Ok(handed) => {
+                let (model, cancel) = (handed.model, stop_on_signals());
+                let naming =
+                    finished.name_rows(&plan, &model, &handed.context, handed.source, &cancel);
+                Box::pin(naming).await?;
+            }
+            // What was found is told all the same.
+            Err(failure) => output.warning(&format!(
+                "the rows that share keys are not named: {}",
+                failure.one_line()
+            )),
+        }
+    }
+    let place = match (&plan.facts.export, &finished.export) {
+        (Some(planned), Some(manifest)) => Some(end_export(planned, manifest, &arguments).await?),
+        _ => None,
+    };
+    print(finished, place.as_ref(), &arguments, output)
+}
+
+/// Writes the manifest of an export whose parts are there, and nothing but them.
+async fn end_export(
+    planned: &PlannedExport,
+    manifest: &Manifest,
+    arguments: &Finish,
+) -> Result<ExportPlace, Failure> {
+    let place = export::place(&planned.place, &arguments.service.options()).await?;
+    if let Some(change) = place.changes(manifest).await?.into_iter().next() {
+        let message = format!("`{place}` does not hold the parts of the chunks: {change}");
+        return Err(Failure::failed(message).with_code("results").with_help(
+            "give the lines of these chunks to a worker again, or export into another place by a new plan",
+        ));
+    }
+    place.abort_uploads().await?;
+    place
+        .write_json(IMPORT_TABLE, &planned.import_table)
+        .await?;
+    manifest.write(&place).await?;
+    Ok(place)
+}
+
+fn print(
+    finished: Finished,
+    place: Option<&ExportPlace>,
+    arguments: &Finish,
+    output: &OutputStreams,
+) -> Result<Outcome, Failure> {
+    match arguments.format {
+        Format::Text => {
+            let mut lines = vec![report::migration(&finished.report)];
+            let chunks = format::counted(finished.chunks, "chunk");
+            lines.push(format!(
+                "{chunks}, {} given again and counted once; {}",
+                format::counted(finished.repeated, "result"),
+                finished.consistency
+            ));
+            lines.extend(named(&finished.missing, |missing| {
+                let why = missing.why.as_ref();
+                let why = why.map_or_else(String::new, |why| {
+                    format!("; its last attempt failed: {}", why.one_line())
+                });
+                format!(
+                    "chunk {} has no result: {}{why}",
+                    missing.chunk, missing.reads
+                )
+            }));
+            lines.extend(named(&finished.shared_keys, |shared| {
+                let chunks: Vec<String> = shared.chunks.iter().map(ToString::to_string).collect();
+                format!(
+                    "key {}: {} in chunks {}",
+                    shared.key,
+                    format::counted(shared.items, "item"),
+                    chunks.join(", ")
+                )
+            }));
+            let export = finished.export.as_ref().zip(place);
+            lines.extend(export.map(|(manifest, place)| report::export(manifest, place)));
+            output.text(&lines.join("\n"))?;
+        }
+        Format::Json => output.json(&finished)?,
+    }
+    output.warnings(&finished.report.warnings);
+    if !finished.shared_keys.is_empty() && arguments.source.source.is_none() {
+        output.note("name the rows that share keys with --source");
+    }
+    match finished.report.outcome {
+        load::Outcome::Stopped { reason } => Err(Failure::failed(format!("stopped: {reason}"))
+            .with_help("correct the mapping or the rows, and load again by a new plan")),
+        _ => ended(finished.report, false, false, output),
+    }
+}
+
+/// A line for each of the first.
+fn named<T>(all: &[T], line: impl Fn(&T) -> String) -> Vec<String> {
+    let mut lines: Vec<String> = all.iter().take(NAMED).map(line).collect();
+    if all.len() > NAMED {
+        lines.push(format!(
+            "  and {} more, which --format json names",
+            all.len() - NAMED
+        ));
+    }
+    lines
+}
+
+fn take(results: &mut Results, lines: impl BufRead) -> Result<(), Failure> {
+    for line in lines.lines() {
+        let line =
+            line.map_err(|error| Failure::failed("cannot read the results").with_cause(&error))?;
+        results.take(&line).map_err(unfinished)?;
+    }
+    Ok(())
+}
+
+fn open(path: &Path) -> Result<File, Failure> {
+    File::open(path).map_err(|error| Failure::unread("", path, &error))
+}
+
+fn unplanned(error: &PlanError) -> Failure {
+    Failure::of(error)
+        .with_code("plan")
+        .with_help("name the file that holds all lines of `dynafold plan`, as it has written them")
+}
+
+fn unfinished(error: FinishError) -> Failure {
+    let help = match error {
+        FinishError::Failed(failure) => return failure.into(),
+        FinishError::OtherPlan { .. } | FinishError::UnknownChunk(_) | FinishError::Version(_) => {
+            "give it results of this plan alone"
+        }
+        FinishError::Differ { .. } => {
+            "the snapshot, the mapping or the program was not the same for both: load into a new table by a new plan"
+        }
+        FinishError::TooManyParts(_) => "make a new plan of larger chunks: `plan --chunk-rows`",
+        FinishError::Lost { .. } => "export into another place by a new plan",
+        FinishError::Places(..) => "load the chunks of one plan into one table",
+        FinishError::KeysMiscounted { .. } => {
+            "compare the keys of the attempts whose results are given, each chunk's once"
+        }
+    };
+    Failure::of(&error).with_code("results").with_help(help)
+}

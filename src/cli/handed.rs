@@ -1,0 +1,103 @@
+//! What `plan`, `work` and `finish` have in common: a source and a model as a plan has them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::failure::Failure;
+use super::mapping::{self, WrittenMapping, hash};
+use super::output::OutputStreams;
+use super::{selection, target};
+use crate::load::KeyCheck;
+use crate::load::handout::PlanFacts;
+use crate::mapping::model::Model;
+use crate::mapping::template::{Context, Filter, Secret};
+use crate::source::{self, Source, SourceIdentity};
+use jiff::Timestamp;
+
+/// What messages call the mapping of a plan.
+const NAME: &str = "the plan's mapping";
+
+/// A source whose snapshot is open, and what is made of its rows.
+pub(super) struct HandedSource {
+    pub(super) source: Box<dyn Source>,
+    /// With the stamp as plans have it.
+    pub(super) identity: SourceIdentity,
+    pub(super) model: Arc<Model>,
+    pub(super) context: Context,
+}
+
+/// What a mapping takes from the environment, as a plan has it.
+pub(super) fn environment(
+    written: &WrittenMapping,
+    model: &Model,
+    context: &Context,
+) -> Option<String> {
+    let key = context.secret.as_ref().map(Secret::check);
+    written.environment(key.as_ref().filter(|_| model.uses(&Filter::Pseudonym)))
+}
+
+/// What tells the state of a source, as a plan has it.
+pub(super) fn stamped(identity: SourceIdentity, model: &Model) -> SourceIdentity {
+    let fickle = model.passes.iter().any(|pass| pass.fickle);
+    let stamp = identity.stamp.filter(|_| !fickle);
+    SourceIdentity {
+        stamp: stamp.map(|stamp| hash(stamp.as_bytes())),
+        ..identity
+    }
+}
+
+impl HandedSource {
+    /// Opens the source of a plan: its snapshot, where that is shared.
+    pub(super) async fn of(
+        facts: &PlanFacts,
+        url: &str,
+        output: &OutputStreams,
+    ) -> Result<Self, Failure> {
+        let mut source = source::connect(url).await?;
+        if source.dbms() != facts.dbms {
+            let message = format!(
+                "the plan is of {}, and this source is another database",
+                facts.source
+            );
+            return Err(
+                Failure::usage(message).with_help("name the source of the plan with --source")
+            );
+        }
+        if let Some(snapshot) = &facts.snapshot {
+            source.join(snapshot)?;
+        }
+        let catalog = source.catalog().await?;
+        let (path, text) = (Path::new(NAME), facts.mapping.clone());
+        let file = mapping::check_text(path, text, &catalog, Some(source.as_mut())).await?;
+        let keys = file.checked.key_check(KeyCheck::Late);
+        let written = file.written();
+        let model = selection::item_types(file.into_model(output)?, &facts.items)?;
+        let now = facts.now.as_deref().map(str::parse).transpose();
+        let now = now.map_err(|error| {
+            Failure::failed("the plan's time cannot be read").with_cause(&error)
+        })?;
+        let context = target::context(&model, Some(now.unwrap_or(Timestamp::UNIX_EPOCH)))?;
+        if environment(&written, &model, &context) != facts.environment {
+            return Err(Failure::failed(
+                "what the mapping takes from the environment is not what the plan has taken from it",
+            )
+            .with_code("plan")
+            .with_help("set the variables that the mapping names, and the key of `pseudonym`, as they were for `dynafold plan`"));
+        }
+        if facts.keys == KeyCheck::Proved && keys != KeyCheck::Proved {
+            return Err(Failure::failed(
+                "the schema does not prove any more that keys differ, as it did for the plan",
+            )
+            .with_code("plan")
+            .with_help("make a new plan"));
+        }
+        source.begin(&model.scans()).await?;
+        let identity = stamped(source.identity().await?, &model);
+        Ok(Self {
+            source,
+            identity,
+            model: Arc::new(model),
+            context,
+        })
+    }
+}

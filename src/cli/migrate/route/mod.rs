@@ -1,0 +1,388 @@
+//! `dynafold migrate --route`: a load that DynamoDB does itself, from an export in S3. The export, what DynamoDB makes of it,
+//! and a comparison with the source, which names every item that is not there.
+
+mod operation;
+mod outcome;
+mod reports;
+mod saved;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use self::operation::Operation;
+use self::outcome::RouteReport;
+use self::saved::SavedRoute;
+use super::Migrate;
+use crate::cli::export::{self, CompleteExport, ExportJob, Exported};
+use crate::cli::failure::Failure;
+use crate::cli::format::bytes;
+use crate::cli::handed::stamped;
+use crate::cli::options::Format;
+use crate::cli::output::OutputStreams;
+use crate::cli::signals::stop_on_signals;
+use crate::cli::{Outcome, mapping, prices, selection, target};
+use crate::dynamodb::Table;
+use crate::load::state::{self, StateError};
+use crate::load::{self, Cancel, LoadOptions};
+use crate::target::parts::{Compression, ExportPlace, ItemLines, Manifest, PlaceContents};
+use crate::target::s3::S3Location;
+use crate::target::{
+    RouteProgress, RouteStatus, ServiceLoad, ServiceOptions, TableRoutes, TargetSpec,
+};
+
+/// Where S3 is, for those who name another endpoint for DynamoDB.
+const S3_ENDPOINT: &str = "AWS_ENDPOINT_URL_S3";
+/// The least that `MaxWriteRequestUnits` can be.
+const LEAST_UNITS: u32 = 1_024;
+
+/// What `--route` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Route {
+    pub(super) kind: ServiceLoad,
+    location: S3Location,
+}
+
+/// How fast a bulk operation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::cli) enum Tier {
+    Standard,
+    Accelerated,
+}
+
+/// What a route is to do.
+pub(super) struct RouteJob {
+    pub(super) arguments: Migrate,
+    pub(super) route: Route,
+    /// The URL of the source.
+    pub(super) source: String,
+    pub(super) target: TargetSpec,
+    pub(super) options: LoadOptions,
+    /// The file that keeps which operation is under way.
+    pub(super) saved: PathBuf,
+}
+
+impl Route {
+    /// Reads `import:s3://BUCKET/PREFIX` or `bulk:s3://BUCKET/PREFIX`.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let (kind, place) = match text.split_once(':') {
+            Some(("import", place)) => (ServiceLoad::Import, place),
+            Some(("bulk", place)) => (ServiceLoad::Bulk, place),
+            _ => {
+                return Err(
+                    "a route is `import:s3://BUCKET/PREFIX` or `bulk:s3://BUCKET/PREFIX`"
+                        .to_owned(),
+                );
+            }
+        };
+        let location = S3Location::parse(place).map_err(|error| error.to_string())?;
+        Ok(Self { kind, location })
+    }
+}
+
+/// A route whose services are open.
+struct OpenRoute<'j> {
+    job: &'j RouteJob,
+    routes: TableRoutes,
+    place: ExportPlace,
+}
+
+pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome, Failure> {
+    let open = Box::pin(OpenRoute::of(&job)).await?;
+    // Of two runs that start at one time, the second must not touch anything.
+    let _lock = state::hold(&job.saved).map_err(in_use)?;
+    let cancel = stop_on_signals();
+    let saved = SavedRoute::read(&job.saved)?;
+    let table = Box::pin(open.check(saved.as_ref(), output)).await?;
+    let Some(exported) = Box::pin(open.export(saved.as_ref(), &cancel, output)).await? else {
+        return Ok(Outcome::Interrupted);
+    };
+    let CompleteExport {
+        manifest,
+        model,
+        rejected,
+    } = exported;
+    let saved = open.saved(saved, &manifest)?;
+    if saved.arn.is_none() {
+        open.agree(&manifest, &table)?;
+    }
+    let operation = Operation::start(&open, saved, &manifest, &table, output).await?;
+    let Some(progress) = operation.wait(&cancel, output).await? else {
+        return Ok(Outcome::Interrupted);
+    };
+    let later = open.settled(&progress, &operation, &table).await?;
+    let reports = match job.route.kind {
+        ServiceLoad::Bulk => reports::read(&open.place, &operation.output(), &table).await?,
+        ServiceLoad::Import => reports::Reports::default(),
+    };
+    let verification = Box::pin(outcome::compare(&open, &manifest, model, &cancel)).await?;
+    let report = RouteReport::of(&open, &manifest, progress, verification, reports, rejected);
+    report.write_rejects(&job.options.rejects_file)?;
+    match job.arguments.format {
+        Format::Text => output.text(&report.text())?,
+        Format::Json => output.json(&report)?,
+    }
+    output.warnings(report.warnings());
+    output.warnings(later);
+    let outcome = report.outcome()?;
+    operation.forget()?;
+    Ok(outcome)
+}
+
+/// Why what is kept of a route cannot be used. It has no option of its own.
+fn in_use(error: StateError) -> Failure {
+    let is_held = matches!(error, StateError::Held { .. });
+    let failure = Failure::from(load::Failure::from(error));
+    if is_held {
+        failure.with_help("wait for the other run, or end it")
+    } else {
+        failure
+    }
+}
+
+impl<'j> OpenRoute<'j> {
+    async fn of(job: &'j RouteJob) -> Result<Self, Failure> {
+        let TargetSpec::Dynamodb(service) = &job.target else {
+            return Err(Failure::usage(
+                "--route works with `--target dynamodb`: the service does the load",
+            ));
+        };
+        if let (ServiceLoad::Bulk, Some(units)) = (job.route.kind, job.arguments.max_wcu)
+            && units < LEAST_UNITS
+        {
+            let message = format!("a bulk operation needs --max-wcu {LEAST_UNITS} or more");
+            return Err(Failure::usage(message));
+        }
+        // Whoever rehearses against another server does not mean AWS's S3.
+        let is_named = std::env::var_os(S3_ENDPOINT).is_some_and(|url| !url.is_empty());
+        let s3 = ServiceOptions {
+            endpoint_url: service.endpoint_url.clone().filter(|_| !is_named),
+            ..service.clone()
+        };
+        let routes = TableRoutes::open(service).await?;
+        if routes.target().is_billed() && !job.arguments.yes && !OutputStreams::can_ask() {
+            let message = "this costs money, and there is no terminal on which to ask";
+            return Err(Failure::usage(message).with_help("use --yes to confirm in advance"));
+        }
+        let place = export::place(&job.route.location.to_string(), &s3).await?;
+        Ok(Self { job, routes, place })
+    }
+
+    /// Refuses what the route cannot do, before a row is read. Gives the mapping's table.
+    async fn check(
+        &self,
+        saved: Option<&SavedRoute>,
+        output: &OutputStreams,
+    ) -> Result<Table, Failure> {
+        let (_, _, file) = mapping::open(&self.job.source, &self.job.arguments.mapping).await?;
+        let table = file.into_model(output)?.table;
+        let target = self.routes.target();
+        match self.job.route.kind {
+            ServiceLoad::Import => {
+                if !table.local_indexes.is_empty() {
+                    let message =
+                        "ImportTable creates no local indexes, and they cannot be added later";
+                    return Err(Failure::failed(message).with_help(
+                        "load without --route, or use `bulk:s3://…` with a table that has them",
+                    ));
+                }
+                let is_ours = saved.is_some_and(SavedRoute::begun);
+                if !is_ours && target.describe(&table.name).await?.is_some() {
+                    let message = format!(
+                        "the table `{}` exists, and ImportTable makes a new one",
+                        table.name
+                    );
+                    return Err(Failure::failed(message).with_code("table").with_help(
+                        "delete it first, name another in the mapping, or use `--route bulk:s3://…`",
+                    ));
+                }
+            }
+            ServiceLoad::Bulk => {
+                if !table.settings.replicas.is_empty() {
+                    let message = "a bulk operation cannot write to a table with replicas";
+                    return Err(Failure::failed(message).with_help("load without --route"));
+                }
+                load::ensure_table(target.as_ref(), &table, false).await.map_err(|error| {
+                    Failure::from(error).with_help("make the table first (`dynafold docs --as cloudformation`), or use `--route import:s3://…`")
+                })?;
+            }
+        }
+        Ok(table)
+    }
+
+    /// How items are written.
+    fn lines(&self, table: &Table) -> ItemLines {
+        match self.job.route.kind {
+            ServiceLoad::Bulk if !self.job.arguments.append => {
+                ItemLines::DynamodbIfAbsent(table.partition.name.to_string())
+            }
+            _ => ItemLines::Dynamodb,
+        }
+    }
+
+    /// Writes the export, or takes the one that an earlier run has written. `None` where it was interrupted.
+    async fn export(
+        &self,
+        saved: Option<&SavedRoute>,
+        cancel: &Cancel,
+        output: &OutputStreams,
+    ) -> Result<Option<CompleteExport>, Failure> {
+        let job = self.job;
+        let (mut source, _, file) = mapping::open(&job.source, &job.arguments.mapping).await?;
+        let written = file.written().hash();
+        let model = Arc::new(selection::item_types(
+            file.into_model(output)?,
+            &job.arguments.items,
+        )?);
+        let lines = self.lines(&model.table);
+        let unfinished = export::unfinished(
+            &self.place,
+            &job.arguments.mapping,
+            job.arguments.spool.as_deref(),
+        );
+        if self.place.contents().await? == PlaceContents::Export {
+            export::clear_unfinished(&unfinished)?;
+            let manifest = Manifest::read(&self.place).await?;
+            source.begin(&model.scans()).await?;
+            let identity = stamped(source.identity().await?, &model);
+            let is_same = manifest.mapping == written
+                && manifest.source == identity.name
+                && manifest.selection == job.arguments.items
+                && manifest.lines == lines
+                && job
+                    .arguments
+                    .now
+                    .is_none_or(|now| manifest.now == now.to_string());
+            // What DynamoDB loads already is waited for.
+            let begun = saved.is_some_and(|saved| {
+                let this =
+                    SavedRoute::of(job, &self.place, &self.routes.target().place(), &manifest);
+                saved.begun() && saved.is_of(&this)
+            });
+            let is_current = begun || manifest.stamp.is_none() || manifest.stamp == identity.stamp;
+            let message = match (is_same && !job.arguments.fresh, is_current) {
+                (true, true) => None,
+                (true, false) => Some(format!(
+                    "the source has changed since the export in `{}` was made, and nothing was loaded from it yet",
+                    self.place
+                )),
+                (false, _) => Some(format!("`{}` holds another export", self.place)),
+            };
+            if let Some(message) = message {
+                return Err(Failure::failed(message)
+                    .with_help("name another prefix, or delete the objects of this one"));
+            }
+            let changes = self.place.changes(&manifest).await?;
+            if let Some(first) = changes.first().filter(|_| !begun) {
+                let message = format!(
+                    "the export in `{}` is not as it was written: {first}",
+                    self.place
+                );
+                return Err(Failure::failed(message)
+                    .with_help("name another prefix, or delete the objects of this one"));
+            }
+            output.note(&format!(
+                "going on with the complete export in {}, of {}",
+                self.place, manifest.now
+            ));
+            return Ok(Some(CompleteExport {
+                manifest,
+                model,
+                rejected: 0,
+            }));
+        }
+        drop(source);
+        let export = ExportJob {
+            mapping: job.arguments.mapping.clone(),
+            source: job.source.clone(),
+            place: self.place.clone(),
+            unfinished,
+            lines,
+            compression: Compression::Gzip,
+            now: job.arguments.now,
+            items: job.arguments.items.clone(),
+            fresh: job.arguments.fresh,
+            options: job.options.clone(),
+            format: job.arguments.format,
+        };
+        Ok(
+            match Box::pin(export::write(&export, cancel, output)).await? {
+                Exported::Complete(export) => Some(*export),
+                Exported::Not(_) => None,
+            },
+        )
+    }
+
+    /// What is kept of this route; anew where what is kept is of another export.
+    fn saved(&self, saved: Option<SavedRoute>, manifest: &Manifest) -> Result<SavedRoute, Failure> {
+        let place = self.routes.target().place();
+        let fresh = SavedRoute::of(self.job, &self.place, &place, manifest);
+        match saved.filter(|saved| saved.is_of(&fresh)) {
+            Some(saved) => Ok(saved),
+            None => fresh.write(&self.job.saved).map(|()| fresh),
+        }
+    }
+
+    /// Says what it costs and asks.
+    fn agree(&self, manifest: &Manifest, table: &Table) -> Result<(), Failure> {
+        let target = self.routes.target();
+        if !target.is_billed() {
+            return Ok(());
+        }
+        let prices = prices::of(target.as_ref())?;
+        let read: u64 = manifest
+            .parts
+            .iter()
+            .map(|part| part.uncompressed_bytes)
+            .sum();
+        let size = bytes(read);
+        let why = match self.job.route.kind {
+            ServiceLoad::Import => {
+                let usd = prices
+                    .usd
+                    .usd_per_imported_gb
+                    .map(|price| crate::cli::format::float(read) / 1e9 * price);
+                format!(
+                    "an import of {size}{} ({}), and the reading of all items to compare them",
+                    target::dollars(usd),
+                    prices.dated_source()
+                )
+            }
+            ServiceLoad::Bulk => format!(
+                "a bulk operation on {size}, whose price is in no price file yet, and the reading of all items to compare them"
+            ),
+        };
+        let question = format!("{why}. Load the table `{}`?", table.name);
+        OutputStreams::agree(
+            self.job.arguments.yes,
+            "this costs money",
+            &question,
+            "nothing was loaded; the export is complete, and the same command goes on with it",
+        )
+    }
+
+    /// Sets what an import leaves, and says what the table does not show. Fails where there is nothing to compare.
+    async fn settled(
+        &self,
+        progress: &RouteProgress,
+        operation: &Operation<'_>,
+        table: &Table,
+    ) -> Result<Vec<String>, Failure> {
+        let refused_items = progress.failed_items.is_some_and(|failed| failed > 0);
+        if matches!(
+            progress.status,
+            RouteStatus::Failed | RouteStatus::Cancelled
+        ) {
+            // An import whose items were refused has "failed", with all others in the table.
+            let is_there = self.routes.target().describe(&table.name).await?.is_some();
+            if !(self.job.route.kind == ServiceLoad::Import && refused_items && is_there) {
+                operation.forget()?;
+                return Err(operation.failed(progress, is_there));
+            }
+        }
+        if self.job.route.kind == ServiceLoad::Bulk {
+            return Ok(Vec::new());
+        }
+        let differences = self.routes.complete(table).await?;
+        Ok(differences.iter().map(ToString::to_string).collect())
+    }
+}

@@ -1,0 +1,250 @@
+//! DynamoDB's own load: asked for once, waited for, ended on request.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use super::saved::SavedRoute;
+use super::{OpenRoute, Tier};
+use crate::cli::failure::Failure;
+use crate::cli::output::OutputStreams;
+use crate::cli::{files, progress};
+use crate::dynamodb::Table;
+use crate::load::Cancel;
+use crate::target::parts::{ExportPlace, Manifest, import_table};
+use crate::target::{ErrorClass, RouteProgress, RouteStatus, ServiceLoad, TargetErrorKind};
+
+/// Between two looks: at first, and at most.
+const LOOK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
+/// How long DynamoDB may not be reached while its load goes on without us.
+const PATIENCE: Duration = Duration::from_mins(15);
+
+/// A load of DynamoDB's own that is under way.
+pub(super) struct Operation<'r> {
+    open: &'r OpenRoute<'r>,
+    table: String,
+    items: u64,
+    arn: String,
+    /// Where reports go, below the export's place.
+    output: String,
+}
+
+impl<'r> Operation<'r> {
+    /// Asks for it, or finds that an earlier run has.
+    pub(super) async fn start(
+        open: &'r OpenRoute<'r>,
+        saved: SavedRoute,
+        manifest: &Manifest,
+        table: &Table,
+        output: &OutputStreams,
+    ) -> Result<Self, Failure> {
+        let reports = format!("reports/{}/", saved.token);
+        let arn = match &saved.arn {
+            Some(arn) => {
+                output.note("an earlier run has started the operation; waiting for it");
+                arn.clone()
+            }
+            None => {
+                let file = &open.job.saved;
+                let saved = saved.sent();
+                saved.write(file)?;
+                let request = request(open, &saved.token, &reports, manifest, table)?;
+                let load = open.job.route.kind;
+                let begun = open.routes.start(load, &table.name, &request).await;
+                if let Err(error) = &begun
+                    && matches!(
+                        error.kind,
+                        TargetErrorKind::Refused | TargetErrorKind::AccessDenied
+                    )
+                {
+                    // Nothing has begun.
+                    files::delete(file)?;
+                }
+                let begun = begun?;
+                saved.started(&begun.arn).write(file)?;
+                begun.arn
+            }
+        };
+        Ok(Self {
+            open,
+            table: table.name.clone(),
+            items: manifest.items,
+            arn,
+            output: reports,
+        })
+    }
+
+    /// Where reports go, below the export's place.
+    pub(super) fn output(&self) -> String {
+        self.output.clone()
+    }
+
+    /// Waits until nothing more comes of it. `None` where the user did not want to wait.
+    pub(super) async fn wait(
+        &self,
+        cancel: &Cancel,
+        output: &OutputStreams,
+    ) -> Result<Option<RouteProgress>, Failure> {
+        let done = Arc::new(AtomicU64::new(0));
+        let what = match self.open.job.route.kind {
+            ServiceLoad::Import => "DynamoDB imports",
+            ServiceLoad::Bulk => "DynamoDB puts items",
+        };
+        let _bar = progress::counted(what, self.items, done.clone());
+        let (mut pause, mut is_ending) = (LOOK.0, false);
+        let mut reached = Instant::now();
+        loop {
+            match self.look().await {
+                Ok(found) if found.status.is_final() => return Ok(Some(found)),
+                Ok(found) => {
+                    reached = Instant::now();
+                    done.store(found.processed_items.unwrap_or_default(), Ordering::Relaxed);
+                    is_ending |= found.status == RouteStatus::Cancelling;
+                }
+                // It goes on without us.
+                Err(error)
+                    if matches!(error.class, ErrorClass::Transient | ErrorClass::Throttle)
+                        && reached.elapsed() < PATIENCE => {}
+                Err(error) => return Err(error.into()),
+            }
+            if is_ending {
+                sleep(pause).await;
+            } else {
+                tokio::select! {
+                    () = sleep(pause) => {}
+                    () = cancel.cancelled() => {
+                        if !self.is_cancelled_by_user(output).await? {
+                            return Ok(None);
+                        }
+                        is_ending = true;
+                    }
+                }
+            }
+            pause = (pause * 2).min(LOOK.1);
+        }
+    }
+
+    async fn look(&self) -> crate::target::Result<RouteProgress> {
+        let load = self.open.job.route.kind;
+        self.open
+            .routes
+            .describe(load, &self.table, &self.arn)
+            .await
+    }
+
+    /// After Ctrl-C: says what goes on, and ends what can be ended if the user wants that.
+    async fn is_cancelled_by_user(&self, output: &OutputStreams) -> Result<bool, Failure> {
+        if self.open.job.route.kind == ServiceLoad::Import {
+            output.note("the import goes on: DynamoDB has no call that ends one. Start the same command again to wait for it");
+            return Ok(false);
+        }
+        let question = "Cancel the bulk operation? What it has written stays.";
+        let refused = "";
+        if !OutputStreams::can_ask() || OutputStreams::agree(false, "", question, refused).is_err()
+        {
+            output.note(&format!(
+                "the bulk operation goes on. Start the same command again to wait for it; `aws dynamodb cancel-bulk-operation --bulk-operation-arn {}` ends it",
+                self.arn
+            ));
+            return Ok(false);
+        }
+        self.open.routes.cancel_bulk(&self.table, &self.arn).await?;
+        output.note("DynamoDB ends the bulk operation; waiting until it has");
+        Ok(true)
+    }
+
+    /// Why it has failed. `is_there`: whether the table is.
+    pub(super) fn failed(&self, progress: &RouteProgress, is_there: bool) -> Failure {
+        let what = match (self.open.job.route.kind, progress.status) {
+            (ServiceLoad::Import, RouteStatus::Cancelled) => "the import was cancelled",
+            (ServiceLoad::Import, _) => "the import failed",
+            (ServiceLoad::Bulk, RouteStatus::Cancelled) => "the bulk operation was cancelled",
+            (ServiceLoad::Bulk, _) => "the bulk operation failed",
+        };
+        let (code, text) = progress.failure.clone().unwrap_or_default();
+        let code = if code.is_empty() {
+            String::new()
+        } else {
+            format!(" ({code})")
+        };
+        let looked = progress.processed_items.unwrap_or_default();
+        let message = format!(
+            "{what}{code} after {looked} of {} items: {}",
+            self.items, self.arn
+        );
+        let mut failure = Failure::failed(message).with_code("route");
+        if !text.is_empty() {
+            failure.causes.push(text);
+        }
+        failure.with_help(match self.open.job.route.kind {
+            ServiceLoad::Import if is_there => "delete the table, then start the same command again: it goes on with the export",
+            ServiceLoad::Import => "start the same command again: it goes on with the export",
+            ServiceLoad::Bulk => "some items may have been written. Start the same command again: another operation goes over all of them, and `dynafold verify` shows what is missing until then",
+        })
+    }
+
+    /// Forgets it: the next run begins another.
+    pub(super) fn forget(&self) -> Result<(), Failure> {
+        files::delete(&self.open.job.saved)
+    }
+}
+
+/// What DynamoDB is asked with.
+fn request(
+    open: &OpenRoute<'_>,
+    token: &str,
+    reports: &str,
+    manifest: &Manifest,
+    table: &Table,
+) -> Result<Value, Failure> {
+    let ExportPlace::Bucket(bucket) = &open.place else {
+        return Err(Failure::failed("a route begins in S3"));
+    };
+    let location = bucket.location();
+    let input = json!({
+        "S3Bucket": location.bucket(),
+        "S3KeyPrefix": location.key("data/"),
+    });
+    let (mut request, _) = import_table(table, manifest.compression);
+    if open.job.route.kind == ServiceLoad::Import {
+        if let Some(members) = request.as_object_mut() {
+            members.insert("ClientToken".to_owned(), json!(token));
+            members.insert("S3BucketSource".to_owned(), input);
+        }
+        return Ok(request);
+    }
+    let mut request = json!({
+        "ClientToken": token,
+        "TableName": table.name,
+        "InputS3Configuration": {
+            "S3Bucket": location.bucket(),
+            "S3KeyPrefix": location.key("data/"),
+            "InputFormat": "DYNAMODB_JSON",
+            "InputCompressionType": manifest.compression.service_word(),
+        },
+        "OutputS3Configuration": {
+            "S3Bucket": location.bucket(),
+            "S3KeyPrefix": location.key(reports),
+            "OutputType": ["ERROR", "CONDITION_CHECK_FAILURE"],
+        },
+    });
+    if let Some(members) = request.as_object_mut() {
+        members.extend(
+            open.job
+                .arguments
+                .max_wcu
+                .map(|units| ("MaxWriteRequestUnits".to_owned(), json!(units))),
+        );
+        members.extend(open.job.arguments.tier.map(|tier| {
+            let word = match tier {
+                Tier::Standard => "STANDARD",
+                Tier::Accelerated => "ACCELERATED",
+            };
+            ("PerformanceTier".to_owned(), json!(word))
+        }));
+    }
+    Ok(request)
+}

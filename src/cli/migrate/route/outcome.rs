@@ -1,0 +1,271 @@
+//! What a route came to: DynamoDB's counts beside those of the export, and a comparison of every item.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::OpenRoute;
+use super::reports::Reports;
+use crate::cli::failure::Failure;
+use crate::cli::format::{bytes, count, counted};
+use crate::cli::{Outcome, mapping, progress, report, target};
+use crate::load::{Cancel, KeyCheck};
+use crate::mapping::model::Model;
+use crate::target::parts::Manifest;
+use crate::target::{RouteProgress, RouteStatus, ServiceLoad, private};
+use crate::verify::{
+    Finding, FindingKind, Verify, VerifyOptions, VerifyOutcome, VerifyReport, verify,
+};
+
+/// Items that become rejects at most; more are only counted.
+const REJECTS: usize = 10_000;
+
+/// Findings that the report names.
+const NAMED: usize = 20;
+
+/// What there is to say about a route. As JSON its field names are stable.
+#[derive(Serialize)]
+pub(super) struct RouteReport {
+    route: ServiceLoad,
+    /// Where the export is.
+    export: String,
+    /// Items of the export.
+    items: u64,
+    /// Its bytes, before they are compressed.
+    export_bytes: u64,
+    /// Rows that made no item.
+    rejected: u64,
+    /// What DynamoDB says.
+    operation: RouteProgress,
+    /// What its reports hold; nothing for an import, which has none.
+    reports: Reports,
+    /// The comparison with the source.
+    verification: VerifyReport,
+    /// Where the items are that are not in the table as the source makes them.
+    rejects_file: Option<PathBuf>,
+    #[serde(skip)]
+    lines: Vec<String>,
+}
+
+/// Compares every item with the source.
+pub(super) async fn compare(
+    open: &OpenRoute<'_>,
+    manifest: &Manifest,
+    model: Arc<Model>,
+    cancel: &Cancel,
+) -> Result<VerifyReport, Failure> {
+    let (source, _, file) = mapping::open(&open.job.source, &open.job.arguments.mapping).await?;
+    let keys = file.checked.key_check(KeyCheck::First);
+    let context = target::context(&model, manifest.now.parse().ok())?;
+    Ok(verify(Verify {
+        source: Some(source),
+        context,
+        options: VerifyOptions {
+            keys,
+            ..VerifyOptions::default()
+        },
+        target: open.routes.target(),
+        examples: REJECTS,
+        cancel: cancel.clone(),
+        progress: progress::progress(&model),
+        model,
+    })
+    .await)
+}
+
+impl RouteReport {
+    pub(super) fn of(
+        open: &OpenRoute<'_>,
+        manifest: &Manifest,
+        operation: RouteProgress,
+        mut verification: VerifyReport,
+        reports: Reports,
+        rejected: u64,
+    ) -> Self {
+        let kind = open.job.route.kind;
+        let is_reject = |finding: &&Finding| {
+            matches!(finding.kind, FindingKind::Missing | FindingKind::Different)
+        };
+        let rejects = verification.findings.iter().filter(is_reject);
+        let lines: Vec<String> = rejects
+            .map(|finding| line(finding, kind, &reports))
+            .collect();
+        verification.findings.truncate(NAMED);
+        Self {
+            route: kind,
+            export: open.place.to_string(),
+            items: manifest.items,
+            export_bytes: manifest
+                .parts
+                .iter()
+                .map(|part| part.uncompressed_bytes)
+                .sum(),
+            rejected,
+            operation,
+            reports,
+            verification,
+            rejects_file: (!lines.is_empty()).then(|| open.job.options.rejects_file.clone()),
+            lines,
+        }
+    }
+
+    /// Writes an item that is not there as it should be as a reject, behind those of the export.
+    pub(super) fn write_rejects(&self, path: &Path) -> Result<(), Failure> {
+        if self.lines.is_empty() {
+            return Ok(());
+        }
+        let write = || -> std::io::Result<()> {
+            let mut file = private::options().append(true).create(true).open(path)?;
+            let mut text = self.lines.join("\n");
+            text.push('\n');
+            file.write_all(text.as_bytes())
+        };
+        write().map_err(|error| Failure::unwritten(path, &error))
+    }
+
+    pub(super) fn text(&self) -> String {
+        let operation = &self.operation;
+        let name = loader(self.route);
+        let told = |figure: Option<u64>| figure.map_or_else(|| "not told".to_owned(), count);
+        let unmet = self.reports.condition_failures;
+        let imported = match self.route {
+            ServiceLoad::Import => format!("imported {}", told(operation.imported_items)),
+            ServiceLoad::Bulk => format!("conditions not met {}", count(unmet)),
+        };
+        let mut text = format!(
+            "{}, {} of DynamoDB JSON in {}\n{name}: processed {}, {imported}, errors {}",
+            counted(self.items, "item"),
+            bytes(self.export_bytes),
+            self.export,
+            told(operation.processed_items),
+            told(operation.failed_items),
+        );
+        if let Some((code, why)) = &operation.failure {
+            text.push_str(&format!("\n{code}: {why}"));
+        }
+        if let Some(group) = operation.log_group.as_ref().filter(|_| self.errors() > 0) {
+            text.push_str(&format!(
+                "\nthe first errors are in the CloudWatch log group {group}"
+            ));
+        }
+        text.push_str(&format!("\n\n{}", report::verification(&self.verification)));
+        if let Some(file) = &self.rejects_file {
+            text.push_str(&format!(
+                "\n{} in {}; `dynafold migrate --retry-rejects` loads their rows once more",
+                counted(self.lines.len(), "item is not as the source makes it"),
+                file.display()
+            ));
+        }
+        text
+    }
+
+    fn errors(&self) -> u64 {
+        self.operation.failed_items.unwrap_or_default()
+    }
+
+    /// What does not add up.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.verification.warnings.clone();
+        let items = self.items;
+        let (processed, imported) = (
+            self.operation.processed_items,
+            self.operation.imported_items,
+        );
+        if let Some(imported) = imported.filter(|imported| *imported != items) {
+            warnings.push(format!(
+                "the export has {items} items, and ImportTable counts {imported} as imported: it skips the rest of an object at its first line that it cannot read. The comparison names the items that are missing"
+            ));
+        }
+        if let (None, Some(processed)) =
+            (imported, processed.filter(|processed| *processed != items))
+        {
+            warnings.push(format!(
+                "the export has {items} items, and DynamoDB has processed {processed}: the comparison names those that are missing"
+            ));
+        }
+        if self.reports.unread > 0 {
+            warnings.push(format!(
+                "{} of DynamoDB's reports hold no item that could be found in them: look into {}",
+                counted(self.reports.unread, "line"),
+                self.reports.place
+            ));
+        }
+        if self.lines.len() >= REJECTS {
+            warnings.push(format!(
+                "the rejects file has the first {REJECTS} items; `dynafold verify` counts all"
+            ));
+        }
+        warnings
+    }
+
+    /// How the route ended.
+    pub(super) fn outcome(&self) -> Result<Outcome, Failure> {
+        let verification = &self.verification;
+        let is_well = match &verification.outcome {
+            VerifyOutcome::Interrupted => return Ok(Outcome::Interrupted),
+            VerifyOutcome::Failed(failure) => return Err(failure.clone().into()),
+            _ if !verification.balanced => return Err(Failure::failed("the books do not balance")),
+            VerifyOutcome::Equal | VerifyOutcome::Repaired => true,
+            VerifyOutcome::Different => false,
+        };
+        let is_whole = self.rejected == 0 && verification.total.rejected == 0 && self.errors() == 0;
+        let is_completed = self.operation.status == RouteStatus::Completed;
+        Ok(if is_well && is_whole && is_completed {
+            Outcome::Well
+        } else {
+            Outcome::Differs
+        })
+    }
+}
+
+/// Who loads, in words.
+fn loader(load: ServiceLoad) -> &'static str {
+    match load {
+        ServiceLoad::Import => "ImportTable",
+        ServiceLoad::Bulk => "the bulk operation",
+    }
+}
+
+/// A line of the rejects file, as a load writes it; numbers of keys with all of their digits.
+#[derive(Serialize)]
+struct RejectLine<'f> {
+    item_type: Option<&'f str>,
+    row: Option<&'f RawValue>,
+    code: &'f str,
+    message: &'f str,
+    help: Option<&'f str>,
+    attribute: Option<&'f str>,
+    item: Option<&'f RawValue>,
+    /// The item's key in DynamoDB JSON.
+    key: &'f RawValue,
+}
+
+/// The line of an item that is not there as it should be: as rejects of a load are, with what DynamoDB says of it.
+fn line(finding: &Finding, kind: ServiceLoad, reports: &Reports) -> String {
+    let reported = reports.of(finding.key.get());
+    let (code, message) = match (finding.kind, reported) {
+        (_, Some(reported)) => (reported.code, reported.message.clone()),
+        (FindingKind::Missing, None) => (
+            "not-loaded",
+            format!("{} has not put the item into the table", loader(kind)),
+        ),
+        _ => (
+            "other-version",
+            "the table has another version of the item".to_owned(),
+        ),
+    };
+    let line = RejectLine {
+        item_type: finding.item_type.as_deref(),
+        row: finding.row.as_deref(),
+        code,
+        message: &message,
+        help: None,
+        attribute: None,
+        item: None,
+        key: &finding.key,
+    };
+    serde_json::to_string(&line).unwrap_or_default()
+}

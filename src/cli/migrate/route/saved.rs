@@ -1,0 +1,99 @@
+//! What is kept of a route between two runs: which operation of DynamoDB's is under way.
+
+use std::fs;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::RouteJob;
+use crate::cli::failure::Failure;
+use crate::cli::mapping::hash;
+use crate::target::ServiceLoad;
+use crate::target::parts::{ExportPlace, Manifest};
+use crate::target::private::{if_there, write_whole};
+
+/// A route that was begun.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SavedRoute {
+    /// The export, its table, and where that is: what tells one route from another.
+    of: String,
+    /// By it DynamoDB knows a request that is repeated, for eight hours.
+    pub(super) token: String,
+    /// Whether the request may have been sent.
+    sent: bool,
+    /// The operation, once there is one.
+    pub(super) arn: Option<String>,
+}
+
+impl SavedRoute {
+    /// A route that is to begin.
+    pub(super) fn of(
+        job: &RouteJob,
+        place: &ExportPlace,
+        target: &str,
+        manifest: &Manifest,
+    ) -> Self {
+        let kind = match job.route.kind {
+            ServiceLoad::Import => "import",
+            ServiceLoad::Bulk => "bulk",
+        };
+        let parts = manifest.parts.iter().map(|part| part.sha256.as_str());
+        let parts = hash(parts.collect::<String>().as_bytes());
+        let of = format!(
+            "{kind} of {place} ({parts}) into {} at {target}",
+            manifest.table
+        );
+        let token = hash(format!("{of} {}", Timestamp::now()).as_bytes());
+        Self {
+            of,
+            token,
+            sent: false,
+            arn: None,
+        }
+    }
+
+    /// Reads what is kept; `None` where nothing is.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>, Failure> {
+        let text = if_there(fs::read(path)).map_err(|error| Failure::unread("", path, &error))?;
+        let read = text.map(|text| serde_json::from_slice(&text));
+        read.transpose().map_err(|error| {
+            let message = format!("`{}` is not what was written", path.display());
+            Failure::failed(message).with_cause(&error).with_help(
+                "look whether an operation is under way (`aws dynamodb list-imports`, `list-bulk-operations`), then delete the file",
+            )
+        })
+    }
+
+    /// Whether it is the same route.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        self.of == other.of
+    }
+
+    /// Whether DynamoDB may have been asked to begin.
+    pub(super) fn begun(&self) -> bool {
+        self.sent || self.arn.is_some()
+    }
+
+    /// The same, about to be asked for.
+    pub(super) fn sent(self) -> Self {
+        Self { sent: true, ..self }
+    }
+
+    /// The same, as the operation that it is.
+    pub(super) fn started(self, arn: &str) -> Self {
+        let arn = Some(arn.to_owned());
+        Self { arn, ..self }
+    }
+
+    /// Writes it: whole, or not at all.
+    pub(super) fn write(&self, path: &Path) -> Result<(), Failure> {
+        let write = || -> std::io::Result<()> {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            write_whole(path, &serde_json::to_vec(self)?)
+        };
+        write().map_err(|error| Failure::unwritten(path, &error))
+    }
+}

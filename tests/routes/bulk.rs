@@ -1,0 +1,184 @@
+//! `migrate --route bulk:…` against a server that answers bulk operations by the service model: what is written, what is left as
+//! it was, what is refused, and operations that fail, are cancelled, or whose start nobody has heard of.
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::{Case, dynamodb};
+use crate::support::cli::ran;
+use crate::support::sqlite::settled;
+use crate::support::wait::comes;
+
+/// A case whose table is there, with its users.
+async fn with_table(name: &str, events: u64) -> Option<Case> {
+    let case = Case::new(name, events, 10).await?;
+    case.run("migrate", &["--target", "dynamodb", "--items", "USER"])
+        .exits(0);
+    Some(case)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn items_that_are_there_are_left_and_told_unless_they_are_to_be_replaced() {
+    let Some(case) = with_table("bulk", 300).await else {
+        return;
+    };
+    // One of three users is another now; all three are there.
+    case.source
+        .run("UPDATE users SET name = 'Bob' WHERE id = 2")
+        .await;
+    let report = case
+        .route(
+            "bulk",
+            &[
+                "--max-wcu",
+                "2000",
+                "--tier",
+                "accelerated",
+                "--format",
+                "json",
+            ],
+        )
+        .exits(3)
+        .json();
+    assert_eq!(report["operation"]["status"], "completed");
+    assert_eq!(report["operation"]["processed_items"], 303);
+    assert_eq!(report["reports"]["condition_failures"], 3);
+    let total = &report["verification"]["total"];
+    assert_eq!(
+        (&total["equal"], &total["different"]),
+        (&json!(302), &json!(1)),
+        "{total}"
+    );
+    let rejects = case.rejects();
+    assert_eq!(rejects.len(), 1);
+    assert_eq!(
+        (&rejects[0]["code"], &rejects[0]["row"]),
+        (&json!("exists"), &json!({ "id": 2 }))
+    );
+    // The other way, from another prefix.
+    let route = format!("bulk:{}", case.place("again"));
+    let further = [
+        "--target", "dynamodb", "--route", &route, "--append", "--format", "json",
+    ];
+    let report = case.run("migrate", &further).exits(0).json();
+    assert_eq!(
+        (
+            &report["reports"]["condition_failures"],
+            &report["verification"]["total"]["equal"]
+        ),
+        (&json!(0), &json!(303))
+    );
+}
+
+/// An export that no operation has begun with is not loaded any more once its rows have changed; and items of the mapping
+/// that no row makes are a difference.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_of_rows_that_have_changed_since_is_not_loaded() {
+    let Some(case) = with_table("bulk-changed", 10).await else {
+        return;
+    };
+    settled(&case.source.file());
+    // The operation cannot be kept, as on a full disk.
+    let blocked = case.path(".dynafold/m.tmp");
+    std::fs::create_dir_all(&blocked).unwrap();
+    case.route("bulk", &[]).exits(1);
+    std::fs::remove_dir(&blocked).unwrap();
+    case.source
+        .run("DELETE FROM events WHERE id > 5; DELETE FROM users WHERE id = 3")
+        .await;
+    settled(&case.source.file());
+    let ran = case.route("bulk", &[]).exits(1);
+    assert!(
+        ran.stderr
+            .contains("the source has changed since the export"),
+        "{}",
+        ran.stderr
+    );
+    let route = format!("bulk:{}", case.place("again"));
+    let further = [
+        "--target", "dynamodb", "--route", &route, "--format", "json",
+    ];
+    let report = case.run("migrate", &further).exits(3).json();
+    assert_eq!(report["verification"]["unexpected"], 1, "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn items_that_are_refused_come_back_with_the_keys_of_their_rows_and_what_was_said() {
+    let Some(case) = with_table("bulk-bad", 300).await else {
+        return;
+    };
+    let ran = case.route("bulk", &[]).exits(3);
+    assert!(ran.stdout.contains("errors 3"), "{}", ran.stdout);
+    // An item of a user may be among those that are refused: it is there all the same.
+    let rejects = case.rejects();
+    assert!((1..=3).contains(&rejects.len()), "{rejects:?}");
+    for reject in rejects {
+        assert_eq!(reject["code"], "refused");
+        assert_eq!(reject["message"], "planted: the item is refused");
+        let key: BTreeMap<String, Value> = serde_json::from_value(reject["key"].clone()).unwrap();
+        let id = reject["row"]["id"].as_u64().unwrap();
+        assert_eq!(key["SK"]["S"], format!("EVENT#{id:06}"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operation_that_fails_is_told_with_its_reason() {
+    let Some(case) = with_table("bulk-failed", 100).await else {
+        return;
+    };
+    let ran = case.route("bulk", &[]).exits(1);
+    ran.says("the bulk operation failed (S3AccessDenied) after 10 of 103 items");
+    ran.says("access to the input was lost");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_whose_answer_is_lost_begins_one_operation() {
+    let Some(case) = with_table("bulk-lost", 100).await else {
+        return;
+    };
+    let report = case.route("bulk", &["--format", "json"]).exits(0).json();
+    // Of two, the second would find every item.
+    assert_eq!(report["reports"]["condition_failures"], 3);
+    assert_eq!(case.count(), 103);
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_run_leaves_the_operation_and_one_that_is_cancelled_is_told() {
+    let Some(case) = with_table("bulk-slow", 100).await else {
+        return;
+    };
+    let saved = case.path(".dynafold/m.route");
+    let arn = || {
+        let text = std::fs::read_to_string(&saved).unwrap_or_default();
+        let saved: Value = serde_json::from_str(&text).unwrap_or_default();
+        saved["arn"].as_str().map(str::to_owned)
+    };
+    let begin = || {
+        let mut command = case.route_command("bulk", &[]);
+        command.stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let child = begin();
+    assert!(comes(std::time::Duration::from_mins(1), || arn().is_some()));
+    let kill = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    ran(child).exits(130).says("the bulk operation goes on");
+    // The same command waits for it, and hears that somebody has cancelled it.
+    let child = begin();
+    let cancelled = dynamodb(
+        &case.url,
+        "CancelBulkOperation",
+        &json!({ "BulkOperationArn": arn().unwrap() }),
+    );
+    assert_eq!(cancelled["BulkOperationStatus"], "CANCELLING");
+    let ended = ran(child).exits(1);
+    ended.says("the bulk operation was cancelled");
+    ended.says("an earlier run has started the operation");
+    assert!(!saved.exists());
+}

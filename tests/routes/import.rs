@@ -1,0 +1,161 @@
+//! `migrate --route import:…`: export, `ImportTable`, the table's settings, and a comparison of every item.
+
+use std::process::Stdio;
+
+use dynafold::load::state;
+use serde_json::json;
+
+use super::{Case, dynamodb};
+use crate::support::wait::comes;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_table_is_imported_set_up_and_compared() {
+    let Some(case) = Case::new("import", 2_000, 10).await else {
+        return;
+    };
+    let report = case.route("import", &["--format", "json"]).exits(0).json();
+    assert_eq!(report["operation"]["status"], "completed");
+    assert_eq!(
+        (&report["items"], &report["operation"]["imported_items"]),
+        (&json!(2_003), &json!(2_003))
+    );
+    assert_eq!(report["verification"]["total"]["equal"], 2_003);
+    assert_eq!(case.count(), 2_003);
+    // What ImportTable does not set.
+    let name = json!({ "TableName": case.table });
+    let ttl = dynamodb(&case.url, "DescribeTimeToLive", &name);
+    assert_eq!(ttl["TimeToLiveDescription"]["AttributeName"], "ends");
+    let table = &dynamodb(&case.url, "DescribeTable", &name)["Table"];
+    assert_eq!(table["GlobalSecondaryIndexes"][0]["IndexName"], "byKind");
+    let tags = dynamodb(
+        &case.url,
+        "ListTagsOfResource",
+        &json!({ "ResourceArn": table["TableArn"] }),
+    );
+    assert_eq!(tags["Tags"], json!([{ "Key": "team", "Value": "shop" }]));
+    // The same again finds the table.
+    case.route("import", &[])
+        .exits(1)
+        .says("exists, and ImportTable makes a new one");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn items_that_an_import_refuses_come_back_with_the_keys_of_their_rows() {
+    // An object is damaged between the export and its import.
+    let Some(case) = Case::new("import-bad", 500, 10).await else {
+        return;
+    };
+    let ran = case.route("import", &[]).exits(3);
+    assert!(ran.stdout.contains("errors 2"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("ItemValidationError"), "{}", ran.stdout);
+    ran.says("counts 501 as imported");
+    let rejects = case.rejects();
+    assert_eq!(rejects.len(), 2);
+    for reject in &rejects {
+        assert_eq!(reject["code"], "not-loaded");
+        let id = reject["row"]["id"].to_string();
+        assert!(
+            reject["key"]["SK"]["S"].as_str().unwrap().ends_with(&id)
+                || reject["item_type"] == "USER",
+            "{reject}"
+        );
+    }
+    // Their rows are loaded once more, the ordinary way.
+    let file = case.path("m.rejects.ndjson");
+    let again = [
+        "--target",
+        "dynamodb",
+        "--retry-rejects",
+        file.to_str().unwrap(),
+    ];
+    case.run("migrate", &again).exits(0);
+    assert_eq!(case.count(), 503);
+    case.run("verify", &["--target", "dynamodb"]).exits(0);
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_route_that_is_killed_waits_for_the_import_that_it_began() {
+    let Some(case) = Case::new("import-killed", 1_000, 10).await else {
+        return;
+    };
+    let mut command = case.route_command("import", &[]);
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let saved = case.path(".dynafold/m.route");
+    let has_arn = || std::fs::read_to_string(&saved).is_ok_and(|text| text.contains("/import/"));
+    assert!(comes(std::time::Duration::from_mins(1), has_arn));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let ran = case.route("import", &[]).exits(0);
+    ran.says("an earlier run has started the operation");
+    ran.says("going on with the complete export");
+    assert_eq!(case.count(), 1_003);
+    assert!(!saved.exists());
+}
+
+/// `ImportTable` would read it too.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_complete_export_with_an_object_that_is_of_none_is_not_imported() {
+    let Some(case) = Case::new("import-more", 10, 10).await else {
+        return;
+    };
+    case.export("load", &[]).exits(0);
+    case.put("load/data/sub/zz.json.gz", b"somebody else's");
+    let refused = case.route("import", &[]).exits(1);
+    refused.says("is not as it was written");
+    refused.says("zz.json.gz");
+    let exists = || dynamodb(&case.url, "ListTables", &json!({}))["TableNames"].to_string();
+    assert!(!exists().contains(&case.table), "{}", exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_routes_of_one_mapping_do_not_meet() {
+    let Some(case) = Case::new("import-twice", 100, 10).await else {
+        return;
+    };
+    let lock = state::hold(&case.path(".dynafold/m.route")).unwrap();
+    let refused = case.route("import", &[]).exits(1);
+    assert!(
+        refused.stderr.contains("another run uses")
+            && refused.stderr.contains("wait for the other"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(case.keys("load"), Vec::<String>::new());
+    drop(lock);
+    case.route("import", &[]).exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_route_cannot_do_is_refused_before_a_row_is_read() {
+    let Some(case) = Case::new("refused", 10, 10).await else {
+        return;
+    };
+    case.put("load/data/part-00001.json.gz", b"not ours");
+    case.route("import", &[]).exits(1).says("not begun here");
+    let mapping = case.path("m.yaml");
+    let text = std::fs::read_to_string(&mapping).unwrap();
+    std::fs::write(
+        &mapping,
+        text.replace(
+            "ttl: ends,",
+            "ttl: ends, local_indexes: { byName: { sort: name } },",
+        ),
+    )
+    .unwrap();
+    case.route("import", &[])
+        .exits(1)
+        .says("ImportTable creates no local indexes");
+    case.route("bulk", &[]).exits(1).says("there is no table");
+    case.route("import", &["--append"])
+        .exits(2)
+        .says("go with `--route bulk");
+    case.route("bulk", &["--max-wcu", "100"])
+        .exits(2)
+        .says("--max-wcu 1024 or more");
+    assert!(case.keys("load").len() == 1);
+}
