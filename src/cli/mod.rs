@@ -68,7 +68,6 @@ enum Outcome {
 /// Runs the program with the process's arguments and returns its exit code.
 ///
 /// 0 all is well; 1 failed; 2 wrong usage; 3 finished, but something differs; 130 interrupted.
-#[must_use]
 pub fn run() -> ExitCode {
     let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
     if let Some(exit) = completion::answer(&words) {

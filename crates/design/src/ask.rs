@@ -1042,7 +1042,6 @@ fn functions(operand: &Operand) -> Vec<String> {
 }
 
 /// Whether a read finds one row at most: by all of its key.
-#[must_use]
 pub(crate) fn is_one_row(ask: &Ask<'_>) -> bool {
     let mut key = ask.root.row_key().iter();
     !ask.root.row_key().is_empty()

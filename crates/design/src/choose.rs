@@ -90,7 +90,6 @@ struct Best {
 }
 
 /// Solves the problem. Reads without a choice are left out.
-#[must_use]
 pub(crate) fn solve(problem: &Problem) -> Solution {
     solve_within(problem, NODES)
 }

@@ -79,7 +79,6 @@ pub struct PricedRequest {
 }
 
 /// Prices a mapping. An access pattern serves the statement of its name.
-#[must_use]
 pub fn price<S: Borrow<Statement>>(
     name: &str,
     catalog: &Catalog,

@@ -46,7 +46,6 @@ pub struct CountedWorkload {
 
 /// Makes a workload of the statements over the catalog's tables. Rows that were written count for tables that no statement
 /// writes.
-#[must_use]
 pub fn counted(catalog: &Catalog, counts: &Counts) -> CountedWorkload {
     let named = counts.statements.iter().filter_map(|(sql, calls)| {
         let sql = own_text(sql.trim().trim_end_matches(';'));

@@ -24,7 +24,6 @@ pub(crate) struct Facts<'d> {
 }
 
 /// Rows of a table; one at least.
-#[must_use]
 pub(crate) fn rows(table: &Table) -> f64 {
     table.estimated_rows.map_or(ROWS, float).max(1.0)
 }

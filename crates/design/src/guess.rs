@@ -7,7 +7,6 @@ use crate::workload::Statement;
 use dynafold_sql::identifier;
 
 /// A read by key of each table, of the children of each parent, and by each unique key.
-#[must_use]
 pub fn guess(catalog: &Catalog) -> Vec<Statement> {
     let mut found: Vec<Statement> = Vec::new();
     for table in &catalog.tables {

@@ -105,7 +105,6 @@ pub struct Design {
 }
 
 /// The conditions that may decide who is in an index, over the names of their tables: to be counted in rows.
-#[must_use]
 pub fn conditions(
     catalog: &Catalog,
     statements: &[Statement],
@@ -142,7 +141,6 @@ const SPLIT: f64 = 5.0;
 const SPLITS: usize = 4;
 
 /// Proposes a table. Where large columns are paid for in vain, they are tried in items of their own.
-#[must_use]
 pub fn design(
     catalog: &Catalog,
     statements: &[Statement],

@@ -17,7 +17,6 @@ pub(crate) struct MappingNames {
 
 impl MappingNames {
     /// Chooses them.
-    #[must_use]
     pub(crate) fn choose(catalog: &Catalog, tables: &[&Table]) -> Self {
         let is_column = |name: &str| tables.iter().any(|table| table.column(name).is_some());
         let free = |wanted: &str| {
@@ -55,7 +54,6 @@ impl MappingNames {
     }
 
     /// The same with the names that a mapping has. `known`: its item types by table; `taken`: the names of all.
-    #[must_use]
     pub(crate) fn with(
         mut self,
         [partition, sort, type_attribute]: [&str; 3],
@@ -79,7 +77,6 @@ impl MappingNames {
     }
 
     /// The item type of a table.
-    #[must_use]
     pub(crate) fn item_type(&self, table: &TableName) -> &str {
         let found = self.item_types.iter().find(|(name, _)| name == table);
         found.map_or("ITEM", |(_, item_type)| item_type)
@@ -93,7 +90,6 @@ fn upper(name: &str) -> String {
 }
 
 /// A name for a table that holds what is in the database, from the name of that.
-#[must_use]
 pub(crate) fn table_name(catalog: &Catalog) -> String {
     let file = catalog.database.rsplit(['/', '\\']).next();
     let name = file.and_then(|file| file.split('.').next());
@@ -107,7 +103,6 @@ pub(crate) fn table_name(catalog: &Catalog) -> String {
 }
 
 /// What makes a key's text of a column.
-#[must_use]
 pub(crate) fn filter(column: &Column, sorts: bool) -> &'static str {
     match (&column.data_type, column.data_type.family()) {
         (DataType::Integer { bits, .. }, _) if sorts => match bits {
@@ -127,7 +122,6 @@ pub(crate) fn filter(column: &Column, sorts: bool) -> &'static str {
 }
 
 /// A table's name as `from` takes it.
-#[must_use]
 pub(crate) fn written_name(catalog: &Catalog, name: &TableName) -> String {
     if catalog
         .find(&name.name)

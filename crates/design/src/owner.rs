@@ -23,7 +23,6 @@ enum Tie {
 /// leads to the parent's key. See [`Tie`] for which comes first; of equal ones, a parent that gathers more rows, then the
 /// key whose column comes first. A list, such as types or languages, owns only what has nothing but its key; and a row that
 /// has parts, such as an order with its lines, stands with them rather than beside a parent that it merely has to have.
-#[must_use]
 pub(crate) fn owner<'t>(
     catalog: &'t Catalog,
     table: &'t Table,

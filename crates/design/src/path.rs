@@ -24,7 +24,6 @@ pub(crate) struct Step {
 
 impl Path {
     /// A column of the table itself.
-    #[must_use]
     pub(crate) fn own(column: &str) -> Self {
         Self {
             steps: Vec::new(),
@@ -33,7 +32,6 @@ impl Path {
     }
 
     /// The same value by the shortest way: a parent's key stands in the child too.
-    #[must_use]
     pub(crate) fn shortened(mut self) -> Self {
         while let Some(step) = self.steps.last() {
             let mut pairs = step.referenced.iter().zip(&step.columns);
@@ -47,7 +45,6 @@ impl Path {
     }
 
     /// The same, but the parent's own spelling of a text that the database takes for equal to the child's.
-    #[must_use]
     pub(crate) fn spelled(self, table: &Table, catalog: &Catalog) -> Self {
         let short = self.clone().shortened();
         let is_loose = short
@@ -57,7 +54,6 @@ impl Path {
     }
 
     /// The column that it ends at.
-    #[must_use]
     pub(crate) fn find<'c>(
         &self,
         table: &'c Table,
@@ -71,14 +67,12 @@ impl Path {
     }
 
     /// Whether it ends at a column whose values are as long as they like.
-    #[must_use]
     pub(crate) fn is_loose(&self, table: &Table, catalog: &Catalog) -> bool {
         let found = self.find(table, catalog);
         found.is_some_and(|(_, column)| is_loose(column))
     }
 
     /// Whether it may be NULL in an item: the column may be, or one on the way to it.
-    #[must_use]
     pub(crate) fn may_be_null(&self, table: &Table, catalog: &Catalog) -> bool {
         let mut at = table;
         for step in &self.steps {
@@ -96,7 +90,6 @@ impl Path {
 
     /// The column at which its foreign keys end: of a child's reference that of the parent's key, so that both stand under
     /// one partition key value.
-    #[must_use]
     pub(crate) fn concept(&self, table: &Table, catalog: &Catalog) -> (TableName, String) {
         let (mut at, mut column) = match self.find(table, catalog) {
             Some((table, column)) => (table, column.name.clone()),
@@ -127,7 +120,6 @@ fn nullable(table: &Table, name: &str) -> bool {
 }
 
 /// Whether values of a column are as long as they like: text before something else breaks the order.
-#[must_use]
 pub(crate) fn is_loose(column: &Column) -> bool {
     column.data_type.family() == TypeFamily::Text && !matches!(column.data_type, DataType::Uuid)
         || column.data_type.family() == TypeFamily::Any

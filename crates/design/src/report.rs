@@ -138,7 +138,6 @@ pub struct Alternative {
 
 impl Report {
     /// How much better another design may be.
-    #[must_use]
     pub fn bound(&self) -> String {
         if self.gap_usd_month >= 1e6 {
             "the search was cut short: another design may serve more reads".to_owned()
@@ -167,7 +166,6 @@ impl Report {
 
 impl Alternative {
     /// Why it was not chosen.
-    #[must_use]
     pub fn why_lost(&self) -> String {
         let mut said = match self.usd_month {
             Some(cost) => format!(
@@ -188,7 +186,6 @@ impl Alternative {
 
 impl ReadReport {
     /// A line for those that are not served.
-    #[must_use]
     pub fn not_served(&self) -> Option<String> {
         let why = self.why_not.as_ref()?;
         let instead = self.instead.as_deref().unwrap_or_default();

@@ -126,7 +126,6 @@ impl Part<'_> {
 
 impl Structure<'_> {
     /// Whether two store the same items in the same way.
-    #[must_use]
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.when == other.when
             && self.shards == other.shards
@@ -142,7 +141,6 @@ impl Structure<'_> {
 
     /// Whether it can be the table's own key: each row has all of it, and the sort key tells rows apart without
     /// putting text where the order counts.
-    #[must_use]
     pub(crate) fn can_be_home(&self, catalog: &Catalog) -> bool {
         self.when.is_empty()
             && self.parts.iter().all(|part| {
@@ -180,7 +178,6 @@ fn is_integer(table: &Table, path: &Path, catalog: &Catalog) -> bool {
 }
 
 /// Whether a read goes backwards: as the first column says that is no whole number, whose order can be turned.
-#[must_use]
 pub(crate) fn descends(ask: &Ask<'_>, catalog: &Catalog) -> bool {
     let mut order = ask.order.iter();
     let fixed = order.find(|(path, _)| !is_integer(ask.root, path, catalog));
@@ -292,7 +289,6 @@ fn rows<'c>(
 }
 
 /// Why no structure serves a read.
-#[must_use]
 pub(crate) fn reason(ask: &Ask<'_>, catalog: &Catalog) -> String {
     if let Some(why) = ask.unsortable.as_ref().filter(|_| !ask.order.is_empty()) {
         return why.clone();
@@ -312,7 +308,6 @@ pub(crate) fn reason(ask: &Ask<'_>, catalog: &Catalog) -> String {
 }
 
 /// The ways to serve a read. `partitions`: of the other reads of the same item type, what is equal in each.
-#[must_use]
 pub(crate) fn structures<'c>(
     ask: &Ask<'c>,
     partitions: &[Vec<KeyPart>],
@@ -450,7 +445,6 @@ pub(crate) fn united<'c>(one: &Structure<'c>, other: &Structure<'c>) -> Option<S
 }
 
 /// Whether a structure answers a read, with the part that does; a collection is answered by one that has all of its parts.
-#[must_use]
 pub(crate) fn serves(
     structure: &Structure<'_>,
     ask: &Ask<'_>,

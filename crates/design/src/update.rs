@@ -202,7 +202,6 @@ impl UpdatedRead {
     }
 
     /// A line for those that are not served.
-    #[must_use]
     pub fn not_served(&self) -> Option<String> {
         let instead = self.instead.as_deref().unwrap_or_default();
         let why = self.why_not.as_deref()?;

@@ -32,7 +32,6 @@ const SHORT: usize = 18;
 const ODD: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'-');
 
 /// The document as one self-contained page.
-#[must_use]
 pub fn html(definition: &Definition) -> String {
     let page = markup! {
         (DOCTYPE)

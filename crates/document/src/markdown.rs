@@ -13,7 +13,6 @@ use super::tree::{
 pub const MARKDOWN_MARKER: &str = "<!-- Written by `dynafold docs`";
 
 /// The document as Markdown.
-#[must_use]
 pub fn markdown(definition: &Definition) -> String {
     let mut out = format!(
         "{MARKDOWN_MARKER} from {}. It is generated: edit the mapping instead. -->\n\n# DynamoDB table {}\n\n",

@@ -55,7 +55,6 @@ pub struct Item {
 
 impl Scalar<'_> {
     /// DynamoDB's name for the type.
-    #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::S(_) => "S",
@@ -67,7 +66,6 @@ impl Scalar<'_> {
     }
 
     /// Bytes that DynamoDB counts for the value (limits.md 3).
-    #[must_use]
     pub fn size(&self) -> usize {
         match self {
             Self::S(text) => text.len(),
@@ -80,7 +78,6 @@ impl Scalar<'_> {
 
 impl Attribute {
     /// The value, where it holds no others.
-    #[must_use]
     pub fn scalar(&self) -> Option<Scalar<'_>> {
         Some(match self {
             Self::S(text) => Scalar::S(text),
@@ -93,7 +90,6 @@ impl Attribute {
     }
 
     /// DynamoDB's name for the type: `S`, `N`, `B`, `BOOL`, `NULL`, `L`, `M`, `SS`, `NS`, `BS`.
-    #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::S(_) => "S",
@@ -110,7 +106,6 @@ impl Attribute {
     }
 
     /// Bytes that DynamoDB counts for the value, its name left out (limits.md 3 and 4).
-    #[must_use]
     pub fn size(&self) -> usize {
         match self {
             Self::S(text) => text.len(),
@@ -131,7 +126,6 @@ impl Attribute {
     }
 
     /// Whether two values are the same to DynamoDB: members of maps and sets in any order.
-    #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         fn same_set<T: Ord>(a: &[T], b: &[T]) -> bool {
             a.len() == b.len() && sorted(a, Ord::cmp) == sorted(b, Ord::cmp)
@@ -150,7 +144,6 @@ impl Attribute {
 }
 
 /// The order of two values of one sort key in DynamoDB.
-#[must_use]
 pub fn sort_order(a: Option<&Attribute>, b: Option<&Attribute>) -> Ordering {
     match (a, b) {
         (Some(Attribute::S(a)), Some(Attribute::S(b))) => a.cmp(b),
@@ -181,7 +174,6 @@ fn sorted<T>(members: &[T], order: impl Fn(&T, &T) -> Ordering) -> Vec<&T> {
 
 impl Item {
     /// Finds an attribute.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Attribute> {
         self.attributes
             .iter()
@@ -190,7 +182,6 @@ impl Item {
     }
 
     /// Bytes that DynamoDB counts against the 400 KB: names and values.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.attributes
             .iter()
@@ -199,7 +190,6 @@ impl Item {
     }
 
     /// Whether two items are the same to DynamoDB: attributes in any order.
-    #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         same_members(&self.attributes, &other.attributes)
     }

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::{Index, KeyAttribute, Table, TableClass, Throughput};
 
 /// What a table is made with: keys, indexes, billing, and the settings that it can be made with. Its name is not in it.
-#[must_use]
 pub fn definition(table: &Table) -> Value {
     let (own, settings) = (slice::from_ref(&table.partition), &table.settings);
     let provisioned = table.billing.provisioned();
@@ -48,7 +47,6 @@ pub fn definition(table: &Table) -> Value {
 /// What `UpdateTable` takes to add a global index of the `wanted` table to the one that is `there`. The attributes of
 /// all keys are declared, those of the table as it is among them. How capacity is paid for is the table's own
 /// matter; where it is provisioned, the index gets what is wanted for it, or else what the table has.
-#[must_use]
 pub fn index_addition(there: &Table, wanted: &Table, index: &Index) -> Value {
     let mut attributes = there.key_attributes();
     for key in index.key() {
@@ -81,7 +79,6 @@ fn units(units: Throughput) -> Value {
 }
 
 /// An index with its capacity, under the name that this has there.
-#[must_use]
 pub fn index_definition(
     index: &Index,
     partition: &[KeyAttribute],
@@ -108,7 +105,6 @@ fn key_schema(partition: &[KeyAttribute], sort: &[KeyAttribute]) -> Value {
 }
 
 /// The value without what is null or an empty list.
-#[must_use]
 pub fn without_empty(value: &Value) -> Value {
     match value {
         Value::Object(map) => {

@@ -28,7 +28,6 @@ impl From<[u8; 16]> for DigestKey {
 
 impl DigestKey {
     /// A new one, from the operating system's random numbers.
-    #[must_use]
     pub fn random() -> Self {
         let random = RandomState::new();
         let half = |number: u64| u128::from(random.hash_one(number));
@@ -36,7 +35,6 @@ impl DigestKey {
     }
 
     /// The secret itself, to be kept where a later run needs it.
-    #[must_use]
     pub fn bytes(&self) -> &[u8; 16] {
         &self.0
     }
@@ -66,14 +64,12 @@ impl DigestKey {
     }
 
     /// 128 bits that stand for a whole item: equal where [`Item::same`] is true.
-    #[must_use]
     pub fn item(self, item: &Item) -> u128 {
         self.seed().members(&item.attributes)
     }
 
     /// Where the digest of an item begins: the sum of those of its attributes, each under the seed of
     /// [`DigestSeed::member`].
-    #[must_use]
     pub fn seed(self) -> DigestSeed {
         let half = self.0.first_chunk();
         DigestSeed(half.map_or(0, |half| u64::from_le_bytes(*half)))
@@ -86,43 +82,36 @@ pub struct DigestSeed(u64);
 
 impl DigestSeed {
     /// The place of a member.
-    #[must_use]
     pub fn member(self, name: &str) -> Self {
         Self(xxh3_64_with_seed(name.as_bytes(), self.0))
     }
 
     /// The place of an element.
-    #[must_use]
     pub fn element(self, position: u64) -> Self {
         Self(xxh3_64_with_seed(&position.to_le_bytes(), self.0))
     }
 
     /// The places within a list that stands here.
-    #[must_use]
     pub fn in_list(self) -> Self {
         self.tagged(LIST)
     }
 
     /// The places within a map that stands here.
-    #[must_use]
     pub fn in_map(self) -> Self {
         self.tagged(MAP)
     }
 
     /// The digest of the list or map within which this is, from the sum of its members'.
-    #[must_use]
     pub fn around(self, sum: u128) -> u128 {
         self.hash(&sum.to_le_bytes())
     }
 
     /// The digest of a value that holds no others and stands here.
-    #[must_use]
     pub fn scalar(self, scalar: Scalar<'_>) -> u128 {
         self.tagged(scalar_tag(scalar)).hash(scalar_bytes(&scalar))
     }
 
     /// The digest of a value that stands here.
-    #[must_use]
     pub fn attribute(self, attribute: &Attribute) -> u128 {
         if let Some(scalar) = attribute.scalar() {
             return self.scalar(scalar);

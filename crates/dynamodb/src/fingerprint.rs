@@ -13,7 +13,6 @@ static SECRET: OnceLock<DigestKey> = OnceLock::new();
 /// Has this process hash keys under a key that others hash under too, so that their fingerprints can be compared. Nobody may
 /// know it before the keys are made: then they could be made to collide. `false`: this process hashes under another key
 /// already, which stays.
-#[must_use]
 pub fn share_fingerprints(key: DigestKey) -> bool {
     *SECRET.get_or_init(|| key) == key
 }
@@ -24,7 +23,6 @@ pub fn share_fingerprints(key: DigestKey) -> bool {
 /// way their bytes join (`a` + `bc` and `ab` + `c`, the number 1 and the text `1`). Numbers are
 /// canonical text already. Nobody can choose keys that collide, because the hash has a secret. Two
 /// different keys among a thousand million collide by chance once in 10^20 runs.
-#[must_use]
 pub fn fingerprint(partition: &Attribute, sort: Option<&Attribute>) -> u128 {
     let secret = SECRET.get_or_init(DigestKey::random);
     secret.values(std::iter::once(partition).chain(sort))
@@ -32,7 +30,6 @@ pub fn fingerprint(partition: &Attribute, sort: Option<&Attribute>) -> u128 {
 
 /// A key's fingerprint, and what stands for its partition key alone: the low half of
 /// [`partition_fingerprint`].
-#[must_use]
 pub fn fingerprints(partition: &Attribute, sort: Option<&Attribute>) -> (u128, u64) {
     let low = low_half(value_hash(partition));
     (fingerprint(partition, sort), low)
@@ -41,7 +38,6 @@ pub fn fingerprints(partition: &Attribute, sort: Option<&Attribute>) -> (u128, u
 /// 128 bits that stand for the values of a partition key, of one attribute or several, the same in
 /// every run: for weights and samples. No claim rests on it, since keys
 /// that collide can be made.
-#[must_use]
 pub fn partition_fingerprint<'a>(values: impl IntoIterator<Item = &'a Attribute>) -> u128 {
     let hashes = values.into_iter().map(value_hash);
     hashes

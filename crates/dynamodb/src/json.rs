@@ -15,14 +15,12 @@ pub fn write_item(out: &mut String, item: &Item) {
 }
 
 /// An item as a value of JSON.
-#[must_use]
 pub fn item_value(item: &Item) -> Value {
     let members = item.attributes.iter();
     attributes_value(members.map(|(name, value)| (&**name, value)))
 }
 
 /// Attributes by their names as a value of JSON.
-#[must_use]
 pub fn attributes_value<'a>(members: impl Iterator<Item = (&'a str, &'a Attribute)>) -> Value {
     let members = members.map(|(name, value)| {
         let value = serde_json::from_str(&attribute_json(value)).unwrap_or(Value::Null);
@@ -32,7 +30,6 @@ pub fn attributes_value<'a>(members: impl Iterator<Item = (&'a str, &'a Attribut
 }
 
 /// Reads the attributes of an item or of a key, in the order of their names; `None` where it is neither.
-#[must_use]
 pub fn read_attributes(json: Value) -> Option<Vec<(Arc<str>, Attribute)>> {
     let Value::Object(members) = json else {
         return None;
@@ -45,7 +42,6 @@ pub fn read_attributes(json: Value) -> Option<Vec<(Arc<str>, Attribute)>> {
 }
 
 /// Reads an attribute value; `None` where it is none that DynamoDB can hold.
-#[must_use]
 pub fn read_attribute(json: Value) -> Option<Attribute> {
     let Value::Object(members) = json else {
         return None;
@@ -81,7 +77,6 @@ fn each<T>(all: Vec<Value>, read: impl Fn(String) -> Option<T>) -> Option<Vec<T>
 
 /// A request as JSON, with the name of its operation: what is sent, and what the AWS CLI takes
 /// (`aws dynamodb query --cli-input-json`).
-#[must_use]
 pub fn request_value(request: &Request, table: &str) -> (&'static str, Value) {
     match request {
         Request::Get { key, consistent } => {
@@ -118,7 +113,6 @@ pub fn request_value(request: &Request, table: &str) -> (&'static str, Value) {
 }
 
 /// An object of the members that there are.
-#[must_use]
 pub fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
     let there = members.into_iter();
     let there = there.filter_map(|(name, value)| Some((name.to_owned(), value?)));
@@ -126,7 +120,6 @@ pub fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
 }
 
 /// An attribute value as DynamoDB JSON.
-#[must_use]
 pub fn attribute_json(attribute: &Attribute) -> String {
     let mut text = String::new();
     write_attribute(&mut text, attribute);
@@ -225,7 +218,6 @@ fn plain(out: &mut String, text: &str) {
 // Attributes as people read them.
 
 /// An attribute value as people read it: text as it is, others as [`write_plain`] writes them.
-#[must_use]
 pub fn readable(value: &Attribute) -> String {
     let mut text = String::new();
     match value {

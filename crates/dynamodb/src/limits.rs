@@ -15,7 +15,6 @@ pub const MAX_LEVELS: usize = 32;
 pub const STORED_OVERHEAD: u64 = 100;
 
 /// Write capacity units of an item or index entry of this size: one for each KB begun.
-#[must_use]
 pub fn write_units(size: usize) -> u64 {
     u64::try_from(size.div_ceil(1024).max(1)).unwrap_or(u64::MAX)
 }

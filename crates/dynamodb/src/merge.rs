@@ -17,7 +17,6 @@ pub struct ShardAnswer {
 /// Merges the answers of shards by the attributes of `order`. Items behind the place up to which all
 /// shards have been read are left out: those that belong between them may be still to come. The
 /// second part says whether there is more.
-#[must_use]
 pub fn merge(shards: Vec<ShardAnswer>, order: &[Arc<str>], descending: bool) -> (Vec<Item>, bool) {
     let compare = |a: &Item, b: &Item| {
         let each = order.iter();

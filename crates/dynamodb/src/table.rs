@@ -33,7 +33,6 @@ impl Table {
     }
 
     /// Whether an attribute is of its key.
-    #[must_use]
     pub fn is_key(&self, name: &str) -> bool {
         self.key().any(|key| *key.name == *name)
     }
@@ -44,7 +43,6 @@ impl Table {
     }
 
     /// The attributes of all keys, each once: those of the table, then those of its indexes.
-    #[must_use]
     pub fn key_attributes(&self) -> Vec<&KeyAttribute> {
         let mut attributes: Vec<&KeyAttribute> = Vec::new();
         let global = self.indexes.iter().flat_map(Index::key);
@@ -58,19 +56,16 @@ impl Table {
     }
 
     /// Its key for people: `PK (S), SK (S)`.
-    #[must_use]
     pub fn key_text(&self) -> String {
         key_text(std::slice::from_ref(&self.partition), self.sort.as_slice())
     }
 
     /// The index of a name.
-    #[must_use]
     pub fn index(&self, name: &str) -> Option<&Index> {
         self.all_indexes().find(|index| index.name == name)
     }
 
     /// Whether an index holds an attribute of the items in it.
-    #[must_use]
     pub fn projects(&self, index: &Index, attribute: &str) -> bool {
         let mut keys = self.key().chain(index.key());
         match &index.projection {
@@ -104,7 +99,6 @@ pub enum KeyType {
 
 impl KeyType {
     /// DynamoDB's word for it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::S => "S",
@@ -138,14 +132,12 @@ impl Index {
     }
 
     /// Its key for people; multi-attribute keys as `[a (S), b (S)], SK (S)`.
-    #[must_use]
     pub fn key_text(&self) -> String {
         key_text(&self.partition, &self.sort)
     }
 }
 
 /// A key for people; a part without attributes is left out.
-#[must_use]
 pub fn key_text(partition: &[KeyAttribute], sort: &[KeyAttribute]) -> String {
     let part = |keys: &[KeyAttribute]| {
         let texts: Vec<String> = keys
@@ -176,7 +168,6 @@ pub enum Projection {
 
 impl Projection {
     /// What it holds, for people.
-    #[must_use]
     pub fn text(&self) -> String {
         match self {
             Self::All => "all attributes".to_owned(),
@@ -190,7 +181,6 @@ impl Projection {
     }
 
     /// DynamoDB's word for it, and the attributes that it names.
-    #[must_use]
     pub fn service_words(&self) -> (&'static str, &[String]) {
         match self {
             Self::All => ("ALL", &[]),
@@ -211,7 +201,6 @@ pub enum Billing {
 
 impl Billing {
     /// What is provisioned, where that is paid for.
-    #[must_use]
     pub fn provisioned(self) -> Option<Throughput> {
         match self {
             Self::OnDemand => None,
@@ -220,7 +209,6 @@ impl Billing {
     }
 
     /// What is paid for, for people.
-    #[must_use]
     pub fn text(self) -> String {
         match self {
             Self::OnDemand => "on demand".to_owned(),
@@ -231,7 +219,6 @@ impl Billing {
     }
 
     /// DynamoDB's word for it.
-    #[must_use]
     pub fn service_word(self) -> &'static str {
         match self {
             Self::OnDemand => "PAY_PER_REQUEST",
@@ -299,7 +286,6 @@ pub enum StreamView {
 
 impl StreamView {
     /// DynamoDB's word for it.
-    #[must_use]
     pub fn service_word(self) -> &'static str {
         match self {
             Self::KeysOnly => "KEYS_ONLY",
@@ -318,7 +304,6 @@ impl StreamView {
     ];
 
     /// The mapping's word.
-    #[must_use]
     pub fn word(self) -> &'static str {
         word(Self::WORDS, self)
     }
@@ -335,7 +320,6 @@ pub enum TableClass {
 
 impl TableClass {
     /// DynamoDB's word for it.
-    #[must_use]
     pub fn service_word(self) -> &'static str {
         match self {
             Self::Standard => "STANDARD",
@@ -350,7 +334,6 @@ impl TableClass {
     ];
 
     /// The mapping's word.
-    #[must_use]
     pub fn word(self) -> &'static str {
         word(Self::WORDS, self)
     }

@@ -40,7 +40,6 @@ impl DynamoType {
     ];
 
     /// DynamoDB's word for it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         word(Self::WORDS, self)
     }

@@ -37,7 +37,6 @@ pub struct Checked {
 
 impl Checked {
     /// How a load finds shared keys: not at all where it is proved from the schema that there are none, else `otherwise`.
-    #[must_use]
     pub fn key_check(&self, otherwise: KeyCheck) -> KeyCheck {
         match &self.proofs {
             Some(proofs) if proofs.keys_differ() => KeyCheck::Proved,
@@ -46,7 +45,6 @@ impl Checked {
     }
 
     /// What is claimed of the item types that each access pattern finds.
-    #[must_use]
     pub fn finds(&self) -> Vec<Claim> {
         let claims = self.proofs.iter();
         let claims = claims.flat_map(|proofs| proofs.of(ClaimKind::PatternFinds));

@@ -99,7 +99,6 @@ pub fn check_file(name: &str) -> Result<(), Unsafe> {
 
 /// As much of a text that may be an address as may be shown: nothing behind `?` or `#`, and of one
 /// that may hold a password its scheme alone.
-#[must_use]
 pub fn shown(text: &str) -> String {
     if text.contains('@') {
         let is_scheme = |scheme: &str| scheme.chars().all(|c| c.is_ascii_alphanumeric());
@@ -113,7 +112,6 @@ pub fn shown(text: &str) -> String {
 
 /// A text without the user, the password and the parameters of each URL in it: an address may stand anywhere on a command
 /// line by mistake, with slashes too few as well. A URL in quotes ends with them, any other with a blank.
-#[must_use]
 pub fn without_logins(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

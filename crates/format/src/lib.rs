@@ -9,7 +9,6 @@ use std::time::Duration;
 
 /// The messages of an error and its sources, the nearest first. Those that `message` or an earlier one already contains are
 /// left out: drivers repeat the text of their sources.
-#[must_use]
 pub fn causes(message: &str, error: Option<&dyn Error>) -> Vec<String> {
     let mut said = vec![message.to_owned()];
     let mut shown = Vec::new();
@@ -43,14 +42,12 @@ fn without_preamble(text: &str) -> &str {
 }
 
 /// An error and its sources in one line, where there is room for no more.
-#[must_use]
 pub fn with_causes(error: &dyn Error) -> String {
     let message = error.to_string();
     in_one_line(&message, &causes(&message, error.source()))
 }
 
 /// A message and the messages of its causes in one line.
-#[must_use]
 pub fn in_one_line(message: &str, causes: &[String]) -> String {
     let message = std::iter::once(message);
     let all: Vec<&str> = message.chain(causes.iter().map(String::as_str)).collect();
@@ -59,7 +56,6 @@ pub fn in_one_line(message: &str, causes: &[String]) -> String {
 
 /// Whether a character steers a terminal or a page instead of standing in it: control characters (C0, DEL, C1), what
 /// begins another line, and what turns the direction of the text around it.
-#[must_use]
 pub fn steers(sign: char) -> bool {
     sign.is_control()
         || matches!(sign, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -67,7 +63,6 @@ pub fn steers(sign: char) -> bool {
 
 /// A text whose characters that steer a terminal are written as JSON writes them, `\u001b`; tabs and newlines stay.
 /// JSON stays the same JSON.
-#[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     let is_steering = |sign: char| steers(sign) && !matches!(sign, '\n' | '\t');
     if !text.contains(is_steering) {
@@ -86,7 +81,6 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// Bytes as pairs of hexadecimal digits.
-#[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     // Formatting each byte would cost a thousand instructions for each item of a load.
     let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
@@ -95,7 +89,6 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// A word as a POSIX shell takes it.
-#[must_use]
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -106,25 +99,21 @@ pub fn shell_word(word: &str) -> String {
 }
 
 /// A text that stands in one line.
-#[must_use]
 pub fn one_line(text: &str) -> String {
     printable(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// A count with separators: `1,234,567`.
-#[must_use]
 pub fn count(number: impl TryInto<u64>) -> String {
     indicatif::HumanCount(whole(number)).to_string()
 }
 
 /// A count with its noun: `1 row`, `2 rows`.
-#[must_use]
 pub fn counted(number: impl TryInto<u64>, noun: &str) -> String {
     counted_as(number, noun, &format!("{noun}s"))
 }
 
 /// A count with its noun, where the plural is another word: `1 child`, `2 children`.
-#[must_use]
 pub fn counted_as(number: impl TryInto<u64>, one: &str, many: &str) -> String {
     let number = whole(number);
     let noun = if number == 1 { one } else { many };
@@ -132,19 +121,16 @@ pub fn counted_as(number: impl TryInto<u64>, one: &str, many: &str) -> String {
 }
 
 /// A number of things, of whatever type it is counted in.
-#[must_use]
 pub fn whole(number: impl TryInto<u64>) -> u64 {
     number.try_into().unwrap_or(u64::MAX)
 }
 
 /// A size in bytes: `340 B`, `12.30 KiB`, `1.20 GiB`.
-#[must_use]
 pub fn bytes(size: impl TryInto<u64>) -> String {
     indicatif::HumanBytes(whole(size)).to_string()
 }
 
 /// A duration in seconds: `0.42 s`, `3 min 5 s`.
-#[must_use]
 pub fn seconds(seconds: f64) -> String {
     if seconds < 60.0 {
         return format!("{seconds:.2} s");
@@ -157,13 +143,11 @@ pub fn seconds(seconds: f64) -> String {
 }
 
 /// A rate: `12,345 rows/s`.
-#[must_use]
 pub fn rate(per_second: f64, noun: &str) -> String {
     format!("{}/s", counted(rounded(per_second), noun))
 }
 
 /// Money: cents, and more of them where there is less than one.
-#[must_use]
 pub fn usd(amount: f64) -> String {
     if amount == 0.0 || amount >= 0.01 {
         format!("{amount:.2}")
@@ -175,7 +159,6 @@ pub fn usd(amount: f64) -> String {
 }
 
 /// A figure that is estimated: whole numbers as such, others with one digit.
-#[must_use]
 pub fn figure(number: f64) -> String {
     if (number - number.round()).abs() < 0.05 {
         count(rounded(number))
@@ -190,7 +173,6 @@ pub fn figure(number: f64) -> String {
     clippy::cast_precision_loss,
     reason = "figures for people"
 )]
-#[must_use]
 pub fn float(count: u64) -> f64 {
     count as f64
 }
@@ -202,13 +184,11 @@ pub fn float(count: u64) -> f64 {
     clippy::cast_sign_loss,
     reason = "a figure for people; saturates"
 )]
-#[must_use]
 pub fn rounded(number: f64) -> u64 {
     number.round() as u64
 }
 
 /// Whether a name stands in a text, and not only as a part of a longer one.
-#[must_use]
 pub fn has_word(text: &str, name: &str) -> bool {
     let goes_on = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
     let mut found = text.match_indices(name);
@@ -220,7 +200,6 @@ pub fn has_word(text: &str, name: &str) -> bool {
 }
 
 /// The name among `known` that is most like `wrong`, if one is like it at all.
-#[must_use]
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = wrong.to_lowercase();
     let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());

@@ -94,7 +94,6 @@ pub enum ClaimVerdict {
 
 impl Claim {
     /// A claim, how far it was shown, and why that is so; without facts and without an example.
-    #[must_use]
     pub fn new(kind: ClaimKind, of: ClaimSubject, shown: (ClaimVerdict, String)) -> Self {
         let (verdict, because) = shown;
         Self {
@@ -108,7 +107,6 @@ impl Claim {
     }
 
     /// Whether the claim was shown for every case.
-    #[must_use]
     pub fn is_proved(&self) -> bool {
         self.verdict == ClaimVerdict::Proved
     }

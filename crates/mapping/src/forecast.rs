@@ -81,7 +81,6 @@ impl ItemTypeForecast {
     }
 
     /// Mean bytes of an item; 0 without items.
-    #[must_use]
     pub fn mean_bytes(&self) -> u64 {
         let sharing = self.rejects_by_code.get(DUPLICATE_KEY);
         let sharing = sharing.copied().unwrap_or(0);
@@ -126,7 +125,6 @@ pub struct PlaceForecast {
 
 /// What a load has to write: to the table with its local indexes, and to each global index. Without the heaviest keys of a
 /// place, nothing is said of its hottest partition.
-#[must_use]
 pub fn load_demand(places: &[PlaceForecast], table: &Table, import_bytes: u64) -> LoadDemand {
     let provisioned = |name: &str| {
         let own = table.index(name).and_then(|index| index.throughput);

@@ -87,7 +87,6 @@ pub enum KeptBy {
 
 impl KeptBy {
     /// The words for it.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Key => "the key",

@@ -38,20 +38,17 @@ pub struct Model {
 
 impl Model {
     /// The scan of each pass.
-    #[must_use]
     pub fn scans(&self) -> Vec<&Scan> {
         self.passes.iter().map(|pass| &pass.scan).collect()
     }
 
     /// The names of the tables whose row security may hide rows from the database user, each once.
-    #[must_use]
     pub fn row_security(&self) -> BTreeSet<&str> {
         let tables = self.passes.iter().flat_map(|pass| &pass.row_security);
         tables.map(String::as_str).collect()
     }
 
     /// The SQL of an item type's `where`; `None` without one.
-    #[must_use]
     pub fn condition(&self, item: &ItemType) -> Option<&str> {
         let scan = &self.passes.get(item.pass)?.scan;
         let at = item.condition?.checked_sub(scan.columns.len())?;
@@ -59,14 +56,12 @@ impl Model {
     }
 
     /// The `write_rate` of each item type, in writes a second; `None` where the mapping gives none.
-    #[must_use]
     pub fn write_rates(&self) -> Vec<Option<f64>> {
         let item_types = self.item_types.iter();
         item_types.map(|item_type| item_type.write_rate).collect()
     }
 
     /// Whether a template of an attribute uses this filter with these arguments.
-    #[must_use]
     pub fn uses(&self, filter: &Filter) -> bool {
         fn within(node: &AttributeNode, filter: &Filter) -> bool {
             let has = |template: &Template| {
@@ -188,13 +183,11 @@ pub struct RollUp {
 
 impl ItemType {
     /// Whether its source rows have no key.
-    #[must_use]
     pub fn is_keyless(&self) -> bool {
         self.key_columns() == 0
     }
 
     /// How many columns of the row key are columns of the row. The others are positions of exploded elements.
-    #[must_use]
     pub fn key_columns(&self) -> usize {
         let position = |at: usize| self.explodes.iter().any(|explode| explode.index == at);
         let columns = self.row_key.iter().take_while(|(_, at)| !position(*at));
@@ -202,7 +195,6 @@ impl ItemType {
     }
 
     /// The node of an attribute; `None` if the item type does not name it.
-    #[must_use]
     pub fn node(&self, name: &str) -> Option<&AttributeNode> {
         let mut attributes = self.attributes.iter();
         let found = attributes.find(|(other, _)| **other == *name);
@@ -210,20 +202,17 @@ impl ItemType {
     }
 
     /// Whether its items may expire: it has the table's TTL attribute, or a document may have a member of that name.
-    #[must_use]
     pub fn may_expire(&self, table: &Table) -> bool {
         let ttl = table.ttl.as_deref();
         ttl.is_some_and(|ttl| self.node(ttl).is_some() || !self.spreads.is_empty())
     }
 
     /// The template of an attribute, also inside a condition or a type; `None` if it is not made from one.
-    #[must_use]
     pub fn template(&self, name: &str) -> Option<&Template> {
         self.node(name)?.template()
     }
 
     /// The indices into the row of all embedded children.
-    #[must_use]
     pub fn embeds(&self) -> Vec<usize> {
         let mut found = Vec::new();
         for (_, node) in &self.attributes {
@@ -319,7 +308,6 @@ impl AttributeNode {
     }
 
     /// The values of the row that it uses, without those of conditions and of children.
-    #[must_use]
     pub fn places(&self) -> Vec<&ValuePath> {
         let mut found = Vec::new();
         self.visit(&mut |node| match node {
@@ -331,7 +319,6 @@ impl AttributeNode {
     }
 
     /// The family of the values that it makes.
-    #[must_use]
     pub fn family(&self) -> TypeFamily {
         match self {
             Self::Template(template) => template.family(),
@@ -366,7 +353,6 @@ impl AttributeNode {
     }
 
     /// The node inside its conditions and types.
-    #[must_use]
     pub fn inner(&self) -> &Self {
         match self {
             Self::When { value, .. } | Self::Typed { value, .. } => value.inner(),
@@ -375,7 +361,6 @@ impl AttributeNode {
     }
 
     /// The template that it is made from, also inside a condition or a type.
-    #[must_use]
     pub fn template(&self) -> Option<&Template> {
         match self.inner() {
             Self::Template(template) => Some(template),
@@ -445,7 +430,6 @@ impl AccessPattern {
     pub const SHARD: usize = usize::MAX;
 
     /// Whether its key condition is the table's whole key, so that it finds at most one item.
-    #[must_use]
     pub fn is_whole_key(&self) -> bool {
         let equal = self
             .sort
@@ -499,13 +483,11 @@ pub enum SortCondition {
 
 impl SortCondition {
     /// Whether it is an equality.
-    #[must_use]
     pub fn is_equality(&self) -> bool {
         matches!(self, Self::Is(_))
     }
 
     /// DynamoDB's operator: `=`, `begins_with`, `between`, `<`.
-    #[must_use]
     pub fn operator(&self) -> &'static str {
         match self {
             Self::Is(_) => "=",
@@ -519,7 +501,6 @@ impl SortCondition {
     }
 
     /// The templates of its values: one, or two for `between`, the lower first.
-    #[must_use]
     pub fn templates(&self) -> Vec<&Template> {
         match self {
             Self::Is(one)
@@ -592,7 +573,6 @@ pub enum ParameterKind {
 
 impl ParameterKind {
     /// The placeholder for a value in a synopsis: `NUMBER`.
-    #[must_use]
     pub fn placeholder(self) -> &'static str {
         match self {
             Self::Text => "TEXT",

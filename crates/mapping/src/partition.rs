@@ -56,7 +56,6 @@ pub struct CarriedColumn {
 
 impl Outline {
     /// What values of the table's partition key stand for.
-    #[must_use]
     pub fn partition_scope(&self, values: &[Attribute]) -> PartitionScope {
         let key = &self.table.partition.name;
         let of_key = |item_type: &OutlinedItemType| {

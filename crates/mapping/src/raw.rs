@@ -199,7 +199,6 @@ impl Raw {
     }
 
     /// Whether a warning of this code is accepted at a place of the file.
-    #[must_use]
     pub fn accepts(&self, code: Code, at: usize) -> bool {
         let mut all = self.acceptances.iter();
         all.any(|acceptance| {

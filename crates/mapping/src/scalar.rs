@@ -1,7 +1,6 @@
 //! Scalars of YAML, as a mapping is written.
 
 /// A YAML scalar: plain where that is safe, else in double quotes.
-#[must_use]
 pub fn scalar(text: &str) -> String {
     let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
@@ -15,7 +14,6 @@ pub fn scalar(text: &str) -> String {
 }
 
 /// A YAML scalar in double quotes.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     let mut out = String::new();
     // JSON's string literals are YAML's double-quoted ones.

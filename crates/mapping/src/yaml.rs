@@ -57,7 +57,6 @@ pub struct YamlEntry {
 
 impl YamlNode {
     /// The text of a scalar.
-    #[must_use]
     pub fn text(&self) -> Option<&str> {
         match &self.content {
             YamlContent::Scalar { text, .. } => Some(text),
@@ -66,13 +65,11 @@ impl YamlNode {
     }
 
     /// Whether this is an empty plain scalar: a key without a value.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         matches!(&self.content, YamlContent::Scalar { text, plain: true } if matches!(text.as_str(), "" | "~" | "null"))
     }
 
     /// The entries of a map; none for anything else.
-    #[must_use]
     pub fn entries(&self) -> &[YamlEntry] {
         match &self.content {
             YamlContent::Map { entries, .. } => entries,
@@ -81,7 +78,6 @@ impl YamlNode {
     }
 
     /// The elements of a list; none for anything else.
-    #[must_use]
     pub fn elements(&self) -> &[YamlNode] {
         match &self.content {
             YamlContent::List(elements) => elements,
@@ -90,7 +86,6 @@ impl YamlNode {
     }
 
     /// The value of a key of a map.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&YamlNode> {
         self.entries()
             .iter()
@@ -99,13 +94,11 @@ impl YamlNode {
     }
 
     /// The value of a key of a map, read as a number or a truth value.
-    #[must_use]
     pub fn read<T: FromStr>(&self, key: &str) -> Option<T> {
         self.get(key)?.text()?.parse().ok()
     }
 
     /// Whether this looks like a template written without quotes: `{column}` is a YAML map.
-    #[must_use]
     pub fn is_unquoted_template(&self) -> bool {
         match &self.content {
             YamlContent::Map {
@@ -117,7 +110,6 @@ impl YamlNode {
     }
 
     /// The word for this node's shape in messages.
-    #[must_use]
     pub fn shape(&self) -> &'static str {
         match &self.content {
             YamlContent::Scalar { .. } if self.is_empty() => "nothing",

@@ -122,7 +122,6 @@ pub enum RangeKey {
 
 impl Range {
     /// Ranges between these bounds, in their order, with those before the first and after the last.
-    #[must_use]
     pub fn between(by: &RangeKey, bounds: Vec<Vec<String>>) -> Vec<Self> {
         let mut after = None;
         let mut ranges = Vec::with_capacity(bounds.len() + 1);
@@ -139,7 +138,6 @@ impl Range {
 
 impl ScanColumn {
     /// A column of the base relation.
-    #[must_use]
     pub fn base(name: &str, data_type: DataType) -> Self {
         Self::Column {
             join: None,
@@ -151,7 +149,6 @@ impl ScanColumn {
 
 impl Scan {
     /// All rows of a relation, with these columns and nothing else.
-    #[must_use]
     pub fn of(from: Relation, columns: Vec<ScanColumn>) -> Self {
         Self {
             from,
@@ -166,7 +163,6 @@ impl Scan {
     }
 
     /// The rows of the scan's relation within its range, with nothing in them and none left out.
-    #[must_use]
     pub fn bare(&self) -> Self {
         Self {
             range: self.range.clone(),
@@ -175,7 +171,6 @@ impl Scan {
     }
 
     /// The table and the name of a column of the rows; `None` for what is none of a table's.
-    #[must_use]
     pub fn origin(&self, column: usize) -> Option<(&TableName, &str)> {
         let ScanColumn::Column { join, name, .. } = self.columns.get(column)? else {
             return None;
@@ -189,7 +184,6 @@ impl Scan {
     }
 
     /// The name of a column of the base relation; `None` for what is none of its columns.
-    #[must_use]
     pub fn own_column(&self, column: usize) -> Option<&str> {
         match self.columns.get(column)? {
             ScanColumn::Column {
@@ -220,7 +214,6 @@ impl Scan {
     }
 
     /// Every table that is read, those of joins and embeds too.
-    #[must_use]
     pub fn tables(&self) -> Vec<&TableName> {
         let base = match &self.from {
             Relation::Table(name) => Some(name),
@@ -233,13 +226,11 @@ impl Scan {
     }
 
     /// Whether SQL from the mapping is in it.
-    #[must_use]
     pub fn has_foreign_sql(&self) -> bool {
         !self.foreign_sql().is_empty()
     }
 
     /// The SQL from the mapping that is in it: queries and conditions, those of embeds too.
-    #[must_use]
     pub fn foreign_sql(&self) -> Vec<&str> {
         let base = match &self.from {
             Relation::Query(sql) => Some(sql),

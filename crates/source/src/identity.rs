@@ -185,7 +185,6 @@ pub(super) async fn next<R>(
 
 /// Why a query was refused, in the database's words, without the values of rows: class 22 of SQLSTATE is of data, and
 /// quotes what it could not take. SQLite has no such classes, and quotes the paths of documents.
-#[must_use]
 pub fn database_message(cause: &sqlx::Error) -> String {
     match cause.as_database_error() {
         Some(error) => without_values(error.message(), &error.code().unwrap_or_default()),

@@ -248,7 +248,6 @@ impl SourceError {
     }
 
     /// What the user can do about it, where there is something to say.
-    #[must_use]
     pub fn help(&self) -> Option<&str> {
         match self {
             Self::Connect { help, .. }
@@ -279,7 +278,6 @@ impl SourceError {
     }
 
     /// Whether reading the same again, over another connection, may succeed.
-    #[must_use]
     pub fn is_lost(&self) -> bool {
         matches!(self, Self::Lost { .. })
     }

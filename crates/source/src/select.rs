@@ -247,7 +247,6 @@ fn mentions(condition: &str, alias: &str) -> bool {
 // collation the two may be equal and yet differ. A child that finds no parent has a negative tag.
 
 /// Writes a scan as one statement.
-#[must_use]
 pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
     let layout = ScanLayout::new(scan);
     let base = Rows::new(dialect, scan);

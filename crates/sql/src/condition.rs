@@ -16,7 +16,6 @@ pub struct Condition {
 
 impl Condition {
     /// The two sides of `left = right`; `None` for any other condition.
-    #[must_use]
     pub fn equal(&self) -> Option<[&Operand; 2]> {
         match &self.test {
             ConditionTest::Compare { left, op, right } if *op == Comparator::Equal => {

@@ -13,7 +13,6 @@ use super::query::on_large_stack;
 use super::text::dialect;
 
 /// The generated columns of a table, each with its expression; none where the parser does not take the text.
-#[must_use]
 pub fn generated(sql: &str) -> Vec<(String, String)> {
     let read = read(sql, |statement| {
         let Statement::CreateTable(table) = statement else {
@@ -36,7 +35,6 @@ pub fn generated(sql: &str) -> Vec<(String, String)> {
 
 /// The checks of a table, each with its name if it has one and its expression; `None` where the parser does not take the
 /// text.
-#[must_use]
 pub fn checks(sql: &str) -> Option<Vec<(Option<String>, String)>> {
     read(sql, |statement| {
         let Statement::CreateTable(table) = statement else {
@@ -60,7 +58,6 @@ pub fn checks(sql: &str) -> Option<Vec<(Option<String>, String)>> {
 }
 
 /// The condition of a partial index; `None` without one, and where the parser does not take the text.
-#[must_use]
 pub fn predicate(sql: &str) -> Option<String> {
     read(sql, |statement| match statement {
         Statement::CreateIndex(index) => index.predicate.as_ref().map(ToString::to_string),
@@ -69,7 +66,6 @@ pub fn predicate(sql: &str) -> Option<String> {
 }
 
 /// The terms of an index; none where the parser does not take the text.
-#[must_use]
 pub fn terms(sql: &str) -> Vec<String> {
     let read = read(sql, |statement| match statement {
         Statement::CreateIndex(index) => {
@@ -82,7 +78,6 @@ pub fn terms(sql: &str) -> Vec<String> {
 
 /// The column of which an expression lists the values that it may have, with these as text: `state IN ('a', 'b')`, or the
 /// same in other words. NULL meets a CHECK too.
-#[must_use]
 pub fn listed(expression: &str, dbms: Dbms) -> Option<(String, Vec<String>)> {
     let expression = expression.to_owned();
     on_large_stack(move || {

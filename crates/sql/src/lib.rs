@@ -47,14 +47,12 @@ pub use text::Sql;
 use dynafold_relational::catalog::Dbms;
 
 /// Whether a name is a word of SQL, in any dialect, so that it is written in quotes.
-#[must_use]
 pub fn is_keyword(name: &str) -> bool {
     let words = sqlparser::keywords::ALL_KEYWORDS;
     words.binary_search(&name.to_uppercase().as_str()).is_ok()
 }
 
 /// A name as SQL takes it: in quotes where it needs them.
-#[must_use]
 pub fn identifier(name: &str, dbms: Dbms) -> String {
     let quote = match dbms {
         Dbms::Mysql | Dbms::Mariadb => '`',
@@ -73,7 +71,6 @@ pub fn identifier(name: &str, dbms: Dbms) -> String {
 
 /// Whether a condition may depend on more than the columns of the row that it is about: it has a subquery, calls
 /// a function, casts, or was not understood.
-#[must_use]
 pub fn reads_more(text: &str, dbms: Dbms) -> bool {
     let query = SqlQuery::read(&format!("SELECT 1 WHERE {text}"), Some(dbms));
     query.map_or(true, |query| {

@@ -35,7 +35,6 @@ impl Name {
     }
 
     /// Whether it is the name of something.
-    #[must_use]
     pub fn is(&self, other: &str) -> bool {
         if self.is_exact {
             self.text == other
@@ -179,7 +178,6 @@ impl Operand {
     }
 
     /// The column that it is, as it is.
-    #[must_use]
     pub fn column(&self) -> Option<&ColumnRef> {
         match &self.value {
             OperandValue::Column(column) if self.around.is_empty() => Some(column),
@@ -188,7 +186,6 @@ impl Operand {
     }
 
     /// The parameter that it is, as it is.
-    #[must_use]
     pub fn parameter(&self) -> Option<&str> {
         match &self.value {
             OperandValue::Parameter(name) if self.around.is_empty() => Some(name),
@@ -197,7 +194,6 @@ impl Operand {
     }
 
     /// The columns in it.
-    #[must_use]
     pub fn columns(&self) -> &[ColumnRef] {
         match &self.value {
             OperandValue::Column(column) => std::slice::from_ref(column),
@@ -207,7 +203,6 @@ impl Operand {
     }
 
     /// The parameters in it.
-    #[must_use]
     pub fn parameters(&self) -> &[String] {
         match &self.value {
             OperandValue::Parameter(name) => std::slice::from_ref(name),

@@ -23,7 +23,6 @@ pub struct SelectedColumn<'c> {
 
 /// A table by the name that a query has for it: of the first schema of the search path that has one of that name.
 /// Where names are told apart by case, MySQL on Linux say, the one that is spelt so comes first.
-#[must_use]
 pub fn table<'c>(catalog: &'c Catalog, schema: Option<&Name>, name: &Name) -> Option<&'c Table> {
     let of = |is_schema: &dyn Fn(&str) -> bool| {
         let mut tables = catalog.tables.iter();
@@ -43,7 +42,6 @@ pub fn table<'c>(catalog: &'c Catalog, schema: Option<&Name>, name: &Name) -> Op
 
 impl Select {
     /// The table that a relation is.
-    #[must_use]
     pub fn table<'c>(&self, relation: usize, catalog: &'c Catalog) -> Option<&'c Table> {
         match &self.relations.get(relation)?.source {
             RelationSource::Table { schema, name } => table(catalog, schema.as_ref(), name),
@@ -52,7 +50,6 @@ impl Select {
     }
 
     /// The column of a table that a name means; `None` where that is not plain to see.
-    #[must_use]
     pub fn origin<'c>(&self, wanted: &ColumnRef, catalog: &'c Catalog) -> Option<ColumnOrigin<'c>> {
         let column = |at: usize| {
             let table = self.table(at, catalog)?;
@@ -73,7 +70,6 @@ impl Select {
 
     /// The columns of tables that its result has as they are, for each of its columns; `None` where it is not known
     /// how many columns it has.
-    #[must_use]
     pub fn origins<'c>(&self, catalog: &'c Catalog) -> Option<Vec<Option<SelectedColumn<'c>>>> {
         let selected = |(relation, table, column), is_renamed| SelectedColumn {
             relation,

@@ -278,7 +278,6 @@ impl SqlQuery {
     }
 
     /// The one SELECT that it is; `None` where it is put together of several.
-    #[must_use]
     pub fn select(&self) -> Option<&Select> {
         match self.selects.as_slice() {
             [one] if self.set == SetOperation::One => Some(one),
@@ -288,7 +287,6 @@ impl SqlQuery {
 
     /// Whether rows that equal a parameter are taken in, where the query has it as the upper or the lower bound of a
     /// range; `None` where that is not plain to see.
-    #[must_use]
     pub fn takes_in(&self, parameter: &str, upper: bool) -> Option<bool> {
         let uses = self.sql.parameters().iter();
         let uses = uses.filter(|one| one.name == parameter);

@@ -426,7 +426,6 @@ fn text(expression: &Expr) -> Option<String> {
 /// A condition in which columns go by other owners. `owner`: of a column's owner, `None` where it has none, and its name,
 /// the owner that it gets. Columns in queries within it are asked about too where they have an owner, and stay otherwise.
 /// Gives `None` where it cannot be read.
-#[must_use]
 pub fn qualified(
     condition: &str,
     dbms: Dbms,
@@ -507,7 +506,6 @@ pub struct WriteStatement {
 }
 
 /// Reads an INSERT, UPDATE or DELETE of one table; `None` for anything else, and where the parser does not take it.
-#[must_use]
 pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
     let sql = Sql::read(text, Some(dbms)).ok()?;
     on_large_stack(move || {

@@ -85,7 +85,6 @@ impl Sql {
     }
 
     /// All uses of parameters, in the order in which they stand there.
-    #[must_use]
     pub fn parameters(&self) -> &[SqlParameter] {
         &self.parameters
     }
@@ -111,7 +110,6 @@ impl Sql {
     }
 
     /// Whether a text of one line ends in a comment: what YAML folds into that line is not read.
-    #[must_use]
     pub fn ends_in_comment(&self) -> bool {
         let is_comment = |token: &TokenWithSpan| {
             matches!(

@@ -66,13 +66,11 @@ impl Action {
 
 impl Batch {
     /// An empty batch.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// An empty batch with room for so many bytes and requests.
-    #[must_use]
     pub fn with_capacity(bytes: usize, entries: usize) -> Self {
         Self {
             text: BatchText {
@@ -103,13 +101,11 @@ impl Batch {
     }
 
     /// The requests, in the order they were pushed.
-    #[must_use]
     pub fn entries(&self) -> &[BatchEntry] {
         &self.entries
     }
 
     /// The DynamoDB JSON of one request's item or key; nothing where there is no such request.
-    #[must_use]
     pub fn json(&self, index: usize) -> &str {
         std::str::from_utf8(self.json_bytes(index)).unwrap_or_default()
     }
@@ -122,7 +118,6 @@ impl Batch {
     }
 
     /// A batch of some of the requests, in the order of the indices.
-    #[must_use]
     pub fn part(&self, indices: &[usize]) -> Self {
         let known = |index: &usize| Some((*self.entries.get(*index)?, *index));
         let bytes = indices.iter().map(|index| self.json(*index).len() + 32);
@@ -136,19 +131,16 @@ impl Batch {
 
     /// Bytes of the requests on the wire, with the commas; the table's name and the rest of the
     /// body come to it.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.text.bytes().len()
     }
 
     /// How many requests it holds.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Whether it holds none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -179,7 +171,6 @@ impl Batch {
     }
 
     /// Takes the last request out, as a batch of its own with room for as much as this one had.
-    #[must_use]
     pub fn take_last(&mut self) -> Self {
         let mut last = Self::with_capacity(self.bytes(), self.entries.capacity());
         if let (Some(entry), Some(Range { start, .. })) = (self.entries.pop(), self.spans.pop()) {

@@ -29,7 +29,6 @@ pub struct Batcher {
 
 impl Batcher {
     /// Makes an empty batcher.
-    #[must_use]
     pub fn new(limit: BatchLimit) -> Self {
         Self {
             limit,

@@ -31,7 +31,6 @@ pub enum DifferenceWeight {
 
 impl Difference {
     /// Whether items could not be written, or access patterns not be served.
-    #[must_use]
     pub fn is_breaking(&self) -> bool {
         self.weight > Comfort
     }
@@ -109,7 +108,6 @@ impl Differences {
 }
 
 /// Names every difference, the table's key first. A TTL that could not be read is not one.
-#[must_use]
 pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
     let (found, ttl_known) = (&found.table, found.ttl_known);
     let mut all = Differences::default();

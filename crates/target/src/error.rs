@@ -90,7 +90,6 @@ pub struct Throttle {
 
 impl TargetError {
     /// An error without help or cause.
-    #[must_use]
     pub fn new(kind: TargetErrorKind, class: ErrorClass, code: &str, message: String) -> Self {
         Self {
             kind,
@@ -104,7 +103,6 @@ impl TargetError {
     }
 
     /// The same, with what the user can do about it.
-    #[must_use]
     pub fn with_help(self, help: impl Into<String>) -> Self {
         let help = Some(help.into());
         Self { help, ..self }
@@ -112,7 +110,6 @@ impl TargetError {
 
     /// The same, with what it comes from. `layers`: how many errors of that chain are passed over, which say only
     /// through which layer it came.
-    #[must_use]
     pub fn with_cause(self, cause: impl Into<Box<dyn Error + Send + Sync>>, layers: usize) -> Self {
         let error = cause.into();
         let cause = Some(Arc::new(Cause { error, layers }));

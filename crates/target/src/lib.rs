@@ -178,7 +178,6 @@ pub struct Page {
 
 impl ScanRequest {
     /// All items, whole.
-    #[must_use]
     pub fn all() -> Self {
         Self {
             segment: 0,
@@ -189,7 +188,6 @@ impl ScanRequest {
     }
 
     /// The keys of all items.
-    #[must_use]
     pub fn keys(table: &Table) -> Self {
         Self {
             attributes: Some(table.key().map(|key| key.name.clone()).collect()),

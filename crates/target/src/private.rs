@@ -7,7 +7,6 @@ use std::io::{ErrorKind, Result, Write as _};
 use std::path::Path;
 
 /// How such a file is opened. Whoever opens it says for what.
-#[must_use]
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]

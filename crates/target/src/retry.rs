@@ -71,7 +71,6 @@ pub struct Retry {
 
 impl Policy {
     /// The delay after a number of failures in a row, counted from 0. `jitter` is between 0 and 1.
-    #[must_use]
     pub fn delay(&self, failures: u32, jitter: f64) -> Duration {
         let factor = 1_u32.checked_shl(failures / 2).unwrap_or(u32::MAX);
         let cap = self.base.saturating_mul(factor).min(self.ceiling);
@@ -81,7 +80,6 @@ impl Policy {
 
 impl Retry {
     /// Begins the retries of a batch.
-    #[must_use]
     pub fn new(policy: Policy, seed: u64) -> Self {
         Self {
             policy,

@@ -469,7 +469,6 @@ pub(super) fn by_bytes(column: &Column, dbms: Dbms) -> Option<String> {
 }
 
 /// What a child's column is called in a result that has one of that name already.
-#[must_use]
 pub(crate) fn child_name(taken: &[String], table: &Table, name: &str) -> String {
     if taken.iter().any(|known| known == name) {
         format!("{}_{name}", table.name.name)

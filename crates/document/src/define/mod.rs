@@ -90,7 +90,6 @@ pub struct Totals<'g> {
 }
 
 /// Says what a mapping defines.
-#[must_use]
 pub fn define(inputs: &Inputs<'_>) -> Definition {
     Definition {
         mapping: inputs.mapping.to_owned(),

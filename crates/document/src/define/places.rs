@@ -334,7 +334,6 @@ fn values<'i>(item: &'i Item, keys: &[KeyAttribute]) -> Option<Vec<&'i Attribute
 const SHOWN: usize = 240;
 
 /// The attributes of an item.
-#[must_use]
 pub fn cells(item: &Item) -> Vec<ItemCell> {
     let attributes = item.attributes.iter();
     attributes.map(|(name, value)| cell(name, value)).collect()

@@ -50,7 +50,6 @@ pub enum TableDetail {
 
 /// Draws the catalog as one SVG element. Without a table to draw it says so. `shown` is asked about
 /// views too.
-#[must_use]
 pub fn draw(catalog: &Catalog, shown: &dyn Fn(&Table) -> TableDetail) -> String {
     let drawing = drawing(catalog, shown);
     drawing.map_or_else(String::new, |drawing| svg::write(catalog, &drawing))

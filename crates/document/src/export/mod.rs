@@ -40,7 +40,6 @@ pub enum ExportFormat {
 
 impl ExportFormat {
     /// What stands near the beginning of each export of this format.
-    #[must_use]
     pub fn marker(self) -> &'static str {
         match self {
             Self::Cloudformation | Self::Terraform => "# Written by `dynafold docs`",
@@ -143,7 +142,6 @@ const WARM_WRITE: u64 = 4_000;
 
 impl ExportError {
     /// What can be done about it.
-    #[must_use]
     pub fn help(&self) -> String {
         match self {
             Self::Resolved { .. } => {

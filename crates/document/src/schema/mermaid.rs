@@ -14,7 +14,6 @@ use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
 /// `||`, or `|o` where a column of the key may be NULL; the child's end is `o{`, or `o|` where the
 /// key's columns are unique. The line is solid where the key is part of the child's primary key.
 /// This is what the keys declare; a comment in the diagram says so.
-#[must_use]
 pub fn mermaid(catalog: &Catalog) -> String {
     let mut out = String::from("erDiagram\n");
     out.push_str("    %% Lines show what the foreign keys declare. Where a key is not enforced, rows without a parent may exist.\n");

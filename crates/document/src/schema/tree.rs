@@ -7,7 +7,6 @@ use unicode_width::UnicodeWidthStr as _;
 /// Draws the tables that `wanted` picks: database, schema, table, columns, keys, indexes.
 ///
 /// Row counts with `~` are the database's estimates. What could not be read stands at the end.
-#[must_use]
 pub fn tree(catalog: &Catalog, wanted: impl Fn(&Table) -> bool) -> String {
     let tables: Vec<&Table> = catalog
         .tables

@@ -124,7 +124,6 @@ impl Prices {
     }
 
     /// The date and region of the prices, as they stand beside every figure, or that there are none.
-    #[must_use]
     pub fn dated_source(&self) -> String {
         match &self.date {
             Some(date) => format!("prices of {date} in {}; check yours", self.region),
@@ -137,19 +136,16 @@ impl Prices {
     }
 
     /// What so many write units cost on demand.
-    #[must_use]
     pub fn writes(&self, units: f64) -> Option<f64> {
         Some(units / 1e6 * self.usd.usd_per_million_write_units?)
     }
 
     /// What so many read units cost on demand.
-    #[must_use]
     pub fn reads(&self, units: f64) -> Option<f64> {
         Some(units / 1e6 * self.usd.usd_per_million_read_units?)
     }
 
     /// What storing so many bytes for a month costs.
-    #[must_use]
     pub fn storage(&self, bytes: f64) -> Option<f64> {
         Some(bytes / 1e9 * self.usd.usd_per_gb_month?)
     }

@@ -58,7 +58,6 @@ pub enum RouteKind {
 
 impl RouteKind {
     /// The words for it.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::OnDemand => "on demand, new table",
@@ -95,7 +94,6 @@ pub enum RouteLimit {
 
 impl RouteLimit {
     /// The words for it; `None` where nobody says.
-    #[must_use]
     pub fn words(&self) -> Option<String> {
         Some(match self {
             Self::Throughput { name } => format!("what {name} takes"),
@@ -124,7 +122,6 @@ pub struct Route {
 }
 
 /// All ways for a load.
-#[must_use]
 pub fn routes(demand: &LoadDemand, prices: &Prices) -> Vec<Route> {
     let mut all = vec![on_demand(demand, prices), warmed(demand, prices)];
     all.extend(as_mapped(demand, prices));
@@ -145,7 +142,6 @@ pub fn routes(demand: &LoadDemand, prices: &Prices) -> Vec<Route> {
 }
 
 /// The cheapest of the ways that have a price, and the quickest of those that have a duration.
-#[must_use]
 pub fn best(routes: &[Route]) -> (Option<&Route>, Option<&Route>) {
     let least = |of: fn(&Route) -> Option<f64>| {
         let known = routes.iter().filter_map(|route| Some((of(route)?, route)));

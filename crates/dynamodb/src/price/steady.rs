@@ -27,7 +27,6 @@ pub struct Monthly {
 
 impl Monthly {
     /// The mean load, as a share of the rates, below which on demand is cheaper: 0 to 1.
-    #[must_use]
     pub fn on_demand_below(&self) -> Option<f64> {
         let (on_demand, provisioned) = (self.on_demand_usd?, self.provisioned_usd?);
         Some(if on_demand > 0.0 {
@@ -38,7 +37,6 @@ impl Monthly {
     }
 
     /// What all cost together; `None` where one of them has no price.
-    #[must_use]
     pub fn sum(costs: impl Iterator<Item = Self> + Clone) -> Self {
         Self {
             on_demand_usd: costs.clone().map(|cost| cost.on_demand_usd).sum(),
@@ -48,7 +46,6 @@ impl Monthly {
 }
 
 /// The cost of a table or an index whose rates are used to the full all the time.
-#[must_use]
 pub fn monthly(rates: Rates, prices: &Prices) -> Monthly {
     let (reads, writes) = (rates.reads, rates.writes);
     let seconds = HOURS_PER_MONTH * 3600.0;
@@ -86,7 +83,6 @@ pub struct SteadyCost {
 }
 
 /// The cost of steady writes, given the write units a second of the table and of each index.
-#[must_use]
 pub fn steady(units_per_second: &[f64], prices: &Prices) -> SteadyCost {
     let each = units_per_second.iter().map(|writes| Rates {
         reads: 0.0,

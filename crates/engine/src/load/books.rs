@@ -97,7 +97,6 @@ pub struct LargestItem {
 
 impl Books {
     /// Whether every row and every item is accounted for.
-    #[must_use]
     pub fn balances(&self) -> bool {
         let refused = self.rejected_by_service + self.undeleted;
         let rejected_at_fold = self.rejected.checked_sub(refused);
@@ -174,7 +173,6 @@ impl Books {
     }
 
     /// Mean bytes of an item; 0 without items.
-    #[must_use]
     pub fn mean_bytes(&self) -> u64 {
         self.bytes.checked_div(self.made).unwrap_or(0)
     }

@@ -25,7 +25,6 @@ impl Cancel {
     }
 
     /// Whether it has been wished.
-    #[must_use]
     pub fn is_cancelled(&self) -> bool {
         *self.0.borrow()
     }

@@ -81,7 +81,6 @@ pub enum Failure {
 
 impl Failure {
     /// A stable code, as reports have it: `source`, `rejects-file`, `internal`, or the target's error code.
-    #[must_use]
     pub fn code(&self) -> &str {
         match self {
             Self::Source(SourceError::SnapshotGone { .. }) => "snapshot",
@@ -100,7 +99,6 @@ impl Failure {
     }
 
     /// What to do about it.
-    #[must_use]
     pub fn help(&self) -> Option<&str> {
         Some(match self {
             Self::Source(error) => return error.help(),

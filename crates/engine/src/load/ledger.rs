@@ -422,7 +422,6 @@ impl Ticket {
     }
 
     /// Takes holders away; `true` when these were the last and nothing is missing.
-    #[must_use]
     pub(super) fn release(&self, holders: u64) -> bool {
         self.holders.fetch_sub(holders, Ordering::AcqRel) == holders && !self.page().spoiled
     }

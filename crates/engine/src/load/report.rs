@@ -39,7 +39,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// Whether the run read every row to its end.
-    #[must_use]
     pub fn is_finished(&self) -> bool {
         matches!(self, Self::Complete | Self::CompleteWithRejects)
     }
@@ -175,7 +174,6 @@ pub enum KeyComparer {
 
 impl KeyComparer {
     /// The words for it.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Finish => "by finish",
@@ -316,20 +314,17 @@ pub struct Report {
 
 impl Report {
     /// Whether a plan would change anything.
-    #[must_use]
     pub fn would_change(&self) -> bool {
         self.doing == ItemAction::Plan && self.total.planned + self.total.deleted > 0
     }
 
     /// Whether every row and every item is accounted for.
-    #[must_use]
     pub fn balances(&self) -> bool {
         self.item_types.iter().all(Books::balances)
     }
 }
 
 /// Things each second.
-#[must_use]
 pub(crate) fn rate(count: u64, elapsed: Duration) -> f64 {
     let seconds = elapsed.as_secs_f64();
     if seconds > 0.0 {

@@ -64,7 +64,6 @@ pub async fn run(load: Load) -> Report {
 
 impl BegunLoad {
     /// Whether it writes: then its table is to be made ready now.
-    #[must_use]
     pub fn goes_on(&self) -> bool {
         self.setting.is_some() && !self.load.cancel.is_cancelled()
     }

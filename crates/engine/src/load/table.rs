@@ -78,7 +78,6 @@ pub enum TableError {
 
 impl TableError {
     /// What the user can do about it.
-    #[must_use]
     pub fn help(&self) -> Option<&str> {
         match self {
             Self::Missing { .. } => {
@@ -241,7 +240,6 @@ impl FoundTable {
     }
 
     /// The table as it is, even if it lacks indexes.
-    #[must_use]
     pub fn as_it_is(self) -> EnsuredTable {
         let mut differences = self.differences;
         differences.retain(|difference| !difference.is_breaking());

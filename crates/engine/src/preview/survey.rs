@@ -86,7 +86,6 @@ pub struct SurveyedItem<'s> {
 
 impl SurveyedItem<'_> {
     /// The row: row key columns and their values, as a JSON object.
-    #[must_use]
     pub fn row_json(&self) -> String {
         row_json(self.item_type, self.row)
     }

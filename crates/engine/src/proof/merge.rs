@@ -62,7 +62,6 @@ impl DuplicateGroups {
     }
 
     /// Bytes that are on disk.
-    #[must_use]
     pub fn spilled(&self) -> u64 {
         self.spilled
     }

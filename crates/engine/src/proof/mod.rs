@@ -30,7 +30,6 @@ pub struct ProofOptions {
 
 impl ProofOptions {
     /// So much memory, and the folder for temporary files.
-    #[must_use]
     pub fn of(memory: usize) -> Self {
         Self {
             memory,
@@ -86,7 +85,6 @@ pub enum ProofError {
 
 impl ProofError {
     /// What to do about it.
-    #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
             Self::Make { .. } => "set TMPDIR to a writable folder",
@@ -139,7 +137,6 @@ pub struct Proof {
 impl Proof {
     /// A proof without keys yet. Takes no memory until there are some, and no disk until they are
     /// too many for it.
-    #[must_use]
     pub fn new(options: ProofOptions) -> Self {
         Self::with(options.memory, SortedRuns::in_folder(options.folder))
     }
@@ -182,13 +179,11 @@ impl Proof {
     }
 
     /// How many keys were taken in.
-    #[must_use]
     pub fn keys(&self) -> u64 {
         self.keys
     }
 
     /// Bytes that went to disk so far.
-    #[must_use]
     pub fn spilled(&self) -> u64 {
         self.runs.bytes()
     }

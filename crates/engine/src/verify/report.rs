@@ -52,7 +52,6 @@ pub struct ComparedBooks {
 
 impl ComparedBooks {
     /// Whether every row and every item is accounted for.
-    #[must_use]
     pub fn balances(&self) -> bool {
         self.rows_read + self.expanded
             == self.filtered
@@ -68,7 +67,6 @@ impl ComparedBooks {
     }
 
     /// Items that are not in the table as they should be, after what was repaired.
-    #[must_use]
     pub fn amiss(&self) -> u64 {
         (self.missing + self.different).saturating_sub(self.repaired)
     }
@@ -237,7 +235,6 @@ pub struct VerifyReport {
 
 impl VerifyReport {
     /// Whether every row and every item is accounted for.
-    #[must_use]
     pub fn balances(&self) -> bool {
         self.item_types.iter().all(ComparedBooks::balances)
     }

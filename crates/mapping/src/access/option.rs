@@ -26,14 +26,12 @@ pub const OPTIONS: [&str; 18] = [
 ];
 
 /// Whether a parameter of this name has an option of its own.
-#[must_use]
 pub fn has_option(name: &str) -> bool {
     !OPTIONS.contains(&name) && !name.contains(['=', ' '])
 }
 
 /// How a parameter is given in a shell, with `value`, itself a shell's word, in the place of its value:
 /// `--userId 7`, or `--param now=7`.
-#[must_use]
 pub fn given(name: &str, value: &str) -> String {
     if has_option(name) {
         format!("{} {value}", shell_word(&format!("--{name}")))

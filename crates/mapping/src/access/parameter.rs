@@ -41,7 +41,6 @@ pub enum ParameterError {
 
 impl ParameterError {
     /// What to give.
-    #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
             Self::Kind { kind, .. } => wanted(*kind).1,

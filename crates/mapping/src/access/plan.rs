@@ -63,7 +63,6 @@ pub enum PlanError {
 
 impl PlanError {
     /// How to mend it.
-    #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
             Self::Render { cause, .. } => cause.cause.help(),

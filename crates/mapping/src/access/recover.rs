@@ -19,7 +19,6 @@ use crate::template::Filter;
 
 /// The values of a pattern's parameters, in their order, with which it finds what lies between two
 /// items of one partition; they may be the same. `None` stands for what the items do not tell.
-#[must_use]
 pub fn recover(pattern: &AccessPattern, first: &Item, last: &Item) -> Vec<Option<Value>> {
     let mut texts: Vec<Option<String>> = vec![None; pattern.parameters.len()];
     let key = |item: &Item, name: &str| item.get(name).and_then(text);
@@ -57,7 +56,6 @@ pub fn recover(pattern: &AccessPattern, first: &Item, last: &Item) -> Vec<Option
 
 /// The pattern that finds one item of all that a pattern for a range can find with any bounds: the
 /// first, or the last. `None` where a pattern asks for no range.
-#[must_use]
 pub fn end_of_range(pattern: &AccessPattern, last: bool) -> Option<AccessPattern> {
     let mut end = pattern.clone();
     let (key, condition) = end.sort.pop()?;

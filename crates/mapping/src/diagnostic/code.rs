@@ -15,13 +15,11 @@ macro_rules! codes {
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
             /// The stable text, such as `unknown-column`.
-            #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $code,)* }
             }
 
             /// Whether this code is a fault or a risk.
-            #[must_use]
             pub fn severity(self) -> Severity {
                 match self { $(Self::$name => Severity::$severity,)* }
             }

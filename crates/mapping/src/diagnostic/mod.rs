@@ -51,7 +51,6 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A diagnostic at a place, to be completed with the `with_` methods.
-    #[must_use]
     pub fn new(code: Code, span: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -64,21 +63,18 @@ impl Diagnostic {
     }
 
     /// Says how to mend it.
-    #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
     /// Says what stands at the caret.
-    #[must_use]
     pub fn with_label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
     /// Points at a second place.
-    #[must_use]
     pub fn with_other(mut self, span: Range<usize>, text: impl Into<String>) -> Self {
         self.others.push(Label {
             span,
@@ -88,7 +84,6 @@ impl Diagnostic {
     }
 
     /// Whether it is a fault or a risk.
-    #[must_use]
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
@@ -204,7 +199,6 @@ const OTHER_WORDS: &[(&str, &str)] = &[
 
 /// The name among `known` that is meant by `wrong`: another word for it, or the one that is most like
 /// it, if one is like it at all.
-#[must_use]
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = wrong.to_lowercase();
     let known: Vec<&str> = known.into_iter().collect();

@@ -15,7 +15,6 @@ use super::{Diagnostic, Severity};
 ///
 /// A place of several lines is underlined in its first line alone: the others of an item type say
 /// nothing about what is wrong with it.
-#[must_use]
 pub fn render(path: &str, text: &str, diagnostics: &[Diagnostic], color: bool) -> String {
     let renderer = if color {
         Renderer::styled()
@@ -36,7 +35,6 @@ pub fn render(path: &str, text: &str, diagnostics: &[Diagnostic], color: bool) -
 
 /// The same facts as a JSON array. Lines and columns count from 1, columns in characters; an end is
 /// the first place that is not meant.
-#[must_use]
 pub fn to_json(path: &str, text: &str, diagnostics: &[Diagnostic]) -> serde_json::Value {
     let lines = LineStarts::new(text);
     let diagnostics = in_order(diagnostics).into_iter().map(|diagnostic| {

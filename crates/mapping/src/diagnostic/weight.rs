@@ -28,7 +28,6 @@ impl Risk {
     ];
 
     /// The words for it.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Rows => "rows or values that may be in no item",
@@ -42,7 +41,6 @@ impl Risk {
 
 impl Code {
     /// What a warning puts at risk; `None` of errors.
-    #[must_use]
     pub fn risk(self) -> Option<Risk> {
         Some(match self {
             Self::UnprovenJoin

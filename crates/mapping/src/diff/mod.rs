@@ -142,7 +142,6 @@ pub struct PatternDiff {
 
 /// Compares two mappings. `prunes`: whether items of the new mapping's types can be told apart, so that stale ones can be
 /// deleted.
-#[must_use]
 pub fn diff(old: DiffSide<'_>, new: DiffSide<'_>, prunes: bool) -> MappingDiff {
     let (before, after) = (made(old), made(new));
     let mut item_types: Vec<ItemTypeDiff> = Vec::new();
@@ -176,7 +175,6 @@ pub fn diff(old: DiffSide<'_>, new: DiffSide<'_>, prunes: bool) -> MappingDiff {
 
 impl MappingDiff {
     /// Whether nothing changes.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         let same = |change: ChangeKind| change == ChangeKind::Same;
         self.table.is_empty()

@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 use super::{DIRECTIVES, Field, MAPPING, ValueShape};
 
 /// Writes the schema.
-#[must_use]
 pub fn schema() -> Value {
     let mut root = of(&MAPPING);
     if let Value::Object(root) = &mut root {

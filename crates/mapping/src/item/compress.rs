@@ -120,7 +120,6 @@ fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
 /// Whether two items are the same once the named attributes are unpacked: another version of the
 /// compressor may give other bytes for the same value. Not without names: then nothing was
 /// compressed.
-#[must_use]
 pub fn same_unpacked(item: &Item, other: &Item, compressed: &[Arc<str>]) -> bool {
     if compressed.is_empty() {
         return false;

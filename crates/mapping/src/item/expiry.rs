@@ -32,7 +32,6 @@ pub enum Expiry {
 
 impl Expiry {
     /// Whether the item's moment is past.
-    #[must_use]
     pub fn is_past(self) -> bool {
         matches!(self, Self::Past | Self::TooOld)
     }

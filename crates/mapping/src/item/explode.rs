@@ -24,7 +24,6 @@ pub struct Elements<'m> {
 
 impl<'m> Elements<'m> {
     /// Starts on a row of an item type with these arrays.
-    #[must_use]
     pub fn new(explodes: &'m [Explode]) -> Self {
         Self {
             explodes,

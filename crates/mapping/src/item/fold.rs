@@ -59,7 +59,6 @@ pub struct RefusedAttribute;
 
 impl Folder {
     /// Prepares the fold for a mapping.
-    #[must_use]
     pub fn new(model: &Model, context: Context) -> Self {
         let ttl = model.table.ttl.as_ref();
         let limits = ItemLimits::new(&model.table);
@@ -75,7 +74,6 @@ impl Folder {
     }
 
     /// Has [`Self::write`] make digests of whole items under a key ([`DigestKey::item`]).
-    #[must_use]
     pub fn with_digests(mut self, key: DigestKey) -> Self {
         for (item_type, plan) in self.types.iter().zip(&mut self.plans) {
             if let Some(plan) = plan {
@@ -100,7 +98,6 @@ impl Folder {
     }
 
     /// The key of an item: partition, and sort where the table has one.
-    #[must_use]
     pub fn key(&self, item: &Item) -> Option<(Attribute, Option<Attribute>)> {
         let (partition, sort) = self.limits.key(item);
         Some((partition?.clone(), sort.cloned()))
@@ -247,7 +244,6 @@ impl Folder {
 }
 
 /// The document at a place; NULL where a member on the way is missing.
-#[must_use]
 pub fn find<'r>(place: &ValuePath, row: &'r [Value]) -> Cow<'r, Value> {
     let mut value = row.get(place.column).unwrap_or(&Value::Null);
     for step in &place.path {
@@ -362,7 +358,6 @@ fn typed(wanted: DynamoType, made: Option<&'static str>) -> Result<(), Fault> {
 
 impl Folder {
     /// What the run's clock makes of a value of the TTL attribute.
-    #[must_use]
     pub fn expiry(&self, moment: &Attribute) -> Expiry {
         let clock = self.clock.as_ref();
         clock.map_or(Expiry::Ahead, |clock| clock.judge_moment(moment))
@@ -419,7 +414,6 @@ impl Folder {
     }
 
     /// The key of an item that was rejected, where it got as far.
-    #[must_use]
     pub fn key_of_reject(&self, reject: &Reject) -> Option<u128> {
         let (partition, sort) = self.key(reject.item_so_far.as_ref()?)?;
         (sort.is_some() || !self.limits.has_sort()).then(|| fingerprint(&partition, sort.as_ref()))

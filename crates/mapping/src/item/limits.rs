@@ -28,7 +28,6 @@ pub struct IndexEntrySizes(ItemLimits);
 
 impl IndexEntrySizes {
     /// Of a table's indexes.
-    #[must_use]
     pub fn of(table: &Table) -> Self {
         Self(ItemLimits::new(table))
     }

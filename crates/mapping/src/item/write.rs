@@ -43,7 +43,6 @@ pub struct ItemFacts {
 
 impl Folded {
     /// What is known of it; no digest is made.
-    #[must_use]
     pub fn facts(&self) -> ItemFacts {
         ItemFacts {
             size: self.size,
@@ -59,7 +58,6 @@ impl Folded {
 impl Folder {
     /// Writes the item of one item type (an index into the model's) from a row of its pass, in the place of the item
     /// before it. `None` where [`Self::fold`] has to say what becomes of the row.
-    #[must_use]
     pub fn write(&self, item_type: usize, row: &[Value], text: &mut ItemText) -> Option<ItemFacts> {
         let (item_type, plan) = (self.types.get(item_type)?, self.plans.get(item_type)?);
         let plan = plan.as_ref()?;

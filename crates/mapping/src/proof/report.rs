@@ -37,7 +37,6 @@ impl Proofs {
     }
 
     /// Whether the schema proves that no two items have one key.
-    #[must_use]
     pub fn keys_differ(&self) -> bool {
         self.of(ClaimKind::KeysDiffer).all(Claim::is_proved)
     }

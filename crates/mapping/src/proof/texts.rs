@@ -39,7 +39,6 @@ struct Known {
 
 impl KeyTexts {
     /// As far as what makes the attribute tells, whatever its columns hold.
-    #[must_use]
     pub fn of(node: &AttributeNode) -> Self {
         Self::with(node, &TimeZone::UTC, &|_| {
             (Domain::unknown("nothing is known about it"), None)
@@ -74,25 +73,21 @@ impl KeyTexts {
 
     /// Whether it is known to the letter which texts it can have: no value is of a type whose texts only the database knows,
     /// or goes through filters that make fewer texts than its forms say.
-    #[must_use]
     pub fn is_clear(&self) -> bool {
         self.is_clear
     }
 
     /// Whether a key attribute can have this value, where numbers are written with figures.
-    #[must_use]
     pub fn can_be(&self, value: &Attribute) -> bool {
         self.narrow.takes(value)
     }
 
     /// Whether a key attribute can have this value, whatever SQLite keeps in columns of numbers.
-    #[must_use]
     pub fn may_be(&self, value: &Attribute) -> bool {
         self.wide.takes(value)
     }
 
     /// Whether two key attributes can have one text.
-    #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
         let (own, theirs) = (&self.narrow.shapes, &other.narrow.shapes);
         meeting(own, theirs, &mut ProofBudget::one()) != CommonText::Nothing

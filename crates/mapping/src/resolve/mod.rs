@@ -70,7 +70,6 @@ pub struct Resolution {
 }
 
 /// Resolves a mapping. `faults`: what [`Raw::read`] found, which becomes part of the diagnostics.
-#[must_use]
 pub fn resolve(
     raw: &Raw,
     faults: Vec<Diagnostic>,

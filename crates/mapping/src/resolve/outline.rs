@@ -43,7 +43,6 @@ pub struct OutlinedItemType {
 }
 
 /// Reads a mapping as far as no schema is needed. `faults` is what [`Raw::read`] found.
-#[must_use]
 pub fn outline(raw: &Raw, faults: Vec<Diagnostic>) -> Outline {
     let diagnostics = Diagnostics::of(faults);
     let (table, time_zone) = table::resolve(&raw.table, &diagnostics);

@@ -364,7 +364,6 @@ fn stores(table: &Table) -> bool {
 }
 
 /// Whether a pattern's query may give something else though no row has changed.
-#[must_use]
 pub fn is_fickle_query(query: &SqlQuery, catalog: &Catalog) -> bool {
     let is_stored =
         |read: &ReadTable| table(catalog, read.schema.as_ref(), &read.name).is_some_and(stores);

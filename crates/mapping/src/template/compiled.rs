@@ -19,7 +19,6 @@ pub struct Template {
 
 impl Template {
     /// A template of one value and nothing around it.
-    #[must_use]
     pub fn of(value: Placeholder) -> Self {
         let parts = vec![TemplatePart::Value(value)];
         Self { parts }
@@ -36,7 +35,6 @@ impl Template {
     }
 
     /// The text that every value of this template begins with, and whether that is all of it.
-    #[must_use]
     pub fn prefix(&self) -> (&str, bool) {
         match self.parts.as_slice() {
             [] => ("", true),
@@ -47,7 +45,6 @@ impl Template {
     }
 
     /// The one value that the template is; `None` where text or another value stands beside it.
-    #[must_use]
     pub fn single(&self) -> Option<&Placeholder> {
         let [only] = self.parts.as_slice() else {
             return None;
@@ -56,7 +53,6 @@ impl Template {
     }
 
     /// The parts with those of optional segments among them.
-    #[must_use]
     pub fn flat(&self) -> Vec<&TemplatePart> {
         let parts = self.parts.iter().flat_map(|part| match part {
             TemplatePart::Optional(inner) => inner.as_slice(),
@@ -78,7 +74,6 @@ impl Template {
     }
 
     /// The kind of value that comes out.
-    #[must_use]
     pub fn family(&self) -> TypeFamily {
         self.single().map_or(TypeFamily::Text, |only| only.family)
     }
@@ -120,7 +115,6 @@ pub struct Placeholder {
 
 impl Placeholder {
     /// A whole column as it is.
-    #[must_use]
     pub fn of_column(column: usize, written: impl Into<Arc<str>>, family: TypeFamily) -> Self {
         Self {
             place: ValuePath::of_column(column, written),
@@ -131,7 +125,6 @@ impl Placeholder {
     }
 
     /// Whether a filter puts something for NULL.
-    #[must_use]
     pub fn replaces_null(&self) -> bool {
         let replaces =
             |filter: &Filter| matches!(filter, Filter::Default(_) | Filter::Present { .. });
@@ -154,7 +147,6 @@ pub struct ValuePath {
 
 impl ValuePath {
     /// A whole column.
-    #[must_use]
     pub fn of_column(column: usize, written: impl Into<Arc<str>>) -> Self {
         Self {
             column,
@@ -168,7 +160,6 @@ impl ValuePath {
 impl Escape {
     /// What a template's values escape; `None` where nothing stands around its value, which then
     /// keeps its type and its text.
-    #[must_use]
     pub fn of(template: &Template) -> Option<Self> {
         if let [] | [TemplatePart::Text(_) | TemplatePart::Value(_)] = template.parts.as_slice() {
             return None;
@@ -204,7 +195,6 @@ pub struct Escape {
 
 impl Escape {
     /// Whether a character is escaped.
-    #[must_use]
     pub fn has(&self, character: char) -> bool {
         self.characters.binary_search(&character).is_ok()
     }
@@ -228,7 +218,6 @@ impl Escape {
     }
 
     /// The value of which an escaped text is; `None` for one that no value has.
-    #[must_use]
     pub fn undo(&self, escaped: &str) -> Option<String> {
         let value = percent_decode_str(escaped).decode_utf8().ok()?;
         let mut again = Text::new();

@@ -87,7 +87,6 @@ pub struct WrittenPlaceholder {
 
 impl WrittenPlaceholder {
     /// The path as a template writes it: `s.service`, `` `Order ID` ``.
-    #[must_use]
     pub fn written_path(&self) -> String {
         print::Path(&self.path).to_string()
     }

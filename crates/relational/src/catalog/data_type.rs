@@ -124,7 +124,6 @@ pub enum TypeFamily {
 
 impl DataType {
     /// The kind of value that a column of this type holds.
-    #[must_use]
     pub fn family(&self) -> TypeFamily {
         match self {
             Self::Integer { .. } | Self::Decimal { .. } | Self::Float { .. } => TypeFamily::Number,
@@ -143,7 +142,6 @@ impl DataType {
     }
 
     /// What kind of times a column of this type holds, and with how many fractional digits.
-    #[must_use]
     pub fn time(&self) -> Option<(TimeKind, u8)> {
         match *self {
             Self::Date => Some((TimeKind::Date, 0)),
@@ -158,7 +156,6 @@ impl DataType {
 
 impl TypeFamily {
     /// The word for this kind in messages.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Number => "a number",

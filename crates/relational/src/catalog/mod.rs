@@ -99,7 +99,6 @@ pub enum TableKind {
 
 impl TableKind {
     /// What people call it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Table => "table",
@@ -352,7 +351,6 @@ pub enum ReferentialAction {
 
 impl ReferentialAction {
     /// Reads the words of SQL.
-    #[must_use]
     pub fn read(words: &str) -> Self {
         match words {
             "CASCADE" => Self::Cascade,
@@ -363,7 +361,6 @@ impl ReferentialAction {
     }
 
     /// The words of SQL.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::NoAction => "NO ACTION",
@@ -384,13 +381,11 @@ impl ReferentialAction {
 
 impl Catalog {
     /// Finds a table by its full name.
-    #[must_use]
     pub fn table(&self, name: &TableName) -> Option<&Table> {
         self.tables.iter().find(|table| &table.name == name)
     }
 
     /// Finds a table by a bare name, along the search path.
-    #[must_use]
     pub fn find(&self, name: &str) -> Option<&Table> {
         self.search_path.iter().find_map(|schema| {
             self.tables
@@ -400,7 +395,6 @@ impl Catalog {
     }
 
     /// How people write a table's name: bare where the search path finds it, else with its schema.
-    #[must_use]
     pub fn display_name(&self, name: &TableName) -> String {
         match self.find(&name.name) {
             Some(found) if &found.name == name => name.name.clone(),
@@ -409,7 +403,6 @@ impl Catalog {
     }
 
     /// What keys a column is part of, as an ERD marks it; a key that another table refers to counts as unique.
-    #[must_use]
     pub fn keys_of(&self, table: &Table, column: &Column) -> Vec<&'static str> {
         let name = &column.name;
         let foreign = |key: &ForeignKey| key.columns.contains(name);
@@ -433,7 +426,6 @@ impl Catalog {
 
 impl Column {
     /// A column that may be NULL, of which nothing else is known.
-    #[must_use]
     pub fn new(name: String, declared: String, data_type: DataType) -> Self {
         Self {
             name,
@@ -452,7 +444,6 @@ impl Column {
     }
 
     /// Whether the database gives the next number to a row that comes without one.
-    #[must_use]
     pub fn is_numbered(&self) -> bool {
         let default = self.default.as_deref().unwrap_or_default();
         let begins = ["GENERATED ", AUTO_INCREMENT];
@@ -464,7 +455,6 @@ impl Column {
 
     /// Whether it is a column of text and nothing else: citext, `character`, inet and xml of PostgreSQL, and INET6 of MariaDB,
     /// are text here too.
-    #[must_use]
     pub fn is_plain_text(&self, dbms: Dbms) -> bool {
         let declared = self.declared.to_lowercase();
         let is_plain = match dbms {
@@ -478,13 +468,11 @@ impl Column {
 
 impl Table {
     /// Whether it keeps rows of its own, and enforces its constraints on them: views and foreign tables do not.
-    #[must_use]
     pub fn is_stored(&self) -> bool {
         matches!(self.kind, TableKind::Table | TableKind::Partitioned)
     }
 
     /// A relation that can be read, of which nothing else is known yet.
-    #[must_use]
     pub fn new(name: TableName, kind: TableKind) -> Self {
         Self {
             name,
@@ -504,7 +492,6 @@ impl Table {
 
     /// What is not as in a later reading of the same table, in words. What decides on no row and no proof may
     /// differ: estimates, comments, defaults, the values that a CHECK lists, and indexes that are no keys.
-    #[must_use]
     pub fn change(&self, now: &Self) -> Option<&'static str> {
         let bare = |column: &Column| Column {
             comment: None,
@@ -532,7 +519,6 @@ impl Table {
     }
 
     /// Finds a column.
-    #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }
@@ -544,7 +530,6 @@ impl Table {
 
     /// The columns that tell rows apart: the primary key, else the first unique key whose columns
     /// are all NOT NULL, else nothing.
-    #[must_use]
     pub fn row_key(&self) -> &[String] {
         if !self.primary_key.is_empty() {
             return &self.primary_key;
@@ -584,14 +569,12 @@ impl Table {
     }
 
     /// Whether no two rows have equal values in these columns: they hold a key that the database enforces at all times.
-    #[must_use]
     pub fn is_unique(&self, columns: &[String], dbms: Dbms) -> bool {
         let mut keys = self.keys(dbms).filter(|key| key.doubt.is_none());
         keys.any(|key| key.is_within(columns))
     }
 
     /// Whether these columns are declared unique: they hold a key. Equal rows may be in it all the same, see [`Key::doubt`].
-    #[must_use]
     pub fn is_declared_unique(&self, columns: &[String], dbms: Dbms) -> bool {
         self.keys(dbms).any(|key| key.is_within(columns))
     }

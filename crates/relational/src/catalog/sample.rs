@@ -6,7 +6,6 @@ use super::Catalog;
 /// # Panics
 ///
 /// Never: the file is part of the crate.
-#[must_use]
 #[expect(clippy::panic, reason = "tests alone use it")]
 pub fn shop() -> Catalog {
     let json = include_str!("sample.json");

@@ -58,7 +58,6 @@ fn malformed() -> DocumentError {
 
 impl DocumentError {
     /// What a value is for it that a database keeps as JSON.
-    #[must_use]
     pub fn reason(&self) -> UnfitReason {
         match self {
             Self::Malformed(_) | Self::RepeatedMember | Self::NotUnicode(_) => UnfitReason::NotJson,
@@ -236,7 +235,6 @@ fn digits(text: &str) -> Option<&str> {
 }
 
 /// Writes a value as compact JSON text: numbers exact, times as their text, bytes as base64.
-#[must_use]
 pub fn write_document(value: &Value) -> String {
     let mut out = String::new();
     write(&mut out, value);

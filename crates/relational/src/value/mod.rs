@@ -48,13 +48,11 @@ pub enum Value {
 
 impl Value {
     /// Whether this is [`Value::Null`].
-    #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
     /// Wraps what the database printed together with the reason why it is no fit value.
-    #[must_use]
     pub fn unfit(text: impl Into<String>, why: UnfitReason) -> Self {
         Self::Unfit(Box::new(Unfit {
             text: text.into(),
@@ -63,7 +61,6 @@ impl Value {
     }
 
     /// About how many bytes it holds.
-    #[must_use]
     pub fn size(&self) -> usize {
         match self {
             Self::Null | Self::Bool(_) => 1,
@@ -78,7 +75,6 @@ impl Value {
     }
 
     /// The word for this value's kind in messages.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "NULL",
@@ -138,7 +134,6 @@ pub enum UnfitReason {
 
 impl UnfitReason {
     /// What the user can say in the mapping to mend it.
-    #[must_use]
     pub fn help(self) -> &'static str {
         match self {
             Self::TooManyDigits | Self::Magnitude | Self::NotFinite => {

@@ -134,7 +134,6 @@ impl Number {
     }
 
     /// Whether a text is a number as people and databases write it: `007`, `+7` and `7e0` are other texts.
-    #[must_use]
     pub fn is_plain(text: &str) -> bool {
         let unsigned = text.strip_prefix('-').unwrap_or(text);
         let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
@@ -143,19 +142,16 @@ impl Number {
     }
 
     /// The canonical text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Whether the number is below zero.
-    #[must_use]
     pub fn is_negative(&self) -> bool {
         self.0.starts_with('-')
     }
 
     /// The digits before the point and after it, without sign: `-12.5` gives `("12", "5")`.
-    #[must_use]
     pub fn parts(&self) -> (&str, &str) {
         let unsigned = self.0.strip_prefix('-').unwrap_or(&self.0);
         // For so few bytes it is faster than `split_once`.
@@ -169,7 +165,6 @@ impl Number {
     }
 
     /// The number as an integer, if it is one of that width.
-    #[must_use]
     pub fn to_i64(&self) -> Option<i64> {
         self.0.parse().ok()
     }
@@ -177,7 +172,6 @@ impl Number {
     /// Bytes that DynamoDB counts for this number: one, one for each pair of digits, one if it is
     /// negative, and never more than 21. Pairs are counted from the point in both directions, and
     /// those of zeros at either end are left out: 1200 is one pair and 120 is two.
-    #[must_use]
     pub fn size(&self) -> usize {
         let (whole, fraction) = self.parts();
         let zeros = match (whole, fraction) {

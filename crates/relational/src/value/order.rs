@@ -6,7 +6,6 @@ use super::Value;
 
 /// Compares two values: NULL first, then booleans, numbers by value, texts and times by their
 /// bytes, binary; what is made of parts by its parts. Equal only if they are.
-#[must_use]
 pub fn compare(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),

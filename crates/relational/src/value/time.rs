@@ -106,25 +106,21 @@ impl Time {
     }
 
     /// Takes text that is canonical already: what a filter has formatted itself.
-    #[must_use]
     pub fn canonical(text: Text, kind: TimeKind) -> Self {
         Self { text, kind }
     }
 
     /// The canonical text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
     /// The canonical text, to be shared.
-    #[must_use]
     pub fn text(&self) -> &Text {
         &self.text
     }
 
     /// What this time says.
-    #[must_use]
     pub fn kind(&self) -> TimeKind {
         self.kind
     }

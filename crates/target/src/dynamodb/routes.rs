@@ -53,7 +53,6 @@ pub enum ServiceLoad {
 
 impl RouteStatus {
     /// Whether it has ended.
-    #[must_use]
     pub fn is_final(self) -> bool {
         !matches!(self, Self::InProgress | Self::Cancelling | Self::Other)
     }
@@ -142,7 +141,6 @@ impl TableRoutes {
     }
 
     /// The table's target.
-    #[must_use]
     pub fn target(&self) -> Arc<dyn Target> {
         self.dynamodb.clone()
     }

@@ -75,7 +75,6 @@ pub enum PartsDifferenceKind {
 
 impl PartsComparison {
     /// Whether the parts hold exactly the items, and are the files of the manifest.
-    #[must_use]
     pub fn is_equal(&self) -> bool {
         let amiss = self.missing + self.different + self.unexpected;
         amiss == 0 && self.changed_parts.is_empty()

@@ -28,7 +28,6 @@ pub enum Compression {
 
 impl Compression {
     /// What follows `.json` in the names of parts.
-    #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
             Self::Gzip => ".gz",
@@ -38,7 +37,6 @@ impl Compression {
     }
 
     /// What `ImportTable` calls it.
-    #[must_use]
     pub fn service_word(self) -> &'static str {
         match self {
             Self::Gzip => "GZIP",

@@ -79,7 +79,6 @@ pub const IMPORT_TABLE: &str = "import-table.json";
 
 /// The input of `ImportTable`, but for the bucket. `ImportTable` makes the table with its key, billing and global indexes;
 /// what else the mapping says of the table is set afterwards. Gives the input, and what is left to be set.
-#[must_use]
 pub fn import_table(table: &Table, compression: Compression) -> (Value, Vec<&'static str>) {
     const TAKEN: [&str; 5] = [
         "AttributeDefinitions",

@@ -34,7 +34,6 @@ pub struct PartsPlan {
 impl PartsPlan {
     /// The plan for so many items and bytes, as DynamoDB counts them. The same for the same items, so that an export that
     /// is made again has the same parts.
-    #[must_use]
     pub fn of(items: u64, bytes: u64) -> Self {
         let parts = bytes
             .div_ceil(PART_BYTES)
@@ -47,7 +46,6 @@ impl PartsPlan {
     }
 
     /// Parts at most: those without an item are left out.
-    #[must_use]
     pub fn parts(self) -> u64 {
         1 << self.bits
     }

@@ -193,7 +193,6 @@ impl Bucket {
     }
 
     /// The place.
-    #[must_use]
     pub fn location(&self) -> &S3Location {
         &self.inner.location
     }

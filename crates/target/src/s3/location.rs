@@ -59,13 +59,11 @@ impl S3Location {
     }
 
     /// The bucket's name.
-    #[must_use]
     pub fn bucket(&self) -> &str {
         &self.bucket
     }
 
     /// The key of the object of a name.
-    #[must_use]
     pub fn key(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }

@@ -19,7 +19,6 @@ pub struct Gate {
 
 impl Gate {
     /// A gate for a run.
-    #[must_use]
     pub fn new(settings: ThrottleSettings) -> Self {
         let ThrottleSettings {
             ceiling,
@@ -88,7 +87,6 @@ impl Gate {
 
     /// The most units that a batch should hold as things stand. One item goes through whatever it
     /// has.
-    #[must_use]
     pub fn batch_units(&self) -> f64 {
         let ceiling = self.ceiling.as_ref();
         let ceiling = ceiling.map_or(f64::INFINITY, Ceiling::batch_units);
@@ -96,7 +94,6 @@ impl Gate {
     }
 
     /// What held the run back most.
-    #[must_use]
     pub fn limit(&self) -> Bottleneck {
         let (ceiling, table) = self.waits;
         match (ceiling, table) {

@@ -167,26 +167,22 @@ impl HotPartitions {
     }
 
     /// Whether a partition is hot: its writes are admitted by [`HotPartitions::admit`] too.
-    #[must_use]
     pub fn is_hot(&self, partition: u64) -> bool {
         self.hot.contains_key(&partition)
     }
 
     /// Whether any partition is hot.
-    #[must_use]
     pub fn any_hot(&self) -> bool {
         !self.hot.is_empty()
     }
 
     /// The most units that a batch for a partition should hold now; infinite for one that is not hot.
-    #[must_use]
     pub fn batch_units(&self, partition: u64) -> f64 {
         let pace = self.hot.get(&partition);
         pace.map_or(f64::INFINITY, RateControl::batch_units)
     }
 
     /// Whether answers that refuse nothing must be reported too.
-    #[must_use]
     pub fn is_watching(&self) -> bool {
         !self.hot.is_empty() || !self.suspects.is_empty()
     }

@@ -16,7 +16,6 @@ pub struct Toll {
 
 impl Toll {
     /// Between what nothing costs and what the largest item does.
-    #[must_use]
     pub fn new(least: f64, most: f64) -> Self {
         Self {
             least,
@@ -25,7 +24,6 @@ impl Toll {
     }
 
     /// What the next one is thought to cost.
-    #[must_use]
     #[expect(
         clippy::as_conversions,
         clippy::cast_possible_truncation,

@@ -148,7 +148,6 @@ pub struct Finish {
 
 impl Finish {
     /// Results of a plan.
-    #[must_use]
     pub fn of(plan: HandedPlan) -> Self {
         Self {
             plan,

@@ -121,7 +121,6 @@ impl ChunkLine {
     }
 
     /// What it reads, for people.
-    #[must_use]
     pub fn reads(&self) -> &str {
         &self.planned.reads
     }
@@ -259,7 +258,6 @@ impl HandedPlan {
     }
 
     /// What tells it from other plans.
-    #[must_use]
     pub fn run(&self) -> &str {
         &self.run
     }
@@ -270,13 +268,11 @@ impl HandedPlan {
     }
 
     /// How many chunks it has.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.chunks.len()
     }
 
     /// Whether it has none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
@@ -293,7 +289,6 @@ impl HandedPlan {
     }
 
     /// What a chunk reads, for people.
-    #[must_use]
     pub fn reads(&self, chunk: usize) -> &str {
         let chunk = self.chunks.get(chunk);
         chunk.map_or("no chunk of the plan", |chunk| &chunk.reads)
@@ -325,7 +320,6 @@ fn reads(pass: &Pass, part: &ChunkPart) -> String {
 }
 
 /// What is said of a load whose workers share no snapshot.
-#[must_use]
 pub fn consistency(dbms: Dbms) -> String {
     let why = match dbms {
         Dbms::Postgres => "no snapshot is held",

@@ -27,7 +27,6 @@ pub struct ResultLine {
 
 impl ResultLine {
     /// The answer to a line.
-    #[must_use]
     pub fn of(line: &ChunkLine, outcome: ChunkOutcome) -> Self {
         Self {
             dynafold_result: VERSION,
@@ -125,7 +124,6 @@ pub struct FailedChunk {
 
 impl FailedChunk {
     /// The message and its causes in one line.
-    #[must_use]
     pub fn one_line(&self) -> String {
         in_one_line(&self.message, &self.causes)
     }

@@ -66,7 +66,6 @@ pub enum StateError {
 
 impl StateError {
     /// What to do about it.
-    #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
             Self::Held { .. } => {

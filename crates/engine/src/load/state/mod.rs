@@ -57,7 +57,6 @@ pub struct State {
 
 /// What was found where a state was opened.
 #[derive(Debug)]
-#[must_use]
 pub enum Opened {
     /// No run, a finished one, or one that is to be forgotten.
     New(State),
@@ -71,7 +70,6 @@ pub enum Opened {
 
 impl Opened {
     /// The state, however it was found.
-    #[must_use]
     pub fn state(&self) -> &State {
         match self {
             Self::New(state) | Self::Again(state, _) | Self::Damaged(state, _) => state,
@@ -81,7 +79,6 @@ impl Opened {
 
 /// What the last full run of a table selected, by the state at a path, which is neither locked nor
 /// changed. `None`: there is none that is known.
-#[must_use]
 pub fn selection(path: &Path, place: &str) -> Option<String> {
     StateLog::peek(path)
         .ok()?
@@ -245,13 +242,11 @@ impl State {
     }
 
     /// What the last full run of a table selected; `None`: there is none that is known.
-    #[must_use]
     pub fn selection(&self, place: &str) -> Option<&str> {
         self.log.contents.selection(place)
     }
 
     /// Where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

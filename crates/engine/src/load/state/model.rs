@@ -78,7 +78,6 @@ pub struct EarlierRun {
 impl EarlierRun {
     /// The time that the run's items are made for: that of its first attempt. `None`: it has made none,
     /// and only takes over what another run has written.
-    #[must_use]
     pub fn now(&self) -> Option<&str> {
         let mut times = self.attempts.iter().map(|attempt| attempt.now.as_str());
         times.find(|now| !now.is_empty())
@@ -93,14 +92,12 @@ impl EarlierRun {
     }
 
     /// The table that the attempts wrote to, as the service tells it from all others.
-    #[must_use]
     pub fn table_id(&self) -> Option<&str> {
         let mut attempts = self.attempts.iter().rev();
         attempts.find_map(|attempt| attempt.table_id.as_deref())
     }
 
     /// What the table held before the run.
-    #[must_use]
     pub fn table_at_start(&self) -> TableAtStart {
         self.attempts
             .first()
@@ -140,13 +137,11 @@ pub struct ChangedFact {
 
 impl RunIdentity {
     /// An identity without facts.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds a fact that is compared by `value` and shown as `shown`.
-    #[must_use]
     pub fn with(
         mut self,
         name: impl Into<String>,
@@ -162,7 +157,6 @@ impl RunIdentity {
     }
 
     /// Adds a fact that can be shown as it is.
-    #[must_use]
     pub fn plain(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let value = value.into();
         let shown = value.clone();
@@ -170,7 +164,6 @@ impl RunIdentity {
     }
 
     /// How this, the identity of now, differs from an earlier one.
-    #[must_use]
     pub fn differences(&self, earlier: &Self) -> Vec<ChangedFact> {
         let gone = earlier
             .facts

@@ -21,7 +21,6 @@ use super::paths::{head, with};
 const FOLDER: &str = ".dynafold";
 
 /// Where the state of a mapping's runs is: `.dynafold/<stem>.state` beside the mapping.
-#[must_use]
 pub fn default_path(mapping: &Path) -> PathBuf {
     let stem = mapping.file_stem().unwrap_or_else(|| "mapping".as_ref());
     mapping
@@ -132,7 +131,6 @@ const INTRODUCTION: Duration = Duration::from_millis(30);
 
 /// The lock; dropping it frees it.
 #[derive(Debug)]
-#[must_use]
 pub struct StateLock {
     file: File,
 }

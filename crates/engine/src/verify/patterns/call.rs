@@ -55,7 +55,6 @@ pub(crate) struct DrawnCall {
 
 impl DrawnCall {
     /// The pattern's SQL with the values in it.
-    #[must_use]
     pub(crate) fn sql(&self, sql: &Sql) -> String {
         sql.fill(&|name| {
             let mut literals = self.literals.iter();

@@ -94,7 +94,6 @@ pub struct PatternReport {
 
 impl PatternsReport {
     /// What is claimed of a pattern; `None` where it has no SQL.
-    #[must_use]
     pub fn claim(&self, pattern: &PatternReport) -> Option<&Claim> {
         let mut claims = self.claims.iter();
         claims.find(|claim| claim.of.pattern.as_ref() == Some(&pattern.pattern))

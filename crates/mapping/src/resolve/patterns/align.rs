@@ -83,7 +83,6 @@ pub(super) fn attributes_like<'m>(
 }
 
 /// How values of a type are read.
-#[must_use]
 pub fn kind_of(data_type: &DataType) -> Option<ParameterKind> {
     Some(match data_type {
         DataType::Integer { .. } | DataType::Decimal { .. } | DataType::Float { .. } => {
@@ -126,7 +125,6 @@ pub struct Aligned<'t> {
 
 impl Aligned<'_> {
     /// Whether the item's text is the pattern's, whatever its values are; with `is_open` whether it begins with it.
-    #[must_use]
     pub fn is_whole(&self, is_open: bool) -> bool {
         match &self.rest {
             Some(KeyRest::Nothing) => true,
@@ -145,7 +143,6 @@ pub(super) enum KeyRest<'t> {
 }
 
 /// Walks over both templates at once, to the end of the pattern's or to where they differ.
-#[must_use]
 pub fn aligned<'t>(asked: &'t Template, made: &'t Template) -> Aligned<'t> {
     let mut found = Aligned::default();
     let (asked, made) = (asked.flat(), made.flat());
@@ -194,7 +191,6 @@ pub(super) fn escape(template: &Template) -> Option<Arc<Escape>> {
 }
 
 /// The filters that say how a value is written; `default` and `string` change nothing of it.
-#[must_use]
 pub fn writing(filters: &[Filter]) -> Vec<&Filter> {
     let kept = filters.iter();
     kept.filter(|filter| !matches!(filter, Filter::Default(_) | Filter::String))

@@ -32,7 +32,6 @@ pub enum FilterError {
 
 impl FilterError {
     /// How to mend it.
-    #[must_use]
     pub fn help(&self) -> String {
         match self {
             Self::Unknown {

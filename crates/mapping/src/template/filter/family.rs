@@ -85,7 +85,6 @@ impl Filter {
     }
 
     /// Whether what it makes of a time without a zone depends on the mapping's time zone.
-    #[must_use]
     pub fn has_zone(&self) -> bool {
         matches!(
             self,
@@ -94,7 +93,6 @@ impl Filter {
     }
 
     /// The filter as a template writes it; of long arguments that there are some.
-    #[must_use]
     pub fn written(&self) -> String {
         let name = self.name();
         match self {
@@ -305,13 +303,11 @@ pub enum ApplyError {
 
 impl ApplyError {
     /// The stable code, which reports and rejects files name.
-    #[must_use]
     pub fn code(&self) -> &'static str {
         self.code_and_help().0
     }
 
     /// How to mend it.
-    #[must_use]
     pub fn help(&self) -> &'static str {
         self.code_and_help().1
     }

@@ -117,7 +117,6 @@ pub enum Filter {
 
 impl Filter {
     /// The text that `shard(n)` gives for the shard of this number.
-    #[must_use]
     pub fn shard_text(shard: u32, shards: u32) -> String {
         apply::numbered(shard, shards)
     }
@@ -147,7 +146,6 @@ impl Default for Context {
 
 /// The canonical text of a scalar: numbers as DynamoDB answers them, `true` or `false`, times in
 /// ISO 8601. `None` for what has no text of its own: NULL, binary, lists, maps, sets, unfit values.
-#[must_use]
 pub fn canonical(value: &Value) -> Option<&str> {
     match value {
         Value::Bool(true) => Some("true"),

@@ -28,7 +28,6 @@ macro_rules! filters {
             },)*];
 
             /// The filter's name.
-            #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {
                     $($filter => $name,)*
@@ -73,7 +72,6 @@ filters! {
 
 impl Filter {
     /// Finds a filter's entry.
-    #[must_use]
     pub fn entry(name: &str) -> Option<&'static FilterEntry> {
         Self::NAMES.iter().find(|entry| entry.name == name)
     }

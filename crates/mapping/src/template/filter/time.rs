@@ -161,7 +161,6 @@ impl Period {
     }
 
     /// Whether it has one length, whatever it is added to.
-    #[must_use]
     pub fn is_fixed(self) -> bool {
         self.0.0.get_months() == 0 && self.0.0.get_years() == 0
     }
@@ -195,13 +194,11 @@ pub struct TimePattern {
 
 impl TimePattern {
     /// The pattern's text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
     /// What the times are that `time` reads by this pattern.
-    #[must_use]
     pub fn kind(&self) -> TimeKind {
         self.kind
     }

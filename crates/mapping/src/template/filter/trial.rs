@@ -45,7 +45,6 @@ type Refusal = (Code, String, String);
 
 impl FilterTrial {
     /// The values of a column, with how messages call it.
-    #[must_use]
     pub fn of(column: &str, data_type: &DataType, dbms: Dbms) -> Self {
         let is_loose = dbms == Dbms::Sqlite;
         let reach = match data_type {
@@ -67,7 +66,6 @@ impl FilterTrial {
     }
 
     /// A column whose whole numbers all differ, of about so many rows: one of them is that large.
-    #[must_use]
     pub fn counting(mut self, rows: u64, because: String) -> Self {
         let largest = Number::parse(&rows.saturating_sub(1).to_string());
         self.samples = largest.map(Value::Number).into_iter().collect();
