@@ -651,6 +651,141 @@ async fn a_delimiter_in_the_data_leaves_the_order_of_texts_alone() {
     proposal.holds(0);
 }
 
+#[tokio::test]
+async fn where_keys_are_escaped_numbers_sort_beside_a_table_whose_name_has_a_digit() {
+    let source = Database::new(
+        "CREATE TABLE shop (id INTEGER PRIMARY KEY, code TEXT NOT NULL, town TEXT NOT NULL, UNIQUE (code, town));
+         CREATE TABLE order2 (id INTEGER PRIMARY KEY, shop_id INTEGER NOT NULL REFERENCES shop (id), what TEXT);
+         INSERT INTO shop VALUES (1, 'a#b', 'x'), (2, 'c', 'y');
+         WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 26)
+         INSERT INTO order2 SELECT i, i % 2 + 1, 'x' FROM r;",
+    )
+    .await;
+    let workload = "-- code (1/s)\nSELECT * FROM shop WHERE code = 'c' AND town = 'y';
+        -- newest (10/s)\nSELECT id, what FROM order2 WHERE shop_id = 1 ORDER BY id DESC LIMIT 3;
+        -- shop (1/s)\nSELECT * FROM shop WHERE id = 1;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    assert!(
+        proposal.mapping().contains("ORDERTWO#"),
+        "{}",
+        proposal.mapping()
+    );
+    proposal.holds(0);
+}
+
+#[tokio::test]
+async fn no_range_is_asked_of_a_column_with_texts_among_its_numbers() {
+    let source = Database::new(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, k INTEGER NOT NULL, n INTEGER, at DATETIME);
+         WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 60)
+         INSERT INTO t SELECT i, i % 5, CASE WHEN i % 6 = 0 THEN '' ELSE i END,
+           CASE WHEN i % 6 = 0 THEN 20200000 + i ELSE date('2020-01-01', '+' || i || ' days') END FROM r;",
+    )
+    .await;
+    let workload = "-- all (100/s)\nSELECT id, k FROM t WHERE k = :k ORDER BY id;
+        -- at (1/s)\nSELECT id, at FROM t WHERE k = :k AND at < :x;
+        -- number (1/s)\nSELECT id, n FROM t WHERE k = :k AND n >= :x;
+        -- ten (1/s)\nSELECT id, n FROM t WHERE k = :k AND n > 10;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 3);
+    assert!(proposal.not_served().contains(&"at"));
+    assert!(proposal.not_served().contains(&"number"));
+    proposal.holds(0);
+}
+
+#[tokio::test]
+async fn indexes_name_no_more_attributes_than_a_table_may() {
+    let columns = |each: &dyn Fn(u32) -> String| (1..=40).map(each).collect::<Vec<_>>().join(", ");
+    let source = Database::new(&format!(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, {});
+         WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 300)
+         INSERT INTO t SELECT i, {} FROM r;",
+        columns(&|at| format!("c{at} INTEGER")),
+        columns(&|at| format!("i * {at} % 100")),
+    ))
+    .await;
+    let reads = (1..=8).map(|read| {
+        let asked: Vec<String> = (1..15)
+            .map(|at| format!("c{}", (read * 5 + at) % 40 + 1))
+            .collect();
+        format!(
+            "-- q{read} (100/s)\nSELECT id, {} FROM t WHERE c{read} = :a ORDER BY id;\n",
+            asked.join(", ")
+        )
+    });
+    let workload =
+        reads.collect::<String>() + "-- u (500/s)\nUPDATE t SET c40 = :x WHERE id = :id;";
+    let proposal = Proposal::new(&source.url(), Some(&workload), 0);
+    proposal.holds(0);
+}
+
+#[tokio::test]
+async fn a_column_that_is_not_there_is_named_and_the_other_statements_are_served() {
+    let source = Database::new(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER); INSERT INTO t VALUES (1, 2);",
+    )
+    .await;
+    let workload = "-- good (1/s)\nSELECT * FROM t WHERE a = :a;
+        -- equal (1/s)\nSELECT id FROM t WHERE gone = :g;
+        -- null (1/s)\nSELECT id FROM t WHERE a = :a AND gone IS NULL;
+        -- selected (1/s)\nSELECT gone FROM t WHERE a = :a;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 3);
+    assert_eq!(proposal.not_served(), ["equal", "null", "selected"]);
+    let reads = proposal.report["reads"].to_string();
+    assert_eq!(
+        reads.matches("names the column `gone`").count(),
+        3,
+        "{reads}"
+    );
+    proposal.holds(0);
+}
+
+#[tokio::test]
+async fn what_is_compared_by_its_bytes_costs_what_it_reads() {
+    let mut units = Vec::new();
+    for collation in ["", "COLLATE NOCASE"] {
+        let source = Database::new(&format!(
+            "CREATE TABLE acc (id INTEGER PRIMARY KEY, org TEXT {collation}, note TEXT);
+             WITH RECURSIVE r (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM r WHERE i < 1999)
+             INSERT INTO acc SELECT i, 'o' || (i % 10), printf('%.250c', 'x') FROM r; ANALYZE;"
+        ))
+        .await;
+        let workload = "-- q (100/s)\nSELECT id, org, note FROM acc WHERE org = :o ORDER BY id;";
+        let proposal = Proposal::new(&source.url(), Some(workload), 0);
+        let served = &proposal.report["reads"][0]["served"];
+        units.push(served["units"].as_f64().unwrap());
+    }
+    assert!(units[0] > 5.0, "{units:?}");
+    assert!((units[0] - units[1]).abs() < f64::EPSILON, "{units:?}");
+}
+
+#[tokio::test]
+async fn a_range_of_texts_is_not_asked_of_a_key_in_which_a_delimiter_stands_behind_the_text() {
+    let source = Database::new(
+        "CREATE TABLE p (id INTEGER PRIMARY KEY, k INTEGER, name TEXT, u INTEGER, title TEXT);
+         INSERT INTO p VALUES (1, 1, 'Ann', 1, 'x'), (2, 1, 'Ann Lee', 2, 'y'), (3, 1, 'Bob', 1, 'z'), (4, 1, 'Bob!', 7, 'z');
+         WITH RECURSIVE r (i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM r WHERE i < 3000)
+         INSERT INTO p SELECT i, i % 20 + 3, 'N' || (i % 50), i % 30, 't' FROM r; ANALYZE;",
+    )
+    .await;
+    let workload = "-- eq (100/s)\nSELECT id, title FROM p WHERE k = :k AND name = :n AND u = :u ORDER BY title, id;
+        -- lt (1/s)\nSELECT id, name FROM p WHERE k = :k AND name < :x;
+        -- begins (1/s)\nSELECT id, name FROM p WHERE k = :k AND name >= :x LIMIT 2;";
+    Proposal::new(&source.url(), Some(workload), 0).holds(0);
+}
+
+#[tokio::test]
+async fn a_sum_and_a_mean_of_one_column_are_one_figure() {
+    let source = Database::new(
+        "CREATE TABLE acc (id INTEGER PRIMARY KEY, org TEXT, n INTEGER);
+         WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 6000)
+         INSERT INTO acc SELECT i, 'o' || (i % 4), i FROM r;",
+    )
+    .await;
+    let workload =
+        "-- f (100/s)\nSELECT org, count(*), sum(n), avg(n) FROM acc WHERE org = :o GROUP BY org;";
+    Proposal::new(&source.url(), Some(workload), 0).holds(0);
+}
+
 /// Tables, statements over them, those that no Query serves, and what is noted of the others.
 const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
     // A second equality in ON: of another tenant's customer nothing is copied, and an inner join leaves its row out.

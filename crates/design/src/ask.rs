@@ -206,6 +206,7 @@ fn read<'c>(
     let query = query.map_err(|error| unread(&error))?;
     let select = plain_select(sql, &query)?;
     let reading = Reading::new((catalog, observed), &query, select, &prepared)?;
+    reading.refuse_unknown_columns()?;
     reading.asks()
 }
 
@@ -442,6 +443,40 @@ impl<'c, 'q> Reading<'c, 'q> {
         // Several are one where USING holds them equal.
         let is_equal = |other: &At| self.equal_to(first).contains(other);
         others.iter().all(is_equal).then(|| first.clone())
+    }
+
+    /// Refuses a column that none of the tables has. What is computed may have tables of its own in it, and is refused elsewhere.
+    fn refuse_unknown_columns(&self) -> Result<(), Unserved> {
+        let is_plain = |condition: &&&Condition| {
+            !matches!(
+                condition.test,
+                ConditionTest::Using(_) | ConditionTest::Other(_)
+            )
+        };
+        let asked = self.conditions.iter().filter(is_plain);
+        let asked = asked.flat_map(|condition| condition.columns().unwrap_or_default());
+        let selected = self
+            .select
+            .outputs
+            .iter()
+            .filter_map(|output| match output {
+                SelectOutput::One { value, .. } => value.column(),
+                _ => None,
+            });
+        for wanted in asked.chain(selected) {
+            let name = &wanted.name;
+            let has = |table: &&Table| table.columns.iter().any(|one| name.is(&one.name));
+            if !self.tables.iter().any(has) {
+                return unserved(
+                    format!(
+                        "names the column `{}`, which none of its tables has",
+                        name.text
+                    ),
+                    "write a column that there is",
+                );
+            }
+        }
+        Ok(())
     }
 
     /// All columns that the joins hold equal to one, itself among them.
@@ -899,7 +934,13 @@ impl<'c, 'q> Reading<'c, 'q> {
 
     /// Why the text of a column's values does not sort as the database sorts them; `None` where it does.
     fn unsorted(&self, table: &Table, path: &Path) -> Option<String> {
-        let (_, column) = path.find(table, self.catalog)?;
+        let (table, column) = path.find(table, self.catalog)?;
+        if self.observed.is_mixed(table, &column.name) {
+            let name = &column.name;
+            return Some(format!(
+                "sorts by {name}, which holds texts in some rows and other values in others"
+            ));
+        }
         let is_mysql = matches!(self.catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
         let is_sorted = match &column.data_type {
             DataType::Integer { .. }

@@ -241,8 +241,11 @@ impl<'d> Priced<'d> {
 
     /// One request of an access pattern. What its key does not ask for is read in vain.
     fn read(&self, pattern: &AccessPattern, statement: &Statement) -> PricedRequest {
-        let sql = pattern.sql.as_ref().unwrap_or(&statement.sql);
-        let asks = ask(sql, self.facts.catalog, self.facts.observed).unwrap_or_default();
+        let understood = |sql: &str| ask(sql, self.facts.catalog, self.facts.observed).ok();
+        // SQL that compares by bytes is no SQL that this reads; the statement says what it is for.
+        let own = pattern.sql.as_deref().and_then(understood);
+        let of_statement = understood(&statement.sql).unwrap_or_default();
+        let asks = own.unwrap_or_else(|| of_statement.clone());
         let asked: BTreeSet<&str> = pattern
             .placeholders()
             .filter_map(|one| pattern.parameters.get(one.place.column))
@@ -292,8 +295,11 @@ impl<'d> Priced<'d> {
         let lists = asks.iter().map(|ask| ask.requests).min().unwrap_or(1);
         let requests = requests * float(lists) * (bytes / 1_048_576.0).ceil().max(1.0);
         // The access pattern is asked again for each value of a list that its own SQL does not have.
-        let all = ask(&statement.sql, self.facts.catalog, self.facts.observed).unwrap_or_default();
-        let all = all.iter().map(|ask| ask.requests).min().unwrap_or(1);
+        let all = of_statement
+            .iter()
+            .map(|ask| ask.requests)
+            .min()
+            .unwrap_or(1);
         let times = (float(all) / float(lists)).max(1.0);
         PricedRequest {
             index: pattern.index.as_ref().map(ToString::to_string),

@@ -38,6 +38,13 @@ impl Observed {
         let sample = self.column(table, column);
         sample.is_some_and(|sample| sample.is_all && sample.chars == sample.bytes)
     }
+
+    /// Whether a column holds both texts and other values, which SQLite allows: each of its numbers is less than each text, and
+    /// DynamoDB compares values of one type alone.
+    pub(crate) fn is_mixed(&self, table: &Table, column: &str) -> bool {
+        self.column(table, column)
+            .is_some_and(|sample| sample.mixed > 0)
+    }
 }
 
 /// What was counted of a column.
@@ -57,6 +64,8 @@ pub struct ColumnSample {
     pub longest: u64,
     /// Its texts that are nothing but digits.
     pub digits: u64,
+    /// Of its texts and of its other values the number of those that are fewer: only in SQLite a column holds both.
+    pub mixed: u64,
     /// The rows that have its most frequent value; 0 where that was not counted.
     pub most: u64,
     /// Whether these are all rows of the table.

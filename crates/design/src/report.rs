@@ -147,7 +147,7 @@ impl Report {
                 usd(self.gap_usd_month)
             )
         } else {
-            "no other choice of these keys and indexes is cheaper by these estimates".to_owned()
+            "no other choice of these keys and indexes is cheaper by the search's estimates, in which an index holds for each read what that read needs".to_owned()
         }
     }
 
@@ -169,8 +169,9 @@ impl Alternative {
     pub fn why_lost(&self) -> String {
         let mut said = match self.usd_month {
             Some(cost) => format!(
-                "{} a month, with the stated price of the indexes",
-                usd(cost)
+                "about {} a month by the search's estimates, less the stated price of the indexes that it saves; `--max-indexes {}` proposes it and prices its mapping",
+                usd(cost),
+                self.indexes
             ),
             None => format!("{} not served", counted(self.not_served, "read")),
         };

@@ -499,6 +499,12 @@ pub(crate) fn serves(
                     key.path == range.path && key.folds == range.folds && !key.reversed
                 })
             });
+        // A range of texts has an end where what stands behind a text is below all signs of texts.
+        let is_range_exact = range
+            .filter(|range| range.prefix.is_none())
+            .is_none_or(|range| {
+                !range.path.is_loose(part.table, catalog) || part.sorted.contains(&range.path)
+            });
         let is_ordered = wanted.len() <= then.len()
             && wanted.iter().zip(then).all(|(wanted, key)| *wanted == key);
         // Text that something follows sorts otherwise than the text alone.
@@ -517,7 +523,7 @@ pub(crate) fn serves(
         };
         // The sort keys of a collection's children begin like their parent's.
         let is_alone = place > 0 || structure.parts.len() == 1 || then.is_empty();
-        begins_with_range && is_ordered && is_exact && is_alone
+        begins_with_range && is_range_exact && is_ordered && is_exact && is_alone
     })
 }
 

@@ -32,7 +32,7 @@ use crate::structure::{Part, Structure, own_part};
 use crate::workload::Statement;
 use crate::writes::Writes;
 use crate::written::{
-    IndexKey, IndexNames, Item, Placed, Projected, Writing, attribute_name, reference,
+    IndexKey, IndexNames, Item, Placed, Projected, Writing, attribute_name, reference, within_limit,
 };
 use crate::{
     Candidates, Limits, Read, SHORT, Understood, Way, add_relaxed, before_delimiters, candidates,
@@ -805,6 +805,12 @@ impl<'u> Adding<'_, 'u> {
                 names.retain(|name| !keys.contains(&name.as_str()));
             }
         }
+        let indexes = growing.model.table.indexes.iter();
+        let named = indexes.map(|index| match &index.projection {
+            Projection::Include(names) => names.len(),
+            _ => 0,
+        });
+        within_limit(&mut projected, named.sum());
         let mut additions: Vec<Addition> = Vec::new();
         for (at, index) in names
             .iter()

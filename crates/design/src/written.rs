@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use dynafold_dynamodb::MAX_PROJECTED;
 use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::template::Path as TemplatePath;
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName, TypeFamily};
@@ -207,11 +208,31 @@ impl<'c> Writing<'_, 'c> {
         let first = structure
             .parts
             .first()
-            .map(|part| self.names.item_type(&part.table.name));
+            .map(|part| self.sorted_name(&part.table.name));
+        let own = self.sorted_name(&part.table.name);
         match (place, first) {
-            (0, _) | (_, None) => format!("{}#", self.names.item_type(&part.table.name)),
-            (_, Some(first)) => format!("{first}#{}#", self.names.item_type(&part.table.name)),
+            (0, _) | (_, None) => format!("{own}#"),
+            (_, Some(first)) => format!("{first}#{own}#"),
         }
+    }
+
+    /// An item type's name as it stands in a sort key. Where keys are escaped, digits of the template's own text would be
+    /// escaped in values too, and padded numbers would not sort any more: these digits are spelled.
+    fn sorted_name(&self, table: &TableName) -> String {
+        const DIGITS: [&str; 10] = [
+            "ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE",
+        ];
+        let name = self.names.item_type(table);
+        if !self.escapes {
+            return name.to_owned();
+        }
+        let spelled = |c: char| {
+            let digit = c
+                .to_digit(10)
+                .and_then(|digit| DIGITS.get(usize::try_from(digit).ok()?));
+            digit.map_or_else(|| c.to_string(), |word| (*word).to_owned())
+        };
+        name.chars().map(spelled).collect()
     }
 
     /// What a column's values go through in a key.
@@ -389,7 +410,7 @@ impl<'c> Writing<'_, 'c> {
             reads.extend(self.serves(*structure));
         }
         let project = match projected.get(&slot) {
-            Some(Some(names)) if names.len() <= PROJECTED => {
+            Some(Some(names)) => {
                 let names: Vec<String> = names.iter().map(|name| scalar(name)).collect();
                 if names.is_empty() {
                     ", project: keys".to_owned()
@@ -422,6 +443,7 @@ impl<'c> Writing<'_, 'c> {
             let text = self.pattern(read, &mut items, &mut projected);
             patterns.push_str(&text);
         }
+        within_limit(&mut projected, 0);
         let mut bodies = String::new();
         for table in &self.catalog.tables {
             if table.is_stored() && table.readable && !table.row_key().is_empty() {
@@ -460,9 +482,6 @@ impl<'c> Writing<'_, 'c> {
             for line in self.not_served {
                 let _ = writeln!(out, "#   {}", line.replace(['\n', '\r'], " "));
             }
-        }
-        for names in projected.values_mut() {
-            names.take_if(|names| names.len() > PROJECTED);
         }
         (out, projected)
     }
@@ -1212,4 +1231,19 @@ pub(crate) fn escaped(text: &str) -> String {
         .replace('}', "}}")
         .replace('[', "[[")
         .replace(']', "]]")
+}
+
+/// Makes the indexes that name the most attributes hold all, until the names fit into what DynamoDB allows for a table.
+/// `taken`: what its other indexes name.
+pub(crate) fn within_limit(projected: &mut Projected, taken: usize) {
+    let named = |names: &Option<BTreeSet<String>>| names.as_ref().map_or(0, BTreeSet::len);
+    for names in projected.values_mut() {
+        names.take_if(|names| names.len() > PROJECTED);
+    }
+    while taken + projected.values().map(named).sum::<usize>() > MAX_PROJECTED {
+        match projected.values_mut().max_by_key(|names| named(names)) {
+            Some(names) if names.is_some() => *names = None,
+            _ => break,
+        }
+    }
 }

@@ -8,6 +8,8 @@ pub const MAX_PARTITION_BYTES: usize = 2048;
 pub const MAX_SORT_BYTES: usize = 1024;
 /// Most bytes of an attribute's name.
 pub const MAX_NAME_BYTES: usize = 65_535;
+/// Attributes that all indexes of a table project by name, in sum (limits.md 23).
+pub const MAX_PROJECTED: usize = 100;
 /// Levels of nesting; a value at the top of the item is at the first.
 pub const MAX_LEVELS: usize = 32;
 

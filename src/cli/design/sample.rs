@@ -74,8 +74,8 @@ pub(super) async fn observe(
         let Some((rows, rest)) = counted.first().and_then(|row| row.split_first()) else {
             continue;
         };
-        for (column, figures) in columns.into_iter().zip(rest.chunks(6)) {
-            let [present, distinct, bytes, chars, longest, digits] = figures else {
+        for (column, figures) in columns.into_iter().zip(rest.chunks(7)) {
+            let [present, distinct, bytes, chars, longest, digits, mixed] = figures else {
                 continue;
             };
             // Of values that rows have to themselves none is frequent.
@@ -93,6 +93,7 @@ pub(super) async fn observe(
                 chars: *chars,
                 longest: *longest,
                 digits: *digits,
+                mixed: *mixed,
                 most,
                 is_all: *rows < u64::from(ROWS),
             };
@@ -206,9 +207,15 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
             Dbms::Postgres => format!("CAST(coalesce(max({bytes}), 0) AS bigint)"),
             _ => format!("coalesce(max({bytes}), 0)"),
         };
+        let mixed = match dbms {
+            Dbms::Sqlite => format!(
+                "coalesce(min(sum(typeof({name}) = 'text'), sum(typeof({name}) NOT IN ('text', 'null'))), 0)"
+            ),
+            _ => "0".to_owned(),
+        };
         format!(
             "count({name}), count(DISTINCT {name}), coalesce(sum({bytes}), 0), coalesce(sum({chars}), 0), {longest}, \
-             coalesce(sum(CASE WHEN {digits} THEN 1 ELSE 0 END), 0)"
+             coalesce(sum(CASE WHEN {digits} THEN 1 ELSE 0 END), 0), {mixed}"
         )
     });
     let figures: Vec<String> = figures.collect();

@@ -97,7 +97,12 @@ impl<'c> Reading<'c, '_> {
                     if let [column] = columns.as_slice()
                         && let Some(path) = path(column)
                     {
-                        when.filter = of_condition(condition, &path, ask, self.catalog);
+                        let found = path.find(ask.root, self.catalog);
+                        let is_mixed = found.is_some_and(|(table, column)| {
+                            self.observed.is_mixed(table, &column.name)
+                        });
+                        when.filter =
+                            of_condition(condition, &path, ask, self.catalog).filter(|_| !is_mixed);
                     }
                     ask.when.push(when);
                 }
@@ -150,7 +155,7 @@ impl<'c> Reading<'c, '_> {
         (left, op, right): (&Operand, Comparator, &Operand),
         path: Find<'_>,
     ) -> Result<(), Unserved> {
-        let folds = |operand: &Operand| matches!(operand.around.as_slice(), [Wrapping::Function(name)] if name == "lower");
+        let folds = is_lower;
         let is_bare = |operand: &Operand| operand.around.is_empty() || folds(operand);
         let column = match &left.value {
             OperandValue::Column(column) if is_bare(left) => path(column),
@@ -215,16 +220,21 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// Notes that a column stands in a key in lower case. SQLite's is that of ASCII letters alone: only where the column has
-    /// no others it is the same.
+    /// no others it is the same. Other databases' is that of a collation, which mostly is the same.
     fn fold(&self, ask: &mut Ask<'c>, column: &Path, text: &str) -> Result<(), Unserved> {
-        if self.catalog.dbms == Dbms::Sqlite {
-            let found = column.find(ask.root, self.catalog);
-            if !found.is_some_and(|(table, column)| self.observed.is_ascii(table, &column.name)) {
-                return unserved(format!("asks for `{text}`, {ASCII_CASE}"), MATERIALIZE);
-            }
+        let found = column.find(ask.root, self.catalog);
+        let is_ascii =
+            found.is_some_and(|(table, column)| self.observed.is_ascii(table, &column.name));
+        if self.catalog.dbms == Dbms::Sqlite && !is_ascii {
+            return unserved(format!("asks for `{text}`, {ASCII_CASE}"), MATERIALIZE);
         }
+        let other_letters = if is_ascii {
+            ""
+        } else {
+            "; beyond ASCII that is Unicode's lower case, and the database's `lower` may give another (`É` under the collation C, `İ`, `Σ` at the end of a word)"
+        };
         ask.notes.push(format!(
-            "{} stands in the key in lower case: the application asks for it in lower case",
+            "{} stands in the key in lower case: the application asks for it in lower case{other_letters}",
             column.column
         ));
         Ok(())
@@ -482,4 +492,9 @@ pub(super) fn has_parameters(condition: &Condition) -> bool {
     operands
         .iter()
         .any(|operand| !operand.parameters().is_empty())
+}
+
+/// Whether an operand is a value in lower case.
+pub(super) fn is_lower(operand: &Operand) -> bool {
+    matches!(operand.around.as_slice(), [Wrapping::Function(name)] if name == "lower")
 }

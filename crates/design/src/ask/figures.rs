@@ -166,7 +166,11 @@ impl Reading<'_, '_> {
             for figure in figures {
                 let own = figure.name();
                 let name = if is_one { called(own) } else { own };
-                outputs.push((name, Err(figure)));
+                // A sum and a mean of one column: its sum is answered once.
+                let output = (name, Err(figure));
+                if !outputs.contains(&output) {
+                    outputs.push(output);
+                }
             }
         }
         let mut figures: BTreeSet<Figure> = outputs

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use dynafold_relational::catalog::{Column, Dbms, Table};
 use dynafold_sql::{
-    Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, identifier, qualified,
+    ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, identifier,
+    qualified,
 };
 
+use super::condition::is_lower;
 use super::{At, ChildAsk, Pair, REWRITE, Reading, Unserved, unserved};
 use crate::path::{Path, Step};
 
@@ -313,23 +315,30 @@ impl<'c> Reading<'c, '_> {
             return (is_mysql && is_loose).then(|| parts.join(" AND "));
         }
         let [left, right] = condition.equal()?;
-        let (column, parameter) = left.column().zip(right.parameter())?;
-        let (at, name) = self.at_root(self.column(column)?, root);
+        let OperandValue::Parameter(parameter) = &right.value else {
+            return None;
+        };
+        let (at, name) = self.at_root(self.column(column_in(left)?)?, root);
         let found = self.tables.get(at)?.column(&name)?;
         let dbms = self.catalog.dbms;
-        let own = self.column_of(at, &name);
+        let in_case = |operand: &Operand, text: String| match operand.around.as_slice() {
+            [] => Some(text),
+            _ => is_lower(operand).then(|| format!("lower({text})")),
+        };
+        let own = in_case(left, self.column_of(at, &name))?;
+        let parameter = in_case(right, format!(":{parameter}"))?;
         // PostgreSQL takes no account of blanks at the end of `character(n)`.
         if dbms == Dbms::Postgres && ignores_blanks(found, dbms) {
             return Some(format!(
-                "{own} = :{parameter} AND octet_length(CAST(:{parameter} AS text)) = octet_length({own})"
+                "{own} = {parameter} AND octet_length(CAST({parameter} AS text)) = octet_length({own})"
             ));
         }
         (found.insensitive || ignores_blanks(found, dbms)).then(|| match dbms {
-            Dbms::Postgres => format!("CAST({own} AS text) COLLATE \"C\" = :{parameter}"),
-            Dbms::Sqlite => format!("{own} COLLATE BINARY = :{parameter}"),
+            Dbms::Postgres => format!("CAST({own} AS text) COLLATE \"C\" = {parameter}"),
+            Dbms::Sqlite => format!("{own} COLLATE BINARY = {parameter}"),
             Dbms::Mysql | Dbms::Mariadb => {
                 format!(
-                    "CAST(CONVERT({own} USING utf8mb4) AS BINARY) = CAST(:{parameter} AS BINARY)"
+                    "CAST(CONVERT({own} USING utf8mb4) AS BINARY) = CAST({parameter} AS BINARY)"
                 )
             }
         })
@@ -360,11 +369,11 @@ impl<'c> Reading<'c, '_> {
             .iter()
             .filter(|one| self.exactly(one, None).is_some());
         let columns = named.filter_map(|one| {
-            let operand = match bounds(one) {
-                Some((operand, _)) => operand,
-                None => one.equal()?[0],
+            let column = match bounds(one) {
+                Some((operand, _)) => operand.column()?,
+                None => column_in(one.equal()?[0])?,
             };
-            Some(operand.column()?.name.text.clone())
+            Some(column.name.text.clone())
         });
         columns.collect()
     }
@@ -394,6 +403,16 @@ impl<'c> Reading<'c, '_> {
         } else {
             format!("{}.{name}", identifier(&table.name.schema, dbms))
         }
+    }
+}
+
+/// The column that an operand is, as it is or in lower case.
+fn column_in(operand: &Operand) -> Option<&ColumnRef> {
+    match &operand.value {
+        OperandValue::Column(column) if operand.around.is_empty() || is_lower(operand) => {
+            Some(column)
+        }
+        _ => None,
     }
 }
 

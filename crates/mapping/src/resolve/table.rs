@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dynafold_dynamodb::{
-    Autoscale, Billing, Index, KeyAttribute, KeyType, Projection, Settings, StreamView, Table,
-    Throughput,
+    Autoscale, Billing, Index, KeyAttribute, KeyType, MAX_PROJECTED, Projection, Settings,
+    StreamView, Table, Throughput,
 };
 use jiff::tz::TimeZone;
 
@@ -19,8 +19,6 @@ const MAX_GLOBAL: usize = 20;
 const MAX_LOCAL: usize = 5;
 /// Attributes of one kind in a multi-attribute key (limits.md 24).
 const MAX_KEY_ATTRIBUTES: usize = 4;
-/// Projected attributes over all indexes (limits.md 23).
-const MAX_PROJECTED: usize = 100;
 /// Bytes of a key attribute's or projected attribute's name (limits.md 22).
 const MAX_NAME: usize = 255;
 
