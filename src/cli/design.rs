@@ -295,8 +295,8 @@ fn narrow(catalog: &mut Catalog) {
 
 /// What is not known without the source.
 fn unseen(before_delimiters: &[(TableName, String)]) -> String {
-    let columns = before_delimiters.iter();
-    let columns: Vec<String> = columns
+    let columns: Vec<String> = before_delimiters
+        .iter()
         .map(|(table, column)| format!("{}.{column}", table.name))
         .collect();
     format!(

@@ -193,7 +193,7 @@ impl Raw {
     }
 
     /// The access patterns that have SQL, by their names, with the SQL.
-    pub fn answers(&self) -> impl Iterator<Item = (&str, &Spanned<String>)> {
+    pub fn pattern_sql(&self) -> impl Iterator<Item = (&str, &Spanned<String>)> {
         let patterns = self.patterns.iter();
         patterns.filter_map(|pattern| Some((pattern.name.value.as_str(), pattern.sql.as_ref()?)))
     }

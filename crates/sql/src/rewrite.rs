@@ -389,8 +389,8 @@ fn is_computed(expression: &Expr) -> bool {
 fn expression(text: &str, dbms: Dbms) -> Option<Expr> {
     let sql = Sql::read(text, Some(dbms)).ok()?;
     let dialect = dialect(Some(dbms));
-    let parser = Parser::new(dialect.as_ref());
-    let mut parser = parser.with_tokens_with_locations(sql.tokens().to_vec());
+    let mut parser =
+        Parser::new(dialect.as_ref()).with_tokens_with_locations(sql.tokens().to_vec());
     parser.parse_expr().ok()
 }
 

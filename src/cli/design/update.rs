@@ -31,7 +31,7 @@ pub(super) async fn run(
     let variables = |name: &str| std::env::var(name).ok();
     let (raw, _) = Raw::read(&text, &variables);
     let described = match (&raw, source.as_deref_mut()) {
-        (Some(raw), Some(source)) => check::described(raw, source).await?,
+        (Some(raw), Some(source)) => check::describe_queries(raw, source).await?,
         _ => Described::new(),
     };
     let mapping = Mapping {

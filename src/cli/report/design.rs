@@ -156,8 +156,7 @@ fn place(served: &PricedRequest) -> String {
 
 /// The reads that are served, and the statements that write.
 fn tables(report: &Report, out: &mut Vec<String>) {
-    let served = report.reads.iter().filter_map(row);
-    let served: Vec<Vec<String>> = served.collect();
+    let served: Vec<Vec<String>> = report.reads.iter().filter_map(row).collect();
     if !served.is_empty() {
         let header = [
             "read",

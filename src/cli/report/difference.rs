@@ -250,14 +250,17 @@ fn step(step: &MigrationStep) -> String {
     let stale = match (step.action, step.stale_items) {
         (_, StaleItems::None | StaleItems::WithTable) => String::new(),
         (MigrationAction::Remove, _) => {
-            format!(": where nothing overwrites them {}", fate(step))
+            format!(": where nothing overwrites them {}", after_stale(step))
         }
         (MigrationAction::Rekey, _) => format!(
             "; {} have the old keys; where no row makes these any more, {}",
             items(step.stale),
-            fate(step)
+            after_stale(step)
         ),
-        _ => format!("; items of rows that are not read any more: {}", fate(step)),
+        _ => format!(
+            "; items of rows that are not read any more: {}",
+            after_stale(step)
+        ),
     };
     let expired = if step.expired_stay && step.action != MigrationAction::Keep {
         "; items of rows that have expired stay as they are: the load does not touch them, and DynamoDB deletes only those that already hold an expired TTL"
@@ -268,7 +271,7 @@ fn step(step: &MigrationStep) -> String {
 }
 
 /// What becomes of stale items.
-fn fate(step: &MigrationStep) -> String {
+fn after_stale(step: &MigrationStep) -> String {
     let prune = step.prune.unwrap_or_default();
     match step.stale_items {
         StaleItems::Deleted => format!("{prune} deletes them"),

@@ -256,9 +256,9 @@ impl DocumentedPattern<'_> {
     /// What is asked, and by which key condition.
     fn asked(&self, inputs: &Inputs<'_>) -> TextLine {
         let index = self.proof.index.as_ref();
-        let place = index.unwrap_or(&inputs.model.table.name).clone();
+        let asked = index.unwrap_or(&inputs.model.table.name).clone();
         let condition = code(condition(self.model));
-        vec![TextPiece::Marked("place", place), plain(" "), condition]
+        vec![TextPiece::TableOrIndex(asked), plain(" "), condition]
     }
 
     fn article(&self, facts: &DocumentFacts<'_>) -> Article {

@@ -609,8 +609,8 @@ fn rows_do_not_count_items_of_exploded_arrays() {
     let orders = catalog
         .tables
         .iter_mut()
-        .find(|table| table.name.name == "orders");
-    let orders = orders.unwrap();
+        .find(|table| table.name.name == "orders")
+        .unwrap();
     let mut note = orders.columns[0].clone();
     note.name = "note".to_owned();
     note.declared = "text".to_owned();

@@ -280,7 +280,7 @@ impl Delivery {
         let sent = Instant::now();
         let answer = tokio::select! {
             biased;
-            answer = self.target.put(&self.model.table, &parcel.batch, 0) => answer,
+            answer = self.target.write_one(&self.model.table, &parcel.batch, 0) => answer,
             () = self.halt.drained() => return false,
         };
         let written = match answer {

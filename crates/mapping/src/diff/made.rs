@@ -124,9 +124,9 @@ impl<'m> Made<'m> {
                 part(RIVALS, some(rivals.clone()), rivals),
                 part("$spread", some(spreads(&plain)), {
                     // Any of its members may be a key.
-                    let keys = (model.table.key_attributes().into_iter())
-                        .map(|key| format!("{}{}", key.name, of_index(&key.name, model)));
-                    let keys: Vec<String> = keys.collect();
+                    let keys: Vec<String> = (model.table.key_attributes().into_iter())
+                        .map(|key| format!("{}{}", key.name, of_index(&key.name, model)))
+                        .collect();
                     let spread = spreads(&exact);
                     if spread.is_empty() {
                         spread

@@ -77,7 +77,7 @@ impl Folder {
     pub fn with_digests(mut self, key: DigestKey) -> Self {
         for (item_type, plan) in self.types.iter().zip(&mut self.plans) {
             if let Some(plan) = plan {
-                plan.digest(item_type, key);
+                plan.set_digest_key(item_type, key);
             }
         }
         self

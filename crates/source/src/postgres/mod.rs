@@ -281,8 +281,8 @@ impl Postgres {
         let sql = format!("EXPLAIN (VERBOSE, FORMAT YAML) {sql}");
         let planned = sqlx::query_scalar(AssertSqlSafe(sql))
             .persistent(false)
-            .fetch_one(&mut self.connection);
-        let planned = planned.await;
+            .fetch_one(&mut self.connection)
+            .await;
         planned.map_err(|cause| error::query(cause, subject, &self.user))
     }
 

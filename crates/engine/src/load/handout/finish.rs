@@ -662,8 +662,8 @@ impl Finished {
         let mut slot = Some(source);
         let read = pass
             .walk(model)
-            .each(&mut slot, |index, item_type, row, fate| {
-                let RowOutcome::Made(folded) = fate else {
+            .each(&mut slot, |index, item_type, row, outcome| {
+                let RowOutcome::Made(folded) = outcome else {
                     return Ok(true);
                 };
                 if !wanted.contains(&folded.fingerprint) {
