@@ -450,7 +450,10 @@ async fn pins_are_kept_or_refused_with_the_reason() {
     );
     proposal.holds(0);
     for (pin, why) in [
-        ("members beside posts", "no foreign key leads there"),
+        (
+            "members beside posts",
+            "no foreign key refers to the parent's key",
+        ),
         (
             "posts beside nothing",
             "the schema does not have both tables",

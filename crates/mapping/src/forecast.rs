@@ -1,5 +1,5 @@
-//! What all rows come to, for each item type and for each place that they are written to. Plain data: `preview` fills it
-//! in, and the definition document is made from it.
+//! What all rows come to, for each item type, the table and each index. Plain data: `preview` fills it in, and the
+//! definition document is made from it.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ pub struct ItemTypeForecast {
 }
 
 impl ItemTypeForecast {
-    /// Adds another item type; names are left aside.
+    /// Adds the figures of another item type.
     pub fn add(&mut self, other: &Self) {
         self.rows_read += other.rows_read;
         self.filtered += other.filtered;
@@ -74,7 +74,7 @@ impl ItemTypeForecast {
         self.largest = self.largest.max(other.largest);
     }
 
-    /// Counts rejects of a code.
+    /// Counts rejected rows under their code.
     pub fn reject(&mut self, code: &str, count: u64) {
         self.rejected += count;
         *self.rejects_by_code.entry(code.to_owned()).or_default() += count;
@@ -88,7 +88,7 @@ impl ItemTypeForecast {
     }
 }
 
-/// What something is that holds items and has a partition key.
+/// What holds items under a partition key of its own: the table or an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlaceKind {
@@ -105,7 +105,7 @@ pub enum PlaceKind {
 pub struct PlaceForecast {
     /// The table's or the index's name.
     pub name: String,
-    /// What it is.
+    /// Whether this is the table, a global or a local index.
     pub kind: PlaceKind,
     /// Items or entries.
     pub items: u64,
@@ -158,7 +158,7 @@ pub fn load_demand(places: &[PlaceForecast], table: &Table, import_bytes: u64) -
     }
 }
 
-/// The heaviest keys, with what is guaranteed of them.
+/// The heaviest keys, and how exact their weights are.
 #[derive(Debug, Clone, Serialize)]
 pub struct HeaviestKeys {
     /// What is shared out: write units, or bytes.
@@ -167,8 +167,7 @@ pub struct HeaviestKeys {
     pub error: u64,
     /// How many keys there are, where that is known.
     pub distinct: Option<u64>,
-    /// The heaviest keys, the heaviest first: those of which it is certain that no key that was
-    /// forgotten is heavier.
+    /// The heaviest keys, the heaviest first. Only those that no forgotten key can outweigh.
     pub keys: Vec<HotKey>,
     /// No other key weighs more than this.
     pub others_at_most: u64,
@@ -187,7 +186,7 @@ pub struct HotKey {
     pub share: f64,
 }
 
-/// Expected writes, from the item types' `write_rate`: each write is of a row taken at random.
+/// Expected writes, from the item types' `write_rate`, if each write is of a random row.
 #[derive(Debug, Clone, Serialize)]
 pub struct RatedWrites {
     /// Write units a second, all partitions together.

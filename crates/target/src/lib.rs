@@ -57,93 +57,6 @@ pub const CREDENTIAL_CRATES: [&str; 4] = [
     "aws_sigv4",
 ];
 
-/// What a call of a target returns.
-pub type Result<T, E = TargetError> = std::result::Result<T, E>;
-
-/// A DynamoDB endpoint. See the module's text for the protocol.
-#[async_trait]
-pub trait Target: Send + Sync {
-    /// Where it is, for people: `dynamodb in eu-west-1`, `local:demo.db`, `http://127.0.0.1:8000`.
-    fn place(&self) -> String;
-
-    /// The region where writing costs money: real AWS. `None` where it costs none.
-    fn billed_in(&self) -> Option<&str> {
-        None
-    }
-
-    /// Whether writing costs money.
-    fn is_billed(&self) -> bool {
-        self.billed_in().is_some()
-    }
-
-    /// Whether its tables are gone when this process ends.
-    fn ends_with_process(&self) -> bool {
-        false
-    }
-
-    /// How many batches may usefully be in flight.
-    fn concurrency(&self) -> usize;
-
-    /// How much one batch may hold, as things stand.
-    fn batch_limit(&self) -> BatchLimit {
-        BatchLimit::BATCH_WRITE
-    }
-
-    /// Whether items whose TTL is over are deleted, where the table's TTL is on.
-    fn deletes_expired(&self) -> bool {
-        true
-    }
-
-    /// Describes a table; `None` where there is none.
-    async fn describe(&self, name: &str) -> Result<Option<TableDescription>>;
-
-    /// Makes a table with its indexes, TTL and settings, and waits until it is ACTIVE. Gives the
-    /// settings that the table does not show afterwards; none of them fails it.
-    async fn create(&self, table: &Table) -> Result<Vec<Difference>>;
-
-    /// Asks for a global index of the `wanted` table that the one that is `there` lacks. DynamoDB makes and fills it in
-    /// the background, and takes no other change of the table meanwhile; [`Target::describe`] tells how far it is.
-    async fn add_index(&self, there: &Table, wanted: &Table, index: &Index) -> Result<()>;
-
-    /// Compares the settings that the mapping names with those of a table that exists. What the
-    /// endpoint does not tell is among the differences.
-    async fn compare_settings(&self, _table: &Table) -> Vec<Difference> {
-        Vec::new()
-    }
-
-    /// Says that a load of a table begins. `bulk`: whether the target may write by a faster way than
-    /// BatchWriteItem with the same result. [`Target::finish`] ends it.
-    async fn start(&self, table: &Table, bulk: bool) -> Result<()>;
-
-    /// Says that the load has ended, for good or ill; what was written is durable afterwards.
-    async fn finish(&self) -> Result<()>;
-
-    /// Sends one batch of puts and deletes, once.
-    async fn write(&self, table: &Table, batch: &Batch) -> Result<BatchOutcome>;
-
-    /// Reads items by their keys, at most 100; those that are missing are left out.
-    async fn read(&self, table: &Table, keys: &[ItemKey]) -> Result<Vec<Item>>;
-
-    /// Sends one entry of a batch alone, once: as `PutItem`, or as `DeleteItem`. Its throttling answers
-    /// give reasons, which those of a batch do not.
-    async fn write_one(&self, table: &Table, batch: &Batch, index: usize) -> Result<BatchOutcome>;
-
-    /// Reads one page of a strongly consistent scan, or of a segment of it. `from` is where the last
-    /// page said that the next begins.
-    async fn scan(
-        &self,
-        table: &Table,
-        wanted: &ScanRequest,
-        from: Option<Position>,
-    ) -> Result<Page>;
-
-    /// Sends one request of an access pattern, for one page. `from` is where the last page ended.
-    async fn ask(&self, table: &Table, request: &Request, from: Option<Position>) -> Result<Page>;
-
-    /// Deletes a table and waits until it no longer exists. A table that does not exist is no error.
-    async fn delete_table(&self, name: &str) -> Result<()>;
-}
-
 /// How much a batch may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchLimit {
@@ -183,6 +96,9 @@ pub struct Consumed {
     /// How many indexes the answer names.
     pub named_indexes: usize,
 }
+
+/// What a call of a target returns.
+pub type Result<T, E = TargetError> = std::result::Result<T, E>;
 
 /// A table that exists, as far as a mapping says anything about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -278,4 +194,88 @@ pub struct Page {
     pub next: Option<Position>,
     /// Read units that it took.
     pub units: Option<f64>,
+}
+
+/// A DynamoDB endpoint. See the module's text for the protocol.
+#[async_trait]
+pub trait Target: Send + Sync {
+    /// Where it is, for people: `dynamodb in eu-west-1`, `local:demo.db`, `http://127.0.0.1:8000`.
+    fn place(&self) -> String;
+
+    /// The region where writing costs money: real AWS. `None` where it costs none.
+    fn billed_in(&self) -> Option<&str> {
+        None
+    }
+
+    /// Whether writing costs money.
+    fn is_billed(&self) -> bool {
+        self.billed_in().is_some()
+    }
+
+    /// Whether its tables are gone when this process ends.
+    fn ends_with_process(&self) -> bool {
+        false
+    }
+
+    /// How many batches may usefully be in flight.
+    fn concurrency(&self) -> usize;
+
+    /// How much one batch may hold, as things stand.
+    fn batch_limit(&self) -> BatchLimit {
+        BatchLimit::BATCH_WRITE
+    }
+
+    /// Whether items whose TTL is over are deleted, where the table's TTL is on.
+    fn deletes_expired(&self) -> bool {
+        true
+    }
+
+    /// Describes a table; `None` where there is none.
+    async fn describe(&self, name: &str) -> Result<Option<TableDescription>>;
+
+    /// Makes a table with its indexes, TTL and settings, and waits until it is ACTIVE. Gives the
+    /// settings that the table does not show afterwards; none of them fails it.
+    async fn create(&self, table: &Table) -> Result<Vec<Difference>>;
+
+    /// Asks for a global index of the `wanted` table that the one that is `there` lacks. DynamoDB makes and fills it in
+    /// the background, and takes no other change of the table meanwhile; [`Target::describe`] tells how far it is.
+    async fn add_index(&self, there: &Table, wanted: &Table, index: &Index) -> Result<()>;
+
+    /// Compares the settings that the mapping names with those of a table that exists. What the
+    /// endpoint does not tell is among the differences.
+    async fn compare_settings(&self, _table: &Table) -> Vec<Difference> {
+        Vec::new()
+    }
+
+    /// Says that a load of a table begins. `bulk`: whether the target may write by a faster way than
+    /// BatchWriteItem with the same result. [`Target::finish`] ends it.
+    async fn start(&self, table: &Table, bulk: bool) -> Result<()>;
+
+    /// Says that the load has ended, for good or ill; what was written is durable afterwards.
+    async fn finish(&self) -> Result<()>;
+
+    /// Sends one batch of puts and deletes, once.
+    async fn write(&self, table: &Table, batch: &Batch) -> Result<BatchOutcome>;
+
+    /// Reads items by their keys, at most 100; those that are missing are left out.
+    async fn read(&self, table: &Table, keys: &[ItemKey]) -> Result<Vec<Item>>;
+
+    /// Sends one entry of a batch alone, once: as `PutItem`, or as `DeleteItem`. Its throttling answers
+    /// give reasons, which those of a batch do not.
+    async fn write_one(&self, table: &Table, batch: &Batch, index: usize) -> Result<BatchOutcome>;
+
+    /// Reads one page of a strongly consistent scan, or of a segment of it. `from` is where the last
+    /// page said that the next begins.
+    async fn scan(
+        &self,
+        table: &Table,
+        wanted: &ScanRequest,
+        from: Option<Position>,
+    ) -> Result<Page>;
+
+    /// Sends one request of an access pattern, for one page. `from` is where the last page ended.
+    async fn ask(&self, table: &Table, request: &Request, from: Option<Position>) -> Result<Page>;
+
+    /// Deletes a table and waits until it no longer exists. A table that does not exist is no error.
+    async fn delete_table(&self, name: &str) -> Result<()>;
 }
