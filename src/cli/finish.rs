@@ -154,7 +154,7 @@ fn print(
     }
     output.warnings(&finished.report.warnings);
     if !finished.shared_keys.is_empty() && arguments.source.source.is_none() {
-        output.note("name the rows that share keys with --source");
+        output.note("to name the rows that share a key, give the source: --source URL");
     }
     match finished.report.outcome {
         load::Outcome::Stopped { reason } => Err(Failure::failed(format!("stopped: {reason}"))

@@ -189,7 +189,10 @@ async fn refusals(
     let passes = model.iter().flat_map(|model| &model.passes);
     for (pass, span) in passes.zip(&resolution.passes) {
         if let Err(error) = source.prepare(&pass.scan).await {
-            let message = format!("the source refuses to read `{}` like this", pass.name);
+            let message = format!(
+                "the source refuses the statement that reads `{}`",
+                pass.name
+            );
             let fault = Diagnostic::new(Code::Sql, span.clone(), message);
             refusals.push(fault.with_help(reason(error)?));
         }

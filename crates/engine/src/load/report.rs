@@ -205,7 +205,7 @@ pub struct RemainingStale {
 }
 
 /// Why it cannot be told whether an item is the mapping's.
-pub const UNCLEAR_WHY: &str = "it is not known whether the mapping makes such items, because the table has no type attribute, and which texts their keys may have is not known either: SQLite stores text in numeric columns too, and only the database knows the texts of inet, interval, time, JSON and similar types";
+pub const UNCLEAR_WHY: &str = "it is unknown whether the mapping makes such items: the table has no type attribute, and the keys do not tell, because SQLite stores text in numeric columns too, and only the database knows how it prints inet, interval, time, JSON and similar types";
 
 impl RemainingStale {
     /// What there is to say of them.
@@ -213,7 +213,7 @@ impl RemainingStale {
         let lines = [
             (
                 self.filtered,
-                "`where` leaves their rows out; --prune=filtered deletes them",
+                "`where` leaves their rows out; --prune=filtered deletes the items",
             ),
             (
                 self.not_returned,

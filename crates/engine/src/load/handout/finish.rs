@@ -634,7 +634,7 @@ impl Finished {
         cancel: &Cancel,
     ) -> Result<(), Arc<Failure>> {
         if !plan.share_fingerprints() {
-            let failure = "this process hashes keys in another way than the workers";
+            let failure = "this process and the workers compute different hashes of the same key";
             return Err(Arc::new(Failure::Internal(failure)));
         }
         let keys = self.shared_keys.iter();
