@@ -402,7 +402,6 @@ pub(super) struct RawAcceptance {
     pub codes: Vec<Spanned<String>>,
 }
 
-/// Reads every `accept`.
 fn read_acceptances(root: &YamlNode) -> Vec<RawAcceptance> {
     let table = root.get("table");
     let of_table = |name| table.and_then(|table| table.get(name));

@@ -51,7 +51,6 @@ pub(crate) struct FigureQuery {
     pub(crate) base: TableName,
     /// The columns by which they are grouped.
     pub(crate) groups: Vec<String>,
-    /// The figures.
     pub(crate) figures: BTreeSet<Figure>,
     /// What rows are counted, as SQL: nothing for all of them.
     pub(crate) conditions: Vec<String>,

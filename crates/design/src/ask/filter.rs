@@ -10,7 +10,6 @@ use crate::path::Path;
 /// A condition on an attribute.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Filter {
-    /// The column.
     pub(crate) path: Path,
     /// The condition, with `{}` where the attribute stands.
     pub(crate) text: String,

@@ -22,7 +22,6 @@ pub(super) struct Made<'m> {
     pub(super) item_type: &'m ItemType,
     /// What decides which rows make items, each under its name.
     pub(super) rows: Vec<Part>,
-    /// The attributes.
     pub(super) attributes: Vec<Part>,
     /// What else items depend on.
     pub(super) others: Vec<Part>,

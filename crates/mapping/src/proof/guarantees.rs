@@ -131,7 +131,6 @@ impl Kept {
 
 /// Whether the key of an item type takes the place of a unique key.
 enum KeyFit {
-    /// It does.
     Kept,
     /// It is made of these columns, and does not all the same, for this reason.
     Flawed(String),

@@ -87,7 +87,6 @@ pub struct S3Object {
     pub etag: String,
 }
 
-/// What is asked.
 pub(super) struct S3Request<'a> {
     pub(super) operation: &'static str,
     pub(super) method: &'static str,
