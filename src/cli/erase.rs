@@ -68,8 +68,8 @@ pub(super) struct Erase {
 pub(super) async fn run(arguments: Erase, output: &OutputStreams) -> Result<Outcome, Failure> {
     let outline = mapping::outlined(&arguments.mapping, Some(output))?;
     let marks = marks(&arguments, &outline, output).await?;
-    let values = arguments.partition.iter();
-    let mut values = values
+    let partition = arguments.partition.iter();
+    let mut values = partition
         .map(|value| selection::partition_value(value, &outline.table))
         .collect::<Result<Vec<_>, _>>()?;
     let mut before: Vec<Attribute> = Vec::new();

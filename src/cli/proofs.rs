@@ -195,8 +195,8 @@ fn indexes(proofs: &Proofs, detailed: bool) -> Vec<ProofLine> {
     };
     let lines = proofs.indexes.iter().enumerate().map(|(at, index)| {
         let of = |always: bool| {
-            let those = index.items.iter();
-            let those = those.filter(|item| item.when.is_empty() == always);
+            let items = index.items.iter();
+            let those = items.filter(|item| item.when.is_empty() == always);
             those.map(|item| item.item_type.clone()).collect::<Vec<_>>()
         };
         let (always, sparse) = (of(true), of(false));

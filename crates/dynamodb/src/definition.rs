@@ -19,8 +19,9 @@ pub fn definition(table: &Table) -> Value {
             capacity.as_ref(),
         )
     });
-    let local = table.local_indexes.iter();
-    let local = local.map(|index| index_definition(index, own, "ProvisionedThroughput", None));
+    let local_indexes = table.local_indexes.iter();
+    let local =
+        local_indexes.map(|index| index_definition(index, own, "ProvisionedThroughput", None));
     let tags = settings.tags.iter();
     let tags = tags.map(|(key, value)| json!({ "Key": key, "Value": value }));
     without_empty(&json!({

@@ -518,8 +518,8 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                 _ => return None,
             },
             Statement::Update(update) => {
-                let set = update.assignments.iter();
-                let set = set.filter_map(|one| match &one.target {
+                let assignments = update.assignments.iter();
+                let set = assignments.filter_map(|one| match &one.target {
                     AssignmentTarget::ColumnName(name) => {
                         Some((names(name, Some(dbms))?.pop()?, &one.value))
                     }

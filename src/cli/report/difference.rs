@@ -31,8 +31,8 @@ pub(in crate::cli) fn difference(
     let indexes = diff.indexes.iter();
     let indexes = indexes.map(|one| (one.change, one.index.as_str(), index(one)));
     section("indexes", named(indexes), &mut out);
-    let types = diff.item_types.iter();
-    let types = types.map(|one| (one.change, one.item_type.as_str(), item_type(one)));
+    let item_types = diff.item_types.iter();
+    let types = item_types.map(|one| (one.change, one.item_type.as_str(), item_type(one)));
     section("item types", named(types), &mut out);
     let patterns = diff.patterns.iter().map(|one| {
         let name = one.pattern.as_str();

@@ -187,8 +187,8 @@ fn columns(source: &SourceTable) -> DocBlock {
         &["Column", "Type", "Carried by"],
         rows.collect(),
     );
-    let carried = source.columns.iter();
-    let carried = carried.filter(|column| !column.carriers.is_empty());
+    let columns = source.columns.iter();
+    let carried = columns.filter(|column| !column.carriers.is_empty());
     let all = counted(source.columns.len(), "column");
     let summary = format!("{}: {} of {all} carried", source.name, carried.count());
     DocBlock::Folded(summary, vec![DocBlock::Table(table)])

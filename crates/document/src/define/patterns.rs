@@ -438,8 +438,8 @@ impl DocumentedPattern<'_> {
 }
 
 fn answered(name: &str, answer: &ExampleAnswer) -> [DocBlock; 3] {
-    let given = answer.parameters.iter();
-    let given: Vec<String> = given
+    let parameters = answer.parameters.iter();
+    let given: Vec<String> = parameters
         .map(|(name, value)| format!("{name} = {value}"))
         .collect();
     let caption = match given.as_slice() {

@@ -275,8 +275,8 @@ async fn active(
         let Some(there) = target.describe(&table.name).await? else {
             return Ok(None);
         };
-        let mut unready = there.unready_indexes.iter();
-        let unready = unready.find(|index| whole && table.index(&index.name).is_some());
+        let mut unready_indexes = there.unready_indexes.iter();
+        let unready = unready_indexes.find(|index| whole && table.index(&index.name).is_some());
         match (there.status.as_str(), unready) {
             // A table that is being updated takes reads and writes.
             ("ACTIVE" | "UPDATING", None) => return Ok(Some(there)),

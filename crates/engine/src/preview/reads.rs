@@ -55,8 +55,8 @@ impl ReadSurvey {
         let places: Vec<Vec<KeyAttribute>> = own.chain(global).collect();
         let known = model.patterns.iter().filter_map(|pattern| {
             let served = served.iter().find(|one| *one.pattern == *pattern.name)?;
-            let finds = model.item_types.iter();
-            let finds = finds.map(|item| served.finds.iter().any(|name| **name == *item.name));
+            let item_types = model.item_types.iter();
+            let finds = item_types.map(|item| served.finds.iter().any(|name| **name == *item.name));
             Some((pattern, finds.collect::<Vec<bool>>()))
         });
         let known: Vec<(&AccessPattern, Vec<bool>)> = known.collect();

@@ -62,8 +62,9 @@ impl Folder {
     pub fn new(model: &Model, context: Context) -> Self {
         let ttl = model.table.ttl.as_ref();
         let limits = ItemLimits::new(&model.table);
-        let plans = model.item_types.iter();
-        let plans = plans.map(|item_type| WritePlan::new(item_type, &limits, ttl.map(|x| &**x)));
+        let item_types = model.item_types.iter();
+        let plans =
+            item_types.map(|item_type| WritePlan::new(item_type, &limits, ttl.map(|x| &**x)));
         Self {
             types: model.item_types.clone(),
             plans: plans.collect(),
