@@ -300,7 +300,7 @@ fn unseen(before_delimiters: &[(TableName, String)]) -> String {
         .map(|(table, column)| format!("{}.{column}", table.name))
         .collect();
     format!(
-        "values of {} stand before `#` in keys: if one may hold `#`, set `key_escape: percent` (with --source it is looked up)",
+        "values of {} stand before `#` in keys: if one may hold `#`, set `key_escape: percent` (with --source, `design` looks for itself)",
         columns.join(", ")
     )
 }

@@ -207,7 +207,7 @@ fn unfinished(error: FinishError) -> Failure {
         FinishError::Lost { .. } => "export into another place by a new plan",
         FinishError::Places(..) => "load the chunks of one plan into one table",
         FinishError::KeysMiscounted { .. } => {
-            "compare the keys of the attempts whose results are given, each chunk's once"
+            "compare the keys of each chunk once: those of the attempt whose result is given"
         }
     };
     Failure::of(&error).with_code("results").with_help(help)

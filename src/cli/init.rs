@@ -59,7 +59,9 @@ pub(super) async fn run(arguments: Init, output: &OutputStreams) -> Result<Outco
         mapping, report, ..
     } = propose(source, &catalog, &statements, &prices, limits).await?;
     for table in &report.left_out {
-        output.note(&format!("left out: {table}: no key tells its rows apart"));
+        output.note(&format!(
+            "left out: {table}: it has no key that identifies its rows"
+        ));
     }
     for read in &report.not_guessed {
         output.note(&format!("not guessed: {read}"));

@@ -252,10 +252,10 @@ async fn prepare(
     };
     let target = connect(&arguments.service.spec(target)?).await?;
     if target.ends_with_process() {
-        return Err(
-            Failure::usage("`--target local` is a table in memory, which no worker finds")
-                .with_help("use --target dynamodb, or local:FILE with one worker at a time"),
-        );
+        return Err(Failure::usage(
+            "`--target local` is a table in memory, which workers cannot reach",
+        )
+        .with_help("use --target dynamodb, or local:FILE with one worker at a time"));
     }
     let (table, usage) = (&model.table, BilledUse::Writes);
     let target = target.as_ref();

@@ -688,7 +688,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
         "-- order (5/s)\nSELECT o.seq, c.n, l.no FROM o JOIN l ON l.oid = o.id JOIN c ON c.id = o.cid WHERE o.id = 2;",
         &[],
         &[
-            "the answer has the o also where it has no c",
+            "the answer has the o even if it has no c",
             "the answer has the l also where it has no o",
         ],
     ),
@@ -709,7 +709,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
          INSERT INTO c VALUES (1, 'Ann'), (2, 'Bob'); INSERT INTO o VALUES (1, 1, 'x');",
         "-- orders (5/s)\nSELECT c.n, o.note FROM o JOIN c ON c.id = o.cid WHERE o.cid = 1;",
         &[],
-        &["the answer has the c itself also where it has no o"],
+        &["the answer has the c even if it has no o"],
     ),
     // The parent's key beside the reference to it, where the parent is not there.
     (
@@ -818,7 +818,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
          -- whole (5/s)\nSELECT t.b, u.id AS uid, u.n, NULL AS nothing FROM t LEFT JOIN u ON u.tid = t.id WHERE t.id = :id;",
         &[],
         &[
-            "its SQL does not select what is the same in every row, which the application adds: `kind` ('x'), 5",
+            "its SQL leaves out constants, which the application adds: `kind` ('x'), 5",
             "which the application adds: `nothing` (NULL)",
         ],
     ),
@@ -829,7 +829,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
          INSERT INTO c VALUES (4, 2); INSERT INTO o VALUES (19, 4, 9);",
         "-- both (5/s)\nSELECT o.cid, c.id, c.tenant FROM o JOIN c ON c.id = o.cid WHERE o.pri = :pri;",
         &[],
-        &["columns that are equal are answered once: `id` as `cid`"],
+        &["columns that are equal stand in the answer once: `id` as `cid`"],
     ),
     // The same of the key of a join, in a collection.
     (

@@ -168,7 +168,7 @@ pub(super) fn large_items(wide: &[WideItems]) -> String {
         ));
         for read in &one.patterns {
             out.push(format!(
-                "   {} needs {} of each; as an item of its own that is {} read units instead of {:.2}, and {} instead of {}",
+                "   {} needs {} of each; as an item of its own, that part takes {} read units instead of {:.2}, and {} instead of {}",
                 read.pattern,
                 bytes(read.mean_bytes),
                 at_least_a_hundredth(read.read_units_apart),

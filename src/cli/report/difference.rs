@@ -233,11 +233,11 @@ fn step(step: &MigrationStep) -> String {
         MigrationAction::Keep => "every row makes the same item: nothing is written".to_owned(),
         MigrationAction::Write => format!("{} to write", items(step.write)),
         MigrationAction::Rekey => format!(
-            "{} to write, because the key is made otherwise",
+            "{} to write, because the key is made differently",
             items(step.write)
         ),
         MigrationAction::Update => format!(
-            "{} to write again under the same keys, but for those that come out the same",
+            "{} to write again under the same keys, except those that do not change",
             items(step.write)
         ),
         MigrationAction::Remove => match &step.overwritten_by {

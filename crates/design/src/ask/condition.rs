@@ -133,7 +133,7 @@ impl<'c> Reading<'c, '_> {
         match word.or_else(|| own.next()) {
             Some(word) => unserved(
                 format!(
-                    "asks for `{text}`, which may hold at one time and not at another (`{word}`)"
+                    "asks for `{text}`, whose result may change while the row stays the same (`{word}`)"
                 ),
                 CLOCK,
             ),
@@ -256,7 +256,7 @@ impl<'c> Reading<'c, '_> {
                 if !is_text {
                     return unserved(
                         format!(
-                            "asks for what {} begins with, which is no text",
+                            "asks for what {} begins with, and that is not text",
                             column.column
                         ),
                         MATERIALIZE,
@@ -265,8 +265,9 @@ impl<'c> Reading<'c, '_> {
                 if folds {
                     self.fold(ask, &column, text)?;
                 }
-                ask.notes
-                    .push(format!("`_` and `%` in `{parameter}` stand for themselves"));
+                ask.notes.push(format!(
+                    "`_` and `%` in `{parameter}` are ordinary characters"
+                ));
                 ranges.push(RangeAsk {
                     path: column,
                     low: None,
@@ -439,7 +440,7 @@ fn frozen(test: &ConditionTest, text: &str) -> Option<String> {
         ));
     }
     let has_value = text.contains(|sign: char| sign == '\'' || sign.is_ascii_digit());
-    has_value.then(|| format!("`{text}` is taken as it stands: the index holds such rows alone"))
+    has_value.then(|| format!("the index holds only the rows that meet `{text}`"))
 }
 
 /// Refuses conditions that compare with nothing plain, and those of which one part may hold without the other.

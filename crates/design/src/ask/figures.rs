@@ -182,10 +182,7 @@ impl Reading<'_, '_> {
             groups.push(TOTAL.0.to_owned());
         }
         if grouped.is_empty() && !figures.is_empty() {
-            notes.push(
-                "where no row is counted there is no item: a count is 0 then, a sum NULL"
-                    .to_owned(),
-            );
+            notes.push("a group without rows has no item: its count is 0, its sum NULL".to_owned());
         }
         if figures.is_empty() {
             // So that whoever writes knows when the last row of a group is gone.

@@ -485,7 +485,7 @@ impl Finish {
                 "lines of the results are",
             );
             warnings.push(format!(
-                "{lines} not readable: a worker that was killed may have left it; its chunk counts by another result alone"
+                "{lines} not readable: a worker that was killed may have left it; its chunk counts only if there is another result of it"
             ));
         }
         if facts.snapshot.is_some() {
@@ -607,7 +607,7 @@ fn gather<'f>(
         let mut file = File::open(folder.join(name))?;
         let found = digest(&file)?;
         if !name.contains(&format!("-{found}.")) {
-            let what = format!("{name} does not hold what its name says");
+            let what = format!("the content of {name} does not match the digest in its name");
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         io::Seek::rewind(&mut file)?;
