@@ -689,7 +689,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
         &[],
         &[
             "the answer has the o even if it has no c",
-            "the answer has the l also where it has no o",
+            "the answer has the l even if it has no o",
         ],
     ),
     // No foreign key: what the join says is one.
@@ -700,7 +700,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
         "-- inner (5/s)\nSELECT o.status, l.no, l.sku FROM o JOIN l ON l.oid = o.id WHERE o.id = 1;
          -- outer (5/s)\nSELECT o.status, l.no, l.sku FROM o LEFT JOIN l ON l.oid = o.id WHERE o.id = 1;",
         &[],
-        &["the answer has the l also where it has no o"],
+        &["the answer has the l even if it has no o"],
     ),
     // The parent's key by the child's column, and a parent without children.
     (
