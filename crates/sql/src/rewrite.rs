@@ -480,18 +480,18 @@ pub fn qualified(
 /// How a statement writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteKind {
-    /// INSERT, REPLACE.
+    /// `INSERT` or `REPLACE`.
     Insert,
-    /// UPDATE.
+    /// `UPDATE`.
     Update,
-    /// DELETE.
+    /// `DELETE`.
     Delete,
 }
 
 /// A statement that writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteStatement {
-    /// How.
+    /// Whether it inserts, updates or deletes.
     pub kind: WriteKind,
     /// The schema of its table, where it is said.
     pub schema: Option<Name>,

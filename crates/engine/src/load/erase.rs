@@ -93,7 +93,7 @@ pub struct EraseReport {
     pub outcome: EraseOutcome,
     /// The table's name.
     pub table: String,
-    /// Where it is.
+    /// The target, as people read it: `dynamodb in eu-west-1`.
     pub place: String,
     /// The values of the partition key, as DynamoDB JSON.
     pub partitions: Vec<String>,

@@ -111,7 +111,7 @@ pub struct Load {
     pub model: Arc<Model>,
     /// What templates need besides the row.
     pub context: Context,
-    /// How to load.
+    /// How fast to load, what to do with rejects, and other choices of the caller.
     pub options: LoadOptions,
     /// The caller's way to end it.
     pub cancel: Cancel,

@@ -134,7 +134,7 @@ pub struct RejectNote {
     pub row: Box<RawValue>,
     /// Stable kebab-case code, or the service's error code.
     pub code: String,
-    /// What is wrong.
+    /// What is wrong with the row, without its values beyond the key.
     pub message: String,
     /// What to do about it.
     pub help: Option<String>,

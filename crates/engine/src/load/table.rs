@@ -46,7 +46,7 @@ pub enum TableError {
     Differs {
         /// The table's name.
         name: String,
-        /// Where it is.
+        /// The target, as people read it: `dynamodb in eu-west-1`.
         place: String,
         /// What differs, each with what it is and what it should be.
         differences: Vec<Difference>,
@@ -56,7 +56,7 @@ pub enum TableError {
     NotActive {
         /// The table's name.
         name: String,
-        /// Where it is.
+        /// The target, as people read it: `dynamodb in eu-west-1`.
         place: String,
         /// DynamoDB's word, such as `DELETING`.
         status: String,
@@ -66,7 +66,7 @@ pub enum TableError {
     IndexGone {
         /// The table's name.
         name: String,
-        /// Where it is.
+        /// The target, as people read it: `dynamodb in eu-west-1`.
         place: String,
         /// The index's name.
         index: String,

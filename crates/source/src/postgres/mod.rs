@@ -62,7 +62,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 const BEGIN: &str = include_str!("sql/begin.sql");
 /// Says how values are to be printed in it.
 const SETTINGS: &str = include_str!("sql/settings.sql");
-/// Both.
+/// Both in one round trip.
 const OPEN: &str = concat!(
     include_str!("sql/begin.sql"),
     include_str!("sql/settings.sql")
