@@ -10,6 +10,12 @@ use serde_json::value::RawValue;
 
 use super::lanes::ChunkEnd;
 
+/// Adds the numbers of one struct to those of another, field by field.
+macro_rules! add_fields {
+    ($to:ident += $of:ident: $($field:ident),+) => { $($to.$field += $of.$field;)+ };
+}
+pub(crate) use add_fields;
+
 /// How many rows of an item type were read, and how many made no item or several.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RowCounts {
@@ -158,12 +164,7 @@ impl Books {
 
     /// Adds the counts of some rows.
     pub(super) fn count_rows(&mut self, counts: &RowCounts) {
-        self.rows_read += counts.rows_read;
-        self.filtered += counts.filtered;
-        self.empty += counts.empty;
-        self.expanded += counts.expanded;
-        self.orphans += counts.orphans;
-        self.cut += counts.cut;
+        add_fields!(self += counts: rows_read, filtered, empty, expanded, orphans, cut);
     }
 
     /// All of them together.
@@ -210,33 +211,19 @@ impl Books {
 
     /// Adds the numbers of another item type's books, without the largest item.
     pub fn add(&mut self, other: &Self) {
-        self.rows_read += other.rows_read;
-        self.filtered += other.filtered;
-        self.expired += other.expired;
-        self.archived += other.archived;
-        self.empty += other.empty;
-        self.expanded += other.expanded;
-        self.orphans += other.orphans;
-        self.cut += other.cut;
-        self.rejected += other.rejected;
-        self.rejected_by_service += other.rejected_by_service;
+        add_fields!(
+            self += other:
+            rows_read, filtered, expired, archived, empty, expanded, orphans, cut, rejected,
+            rejected_by_service
+        );
         for (code, count) in &other.rejects_by_code {
             *self.rejects_by_code.entry(code.clone()).or_default() += count;
         }
-        self.made += other.made;
-        self.written += other.written;
-        self.unchanged += other.unchanged;
-        self.planned += other.planned;
-        self.changed += other.changed;
-        self.deleted += other.deleted;
-        self.undeleted += other.undeleted;
-        self.unwritten += other.unwritten;
-        self.bytes += other.bytes;
-        self.write_units += other.write_units;
-        self.compressed += other.compressed;
-        self.made_expired += other.made_expired;
-        self.made_too_old += other.made_too_old;
-        self.made_in_milliseconds += other.made_in_milliseconds;
+        add_fields!(
+            self += other:
+            made, written, unchanged, planned, changed, deleted, undeleted, unwritten, bytes,
+            write_units, compressed, made_expired, made_too_old, made_in_milliseconds
+        );
     }
 }
 

@@ -67,7 +67,7 @@ pub use table::{
     EnsuredTable, FoundTable, IndexStep, TableError, add_indexes, ensure_table, find_table,
 };
 
-pub(crate) use books::RowCounts;
+pub(crate) use books::{RowCounts, add_fields};
 pub(crate) use claims::subject;
 pub(crate) use differ::{DifferenceReader, PageLookup, is_same};
 pub(crate) use ending::{EndReason, RunHalt};

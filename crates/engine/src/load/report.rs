@@ -14,7 +14,7 @@ use dynafold_target::Consumed;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::books::Books;
+use super::books::{Books, add_fields};
 use super::failure::{Failure, shared};
 use super::{ItemAction, KeyCheck};
 
@@ -66,11 +66,7 @@ pub struct Traffic {
 impl Traffic {
     /// Adds that of another part of the load.
     pub(super) fn add(&mut self, other: &Self) {
-        self.requests += other.requests;
-        self.throttled += other.throttled;
-        self.transient += other.transient;
-        self.unprocessed += other.unprocessed;
-        self.splits += other.splits;
+        add_fields!(self += other: requests, throttled, transient, unprocessed, splits);
         if let Some(units) = other.consumed_units {
             *self.consumed_units.get_or_insert(0.0) += units;
         }
@@ -119,9 +115,7 @@ pub struct WaitTimes {
 
 impl WaitTimes {
     pub(super) fn add(&mut self, other: &Self) {
-        self.source_seconds += other.source_seconds;
-        self.fold_seconds += other.fold_seconds;
-        self.target_seconds += other.target_seconds;
+        add_fields!(self += other: source_seconds, fold_seconds, target_seconds);
     }
 }
 

@@ -14,8 +14,8 @@ use super::forecast::{Collision, Collisions, Forecast, ForecastOutcome, SourceRo
 use super::survey::{ItemSink, Survey, SurveyTally, SurveyedItem, unless_unwanted};
 use crate::load::{
     Cancel, ChunkId, ChunkPlan, EndReason, Failure, LaneMessage, LineFile, Progress, RejectNote,
-    Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, count, key_json, line,
-    note, raw, row_json, row_key, shares_key, subject,
+    Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, add_fields, count,
+    key_json, line, note, raw, row_json, row_key, shares_key, subject,
 };
 use crate::proof::{Proof, ProofError};
 
@@ -187,12 +187,7 @@ impl SurveyRun {
     /// Counts what became of an item type's rows before they were items.
     fn count(&mut self, index: usize, counts: &RowCounts) {
         if let Some(books) = self.books.get_mut(index) {
-            books.rows_read += counts.rows_read;
-            books.filtered += counts.filtered;
-            books.empty += counts.empty;
-            books.expanded += counts.expanded;
-            books.orphans += counts.orphans;
-            books.cut += counts.cut;
+            add_fields!(books += counts: rows_read, filtered, empty, expanded, orphans, cut);
         }
     }
 
