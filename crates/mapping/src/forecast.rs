@@ -131,23 +131,16 @@ pub fn load_demand(places: &[PlaceForecast], table: &Table, import_bytes: u64) -
         let of_table = table.billing.provisioned()?;
         Some(float(own.unwrap_or(of_table).write))
     };
-    let locals = places
-        .iter()
-        .filter(|place| place.kind == PlaceKind::LocalIndex);
-    let local_units: u64 = locals.map(|place| place.write_units).sum();
-    let global = places
-        .iter()
-        .filter(|place| place.kind != PlaceKind::LocalIndex);
-    let needs = global.map(|place| {
-        let units = match place.kind {
-            PlaceKind::Table => place.write_units + local_units,
-            _ => place.write_units,
-        };
+    let is_local = |place: &&PlaceForecast| place.kind == PlaceKind::LocalIndex;
+    let (locals, others): (Vec<_>, Vec<_>) = places.iter().partition(is_local);
+    let local_units: u64 = locals.iter().map(|place| place.write_units).sum();
+    let needs = others.into_iter().map(|place| {
+        let is_table = place.kind == PlaceKind::Table;
         let keys = place.hottest.as_ref().map(|hottest| &hottest.keys);
         let hottest = keys.and_then(|keys| keys.first());
         WriteDemand {
             name: place.name.clone(),
-            units: float(units),
+            units: float(place.write_units + if is_table { local_units } else { 0 }),
             hottest: hottest.map_or(0.0, |key| float(key.least)),
             provisioned: provisioned(&place.name),
         }

@@ -15,44 +15,48 @@ const LONGEST_BAR: u64 = 30;
 
 pub(super) fn text(forecast: &Forecast, cost: &Cost, output: &OutputStreams) -> String {
     let mut parts = vec![item_types(forecast)];
+    let mut add = |title: &str, text: &str| parts.push(format!("{}\n{text}", output.bold(title)));
     if forecast.total.made > 0 {
-        parts.push(titled("Sizes", &sizes(forecast), output));
-        parts.push(titled("Largest items", &largest(forecast), output));
-        parts.push(titled("Write units", &writes(&forecast.places), output));
-        parts.push(titled(
+        add("Sizes", &sizes(forecast));
+        add("Largest items", &largest(forecast));
+        add("Write units", &writes(&forecast.places));
+        add(
             "Hottest partition keys, by write units",
             &hottest_keys(&forecast.places),
-            output,
-        ));
+        );
     }
-    if let Some(rated) = write_rates(&forecast.places) {
-        let title = "Expected write units a second, at the write rates of the mapping";
-        parts.push(titled(title, &rated, output));
+    if let Some(rates) = write_rates(&forecast.places) {
+        add(
+            "Expected write units a second, at the write rates of the mapping",
+            &rates,
+        );
     }
-    if let Some(reads) = read_rates(&forecast.places) {
-        let title = "Expected read units a second, at the rates of the access patterns";
-        parts.push(titled(title, &reads, output));
+    if let Some(rates) = read_rates(&forecast.places) {
+        add(
+            "Expected read units a second, at the rates of the access patterns",
+            &rates,
+        );
     }
     if !forecast.wide.is_empty() {
-        let title = "Large items of which an access pattern needs little";
-        parts.push(titled(title, &large_items(&forecast.wide), output));
+        add(
+            "Large items of which an access pattern needs little",
+            &large_items(&forecast.wide),
+        );
     }
     if let Some(found) = &forecast.collections {
-        let title = "Item collections, which local indexes limit to 10 GB";
-        parts.push(titled(title, &item_collections(found), output));
+        add(
+            "Item collections, which local indexes limit to 10 GB",
+            &item_collections(found),
+        );
     }
-    parts.push(titled("Keys", &collisions(forecast), output));
+    add("Keys", &collisions(forecast));
     if !forecast.rejects.is_empty() || !forecast.total.rejects_by_code.is_empty() {
-        parts.push(titled("Rejected rows", &rejects(forecast), output));
+        add("Rejected rows", &rejects(forecast));
     }
     if forecast.total.made > 0 {
-        parts.push(titled("Cost and duration", &costs(forecast, cost), output));
+        add("Cost and duration", &costs(forecast, cost));
     }
     parts.join("\n\n")
-}
-
-fn titled(title: &str, text: &str, output: &OutputStreams) -> String {
-    format!("{}\n{text}", output.bold(title))
 }
 
 fn item_types(forecast: &Forecast) -> String {
