@@ -107,11 +107,9 @@ fn with_named_parameters(text: &str, dbms: Dbms) -> Result<(String, Vec<String>)
     let mut names = Vec::new();
     let foreign = Sql::read(text, Some(dbms))?.foreign();
     for (at, parameter) in foreign.iter().enumerate().rev() {
-        let said = parameter.name.trim_start_matches(['$', '?', ':', '@']);
-        let name = if said.is_empty() {
-            format!("p{}", at + 1)
-        } else {
-            format!("p{said}")
+        let name = match parameter.name.trim_start_matches(['$', '?', ':', '@']) {
+            "" => format!("p{}", at + 1),
+            number => format!("p{number}"),
         };
         named.replace_range(parameter.span.clone(), &format!(":{name}"));
         names.push(name);
@@ -317,10 +315,10 @@ impl Replacing {
         self.rename(at, wanted);
         if is_computed(at) {
             let name = self.name(wanted);
-            let said = at.to_string();
+            let expression = at.to_string();
             *at = Expr::Value(Value::Placeholder(format!(":{name}")).into());
             self.taken.push(name.clone());
-            self.done.computed.push((name, said));
+            self.done.computed.push((name, expression));
         } else if !self.keeps_literals && text(at).is_some() {
             let name = self.name(wanted);
             self.literal_as(at, name);

@@ -138,7 +138,7 @@ pub(super) fn places(
         if let FormatDestination::File(path) = place
             && !force
         {
-            spare(path, *format)?;
+            refuse_foreign(path, *format)?;
         }
     }
     Ok(places)
@@ -151,7 +151,7 @@ fn is_folder(path: &Path) -> bool {
 }
 
 /// Refuses a file that somebody else wrote. Pipes and devices hold nothing that could be lost.
-fn spare(path: &Path, format: DocsFormat) -> Result<(), Failure> {
+fn refuse_foreign(path: &Path, format: DocsFormat) -> Result<(), Failure> {
     let unreadable = |error: io::Error| {
         Failure::unread("", path, &error)
             .with_help("it exists already; name another place with --output")

@@ -210,7 +210,7 @@ impl LoadWorker {
         match self.folder.key_of_reject(reject) {
             Some(fingerprint) => tally.keep(fingerprint, why),
             None if reject.code == KEY_NULL => {}
-            None => self.rules.spare(index),
+            None => self.rules.keep_all_of(index),
         }
     }
 
@@ -520,9 +520,8 @@ pub(super) struct LoadRules {
 }
 
 impl LoadRules {
-    /// Says that a row of an item type was rejected before its keys were made: any item of the type
-    /// may be its.
-    pub(super) fn spare(&self, item_type: usize) {
+    /// Has no item of a type deleted, because a row was rejected before its keys were made: any of them may be the row's.
+    pub(super) fn keep_all_of(&self, item_type: usize) {
         if let Some(spared) = self.spared.get(item_type) {
             spared.store(true, Ordering::Relaxed);
         }

@@ -40,9 +40,9 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
             continue;
         };
         let others = |wanted: fn(&ApartReason) -> bool| -> Vec<(&ResolvedItem, &ApartReason)> {
-            // The nearest first.
-            let those = of_one.iter().rev().filter(|(_, apart)| wanted(apart));
-            those
+            let nearest_first = of_one.iter().rev();
+            nearest_first
+                .filter(|(_, apart)| wanted(apart))
                 .filter_map(|([earlier, _], apart)| Some((resolved.get(*earlier)?, apart)))
                 .collect()
         };
