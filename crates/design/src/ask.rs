@@ -1078,7 +1078,7 @@ mod tests {
         ] {
             let why = why(condition).unwrap_or_default();
             assert!(
-                why.contains("at one time and not at another"),
+                why.contains("may change while the row stays the same"),
                 "{condition}: {why}"
             );
         }
@@ -1102,7 +1102,7 @@ mod tests {
             .map(|unserved| unserved.why)
             .unwrap_or_default();
         assert!(
-            why.contains("beside their joins: `u.email = o.id`"),
+            why.contains("outside their joins: `u.email = o.id`"),
             "{why}"
         );
     }

@@ -309,8 +309,8 @@ impl<'c> Reading<'c, '_> {
             let is_known = ask.equal.iter().any(|equal| equal.path == path);
             if is_exact && !is_known && !text.is_empty() && !text.contains('#') {
                 ask.when.retain(|when| when.said != condition.text);
-                let frozen = format!("`{}` is taken", condition.text);
-                ask.notes.retain(|note| !note.starts_with(&frozen));
+                let frozen = frozen_note(&condition.text);
+                ask.notes.retain(|note| *note != frozen);
                 let value = Asked::Constant(text.clone());
                 ask.equal.push(Equal {
                     path,
@@ -440,7 +440,14 @@ fn frozen(test: &ConditionTest, text: &str) -> Option<String> {
         ));
     }
     let has_value = text.contains(|sign: char| sign == '\'' || sign.is_ascii_digit());
-    has_value.then(|| format!("the index holds only the rows that meet `{text}`"))
+    has_value.then(|| frozen_note(text))
+}
+
+/// How the notes begin that say which rows an index holds, and that no longer hold where there is no such index.
+pub(super) const FROZEN: &str = "the index holds only the rows that meet";
+
+fn frozen_note(text: &str) -> String {
+    format!("{FROZEN} `{text}`")
 }
 
 /// Refuses conditions that compare with nothing plain, and those of which one part may hold without the other.

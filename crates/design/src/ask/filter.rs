@@ -47,8 +47,9 @@ pub(crate) fn by_filter<'c>(ask: &Ask<'c>, kept: &[Path], keeps_range: bool) -> 
         found.filters.push(of_range(&range)?);
     }
     found.filters.sort();
-    let frozen = "the index holds such rows alone";
-    found.notes.retain(|note| !note.ends_with(frozen));
+    found
+        .notes
+        .retain(|note| !note.starts_with(super::condition::FROZEN));
     Some(found)
 }
 
