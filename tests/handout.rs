@@ -449,7 +449,7 @@ async fn results_and_lines_of_something_else_are_refused() {
     // Another environment makes other items.
     let mut other = handed.with_target(&["work", "--files", "files", "--plan", "plan.ndjson"], &[]);
     let failed = run(other.env("TABLE", "other")).exits(1);
-    says(&failed, "is not what the plan has taken from it");
+    says(&failed, "do not have the values that they had for the plan");
     // A line that is missing, or that somebody has changed.
     let file =
         |lines: &[String]| std::fs::write(handed.path("plan.ndjson"), lines.join("\n")).unwrap();

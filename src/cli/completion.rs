@@ -104,8 +104,7 @@ fn with_candidates(
 /// Values with what they are for, in this order.
 fn candidates(values: Vec<(String, Option<String>)>) -> ArgValueCandidates {
     ArgValueCandidates::new(move || {
-        let values = values.iter().enumerate();
-        let values = values.map(|(at, (value, help))| {
+        let values = values.iter().enumerate().map(|(at, (value, help))| {
             CompletionCandidate::new(value)
                 .help(help.clone().map(Into::into))
                 .display_order(Some(at))

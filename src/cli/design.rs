@@ -295,12 +295,12 @@ fn narrow(catalog: &mut Catalog) {
 
 /// What is not known without the source.
 fn unseen(before_delimiters: &[(TableName, String)]) -> String {
-    let columns = before_delimiters.iter();
-    let columns: Vec<String> = columns
+    let columns: Vec<String> = before_delimiters
+        .iter()
         .map(|(table, column)| format!("{}.{column}", table.name))
         .collect();
     format!(
-        "values of {} stand before `#` in keys: if one may hold `#`, set `key_escape: percent` (with --source it is looked up)",
+        "values of {} stand before `#` in keys: if one may hold `#`, set `key_escape: percent` (with --source, `design` looks for itself)",
         columns.join(", ")
     )
 }

@@ -68,7 +68,6 @@ pub(super) async fn run(arguments: Diff, output: &OutputStreams) -> Result<Outco
 /// What is printed for programs.
 #[derive(Serialize)]
 struct DiffJson<'d> {
-    /// Whether nothing changes.
     same: bool,
     #[serde(flatten)]
     diff: &'d MappingDiff,

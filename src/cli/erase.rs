@@ -68,8 +68,8 @@ pub(super) struct Erase {
 pub(super) async fn run(arguments: Erase, output: &OutputStreams) -> Result<Outcome, Failure> {
     let outline = mapping::outlined(&arguments.mapping, Some(output))?;
     let marks = marks(&arguments, &outline, output).await?;
-    let values = arguments.partition.iter();
-    let mut values = values
+    let partition = arguments.partition.iter();
+    let mut values = partition
         .map(|value| selection::partition_value(value, &outline.table))
         .collect::<Result<Vec<_>, _>>()?;
     let mut before: Vec<Attribute> = Vec::new();
@@ -247,7 +247,7 @@ fn warn(report: &EraseReport, scope: &PartitionScope, output: &OutputStreams) {
             format!("\n{name} (`{template}`){with}{}", carried.join(", "))
         });
         output.warning(&format!(
-            "items of these item types have other partition keys and were not looked at: only the source knows which of them belong to what you erase. Their attributes are named if they are made from a column that is called as one in the erased key:{}",
+            "items of these item types have other partition keys and were not looked at: only the source knows which of them belong to what you erase. An attribute is named if its column is called like a column of the erased key:{}",
             elsewhere.collect::<String>()
         ));
     }

@@ -163,7 +163,7 @@ impl Export {
         let place = place(&self.to, &self.service.options()).await?;
         if self.spool.is_some() && matches!(place, ExportPlace::Folder(_)) {
             return Err(Failure::usage(
-                "--spool goes with s3://BUCKET/PREFIX: into a folder, items are gathered there",
+                "--spool goes with s3://BUCKET/PREFIX: an export to a folder gathers its items in that folder",
             ));
         }
         let options = LoadOptions {
@@ -279,7 +279,7 @@ impl ExportJob {
                 let message = match self.place {
                     ExportPlace::Folder(_) => format!("the folder `{shown}` is not empty"),
                     ExportPlace::Bucket(_) => {
-                        format!("`{shown}` holds `{name}`, which is of no export")
+                        format!("`{shown}` holds `{name}`, which does not belong to an export")
                     }
                 };
                 Err(Failure::failed(message).with_help("name a new or empty place"))

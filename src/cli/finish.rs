@@ -154,7 +154,7 @@ fn print(
     }
     output.warnings(&finished.report.warnings);
     if !finished.shared_keys.is_empty() && arguments.source.source.is_none() {
-        output.note("name the rows that share keys with --source");
+        output.note("to name the rows that share a key, give the source: --source URL");
     }
     match finished.report.outcome {
         load::Outcome::Stopped { reason } => Err(Failure::failed(format!("stopped: {reason}"))
@@ -207,7 +207,7 @@ fn unfinished(error: FinishError) -> Failure {
         FinishError::Lost { .. } => "export into another place by a new plan",
         FinishError::Places(..) => "load the chunks of one plan into one table",
         FinishError::KeysMiscounted { .. } => {
-            "compare the keys of the attempts whose results are given, each chunk's once"
+            "compare the keys of each chunk once: those of the attempt whose result is given"
         }
     };
     Failure::of(&error).with_code("results").with_help(help)

@@ -79,14 +79,14 @@ impl HandedSource {
         let context = target::context(&model, Some(now.unwrap_or(Timestamp::UNIX_EPOCH)))?;
         if environment(&written, &model, &context) != facts.environment {
             return Err(Failure::failed(
-                "what the mapping takes from the environment is not what the plan has taken from it",
+                "the mapping's environment variables do not have the values that they had for the plan",
             )
             .with_code("plan")
             .with_help("set the variables that the mapping names, and the key of `pseudonym`, as they were for `dynafold plan`"));
         }
         if facts.keys == KeyCheck::Proved && keys != KeyCheck::Proved {
             return Err(Failure::failed(
-                "the schema does not prove any more that keys differ, as it did for the plan",
+                "the schema proved for the plan that no two rows make the same key, and no longer does",
             )
             .with_code("plan")
             .with_help("make a new plan"));

@@ -16,7 +16,8 @@ use crate::design::{Design, Limits, guess};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-It writes what `design` proposes without a workload: what is asked is guessed from keys and foreign keys.
+It writes what `design` proposes without a workload: the reads are guessed from keys and foreign keys.
+It has a source count values, NULL and lengths in up to 100,000 rows of each table.
 
 Examples:
   dynafold init --source sqlite:shop.db                     writes mapping.yaml
@@ -58,7 +59,9 @@ pub(super) async fn run(arguments: Init, output: &OutputStreams) -> Result<Outco
         mapping, report, ..
     } = propose(source, &catalog, &statements, &prices, limits).await?;
     for table in &report.left_out {
-        output.note(&format!("left out: {table}: no key tells its rows apart"));
+        output.note(&format!(
+            "left out: {table}: it has no key that identifies its rows"
+        ));
     }
     for read in &report.not_guessed {
         output.note(&format!("not guessed: {read}"));

@@ -105,7 +105,6 @@ pub(super) struct WrittenMapping {
 }
 
 impl WrittenMapping {
-    /// Its text.
     pub(super) fn text(&self) -> &str {
         &self.text
     }

@@ -251,11 +251,11 @@ async fn prepare(
         return Ok(());
     };
     let target = connect(&arguments.service.spec(target)?).await?;
-    if target.is_passing() {
-        return Err(
-            Failure::usage("`--target local` is a table in memory, which no worker finds")
-                .with_help("use --target dynamodb, or local:FILE with one worker at a time"),
-        );
+    if target.ends_with_process() {
+        return Err(Failure::usage(
+            "`--target local` is a table in memory, which workers cannot reach",
+        )
+        .with_help("use --target dynamodb, or local:FILE with one worker at a time"));
     }
     let (table, usage) = (&model.table, BilledUse::Writes);
     let target = target.as_ref();

@@ -195,9 +195,9 @@ fn indexes(proofs: &Proofs, detailed: bool) -> Vec<ProofLine> {
     };
     let lines = proofs.indexes.iter().enumerate().map(|(at, index)| {
         let of = |always: bool| {
-            let those = index.items.iter();
-            let those = those.filter(|item| item.when.is_empty() == always);
-            those.map(|item| item.item_type.clone()).collect::<Vec<_>>()
+            let items = index.items.iter();
+            let held = items.filter(|item| item.when.is_empty() == always);
+            held.map(|item| item.item_type.clone()).collect::<Vec<_>>()
         };
         let (always, sparse) = (of(true), of(false));
         let mut text = match (always.is_empty(), sparse.is_empty()) {

@@ -172,8 +172,7 @@ fn listed(
     output: &OutputStreams,
 ) -> Result<(), Failure> {
     let of = |pattern: &AccessPattern| {
-        let parameters = pattern.parameters.iter();
-        let parameters = parameters.map(|parameter| {
+        let parameters = pattern.parameters.iter().map(|parameter| {
             json!({
                 "name": &*parameter.name,
                 "type": parameter.kind.placeholder().to_lowercase(),

@@ -108,8 +108,8 @@ pub(super) async fn run(arguments: Work, output: &OutputStreams) -> Result<Outco
     let mut lines = match &arguments.plan {
         None => lines(BufReader::new(io::stdin())),
         Some(path) => {
-            let file = File::open(path);
-            let file = file.map_err(|error| Failure::unread("the plan ", path, &error))?;
+            let file =
+                File::open(path).map_err(|error| Failure::unread("the plan ", path, &error))?;
             lines(BufReader::new(file))
         }
     };

@@ -450,7 +450,10 @@ async fn pins_are_kept_or_refused_with_the_reason() {
     );
     proposal.holds(0);
     for (pin, why) in [
-        ("members beside posts", "no foreign key leads there"),
+        (
+            "members beside posts",
+            "no foreign key refers to the parent's key",
+        ),
         (
             "posts beside nothing",
             "the schema does not have both tables",
@@ -820,8 +823,8 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
         "-- order (5/s)\nSELECT o.seq, c.n, l.no FROM o JOIN l ON l.oid = o.id JOIN c ON c.id = o.cid WHERE o.id = 2;",
         &[],
         &[
-            "the answer has the o also where it has no c",
-            "the answer has the l also where it has no o",
+            "the answer has the o even if it has no c",
+            "the answer has the l even if it has no o",
         ],
     ),
     // No foreign key: what the join says is one.
@@ -832,7 +835,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
         "-- inner (5/s)\nSELECT o.status, l.no, l.sku FROM o JOIN l ON l.oid = o.id WHERE o.id = 1;
          -- outer (5/s)\nSELECT o.status, l.no, l.sku FROM o LEFT JOIN l ON l.oid = o.id WHERE o.id = 1;",
         &[],
-        &["the answer has the l also where it has no o"],
+        &["the answer has the l even if it has no o"],
     ),
     // The parent's key by the child's column, and a parent without children.
     (
@@ -841,7 +844,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
          INSERT INTO c VALUES (1, 'Ann'), (2, 'Bob'); INSERT INTO o VALUES (1, 1, 'x');",
         "-- orders (5/s)\nSELECT c.n, o.note FROM o JOIN c ON c.id = o.cid WHERE o.cid = 1;",
         &[],
-        &["the answer has the c itself also where it has no o"],
+        &["the answer has the c even if it has no o"],
     ),
     // The parent's key beside the reference to it, where the parent is not there.
     (
@@ -950,7 +953,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
          -- whole (5/s)\nSELECT t.b, u.id AS uid, u.n, NULL AS nothing FROM t LEFT JOIN u ON u.tid = t.id WHERE t.id = :id;",
         &[],
         &[
-            "its SQL does not select what is the same in every row, which the application adds: `kind` ('x'), 5",
+            "its SQL leaves out constants, which the application adds: `kind` ('x'), 5",
             "which the application adds: `nothing` (NULL)",
         ],
     ),
@@ -961,7 +964,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
          INSERT INTO c VALUES (4, 2); INSERT INTO o VALUES (19, 4, 9);",
         "-- both (5/s)\nSELECT o.cid, c.id, c.tenant FROM o JOIN c ON c.id = o.cid WHERE o.pri = :pri;",
         &[],
-        &["columns that are equal are answered once: `id` as `cid`"],
+        &["columns that are equal stand in the answer once: `id` as `cid`"],
     ),
     // The same of the key of a join, in a collection.
     (

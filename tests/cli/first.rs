@@ -26,7 +26,7 @@ async fn init_guesses_access_patterns_from_keys_that_are_proved_and_says_what_it
     let file = database.folder().join("mapping.yaml");
     let path = file.display().to_string();
     let ran = dynafold(&["init", "--source", &url, "--output", &path]).exits(0);
-    ran.says("left out: log: no key tells its rows apart");
+    ran.says("left out: log: it has no key that identifies its rows");
     let text = std::fs::read_to_string(&file).unwrap();
     // A line of an order, and its shipment, stand in the order's partition.
     for key in [

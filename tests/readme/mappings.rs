@@ -124,7 +124,7 @@ impl Shop {
             .await
             .unwrap();
         let found = found.into_iter().map(|(name, why)| {
-            let (_, sql) = raw.answers().find(|(other, _)| *other == name).unwrap();
+            let (_, sql) = raw.pattern_sql().find(|(other, _)| *other == name).unwrap();
             Diagnostic::new(Code::UnprovedAnswer, sql.span.clone(), why)
         });
         found.collect()

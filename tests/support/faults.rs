@@ -273,7 +273,7 @@ impl Target for FakeTarget {
     async fn read(&self, _: &Table, _: &[ItemKey]) -> Result<Vec<Item>, TargetError> {
         unreachable!("no load asks for it")
     }
-    async fn put(
+    async fn write_one(
         &self,
         table: &Table,
         batch: &Batch,

@@ -187,16 +187,16 @@ async fn an_entry_alone_is_a_put_or_a_delete_and_its_throttling_has_reasons() {
     let target = at(&endpoint.url).await;
     let (table, mut two) = (table(true), batch(&[full(1)]));
     delete(&mut two, &full(2));
-    let error = target.put(&table, &two, 0).await.unwrap_err();
+    let error = target.write_one(&table, &two, 0).await.unwrap_err();
     assert_eq!(error.class, ErrorClass::Throttle);
     assert_eq!(
         error.throttles[0].reason,
         "TableWriteKeyRangeThroughputExceeded"
     );
-    let written = target.put(&table, &two, 0).await.unwrap();
+    let written = target.write_one(&table, &two, 0).await.unwrap();
     assert_eq!(written.consumed.map(|all| all.total), Some(3.0));
-    target.put(&table, &two, 1).await.unwrap();
-    let garbled = target.put(&table, &two, 0).await.unwrap_err();
+    target.write_one(&table, &two, 1).await.unwrap();
+    let garbled = target.write_one(&table, &two, 0).await.unwrap_err();
     assert_eq!(garbled.class, ErrorClass::Transient);
     let requests = endpoint.requests();
     assert_eq!(requests[1].operation(), "PutItem");

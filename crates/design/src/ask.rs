@@ -163,7 +163,7 @@ pub(crate) const COUNTER: &str = "keep the figure in a counter item or an attrib
 const PAGE: u64 = 20;
 const CURSOR: &str = "no Query skips rows by OFFSET: this asks the first page, and each further page continues after the last item of the one before (its LastEvaluatedKey)";
 const SEVERAL: &str = "ask one Query for each part and put the answers together in the application";
-const REWRITE: &str = "write it as a join over the tables' keys with conditions by AND";
+const REWRITE: &str = "write it as a join over the tables' keys, with its conditions joined by AND";
 const MATERIALIZE: &str =
     "store the value as an attribute when the item is written, and ask for that";
 const PATH: &str = "store each row's path from the top (`1#7#42`) and ask for it by begins_with, where the depth is bounded";
@@ -647,7 +647,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             }
             if pair.missing.is_some() || !same.contains(&&pair.other) {
                 let why = format!(
-                    "holds columns of two tables equal beside their joins: `{}`",
+                    "compares columns of two tables outside their joins: `{}`",
                     pair.said
                 );
                 return unserved(why, JOIN);
@@ -747,7 +747,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         }
         if found.is_empty() {
             let no_tree = Unserved {
-                why: "joins tables otherwise than from children to their parents, or has two lists of children without the key of their parent".to_owned(),
+                why: "joins tables in another way than from children to their parents, or has two lists of children without the key of their parent".to_owned(),
                 instead: if self.figures().is_some() { COUNTER } else { SEVERAL },
             };
             return Err(failed.unwrap_or(no_tree));
@@ -831,7 +831,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         }
         if table.row_key().is_empty() {
             return unserved(
-                format!("reads {name}, whose rows no key tells apart"),
+                format!("reads {name}, which has no key that identifies its rows"),
                 "declare a primary key",
             );
         }
@@ -850,13 +850,13 @@ impl<'c, 'q> Reading<'c, 'q> {
         let constants: Vec<String> = self.constant_outputs().collect();
         if !constants.is_empty() {
             notes.push(format!(
-                "its SQL does not select what is the same in every row, which the application adds: {}",
+                "its SQL leaves out constants, which the application adds: {}",
                 constants.join(", ")
             ));
         }
         match &self.query.limit {
             RowLimit::Parameter(_) | RowLimit::Unknown => notes.push(format!(
-                "the application says how many rows it wants; {PAGE} are reckoned with"
+                "the application says how many rows it wants; the estimate takes {PAGE}"
             )),
             RowLimit::Rows(rows) if is_page => notes.push(format!(
                 "LIMIT {rows} without ORDER BY means any of the rows: the application stops after as many"
@@ -1001,7 +1001,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                         let Some(at) = self.column(column) else {
                             return unserved(
                                 format!(
-                                    "selects `{}`, of which it is not clear whose it is",
+                                    "selects `{}`, and it is unclear which table has this column",
                                     column.name.text
                                 ),
                                 "write the table's alias before it",
@@ -1063,7 +1063,7 @@ fn distinct(outputs: Vec<(Path, String)>, notes: &mut Vec<String>) -> Vec<(Path,
     }
     if !equal.is_empty() {
         notes.push(format!(
-            "columns that are equal are answered once: {}",
+            "columns that are equal stand in the answer once: {}",
             equal.join(", ")
         ));
     }
@@ -1119,7 +1119,7 @@ mod tests {
         ] {
             let why = why(condition).unwrap_or_default();
             assert!(
-                why.contains("at one time and not at another"),
+                why.contains("may change while the row stays the same"),
                 "{condition}: {why}"
             );
         }
@@ -1143,7 +1143,7 @@ mod tests {
             .map(|unserved| unserved.why)
             .unwrap_or_default();
         assert!(
-            why.contains("beside their joins: `u.email = o.id`"),
+            why.contains("outside their joins: `u.email = o.id`"),
             "{why}"
         );
     }

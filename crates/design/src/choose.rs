@@ -11,11 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Problem {
     /// For each read the structures that serve it.
     pub(crate) reads: Vec<Vec<Choice>>,
-    /// The structures.
     pub(crate) structures: Vec<Candidate>,
     /// What an index costs a month besides its writes and its storage.
     pub(crate) index_price: f64,
-    /// Most indexes.
     pub(crate) most_indexes: usize,
 }
 
@@ -34,7 +32,6 @@ pub(crate) enum Spot {
 /// A structure that serves a read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Choice {
-    /// Which one.
     pub(crate) structure: usize,
     /// What the read costs a month by it.
     pub(crate) cost: f64,
@@ -44,7 +41,6 @@ pub(crate) struct Choice {
     pub(crate) extras: Vec<(usize, f64)>,
 }
 
-/// A structure.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Candidate {
     /// The item types that it has: each once.

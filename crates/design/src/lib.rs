@@ -796,7 +796,7 @@ fn refuse_escaped<'w>(
         });
         read.asks = asks.collect();
         if read.asks.is_empty() {
-            let why = "asks for an order or a range of texts, and some values hold `#`: keys are escaped, and escaped texts sort otherwise";
+            let why = "asks for an order or a range of texts, and some values hold `#`: keys are escaped, and escaped texts sort differently";
             let instead = "keep `#` out of the values that keys have, or sort in the application";
             let why = why.to_owned();
             unserved.push((read.statement, Unserved { why, instead }));

@@ -7,7 +7,6 @@ use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TableName, 
 pub(crate) struct MappingNames {
     /// The table's partition key.
     pub(crate) partition: String,
-    /// Its sort key.
     pub(crate) sort: String,
     /// The name of the attribute that holds the item type.
     pub(crate) type_attribute: String,
@@ -16,7 +15,6 @@ pub(crate) struct MappingNames {
 }
 
 impl MappingNames {
-    /// Chooses them.
     pub(crate) fn choose(catalog: &Catalog, tables: &[&Table]) -> Self {
         let is_column = |name: &str| tables.iter().any(|table| table.column(name).is_some());
         let free = |wanted: &str| {

@@ -7,7 +7,6 @@ use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TableName, 
 pub(crate) struct Path {
     /// The way to the parent, from the table on; nothing for a column of its own.
     pub(crate) steps: Vec<Step>,
-    /// The column.
     pub(crate) column: String,
 }
 
@@ -16,7 +15,6 @@ pub(crate) struct Path {
 pub(crate) struct Step {
     /// The columns that hold the parent's key.
     pub(crate) columns: Vec<String>,
-    /// The parent.
     pub(crate) table: TableName,
     /// The parent's columns that they are equal to: a key.
     pub(crate) referenced: Vec<String>,

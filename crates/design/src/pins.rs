@@ -9,7 +9,7 @@ use crate::workload::Pin;
 /// The pinned tables, each with the columns that hold its parent's key; a parent with its own.
 pub type Pins = BTreeMap<TableName, Vec<String>>;
 
-/// Why a pin cannot be honoured.
+/// A pin that no proposal can follow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: `{child}` cannot be kept beside `{parent}`: {why}")]
 pub struct RefusedPin {
@@ -19,11 +19,12 @@ pub struct RefusedPin {
     why: &'static str,
 }
 
-/// Holds pins against the schema.
+/// Checks pins against the schema.
 ///
 /// # Errors
 ///
-/// [`RefusedPin`] where a table is not there, or a row may be without the parent.
+/// [`RefusedPin`] when a table or a foreign key is missing, a row may be without its parent, or two pins contradict each
+/// other.
 pub fn pinned(catalog: &Catalog, pins: &[Pin]) -> Result<Pins, RefusedPin> {
     let mut found = Pins::new();
     for pin in pins {
@@ -42,7 +43,7 @@ pub fn pinned(catalog: &Catalog, pins: &[Pin]) -> Result<Pins, RefusedPin> {
             key.references == parent.name
                 && own.all(|column| key.referenced_columns.contains(column))
         });
-        let key = key.ok_or_else(|| refused("no foreign key leads there"))?;
+        let key = key.ok_or_else(|| refused("no foreign key refers to the parent's key"))?;
         let columns = parent.row_key().iter().filter_map(|column| {
             let mut pairs = key.referenced_columns.iter().zip(&key.columns);
             pairs
@@ -62,14 +63,16 @@ pub fn pinned(catalog: &Catalog, pins: &[Pin]) -> Result<Pins, RefusedPin> {
             .or_insert_with(|| columns.clone());
         if *known != columns {
             return Err(refused(
-                "it is kept beside another table, or has one beside it, already",
+                "another pin already keeps it beside another table, or another table beside it",
             ));
         }
         let own = found
             .entry(parent.name.clone())
             .or_insert_with(|| parent.row_key().to_vec());
         if *own != parent.row_key() {
-            return Err(refused("that one is itself kept beside another table"));
+            return Err(refused(
+                "another pin keeps the parent itself beside another table",
+            ));
         }
     }
     Ok(found)

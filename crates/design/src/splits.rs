@@ -21,7 +21,6 @@ pub(crate) type Large = BTreeMap<TableName, BTreeSet<String>>;
 /// Large columns of a table, apart from its others.
 #[derive(Debug, Clone)]
 pub(crate) struct Split {
-    /// The table.
     pub(crate) base: TableName,
     /// The columns that its own items are without.
     pub(crate) large: BTreeSet<String>,

@@ -10,7 +10,6 @@ use crate::pins::Pins;
 /// A part of a key: a column, and how its values are written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct KeyPart {
-    /// The column.
     pub(crate) path: Path,
     /// Whether it is written in lower case.
     pub(crate) folds: bool,
@@ -44,7 +43,6 @@ pub(crate) struct Part<'c> {
     pub(crate) table: &'c Table,
     /// The partition key; nothing where one value gathers all.
     pub(crate) partition: Vec<KeyPart>,
-    /// The sort key.
     pub(crate) sort: Vec<KeyPart>,
     /// The columns of it that items are to be sorted by.
     pub(crate) sorted: Vec<Path>,

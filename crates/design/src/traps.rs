@@ -194,12 +194,12 @@ fn contention(material: &Material<'_, '_, '_>) -> Vec<String> {
     let mut found = line(
         "counter under contention",
         hot,
-        "an item takes 1,000 writes a second, and so many may meet one: spread the counter over items by `shard(n)` and add them up when it is read, or count from the table's stream",
+        "one item accepts about 1,000 write units a second, and more may meet one: split the counter over several items by `shard(n)` and add them up when you read, or count from the table's stream",
     );
     found.extend(line(
         "counter",
         calm,
-        "add with ADD, or with a condition on the value where it must not pass a bound; reading first and writing then loses one of two writes at once",
+        "add with ADD, or with a condition if the value must not pass a bound; if you read the value and then write it, one of two simultaneous writes is lost",
     ));
     found
 }
@@ -236,7 +236,7 @@ fn hot_keys(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "hot key",
         hot,
-        "one partition key value takes 1,000 write units and 3,000 read units a second: spread it by `shard(n)`, or do without",
+        "DynamoDB accepts 1,000 write units and 3,000 read units a second for one partition key value: spread the value by `shard(n)`, or serve the read by a key with more values",
     )
 }
 
@@ -267,7 +267,7 @@ fn one_partition(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "all in one partition",
         found,
-        "no key is asked for, so that one partition key value of the index gathers all items, which takes 1,000 writes a second (in brackets: what it gets); where that may be passed, spread it by `shard(n)`, or Scan, or export the table",
+        "the read asks for no key, so all items of the index have one partition key value, which accepts 1,000 write units a second (in brackets: what it gets): if it may get more, spread it by `shard(n)`, or use a Scan or an export instead",
     )
 }
 
@@ -289,7 +289,7 @@ fn few_values(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "few distinct values",
         found,
-        "such a partition key has 10 values at most, and each gathers a large share of all items: put a further column before it, add a day or `shard(n)`, or keep a sparse index of the rare value alone",
+        "this partition key is cheap, but it has 10 values at most, and costs do not show that each of them gathers a large share of the items: put another column before it, add a day or `shard(n)`, or keep a sparse index of the rare value only",
     )
 }
 
@@ -338,7 +338,7 @@ fn skewed(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "skewed values",
         found,
-        "one value has that share of the rows: means say little of it; index the rare values alone (a sparse index), and expect the long list and the busy partition for the frequent one",
+        "one value has that share of the rows, so averages say little: index only the rare values (a sparse index), and expect a long list and a busy partition for the frequent one",
     )
 }
 
@@ -407,7 +407,7 @@ fn large_columns(
             "large columns",
             [format!("{} of {}", names.join(" and "), called(table))],
             &format!(
-                "they have about {bytes:.0} of {:.0} bytes, and {} neither set nor select them and pay for them: in items of their own they would save about {saved:.2} USD a month, if the other reads did not need them; or store them in S3",
+                "they are about {bytes:.0} of the item's {:.0} bytes, and {} pay for them without setting or selecting them: in items of their own they would save about {saved:.2} USD a month, as long as no other read needs them; or store them in S3",
                 facts.item(table),
                 who.join(", "),
             ),
@@ -460,7 +460,7 @@ fn moved_entries(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "index on what changes often",
         found,
-        "a key that changes is two writes in the index each time, a projected attribute one: leave it out of the index where a read can do without, or read it from the table",
+        "each change of a key costs two writes in the index, each change of a projected attribute one: leave the column out of the index if the read can do without it, or read it from the table",
     )
 }
 
@@ -502,7 +502,7 @@ fn dear_indexes(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "dear index",
         found,
-        "keeping its entries up to date costs far more than the reads that ask it: a Scan, an export to S3 with Athena, or a search index fed by the stream may do",
+        "keeping its entries up to date costs far more than the reads that use it: consider a Scan, an export to S3 with Athena, or a search index that the stream feeds",
     )
 }
 
@@ -541,7 +541,7 @@ fn copies(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "copies to keep up to date",
         found,
-        "whoever changes the column changes its copies too, by the stream or at once; until then they are stale",
+        "whoever changes the column has to change its copies too, from the stream or at once; until then they are stale",
     )
 }
 
@@ -573,7 +573,7 @@ fn unbounded(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "unbounded list",
         found,
-        "it has no LIMIT, or the application needs all of it: ask by pages (Limit, LastEvaluatedKey), put a time into the key, keep sums, or let old items expire",
+        "it has no LIMIT, or the application needs all of it: read it in pages (Limit, LastEvaluatedKey), put a time into the key, keep sums, or let old items expire",
     )
 }
 
@@ -597,7 +597,7 @@ fn inconsistent(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "not strongly consistent",
         away.map(|(_, statement, _)| statement.name.clone()),
-        "an index follows the table after a moment: write in a transaction what must be seen at once, or read the items by their key",
+        "an index follows the table a moment later: to see a write at once, read by the table's own key, or keep a lookup item that is written in one transaction with the item",
     )
 }
 
@@ -609,7 +609,7 @@ fn many_at_once(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "many items at once",
         found.map(|(statement, ..)| statement.name.clone()),
-        "DynamoDB writes items one by one by their whole key: such a statement is a Query, and a write for each item that it finds",
+        "DynamoDB writes single items by their whole key: run such a statement as a Query, and one write for each item that it finds",
     )
 }
 
@@ -645,7 +645,7 @@ fn expiry(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "TTL",
         found,
-        "rows that end by the clock are deleted by DynamoDB itself and for nothing, if the table's `ttl` names an attribute with that time in seconds (`{column | epoch}`); until then, some hours, reads have to leave them out",
+        "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds (`{column | epoch}`); that may be hours later, and until then reads have to leave them out",
     )
 }
 
@@ -677,7 +677,7 @@ fn soft_deletes(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "soft delete",
         found,
-        "rows that are marked so stay items that are stored, read and filtered: leave them out of indexes (`$when`), let them expire by TTL, or move them to an archive; reads that do not ask for the mark find them",
+        "rows with that mark remain items that are stored, read and filtered: leave them out of indexes (`$when`), let them expire by TTL, or move them to an archive; reads that do not ask for the mark find them",
     )
 }
 
@@ -721,7 +721,7 @@ fn folded_case(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "case",
         found,
-        "the database takes texts of another case for equal, a key is its bytes: write and ask for it in one form, as with `| lower`, and keep the text as it was typed in an attribute",
+        "the database ignores case, and a key is compared by its bytes: write the key and ask for it in one form, as with `| lower`, and keep the text as it was typed in an attribute",
     )
 }
 
@@ -741,7 +741,7 @@ fn unique(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "unique",
         found,
-        "an index keeps nothing unique: put a guard item whose key is the value, with attribute_not_exists, in one transaction with the item (`check --guarantees` shows what becomes of each key)",
+        "an index does not keep values unique: put a guard item whose key is the value, with attribute_not_exists, in one transaction with the item (`check --guarantees` shows what becomes of each key)",
     )
 }
 
@@ -791,7 +791,7 @@ fn too_long(material: &Material<'_, '_, '_>) -> Vec<String> {
     let mut lines = line(
         "large values",
         found,
-        "an item takes 400 KB with all that it has: store such values in S3 and their address in the item, or compress them (`oversize`)",
+        "an item holds 400 KB, all attributes together: store such values in S3 and their address in the item, or compress them (`oversize`)",
     );
     let mut found = Vec::new();
     for (statement, placed, structure, _) in material.served() {
@@ -813,7 +813,7 @@ fn too_long(material: &Material<'_, '_, '_>) -> Vec<String> {
     lines.extend(line(
         "long keys",
         found,
-        "a sort key takes 1,024 bytes: `migrate` rejects rows beyond; cut the text for the key by `| truncate(n)`",
+        "a sort key holds 1,024 bytes, and `migrate` rejects rows with longer ones: shorten the text in the key by `| truncate(n)`",
     ));
     lines
 }
@@ -826,7 +826,7 @@ fn delimiters(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "delimiter in values",
         names,
-        "values hold `#`, which stands between the parts of keys: they are escaped (`key_escape: percent`), and whoever writes or asks has to escape them too",
+        "values hold `#`, which separates the parts of keys: they are escaped there (`key_escape: percent`), and every program that writes or asks has to escape them too",
     )
 }
 
@@ -844,7 +844,7 @@ fn absent_keys(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "NULL in keys",
         found,
-        "rows with NULL there are not in the index (it is sparse): a read by `= :value` does not need them, any other read of the index misses them",
+        "rows with NULL there are not in the index (it is sparse): a read by `= :value` does not need them, any other read of the index does not find them",
     )
 }
 
@@ -873,12 +873,12 @@ fn undeclared(material: &Material<'_, '_, '_>) -> Vec<String> {
     let mut lines = line(
         "no declared reference",
         found,
-        "it is called like a reference, and the schema declares none: it is taken for a plain value, and nothing stands beside anything because of it",
+        "its name is that of a reference, but the schema declares none: it is treated as a plain value, and keeps no items together",
     );
     lines.extend(line(
         "reference by a join alone",
         material.by_join.iter().cloned(),
-        "statements join by it, and the schema declares no foreign key: rows that lead nowhere are loaded under a parent that is not there",
+        "statements join by it, but the schema declares no foreign key: a row whose parent is missing is loaded under that parent's key all the same",
     ));
     lines
 }
@@ -894,7 +894,7 @@ fn audit(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "audit columns",
         found,
-        "they say who made or changed a row, and decide nowhere beside whom it stands",
+        "they say who made or changed a row, and do not decide where its items stand",
     )
 }
 
@@ -954,7 +954,7 @@ fn personal(material: &Material<'_, '_, '_>) -> Vec<String> {
     let mut found = line(
         "personal data in keys",
         keys,
-        "keys show in logs, metrics and URLs, and cannot be changed: a keyed hash of it finds the same",
+        "keys show up in logs, metrics and URLs, and cannot be changed: a keyed hash of the value finds the same items",
     );
     found.extend(line(
         "personal data in copies",
@@ -974,7 +974,7 @@ fn filtered(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "filter",
         found,
-        "so many are read and paid for, and a filter leaves out what is not wanted",
+        "the read pays for all of these items, and a filter then leaves out those that it does not want",
     )
 }
 

@@ -704,7 +704,7 @@ impl<'u> Growing<'u> {
         let unserved = |why: String, instead| Some(Unserved { why, instead });
         if !way.is_consistent {
             return unserved(
-                "asks for strong consistency, and of the keys that exist, which stay, only an index would serve it".to_owned(),
+                "asks for strong consistency, but the existing keys stay, and an index cannot give it".to_owned(),
                 KEYS_STAY,
             );
         }
@@ -714,7 +714,7 @@ impl<'u> Growing<'u> {
             let is_known = known.contains(table);
             if is_known && !whole.iter().any(|one| one.table.name == *table) {
                 return unserved(
-                    format!("reads {}, of which no item type has all rows", table.name),
+                    format!("reads {}, and no item type has all of its rows", table.name),
                     "add an item type without `where`",
                 );
             }

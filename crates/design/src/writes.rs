@@ -11,7 +11,6 @@ pub(crate) struct Writes {
     pub(crate) all: f64,
     /// Those of its columns that updates set.
     pub(crate) columns: BTreeMap<String, f64>,
-    /// Each statement.
     pub(crate) statements: Vec<Write>,
 }
 

@@ -596,11 +596,18 @@ impl<'c> Writing<'_, 'c> {
         else {
             return String::new();
         };
-        let reads = self.serves(at);
-        let why = if reads.is_empty() {
+        let mut notes = Vec::new();
+        let reads = self.serves(at).join(", ");
+        if !reads.is_empty() {
+            notes.push(reads.as_str());
+        }
+        if sort.contains("\\u0001") || sort.contains("\\u0002") {
+            notes.push("\\u0001 and \\u0002 sort before every letter: after a text, so that `Ann` comes before `Ann Lee`, or in place of NULL");
+        }
+        let why = if notes.is_empty() {
             String::new()
         } else {
-            format!("    # {}", reads.join(", "))
+            format!("    # {}", notes.join("; "))
         };
         let (partition_name, sort_name) = self.key_names(slot);
         match when {
@@ -866,7 +873,13 @@ impl<'c> Writing<'_, 'c> {
             let _ = writeln!(text, "    limit: {limit}");
         }
         if !filters.is_empty() {
-            let _ = writeln!(text, "    filter: {}", quoted(&filters.join(" AND ")));
+            let filters = filters.join(" AND ");
+            let why = if filters.contains("attribute_exists") {
+                "    # attribute_exists: leaves out rows with NULL there, or without that parent, as the SQL does"
+            } else {
+                ""
+            };
+            let _ = writeln!(text, "    filter: {}{why}", quoted(&filters));
         }
         if read.strong && !in_index {
             text.push_str("    consistent: true\n");

@@ -6,7 +6,7 @@ use dynafold_relational::catalog::{self, Catalog};
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::define::fate;
+use super::define::table_usage;
 use super::definition::Definition;
 use super::erd::{COLORS, TableDetail, draw};
 use super::tree::{
@@ -200,6 +200,7 @@ fn piece(piece: &TextPiece) -> Markup {
             TextPiece::Code(text) => { code { (text) } },
             TextPiece::Value(text) => (value(text)),
             TextPiece::Type(kind) => { abbr.type title=(type_title(kind)) { (kind) } },
+            TextPiece::TableOrIndex(text) => { span.place { (name(text)) } },
             TextPiece::Marked(class, text) => { span.(class) { (name(text)) } },
             TextPiece::Sub(within) => { " " span.sub { (line(within)) } },
             TextPiece::Link(link) => { a href={ "#" (id(link)) } { (name(&link.name)) } },
@@ -317,7 +318,7 @@ fn erd(catalog: &Catalog, sources: &[SourceTable]) -> Markup {
             @for source in sources.iter().filter(|source| is_drawn(source)) {
                 div.fate data-fate=(source.id.to_string()) {
                     h3 { (source.name) }
-                    (blocks(&fate(source)))
+                    (blocks(&table_usage(source)))
                 }
             }
         }

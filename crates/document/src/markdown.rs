@@ -26,22 +26,22 @@ pub fn markdown(definition: &Definition) -> String {
     for section in &definition.sections {
         let intro = line(&prose(section.intro));
         out.push_str(&format!("\n## {}\n\n{intro}\n\n", section.title));
-        blocks(&mut out, &section.blocks);
+        write_blocks(&mut out, &section.blocks);
         out.truncate(out.trim_end().len());
         out.push('\n');
     }
     out
 }
 
-fn blocks(out: &mut String, blocks: &[DocBlock]) {
-    for each in blocks {
-        block(out, each);
+fn write_blocks(out: &mut String, blocks: &[DocBlock]) {
+    for block in blocks {
+        write_block(out, block);
     }
 }
 
-fn block(out: &mut String, block: &DocBlock) {
+fn write_block(out: &mut String, block: &DocBlock) {
     match block {
-        DocBlock::Drawing(catalog, sources) => erd(out, catalog, sources),
+        DocBlock::Drawing(catalog, sources) => write_erd(out, catalog, sources),
         DocBlock::Filter { .. } => {}
         DocBlock::Heading(title) => out.push_str(&format!("### {title}\n\n")),
         DocBlock::Subheading(title) => out.push_str(&format!("#### {title}\n\n")),
@@ -55,25 +55,25 @@ fn block(out: &mut String, block: &DocBlock) {
             out.push('\n');
         }
         DocBlock::List(lines) => {
-            for each in lines {
-                out.push_str(&format!("- {}\n", line(each)));
+            for item in lines {
+                out.push_str(&format!("- {}\n", line(item)));
             }
             out.push('\n');
         }
-        DocBlock::Table(rows) => table(out, rows),
+        DocBlock::Table(rows) => write_table(out, rows),
         DocBlock::Views(_, views) => {
             for view in views {
                 out.push_str(&format!("#### {}\n\n", text(&view.caption)));
-                table(out, view);
+                write_table(out, view);
             }
         }
-        DocBlock::Code(language, text) => fenced(out, language, text),
+        DocBlock::Code(language, text) => write_fenced(out, language, text),
         DocBlock::Folded(summary, within) => {
             out.push_str(&format!(
                 "<details><summary>{}</summary>\n\n",
                 text(summary)
             ));
-            blocks(out, within);
+            write_blocks(out, within);
             out.push_str("</details>\n\n");
         }
         DocBlock::Article(Article {
@@ -83,13 +83,13 @@ fn block(out: &mut String, block: &DocBlock) {
         }) => {
             let name = text(&link.name);
             out.push_str(&format!("### {} {name}\n\n", link.about.noun()));
-            blocks(out, within);
+            write_blocks(out, within);
         }
     }
 }
 
 /// A Mermaid diagram of the tables that are read or referred to, and the names of the others.
-fn erd(out: &mut String, catalog: &Catalog, sources: &[SourceTable]) {
+fn write_erd(out: &mut String, catalog: &Catalog, sources: &[SourceTable]) {
     let is_touched = |name: &TableName| {
         let mut sources = sources.iter();
         sources.any(|source| source.id == *name && source.part != TableRole::Unread)
@@ -99,7 +99,7 @@ fn erd(out: &mut String, catalog: &Catalog, sources: &[SourceTable]) {
     for table in &mut shown.tables {
         table.foreign_keys.retain(|key| is_touched(&key.references));
     }
-    fenced(out, "mermaid", &mermaid(&shown));
+    write_fenced(out, "mermaid", &mermaid(&shown));
     let unread = sources
         .iter()
         .filter(|source| source.part == TableRole::Unread);
@@ -112,23 +112,26 @@ fn erd(out: &mut String, catalog: &Catalog, sources: &[SourceTable]) {
     }
 }
 
-fn table(out: &mut String, table: &DocTable) {
+fn write_table(out: &mut String, table: &DocTable) {
     if table.columns.is_empty() {
         return;
     }
     let titles = table.columns.iter().map(|column| text(&column.title));
-    cells(out, titles);
-    cells(out, table.columns.iter().map(|_| "---".to_owned()));
+    write_row(out, titles);
+    write_row(out, table.columns.iter().map(|_| "---".to_owned()));
     for row in table.rows.iter().chain(&table.sum) {
-        // Below a first cell that spans several rows: Markdown knows no spans.
-        let spanned = (row.span == 0).then(String::new);
-        cells(out, spanned.into_iter().chain(row.cells.iter().map(line)));
+        // Markdown knows no cell that spans rows: below such a first cell stands an empty one.
+        let below_span = (row.span == 0).then(String::new);
+        write_row(
+            out,
+            below_span.into_iter().chain(row.cells.iter().map(line)),
+        );
     }
     out.push('\n');
 }
 
-/// A row of a table. A `|` is escaped within code too, as tables demand.
-fn cells(out: &mut String, cells: impl Iterator<Item = String>) {
+/// Writes a row of a table. A `|` is escaped within code too, as tables demand.
+fn write_row(out: &mut String, cells: impl Iterator<Item = String>) {
     out.push('|');
     for cell in cells {
         out.push_str(&format!(" {} |", cell.replace('|', "\\|")));
@@ -142,11 +145,12 @@ fn line(pieces: &TextLine) -> String {
 
 fn piece(piece: &TextPiece) -> String {
     match piece {
-        TextPiece::Marked("place", name) => code(name),
         TextPiece::Text(plain) | TextPiece::Type(plain) | TextPiece::Marked(_, plain) => {
             text(plain)
         }
-        TextPiece::Code(value) | TextPiece::Value(value) => code(value),
+        TextPiece::Code(text) | TextPiece::Value(text) | TextPiece::TableOrIndex(text) => {
+            code(text)
+        }
         TextPiece::Sub(within) => format!(" – {}", line(within)),
         TextPiece::Link(link) => {
             let heading = format!("{} {}", link.about.noun(), link.name);
@@ -189,7 +193,7 @@ fn code(text: &str) -> String {
     if text.chars().all(plain) && text.trim() == text && !text.contains("\\|") {
         return format!("`{text}`");
     }
-    // In a table a code span cannot hold a backquote, a newline or an escaped `|`.
+    // A code span in a table cannot hold a backquote, a newline or an escaped `|`.
     let mut out = String::from("<code>");
     for sign in text.chars() {
         match sign {
@@ -203,8 +207,8 @@ fn code(text: &str) -> String {
     out
 }
 
-/// A block of code.
-fn fenced(out: &mut String, language: &str, text: &str) {
+/// A block of code, with fences that are longer than any within it.
+fn write_fenced(out: &mut String, language: &str, text: &str) {
     let mut fence = "```".to_owned();
     while text.contains(&fence) {
         fence.push('`');
@@ -250,14 +254,14 @@ mod tests {
         let rows = vec![DocRow::new(vec![vec![TextPiece::Code(
             "{a | pad(3)}".to_owned(),
         )]])];
-        table(&mut out, &DocTable::new("", &["x"], rows));
+        write_table(&mut out, &DocTable::new("", &["x"], rows));
         assert_eq!(out, "| x |\n| --- |\n| `{a \\| pad(3)}` |\n\n");
     }
 
     #[test]
     fn a_fence_is_longer_than_those_within() {
         let mut out = String::new();
-        fenced(&mut out, "sql", "SELECT '```'");
+        write_fenced(&mut out, "sql", "SELECT '```'");
         assert_eq!(out, "````sql\nSELECT '```'\n````\n\n");
     }
 

@@ -118,7 +118,9 @@ pub(super) enum TextPiece {
     /// A value of a row.
     Value(String),
     Type(String),
-    /// Text of a kind that a page shows in a way of its own.
+    /// The name of the table or of an index.
+    TableOrIndex(String),
+    /// Text with the CSS class that the page shows it by. Plain text elsewhere.
     Marked(&'static str, String),
     /// What is said of the text before it.
     Sub(TextLine),

@@ -19,8 +19,9 @@ pub fn definition(table: &Table) -> Value {
             capacity.as_ref(),
         )
     });
-    let local = table.local_indexes.iter();
-    let local = local.map(|index| index_definition(index, own, "ProvisionedThroughput", None));
+    let local_indexes = table.local_indexes.iter();
+    let local =
+        local_indexes.map(|index| index_definition(index, own, "ProvisionedThroughput", None));
     let tags = settings.tags.iter();
     let tags = tags.map(|(key, value)| json!({ "Key": key, "Value": value }));
     without_empty(&json!({
@@ -108,11 +109,11 @@ fn key_schema(partition: &[KeyAttribute], sort: &[KeyAttribute]) -> Value {
 pub fn without_empty(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
-            let said = map
+            let members = map
                 .iter()
                 .map(|(name, value)| (name.clone(), without_empty(value)));
-            let is_said = |value: &Value| !value.is_null() && *value != json!([]);
-            Value::Object(said.filter(|(_, value)| is_said(value)).collect())
+            let is_empty = |value: &Value| value.is_null() || *value == json!([]);
+            Value::Object(members.filter(|(_, value)| !is_empty(value)).collect())
         }
         Value::Array(all) => all.iter().map(without_empty).collect(),
         value => value.clone(),

@@ -31,8 +31,17 @@ pub struct Checked {
     pub accepted: Vec<Diagnostic>,
     /// What was shown of the mapping, if it has no errors.
     pub proofs: Option<Proofs>,
-    /// Access patterns with SQL, where it stands, and whether a doubt about it is accepted.
-    answers: Vec<(String, Range<usize>, bool)>,
+    pattern_sql: Vec<PatternSql>,
+}
+
+/// The SQL of an access pattern.
+#[derive(Debug)]
+struct PatternSql {
+    pattern: String,
+    /// Its place in the file.
+    span: Range<usize>,
+    /// Whether the mapping accepts that its answers cannot be proved.
+    is_accepted: bool,
 }
 
 impl Checked {
@@ -46,8 +55,8 @@ impl Checked {
 
     /// What is claimed of the item types that each access pattern finds.
     pub fn finds(&self) -> Vec<Claim> {
-        let claims = self.proofs.iter();
-        let claims = claims.flat_map(|proofs| proofs.of(ClaimKind::PatternFinds));
+        let proofs = self.proofs.iter();
+        let claims = proofs.flat_map(|proofs| proofs.of(ClaimKind::PatternFinds));
         claims.cloned().collect()
     }
 
@@ -56,7 +65,7 @@ impl Checked {
     /// # Errors
     ///
     /// When the source cannot be asked.
-    pub async fn check_answers(
+    pub async fn warn_of_unprovable_answers(
         &mut self,
         catalog: &Catalog,
         source: &mut dyn Source,
@@ -83,15 +92,14 @@ impl Checked {
             progress: &|_, _, _, _| {},
         };
         for (name, why) in unprovable_patterns(&proving, source).await? {
-            let mut places = self.answers.iter();
-            let Some((_, span, accepted)) = places.find(|(other, ..)| *other == name) else {
+            let Some(sql) = self.pattern_sql.iter().find(|sql| sql.pattern == name) else {
                 continue;
             };
             let message = format!("the answers of `{name}` cannot be proved: {why}");
-            let warning = Diagnostic::new(Code::UnprovedAnswer, span.clone(), message).with_help(
+            let warning = Diagnostic::new(Code::UnprovedAnswer, sql.span.clone(), message).with_help(
                 "change this if you want `verify --patterns` to prove them; if you need no proof: accept: [unproved-answer]",
             );
-            if *accepted {
+            if sql.is_accepted {
                 self.accepted.push(warning);
             } else {
                 self.diagnostics.push(warning);
@@ -123,78 +131,92 @@ pub async fn check(
             ..Checked::default()
         });
     };
-    let variables = raw.variables();
-    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let variables = variables.collect();
-    let answers = raw.answers().map(|(name, sql)| {
-        let accepted = raw.accepts(Code::UnprovedAnswer, sql.span.start);
-        (name.to_owned(), sql.span.clone(), accepted)
+    let pattern_sql = raw.pattern_sql().map(|(name, sql)| PatternSql {
+        pattern: name.to_owned(),
+        span: sql.span.clone(),
+        is_accepted: raw.accepts(Code::UnprovedAnswer, sql.span.start),
     });
-    let answers = answers.collect();
     let described = match source.as_deref_mut() {
-        Some(source) => described(&raw, source).await?,
+        Some(source) => describe_queries(&raw, source).await?,
         None => Described::new(),
     };
-    let Resolution {
-        mut model,
-        mut diagnostics,
-        accepted,
-        proofs,
-        conditions,
-        passes,
-    } = resolve(&raw, faults, catalog, &described);
+    let mut resolution = resolve(&raw, faults, catalog, &described);
     if let Some(source) = source {
-        for condition in conditions {
-            if let Err(error) = source.prepare(&condition.value).await {
-                let message = format!("the source refuses this condition: {}", reason(error)?);
-                let fault = Diagnostic::new(Code::Sql, condition.span, message);
-                diagnostics.push(fault.with_help(
-                    "write it as after WHERE in the source's SQL, with texts in single quotes",
-                ));
-                model = None;
-            }
+        let refusals = refusals(&raw, &resolution, catalog, source).await?;
+        if !refusals.is_empty() {
+            resolution.model = None;
+            resolution.proofs = None;
+            resolution.diagnostics.extend(refusals);
+            resolution
+                .diagnostics
+                .sort_by_key(|diagnostic| diagnostic.span.start);
         }
-        // What is joined and embedded is one statement; the parts alone may all be well.
-        let whole = model.iter().flat_map(|model| &model.passes).zip(passes);
-        let mut refused = false;
-        for (pass, span) in whole {
-            if let Err(error) = source.prepare(&pass.scan).await {
-                let message = format!("the source refuses to read `{}` like this", pass.name);
-                let fault = Diagnostic::new(Code::Sql, span, message);
-                diagnostics.push(fault.with_help(reason(error)?));
-                refused = true;
-            }
-        }
-        for (_, sql) in raw.answers() {
-            if let Some(message) = refused_sql(sql, catalog, source).await? {
-                let fault = Diagnostic::new(Code::Sql, sql.span.clone(), message);
-                diagnostics.push(fault.with_help(
-                    "write it as for the database's own client, with parameters as `:name`: it is sent unchanged",
-                ));
-                refused = true;
-            }
-        }
-        if refused {
-            model = None;
-        }
-        diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
     }
+    let variables = raw.variables();
     Ok(Checked {
-        variables,
-        proofs: proofs.filter(|_| model.is_some()),
-        model,
-        diagnostics,
-        accepted,
-        answers,
+        variables: variables
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        pattern_sql: pattern_sql.collect(),
+        model: resolution.model,
+        diagnostics: resolution.diagnostics,
+        accepted: resolution.accepted,
+        proofs: resolution.proofs,
     })
 }
 
-/// What the queries of a mapping give.
+/// What the source refuses of a mapping: conditions, statements that read items, the SQL of access patterns. No row is
+/// read.
+async fn refusals(
+    raw: &Raw,
+    resolution: &Resolution,
+    catalog: &Catalog,
+    source: &mut dyn Source,
+) -> Result<Vec<Diagnostic>, SourceError> {
+    let mut refusals = Vec::new();
+    for condition in &resolution.conditions {
+        if let Err(error) = source.prepare(&condition.value).await {
+            let message = format!("the source refuses this condition: {}", reason(error)?);
+            let fault = Diagnostic::new(Code::Sql, condition.span.clone(), message);
+            refusals.push(fault.with_help(
+                "write it as after WHERE in the source's SQL, with texts in single quotes",
+            ));
+        }
+    }
+    // After a refused condition the statements that hold it would only be refused once more.
+    let model = resolution.model.as_ref().filter(|_| refusals.is_empty());
+    // What is joined and embedded is one statement; the parts alone may all be well.
+    let passes = model.iter().flat_map(|model| &model.passes);
+    for (pass, span) in passes.zip(&resolution.passes) {
+        if let Err(error) = source.prepare(&pass.scan).await {
+            let message = format!(
+                "the source refuses the statement that reads `{}`",
+                pass.name
+            );
+            let fault = Diagnostic::new(Code::Sql, span.clone(), message);
+            refusals.push(fault.with_help(reason(error)?));
+        }
+    }
+    for (_, sql) in raw.pattern_sql() {
+        if let Some(message) = refused_sql(sql, catalog, source).await? {
+            let fault = Diagnostic::new(Code::Sql, sql.span.clone(), message);
+            refusals.push(fault.with_help(
+                "write it as for the database's own client, with parameters as `:name`: it is sent unchanged",
+            ));
+        }
+    }
+    Ok(refusals)
+}
+
+/// The columns of each query of a mapping, or why the source refuses the query.
 ///
 /// # Errors
 ///
 /// When the source cannot be asked.
-pub async fn described(raw: &Raw, source: &mut dyn Source) -> Result<Described, SourceError> {
+pub async fn describe_queries(
+    raw: &Raw,
+    source: &mut dyn Source,
+) -> Result<Described, SourceError> {
     let mut described = Described::new();
     for sql in raw.queries() {
         let columns = match source.describe(&sql.value).await {
@@ -206,8 +228,8 @@ pub async fn described(raw: &Raw, source: &mut dyn Source) -> Result<Described, 
     Ok(described)
 }
 
-/// Why the SQL of an access pattern is no query, or the source refuses it; nothing is read. Who only cannot read it
-/// leaves it to the source.
+/// Why the SQL of an access pattern is no query, or why the source refuses it. SQL that only our parser cannot read is no
+/// fault: the source has the last word.
 async fn refused_sql(
     sql: &Spanned<String>,
     catalog: &Catalog,

@@ -1,5 +1,5 @@
-//! What all rows come to, for each item type and for each place that they are written to. Plain data: `preview` fills it
-//! in, and the definition document is made from it.
+//! What all rows come to, for each item type, the table and each index. Plain data: `preview` fills it in, and the
+//! definition document is made from it.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ pub struct ItemTypeForecast {
 }
 
 impl ItemTypeForecast {
-    /// Adds another item type; names are left aside.
+    /// Adds the figures of another item type.
     pub fn add(&mut self, other: &Self) {
         self.rows_read += other.rows_read;
         self.filtered += other.filtered;
@@ -74,7 +74,7 @@ impl ItemTypeForecast {
         self.largest = self.largest.max(other.largest);
     }
 
-    /// Counts rejects of a code.
+    /// Counts rejected rows under their code.
     pub fn reject(&mut self, code: &str, count: u64) {
         self.rejected += count;
         *self.rejects_by_code.entry(code.to_owned()).or_default() += count;
@@ -88,7 +88,7 @@ impl ItemTypeForecast {
     }
 }
 
-/// What something is that holds items and has a partition key.
+/// What holds items under a partition key of its own: the table or an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlaceKind {
@@ -105,7 +105,7 @@ pub enum PlaceKind {
 pub struct PlaceForecast {
     /// The table's or the index's name.
     pub name: String,
-    /// What it is.
+    /// Whether this is the table, a global or a local index.
     pub kind: PlaceKind,
     /// Items or entries.
     pub items: u64,
@@ -131,23 +131,16 @@ pub fn load_demand(places: &[PlaceForecast], table: &Table, import_bytes: u64) -
         let of_table = table.billing.provisioned()?;
         Some(float(own.unwrap_or(of_table).write))
     };
-    let locals = places
-        .iter()
-        .filter(|place| place.kind == PlaceKind::LocalIndex);
-    let local_units: u64 = locals.map(|place| place.write_units).sum();
-    let global = places
-        .iter()
-        .filter(|place| place.kind != PlaceKind::LocalIndex);
-    let needs = global.map(|place| {
-        let units = match place.kind {
-            PlaceKind::Table => place.write_units + local_units,
-            _ => place.write_units,
-        };
+    let is_local = |place: &&PlaceForecast| place.kind == PlaceKind::LocalIndex;
+    let (locals, others): (Vec<_>, Vec<_>) = places.iter().partition(is_local);
+    let local_units: u64 = locals.iter().map(|place| place.write_units).sum();
+    let needs = others.into_iter().map(|place| {
+        let is_table = place.kind == PlaceKind::Table;
         let keys = place.hottest.as_ref().map(|hottest| &hottest.keys);
         let hottest = keys.and_then(|keys| keys.first());
         WriteDemand {
             name: place.name.clone(),
-            units: float(units),
+            units: float(place.write_units + if is_table { local_units } else { 0 }),
             hottest: hottest.map_or(0.0, |key| float(key.least)),
             provisioned: provisioned(&place.name),
         }
@@ -158,7 +151,7 @@ pub fn load_demand(places: &[PlaceForecast], table: &Table, import_bytes: u64) -
     }
 }
 
-/// The heaviest keys, with what is guaranteed of them.
+/// The heaviest keys, and how exact their weights are.
 #[derive(Debug, Clone, Serialize)]
 pub struct HeaviestKeys {
     /// What is shared out: write units, or bytes.
@@ -167,8 +160,7 @@ pub struct HeaviestKeys {
     pub error: u64,
     /// How many keys there are, where that is known.
     pub distinct: Option<u64>,
-    /// The heaviest keys, the heaviest first: those of which it is certain that no key that was
-    /// forgotten is heavier.
+    /// The heaviest keys, the heaviest first. Only those that no forgotten key can outweigh.
     pub keys: Vec<HotKey>,
     /// No other key weighs more than this.
     pub others_at_most: u64,
@@ -187,7 +179,7 @@ pub struct HotKey {
     pub share: f64,
 }
 
-/// Expected writes, from the item types' `write_rate`: each write is of a row taken at random.
+/// Expected writes, from the item types' `write_rate`, if each write is of a random row.
 #[derive(Debug, Clone, Serialize)]
 pub struct RatedWrites {
     /// Write units a second, all partitions together.

@@ -63,8 +63,8 @@ impl Outline {
             let found = all.find(|(name, _)| name == key);
             found.and_then(|(_, template)| template.clone())
         };
-        let keyed = self.item_types.iter();
-        let keyed = keyed.filter_map(|item_type| Some((item_type, of_key(item_type)?)));
+        let item_types = self.item_types.iter();
+        let keyed = item_types.filter_map(|item_type| Some((item_type, of_key(item_type)?)));
         let may_have = |template: &Template, value: &Attribute| fits(&template.parts, value);
         let (within, elsewhere): (Vec<_>, Vec<_>) =
             keyed.partition(|(_, template)| values.iter().any(|value| may_have(template, value)));

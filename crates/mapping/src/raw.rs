@@ -193,7 +193,7 @@ impl Raw {
     }
 
     /// The access patterns that have SQL, by their names, with the SQL.
-    pub fn answers(&self) -> impl Iterator<Item = (&str, &Spanned<String>)> {
+    pub fn pattern_sql(&self) -> impl Iterator<Item = (&str, &Spanned<String>)> {
         let patterns = self.patterns.iter();
         patterns.filter_map(|pattern| Some((pattern.name.value.as_str(), pattern.sql.as_ref()?)))
     }
@@ -402,7 +402,6 @@ pub(super) struct RawAcceptance {
     pub codes: Vec<Spanned<String>>,
 }
 
-/// Reads every `accept`.
 fn read_acceptances(root: &YamlNode) -> Vec<RawAcceptance> {
     let table = root.get("table");
     let of_table = |name| table.and_then(|table| table.get(name));

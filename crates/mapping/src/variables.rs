@@ -95,8 +95,8 @@ mod tests {
         assert_eq!(expanded("${A"), None);
         let mut substitutions = Substitutions::new();
         expand("${A} ${B:-two} ${A}", &variables, &mut substitutions).unwrap();
-        let noted = [("A", "one"), ("B", "two")];
-        let noted = noted.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let noted =
+            [("A", "one"), ("B", "two")].map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(substitutions, Substitutions::from(noted));
     }
 }

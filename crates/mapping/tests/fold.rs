@@ -174,8 +174,8 @@ fn a_reject_holds_the_item_as_far_as_it_got_and_no_value_in_its_words() {
     let reject = fold(
         &plain(),
         &[text("k"), nested(40, text("secret")), Value::Null],
-    );
-    let reject = reject.unwrap_err();
+    )
+    .unwrap_err();
     assert!(!reject.message.contains("secret"));
     let item: Item = reject.item_so_far.unwrap();
     assert_eq!(item.get("PK"), Some(&Attribute::S("k".into())));

@@ -47,7 +47,6 @@ pub(super) trait Work: Send + Sync {
     /// Whether the database is still at it.
     async fn activity(&self) -> sqlx::Result<ServerActivity>;
 
-    /// Ends it.
     async fn cancel(&self) -> sqlx::Result<()>;
 }
 

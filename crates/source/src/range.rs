@@ -211,8 +211,8 @@ impl Cutter<'_> {
             after: after.cloned(),
             to: None,
         };
-        let condition = condition(&rest, self.dialect, "t");
-        let condition = condition.map_or_else(String::new, |rest| format!(" WHERE {rest}"));
+        let condition = condition(&rest, self.dialect, "t")
+            .map_or_else(String::new, |rest| format!(" WHERE {rest}"));
         format!(
             "SELECT {columns} FROM {} AS t{condition} ORDER BY {columns} LIMIT 1 OFFSET {}",
             self.dialect.table(self.table),

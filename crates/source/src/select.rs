@@ -466,12 +466,12 @@ impl<'a> Union<'a> {
         let restrict = !is_base || own || part;
         let mut sql = rows.select(&outputs, restrict);
         if let Some(limit) = self.scan.limit.filter(|_| is_base) {
-            let key = node
+            let key: Vec<String> = node
                 .scan
                 .key
                 .iter()
-                .filter_map(|column| rows.column(*column));
-            let key: Vec<String> = key.collect();
+                .filter_map(|column| rows.column(*column))
+                .collect();
             sql.push_str(&format!("\nORDER BY {}\nLIMIT {limit}", key.join(", ")));
         }
         format!("({sql}) AS e{index}")

@@ -40,17 +40,17 @@ pub fn checks(sql: &str) -> Option<Vec<(Option<String>, String)>> {
         let Statement::CreateTable(table) = statement else {
             return None;
         };
-        let said = |name: Option<&Ident>, check: &CheckConstraint| {
+        let named_check = |name: Option<&Ident>, check: &CheckConstraint| {
             let name = name.or(check.name.as_ref()).map(|name| name.value.clone());
             (name, check.expr.to_string())
         };
         let options = table.columns.iter().flat_map(|column| &column.options);
         let of_columns = options.filter_map(|option| match &option.option {
-            ColumnOption::Check(check) => Some(said(option.name.as_ref(), check)),
+            ColumnOption::Check(check) => Some(named_check(option.name.as_ref(), check)),
             _ => None,
         });
         let of_table = table.constraints.iter().filter_map(|one| match one {
-            TableConstraint::Check(check) => Some(said(None, check)),
+            TableConstraint::Check(check) => Some(named_check(None, check)),
             _ => None,
         });
         Some(of_columns.chain(of_table).collect())

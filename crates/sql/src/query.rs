@@ -288,8 +288,8 @@ impl SqlQuery {
     /// Whether rows that equal a parameter are taken in, where the query has it as the upper or the lower bound of a
     /// range; `None` where that is not plain to see.
     pub fn takes_in(&self, parameter: &str, upper: bool) -> Option<bool> {
-        let uses = self.sql.parameters().iter();
-        let uses = uses.filter(|one| one.name == parameter);
+        let parameters = self.sql.parameters().iter();
+        let uses = parameters.filter(|one| one.name == parameter);
         let mut bounds = self.comparisons.iter();
         let bound = bounds.find(|one| one.parameter == parameter)?.bound;
         // Used twice, it may be meant twice.

@@ -107,11 +107,9 @@ fn with_named_parameters(text: &str, dbms: Dbms) -> Result<(String, Vec<String>)
     let mut names = Vec::new();
     let foreign = Sql::read(text, Some(dbms))?.foreign();
     for (at, parameter) in foreign.iter().enumerate().rev() {
-        let said = parameter.name.trim_start_matches(['$', '?', ':', '@']);
-        let name = if said.is_empty() {
-            format!("p{}", at + 1)
-        } else {
-            format!("p{said}")
+        let name = match parameter.name.trim_start_matches(['$', '?', ':', '@']) {
+            "" => format!("p{}", at + 1),
+            number => format!("p{number}"),
         };
         named.replace_range(parameter.span.clone(), &format!(":{name}"));
         names.push(name);
@@ -317,10 +315,10 @@ impl Replacing {
         self.rename(at, wanted);
         if is_computed(at) {
             let name = self.name(wanted);
-            let said = at.to_string();
+            let expression = at.to_string();
             *at = Expr::Value(Value::Placeholder(format!(":{name}")).into());
             self.taken.push(name.clone());
-            self.done.computed.push((name, said));
+            self.done.computed.push((name, expression));
         } else if !self.keeps_literals && text(at).is_some() {
             let name = self.name(wanted);
             self.literal_as(at, name);
@@ -389,8 +387,8 @@ fn is_computed(expression: &Expr) -> bool {
 fn expression(text: &str, dbms: Dbms) -> Option<Expr> {
     let sql = Sql::read(text, Some(dbms)).ok()?;
     let dialect = dialect(Some(dbms));
-    let parser = Parser::new(dialect.as_ref());
-    let mut parser = parser.with_tokens_with_locations(sql.tokens().to_vec());
+    let mut parser =
+        Parser::new(dialect.as_ref()).with_tokens_with_locations(sql.tokens().to_vec());
     parser.parse_expr().ok()
 }
 
@@ -480,18 +478,18 @@ pub fn qualified(
 /// How a statement writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteKind {
-    /// INSERT, REPLACE.
+    /// `INSERT` or `REPLACE`.
     Insert,
-    /// UPDATE.
+    /// `UPDATE`.
     Update,
-    /// DELETE.
+    /// `DELETE`.
     Delete,
 }
 
 /// A statement that writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteStatement {
-    /// How.
+    /// Whether it inserts, updates or deletes.
     pub kind: WriteKind,
     /// The schema of its table, where it is said.
     pub schema: Option<Name>,
@@ -518,8 +516,8 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                 _ => return None,
             },
             Statement::Update(update) => {
-                let set = update.assignments.iter();
-                let set = set.filter_map(|one| match &one.target {
+                let assignments = update.assignments.iter();
+                let set = assignments.filter_map(|one| match &one.target {
                     AssignmentTarget::ColumnName(name) => {
                         Some((names(name, Some(dbms))?.pop()?, &one.value))
                     }

@@ -66,11 +66,8 @@ pub enum RelationSource {
 enum SelectJoin {
     /// `,`, CROSS JOIN, JOIN, INNER JOIN, `STRAIGHT_JOIN`.
     Inner,
-    /// LEFT JOIN.
     Left,
-    /// RIGHT JOIN.
     Right,
-    /// FULL JOIN.
     Full,
     /// Another, which [`Select::strange`] names.
     Other,

@@ -523,8 +523,9 @@ fn what_parameters_are_compared_with_is_seen_wherever_they_stand() {
         ("a = :a || b", "a a Equal"),
     ] {
         let query = read(&format!("SELECT 1 FROM t WHERE {sql}"), Postgres);
-        let all = query.comparisons.iter();
-        let all = all.map(|c| format!("{} {} {:?}", c.parameter, column(&c.column), c.bound));
+        let comparisons = query.comparisons.iter();
+        let all =
+            comparisons.map(|c| format!("{} {} {:?}", c.parameter, column(&c.column), c.bound));
         assert_eq!(all.collect::<Vec<_>>().join(", "), expected, "{sql}");
     }
 }

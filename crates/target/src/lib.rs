@@ -1,10 +1,10 @@
-//! The DynamoDB side: one trait, a real or local endpoint or the engine in the process.
+//! The DynamoDB side: one trait for a real endpoint, a local one, and the engine inside the process.
 //!
 //! # The protocol
 //!
 //! A [`Target`] is one table's endpoint, shared between writers. [`Target::describe`] tells what is
 //! there; [`Target::create`] makes the table with its indexes and TTL and returns when it is ACTIVE;
-//! [`Target::add_index`] asks for one more global index and returns at once: it is being filled then.
+//! [`Target::add_index`] asks for one more global index and returns at once: DynamoDB then fills it.
 //! [`Target::write`] sends one batch once: no retry happens below it. Its answer says which items
 //! of the batch were not processed, which is an ordinary answer; only those may be sent again. An
 //! error says by its class what to do with the whole batch: send it again, split it, or give up.
@@ -87,17 +87,17 @@ pub struct BatchOutcome {
 /// Write capacity units, as an answer tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Consumed {
-    /// All of them.
+    /// Units of the table and of its indexes.
     pub total: f64,
     /// Of the table itself, where the answer tells them apart.
     pub table: Option<f64>,
     /// Of the indexes that the answer names, together.
     pub indexes: f64,
-    /// How many it names.
-    pub named: usize,
+    /// How many indexes the answer names.
+    pub named_indexes: usize,
 }
 
-/// What asking a target gives.
+/// What a call of a target returns.
 pub type Result<T, E = TargetError> = std::result::Result<T, E>;
 
 /// A table that exists, as far as a mapping says anything about it.
@@ -111,7 +111,7 @@ pub struct TableDescription {
     pub unready_indexes: Vec<UnreadyIndex>,
     /// Whether the TTL could be read; its permission is a separate one.
     pub ttl_known: bool,
-    /// What tells the table from another of its name, at another time.
+    /// DynamoDB's id of the table: one that is deleted and made again under the same name has another.
     pub id: Option<String>,
     /// Items, as the service counts them now and then.
     pub item_count: Option<u64>,
@@ -120,13 +120,13 @@ pub struct TableDescription {
 /// A global index that cannot be queried yet, or not any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadyIndex {
-    /// Its name.
+    /// The index's name.
     pub name: String,
-    /// What is being done with it.
+    /// Why it cannot be queried.
     pub change: IndexChange,
 }
 
-/// What is being done with it: `index GSI1 is being deleted`.
+/// As in `index GSI1 is being deleted`.
 impl fmt::Display for UnreadyIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.change {
@@ -165,17 +165,6 @@ pub struct ScanRequest {
     pub partition: Option<Attribute>,
 }
 
-/// A page of what was asked for.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Page {
-    /// Items, or what was wanted of them: the attributes of the table's key first, the others by name.
-    pub items: Vec<Item>,
-    /// Where the next page begins; `None` at the end. A page may be empty and not the last.
-    pub next: Option<Position>,
-    /// Read units that it took.
-    pub units: Option<f64>,
-}
-
 impl ScanRequest {
     /// All items, whole.
     pub fn all() -> Self {
@@ -196,6 +185,17 @@ impl ScanRequest {
     }
 }
 
+/// A page of what was asked for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Page {
+    /// Items, or the attributes that were asked for: those of the table's key first, the others by name.
+    pub items: Vec<Item>,
+    /// Where the next page begins; `None` at the end. A page may be empty and not the last.
+    pub next: Option<Position>,
+    /// Read units that it took.
+    pub units: Option<f64>,
+}
+
 /// A DynamoDB endpoint. See the module's text for the protocol.
 #[async_trait]
 pub trait Target: Send + Sync {
@@ -212,8 +212,8 @@ pub trait Target: Send + Sync {
         self.billed_in().is_some()
     }
 
-    /// Whether what it holds ends with this process.
-    fn is_passing(&self) -> bool {
+    /// Whether its tables are gone when this process ends.
+    fn ends_with_process(&self) -> bool {
         false
     }
 
@@ -237,8 +237,8 @@ pub trait Target: Send + Sync {
     /// settings that the table does not show afterwards; none of them fails it.
     async fn create(&self, table: &Table) -> Result<Vec<Difference>>;
 
-    /// Asks for a global index of the `wanted` table that the one that is `there` lacks. It is made and filled by and
-    /// by, which [`Target::describe`] tells; a table takes no other change meanwhile.
+    /// Asks for a global index of the `wanted` table that the one that is `there` lacks. DynamoDB makes and fills it in
+    /// the background, and takes no other change of the table meanwhile; [`Target::describe`] tells how far it is.
     async fn add_index(&self, there: &Table, wanted: &Table, index: &Index) -> Result<()>;
 
     /// Compares the settings that the mapping names with those of a table that exists. What the
@@ -247,8 +247,8 @@ pub trait Target: Send + Sync {
         Vec::new()
     }
 
-    /// Says that a load of a table begins. `bulk`: whether the target may use another way than
-    /// BatchWriteItem that has the same result. [`Target::finish`] ends it.
+    /// Says that a load of a table begins. `bulk`: whether the target may write by a faster way than
+    /// BatchWriteItem with the same result. [`Target::finish`] ends it.
     async fn start(&self, table: &Table, bulk: bool) -> Result<()>;
 
     /// Says that the load has ended, for good or ill; what was written is durable afterwards.
@@ -262,7 +262,7 @@ pub trait Target: Send + Sync {
 
     /// Sends one entry of a batch alone, once: as `PutItem`, or as `DeleteItem`. Its throttling answers
     /// give reasons, which those of a batch do not.
-    async fn put(&self, table: &Table, batch: &Batch, index: usize) -> Result<BatchOutcome>;
+    async fn write_one(&self, table: &Table, batch: &Batch, index: usize) -> Result<BatchOutcome>;
 
     /// Reads one page of a strongly consistent scan, or of a segment of it. `from` is where the last
     /// page said that the next begins.
@@ -276,6 +276,6 @@ pub trait Target: Send + Sync {
     /// Sends one request of an access pattern, for one page. `from` is where the last page ended.
     async fn ask(&self, table: &Table, request: &Request, from: Option<Position>) -> Result<Page>;
 
-    /// Deletes a table and waits until it no longer exists. One that is not there is gone already.
+    /// Deletes a table and waits until it no longer exists. A table that does not exist is no error.
     async fn delete_table(&self, name: &str) -> Result<()>;
 }

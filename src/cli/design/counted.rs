@@ -47,7 +47,7 @@ pub(super) async fn read(
             seconds(time)
         ),
         None => {
-            format!("{found}; since when they are counted is not known, so that none has a rate")
+            format!("{found}; it is unknown since when they are counted, so none has a rate")
         }
     });
     if left_out > 0 {

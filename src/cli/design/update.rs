@@ -31,7 +31,7 @@ pub(super) async fn run(
     let variables = |name: &str| std::env::var(name).ok();
     let (raw, _) = Raw::read(&text, &variables);
     let described = match (&raw, source.as_deref_mut()) {
-        (Some(raw), Some(source)) => check::described(raw, source).await?,
+        (Some(raw), Some(source)) => check::describe_queries(raw, source).await?,
         _ => Described::new(),
     };
     let mapping = Mapping {
@@ -73,11 +73,11 @@ pub(super) async fn run(
         )
     };
     let (before, after) = (priced(path, &old), priced(&arguments.output, &new));
-    told(path, wanted, &found, [&before, &after], output)
+    write_and_report(path, wanted, &found, [&before, &after], output)
 }
 
-/// Writes the mapping, and says what was added.
-fn told(
+/// Writes the mapping, and reports what was added.
+fn write_and_report(
     path: &Path,
     wanted: &Wanted<'_>,
     found: &Update,

@@ -46,18 +46,18 @@ impl DocsFormat {
     /// What is written where nothing is said.
     pub(super) const USUAL: [Self; 2] = [Self::Html, Self::Markdown];
 
-    /// How the file's name goes on after the mapping's stem.
-    pub(super) fn ending(self) -> &'static str {
+    /// How the file's name goes on after the mapping's stem, and the export that it is: `None` for the definition document.
+    fn file(self) -> (&'static str, Option<ExportFormat>) {
         match self {
-            Self::Html => "html",
-            Self::Markdown => "md",
-            Self::Cloudformation => "cloudformation.yaml",
-            Self::Terraform => "tf",
-            Self::Workbench => "workbench.json",
-            Self::IamMigration => "iam-migration.json",
-            Self::IamImport => "iam-import.json",
-            Self::IamBulk => "iam-bulk.json",
-            Self::IamApplication => "iam-application.json",
+            Self::Html => ("html", None),
+            Self::Markdown => ("md", None),
+            Self::Cloudformation => ("cloudformation.yaml", Some(ExportFormat::Cloudformation)),
+            Self::Terraform => ("tf", Some(ExportFormat::Terraform)),
+            Self::Workbench => ("workbench.json", Some(ExportFormat::Workbench)),
+            Self::IamMigration => ("iam-migration.json", Some(ExportFormat::IamMigration)),
+            Self::IamImport => ("iam-import.json", Some(ExportFormat::IamImport)),
+            Self::IamBulk => ("iam-bulk.json", Some(ExportFormat::IamBulk)),
+            Self::IamApplication => ("iam-application.json", Some(ExportFormat::IamApplication)),
         }
     }
 
@@ -72,16 +72,7 @@ impl DocsFormat {
 
     /// The export that it is; `None` for the definition document.
     pub(super) fn export(self) -> Option<ExportFormat> {
-        match self {
-            Self::Html | Self::Markdown => None,
-            Self::Cloudformation => Some(ExportFormat::Cloudformation),
-            Self::Terraform => Some(ExportFormat::Terraform),
-            Self::Workbench => Some(ExportFormat::Workbench),
-            Self::IamMigration => Some(ExportFormat::IamMigration),
-            Self::IamImport => Some(ExportFormat::IamImport),
-            Self::IamBulk => Some(ExportFormat::IamBulk),
-            Self::IamApplication => Some(ExportFormat::IamApplication),
-        }
+        self.file().1
     }
 }
 
@@ -102,7 +93,7 @@ pub(super) fn places(
     let named = |format: DocsFormat| {
         let mut name = OsString::from(mapping.file_stem().unwrap_or_default());
         name.push(".");
-        name.push(format.ending());
+        name.push(format.file().0);
         name
     };
     let places = match (formats, output) {
@@ -138,7 +129,7 @@ pub(super) fn places(
         if let FormatDestination::File(path) = place
             && !force
         {
-            spare(path, *format)?;
+            refuse_foreign(path, *format)?;
         }
     }
     Ok(places)
@@ -151,7 +142,7 @@ fn is_folder(path: &Path) -> bool {
 }
 
 /// Refuses a file that somebody else wrote. Pipes and devices hold nothing that could be lost.
-fn spare(path: &Path, format: DocsFormat) -> Result<(), Failure> {
+fn refuse_foreign(path: &Path, format: DocsFormat) -> Result<(), Failure> {
     let unreadable = |error: io::Error| {
         Failure::unread("", path, &error)
             .with_help("it exists already; name another place with --output")

@@ -17,16 +17,15 @@ pub(super) fn files(
         TargetSpec::Local { file } => file.as_deref(),
         TargetSpec::Dynamodb { .. } => None,
     };
-    let files = [
+    let files: Vec<(&str, PathBuf)> = [
         ("--target", target),
         ("--state", Some(state)),
         ("--rejects", Some(rejects)),
         ("--archive", Some(archive)),
-    ];
-    let files = files.into_iter();
-    let files: Vec<(&str, PathBuf)> = files
-        .filter_map(|(name, file)| Some((name, real(file?))))
-        .collect();
+    ]
+    .into_iter()
+    .filter_map(|(name, file)| Some((name, real(file?))))
+    .collect();
     for (at, (name, file)) in files.iter().enumerate() {
         let mut before = files.iter().take(at);
         if let Some((other, _)) = before.find(|(_, before)| before == file) {

@@ -158,11 +158,11 @@ impl TableIndexes {
             begun: Instant::now(),
             last: Mutex::new(None),
         };
-        let told = |step: &IndexStep| {
+        let progress = |step: &IndexStep| {
             self.enter(step);
             lines.show(step, self);
         };
-        Ok(load::add_indexes(target, table, &self.to_add(), &told).await?)
+        Ok(load::add_indexes(target, table, &self.to_add(), &progress).await?)
     }
 
     fn enter(&self, step: &IndexStep) {

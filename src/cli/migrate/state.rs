@@ -26,7 +26,7 @@ pub(super) fn open(
     model: &Model,
     context: &Context,
 ) -> Result<Option<Opened>, Failure> {
-    if job.arguments.plan || (job.arguments.state.is_none() && target.is_passing()) {
+    if job.arguments.plan || (job.arguments.state.is_none() && target.ends_with_process()) {
         return Ok(None);
     }
     let identity = identity(job, mapping, source, target, model, context)?;

@@ -1,56 +1,62 @@
-//! What all rows come to, as people read it.
+//! The report of `preview --all`: what all rows come to.
 
 use super::cost::Cost;
-use super::heat::{collections, hottest, named, rated, reads, wide};
+use super::heat::{
+    hottest_keys, item_collections, kind_and_name, large_items, read_rates, write_rates,
+};
 use super::money::costs;
 use crate::cli::format::{bytes, count, counted, counted_as, seconds, whole};
 use crate::cli::output::OutputStreams;
 use crate::cli::report::{ReportColumn, attribute, books, figures, whose};
 use crate::preview::{Collisions, Forecast, ItemTypeForecast, PlaceForecast};
 
-/// Signs of the longest bar of the histogram.
-const BAR: u64 = 30;
+/// Characters of the longest bar of the histogram.
+const LONGEST_BAR: u64 = 30;
 
 pub(super) fn text(forecast: &Forecast, cost: &Cost, output: &OutputStreams) -> String {
     let mut parts = vec![item_types(forecast)];
+    let mut add = |title: &str, text: &str| parts.push(format!("{}\n{text}", output.bold(title)));
     if forecast.total.made > 0 {
-        parts.push(titled("Sizes", &sizes(forecast), output));
-        parts.push(titled("Largest items", &largest(forecast), output));
-        parts.push(titled("Write units", &writes(&forecast.places), output));
-        parts.push(titled(
+        add("Sizes", &sizes(forecast));
+        add("Largest items", &largest(forecast));
+        add("Write units", &writes(&forecast.places));
+        add(
             "Hottest partition keys, by write units",
-            &hottest(&forecast.places),
-            output,
-        ));
+            &hottest_keys(&forecast.places),
+        );
     }
-    if let Some(rated) = rated(&forecast.places) {
-        let title = "Expected write units a second, at the write rates of the mapping";
-        parts.push(titled(title, &rated, output));
+    if let Some(rates) = write_rates(&forecast.places) {
+        add(
+            "Expected write units a second, at the write rates of the mapping",
+            &rates,
+        );
     }
-    if let Some(reads) = reads(&forecast.places) {
-        let title = "Expected read units a second, at the rates of the access patterns";
-        parts.push(titled(title, &reads, output));
+    if let Some(rates) = read_rates(&forecast.places) {
+        add(
+            "Expected read units a second, at the rates of the access patterns",
+            &rates,
+        );
     }
     if !forecast.wide.is_empty() {
-        let title = "Large items of which an access pattern needs little";
-        parts.push(titled(title, &wide(&forecast.wide), output));
+        add(
+            "Large items of which an access pattern needs little",
+            &large_items(&forecast.wide),
+        );
     }
     if let Some(found) = &forecast.collections {
-        let title = "Item collections, which local indexes limit to 10 GB";
-        parts.push(titled(title, &collections(found), output));
+        add(
+            "Item collections, which local indexes limit to 10 GB",
+            &item_collections(found),
+        );
     }
-    parts.push(titled("Keys", &collisions(forecast), output));
+    add("Keys", &collisions(forecast));
     if !forecast.rejects.is_empty() || !forecast.total.rejects_by_code.is_empty() {
-        parts.push(titled("Rejected rows", &rejects(forecast), output));
+        add("Rejected rows", &rejects(forecast));
     }
     if forecast.total.made > 0 {
-        parts.push(titled("Cost and duration", &costs(forecast, cost), output));
+        add("Cost and duration", &costs(forecast, cost));
     }
     parts.join("\n\n")
-}
-
-fn titled(title: &str, text: &str, output: &OutputStreams) -> String {
-    format!("{}\n{text}", output.bold(title))
 }
 
 fn item_types(forecast: &Forecast) -> String {
@@ -64,11 +70,11 @@ fn item_types(forecast: &Forecast) -> String {
         ("mean", &|b| bytes(b.mean_bytes()), true),
         ("largest", &|b| bytes(b.largest), true),
     ];
-    let each = forecast.item_types.iter();
-    let each = each.filter(|books| !books.from.is_empty());
-    let mut text = books(columns, each, |b| &b.item_type, &forecast.total);
     let total = &forecast.total;
-    let rest = [
+    let item_types = forecast.item_types.iter();
+    let read = item_types.filter(|books| !books.from.is_empty());
+    let mut text = books(columns, read, |b| &b.item_type, total);
+    let others = [
         (total.empty, "row", "rows", "without elements"),
         (
             total.expanded,
@@ -82,14 +88,13 @@ fn item_types(forecast: &Forecast) -> String {
         (total.archived, "expired row", "expired rows", "archived"),
         (total.compressed, "item", "items", "compressed"),
     ];
-    let rest = rest.into_iter().filter(|(number, ..)| *number > 0);
-    let rest = rest.map(|(number, one, many, what)| {
-        let counted = counted_as(number, one, many);
-        format!("{counted} {what}")
-    });
-    let rest: Vec<String> = rest.collect();
-    if !rest.is_empty() {
-        text.push_str(&format!("\n\n{}", rest.join(", ")));
+    let counted_others: Vec<String> = others
+        .into_iter()
+        .filter(|(number, ..)| *number > 0)
+        .map(|(number, one, many, what)| format!("{} {what}", counted_as(number, one, many)))
+        .collect();
+    if !counted_others.is_empty() {
+        text.push_str(&format!("\n\n{}", counted_others.join(", ")));
     }
     text.push_str(&format!(
         "\n\nthe table `{}`: {} read in {}; nothing was written",
@@ -104,7 +109,7 @@ fn sizes(forecast: &Forecast) -> String {
     let most = forecast.sizes.iter().map(|class| class.items).max();
     let most = most.unwrap_or(0).max(1);
     let rows = forecast.sizes.iter().map(|class| {
-        let length = class.items.saturating_mul(BAR).div_ceil(most);
+        let length = class.items.saturating_mul(LONGEST_BAR).div_ceil(most);
         let bar = "█".repeat(usize::try_from(length).unwrap_or_default());
         format!(
             " up to {:>10}  {:>15}  {bar}",
@@ -132,7 +137,7 @@ fn largest(forecast: &Forecast) -> String {
 fn writes(places: &[PlaceForecast]) -> String {
     let rows = places.iter().map(|place| {
         vec![
-            named(place),
+            kind_and_name(place),
             count(place.items),
             bytes(place.bytes),
             count(place.write_units),
@@ -157,11 +162,7 @@ fn collisions(forecast: &Forecast) -> String {
     }
     let mut out = vec![format!(
         " all keys were compared: {} by several items; {} would be rejected, and {} in the sizes and units above",
-        if keys == 1 {
-            "1 key is shared".to_owned()
-        } else {
-            format!("{} keys are shared", count(keys))
-        },
+        counted_as(keys, "key is shared", "keys are shared"),
         counted(items, "item"),
         if items == 1 { "is" } else { "are" },
     )];

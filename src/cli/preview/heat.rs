@@ -8,7 +8,7 @@ use crate::preview::{Collections, HeaviestKeys, PlaceForecast, PlaceKind, WideIt
 /// Patterns that are named beside a key.
 const PATTERNS: usize = 3;
 
-pub(super) fn named(place: &PlaceForecast) -> String {
+pub(super) fn kind_and_name(place: &PlaceForecast) -> String {
     let kind = match place.kind {
         PlaceKind::Table => "table",
         PlaceKind::GlobalIndex => "index",
@@ -17,7 +17,7 @@ pub(super) fn named(place: &PlaceForecast) -> String {
     format!("{kind} {}", place.name)
 }
 
-pub(super) fn hottest(places: &[PlaceForecast]) -> String {
+pub(super) fn hottest_keys(places: &[PlaceForecast]) -> String {
     let mut out = Vec::new();
     let with = places
         .iter()
@@ -25,7 +25,7 @@ pub(super) fn hottest(places: &[PlaceForecast]) -> String {
     for (place, hot) in with.filter(|(place, _)| place.items > 0) {
         out.push(format!(
             " {}: {} write units{}{}{}",
-            named(place),
+            kind_and_name(place),
             count(hot.total),
             if hot.total > place.write_units {
                 " with its local indexes"
@@ -72,7 +72,7 @@ fn heavy(heaviness: &HeaviestKeys, figure: impl Fn(u64) -> String) -> Vec<String
     lines
 }
 
-pub(super) fn rated(places: &[PlaceForecast]) -> Option<String> {
+pub(super) fn write_rates(places: &[PlaceForecast]) -> Option<String> {
     let mut out = Vec::new();
     for place in places {
         let Some(rated) = &place.rated else { continue };
@@ -86,7 +86,7 @@ pub(super) fn rated(places: &[PlaceForecast]) -> Option<String> {
         };
         out.push(format!(
             " {}: {:.1} a second{accuracy}",
-            named(place),
+            kind_and_name(place),
             rated.units_per_second
         ));
         for (key, rate) in &rated.keys {
@@ -102,7 +102,7 @@ pub(super) fn rated(places: &[PlaceForecast]) -> Option<String> {
 }
 
 /// What access patterns read a second, and what to do where a partition cannot answer so much.
-pub(super) fn reads(places: &[PlaceForecast]) -> Option<String> {
+pub(super) fn read_rates(places: &[PlaceForecast]) -> Option<String> {
     let mut out = Vec::new();
     let mut is_over = false;
     for place in places {
@@ -115,7 +115,7 @@ pub(super) fn reads(places: &[PlaceForecast]) -> Option<String> {
         } else {
             String::new()
         };
-        out.push(format!(" {}{accuracy}", named(place)));
+        out.push(format!(" {}{accuracy}", kind_and_name(place)));
         for key in &reads.keys {
             let mut patterns: Vec<(&String, &f64)> = key.patterns.iter().collect();
             patterns.sort_by(|one, other| other.1.total_cmp(one.1));
@@ -155,7 +155,7 @@ fn at_least_a_hundredth(units: f64) -> String {
 }
 
 /// Large items of which patterns need little.
-pub(super) fn wide(wide: &[WideItems]) -> String {
+pub(super) fn large_items(wide: &[WideItems]) -> String {
     let mut out = Vec::new();
     for one in wide {
         out.push(format!(
@@ -168,7 +168,7 @@ pub(super) fn wide(wide: &[WideItems]) -> String {
         ));
         for read in &one.patterns {
             out.push(format!(
-                "   {} needs {} of each; as an item of its own that is {} read units instead of {:.2}, and {} instead of {}",
+                "   {} needs {} of each; as an item of its own, that part takes {} read units instead of {:.2}, and {} instead of {}",
                 read.pattern,
                 bytes(read.mean_bytes),
                 at_least_a_hundredth(read.read_units_apart),
@@ -182,7 +182,7 @@ pub(super) fn wide(wide: &[WideItems]) -> String {
     out.join("\n")
 }
 
-pub(super) fn collections(found: &Collections) -> String {
+pub(super) fn item_collections(found: &Collections) -> String {
     let mut out = vec![format!(
         " items with their local index entries: {}{}",
         bytes(found.largest.total),

@@ -40,7 +40,7 @@ pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
         report
             .left_out
             .iter()
-            .map(|table| format!("{table}: no key tells its rows apart")),
+            .map(|table| format!("{table}: it has no key that identifies its rows")),
         &mut out,
     );
     let sum = &report.sum;
@@ -93,7 +93,7 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
     sum("storage, USD a month", &|mapping| usd(mapping.usd_storage));
     sum("all, USD a month", &|mapping| usd(mapping.usd_month));
     format!(
-        "{}\n\nby estimates; an access pattern serves the statement of its name ({})",
+        "{}\n\nby estimates; each access pattern counts for the statement with its name ({})",
         figures(&header, rows),
         prices.dated_source()
     )
@@ -111,7 +111,7 @@ pub(in crate::cli) fn update(
         let served = priced.and_then(|one| one.served.as_ref());
         let served = served.filter(|_| read.why_not.is_none())?;
         let change = match read.changes.as_slice() {
-            [] => "nothing: an access pattern of its name has its SQL".to_owned(),
+            [] => "nothing: an access pattern with its name has its SQL already".to_owned(),
             changes => changes.join("; "),
         };
         let (units, cost) = (figure(served.units), usd(served.usd_month));
@@ -134,7 +134,7 @@ pub(in crate::cli) fn update(
     section("not served", not, &mut out);
     out.push(String::new());
     out.push(format!(
-        "this workload costs about {} a month with the mapping as it is, and {} as it is written now: reads {}, writes {}, storage {} ({})",
+        "this workload costs about {} a month with the old mapping, and {} with the new one: reads {}, writes {}, storage {} ({})",
         usd(before.usd_month),
         usd(after.usd_month),
         usd(after.usd_reads),
@@ -156,8 +156,7 @@ fn place(served: &PricedRequest) -> String {
 
 /// The reads that are served, and the statements that write.
 fn tables(report: &Report, out: &mut Vec<String>) {
-    let served = report.reads.iter().filter_map(row);
-    let served: Vec<Vec<String>> = served.collect();
+    let served: Vec<Vec<String>> = report.reads.iter().filter_map(row).collect();
     if !served.is_empty() {
         let header = [
             "read",

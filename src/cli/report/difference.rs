@@ -31,8 +31,8 @@ pub(in crate::cli) fn difference(
     let indexes = diff.indexes.iter();
     let indexes = indexes.map(|one| (one.change, one.index.as_str(), index(one)));
     section("indexes", named(indexes), &mut out);
-    let types = diff.item_types.iter();
-    let types = types.map(|one| (one.change, one.item_type.as_str(), item_type(one)));
+    let item_types = diff.item_types.iter();
+    let types = item_types.map(|one| (one.change, one.item_type.as_str(), item_type(one)));
     section("item types", named(types), &mut out);
     let patterns = diff.patterns.iter().map(|one| {
         let name = one.pattern.as_str();
@@ -233,11 +233,11 @@ fn step(step: &MigrationStep) -> String {
         MigrationAction::Keep => "every row makes the same item: nothing is written".to_owned(),
         MigrationAction::Write => format!("{} to write", items(step.write)),
         MigrationAction::Rekey => format!(
-            "{} to write, because the key is made otherwise",
+            "{} to write, because the key is made differently",
             items(step.write)
         ),
         MigrationAction::Update => format!(
-            "{} to write again under the same keys, but for those that come out the same",
+            "{} to write again under the same keys, except those that do not change",
             items(step.write)
         ),
         MigrationAction::Remove => match &step.overwritten_by {
@@ -250,14 +250,17 @@ fn step(step: &MigrationStep) -> String {
     let stale = match (step.action, step.stale_items) {
         (_, StaleItems::None | StaleItems::WithTable) => String::new(),
         (MigrationAction::Remove, _) => {
-            format!(": where nothing overwrites them {}", fate(step))
+            format!(": where nothing overwrites them {}", after_stale(step))
         }
         (MigrationAction::Rekey, _) => format!(
             "; {} have the old keys; where no row makes these any more, {}",
             items(step.stale),
-            fate(step)
+            after_stale(step)
         ),
-        _ => format!("; items of rows that are not read any more: {}", fate(step)),
+        _ => format!(
+            "; items of rows that are not read any more: {}",
+            after_stale(step)
+        ),
     };
     let expired = if step.expired_stay && step.action != MigrationAction::Keep {
         "; items of rows that have expired stay as they are: the load does not touch them, and DynamoDB deletes only those that already hold an expired TTL"
@@ -268,7 +271,7 @@ fn step(step: &MigrationStep) -> String {
 }
 
 /// What becomes of stale items.
-fn fate(step: &MigrationStep) -> String {
+fn after_stale(step: &MigrationStep) -> String {
     let prune = step.prune.unwrap_or_default();
     match step.stale_items {
         StaleItems::Deleted => format!("{prune} deletes them"),

@@ -48,7 +48,6 @@ pub(in crate::cli) fn erasure(report: &EraseReport) -> String {
     out.join("\n")
 }
 
-/// The partitions.
 fn place(report: &EraseReport) -> String {
     match report.partitions.as_slice() {
         [only] => format!("partition {only}"),
@@ -56,7 +55,6 @@ fn place(report: &EraseReport) -> String {
     }
 }
 
-/// How it ended.
 fn ending(report: &EraseReport) -> String {
     let deleted = counted(report.total.deleted, "item");
     match (&report.outcome, report.left) {

@@ -26,8 +26,8 @@ pub(in crate::cli) struct ExportVerification {
 
 /// What was exported.
 pub(in crate::cli) fn export(manifest: &Manifest, place: &ExportPlace) -> String {
-    let rows = manifest.item_types.iter();
-    let rows = rows.map(|one| vec![one.item_type.clone(), count(one.items)]);
+    let item_types = manifest.item_types.iter();
+    let rows = item_types.map(|one| vec![one.item_type.clone(), count(one.items)]);
     let table = figures(&["item type", "items"], rows);
     let sum = |of: &dyn Fn(&Part) -> u64| manifest.parts.iter().map(of).sum::<u64>();
     let whole = format!(

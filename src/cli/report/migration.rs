@@ -155,7 +155,7 @@ fn keys(report: &Report) -> Option<String> {
             "{} that overwrote another with the same key: {}",
             counted(keys.overwritten, "item"),
             if keys.compared_by.is_some() {
-                "of some rows that share a key the table holds one"
+                "some rows share a key, and the table holds only one of their items"
             } else if keys.check == KeyCheck::Late {
                 "run without --one-pass to see which ones"
             } else {

@@ -33,10 +33,10 @@ pub(super) fn books<'b, B: 'b>(
     total: &B,
 ) -> String {
     let nothing = count(0);
-    let shown = columns
+    let shown: Vec<&ReportColumn<'_, B>> = columns
         .iter()
-        .filter(|(_, figure, always)| *always || figure(total) != nothing);
-    let shown: Vec<&ReportColumn<'_, B>> = shown.collect();
+        .filter(|(_, figure, always)| *always || figure(total) != nothing)
+        .collect();
     let row = |books: &B, name: &str| {
         let figures = shown.iter().map(|(_, figure, _)| figure(books));
         std::iter::once(name.to_owned()).chain(figures).collect()

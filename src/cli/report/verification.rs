@@ -68,7 +68,7 @@ pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
 fn unexpected(report: &VerifyReport) -> String {
     match (report.unexpected, &report.unexpected_why_not) {
         (Some(0), _) if report.unclear == 0 => "no unexpected items in the table".to_owned(),
-        (Some(0), _) => "no item of which it is known that the source does not make it".to_owned(),
+        (Some(0), _) => "no item is known to be one that the source does not make".to_owned(),
         (Some(items), _) => format!(
             "{} in the table that the source does not make",
             counted(items, "item")
@@ -112,7 +112,7 @@ fn ending(report: &VerifyReport) -> String {
 }
 
 /// What becomes of stale items.
-const STALE: &str = "stale items stay, with --repair too: `migrate --changes-only --prune` deletes those whose rows are gone, and with --prune=filtered those too whose rows `where`, a view or a query leaves out";
+const STALE: &str = "stale items stay, even with --repair: `migrate --changes-only --prune` deletes those whose rows are gone, and --prune=filtered also those whose rows a `where`, a view or a query leaves out";
 
 /// What expired and what of it is in the table.
 fn expiry(report: &VerifyReport) -> Vec<String> {

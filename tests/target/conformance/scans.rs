@@ -31,13 +31,13 @@ pub(super) async fn one_entry_goes_alone(target: Arc<dyn Target>, multi_attribut
     let table = table(multi_attribute);
     target.create(&table).await.unwrap();
     let mut both = batch([&full(1), &full(2)]);
-    target.put(&table, &both, 1).await.unwrap();
+    target.write_one(&table, &both, 1).await.unwrap();
     assert_eq!(keys(&*target, &table).await, [key_of(&full(2))]);
     delete(&mut both, &full(2));
-    target.put(&table, &both, 2).await.unwrap();
+    target.write_one(&table, &both, 2).await.unwrap();
     assert_eq!(keys(&*target, &table).await, []);
     let bad = batch([&item([("PK", text("P")), ("SK", number("1"))])]);
-    let error = target.put(&table, &bad, 0).await.unwrap_err();
+    let error = target.write_one(&table, &bad, 0).await.unwrap_err();
     assert_eq!(error.class, ErrorClass::Invalid, "{error:?}");
     assert_eq!(error.code, "ValidationException");
 }

@@ -61,7 +61,7 @@ impl<'c> Reading<'c, '_> {
         }
         if ask.limit.take().is_some() {
             ask.is_page = false;
-            let note = "all children come: the application stops where LIMIT stops";
+            let note = "the request returns all children: the application applies the LIMIT";
             ask.notes.push(note.to_owned());
         }
         if !ranges.is_empty() || !ask.when.is_empty() || !ask.filters.is_empty() {
@@ -250,7 +250,7 @@ impl<'c> Reading<'c, '_> {
             .collect();
         if !children.iter().all(|at| self.may_be_missing(*at)) {
             let note = format!(
-                "the answer has the {} itself also where it has no {}",
+                "the answer has the {} even if it has no {}",
                 ask.root.name.name,
                 names.join(" and no ")
             );
@@ -275,9 +275,8 @@ impl<'c> Reading<'c, '_> {
     /// Notes the rows that the collection has, and an inner join would leave out.
     fn note_missing(&self, ask: &mut Ask<'c>, parent: usize, children: &[usize], ways: &Ways) {
         let mut notes: Vec<String> = Vec::new();
-        let note = |one: &str, lacks: &str| {
-            format!("the answer has the {one} also where it has no {lacks}")
-        };
+        let note =
+            |one: &str, lacks: &str| format!("the answer has the {one} even if it has no {lacks}");
         for from in std::iter::once(&parent).chain(children) {
             let Some((table, own)) = self.tables.get(*from).zip(ways.get(*from)) else {
                 continue;

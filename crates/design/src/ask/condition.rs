@@ -138,7 +138,7 @@ impl<'c> Reading<'c, '_> {
         match word.or_else(|| own.next()) {
             Some(word) => unserved(
                 format!(
-                    "asks for `{text}`, which may hold at one time and not at another (`{word}`)"
+                    "asks for `{text}`, whose result may change while the row stays the same (`{word}`)"
                 ),
                 CLOCK,
             ),
@@ -266,7 +266,7 @@ impl<'c> Reading<'c, '_> {
                 if !is_text {
                     return unserved(
                         format!(
-                            "asks for what {} begins with, which is no text",
+                            "asks for what {} begins with, and that is not text",
                             column.column
                         ),
                         MATERIALIZE,
@@ -275,8 +275,9 @@ impl<'c> Reading<'c, '_> {
                 if folds {
                     self.fold(ask, &column, text)?;
                 }
-                ask.notes
-                    .push(format!("`_` and `%` in `{parameter}` stand for themselves"));
+                ask.notes.push(format!(
+                    "`_` and `%` in `{parameter}` are ordinary characters"
+                ));
                 ranges.push(RangeAsk {
                     path: column,
                     low: None,
@@ -318,8 +319,8 @@ impl<'c> Reading<'c, '_> {
             let is_known = ask.equal.iter().any(|equal| equal.path == path);
             if is_exact && !is_known && !text.is_empty() && !text.contains('#') {
                 ask.when.retain(|when| when.said != condition.text);
-                let frozen = format!("`{}` is taken", condition.text);
-                ask.notes.retain(|note| !note.starts_with(&frozen));
+                let frozen = frozen_note(&condition.text);
+                ask.notes.retain(|note| *note != frozen);
                 let value = Asked::Constant(text.clone());
                 ask.equal.push(Equal {
                     path,
@@ -449,7 +450,14 @@ fn frozen(test: &ConditionTest, text: &str) -> Option<String> {
         ));
     }
     let has_value = text.contains(|sign: char| sign == '\'' || sign.is_ascii_digit());
-    has_value.then(|| format!("`{text}` is taken as it stands: the index holds such rows alone"))
+    has_value.then(|| frozen_note(text))
+}
+
+/// How the notes begin that say which rows an index holds, and that no longer hold where there is no such index.
+pub(super) const FROZEN: &str = "the index holds only the rows that meet";
+
+fn frozen_note(text: &str) -> String {
+    format!("{FROZEN} `{text}`")
 }
 
 /// Refuses conditions that compare with nothing plain, and those of which one part may hold without the other.

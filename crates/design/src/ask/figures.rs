@@ -51,7 +51,6 @@ pub(crate) struct FigureQuery {
     pub(crate) base: TableName,
     /// The columns by which they are grouped.
     pub(crate) groups: Vec<String>,
-    /// The figures.
     pub(crate) figures: BTreeSet<Figure>,
     /// What rows are counted, as SQL: nothing for all of them.
     pub(crate) conditions: Vec<String>,
@@ -187,10 +186,7 @@ impl Reading<'_, '_> {
             groups.push(TOTAL.0.to_owned());
         }
         if grouped.is_empty() && !figures.is_empty() {
-            notes.push(
-                "where no row is counted there is no item: a count is 0 then, a sum NULL"
-                    .to_owned(),
-            );
+            notes.push("a group without rows has no item: its count is 0, its sum NULL".to_owned());
         }
         if figures.is_empty() {
             // So that whoever writes knows when the last row of a group is gone.

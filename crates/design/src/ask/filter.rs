@@ -10,7 +10,6 @@ use crate::path::Path;
 /// A condition on an attribute.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Filter {
-    /// The column.
     pub(crate) path: Path,
     /// The condition, with `{}` where the attribute stands.
     pub(crate) text: String,
@@ -48,8 +47,9 @@ pub(crate) fn by_filter<'c>(ask: &Ask<'c>, kept: &[Path], keeps_range: bool) -> 
         found.filters.push(of_range(&range)?);
     }
     found.filters.sort();
-    let frozen = "the index holds such rows alone";
-    found.notes.retain(|note| !note.ends_with(frozen));
+    found
+        .notes
+        .retain(|note| !note.starts_with(super::condition::FROZEN));
     Some(found)
 }
 

@@ -188,7 +188,7 @@ impl<'c> Reading<'c, '_> {
         }
         if computes {
             let note =
-                "the columns that it computes with are answered, and the application computes";
+                "the answer has the columns of the computation, and the application computes";
             ask.notes.push(note.to_owned());
         }
         let is_missing =

@@ -187,20 +187,20 @@ fn columns(source: &SourceTable) -> DocBlock {
         &["Column", "Type", "Carried by"],
         rows.collect(),
     );
-    let carried = source.columns.iter();
-    let carried = carried.filter(|column| !column.carriers.is_empty());
+    let columns = source.columns.iter();
+    let carried = columns.filter(|column| !column.carriers.is_empty());
     let all = counted(source.columns.len(), "column");
     let summary = format!("{}: {} of {all} carried", source.name, carried.count());
     DocBlock::Folded(summary, vec![DocBlock::Table(table)])
 }
 
 /// What becomes of a table of the source.
-pub(crate) fn fate(source: &SourceTable) -> Vec<DocBlock> {
+pub(crate) fn table_usage(source: &SourceTable) -> Vec<DocBlock> {
     let rows = source.rows;
     let rows = rows.map_or_else(String::new, |rows| {
         format!("about {}. ", counted(rows, "row"))
     });
-    let fate = match source.part {
+    let usage = match source.part {
         TableRole::Read if source.item_types.is_empty() => {
             "Read only to find other rows; no item has its values."
         }
@@ -211,7 +211,7 @@ pub(crate) fn fate(source: &SourceTable) -> Vec<DocBlock> {
         TableRole::Beside => "Not read; a foreign key connects it with a table that is.",
         TableRole::Unread => "Not read.",
     };
-    let mut blocks = vec![DocBlock::paragraph(rows + fate)];
+    let mut blocks = vec![DocBlock::paragraph(rows + usage)];
     let item_types = source.item_types.iter().map(|name| {
         let mut attributes: Vec<&str> = Vec::new();
         let carriers = source.columns.iter().flat_map(|column| &column.carriers);

@@ -41,7 +41,6 @@ pub(super) struct Figures {
 /// The basis of the figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Basis {
-    /// Every row.
     AllRows,
     /// The catalog's counts of rows times the mean of the first rows.
     Estimate,

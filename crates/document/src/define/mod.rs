@@ -34,15 +34,15 @@ use figures::Figures;
 use items::DocumentedItemType;
 use patterns::DocumentedPattern;
 
-pub(super) use coverage::fate;
+pub(super) use coverage::table_usage;
 pub use places::cells;
 
-/// What a definition is made from.
+/// What a definition is made from, as its caller read it.
 #[derive(Debug)]
 pub struct Inputs<'g> {
-    /// The mapping's file name.
+    /// The file name of the mapping.
     pub mapping: &'g str,
-    /// The mapping.
+    /// The mapping, checked.
     pub model: &'g Model,
     /// The relational schema.
     pub catalog: &'g Catalog,
@@ -58,7 +58,7 @@ pub struct Inputs<'g> {
     pub examples: Option<Examples>,
     /// Most example items of an item type.
     pub shown: usize,
-    /// For each access pattern what it answered; may be empty.
+    /// The answer of each access pattern, in the order of the mapping; empty where none was asked.
     pub answers: Vec<Option<ExampleAnswer>>,
     /// What all rows come to, if they were read.
     pub forecast: Option<Totals<'g>>,
@@ -98,14 +98,15 @@ pub fn define(inputs: &Inputs<'_>) -> Definition {
     }
 }
 
-/// What several sections say something of.
+/// What several sections need, computed once.
 struct DocumentFacts<'g> {
     inputs: &'g Inputs<'g>,
     shown_items: ShownItems<'g>,
     item_types: Vec<DocumentedItemType<'g>>,
     patterns: Vec<DocumentedPattern<'g>>,
-    /// The catalog without what the mapping has nothing to do with, and what becomes of its tables.
+    /// The tables that the mapping reads, and those that a foreign key connects with them.
     catalog: Catalog,
+    /// What becomes of each table.
     sources: Vec<SourceTable>,
     figures: Figures,
 }
@@ -128,7 +129,6 @@ impl<'g> DocumentFacts<'g> {
             sources: coverage::sources(inputs, &catalog, &item_types),
             item_types,
             catalog,
-            // Of all rows that were counted, or an estimate.
             figures: match inputs.forecast {
                 Some(totals) => {
                     let item_types = &inputs.model.item_types;
@@ -139,14 +139,14 @@ impl<'g> DocumentFacts<'g> {
         }
     }
 
-    /// The tables of the source that something is made from.
-    fn sources_of(&self, is: impl Fn(&SourceTable) -> bool) -> Vec<String> {
-        let found = self.sources.iter().filter(|source| is(source));
+    /// The ids of the source's tables that something is made from.
+    fn sources_of(&self, makes_it: impl Fn(&SourceTable) -> bool) -> Vec<String> {
+        let found = self.sources.iter().filter(|source| makes_it(source));
         found.map(|source| source.id.to_string()).collect()
     }
 }
 
-/// Access patterns with commas between.
+/// Links to access patterns, with commas between.
 fn pattern_names(names: &[impl AsRef<str>]) -> TextLine {
     let links = names
         .iter()

@@ -60,8 +60,8 @@ impl SummaryRow {
 /// The names and numbers of what the mapping says.
 fn named(facts: &DocumentFacts<'_>) -> DocBlock {
     let inputs = facts.inputs;
-    let read = facts.sources.iter();
-    let read = read.filter(|table| matches!(table.part, TableRole::Read | TableRole::Queried));
+    let sources = facts.sources.iter();
+    let read = sources.filter(|table| matches!(table.part, TableRole::Read | TableRole::Queried));
     let tables = counted(facts.sources.len(), "table");
     let table = &inputs.model.table;
     let fixed = [
@@ -212,10 +212,10 @@ fn month_idle(facts: &DocumentFacts<'_>) -> SummaryRow {
 /// What a month costs at the declared rates, with storage.
 fn month_rated(facts: &DocumentFacts<'_>) -> SummaryRow {
     let inputs = facts.inputs;
-    let rated_types = inputs.model.item_types.iter();
-    let rated_types = rated_types.filter(|item| item.write_rate.is_some()).count();
-    let rated_patterns = inputs.model.patterns.iter();
-    let rated_patterns = rated_patterns.filter(|one| one.rate.is_some()).count();
+    let item_types = inputs.model.item_types.iter();
+    let rated_types = item_types.filter(|item| item.write_rate.is_some()).count();
+    let patterns = inputs.model.patterns.iter();
+    let rated_patterns = patterns.filter(|one| one.rate.is_some()).count();
     if rated_types + rated_patterns == 0 {
         return SummaryRow::new(
             "not known without rates",

@@ -256,9 +256,9 @@ impl DocumentedPattern<'_> {
     /// What is asked, and by which key condition.
     fn asked(&self, inputs: &Inputs<'_>) -> TextLine {
         let index = self.proof.index.as_ref();
-        let place = index.unwrap_or(&inputs.model.table.name).clone();
+        let asked = index.unwrap_or(&inputs.model.table.name).clone();
         let condition = code(condition(self.model));
-        vec![TextPiece::Marked("place", place), plain(" "), condition]
+        vec![TextPiece::TableOrIndex(asked), plain(" "), condition]
     }
 
     fn article(&self, facts: &DocumentFacts<'_>) -> Article {
@@ -438,8 +438,8 @@ impl DocumentedPattern<'_> {
 }
 
 fn answered(name: &str, answer: &ExampleAnswer) -> [DocBlock; 3] {
-    let given = answer.parameters.iter();
-    let given: Vec<String> = given
+    let parameters = answer.parameters.iter();
+    let given: Vec<String> = parameters
         .map(|(name, value)| format!("{name} = {value}"))
         .collect();
     let caption = match given.as_slice() {

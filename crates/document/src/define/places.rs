@@ -37,8 +37,8 @@ pub(super) fn places(table: &Table) -> impl Iterator<Item = TableOrIndex<'_>> {
     };
     let global = table.indexes.iter();
     let global = global.map(|index| (index, PlaceKind::GlobalIndex));
-    let local = table.local_indexes.iter();
-    let local = local.map(|index| (index, PlaceKind::LocalIndex));
+    let local_indexes = table.local_indexes.iter();
+    let local = local_indexes.map(|index| (index, PlaceKind::LocalIndex));
     let indexes = global.chain(local).map(|(index, kind)| TableOrIndex {
         name: &index.name,
         kind,
@@ -132,12 +132,12 @@ impl TableOrIndex<'_> {
     /// The item types in it.
     fn members(&self, inputs: &Inputs<'_>) -> TextLine {
         if self.index.is_none() {
-            let all = inputs.model.item_types.iter();
-            let all = all.map(|item| vec![link(About::ItemType, &item.name)]);
+            let item_types = inputs.model.item_types.iter();
+            let all = item_types.map(|item| vec![link(About::ItemType, &item.name)]);
             return joined(all, &TextPiece::Break);
         }
-        let proofs = inputs.proofs.indexes.iter();
-        let proofs = proofs.filter(|proof| proof.index == self.name);
+        let indexes = inputs.proofs.indexes.iter();
+        let proofs = indexes.filter(|proof| proof.index == self.name);
         let lines = proofs.flat_map(|proof| &proof.items).map(|member| {
             let mut line = TextLine::new();
             if !member.when.is_empty() {
@@ -229,8 +229,8 @@ impl TableOrIndex<'_> {
             if !self.sort.is_empty() {
                 cells.push(line(&values(item, self.sort).unwrap_or_default()));
             }
-            let others = item.attributes.iter();
-            let others = others.filter(|(name, _)| !is_key(name) && projected(name));
+            let attributes = item.attributes.iter();
+            let others = attributes.filter(|(name, _)| !is_key(name) && projected(name));
             cells.push(vec![
                 TextPiece::Marked("role", name.to_owned()),
                 TextPiece::Attributes(others.map(|(name, value)| cell(name, value)).collect()),

@@ -17,14 +17,14 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Option<Section> {
     blocks.extend(written(report));
     let traded = report.reads.iter().flat_map(|read| {
         let notes = read.served.iter().flat_map(|served| &served.notes);
-        notes.map(|note| said(&format!("`{}`", read.name), note))
+        notes.map(|note| labelled(&format!("`{}`", read.name), note))
     });
     list("What was traded", traded, &mut blocks);
     blocks.push(runners_up(report));
     let not = report.reads.iter().filter_map(|read| {
         let (why, instead) = (read.why_not.as_ref()?, read.instead.as_deref());
         let instead = instead.unwrap_or_default();
-        Some(said(
+        Some(labelled(
             &format!("`{}`", read.name),
             &format!("it {why}. Instead: {instead}"),
         ))
@@ -34,10 +34,12 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Option<Section> {
     list("To decide", warnings, &mut blocks);
     let left = report.not_guessed.iter().map(|one| prose(one));
     list("Not guessed", left, &mut blocks);
-    let left = report
-        .left_out
-        .iter()
-        .map(|table| said(&format!("`{table}`"), "no key tells its rows apart"));
+    let left = report.left_out.iter().map(|table| {
+        labelled(
+            &format!("`{table}`"),
+            "it has no key that identifies its rows",
+        )
+    });
     list("Tables that are left out", left, &mut blocks);
     Some(Section {
         anchor: "proposal",
@@ -184,7 +186,7 @@ fn rate(rate: Option<f64>) -> String {
     )
 }
 
-fn said(of: &str, what: &str) -> TextLine {
+fn labelled(of: &str, what: &str) -> TextLine {
     prose(&format!("{of}: {what}"))
 }
 

@@ -216,7 +216,7 @@ fn a_proposal_tells_of_each_statement_and_of_what_lost() {
         "| 0 indexes | - | 2 reads not served |",
         "- `search`: it searches a text. Instead: a search index",
         "- hot key: gone",
-        "- `log`: no key tells its rows apart",
+        "- `log`: it has no key that identifies its rows",
     ] {
         assert!(text.contains(expected), "{expected} is missing:\n{text}");
     }
@@ -609,8 +609,8 @@ fn rows_do_not_count_items_of_exploded_arrays() {
     let orders = catalog
         .tables
         .iter_mut()
-        .find(|table| table.name.name == "orders");
-    let orders = orders.unwrap();
+        .find(|table| table.name.name == "orders")
+        .unwrap();
     let mut note = orders.columns[0].clone();
     note.name = "note".to_owned();
     note.declared = "text".to_owned();

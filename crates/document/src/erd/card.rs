@@ -200,12 +200,12 @@ pub(super) fn short_type(declared: &str) -> String {
     // nothing about a row that is worth the room; MySQL's tinyint(1) is a truth value.
     let (word, rest) = declared.split_at(declared.find('(').unwrap_or(declared.len()));
     let after = rest.rsplit_once(')').map_or("", |(_, after)| after);
-    let said = match word {
+    let usual = match word {
         "enum" | "set" => word.to_owned(),
         _ if word.ends_with("int") && rest != "(1)" => format!("{word}{after}"),
         _ => declared.to_owned(),
     };
     SHORT
         .iter()
-        .fold(said, |said, (long, short)| said.replace(long, short))
+        .fold(usual, |usual, (long, short)| usual.replace(long, short))
 }

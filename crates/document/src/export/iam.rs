@@ -353,7 +353,6 @@ pub(super) fn route(model: &Model, options: &ExportOptions, is_import: bool) -> 
 enum LeadingKeys {
     /// Those of this shape.
     Shaped(Vec<KeyValuePiece>),
-    /// All of them.
     Any,
     /// Those of which the condition key tells nothing.
     Untold,
@@ -368,7 +367,6 @@ enum KeyValuePiece {
     Tag(String),
     /// As many digits.
     Digits(usize),
-    /// Any text.
     Any,
 }
 

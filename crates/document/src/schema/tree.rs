@@ -24,8 +24,8 @@ pub fn tree(catalog: &Catalog, wanted: impl Fn(&Table) -> bool) -> String {
             .map(|table| table_node(catalog, table))
             .collect(),
     });
-    let unread = catalog.notices.iter();
-    let unread = unread.map(|notice| SchemaNode::leaf(format!("not read: {}", one_line(notice))));
+    let notices = catalog.notices.iter();
+    let unread = notices.map(|notice| SchemaNode::leaf(format!("not read: {}", one_line(notice))));
     let root = SchemaNode {
         text: format!(
             "{} ({} {})",

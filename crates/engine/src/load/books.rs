@@ -3,9 +3,18 @@
 use std::collections::BTreeMap;
 
 use dynafold_mapping::item::Expiry;
-use dynafold_mapping::model::Model;
+use dynafold_mapping::model::{ItemType, Model};
+use dynafold_source::LeftBehind;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+use super::lanes::ChunkEnd;
+
+/// Adds the numbers of one struct to those of another, field by field.
+macro_rules! add_fields {
+    ($to:ident += $of:ident: $($field:ident),+) => { $($to.$field += $of.$field;)+ };
+}
+pub(crate) use add_fields;
 
 /// How many rows of an item type were read, and how many made no item or several.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,6 +29,34 @@ pub(crate) struct RowCounts {
     pub(crate) orphans: u64,
     /// Children of embeds beyond their `$limit`.
     pub(crate) cut: u64,
+}
+
+impl RowCounts {
+    /// Counts the children of the item type's embeds that stand in no row.
+    pub(super) fn add_left_behind(
+        &mut self,
+        item_type: Option<&ItemType>,
+        left: &[(usize, LeftBehind)],
+    ) {
+        for (column, left) in left {
+            if item_type.is_some_and(|item_type| item_type.embeds().contains(column)) {
+                self.orphans += left.orphans;
+                self.cut += left.cut;
+            }
+        }
+    }
+
+    /// Counts what the end of a chunk tells of an item type's rows: those that the source left out, and children without
+    /// a row.
+    pub(crate) fn of_chunk_end(model: &Model, index: usize, end: &ChunkEnd) -> Self {
+        let mut counts = Self {
+            rows_read: end.left_out,
+            filtered: end.left_out,
+            ..Self::default()
+        };
+        counts.add_left_behind(model.item_types.get(index), &end.orphans);
+        counts
+    }
 }
 
 /// The books of one item type.
@@ -127,12 +164,7 @@ impl Books {
 
     /// Adds the counts of some rows.
     pub(super) fn count_rows(&mut self, counts: &RowCounts) {
-        self.rows_read += counts.rows_read;
-        self.filtered += counts.filtered;
-        self.empty += counts.empty;
-        self.expanded += counts.expanded;
-        self.orphans += counts.orphans;
-        self.cut += counts.cut;
+        add_fields!(self += counts: rows_read, filtered, empty, expanded, orphans, cut);
     }
 
     /// All of them together.
@@ -179,33 +211,19 @@ impl Books {
 
     /// Adds the numbers of another item type's books, without the largest item.
     pub fn add(&mut self, other: &Self) {
-        self.rows_read += other.rows_read;
-        self.filtered += other.filtered;
-        self.expired += other.expired;
-        self.archived += other.archived;
-        self.empty += other.empty;
-        self.expanded += other.expanded;
-        self.orphans += other.orphans;
-        self.cut += other.cut;
-        self.rejected += other.rejected;
-        self.rejected_by_service += other.rejected_by_service;
+        add_fields!(
+            self += other:
+            rows_read, filtered, expired, archived, empty, expanded, orphans, cut, rejected,
+            rejected_by_service
+        );
         for (code, count) in &other.rejects_by_code {
             *self.rejects_by_code.entry(code.clone()).or_default() += count;
         }
-        self.made += other.made;
-        self.written += other.written;
-        self.unchanged += other.unchanged;
-        self.planned += other.planned;
-        self.changed += other.changed;
-        self.deleted += other.deleted;
-        self.undeleted += other.undeleted;
-        self.unwritten += other.unwritten;
-        self.bytes += other.bytes;
-        self.write_units += other.write_units;
-        self.compressed += other.compressed;
-        self.made_expired += other.made_expired;
-        self.made_too_old += other.made_too_old;
-        self.made_in_milliseconds += other.made_in_milliseconds;
+        add_fields!(
+            self += other:
+            made, written, unchanged, planned, changed, deleted, undeleted, unwritten, bytes,
+            write_units, compressed, made_expired, made_too_old, made_in_milliseconds
+        );
     }
 }
 

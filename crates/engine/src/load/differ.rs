@@ -26,7 +26,6 @@ pub(super) enum KnownItem {
     /// The item, as it should be; or it has expired and DynamoDB has deleted it already.
     Same,
     Different,
-    /// Nothing.
     Missing,
 }
 

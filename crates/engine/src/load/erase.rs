@@ -19,6 +19,7 @@ use dynafold_target::{Action, Batch, BatchEntry, Batcher, ErrorClass, ScanReques
 use serde::Serialize;
 use tokio::time::{Instant, sleep};
 
+use super::books::add_fields;
 use super::count;
 use super::ending::{Cancel, EndReason};
 use super::failure::{Failure, shared};
@@ -93,7 +94,7 @@ pub struct EraseReport {
     pub outcome: EraseOutcome,
     /// The table's name.
     pub table: String,
-    /// Where it is.
+    /// The target, as people read it: `dynamodb in eu-west-1`.
     pub place: String,
     /// The values of the partition key, as DynamoDB JSON.
     pub partitions: Vec<String>,
@@ -407,10 +408,7 @@ impl ErasedBooks {
     }
 
     fn add(&mut self, other: &Self) {
-        self.items += other.items;
-        self.bytes += other.bytes;
-        self.write_units += other.write_units;
-        self.deleted += other.deleted;
+        add_fields!(self += other: items, bytes, write_units, deleted);
     }
 }
 

@@ -27,7 +27,7 @@ pub enum Failure {
     /// When a table that is throttled left items unprocessed for too long.
     #[error("{items} items of a batch were left unprocessed until the deadline")]
     Throttled {
-        /// How many.
+        /// Items that stayed unprocessed.
         items: usize,
     },
     /// When the keys can be neither proved nor refuted.
@@ -39,9 +39,9 @@ pub enum Failure {
     /// When the rejects or the archive cannot be written.
     #[error("cannot write the {} file {}", which.name(), path.display())]
     File {
-        /// Which of them.
+        /// The rejects, the archive, or the keys of a chunk.
         which: OutputFile,
-        /// Where it is.
+        /// The file's path.
         path: PathBuf,
         /// What the system says.
         #[source]
@@ -50,11 +50,11 @@ pub enum Failure {
     /// When somebody has changed the rejects or the archive since the run wrote them.
     #[error("the file {} has been changed since the run wrote it: {what}", path.display())]
     FileChanged {
-        /// Which of them.
+        /// The rejects, the archive, or the keys of a chunk.
         which: OutputFile,
-        /// Where it is.
+        /// The file's path.
         path: PathBuf,
-        /// How that shows.
+        /// By what the change is noticed.
         what: &'static str,
     },
     /// When a file in the temporary folder cannot be written or read back: what does not fit into the memory is there.
@@ -69,9 +69,9 @@ pub enum Failure {
     /// When chunks of a plan have no result.
     #[error("{missing} of {} have no result", counted(*of, "chunk"))]
     MissingChunks {
-        /// How many.
+        /// Chunks without a result.
         missing: u64,
-        /// Of how many.
+        /// All chunks of the plan.
         of: u64,
     },
     /// When something happens that cannot: a task of ours died.

@@ -1,4 +1,4 @@
-//! From rows to fates: the one way that a row takes in all runs, and reading all rows for one purpose.
+//! From rows to their outcomes: the one way that a row takes in all runs, and reading all rows for one purpose.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use dynafold_dynamodb::Item;
 use dynafold_mapping::item::{Elements, Folded, Folder, ItemFacts, ItemText, Reject};
 use dynafold_mapping::model::{Expired, ItemType, Model};
 use dynafold_relational::value::Value;
-use dynafold_source::{Chunk, LeftBehind, Row, Source};
+use dynafold_source::{Chunk, Row, Source};
 
 use super::books::RowCounts;
 use super::ending::{Cancel, EndReason};
 use super::failure::Failure;
-use super::lanes::{ChunkEnd, LaneMessage, Lanes};
+use super::lanes::{LaneMessage, Lanes};
 use super::plan::{ChunkId, ChunkPlan};
 use super::row::{RowKey, meets, row_key, take_row_key};
 use super::scope::RunSelection;
@@ -41,8 +41,8 @@ impl RowOutcome {
         }
     }
 
-    /// What becomes of the next element of a row, whatever its item type's condition: of the row itself, where
-    /// nothing is exploded. `None` after the last. Whether keys are shared is found elsewhere.
+    /// The outcome of the next element of a row, or of the row itself where nothing is exploded; `None` after the last.
+    /// The item type's condition has been asked before, and keys that rows share are found later.
     pub(crate) fn of(
         index: usize,
         elements: &mut Elements<'_>,
@@ -102,30 +102,7 @@ impl WrittenRow {
     }
 }
 
-impl RowCounts {
-    /// Adds children that stand in no row, of the item type's embeds.
-    fn leave(&mut self, item_type: Option<&ItemType>, left: &[(usize, LeftBehind)]) {
-        for (column, left) in left {
-            if item_type.is_some_and(|item_type| item_type.embeds().contains(column)) {
-                self.orphans += left.orphans;
-                self.cut += left.cut;
-            }
-        }
-    }
-
-    /// What is known of an item type's rows once a chunk is read.
-    pub(crate) fn of_end(model: &Model, index: usize, end: &ChunkEnd) -> Self {
-        let mut counts = Self {
-            rows_read: end.left_out,
-            filtered: end.left_out,
-            ..Self::default()
-        };
-        counts.leave(model.item_types.get(index), &end.orphans);
-        counts
-    }
-}
-
-/// The fates of a block's rows: of each row for every item type of its pass, one after the other.
+/// The outcomes of a block's rows, one after the other: each row has one for every item type of its pass.
 pub(crate) struct RowOutcomes<'m> {
     model: &'m Model,
     item_types: &'m [usize],
@@ -133,9 +110,9 @@ pub(crate) struct RowOutcomes<'m> {
     selection: Option<&'m RunSelection>,
     rows: std::vec::IntoIter<Row>,
     row: Row,
-    /// The item type that is asked for, among those of the pass.
-    at: usize,
-    /// The row's elements, where its condition is met, and how many have come.
+    /// Which of `item_types` is next for this row.
+    next_type: usize,
+    /// The elements of a row that meets the condition, and how many of them have had their outcome.
     open: Option<(Elements<'m>, u64)>,
     counts: Vec<RowCounts>,
 }
@@ -149,7 +126,7 @@ impl<'m> RowOutcomes<'m> {
     ) -> Self {
         let counts = item_types.iter().map(|index| {
             let mut counts = RowCounts::default();
-            counts.leave(model.item_types.get(*index), &chunk.left);
+            counts.add_left_behind(model.item_types.get(*index), &chunk.left);
             counts
         });
         Self {
@@ -159,17 +136,17 @@ impl<'m> RowOutcomes<'m> {
             selection,
             rows: chunk.rows.into_iter(),
             row: Row::default(),
-            at: item_types.len(),
+            next_type: item_types.len(),
             open: None,
         }
     }
 
-    /// The next fate, with its item type. `None` after the last.
+    /// The next outcome, with its item type. `None` after the last.
     pub(crate) fn next(&mut self, folder: &Folder) -> Option<(usize, &'m ItemType, RowOutcome)> {
         self.advance(|index, elements, row| RowOutcome::of(index, elements, row, folder))
     }
 
-    /// The same; an item goes into the text, where there is one.
+    /// As [`Self::next`]; an item goes into the text, where there is one.
     pub(crate) fn next_written(
         &mut self,
         folder: &Folder,
@@ -182,50 +159,51 @@ impl<'m> RowOutcomes<'m> {
 
     fn advance<T: From<RowOutcome>>(
         &mut self,
-        mut of: impl FnMut(usize, &mut Elements<'_>, &mut [Value]) -> Option<T>,
+        mut next_of_row: impl FnMut(usize, &mut Elements<'_>, &mut [Value]) -> Option<T>,
     ) -> Option<(usize, &'m ItemType, T)> {
         loop {
-            let Some(index) = self.item_types.get(self.at).copied() else {
+            let Some(index) = self.item_types.get(self.next_type).copied() else {
                 self.row = self.rows.next()?;
-                self.at = 0;
+                self.next_type = 0;
                 continue;
             };
             let item_type = self.model.item_types.get(index);
-            let (Some(item_type), Some(counts)) = (item_type, self.counts.get_mut(self.at)) else {
-                self.at += 1;
+            let (Some(item_type), Some(counts)) = (item_type, self.counts.get_mut(self.next_type))
+            else {
+                self.next_type += 1;
                 continue;
             };
-            if let Some((elements, come)) = &mut self.open {
-                if let Some(fate) = of(index, elements, &mut self.row) {
-                    counts.expanded += u64::from(*come > 0);
-                    *come += 1;
-                    return Some((index, item_type, fate));
+            if let Some((elements, done)) = &mut self.open {
+                if let Some(outcome) = next_of_row(index, elements, &mut self.row) {
+                    counts.expanded += u64::from(*done > 0);
+                    *done += 1;
+                    return Some((index, item_type, outcome));
                 }
-                counts.empty += u64::from(*come == 0);
+                counts.empty += u64::from(*done == 0);
                 self.open = None;
-                self.at += 1;
+                self.next_type += 1;
                 continue;
             }
             counts.rows_read += 1;
             let selected = |selection: &RunSelection| selection.holds_row(item_type, &self.row);
             if !meets(item_type, &self.row) || !self.selection.is_none_or(selected) {
                 counts.filtered += 1;
-                self.at += 1;
+                self.next_type += 1;
                 return Some((index, item_type, RowOutcome::Filtered.into()));
             }
             self.open = Some((Elements::new(&item_type.explodes), 0));
         }
     }
 
-    /// The row that the last fate is of, with its element.
+    /// The row that the last outcome is of, with its element.
     pub(crate) fn row(&mut self) -> &mut Row {
         &mut self.row
     }
 
-    /// What tells apart the row or the element that the last fate is of. Asked once for each fate.
+    /// What tells apart the row or the element that the last outcome is of. May be asked only once for each outcome: the
+    /// values are moved out of a row that nobody needs any more.
     pub(crate) fn key(&mut self, item_type: &ItemType) -> RowKey {
-        if item_type.explodes.is_empty() && self.at + 1 == self.item_types.len() {
-            // Nobody needs the row any more.
+        if item_type.explodes.is_empty() && self.next_type + 1 == self.item_types.len() {
             take_row_key(item_type, &mut self.row)
         } else {
             row_key(item_type, &self.row)
@@ -248,9 +226,9 @@ pub(crate) struct RowFeed<'w> {
 }
 
 impl RowFeed<'_> {
-    /// Gives `each` what became of every row; `each` says whether to go on. `source` has the snapshot
-    /// open, and is given back where it still stands. `false` where a connection broke on the way, and
-    /// rows would come again: whoever needs each of them once begins anew.
+    /// Gives `each` the outcome of every row; `each` says whether to go on. `source` has the snapshot
+    /// open, and is given back if its connection still stands. Returns `false` if a connection broke on the way:
+    /// rows would come twice then, so a caller that needs each of them once begins again.
     pub(crate) async fn each(
         self,
         source: &mut Option<Box<dyn Source>>,
@@ -261,9 +239,9 @@ impl RowFeed<'_> {
             let (Some(pass), LaneMessage::Rows(block)) = (model.passes.get(pass), read) else {
                 return Ok(true);
             };
-            let mut fates = RowOutcomes::new(&model, &pass.item_types, block.rows, None);
-            while let Some((index, item_type, fate)) = fates.next(&folder) {
-                if !each(index, item_type, fates.row(), fate)? {
+            let mut outcomes = RowOutcomes::new(&model, &pass.item_types, block.rows, None);
+            while let Some((index, item_type, outcome)) = outcomes.next(&folder) {
+                if !each(index, item_type, outcomes.row(), outcome)? {
                     return Ok(false);
                 }
             }
@@ -272,15 +250,16 @@ impl RowFeed<'_> {
         .await
     }
 
-    /// Gives `take` all that is read, with its pass, as [`Self::each`] gives fates.
+    /// Gives `take` the blocks of rows and the ends of chunks, with their pass; otherwise as [`Self::each`].
     pub(crate) async fn read(
         self,
         source: &mut Option<Box<dyn Source>>,
         mut take: impl FnMut(usize, LaneMessage<ChunkId>) -> Result<bool, EndReason>,
     ) -> Result<bool, EndReason> {
         let Some(lent) = source.take() else {
-            let failure = "the source did not come back from an earlier reading";
-            return Err(Failure::Internal(failure).into());
+            return Err(
+                Failure::Internal("the source did not come back from an earlier reading").into(),
+            );
         };
         let chunks = self.plan.chunks().map(|(id, part)| (id, part.clone()));
         let issue = Arc::new(|id: ChunkId| id);

@@ -15,7 +15,7 @@ use dynafold_target::private::{if_there, sync_folder};
 
 use super::failure::{Failure, OutputFile};
 use super::rejects::{self, RejectLines};
-use super::state::{CommittedExtent, ResumableFile, ResumableFileError, head, with};
+use super::state::{CommittedExtent, ResumableFile, ResumableFileError, first_bytes, with_suffix};
 
 /// One of the files.
 #[derive(Debug)]
@@ -179,7 +179,7 @@ fn failure(which: OutputFile, error: ResumableFileError) -> Failure {
 
 /// The file beside the archive that a run writes.
 fn part(path: &Path) -> PathBuf {
-    with(path, ".part")
+    with_suffix(path, ".part")
 }
 
 /// How every line of a table's archive begins: with the item's partition key.
@@ -244,7 +244,7 @@ fn refuse_unless(beginning: &str, why: &str, path: &Path) -> std::io::Result<()>
     use std::io::{Error, ErrorKind};
     let holds = |metadata: &std::fs::Metadata| metadata.is_file() && metadata.len() > 0;
     if !if_there(std::fs::metadata(path))?.is_some_and(|metadata| holds(&metadata))
-        || head(path, beginning.len())? == beginning.as_bytes()
+        || first_bytes(path, beginning.len())? == beginning.as_bytes()
     {
         return Ok(());
     }

@@ -132,7 +132,7 @@ impl KeyFile {
         let found = digest(&file).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
         if !self.file.ends_with(&format!("-{found}.keys")) || length != self.keys * 16 {
-            let what = "it does not hold what its name says";
+            let what = "its content does not match the digest in its name";
             let which = OutputFile::Keys;
             return Err(Failure::FileChanged { which, path, what });
         }

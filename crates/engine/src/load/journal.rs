@@ -19,17 +19,16 @@ use parking_lot::Mutex;
 
 use super::failure::Failure;
 use super::scope::SENT;
-use super::state::{StateError, head, with};
+use super::state::{StateError, first_bytes, with_suffix};
 use crate::proof::Proof;
 
-/// Bytes of a digest, of the header and of the secret behind it.
-const DIGEST: u64 = 16;
-/// How a journal begins.
+/// Bytes of a digest, and of each of the two blocks before them: the header and the secret.
+const BLOCK: u64 = 16;
 const HEADER: &[u8; 16] = b"dynafold sent 3\n";
-/// How those of other versions begin too, which hold what this one cannot use.
-const OURS: usize = 14;
+/// So many bytes of the header are those of every version. This one cannot use the journals of others.
+const VERSIONLESS: usize = 14;
 
-/// A journal that is written.
+/// The open journal of a run.
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
@@ -38,84 +37,83 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Begins the journal of a state at a path, in the place of an earlier one.
+    /// Begins the journal beside a state file, in the place of an earlier one.
     pub(super) fn begin(state: &Path) -> Result<Self, Failure> {
         find(&path(state))?;
-        let mut how = private::options();
-        let how = how.create(true).write(true).truncate(true);
-        let journal = Self::open(state, how, DigestKey::random())?;
+        let mut options = private::options();
+        options.create(true).write(true).truncate(true);
+        let journal = Self::open(state, &options, DigestKey::random())?;
         let head = [*HEADER, *journal.secret.bytes()];
         let begun = journal.file.lock().write_all(head.as_flattened());
         begun.map_err(|error| failed(&journal.path, error))?;
         Ok(journal)
     }
 
-    /// Goes on with the journal. Where it is gone, so are the digests that were in it.
-    pub(super) fn go_on(state: &Path) -> Result<Self, Failure> {
+    /// Continues the journal of an interrupted run; begins one where it is gone, without the earlier digests.
+    pub(super) fn resume(state: &Path) -> Result<Self, Failure> {
         let ExistingJournal::Journal(secret) = find(&path(state))? else {
             return Self::begin(state);
         };
-        let mut how = private::options();
-        let journal = Self::open(state, how.create(true).append(true), secret)?;
-        let whole = || {
+        let mut options = private::options();
+        let journal = Self::open(state, options.create(true).append(true), secret)?;
+        let cut_to_whole_digests = || {
             let file = journal.file.lock();
             let length = file.metadata()?.len();
-            // A disk that was full has cut the last digest short.
-            file.set_len(length - length % DIGEST)
+            // A full disk may have cut the last digest short.
+            file.set_len(length - length % BLOCK)
         };
-        whole().map_err(|error| failed(&journal.path, error))?;
+        cut_to_whole_digests().map_err(|error| failed(&journal.path, error))?;
         Ok(journal)
     }
 
-    fn open(state: &Path, how: &OpenOptions, secret: DigestKey) -> Result<Self, Failure> {
+    fn open(state: &Path, options: &OpenOptions, secret: DigestKey) -> Result<Self, Failure> {
         let path = path(state);
-        let file = how.open(&path).map_err(|error| failed(&path, error))?;
+        let file = options.open(&path).map_err(|error| failed(&path, error))?;
         let file = Mutex::new(file);
         Ok(Self { path, file, secret })
     }
 
-    /// What digests are made under.
+    /// The key that digests are made with.
     pub(super) fn secret(&self) -> DigestKey {
         self.secret
     }
 
-    /// Takes the digests of a batch that is about to be sent.
-    pub(super) fn note(&self, batch: &Batch) -> Result<(), Failure> {
-        let put = batch.entries().iter();
-        let put = put.filter(|entry| entry.action == Action::Put);
-        let digests: Vec<u8> = put.flat_map(|entry| entry.digest.to_le_bytes()).collect();
-        let noted = self.file.lock().write_all(&digests);
-        noted.map_err(|error| failed(&self.path, error))
+    /// Appends the digests of the items that a batch is about to put.
+    pub(super) fn append(&self, batch: &Batch) -> Result<(), Failure> {
+        let entries = batch.entries().iter();
+        let puts = entries.filter(|entry| entry.action == Action::Put);
+        let digests: Vec<u8> = puts.flat_map(|entry| entry.digest.to_le_bytes()).collect();
+        let appended = self.file.lock().write_all(&digests);
+        appended.map_err(|error| failed(&self.path, error))
     }
 
-    /// Adds all digests to those of items in the table.
+    /// Pushes all digests to those of the items in the table.
     pub(super) fn read(&self, digests: &mut Proof) -> Result<(), Failure> {
-        let read = |error| failed(&self.path, error);
-        let mut file = BufReader::new(File::open(&self.path).map_err(read)?);
-        file.seek(SeekFrom::Start(2 * DIGEST)).map_err(read)?;
+        let unread = |error| failed(&self.path, error);
+        let mut file = BufReader::new(File::open(&self.path).map_err(unread)?);
+        file.seek(SeekFrom::Start(2 * BLOCK)).map_err(unread)?;
         let mut digest = [0; 16];
         loop {
             match file.read_exact(&mut digest) {
                 Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
-                Err(error) => return Err(read(error)),
+                Err(error) => return Err(unread(error)),
             }
-            let pushed = digests.push(u128::from_le_bytes(digest), SENT);
-            pushed?;
+            digests.push(u128::from_le_bytes(digest), SENT)?;
         }
     }
 
-    /// Takes the journal away, of a run that has ended well.
-    pub(super) fn end(&self) {
-        // One that cannot be removed is begun anew by the next run.
+    /// Removes the journal of a run that has ended well.
+    pub(super) fn remove(&self) {
+        // Should that fail, the next run writes over it.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// Takes away what is left of the journal of an earlier run.
-pub(super) fn forget(state: &Path) {
-    // No run reads one that it has not begun.
-    if let Ok(ExistingJournal::Journal(_) | ExistingJournal::Useless) = find(&path(state)) {
+/// Removes what is left of the journal of an earlier run.
+pub(super) fn remove_leftover(state: &Path) {
+    // Should that fail, nothing is lost: a run reads only a journal that it has begun.
+    if let Ok(ExistingJournal::Journal(_) | ExistingJournal::Unusable) = find(&path(state)) {
         let _ = std::fs::remove_file(path(state));
     }
 }
@@ -125,13 +123,14 @@ pub(super) fn forget(state: &Path) {
 enum ExistingJournal {
     Nothing,
     /// A journal whose beginning was not written whole, or one of another version.
-    Useless,
+    Unusable,
     Journal(DigestKey),
 }
 
 /// Looks for a journal; a file that is none is a failure.
 fn find(path: &Path) -> Result<ExistingJournal, Failure> {
-    let head = if_there(head(path, 32)).map_err(|error| failed(path, error))?;
+    let length = HEADER.len() + size_of::<DigestKey>();
+    let head = if_there(first_bytes(path, length)).map_err(|error| failed(path, error))?;
     let Some(head) = head else {
         return Ok(ExistingJournal::Nothing);
     };
@@ -140,15 +139,20 @@ fn find(path: &Path) -> Result<ExistingJournal, Failure> {
     {
         return Ok(ExistingJournal::Journal(secret.into()));
     }
-    if HEADER.iter().zip(&head).take(OURS).all(|(a, b)| a == b) {
-        return Ok(ExistingJournal::Useless);
+    if HEADER
+        .iter()
+        .zip(&head)
+        .take(VERSIONLESS)
+        .all(|(a, b)| a == b)
+    {
+        return Ok(ExistingJournal::Unusable);
     }
     let path = path.to_owned();
     Err(Failure::from(StateError::Foreign { path }))
 }
 
 fn path(state: &Path) -> PathBuf {
-    with(state, ".sent")
+    with_suffix(state, ".sent")
 }
 
 fn failed(path: &Path, cause: Error) -> Failure {
@@ -165,29 +169,29 @@ mod tests {
         let state = folder.path().join("shop.state");
         let file = path(&state);
         std::fs::write(&file, "a list of letters that were sent").unwrap();
-        assert!(Journal::begin(&state).is_err() && Journal::go_on(&state).is_err());
-        forget(&state);
+        assert!(Journal::begin(&state).is_err() && Journal::resume(&state).is_err());
+        remove_leftover(&state);
         let text = std::fs::read_to_string(&file).unwrap();
         assert_eq!(text, "a list of letters that were sent");
     }
 
     #[test]
-    fn a_journal_is_gone_on_with_whole_digests_and_begun_where_there_is_none() {
+    fn a_journal_is_resumed_with_whole_digests_and_begun_where_there_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("shop.state");
         let length = || std::fs::metadata(path(&state)).unwrap().len();
         let earlier = format!("dynafold sent 2\n{}", "k".repeat(32));
         for head in ["", "dynafold se", "dynafold sent 3\nsecre", &earlier] {
             std::fs::write(path(&state), head).unwrap();
-            Journal::go_on(&state).unwrap();
-            assert_eq!(length(), 2 * DIGEST, "{head:?}");
+            Journal::resume(&state).unwrap();
+            assert_eq!(length(), 2 * BLOCK, "{head:?}");
         }
-        let journal = Journal::go_on(&state).unwrap();
+        let journal = Journal::resume(&state).unwrap();
         journal.file.lock().write_all(&[7; 40]).unwrap();
-        let again = Journal::go_on(&state).unwrap();
-        assert_eq!(length(), 4 * DIGEST);
+        let again = Journal::resume(&state).unwrap();
+        assert_eq!(length(), 4 * BLOCK);
         assert_eq!(journal.secret, again.secret);
-        journal.end();
+        journal.remove();
         assert!(!path(&state).exists());
     }
 }

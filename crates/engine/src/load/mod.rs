@@ -67,7 +67,7 @@ pub use table::{
     EnsuredTable, FoundTable, IndexStep, TableError, add_indexes, ensure_table, find_table,
 };
 
-pub(crate) use books::RowCounts;
+pub(crate) use books::{RowCounts, add_fields};
 pub(crate) use claims::subject;
 pub(crate) use differ::{DifferenceReader, PageLookup, is_same};
 pub(crate) use ending::{EndReason, RunHalt};
@@ -111,7 +111,7 @@ pub struct Load {
     pub model: Arc<Model>,
     /// What templates need besides the row.
     pub context: Context,
-    /// How to load.
+    /// How fast to load, what to do with rejects, and other choices of the caller.
     pub options: LoadOptions,
     /// The caller's way to end it.
     pub cancel: Cancel,

@@ -71,7 +71,7 @@ fn used(accepted: &[BatchEntry], indexes: usize, consumed: Option<Consumed>) -> 
     let least = of_table(accepted);
     let reckoned = (units(accepted) - least).max(0.0);
     let consumed = consumed.unwrap_or_default();
-    let of_indexes = if consumed.named >= indexes {
+    let of_indexes = if consumed.named_indexes >= indexes {
         consumed.indexes
     } else {
         consumed.indexes.max(reckoned)

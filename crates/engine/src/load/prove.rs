@@ -127,8 +127,9 @@ impl KeyPass<'_> {
             let mut proved = Proved::default();
             let whole = self
                 .walk(model)
-                .each(source, |index, item_type, row, fate| {
-                    let taken = self.meet((index, item_type), row, fate, &mut proof, &mut proved);
+                .each(source, |index, item_type, row, outcome| {
+                    let taken =
+                        self.meet((index, item_type), row, outcome, &mut proof, &mut proved);
                     taken.map(|()| true)
                 });
             if !whole.await? {
@@ -149,16 +150,16 @@ impl KeyPass<'_> {
         &self,
         (index, item_type): (usize, &ItemType),
         row: &Row,
-        fate: RowOutcome,
+        outcome: RowOutcome,
         proof: &mut Proof,
         proved: &mut Proved,
     ) -> Result<(), EndReason> {
         // Keys of other partitions are other keys.
-        if !self.selection.holds_item(&self.model.table, fate.item()) {
+        if !self.selection.holds_item(&self.model.table, outcome.item()) {
             return Ok(());
         }
         let outside = !self.selection.holds_row(item_type, row);
-        match fate {
+        match outcome {
             RowOutcome::Made(folded) => {
                 let at = locator(index, item_type, &row_key(item_type, row), &folded.item);
                 proof.push(folded.fingerprint, (at << 1) | u64::from(outside))?;
@@ -190,8 +191,8 @@ impl KeyPass<'_> {
         } = proved;
         let read = self
             .walk(model)
-            .each(source, |index, item_type, row, fate| {
-                let RowOutcome::Made(folded) = fate else {
+            .each(source, |index, item_type, row, outcome| {
+                let RowOutcome::Made(folded) = outcome else {
                     return Ok(true);
                 };
                 if !contest.is_contested(folded.fingerprint) {

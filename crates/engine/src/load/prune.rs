@@ -344,8 +344,8 @@ pub(super) async fn prune(
             let overwritten = compare(keys, spool, &forgotten, async |stray| {
                 digests.push(stray.digest, IN_TABLE | strays.push(&stray)?)?;
                 Ok(!cancel.is_cancelled())
-            });
-            let overwritten = overwritten.await?;
+            })
+            .await?;
             if strays.length > 0 {
                 journal.read(&mut digests)?;
             }

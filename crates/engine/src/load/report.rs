@@ -14,7 +14,7 @@ use dynafold_target::Consumed;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::books::Books;
+use super::books::{Books, add_fields};
 use super::failure::{Failure, shared};
 use super::{ItemAction, KeyCheck};
 
@@ -66,11 +66,7 @@ pub struct Traffic {
 impl Traffic {
     /// Adds that of another part of the load.
     pub(super) fn add(&mut self, other: &Self) {
-        self.requests += other.requests;
-        self.throttled += other.throttled;
-        self.transient += other.transient;
-        self.unprocessed += other.unprocessed;
-        self.splits += other.splits;
+        add_fields!(self += other: requests, throttled, transient, unprocessed, splits);
         if let Some(units) = other.consumed_units {
             *self.consumed_units.get_or_insert(0.0) += units;
         }
@@ -119,9 +115,7 @@ pub struct WaitTimes {
 
 impl WaitTimes {
     pub(super) fn add(&mut self, other: &Self) {
-        self.source_seconds += other.source_seconds;
-        self.fold_seconds += other.fold_seconds;
-        self.target_seconds += other.target_seconds;
+        add_fields!(self += other: source_seconds, fold_seconds, target_seconds);
     }
 }
 
@@ -134,7 +128,7 @@ pub struct RejectNote {
     pub row: Box<RawValue>,
     /// Stable kebab-case code, or the service's error code.
     pub code: String,
-    /// What is wrong.
+    /// What is wrong with the row, without its values beyond the key.
     pub message: String,
     /// What to do about it.
     pub help: Option<String>,
@@ -205,7 +199,7 @@ pub struct RemainingStale {
 }
 
 /// Why it cannot be told whether an item is the mapping's.
-pub const UNCLEAR_WHY: &str = "it is not known whether the mapping makes such items, because the table has no type attribute, and which texts their keys may have is not known either: SQLite stores text in numeric columns too, and only the database knows the texts of inet, interval, time, JSON and similar types";
+pub const UNCLEAR_WHY: &str = "it is unknown whether the mapping makes such items: the table has no type attribute, and the keys do not tell, because SQLite stores text in numeric columns too, and only the database knows how it prints inet, interval, time, JSON and similar types";
 
 impl RemainingStale {
     /// What there is to say of them.
@@ -213,7 +207,7 @@ impl RemainingStale {
         let lines = [
             (
                 self.filtered,
-                "`where` leaves their rows out; --prune=filtered deletes them",
+                "`where` leaves their rows out; --prune=filtered deletes the items",
             ),
             (
                 self.not_returned,

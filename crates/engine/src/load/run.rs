@@ -139,7 +139,7 @@ impl UnclosedRun {
         match state.complete(self.remember) {
             Ok(()) => {
                 if let Some(journal) = &self.delivery.journal {
-                    journal.end();
+                    journal.remove();
                 }
             }
             Err(error) => report.outcome = Outcome::Failed(Arc::new(error.into())),
@@ -268,8 +268,7 @@ impl Run {
         let (blocks, workers) = self.workers(&rules, &parcels);
         drop(parcels);
         let lanes = self.load.options.lanes();
-        let chunks = spread(&plan, lanes);
-        let chunks = chunks
+        let chunks = spread(&plan, lanes)
             .into_iter()
             .filter(|(id, _)| !done.skip.contains_key(id));
         let issue: IssueTicket<Arc<Ticket>> = {
@@ -573,7 +572,7 @@ fn enter_end(delivery: &Delivery, ticket: &Ticket, end: &ChunkEnd) {
     let mut page = ticket.page();
     for index in &pass.item_types {
         if let Some(books) = page.books(*index) {
-            books.count_rows(&RowCounts::of_end(model, *index, end));
+            books.count_rows(&RowCounts::of_chunk_end(model, *index, end));
         }
         delivery.progress.rows(*index, end.left_out);
     }

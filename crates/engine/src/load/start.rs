@@ -102,10 +102,10 @@ impl RunSetup {
             let path = state.path();
             self.journal = Some(match self.done.table_at_start {
                 None => Journal::begin(path),
-                Some(_) => Journal::go_on(path),
+                Some(_) => Journal::resume(path),
             }?);
         } else if self.done.table_at_start.is_none() {
-            journal::forget(state.path());
+            journal::remove_leftover(state.path());
         }
         Ok(())
     }

@@ -46,7 +46,7 @@ pub enum TableError {
     Differs {
         /// The table's name.
         name: String,
-        /// Where it is.
+        /// The target, as people read it: `dynamodb in eu-west-1`.
         place: String,
         /// What differs, each with what it is and what it should be.
         differences: Vec<Difference>,
@@ -56,7 +56,7 @@ pub enum TableError {
     NotActive {
         /// The table's name.
         name: String,
-        /// Where it is.
+        /// The target, as people read it: `dynamodb in eu-west-1`.
         place: String,
         /// DynamoDB's word, such as `DELETING`.
         status: String,
@@ -66,7 +66,7 @@ pub enum TableError {
     IndexGone {
         /// The table's name.
         name: String,
-        /// Where it is.
+        /// The target, as people read it: `dynamodb in eu-west-1`.
         place: String,
         /// The index's name.
         index: String,
@@ -275,8 +275,8 @@ async fn active(
         let Some(there) = target.describe(&table.name).await? else {
             return Ok(None);
         };
-        let mut unready = there.unready_indexes.iter();
-        let unready = unready.find(|index| whole && table.index(&index.name).is_some());
+        let mut unready_indexes = there.unready_indexes.iter();
+        let unready = unready_indexes.find(|index| whole && table.index(&index.name).is_some());
         match (there.status.as_str(), unready) {
             // A table that is being updated takes reads and writes.
             ("ACTIVE" | "UPDATING", None) => return Ok(Some(there)),

@@ -150,17 +150,17 @@ impl LoadWorker {
             return ControlFlow::Break(());
         };
         let selection = Some(&rules.selection);
-        let mut fates = RowOutcomes::new(&delivery.model, &pass.item_types, chunk, selection);
+        let mut outcomes = RowOutcomes::new(&delivery.model, &pass.item_types, chunk, selection);
         let mut flow = ControlFlow::Continue(());
-        while let Some((index, item_type, fate)) =
-            fates.next_written(&self.folder, tally.text.as_mut())
+        while let Some((index, item_type, outcome)) =
+            outcomes.next_written(&self.folder, tally.text.as_mut())
         {
-            if let WrittenRow::Outcome(RowOutcome::Filtered) = fate {
-                self.keep(index, item_type, fates.row(), tally);
+            if let WrittenRow::Outcome(RowOutcome::Filtered) = outcome {
+                self.keep(index, item_type, outcomes.row(), tally);
                 continue;
             }
-            let key = fates.key(item_type);
-            flow = match fate {
+            let key = outcomes.key(item_type);
+            flow = match outcome {
                 WrittenRow::Item(facts) => {
                     let origin = self.made(ticket, index, item_type, &facts, key, tally);
                     let json = tally.text.as_ref().map_or("", |text| &text.json);
@@ -169,15 +169,16 @@ impl LoadWorker {
                     // Whether the run is to end is asked after the block: that takes a lock.
                     ControlFlow::Continue(())
                 }
-                WrittenRow::Outcome(fate) => {
-                    self.fate(ticket, index, item_type, fate, key, tally).await
+                WrittenRow::Outcome(outcome) => {
+                    self.account_for(ticket, index, item_type, outcome, key, tally)
+                        .await
                 }
             };
             if flow.is_break() {
                 break;
             }
         }
-        for (index, counts) in fates.counts() {
+        for (index, counts) in outcomes.counts() {
             tally.books(index).count_rows(counts);
         }
         flow
@@ -189,12 +190,12 @@ impl LoadWorker {
             return;
         }
         let mut elements = Elements::new(&item_type.explodes);
-        while let Some(fate) = RowOutcome::of(index, &mut elements, row, &self.folder) {
+        while let Some(outcome) = RowOutcome::of(index, &mut elements, row, &self.folder) {
             let table = &self.delivery.model.table;
-            if !self.rules.selection.holds_item(table, fate.item()) {
+            if !self.rules.selection.holds_item(table, outcome.item()) {
                 continue;
             }
-            match fate {
+            match outcome {
                 RowOutcome::Filtered => {}
                 RowOutcome::Made(folded) => tally.keep(folded.fingerprint, FILTERED),
                 RowOutcome::Expired(folded) => tally.keep(folded.fingerprint, FILTERED),
@@ -209,26 +210,27 @@ impl LoadWorker {
         match self.folder.key_of_reject(reject) {
             Some(fingerprint) => tally.keep(fingerprint, why),
             None if reject.code == KEY_NULL => {}
-            None => self.rules.spare(index),
+            None => self.rules.keep_all_of(index),
         }
     }
 
-    async fn fate(
+    /// Counts the outcome of a row, and hands on the item that the row made.
+    async fn account_for(
         &mut self,
         ticket: &Arc<Ticket>,
         index: usize,
         item_type: &ItemType,
-        fate: RowOutcome,
+        outcome: RowOutcome,
         row: RowKey,
         tally: &mut BlockTally,
     ) -> ControlFlow<()> {
         let rules = self.rules.clone();
         let table = &self.delivery.model.table;
-        if !rules.selection.holds_item(table, fate.item()) {
+        if !rules.selection.holds_item(table, outcome.item()) {
             tally.books(index).filtered += 1;
             return ControlFlow::Continue(());
         }
-        match fate {
+        match outcome {
             RowOutcome::Filtered => ControlFlow::Continue(()),
             RowOutcome::Expired(folded) => {
                 if rules.keep_rejected {
@@ -480,7 +482,7 @@ impl LoadWorker {
         let kib = u32::try_from(kib).unwrap_or(u32::MAX);
         let permit = self.room.clone().acquire_many_owned(kib).await.ok();
         if let Some(journal) = &self.delivery.journal
-            && let Err(failure) = journal.note(&batch)
+            && let Err(failure) = journal.append(&batch)
         {
             // What is not in the journal is not sent.
             self.delivery.halt.set(failure);
@@ -518,9 +520,8 @@ pub(super) struct LoadRules {
 }
 
 impl LoadRules {
-    /// Says that a row of an item type was rejected before its keys were made: any item of the type
-    /// may be its.
-    pub(super) fn spare(&self, item_type: usize) {
+    /// Has no item of a type deleted, because a row was rejected before its keys were made: any of them may be the row's.
+    pub(super) fn keep_all_of(&self, item_type: usize) {
         if let Some(spared) = self.spared.get(item_type) {
             spared.store(true, Ordering::Relaxed);
         }

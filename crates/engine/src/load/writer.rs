@@ -18,7 +18,9 @@ use dynafold_mapping::item::ItemFacts;
 use dynafold_mapping::model::Model;
 use dynafold_target::retry::{Decision, Policy, Retry, RetryWarning};
 use dynafold_target::throttle::OutcomeKind;
-use dynafold_target::{Action, Batch, BatchEntry, BatchLimit, ErrorClass, Target, TargetError};
+use dynafold_target::{
+    Action, Batch, BatchEntry, BatchLimit, BatchOutcome, ErrorClass, Target, TargetError,
+};
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turn, OwnedSemaphorePermit, Semaphore, mpsc};
@@ -35,8 +37,7 @@ use super::rejects::Rejected;
 use super::report::Progress;
 use super::row::RowKey;
 
-/// How many times the units that a batch should hold it may hold when it is sent: the rate changes
-/// a little all the time.
+/// A batch may be sent with so many times the units that it should hold: the rate changes a little all the time.
 const SLACK: f64 = 1.5;
 
 /// Items left by answers that took most: from so many on a batch of them is sent, or when nothing else
@@ -187,29 +188,10 @@ impl Delivery {
             let latency = sent.elapsed();
             let (decision, failure) = match answer {
                 Ok(answer) => {
-                    let mut unprocessed = answer.unprocessed;
-                    unprocessed.sort_unstable();
-                    let left = count(unprocessed.len());
-                    self.ledger
-                        .traffic(|traffic| traffic.answered(left, answer.consumed));
-                    let left = parcel.take(&unprocessed);
-                    self.pace.answered(
-                        OutcomeKind::Took,
-                        estimated,
-                        latency,
-                        answer.consumed,
-                        parcel.batch.entries(),
-                        left.batch.entries(),
-                    );
-                    let taken = parcel.len();
-                    let progress = taken > 0;
-                    self.written(parcel.batch.entries(), &parcel.origins);
-                    let permit = parcel.permit.take();
-                    parcel = left;
+                    let taken = self.settle(&mut parcel, answer, estimated, latency);
                     if parcel.is_empty() {
                         return SendResult::Done;
                     }
-                    parcel.permit = permit;
                     self.progress.throttled(count(parcel.len()));
                     if let Some(kept) = kept.as_deref_mut()
                         && parcel.len() <= taken
@@ -223,7 +205,7 @@ impl Delivery {
                     if parcel.is_empty() {
                         return SendResult::Done;
                     }
-                    let progress = progress || alone;
+                    let progress = taken > 0 || alone;
                     let first = if progress { Instant::now() } else { first };
                     begun = Some(first);
                     let failure = Failure::Throttled {
@@ -259,6 +241,36 @@ impl Delivery {
         }
     }
 
+    /// Accounts for the items that an answer says were written, and leaves the others in the parcel. Gives how many were
+    /// written.
+    fn settle(
+        &self,
+        parcel: &mut TicketedBatch,
+        answer: BatchOutcome,
+        estimated: f64,
+        latency: Duration,
+    ) -> usize {
+        let mut unprocessed = answer.unprocessed;
+        unprocessed.sort_unstable();
+        let count_left = count(unprocessed.len());
+        self.ledger
+            .traffic(|traffic| traffic.answered(count_left, answer.consumed));
+        let mut left = parcel.take(&unprocessed);
+        self.pace.answered(
+            OutcomeKind::Took,
+            estimated,
+            latency,
+            answer.consumed,
+            parcel.batch.entries(),
+            left.batch.entries(),
+        );
+        self.written(parcel.batch.entries(), &parcel.origins);
+        let written = parcel.len();
+        left.permit = parcel.permit.take();
+        *parcel = left;
+        written
+    }
+
     /// Puts the first of the items that were left alone, as only then the service gives its reason.
     /// Says whether it is written.
     async fn put_alone(&self, hot: Option<u64>, parcel: &mut TicketedBatch) -> bool {
@@ -280,7 +292,7 @@ impl Delivery {
         let sent = Instant::now();
         let answer = tokio::select! {
             biased;
-            answer = self.target.put(&self.model.table, &parcel.batch, 0) => answer,
+            answer = self.target.write_one(&self.model.table, &parcel.batch, 0) => answer,
             () = self.halt.drained() => return false,
         };
         let written = match answer {

@@ -55,13 +55,13 @@ impl ReadSurvey {
         let places: Vec<Vec<KeyAttribute>> = own.chain(global).collect();
         let known = model.patterns.iter().filter_map(|pattern| {
             let served = served.iter().find(|one| *one.pattern == *pattern.name)?;
-            let finds = model.item_types.iter();
-            let finds = finds.map(|item| served.finds.iter().any(|name| **name == *item.name));
+            let item_types = model.item_types.iter();
+            let finds = item_types.map(|item| served.finds.iter().any(|name| **name == *item.name));
             Some((pattern, finds.collect::<Vec<bool>>()))
         });
         let known: Vec<(&AccessPattern, Vec<bool>)> = known.collect();
-        let rated = known.iter();
-        let rated: Vec<RatedPattern> = rated
+        let rated: Vec<RatedPattern> = known
+            .iter()
             .filter_map(|(pattern, finds)| RatedPattern::of(pattern, table, finds))
             .collect();
         let needs = known.into_iter();
@@ -123,11 +123,11 @@ impl ReadSurvey {
     pub(super) fn rated(&self) -> Vec<Option<RatedReads>> {
         let places = self.bytes.iter().enumerate();
         let rated = places.map(|(place, bytes)| {
-            let patterns = self
+            let patterns: Vec<&RatedPattern> = self
                 .rated
                 .iter()
-                .filter(|one| one.place == place && one.items > 0);
-            let patterns: Vec<&RatedPattern> = patterns.collect();
+                .filter(|one| one.place == place && one.items > 0)
+                .collect();
             (!patterns.is_empty()).then(|| rated(&patterns, bytes.as_ref()))
         });
         rated.collect()
@@ -146,11 +146,11 @@ impl ReadSurvey {
             if large.bytes.saturating_mul(2) <= *bytes {
                 return None;
             }
-            let patterns = self
+            let patterns: Vec<LittleRead> = self
                 .needs
                 .iter()
-                .filter_map(|needs| needs.little(at, large));
-            let patterns: Vec<LittleRead> = patterns.collect();
+                .filter_map(|needs| needs.little(at, large))
+                .collect();
             (!patterns.is_empty()).then(|| WideItems {
                 item_type: item_type.name.to_string(),
                 large: large.items,
@@ -219,11 +219,11 @@ impl RatedPattern {
         let is_one = placeholders
             .into_iter()
             .all(|one| one.place.column == AccessPattern::SHARD);
-        let texts = pattern
+        let texts: Vec<&str> = pattern
             .partition
             .iter()
-            .map(|(_, template)| template.prefix().0);
-        let texts: Vec<&str> = texts.collect();
+            .map(|(_, template)| template.prefix().0)
+            .collect();
         let is_whole = pattern.sort.is_empty() && pattern.limit.is_none() && local.is_none();
         Some(Self {
             name: pattern.name.to_string(),
@@ -383,8 +383,7 @@ impl NeededBytes {
         if self.finds.get(item_type) != Some(&true) {
             return;
         }
-        let needed = item.attributes.iter();
-        let needed = needed.filter(|(name, _)| {
+        let needed = item.attributes.iter().filter(|(name, _)| {
             let mut columns = self.columns.iter();
             self.attributes.contains(&**name) || columns.any(|column| column.is(name))
         });

@@ -14,8 +14,8 @@ use super::forecast::{Collision, Collisions, Forecast, ForecastOutcome, SourceRo
 use super::survey::{ItemSink, Survey, SurveyTally, SurveyedItem, unless_unwanted};
 use crate::load::{
     Cancel, ChunkId, ChunkPlan, EndReason, Failure, LaneMessage, LineFile, Progress, RejectNote,
-    Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, count, key_json, line,
-    note, raw, row_json, row_key, shares_key, subject,
+    Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, add_fields, count,
+    key_json, line, note, raw, row_json, row_key, shares_key, subject,
 };
 use crate::proof::{Proof, ProofError};
 
@@ -145,7 +145,7 @@ impl SurveyRun {
             LaneMessage::Rows(block) => self.rows(&model, item_types, block.rows),
             LaneMessage::End { end, .. } => {
                 for index in item_types {
-                    self.count(*index, &RowCounts::of_end(&model, *index, &end));
+                    self.count(*index, &RowCounts::of_chunk_end(&model, *index, &end));
                 }
                 Ok(())
             }
@@ -156,27 +156,27 @@ impl SurveyRun {
     fn rows(&mut self, model: &Model, item_types: &[usize], chunk: Chunk) -> Result<(), Failure> {
         let rows = count(chunk.rows.len());
         let folder = self.folder.clone();
-        let mut fates = RowOutcomes::new(model, item_types, chunk, None);
+        let mut outcomes = RowOutcomes::new(model, item_types, chunk, None);
         let mut taken = Ok(());
-        while let Some((index, item_type, fate)) = fates.next(&folder) {
-            taken = match fate {
+        while let Some((index, item_type, outcome)) = outcomes.next(&folder) {
+            taken = match outcome {
                 RowOutcome::Filtered => Ok(()),
                 RowOutcome::Made(folded) => {
-                    self.made(index, item_type, &folded, &fates.key(item_type))
+                    self.made(index, item_type, &folded, &outcomes.key(item_type))
                 }
                 RowOutcome::Expired(folded) => {
                     self.expired(index, &folded);
                     Ok(())
                 }
                 RowOutcome::Rejected(reject) => {
-                    self.reject(&Rejected::new(index, fates.key(item_type), *reject))
+                    self.reject(&Rejected::new(index, outcomes.key(item_type), *reject))
                 }
             };
             if taken.is_err() {
                 break;
             }
         }
-        for (index, counts) in fates.counts() {
+        for (index, counts) in outcomes.counts() {
             self.count(index, counts);
             self.progress.rows(index, rows);
             self.progress.written(index, rows);
@@ -187,12 +187,7 @@ impl SurveyRun {
     /// Counts what became of an item type's rows before they were items.
     fn count(&mut self, index: usize, counts: &RowCounts) {
         if let Some(books) = self.books.get_mut(index) {
-            books.rows_read += counts.rows_read;
-            books.filtered += counts.filtered;
-            books.empty += counts.empty;
-            books.expanded += counts.expanded;
-            books.orphans += counts.orphans;
-            books.cut += counts.cut;
+            add_fields!(books += counts: rows_read, filtered, empty, expanded, orphans, cut);
         }
     }
 
@@ -462,8 +457,8 @@ impl SurveyRun {
             lanes: 1,
             cancel: &self.cancel,
         };
-        let read = walk.each(&mut self.source, |index, item_type, row, fate| {
-            if let RowOutcome::Made(folded) = fate
+        let read = walk.each(&mut self.source, |index, item_type, row, outcome| {
+            if let RowOutcome::Made(folded) = outcome
                 && let Some(wanted) = wanted.get_mut(&folded.fingerprint)
             {
                 left = left.saturating_sub(1);

@@ -84,20 +84,20 @@ pub async fn sample_within(
         let mut kept = 0;
         let mut chunks = source.scan(&scan);
         'rows: while let Some(chunk) = chunks.next().await {
-            let mut fates = RowOutcomes::new(model, std::slice::from_ref(&index), chunk?, None);
+            let mut outcomes = RowOutcomes::new(model, std::slice::from_ref(&index), chunk?, None);
             let before = sample.read;
-            while let Some((_, _, fate)) = fates.next(&folder) {
-                if let RowOutcome::Filtered = fate {
+            while let Some((_, _, outcome)) = outcomes.next(&folder) {
+                if let RowOutcome::Filtered = outcome {
                     continue;
                 }
-                let read = before + met(&fates);
+                let read = before + met(&outcomes);
                 if read > sample.read && kept > share {
                     sample.is_cut = true;
                     break 'rows;
                 }
                 sample.read = read;
-                let row = raw(row_json(item_type, &fates.key(item_type)));
-                match fate {
+                let row = raw(row_json(item_type, &outcomes.key(item_type)));
+                match outcome {
                     RowOutcome::Filtered => {}
                     RowOutcome::Made(folded) if keys.insert(folded.fingerprint) => {
                         kept += folded.size;
@@ -114,7 +114,7 @@ pub async fn sample_within(
                     }
                 }
             }
-            sample.read = before + met(&fates);
+            sample.read = before + met(&outcomes);
         }
         drop(chunks);
         samples.push(sample);
@@ -124,8 +124,8 @@ pub async fn sample_within(
 }
 
 /// Rows that met the item type's condition.
-fn met(fates: &RowOutcomes) -> u64 {
-    let counts = fates.counts().map(|(_, counts)| counts);
+fn met(outcomes: &RowOutcomes) -> u64 {
+    let counts = outcomes.counts().map(|(_, counts)| counts);
     counts
         .map(|counts| counts.rows_read - counts.filtered)
         .sum()

@@ -302,8 +302,7 @@ mod largest_tests {
         {
             largest.add(bytes, at, || format!("{at}"));
         }
-        let sorted = largest.0.iter().map(|item| (item.0, item.1));
-        let sorted: Vec<(u64, usize)> = sorted.collect();
+        let sorted: Vec<(u64, usize)> = largest.0.iter().map(|item| (item.0, item.1)).collect();
         assert_eq!(
             sorted,
             [

@@ -6,7 +6,7 @@ use dynafold_mapping::claim::Claim;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::load::{Failure, RejectNote, RowCounts, Traffic, shared};
+use crate::load::{Failure, RejectNote, RowCounts, Traffic, add_fields, shared};
 
 /// The books of one item type.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -73,29 +73,15 @@ impl ComparedBooks {
 
     /// Adds what became of rows before they were items.
     pub(super) fn count_rows(&mut self, counts: &RowCounts) {
-        self.rows_read += counts.rows_read;
-        self.filtered += counts.filtered;
-        self.empty += counts.empty;
-        self.expanded += counts.expanded;
+        add_fields!(self += counts: rows_read, filtered, empty, expanded);
     }
 
     pub(super) fn add(&mut self, other: &Self) {
-        self.rows_read += other.rows_read;
-        self.filtered += other.filtered;
-        self.empty += other.empty;
-        self.expanded += other.expanded;
-        self.expired += other.expired;
-        self.rejected += other.rejected;
-        self.unsampled += other.unsampled;
-        self.expected += other.expected;
-        self.equal += other.equal;
-        self.missing += other.missing;
-        self.gone += other.gone;
-        self.different += other.different;
-        self.foreign += other.foreign;
-        self.uncompared += other.uncompared;
-        self.repaired += other.repaired;
-        self.refused += other.refused;
+        add_fields!(
+            self += other:
+            rows_read, filtered, empty, expanded, expired, rejected, unsampled, expected, equal,
+            missing, gone, different, foreign, uncompared, repaired, refused
+        );
     }
 }
 

@@ -42,7 +42,7 @@ pub enum PlanError {
     Type {
         /// The key attribute.
         attribute: Arc<str>,
-        /// What it is.
+        /// The type that the attribute has.
         wanted: &'static str,
         /// What it would be asked for.
         given: &'static str,

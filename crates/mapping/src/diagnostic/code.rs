@@ -40,7 +40,7 @@ codes! {
     WrongShape = "wrong-shape", Error;
     /// A value is none of those that are possible here.
     WrongValue = "wrong-value", Error;
-    /// A `${VARIABLE}` without a default is not set.
+    /// An environment variable is not set, and its `${VARIABLE}` has no default.
     UnsetVariable = "unset-variable", Error;
     /// A template is not well formed.
     Template = "template", Error;
@@ -62,7 +62,7 @@ codes! {
     UnknownAlias = "unknown-alias", Error;
     /// The column belongs to no foreign key, or to several.
     Join = "join", Error;
-    /// Directives stand together, or alone, that cannot.
+    /// Two directives exclude each other, or one lacks another that it needs.
     Directive = "directive", Error;
     /// An embed cannot find its children, or tell whose they are.
     Embed = "embed", Error;
@@ -94,17 +94,17 @@ codes! {
     UnknownAttribute = "unknown-attribute", Error;
     /// An access pattern names an attribute, or its SQL selects a column, that its index does not hold.
     NotProjected = "not-projected", Error;
-    /// A limit of DynamoDB's is passed: too many indexes, too many projected attributes.
+    /// A limit of DynamoDB is exceeded: too many indexes, too many projected attributes.
     Limit = "limit", Error;
     /// The source refuses a condition or a query, or nothing gives one of their parameters a value.
     Sql = "sql", Error;
-    /// Whether a joined relation has one row for each of ours cannot be known: it is a view.
+    /// A view is joined, of which nothing shows that it has at most one row for each row of the item type.
     UnprovenJoin = "unproven-join", Warning;
     /// A column whose type has no place of its own in DynamoDB is carried as the database prints it.
     PrintedType = "printed-type", Warning;
     /// `*` leaves out a column that the database calls invisible.
     InvisibleColumn = "invisible-column", Warning;
-    /// Text in a template looks like a placeholder, and is text.
+    /// Text in a template looks like a placeholder, but is plain text.
     LooksLikeAPlaceholder = "looks-like-a-placeholder", Warning;
     /// A column of the table's own key, or of what an embed gathers by, may be NULL; such rows are rejected.
     NullableKey = "nullable-key", Warning;
@@ -146,7 +146,7 @@ codes! {
     ParameterForm = "parameter-form", Warning;
     /// The SQL of an access pattern does not use one of the pattern's parameters.
     UnusedParameter = "unused-parameter", Warning;
-    /// A range of an access pattern takes in other items at its bound than it, or its query, says.
+    /// A range of an access pattern includes or leaves out items at its bound otherwise than it, or its query, says.
     RangeEnd = "range-end", Warning;
     /// The relational query of an access pattern sorts text otherwise than DynamoDB does.
     TextOrder = "text-order", Warning;
@@ -156,7 +156,7 @@ codes! {
     InsensitiveKey = "insensitive-key", Warning;
     /// What an access pattern answers cannot be compared with what its SQL answers.
     UnprovedAnswer = "unproved-answer", Warning;
-    /// A warning is accepted that there is none of.
+    /// A warning is accepted that does not occur.
     UnneededAcceptance = "unneeded-acceptance", Warning;
     /// Something could not be checked without a connection to the source.
     Unchecked = "unchecked", Warning;

@@ -1,7 +1,7 @@
 //! Diagnostics for people (the mapping's lines with carets) and for programs (JSON).
 //!
-//! Both list them in the order of the file. A summary is the caller's affair. Neither trusts the
-//! places that it is given: they are clipped to the text and to whole characters.
+//! Both list them in the order of the file, without a summary. Neither trusts the places that it is
+//! given: they are clipped to the text and to whole characters.
 
 use std::ops::Range;
 
@@ -13,8 +13,8 @@ use super::{Diagnostic, Severity};
 /// Renders diagnostics with the lines they point at, one after the other with an empty line
 /// between. `color` turns on ANSI colours.
 ///
-/// A place of several lines is underlined in its first line alone: the others of an item type say
-/// nothing about what is wrong with it.
+/// A place of several lines is underlined in its first line alone: the others of an item type do
+/// not show what is wrong with it.
 pub fn render(path: &str, text: &str, diagnostics: &[Diagnostic], color: bool) -> String {
     let renderer = if color {
         Renderer::styled()
@@ -34,7 +34,7 @@ pub fn render(path: &str, text: &str, diagnostics: &[Diagnostic], color: bool) -
 }
 
 /// The same facts as a JSON array. Lines and columns count from 1, columns in characters; an end is
-/// the first place that is not meant.
+/// the first place behind.
 pub fn to_json(path: &str, text: &str, diagnostics: &[Diagnostic]) -> serde_json::Value {
     let lines = LineStarts::new(text);
     let diagnostics = in_order(diagnostics).into_iter().map(|diagnostic| {
@@ -85,9 +85,10 @@ fn group<'d>(
         Severity::Warning => Level::WARNING,
     };
     let place = first_line(text, &diagnostic.span);
-    let others = diagnostic.others.iter();
-    let others = others.map(|other| (first_line(text, &other.span), other.text.as_str()));
-    let others: Vec<(Range<usize>, &str)> = others.collect();
+    let labels = diagnostic.others.iter();
+    let others: Vec<(Range<usize>, &str)> = labels
+        .map(|other| (first_line(text, &other.span), other.text.as_str()))
+        .collect();
     // Only the lines from the first place to the last are handed on, so that the cost of one
     // diagnostic does not grow with the file.
     let places = || others.iter().map(|(place, _)| place);
@@ -101,8 +102,9 @@ fn group<'d>(
         annotation.label((!label.is_empty()).then_some(label))
     };
     let primary = annotation(AnnotationKind::Primary, &place, &diagnostic.label);
-    let secondary = others.iter();
-    let secondary = secondary.map(|(place, text)| annotation(AnnotationKind::Context, place, text));
+    let secondary = others
+        .iter()
+        .map(|(place, text)| annotation(AnnotationKind::Context, place, text));
     let snippet = Snippet::source(text.get(from..to).unwrap_or_default())
         .path(path)
         .line_start(lines.line(from))
@@ -118,14 +120,14 @@ fn group<'d>(
     }
 }
 
-/// A place within the text that parts no character.
+/// The place, within the text and without a part of a character.
 fn clip(text: &str, span: &Range<usize>) -> Range<usize> {
     let start = text.floor_char_boundary(span.start);
     let end = text.ceil_char_boundary(span.end.min(text.len()).max(start));
     start..end
 }
 
-/// The part of a place that stands in its first line.
+/// The part of a place in its first line.
 pub(super) fn first_line(text: &str, span: &Range<usize>) -> Range<usize> {
     let span = clip(text, span);
     let end = span.end.min(line_end(text, span.start));

@@ -22,7 +22,6 @@ pub(super) struct Made<'m> {
     pub(super) item_type: &'m ItemType,
     /// What decides which rows make items, each under its name.
     pub(super) rows: Vec<Part>,
-    /// The attributes.
     pub(super) attributes: Vec<Part>,
     /// What else items depend on.
     pub(super) others: Vec<Part>,
@@ -124,9 +123,9 @@ impl<'m> Made<'m> {
                 part(RIVALS, some(rivals.clone()), rivals),
                 part("$spread", some(spreads(&plain)), {
                     // Any of its members may be a key.
-                    let keys = (model.table.key_attributes().into_iter())
-                        .map(|key| format!("{}{}", key.name, of_index(&key.name, model)));
-                    let keys: Vec<String> = keys.collect();
+                    let keys: Vec<String> = (model.table.key_attributes().into_iter())
+                        .map(|key| format!("{}{}", key.name, of_index(&key.name, model)))
+                        .collect();
                     let spread = spreads(&exact);
                     if spread.is_empty() {
                         spread

@@ -348,10 +348,10 @@ impl Subject<'_, '_> {
             };
             let all = largest(write, after)
                 .zip(largest(write, overwritten))
-                .zip(largest(stale, before));
-            let all = all.map(|((written, overwritten), deleted)| {
-                written.saturating_add(overwritten).saturating_add(deleted)
-            });
+                .zip(largest(stale, before))
+                .map(|((written, overwritten), deleted)| {
+                    written.saturating_add(overwritten).saturating_add(deleted)
+                });
             most = most.zip(all).map(|(most, all)| most.saturating_add(all));
         }
         Some(UnitRange { least, most })

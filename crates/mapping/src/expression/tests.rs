@@ -29,8 +29,7 @@ fn names_parameters_and_constants_are_told_apart() {
 #[test]
 fn parentheses_that_say_nothing_are_left_out() {
     let shown = |text: &str| {
-        let pieces = parse(text).unwrap().into_iter();
-        let pieces = pieces.map(|piece| match piece {
+        let pieces = parse(text).unwrap().into_iter().map(|piece| match piece {
             ExpressionPiece::Word(word) | ExpressionPiece::Step(word) => word,
             ExpressionPiece::Name { name, .. } => name,
             ExpressionPiece::Parameter { name, .. } => format!(":{name}"),

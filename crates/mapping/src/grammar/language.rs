@@ -224,7 +224,8 @@ const THROUGHPUT: &[Field] = &[
         "autoscale",
         Record(&[
             Field::required("max", Integer).doc("The most units a second."),
-            Field::required("target", Integer).doc("Percent in use, 20 to 90."),
+            Field::required("target", Integer)
+                .doc("The share of the units that is to be in use, in percent: 20 to 90."),
             Field::new("min", Integer).doc("The least units. Default: the provisioned units."),
         ]),
     )

@@ -23,7 +23,6 @@ pub(super) enum ValueShape {
     Integer,
     /// A number above zero.
     Positive,
-    /// `true` or `false`.
     Bool,
     /// One of some words.
     Word(&'static [&'static str]),

@@ -114,8 +114,8 @@ fn scalar(node: &YamlNode, shape: &ValueShape, what: &str, faults: &Diagnostics)
         ValueShape::Bool if matches!(text, "true" | "false") => {}
         ValueShape::Bool => faults.push(fault(format!("{what} must be true or false"))),
         ValueShape::Word(known) if !known.contains(&text) => {
-            let help = did_you_mean(text, known.iter().copied());
-            let help = help.unwrap_or_else(|| format!("write {}", words(shape)));
+            let help = did_you_mean(text, known.iter().copied())
+                .unwrap_or_else(|| format!("write {}", words(shape)));
             faults.push(fault(format!("{what} cannot be `{text}`")).with_help(help));
         }
         _ => {}

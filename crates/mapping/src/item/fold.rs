@@ -62,8 +62,9 @@ impl Folder {
     pub fn new(model: &Model, context: Context) -> Self {
         let ttl = model.table.ttl.as_ref();
         let limits = ItemLimits::new(&model.table);
-        let plans = model.item_types.iter();
-        let plans = plans.map(|item_type| WritePlan::new(item_type, &limits, ttl.map(|x| &**x)));
+        let item_types = model.item_types.iter();
+        let plans =
+            item_types.map(|item_type| WritePlan::new(item_type, &limits, ttl.map(|x| &**x)));
         Self {
             types: model.item_types.clone(),
             plans: plans.collect(),
@@ -77,7 +78,7 @@ impl Folder {
     pub fn with_digests(mut self, key: DigestKey) -> Self {
         for (item_type, plan) in self.types.iter().zip(&mut self.plans) {
             if let Some(plan) = plan {
-                plan.digest(item_type, key);
+                plan.set_digest_key(item_type, key);
             }
         }
         self

@@ -107,7 +107,7 @@ impl Folder {
         }
         let measure = self
             .limits
-            .measure(item.size, plan.entries(sizes, item.size));
+            .measure(item.size, plan.index_entries(sizes, item.size));
         let ItemMeasure { size, units } = measure.ok()?;
         let (fingerprint, partition) = fingerprints(&partition?, sort.as_ref());
         Some(ItemFacts {

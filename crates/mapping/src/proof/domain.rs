@@ -318,7 +318,6 @@ impl Domain {
         self.into_text(vec![form])
     }
 
-    /// `uuid`.
     pub(super) fn into_uuid(self) -> Self {
         self.into_text(vec![like(UUID)]).of_kind(ValueKind::Uuid)
     }

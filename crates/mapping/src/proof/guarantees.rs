@@ -131,7 +131,6 @@ impl Kept {
 
 /// Whether the key of an item type takes the place of a unique key.
 enum KeyFit {
-    /// It does.
     Kept,
     /// It is made of these columns, and does not all the same, for this reason.
     Flawed(String),
@@ -330,7 +329,7 @@ impl OfTable<'_, '_> {
         let item_type = each.subject.item.name.to_string();
         let partition = &each.subject.table.partition.name;
         let mut how = format!(
-            "the key of `{item_type}` is made of exactly these columns: a put with `attribute_not_exists({partition})` is refused where such a row is there"
+            "the key of `{item_type}` is made of exactly these columns: a put with `attribute_not_exists({partition})` fails if an item with this key exists"
         );
         let made = self.uses.made_of(&self.table.name);
         let others = made.iter().copied().filter(|at| {

@@ -190,7 +190,6 @@ pub(super) struct Exact {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
-    /// All of them.
     Any,
     /// Those of whole numbers from `least` to `most`, with zeros before them where they are `padded`.
     Whole {
@@ -199,17 +198,26 @@ enum Kind {
         padded: bool,
     },
     /// A number as it is written, with no more digits before the point and behind it.
-    Number { whole: usize, fraction: usize },
+    Number {
+        whole: usize,
+        fraction: usize,
+    },
     /// A float of so many bits, as it is written.
     Float(u8),
     /// A date, or a date and a time of the day: of a column of this database, where that is known.
     Moment(Option<Dbms>),
     /// No more letters; with `fixed` no fewer either.
-    Text { most: u64, fixed: bool },
+    Text {
+        most: u64,
+        fixed: bool,
+    },
     /// One of these.
     Label(Vec<String>),
     /// No more bytes; with `fixed` no fewer either.
-    Bytes { most: u64, fixed: bool },
+    Bytes {
+        most: u64,
+        fixed: bool,
+    },
 }
 
 /// A number of any length.

@@ -79,8 +79,8 @@ fn code(name: &str) -> Result<Code, (String, String)> {
         None => {
             let warnings = Code::ALL.iter().filter(is_warning);
             let names: Vec<&str> = warnings.map(|code| code.as_str()).collect();
-            let help = did_you_mean(name, names.iter().copied());
-            let help = help.unwrap_or_else(|| format!("the warnings are {}", names.join(", ")));
+            let help = did_you_mean(name, names.iter().copied())
+                .unwrap_or_else(|| format!("the warnings are {}", names.join(", ")));
             Err((format!("there is no warning `{name}`"), help))
         }
     }

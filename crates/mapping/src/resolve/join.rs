@@ -9,7 +9,6 @@ use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::raw::{RawJoin, RawJoinTo, RawMatch, Spanned};
 
 impl Scope<'_> {
-    /// Adds joined parents.
     pub(super) fn join(&mut self, joins: &[RawJoin]) {
         for join in joins {
             match find_parent(join, self) {

@@ -212,8 +212,8 @@ impl<'a> ResolvedMapping<'a> {
 
     /// Where an access pattern is written.
     fn pattern_place(&self, pattern: &AccessPattern) -> Range<usize> {
-        let mut written = self.raw.patterns.iter();
-        let written = written.find(|raw| raw.name.value == *pattern.name);
+        let mut patterns = self.raw.patterns.iter();
+        let written = patterns.find(|raw| raw.name.value == *pattern.name);
         written.map_or(0..0, |raw| raw.name.span.clone())
     }
 

@@ -480,8 +480,8 @@ mod tests {
         let orders = catalog
             .tables
             .iter_mut()
-            .find(|table| table.name.name == "orders");
-        let orders = orders.unwrap();
+            .find(|table| table.name.name == "orders")
+            .unwrap();
         orders.columns[1].name = "opens".to_owned();
         let clock = |zone| DataType::Time { digits: 0, zone };
         orders.columns[1].data_type = clock(false);

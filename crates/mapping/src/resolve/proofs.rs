@@ -40,9 +40,9 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
             continue;
         };
         let others = |wanted: fn(&ApartReason) -> bool| -> Vec<(&ResolvedItem, &ApartReason)> {
-            // The nearest first.
-            let those = of_one.iter().rev().filter(|(_, apart)| wanted(apart));
-            those
+            let nearest_first = of_one.iter().rev();
+            nearest_first
+                .filter(|(_, apart)| wanted(apart))
                 .filter_map(|([earlier, _], apart)| Some((resolved.get(*earlier)?, apart)))
                 .collect()
         };
@@ -151,8 +151,8 @@ fn keys<'a>(whole: &ResolvedMapping<'a>, item: &'a ResolvedItem) {
 }
 
 fn help(item: &ResolvedItem, shown: KeyProofEnd) -> String {
-    let names = item.item.row_key.iter();
-    let names: Vec<&str> = names.map(|(name, _)| name.as_ref()).collect();
+    let row_key = item.item.row_key.iter();
+    let names: Vec<&str> = row_key.map(|(name, _)| name.as_ref()).collect();
     match (item.facts.origin, names.as_slice()) {
         (RelationKind::Table, []) => "the load finds rows with the same key and rejects them".to_owned(),
         (RelationKind::Query | RelationKind::View, []) => "name the columns that identify its rows, if you know them: from: { sql: …, key: [column] }; the load finds rows with the same key and rejects them".to_owned(),
@@ -246,8 +246,8 @@ pub(super) fn report(
     pairs: &Pairs,
 ) -> Proofs {
     let covered = subjects.iter().filter_map(|subject| {
-        let mut written = whole.raw.items.iter();
-        let written = written.find(|item| *item.name.value == *subject.item.name);
+        let mut items = whole.raw.items.iter();
+        let written = items.find(|item| *item.name.value == *subject.item.name);
         let omitted = written.into_iter().flat_map(|item| &item.omit);
         Some(Covered {
             subject: *subject,

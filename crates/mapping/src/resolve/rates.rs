@@ -278,8 +278,8 @@ impl<'a> PartitionKey<'_, 'a> {
             if writes <= 0.0 || !is_first {
                 continue;
             }
-            let told = key.few(writes).or_else(|| key.many(writes, bound));
-            let Some((message, help)) = told else {
+            let warning = key.few(writes).or_else(|| key.many(writes, bound));
+            let Some((message, help)) = warning else {
                 continue;
             };
             self.whole

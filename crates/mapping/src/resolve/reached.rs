@@ -50,8 +50,8 @@ pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern]) -> Vec<
         diagnostics.extend(bound.warnings.iter().cloned());
         let conditions = conditions(&bound.pattern);
         let found = whole.resolved.iter().map(|item| {
-            let mut promised = pattern.items.iter();
-            let promised = promised.find(|name| name.value == *item.item.name);
+            let mut items = pattern.items.iter();
+            let promised = items.find(|name| name.value == *item.item.name);
             let reach = reach(whole.subject(item), &conditions, &mut work);
             (item, promised, reach)
         });
@@ -82,10 +82,11 @@ pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern]) -> Vec<
             extras(pattern, &extra, diagnostics);
         }
         let named = |wanted: &dyn Fn(bool, Reachability) -> bool| -> Vec<String> {
-            let those = found
+            found
                 .iter()
-                .filter(|(_, promised, reach)| wanted(promised.is_some(), *reach));
-            those.map(|(item, ..)| item.item.name.to_string()).collect()
+                .filter(|(_, promised, reach)| wanted(promised.is_some(), *reach))
+                .map(|(item, ..)| item.item.name.to_string())
+                .collect()
         };
         all.push(PatternFinds {
             item_types: named(&|promised, reach| {

@@ -206,8 +206,8 @@ impl WrittenRollUp<'_> {
         let sort = self.whole.table.sort.as_ref();
         let marks = sort.zip(fixed).zip(self.sort_key(of));
         let marks = marks.filter(|((_, (total, _)), (begin, _))| {
-            let others = self.whole.resolved.iter();
-            let mut others = others.map(|item| (item, self.sort_key(item).unwrap_or_default()));
+            let resolved = self.whole.resolved.iter();
+            let mut others = resolved.map(|item| (item, self.sort_key(item).unwrap_or_default()));
             let own = [(of, begin), (self.total, total)];
             !begin.is_empty()
                 && others.all(|(item, (text, _))| {

@@ -95,7 +95,6 @@ impl<'a> Scope<'a> {
         Some(scope)
     }
 
-    /// A table alone.
     pub(super) fn table(
         name: &Spanned<String>,
         catalog: &'a Catalog,

@@ -1,5 +1,4 @@
-//! Reads a template's text. Goes on after a fault, so that one reading reports all of them, up to
-//! more than a person reads: each is shown with the line that it stands in.
+//! Reads a template's text. Goes on after a fault, so that one reading reports all of them, up to `MOST_FAULTS`.
 
 use std::ops::Range;
 
@@ -9,7 +8,7 @@ use super::{
     WrittenTemplate,
 };
 
-/// Faults of one template that are told.
+/// Most faults of one template that are reported.
 const MOST_FAULTS: usize = 20;
 
 /// Reads a template.
@@ -32,25 +31,25 @@ pub fn parse(text: &str) -> Result<WrittenTemplate, Vec<TemplateError>> {
     }
 }
 
-pub(super) struct TemplateParser<'t> {
-    pub(super) text: &'t str,
-    pub(super) at: usize,
+struct TemplateParser<'t> {
+    text: &'t str,
+    at: usize,
     errors: Vec<TemplateError>,
 }
 
 /// A fault that ends the placeholder it stands in.
-pub(super) struct BrokenPlaceholder;
+struct BrokenPlaceholder;
 
 impl TemplateParser<'_> {
-    pub(super) fn rest(&self) -> &str {
+    fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    pub(super) fn peek(&self) -> Option<char> {
+    fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    pub(super) fn take(&mut self, token: &str) -> bool {
+    fn take(&mut self, token: &str) -> bool {
         let found = self.rest().starts_with(token);
         if found {
             self.at += token.len();
@@ -58,7 +57,7 @@ impl TemplateParser<'_> {
         found
     }
 
-    pub(super) fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &str {
+    fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &str {
         let from = self.at;
         let length = self
             .rest()
@@ -68,11 +67,11 @@ impl TemplateParser<'_> {
         self.text.get(from..self.at).unwrap_or_default()
     }
 
-    pub(super) fn skip_space(&mut self) {
+    fn skip_space(&mut self) {
         self.take_while(char::is_whitespace);
     }
 
-    pub(super) fn fault(
+    fn fault(
         &mut self,
         span: Range<usize>,
         message: impl Into<String>,
@@ -88,8 +87,8 @@ impl TemplateParser<'_> {
         BrokenPlaceholder
     }
 
-    /// The place of the next character, or of the end.
-    pub(super) fn here(&self) -> Range<usize> {
+    /// The span of the next character; at the end of the text an empty one.
+    fn here(&self) -> Range<usize> {
         self.at..self.at + self.peek().map_or(0, char::len_utf8)
     }
 
@@ -154,6 +153,7 @@ impl TemplateParser<'_> {
         segments
     }
 
+    /// Reads an optional segment whose `[` stood at `from`.
     fn optional(&mut self, from: usize) -> Segment {
         let faults = self.errors.len();
         let inner = self.segments(Some(from));
@@ -168,7 +168,7 @@ impl TemplateParser<'_> {
         Segment::Optional(inner)
     }
 
-    /// Reads a placeholder whose `{` at `from` is behind; after a fault goes on past its `}`.
+    /// Reads a placeholder whose `{` stood at `from`; after a fault goes on past its `}`.
     fn placeholder(&mut self, from: usize) -> Option<WrittenPlaceholder> {
         if let Ok(read) = self.try_placeholder(from) {
             return Some(read);
@@ -209,7 +209,7 @@ impl TemplateParser<'_> {
         })
     }
 
-    /// Says what is wrong where `|` or `}` had to come.
+    /// The fault where `|` or `}` had to come.
     fn unexpected(&mut self, from: usize) -> BrokenPlaceholder {
         match self.peek() {
             None | Some('{') => self.fault(
@@ -273,18 +273,8 @@ impl TemplateParser<'_> {
             ),
         })
     }
-}
 
-fn flush(text: &mut String, segments: &mut Vec<Segment>) {
-    if !text.is_empty() {
-        segments.push(Segment::Text(std::mem::take(text)));
-    }
-}
-
-// Reads filter calls and their arguments, and everything in quotes.
-
-impl TemplateParser<'_> {
-    pub(super) fn filter(&mut self) -> Result<FilterCall, BrokenPlaceholder> {
+    fn filter(&mut self) -> Result<FilterCall, BrokenPlaceholder> {
         let from = self.at;
         let name = self
             .take_while(|c| c.is_alphanumeric() || c == '_')
@@ -372,7 +362,7 @@ impl TemplateParser<'_> {
         })
     }
 
-    /// Says what is wrong where an argument, `,` or `)` had to come.
+    /// The fault where an argument, `,` or `)` had to come.
     fn not_an_argument(&mut self, open: usize) -> BrokenPlaceholder {
         match self.peek() {
             None | Some('}' | '|' | '{' | '\n' | '\r') => self.fault(
@@ -394,7 +384,7 @@ impl TemplateParser<'_> {
     }
 
     /// Reads what stands between two `quote`s; a doubled one within is a literal one.
-    pub(super) fn quoted(&mut self, quote: char, what: &str) -> Result<String, BrokenPlaceholder> {
+    fn quoted(&mut self, quote: char, what: &str) -> Result<String, BrokenPlaceholder> {
         let from = self.at;
         self.at += quote.len_utf8();
         let mut text = String::new();
@@ -415,5 +405,12 @@ impl TemplateParser<'_> {
             format!("{what} is not closed"),
             format!("close it with `{quote}`; write it twice to use it inside"),
         ))
+    }
+}
+
+/// Makes a segment of the text that was gathered.
+fn flush(text: &mut String, segments: &mut Vec<Segment>) {
+    if !text.is_empty() {
+        segments.push(Segment::Text(std::mem::take(text)));
     }
 }

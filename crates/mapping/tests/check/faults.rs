@@ -759,8 +759,7 @@ fn the_shards_that_a_warning_names_take_the_writes_and_a_thousand_each_does_not(
         let (_, diagnostics) = check_with(&text, &catalog());
         let told = diagnostics.iter().find(|d| d.code == Code::ShardCount);
         let help = told.and_then(|d| d.help.clone()).unwrap();
-        let named = help.split(['(', ')']).nth(1).unwrap();
-        let named: u32 = named.parse().unwrap();
+        let named: u32 = help.split(['(', ')']).nth(1).unwrap().parse().unwrap();
         let fullest = |shards: u32| {
             let seconds = (0..10).map(|second: u32| {
                 let mut writes = vec![0_u32; usize::try_from(shards).unwrap()];

@@ -69,8 +69,7 @@ pub(super) fn with(pattern: &str) -> String {
 #[test]
 fn each_wrong_access_pattern_is_refused_at_its_place_and_nothing_else_is_said() {
     let catalog = asked();
-    let cases = parse(REFUSED).unwrap();
-    let cases = cases.elements();
+    let cases = parse(REFUSED).unwrap().elements();
     assert!(cases.len() >= 30, "only {} cases", cases.len());
     let mut wrong = Vec::new();
     for case in cases {

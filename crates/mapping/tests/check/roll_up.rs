@@ -44,10 +44,9 @@ items:
 "
         );
         let (model, diagnostics) = check_with(&text, &catalog());
-        let errors = diagnostics
+        let errors: Vec<String> = diagnostics
             .iter()
-            .filter(|one| one.code.as_str() == "roll-up");
-        let errors: Vec<String> = errors
+            .filter(|one| one.code.as_str() == "roll-up")
             .map(|one| format!("{}: {}", &text[one.span.clone()], one.message))
             .collect();
         match model {

@@ -56,8 +56,7 @@ fn value() -> impl Strategy<Value = Value> {
 
 /// Rows of a child: a number, and a value.
 fn children() -> impl Strategy<Value = Value> {
-    let child = (0_i64..4, scalar());
-    let child = child
+    let child = (0_i64..4, scalar())
         .prop_map(|(number, value)| Value::List(vec![Value::Number(Number::from(number)), value]));
     prop_oneof![
         9 => prop::collection::vec(child, 0..4).prop_map(Value::List),
@@ -70,8 +69,8 @@ fn row() -> impl Strategy<Value = Vec<Value>> {
         12 => "[a-c\"#é]{1,20}".prop_map(|text| Value::Text(text.as_str().into())),
         1 => scalar(),
         1 => Just(Value::Text("k".repeat(1_100).into())),
-    ];
-    let key = key.boxed();
+    ]
+    .boxed();
     let flag = prop_oneof![
         Just(Value::Bool(true)),
         Just(Value::Bool(false)),

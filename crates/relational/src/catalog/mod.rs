@@ -418,8 +418,8 @@ impl Catalog {
             (is_primary, "PK"),
             (table.foreign_keys.iter().any(foreign), "FK"),
             (is_unique && !is_primary, "UK"),
-        ];
-        let marks = marks.into_iter();
+        ]
+        .into_iter();
         marks.filter_map(|(is, mark)| is.then_some(mark)).collect()
     }
 }

@@ -62,7 +62,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 const BEGIN: &str = include_str!("sql/begin.sql");
 /// Says how values are to be printed in it.
 const SETTINGS: &str = include_str!("sql/settings.sql");
-/// Both.
+/// Both in one round trip.
 const OPEN: &str = concat!(
     include_str!("sql/begin.sql"),
     include_str!("sql/settings.sql")
@@ -281,8 +281,8 @@ impl Postgres {
         let sql = format!("EXPLAIN (VERBOSE, FORMAT YAML) {sql}");
         let planned = sqlx::query_scalar(AssertSqlSafe(sql))
             .persistent(false)
-            .fetch_one(&mut self.connection);
-        let planned = planned.await;
+            .fetch_one(&mut self.connection)
+            .await;
         planned.map_err(|cause| error::query(cause, subject, &self.user))
     }
 

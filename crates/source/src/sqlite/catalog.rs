@@ -223,8 +223,7 @@ async fn complete(
     read_foreign_keys(connection, table).await?;
     if table.kind == TableKind::Table {
         table.checks = definition::checks(sql).map(|checks| {
-            let checks = checks.into_iter();
-            let checks = checks.map(|(name, expression)| Check {
+            let checks = checks.into_iter().map(|(name, expression)| Check {
                 name: name.unwrap_or_default(),
                 expression,
                 enforcement: Enforcement::Enforced,

@@ -280,8 +280,8 @@ impl Dynamodb {
             differs("warm_throughput", warmed(units), Ok(found));
         }
         if !wanted.replicas.is_empty() {
-            let there = found.replicas.iter();
-            let there: Vec<&str> = there.filter_map(|r| r.region_name.as_deref()).collect();
+            let replicas = found.replicas.iter();
+            let there: Vec<&str> = replicas.filter_map(|r| r.region_name.as_deref()).collect();
             let mut lacking = wanted.replicas.clone();
             lacking.retain(|region| !there.contains(&region.as_str()));
             if !lacking.is_empty() {

@@ -87,8 +87,8 @@ impl Target for Dynamodb {
         self.place.billed_in.as_deref()
     }
 
-    fn is_passing(&self) -> bool {
-        self.engine.as_ref().is_some_and(Engine::is_passing)
+    fn ends_with_process(&self) -> bool {
+        self.engine.as_ref().is_some_and(Engine::ends_with_process)
     }
 
     fn concurrency(&self) -> usize {
@@ -148,7 +148,7 @@ impl Target for Dynamodb {
         self.read_items(table, keys).await
     }
 
-    async fn put(&self, table: &Table, batch: &Batch, index: usize) -> Result<BatchOutcome> {
+    async fn write_one(&self, table: &Table, batch: &Batch, index: usize) -> Result<BatchOutcome> {
         self.put_one(table, batch, index).await
     }
 

@@ -103,7 +103,7 @@ impl Dynamodb {
     /// Asks until no key is left unprocessed, or nobody has read anything for too long.
     async fn read_all(&self, table: &Table, mut wanted: Vec<Value>) -> Result<Vec<Value>> {
         let mut found = Vec::with_capacity(wanted.len());
-        let _place = self.read_limiter.enter().await;
+        let _permit = self.read_limiter.enter().await;
         let begun = Instant::now();
         let mut retry = Retry::new(POLICY, fastrand::u64(..));
         loop {
@@ -113,18 +113,18 @@ impl Dynamodb {
                     found.append(&mut items);
                     wanted = left;
                     if progress {
-                        self.read_limiter.read(wanted.is_empty());
+                        self.read_limiter.record_read(wanted.is_empty());
                     }
                     if wanted.is_empty() {
                         return Ok(found);
                     }
-                    self.read_limiter.refused();
+                    self.read_limiter.record_refusal();
                     let decision = retry.unprocessed(progress, self.read_limiter.idle(begun));
                     (decision, self.still_unprocessed(table))
                 }
                 Err(error) => {
                     if error.class == ErrorClass::Throttle {
-                        self.read_limiter.refused();
+                        self.read_limiter.record_refusal();
                     }
                     (
                         retry.failed(error.class, self.read_limiter.idle(begun)),

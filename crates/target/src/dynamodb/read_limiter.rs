@@ -1,4 +1,4 @@
-//! Requests that read side by side: as many as the table answers.
+//! How many requests may read by key at the same time: as many as the table answers.
 //!
 //! A read that leaves keys unprocessed, or is refused, halves how many may be under way; answers
 //! that are whole raise it again, one for each round. A request keeps its place until all its keys
@@ -13,7 +13,7 @@ const MOST: f64 = 64.0;
 /// Between two halvings: those that were under way at the first say nothing new.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// All reads by key of a target.
+/// Bounds the reads by key of a target.
 #[derive(Debug)]
 pub(super) struct ReadLimiter {
     inner: Mutex<ReadLimiterState>,
@@ -24,9 +24,9 @@ pub(super) struct ReadLimiter {
 struct ReadLimiterState {
     limit: f64,
     under_way: u32,
-    halved: Option<Instant>,
+    last_halved: Option<Instant>,
     /// When keys were last read.
-    progress: Option<Instant>,
+    last_read: Option<Instant>,
 }
 
 impl Default for ReadLimiter {
@@ -35,20 +35,20 @@ impl Default for ReadLimiter {
             inner: Mutex::new(ReadLimiterState {
                 limit: MOST,
                 under_way: 0,
-                halved: None,
-                progress: None,
+                last_halved: None,
+                last_read: None,
             }),
             freed: Notify::new(),
         }
     }
 }
 
-/// A request's place; it is free again when this is dropped.
+/// Lets one request read. Another may read when this is dropped.
 #[derive(Debug)]
 pub(super) struct ReadPermit<'c>(&'c ReadLimiter);
 
 impl ReadLimiter {
-    /// Waits for a place.
+    /// Waits until one more request may read.
     pub(super) async fn enter(&self) -> ReadPermit<'_> {
         loop {
             let freed = self.freed.notified();
@@ -63,10 +63,10 @@ impl ReadLimiter {
         }
     }
 
-    /// Enters that keys were read. `whole`: all that a request asked for.
-    pub(super) fn read(&self, whole: bool) {
+    /// Takes note that keys were read. `whole`: all that a request asked for.
+    pub(super) fn record_read(&self, whole: bool) {
         let mut inner = self.inner.lock();
-        inner.progress = Some(Instant::now());
+        inner.last_read = Some(Instant::now());
         if whole && inner.limit < MOST {
             inner.limit = (inner.limit + 1.0 / inner.limit).min(MOST);
             drop(inner);
@@ -74,22 +74,22 @@ impl ReadLimiter {
         }
     }
 
-    /// Enters that keys were left, or a request refused.
-    pub(super) fn refused(&self) {
+    /// Takes note that keys were left unprocessed, or a request was refused.
+    pub(super) fn record_refusal(&self) {
         let mut inner = self.inner.lock();
         let now = Instant::now();
-        if inner.halved.is_none_or(|at| now - at >= PAUSE) {
-            inner.halved = Some(now);
-            // Of those that are under way in fact.
+        if inner.last_halved.is_none_or(|at| now - at >= PAUSE) {
+            inner.last_halved = Some(now);
+            // Half of those that are under way: the limit may be far above them.
             let under_way = f64::from(inner.under_way.max(1));
             inner.limit = (inner.limit.min(under_way) / 2.0).max(1.0);
         }
     }
 
-    /// How long nobody has read anything, but no longer than since `begun`.
+    /// How long no request has read anything, at most since `begun`.
     pub(super) fn idle(&self, begun: Instant) -> Duration {
-        let progress = self.inner.lock().progress;
-        progress.map_or(begun, |at| at.max(begun)).elapsed()
+        let last_read = self.inner.lock().last_read;
+        last_read.map_or(begun, |at| at.max(begun)).elapsed()
     }
 }
 
@@ -105,16 +105,16 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_refused_halves_the_crowd_and_whole_answers_let_it_grow() {
+    async fn a_refusal_halves_the_limit_and_whole_answers_raise_it() {
         let read_limiter = ReadLimiter::default();
-        let mut places = Vec::new();
+        let mut permits = Vec::new();
         for _ in 0..8 {
-            places.push(read_limiter.enter().await);
+            permits.push(read_limiter.enter().await);
         }
-        read_limiter.refused();
-        read_limiter.refused();
+        read_limiter.record_refusal();
+        read_limiter.record_refusal();
         assert_eq!(read_limiter.inner.lock().limit.to_bits(), 4.0_f64.to_bits());
-        places.truncate(4);
+        permits.truncate(4);
         let pause = Duration::from_secs(1);
         assert!(
             tokio::time::timeout(pause, read_limiter.enter())
@@ -122,14 +122,14 @@ mod tests {
                 .is_err()
         );
         for _ in 0..5 {
-            read_limiter.read(true);
+            read_limiter.record_read(true);
         }
-        places.push(read_limiter.enter().await);
+        permits.push(read_limiter.enter().await);
         for _ in 0..20 {
             tokio::time::sleep(PAUSE).await;
-            read_limiter.refused();
+            read_limiter.record_refusal();
         }
-        places.clear();
+        permits.clear();
         let _one = read_limiter.enter().await;
         assert!(
             tokio::time::timeout(pause, read_limiter.enter())
@@ -139,11 +139,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_waits_while_others_read_is_not_idle() {
+    async fn a_request_that_waits_while_others_read_is_not_idle() {
         let read_limiter = ReadLimiter::default();
         let begun = Instant::now();
         tokio::time::sleep(Duration::from_mins(1)).await;
-        read_limiter.read(false);
+        read_limiter.record_read(false);
         tokio::time::sleep(Duration::from_secs(5)).await;
         assert_eq!(read_limiter.idle(begun), Duration::from_secs(5));
         let later = Instant::now();

@@ -57,7 +57,7 @@ impl ConsumedCapacity {
             total: self.capacity_units?,
             table: self.table.and_then(|table| table.capacity_units),
             indexes: units.iter().sum(),
-            named: units.len(),
+            named_indexes: units.len(),
         })
     }
 }

@@ -76,7 +76,7 @@ impl Engine {
     /// One writes while the other's items are parsed.
     pub(super) const IN_FLIGHT: usize = 2;
 
-    pub(super) fn is_passing(&self) -> bool {
+    pub(super) fn ends_with_process(&self) -> bool {
         self.opener.file.is_none()
     }
 
@@ -275,8 +275,7 @@ impl Opener {
         let storage = Storage::new(name.unwrap_or_default())?;
         storage.begin_transaction()?;
         // Nothing that the engine does has to be waited for. What is not committed is taken back.
-        let changed = change(&storage).now_or_never();
-        let changed = changed.ok_or_else(|| {
+        let changed = change(&storage).now_or_never().ok_or_else(|| {
             DynoxideError::InternalServerError("the engine has not answered".to_owned())
         })??;
         storage.commit()?;

@@ -296,7 +296,7 @@ impl Target for Spool {
         }
     }
 
-    async fn put(&self, table: &Table, batch: &Batch, index: usize) -> Result<BatchOutcome> {
+    async fn write_one(&self, table: &Table, batch: &Batch, index: usize) -> Result<BatchOutcome> {
         self.write(table, &batch.part(&[index])).await
     }
 

@@ -87,7 +87,6 @@ pub struct S3Object {
     pub etag: String,
 }
 
-/// What is asked.
 pub(super) struct S3Request<'a> {
     pub(super) operation: &'static str,
     pub(super) method: &'static str,
@@ -459,12 +458,12 @@ impl Bucket {
             let status = response.status().as_u16();
             let body = Limited::new(response.into_body(), MOST_BYTES)
                 .collect()
-                .await;
-            let body = body.map_err(|error| {
-                attempt
-                    .unsent("the answer was cut off")
-                    .with_cause(error, 0)
-            })?;
+                .await
+                .map_err(|error| {
+                    attempt
+                        .unsent("the answer was cut off")
+                        .with_cause(error, 0)
+                })?;
             let answer = S3Answer {
                 status,
                 etag,

@@ -56,8 +56,8 @@ impl Bucket {
     }
 
     fn fill(&mut self, now: f64) {
-        let gone = (now - self.at).max(0.0);
+        let elapsed = (now - self.at).max(0.0);
         self.at = self.at.max(now);
-        self.units = (self.units + gone * self.rate).min(self.rate * self.burst);
+        self.units = (self.units + elapsed * self.rate).min(self.rate * self.burst);
     }
 }

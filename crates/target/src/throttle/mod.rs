@@ -66,7 +66,7 @@ pub struct RequestOutcome {
     pub refused: f64,
     /// From the sending to the answer.
     pub latency: Duration,
-    /// How it ended.
+    /// Whether the table took it, throttled it, or it failed.
     pub kind: OutcomeKind,
 }
 

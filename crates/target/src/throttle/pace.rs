@@ -221,13 +221,13 @@ impl RateControl {
 
     /// Lets the rate grow while it is what is sent: while requests wait.
     fn grow(&mut self, now: f64) {
-        let gone = (now - self.grown).clamp(0.0, TEST);
+        let elapsed = (now - self.grown).clamp(0.0, TEST);
         self.grown = now;
         if self.test.is_some() || now - self.waited > TEST {
             return;
         }
-        self.set(now, self.rate * (self.growth * gone).exp());
-        self.growth = (self.growth * (gone / DOUBLING).exp2()).min(FAST);
+        self.set(now, self.rate * (self.growth * elapsed).exp());
+        self.growth = (self.growth * (elapsed / DOUBLING).exp2()).min(FAST);
     }
 }
 

@@ -27,10 +27,10 @@ impl RecentAnswers {
 
     /// An answer that took and refused so many units.
     pub(super) fn enter(&mut self, now: f64, accepted: f64, refused: f64) {
-        let gone = (now - self.at).max(0.0);
-        self.fade((-gone / SECONDS).exp().max((-1.0 / ANSWERS).exp()));
+        let elapsed = (now - self.at).max(0.0);
+        self.fade((-elapsed / SECONDS).exp().max((-1.0 / ANSWERS).exp()));
         self.at = self.at.max(now);
-        self.seconds += gone;
+        self.seconds += elapsed;
         self.answers += 1.0;
         self.accepted += accepted;
         if refused > 0.0 {

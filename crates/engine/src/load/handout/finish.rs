@@ -485,7 +485,7 @@ impl Finish {
                 "lines of the results are",
             );
             warnings.push(format!(
-                "{lines} not readable: a worker that was killed may have left it; its chunk counts by another result alone"
+                "{lines} not readable: a worker that was killed may have left it; its chunk counts only if there is another result of it"
             ));
         }
         if facts.snapshot.is_some() {
@@ -607,7 +607,7 @@ fn gather<'f>(
         let mut file = File::open(folder.join(name))?;
         let found = digest(&file)?;
         if !name.contains(&format!("-{found}.")) {
-            let what = format!("{name} does not hold what its name says");
+            let what = format!("the content of {name} does not match the digest in its name");
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         io::Seek::rewind(&mut file)?;
@@ -634,7 +634,7 @@ impl Finished {
         cancel: &Cancel,
     ) -> Result<(), Arc<Failure>> {
         if !plan.share_fingerprints() {
-            let failure = "this process hashes keys in another way than the workers";
+            let failure = "this process and the workers compute different hashes of the same key";
             return Err(Arc::new(Failure::Internal(failure)));
         }
         let keys = self.shared_keys.iter();
@@ -662,8 +662,8 @@ impl Finished {
         let mut slot = Some(source);
         let read = pass
             .walk(model)
-            .each(&mut slot, |index, item_type, row, fate| {
-                let RowOutcome::Made(folded) = fate else {
+            .each(&mut slot, |index, item_type, row, outcome| {
+                let RowOutcome::Made(folded) = outcome else {
                     return Ok(true);
                 };
                 if !wanted.contains(&folded.fingerprint) {

@@ -22,7 +22,7 @@ pub use model::{
     ChangedFact, EarlierRun, IdentityFact, PruneSelection, ResumeMode, RunAttempt, RunIdentity,
     TableAtStart,
 };
-pub(super) use paths::{head, with};
+pub(super) use paths::{first_bytes, with_suffix};
 pub use resumable_file::CommittedExtent;
 pub(super) use resumable_file::{ResumableFile, ResumableFileError};
 pub use state_file::{StateLock, default_path};

@@ -168,12 +168,12 @@ impl RunIdentity {
         let gone = earlier
             .facts
             .iter()
-            .filter(|fact| self.fact(&fact.name).is_none());
-        let gone = gone.map(|fact| ChangedFact {
-            what: fact.name.clone(),
-            earlier: Some(fact.shown.clone()),
-            now: None,
-        });
+            .filter(|fact| self.fact(&fact.name).is_none())
+            .map(|fact| ChangedFact {
+                what: fact.name.clone(),
+                earlier: Some(fact.shown.clone()),
+                now: None,
+            });
         let changed = self.facts.iter().filter_map(|fact| {
             let before = earlier.fact(&fact.name);
             (before.map(|before| &before.value) != Some(&fact.value)).then(|| ChangedFact {

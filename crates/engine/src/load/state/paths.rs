@@ -5,17 +5,17 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-/// How a file begins.
-pub(in crate::load) fn head(path: &Path, length: usize) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
+/// The first bytes of a file, at most `length` of them.
+pub(in crate::load) fn first_bytes(path: &Path, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
     let length = u64::try_from(length).unwrap_or(u64::MAX);
-    File::open(path)?.take(length).read_to_end(&mut head)?;
-    Ok(head)
+    File::open(path)?.take(length).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
-/// The path with this at its end.
-pub(in crate::load) fn with(path: &Path, end: &str) -> PathBuf {
+/// The path with a suffix behind its file name.
+pub(in crate::load) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
-    name.push(end);
+    name.push(suffix);
     PathBuf::from(name)
 }

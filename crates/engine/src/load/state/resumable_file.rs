@@ -43,12 +43,7 @@ pub(in crate::load) struct ResumableFile {
 pub(in crate::load) enum ResumableFileError {
     /// It does not hold what the run wrote.
     #[error("the file {} has been changed since the run wrote it: {what}", path.display())]
-    Changed {
-        /// The file.
-        path: PathBuf,
-        /// How that shows.
-        what: &'static str,
-    },
+    Changed { path: PathBuf, what: &'static str },
     /// What is to be appended cannot be read.
     #[error("cannot read back the data that is to be appended")]
     Unread {
@@ -59,7 +54,6 @@ pub(in crate::load) enum ResumableFileError {
     /// It cannot be read or written.
     #[error("cannot write the file {}", path.display())]
     Unwritable {
-        /// The file.
         path: PathBuf,
         /// What the system says.
         #[source]

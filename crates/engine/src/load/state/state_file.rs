@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::StateError;
 use super::log::{BEGINNING as STATE, LogEntry, StateLog};
-use super::paths::{head, with};
+use super::paths::{first_bytes, with_suffix};
 
 /// The folder for states beside the mapping.
 const FOLDER: &str = ".dynafold";
@@ -25,7 +25,7 @@ pub fn default_path(mapping: &Path) -> PathBuf {
     let stem = mapping.file_stem().unwrap_or_else(|| "mapping".as_ref());
     mapping
         .with_file_name(FOLDER)
-        .join(with(Path::new(stem), ".state"))
+        .join(with_suffix(Path::new(stem), ".state"))
 }
 
 /// Creates `.dynafold` where the state is to be in it, and resolves symbolic links, so that there is one lock for each state.
@@ -89,13 +89,13 @@ pub(super) fn is_present_under_lock(path: &Path, before: bool) -> Result<bool, S
 
 /// Whether a file begins as a state does.
 fn begins_as_state(path: &Path) -> Result<bool, StateError> {
-    let head = head(path, STATE.len()).map_err(|cause| StateError::io(path, cause))?;
+    let head = first_bytes(path, STATE.len()).map_err(|cause| StateError::io(path, cause))?;
     Ok(head == STATE.as_bytes())
 }
 
 /// Writes the first entry of a new state and replaces the old one, if there is one.
 pub(super) fn begin(path: &Path, begun: LogEntry) -> Result<StateLog, StateError> {
-    let new = with(path, ".new");
+    let new = with_suffix(path, ".new");
     let log = StateLog::create(&new, path, begun)?;
     fs::rename(&new, path)
         .and_then(|()| sync_folder(path))
@@ -106,10 +106,10 @@ pub(super) fn begin(path: &Path, begun: LogEntry) -> Result<StateLog, StateError
 /// Links or copies a damaged state to a new name, `.damaged-1` and so on.
 pub(super) fn set_aside(path: &Path) -> Result<(), StateError> {
     let mut number = 1_u32;
-    let mut aside = with(path, ".damaged-1");
+    let mut aside = with_suffix(path, ".damaged-1");
     while aside.exists() {
         number += 1;
-        aside = with(path, &format!(".damaged-{number}"));
+        aside = with_suffix(path, &format!(".damaged-{number}"));
     }
     // Not all file systems have links.
     fs::hard_link(path, &aside)
@@ -174,7 +174,7 @@ impl Drop for StateLock {
 
 /// The path of a state's lock file.
 pub(super) fn lock_path(state: &Path) -> PathBuf {
-    with(state, ".lock")
+    with_suffix(state, ".lock")
 }
 
 /// Whether the state has a lock file, which shows that a state has been here before. `Err` where another file has that name.
@@ -185,7 +185,7 @@ pub(super) fn has_lock_file(state: &Path) -> Result<bool, StateError> {
         Ok(_) => {}
         Err(_) => return Ok(false),
     }
-    match head(&path, BEGINNING.len()) {
+    match first_bytes(&path, BEGINNING.len()) {
         Ok(head) if head == BEGINNING.as_bytes() => Ok(true),
         // After a power cut the file may hold zeros instead of the holder's name.
         Ok(head) if head.iter().all(|byte| *byte == 0) => Ok(true),

@@ -303,8 +303,8 @@ impl AnswerComparer<'_> {
         let order = self
             .order
             .as_ref()
-            .filter(|order| order.is_known && self.is_cut);
-        let order = order.filter(|_| self.projections.len() == 1);
+            .filter(|order| order.is_known && self.is_cut)
+            .filter(|_| self.projections.len() == 1);
         let last = order.zip(entries.last());
         let is_at_the_cut = |entry: &ExpectedEntry<'_>| {
             last.is_some_and(|(order, last)| order.values(entry.row) == order.values(last.row))

@@ -58,7 +58,7 @@ impl Doubts<'_, '_> {
         doubts.extend(self.types.iter().flat_map(|one| one.doubts.clone()));
         if self.types.iter().any(ItemProjection::may_lack) {
             doubts.push(
-                "an item may be without an attribute that a document gives the name of a column"
+                "an item may lack an attribute that comes from a document and is called like a column"
                     .to_owned(),
             );
         }
@@ -71,7 +71,7 @@ impl Doubts<'_, '_> {
             Vec::new()
         };
         for (begin, what) in [
-            ("its SQL has what the key does not have", further),
+            ("its SQL has conditions that the key does not have", further),
             ("rows of its SQL may make no items because of", left_out),
             (
                 "its SQL does not have these conditions of the item type's `where` or `$when`",

@@ -209,8 +209,8 @@ fn at_clock(time: &Time, clock: &str) -> Option<Value> {
     let is_whole = matches!(time.kind(), TimeKind::Timestamp | TimeKind::Instant);
     let (day, rest) = time.as_str().split_once('T').filter(|_| is_whole)?;
     let digit = clock.chars().last()?;
-    let rest = rest.get(clock.len()..)?;
     let rest = rest
+        .get(clock.len()..)?
         .chars()
         .map(|c| if c.is_ascii_digit() { digit } else { c });
     let text = format!("{day}T{clock}{}", rest.collect::<String>());

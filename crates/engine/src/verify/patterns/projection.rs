@@ -285,7 +285,7 @@ impl<'a> ItemProjection<'a> {
             let is_other = named.is_some_and(|node| !carried(node).is_some_and(is_one));
             if *column != **attribute && is_other && !answer.contains(&&**attribute) {
                 doubts.push(format!(
-                    "its column `{column}` is `{attribute}` of the items, which have another `{column}`"
+                    "its column `{column}` is the attribute `{attribute}`, and the items have another attribute `{column}`"
                 ));
             }
         }

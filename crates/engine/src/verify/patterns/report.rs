@@ -16,7 +16,7 @@ use crate::load::{Failure, shared};
 pub struct PatternsReport {
     /// The table's name.
     pub table: String,
-    /// Where it is.
+    /// The target, as people read it: `dynamodb in eu-west-1`.
     pub place: String,
     /// The moment from which moments are counted.
     pub now: String,
@@ -151,10 +151,10 @@ pub struct DifferentCall {
     pub examples: Vec<Example>,
 }
 
-/// A difference.
+/// A difference between the answers of a call, as an example of all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Example {
-    /// What it is.
+    /// In which way the answers differ.
     pub kind: ExampleKind,
     /// The item type, where it is known.
     pub item_type: Option<String>,

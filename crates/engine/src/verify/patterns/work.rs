@@ -393,10 +393,10 @@ impl<'a> PatternProver<'_, 'a> {
             .filter_map(|item| Some((item, model.passes.get(item.pass)?)))
             .collect();
         let result = QueryResult::new(shape, &types);
-        let projections = types
+        let projections: Result<Vec<ItemProjection<'_>>, String> = types
             .iter()
-            .map(|item| ItemProjection::new(model, pattern, *item, &result));
-        let projections: Result<Vec<ItemProjection<'_>>, String> = projections.collect();
+            .map(|item| ItemProjection::new(model, pattern, *item, &result))
+            .collect();
         let projections = projections.map_err(ProofStop::Unproved)?;
         if projections.is_empty() {
             return Err(ProofStop::Unproved("it finds no item type".to_owned()));

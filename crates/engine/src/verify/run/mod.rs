@@ -101,8 +101,8 @@ struct VerifyShared {
 
 impl VerifyShared {
     /// Whether the run is about what became of a row.
-    fn holds(&self, fate: &RowOutcome) -> bool {
-        self.selection.holds_item(&self.model.table, fate.item())
+    fn holds(&self, outcome: &RowOutcome) -> bool {
+        self.selection.holds_item(&self.model.table, outcome.item())
     }
 
     /// Whether an item is in the sample, where there is one.
@@ -235,7 +235,7 @@ impl VerifyRun {
             LaneMessage::End { ticket: sheet, end } => {
                 let pass = verify.model.passes.get(sheet.id.pass);
                 for index in pass.iter().flat_map(|pass| &pass.item_types) {
-                    let counts = RowCounts::of_end(&verify.model, *index, end);
+                    let counts = RowCounts::of_chunk_end(&verify.model, *index, end);
                     sheet.count(*index, |books| books.count_rows(&counts));
                     verify.progress.rows(*index, end.left_out);
                 }
@@ -397,8 +397,8 @@ async fn draw(
     let keys = keys(verify, plan, selection);
     loop {
         let mut draw = SampleThreshold::new(sample);
-        let whole = keys.walk(&narrow).each(source, |_, _, _, fate| {
-            if let RowOutcome::Made(folded) = fate
+        let whole = keys.walk(&narrow).each(source, |_, _, _, outcome| {
+            if let RowOutcome::Made(folded) = outcome
                 && selection.holds_item(&verify.model.table, Some(&folded.item))
             {
                 draw.take(ending::place(&verify.model.table, &folded.item));

@@ -61,10 +61,10 @@ impl BlockFolder for CompareWorker {
             found: RunFindings::new(shared.model.item_types.len(), 0, NOTED),
             keys: Vec::new(),
         };
-        let mut fates = RowOutcomes::new(&shared.model, &pass.item_types, block.rows, None);
+        let mut outcomes = RowOutcomes::new(&shared.model, &pass.item_types, block.rows, None);
         let mut nth = 0;
-        while let Some((index, item_type, fate)) = fates.next(&self.folder) {
-            if let RowOutcome::Filtered = fate {
+        while let Some((index, item_type, outcome)) = outcomes.next(&self.folder) {
+            if let RowOutcome::Filtered = outcome {
                 continue;
             }
             nth += 1;
@@ -73,14 +73,14 @@ impl BlockFolder for CompareWorker {
                 place: sheet.place(block.number, nth),
                 index,
                 item_type,
-                row: fates.key(item_type),
+                row: outcomes.key(item_type),
             };
-            self.fate(at, fate, &mut tally).await;
+            self.account_for(at, outcome, &mut tally).await;
             if shared.halt.is_set() {
                 break;
             }
         }
-        for (index, counts) in fates.counts() {
+        for (index, counts) in outcomes.counts() {
             tally.found.with(index, |books| books.count_rows(counts));
         }
         self.enter(&sheet, &pass.item_types, tally);
@@ -99,14 +99,20 @@ impl BlockFolder for CompareWorker {
 }
 
 impl CompareWorker {
-    async fn fate(&mut self, at: RowElement<'_>, fate: RowOutcome, tally: &mut ComparedBlock) {
+    /// Counts the outcome of a row, and has the item that the row made compared.
+    async fn account_for(
+        &mut self,
+        at: RowElement<'_>,
+        outcome: RowOutcome,
+        tally: &mut ComparedBlock,
+    ) {
         let shared = self.shared.clone();
         let (index, model) = (at.index, &shared.model);
-        if !shared.holds(&fate) {
+        if !shared.holds(&outcome) {
             tally.found.with(index, |books| books.filtered += 1);
             return;
         }
-        match fate {
+        match outcome {
             RowOutcome::Filtered => {}
             RowOutcome::Expired(folded) => {
                 tally.found.with(index, |books| books.expired += 1);

@@ -101,8 +101,8 @@ impl<'a> PatternBinder<'a> {
     ) -> Option<SortCondition> {
         let (operator, nodes) = operators(entry)?;
         let is_open = operator == "begins_with";
-        let templates = nodes.into_iter();
-        let templates: Vec<Option<Template>> = templates
+        let templates: Vec<Option<Template>> = nodes
+            .into_iter()
             .map(|node| self.template(node, key, in_partition, is_open))
             .collect();
         condition(operator, templates.into_iter().collect::<Option<_>>()?)

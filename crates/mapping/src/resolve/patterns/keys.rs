@@ -111,8 +111,7 @@ impl<'t> AskedKey<'t> {
                 continue;
             }
             let names: Vec<&str> = self.attributes().map(|key| &*key.name).collect();
-            let help = did_you_mean(&entry.key, names.iter().copied());
-            let help = help.unwrap_or_else(|| {
+            let help = did_you_mean(&entry.key, names.iter().copied()).unwrap_or_else(|| {
                 let has = if self.sort.is_empty() {
                     format!("{what} has no sort key")
                 } else {

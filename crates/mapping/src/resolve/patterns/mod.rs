@@ -199,8 +199,8 @@ pub(super) fn misfits(
     item: &str,
     diagnostics: &Diagnostics,
 ) {
-    let misfits = bound.pairs.iter();
-    let misfits = misfits.filter(|pair| &*pair.item == item && !pair.agrees());
+    let pairs = bound.pairs.iter();
+    let misfits = pairs.filter(|pair| &*pair.item == item && !pair.agrees());
     for pair in misfits.filter(|pair| !(pair.is_verbatim() && pair.is_open)) {
         let place = &pair.span;
         let is_it = |diagnostic: &Diagnostic| {

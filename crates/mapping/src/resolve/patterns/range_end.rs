@@ -67,7 +67,7 @@ impl PatternBinder<'_> {
             (false, true) => ">=",
             (false, false) => ">",
         };
-        let come = if does {
+        let outcome = if does {
             "are returned"
         } else {
             "are not returned"
@@ -91,7 +91,7 @@ impl PatternBinder<'_> {
                 )
             }
         };
-        let message = format!("items at `{last}` itself {come}: {why}");
+        let message = format!("items at `{last}` itself {outcome}: {why}");
         let help = format!(
             "{}if you want this, write `{sign} :{parameter}` in `sql`, or accept: [range-end]",
             mend.unwrap_or_default()

@@ -121,7 +121,7 @@ impl Filter {
             TypeFamily::Boolean if numeric => {
                 format!("make it a number first: `| number | {written}`")
             }
-            TypeFamily::Time if numeric => "count it first: `| epoch | pad(10)` or `| epoch_ms | pad(13)`; its own text is in time order already".to_string(),
+            TypeFamily::Time if numeric => "turn the time into a number first: `| epoch | pad(10)` or `| epoch_ms | pad(13)`; or leave the filter out: the text of a time already sorts by time".to_string(),
             TypeFamily::Text | TypeFamily::Document if temporal => {
                 format!("read it as a time first: `| time(\"%Y-%m-%d\") | {written}`")
             }
@@ -131,7 +131,7 @@ impl Filter {
                 format!("make it text first: `| string | {written}`")
             }
             TypeFamily::Time if matches!(self, Self::Number) => {
-                "count it: `| epoch` gives seconds, `| epoch_ms` milliseconds".to_owned()
+                "turn it into a number: `| epoch` gives seconds, `| epoch_ms` milliseconds".to_owned()
             }
             TypeFamily::Binary if !matches!(self, Self::Hex | Self::Base64) => {
                 "make it text first: `| hex`, `| base64` or `| uuid`".to_owned()

@@ -131,10 +131,9 @@ impl Wire {
             ("x-amz-date", Some(time.as_str())),
             ("x-amz-security-token", token),
             ("x-amz-target", Some(target.as_str())),
-        ];
-        let signed = signed
-            .into_iter()
-            .filter_map(|(name, value)| Some((name, value?)));
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
         let authorization = sign::authorization(
             held,
             &template.scope,

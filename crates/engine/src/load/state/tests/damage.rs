@@ -27,7 +27,7 @@ fn what_a_damaged_state_says_is_done_was_done() {
         for round in 0..30 {
             let folder = in_memory();
             let copy = super::path(&folder);
-            fs::write(with(&copy, ".lock"), "").unwrap();
+            fs::write(with_suffix(&copy, ".lock"), "").unwrap();
             let mut image = image.clone();
             // Once in a while as it is.
             if round > 0 && random.u8(..8) > 0 {
@@ -62,7 +62,7 @@ fn a_run_that_is_killed_while_a_damaged_state_is_set_aside_finds_it_again() {
         (earlier.table_at_start(), earlier.now()),
         (TableAtStart::Held, None)
     );
-    assert!(with(&path, ".damaged-1").exists());
+    assert!(with_suffix(&path, ".damaged-1").exists());
 }
 
 /// A folder in memory where there is such a place: thousands of syncs take minutes on a disk.
@@ -246,7 +246,7 @@ fn a_damaged_state_is_set_aside_each_time_under_a_name_of_its_own() {
             .begin_attempt(attempt("", TableAtStart::Held))
             .unwrap();
         state.complete(None).unwrap();
-        let aside = with(&path, &format!(".damaged-{number}"));
+        let aside = with_suffix(&path, &format!(".damaged-{number}"));
         assert_eq!(fs::read_to_string(aside).unwrap(), text);
     }
 }
@@ -266,13 +266,13 @@ fn a_state_that_was_emptied_is_damaged_and_one_that_was_removed_is_new() {
 fn what_a_killed_begin_leaves_is_cleared_away() {
     let folder = folder();
     let path = path(&folder);
-    fs::write(with(&path, ".new"), "half").unwrap();
+    fs::write(with_suffix(&path, ".new"), "half").unwrap();
     drop(planned(&path));
-    assert!(!with(&path, ".new").exists());
+    assert!(!with_suffix(&path, ".new").exists());
     assert_eq!(again(&path).1.attempts.len(), 1);
 }
 
-fn with(path: &Path, end: &str) -> PathBuf {
+fn with_suffix(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)

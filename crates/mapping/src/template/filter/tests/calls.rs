@@ -173,12 +173,12 @@ fn type_faults_say_how_to_mend_them() {
     insta::assert_snapshot!(faults.join("\n"), @r#"
     `pad` needs a non-negative number, and gets text: read it as a number first: `| number | pad(8)`
     `pad` needs a non-negative number, and gets a boolean: make it a number first: `| number | pad(8, 2)`
-    `pad` needs a non-negative number, and gets a time: count it first: `| epoch | pad(10)` or `| epoch_ms | pad(13)`; its own text is in time order already
+    `pad` needs a non-negative number, and gets a time: turn the time into a number first: `| epoch | pad(10)` or `| epoch_ms | pad(13)`; or leave the filter out: the text of a time already sorts by time
     `ordered` needs a number, and gets a map: `ordered` is for a number, as in `{balance | ordered}`
     `epoch` needs a date or timestamp, and gets text: read it as a time first: `| time("%Y-%m-%d") | epoch`
     `iso` needs a date or timestamp, and gets a JSON document: read it as a time first: `| time("%Y-%m-%d") | iso`
     `upper` needs text, and gets a number: make it text first: `| string | upper`
-    `number` needs text, a boolean or a number, and gets a time: count it: `| epoch` gives seconds, `| epoch_ms` milliseconds
+    `number` needs text, a boolean or a number, and gets a time: turn it into a number: `| epoch` gives seconds, `| epoch_ms` milliseconds
     `string` needs any value but binary, and gets binary: make it text first: `| hex`, `| base64` or `| uuid`
     `shard` needs a scalar, and gets binary: make it text first: `| hex`, `| base64` or `| uuid`
     `shard` needs a scalar, and gets a list: make it text first: `| string | shard(20)`

@@ -226,8 +226,8 @@ fn a_column_that_counts_its_rows_needs_as_many_digits() {
         (60_000, "map(1: 7, *: 8) | pad(3)", false),
         (0, "pad(1)", false),
     ] {
-        let trial = FilterTrial::of("id", &integer, Dbms::Postgres);
-        let mut trial = trial.counting(rows, "there are so many".to_owned());
+        let mut trial = FilterTrial::of("id", &integer, Dbms::Postgres)
+            .counting(rows, "there are so many".to_owned());
         let refusals = tried(&mut trial, &integer, written);
         let is_some = matches!(refusals.as_slice(), [(Code::RefusedValues, ..)]);
         assert_eq!(is_some, is_told, "{rows} {written}: {refusals:?}");
