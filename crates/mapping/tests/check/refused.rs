@@ -69,7 +69,8 @@ pub(super) fn with(pattern: &str) -> String {
 #[test]
 fn each_wrong_access_pattern_is_refused_at_its_place_and_nothing_else_is_said() {
     let catalog = asked();
-    let cases = parse(REFUSED).unwrap().elements();
+    let file = parse(REFUSED).unwrap();
+    let cases = file.elements();
     assert!(cases.len() >= 30, "only {} cases", cases.len());
     let mut wrong = Vec::new();
     for case in cases {
