@@ -777,6 +777,45 @@ async fn a_range_of_texts_is_not_asked_of_a_key_in_which_a_delimiter_stands_behi
 }
 
 #[tokio::test]
+async fn an_access_pattern_over_other_tables_serves_no_statement_of_its_name() {
+    let source = Database::new("CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY, n INTEGER);").await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name).display().to_string();
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let mapping = "dynafold: 1
+table: { name: cmp, key: { partition: PK, sort: SK } }
+items:
+  A: { from: a, key: { PK: 'A#{id}', SK: A } }
+  B: { from: b, key: { PK: 'B#{id}', SK: B } }
+access_patterns:
+  one: { items: [A], key: { PK: 'A#{id}', SK: A }, sql: 'SELECT * FROM a WHERE id = :id' }
+  two: { items: [B], key: { PK: 'B#{id}', SK: B }, sql: 'SELECT * FROM b WHERE id = :id' }
+";
+    let mapping = file("cmp.yaml", mapping);
+    let workload = "-- one (1/s)\nSELECT * FROM b WHERE n = :n;\n-- two (1/s)\nSELECT * FROM b WHERE id = :id;";
+    let workload = file("w.sql", workload);
+    let url = source.url();
+    let compare = [
+        "design",
+        "--source",
+        &url,
+        "--workload",
+        &workload,
+        "--compare",
+        &mapping,
+    ];
+    let compared = dynafold(&[&compare[..], &["--format", "json"]].concat())
+        .exits(0)
+        .json();
+    let reads = compared[0]["reads"].as_array().unwrap();
+    let served: Vec<bool> = reads.iter().map(|read| !read["served"].is_null()).collect();
+    assert_eq!(served, [false, true], "{compared:#}");
+}
+
+#[tokio::test]
 async fn a_sum_and_a_mean_of_one_column_are_one_figure() {
     let source = Database::new(
         "CREATE TABLE acc (id INTEGER PRIMARY KEY, org TEXT, n INTEGER);

@@ -12,7 +12,7 @@ use dynafold_mapping::model::{
 };
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
-use dynafold_sql::{WriteKind, table, write_statement};
+use dynafold_sql::{SqlQuery, WriteKind, table, write_statement};
 use serde::Serialize;
 
 use crate::add_references;
@@ -78,7 +78,7 @@ pub struct PricedRequest {
     pub usd_month: f64,
 }
 
-/// Prices a mapping. An access pattern serves the statement of its name.
+/// Prices a mapping. An access pattern serves the statement of its name, where both read some table.
 pub fn price<S: Borrow<Statement>>(
     name: &str,
     catalog: &Catalog,
@@ -116,6 +116,7 @@ pub fn price<S: Borrow<Statement>>(
         }
         let mut patterns = model.patterns.iter();
         let pattern = patterns.find(|pattern| *pattern.name == *statement.name);
+        let pattern = pattern.filter(|pattern| !priced.asks_other_tables(pattern, statement));
         let served = pattern.map(|pattern| {
             let mut request = priced.read(pattern, statement);
             let units = request.units * rate * MONTH;
@@ -237,6 +238,24 @@ impl<'d> Priced<'d> {
 
     fn index(&self, name: Option<&str>) -> Option<&'d Index> {
         name.and_then(|name| self.model.table.index(name))
+    }
+
+    /// Whether the SQL of an access pattern and a statement have no table in common, and so nothing but their name. SQL that is
+    /// not understood may read any.
+    fn asks_other_tables(&self, pattern: &AccessPattern, statement: &Statement) -> bool {
+        let catalog = self.facts.catalog;
+        let tables = |sql: &str| {
+            let query = SqlQuery::read(sql, Some(catalog.dbms)).ok()?;
+            let select = query.select()?;
+            let all = (0..select.relations.len()).map(|at| select.table(at, catalog));
+            let all: Option<Vec<&Table>> = all.collect();
+            all
+        };
+        let own = pattern.sql.as_deref().and_then(tables);
+        own.zip(tables(&statement.sql)).is_some_and(|(own, asked)| {
+            !own.iter()
+                .any(|one| asked.iter().any(|other| other.name == one.name))
+        })
     }
 
     /// One request of an access pattern. What its key does not ask for is read in vain.
