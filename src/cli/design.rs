@@ -17,7 +17,7 @@ use super::output::OutputStreams;
 use super::{Outcome, mapping, prices, report};
 use crate::catalog::{Catalog, Dbms, TableName};
 use crate::design::workload::{self, Statement};
-use crate::design::{Design, Limits, Observed, Pins, design, guess, pinned, price};
+use crate::design::{Design, Limits, Observed, Pins, Warning, design, guess, pinned, price};
 use crate::dynamodb::price::Prices;
 use crate::scan::{Relation, Scan};
 use crate::source::Source;
@@ -99,7 +99,7 @@ pub(super) async fn run(
     arguments: DesignCommand,
     output: &OutputStreams,
 ) -> Result<Outcome, Failure> {
-    let to_stdout = arguments.output == Path::new("-");
+    let to_stdout = arguments.output == Path::new("-") && arguments.explain.is_none();
     if arguments.explain.is_none() && arguments.compare.is_empty() {
         if let Some(report) = &arguments.report
             && (report == Path::new("-") || *report == arguments.output)
@@ -179,9 +179,9 @@ pub(super) async fn run(
         mut report,
         ..
     } = proposed;
+    output.warnings(report.faulty());
     if let Some(name) = &arguments.explain {
-        report.reads.retain(|read| read.name == *name);
-        report.writes.retain(|write| write.name == *name);
+        report = report.only(name);
     } else if to_stdout {
         output.text(&mapping)?;
     } else {
@@ -192,9 +192,10 @@ pub(super) async fn run(
             .map_err(|error| Failure::failed("cannot write the report").with_cause(&error))?;
         write(file, &text)?;
     }
-    let is_all_served = report.reads.iter().all(|read| read.served.is_some());
+    let is_well = report.serves_all();
     match arguments.format {
         // Beside the mapping on standard output there is no room for it.
+        Format::Text if arguments.explain.is_some() => output.text(&report::statements(&report))?,
         Format::Text if to_stdout => output.note(&report::design(&report, &prices)),
         Format::Text => output.text(&report::design(&report, &prices))?,
         Format::Json if to_stdout => {}
@@ -206,7 +207,7 @@ pub(super) async fn run(
             "wrote {file}; next: dynafold check {file}, migrate {file}, verify {file} --patterns, each with the same --source"
         ));
     }
-    Ok(if is_all_served {
+    Ok(if is_well {
         Outcome::Well
     } else {
         Outcome::Differs
@@ -226,10 +227,10 @@ pub(super) async fn propose(
         Some(mut source) => {
             // Another key may depend on more.
             loop {
-                let known = (limits.escapes, limits.signed.len());
+                let known = (limits.delimited.len(), limits.signed.len());
                 let looked = (&*proposed.before_delimiters, &*proposed.padded);
                 look_up(source.as_mut(), catalog, looked, &mut limits).await?;
-                if known == (limits.escapes, limits.signed.len()) {
+                if known == (limits.delimited.len(), limits.signed.len()) {
                     break;
                 }
                 proposed = design(catalog, statements, prices, &limits);
@@ -237,7 +238,7 @@ pub(super) async fn propose(
         }
         None if proposed.before_delimiters.is_empty() => {}
         None => {
-            let warning = unseen(&proposed.before_delimiters);
+            let warning = Warning::of_unseen_delimiters(&proposed.before_delimiters);
             proposed.report.warnings.push(warning);
         }
     }
@@ -293,18 +294,6 @@ fn narrow(catalog: &mut Catalog) {
     }
 }
 
-/// What is not known without the source.
-fn unseen(before_delimiters: &[(TableName, String)]) -> String {
-    let columns: Vec<String> = before_delimiters
-        .iter()
-        .map(|(table, column)| format!("{}.{column}", table.name))
-        .collect();
-    format!(
-        "values of {} stand before `#` in keys: if one may hold `#`, set `key_escape: percent` (with --source, `design` looks for itself)",
-        columns.join(", ")
-    )
-}
-
 /// A column with its table.
 type TableColumn = (TableName, String);
 
@@ -344,7 +333,7 @@ async fn look_up(
         if condition == "< 0" {
             limits.signed.insert(place.clone());
         } else {
-            limits.escapes = true;
+            limits.delimited.insert(place.clone());
         }
     }
     Ok(())

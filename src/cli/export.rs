@@ -103,14 +103,13 @@ enum LinesOption {
 
 /// Opens the place that a text names: `s3://…`, or a folder.
 pub(super) async fn place(text: &str, service: &ServiceOptions) -> Result<ExportPlace, Failure> {
-    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
-    if let Some(scheme) = scheme.filter(|scheme| *scheme != "s3") {
+    if !text.starts_with("s3:") && address::check_file(text).is_err() {
         let message = format!(
             "a place is a folder or s3://BUCKET/PREFIX, not `{}`",
             address::shown(text)
         );
         return Err(Failure::usage(message)
-            .with_help(format!("a source is named by --source {scheme}://…")));
+            .with_help("a database is named by --source URL, an endpoint by --endpoint-url URL"));
     }
     if !text.starts_with("s3:") {
         if *service != ServiceOptions::default() {

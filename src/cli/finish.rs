@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::ending::ended;
 use super::failure::Failure;
 use super::handed::HandedSource;
 use super::options::{Format, Service, SourceArguments};
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
-use super::{Outcome, export, format, report};
+use super::{Outcome, ending, export, format, report};
 use crate::load;
 use crate::load::handout::finish::{Finish as Results, FinishError, Finished};
 use crate::load::handout::{HandedPlan, PlanError, PlannedExport};
@@ -68,29 +67,41 @@ pub(super) async fn run(arguments: Finish, output: &OutputStreams) -> Result<Out
     let ended = ended.await.map_err(|error| Failure::of(&error))?;
     let mut finished = ended.map_err(unfinished)?;
     if !finished.shared_keys.is_empty() && arguments.source.source.is_some() {
-        let opening = HandedSource::of(&plan.facts, arguments.source.url()?, output);
-        let handed = Box::pin(opening).await;
-        match handed {
-            Ok(handed) => {
-                let (model, cancel) = (handed.model, stop_on_signals());
-                let naming =
-                    finished.name_rows(&plan, &model, &handed.context, handed.source, &cancel);
-                Box::pin(naming).await?;
-            }
-            // What was found is told all the same.
-            Err(failure) => output.warning(&format!(
+        // What was found is told all the same.
+        if let Err(failure) = name_rows(&mut finished, &plan, &arguments, output).await {
+            output.warning(&format!(
                 "the rows that share keys are not named: {}",
                 failure.one_line()
-            )),
+            ));
         }
     }
-    let place = match (&plan.facts.export, &finished.export) {
-        (Some(planned), Some(manifest)) => Some(end_export(planned, manifest, &arguments).await?),
-        _ => None,
+    let ended = match (&plan.facts.export, &finished.export) {
+        (Some(planned), Some(manifest)) => {
+            end_export(planned, manifest, &arguments).await.map(Some)
+        }
+        _ => Ok(None),
     };
-    print(finished, place.as_ref(), &arguments, output)
+    if ended.is_err() {
+        finished.export = None;
+        let warning = "the export is not closed: its place has no manifest";
+        finished.report.warnings.push(warning.to_owned());
+    }
+    print(finished, ended, &arguments, output)
 }
 
+/// Names the rows that share keys.
+async fn name_rows(
+    finished: &mut Finished,
+    plan: &HandedPlan,
+    arguments: &Finish,
+    output: &OutputStreams,
+) -> Result<(), Failure> {
+    let opening = HandedSource::of(&plan.facts, arguments.source.url()?, output);
+    let handed = Box::pin(opening).await?;
+    let cancel = stop_on_signals();
+    let naming = finished.name_rows(plan, &handed.model, &handed.context, handed.source, &cancel);
+    Ok(Box::pin(naming).await?)
+}
 /// Writes the manifest of an export whose parts are there, and nothing but them.
 async fn end_export(
     planned: &PlannedExport,
@@ -112,9 +123,10 @@ async fn end_export(
     Ok(place)
 }
 
+/// Prints the report, then why the export was not closed. `ended`: its place.
 fn print(
     finished: Finished,
-    place: Option<&ExportPlace>,
+    ended: Result<Option<ExportPlace>, Failure>,
     arguments: &Finish,
     output: &OutputStreams,
 ) -> Result<Outcome, Failure> {
@@ -146,6 +158,7 @@ fn print(
                     chunks.join(", ")
                 )
             }));
+            let place = ended.as_ref().ok().and_then(Option::as_ref);
             let export = finished.export.as_ref().zip(place);
             lines.extend(export.map(|(manifest, place)| report::export(manifest, place)));
             output.text(&lines.join("\n"))?;
@@ -156,10 +169,11 @@ fn print(
     if !finished.shared_keys.is_empty() && arguments.source.source.is_none() {
         output.note("to name the rows that share a key, give the source: --source URL");
     }
+    ended?;
     match finished.report.outcome {
         load::Outcome::Stopped { reason } => Err(Failure::failed(format!("stopped: {reason}"))
             .with_help("correct the mapping or the rows, and load again by a new plan")),
-        _ => ended(finished.report, false, false, output),
+        _ => ending::ended(finished.report, false, false, output),
     }
 }
 

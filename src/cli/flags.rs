@@ -11,8 +11,9 @@ use super::query::patterns::{self, QueryContext};
 use crate::access::has_option;
 use crate::cli::args::{Arguments, Command};
 use crate::cli::failure::Failure;
-use crate::cli::options::Color;
+use crate::cli::options::{Color, with_paths};
 use crate::cli::output::OutputStreams;
+use crate::format::address;
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
 use crate::value::TimeKind;
 
@@ -32,9 +33,10 @@ impl From<clap::Error> for UnreadArguments {
 
 /// Reads a command line.
 pub(in crate::cli) fn parse(words: &[OsString]) -> Result<Arguments, UnreadArguments> {
-    let mut command = Arguments::command();
+    let mut command = with_paths(Arguments::command());
     let mut pattern = None;
-    if let Some(named) = named_query(words, &command) {
+    let is_file = |named: &NamedQuery| address::check_file(&named.mapping).is_ok();
+    if let Some(named) = named_query(words, &command).filter(is_file) {
         let output = OutputStreams::new(Color::Auto);
         match patterns::outlined(Path::new(&named.mapping), Some(&output)) {
             Ok(query_context) => match &named.pattern {

@@ -1,10 +1,15 @@
 //! Arguments that several commands take.
 
-use clap::{Args, ValueEnum};
+use std::any::TypeId;
+use std::path::PathBuf;
+
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
+use clap::{Arg, Args, Command as Clap, ValueEnum};
 use jiff::Timestamp;
 
 use super::failure::Failure;
 use super::format::{address, shell_word};
+use crate::format::address::Unsafe;
 use crate::target::{ServiceOptions, TargetSpec};
 
 /// Where rows come from.
@@ -89,6 +94,24 @@ impl Service {
 pub(super) enum Format {
     Text,
     Json,
+}
+
+/// The command, whose paths are those of files and folders in each of its commands: a URL is refused, which would be taken for
+/// folders, with its password in their names.
+pub(super) fn with_paths(command: Clap) -> Clap {
+    let path = |arg: Arg| {
+        if arg.get_value_parser().type_id() == TypeId::of::<PathBuf>() {
+            arg.value_parser(PathBufValueParser::new().try_map(no_url))
+        } else {
+            arg
+        }
+    };
+    command.mut_subcommands(|own| own.mut_args(path))
+}
+
+fn no_url(path: PathBuf) -> Result<PathBuf, Unsafe> {
+    address::check_file(&path.to_string_lossy())?;
+    Ok(path)
 }
 
 /// Reads the name of an AWS region; anything else may hold a secret and is shown nowhere.

@@ -10,7 +10,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::format::printable;
 use super::output::write_to_stderr;
 use crate::diagnostic::nearest;
-use crate::format::address::without_logins;
+use crate::format::address::{Unsafe, without_logins};
 
 /// How a missing argument's name begins, and the tip for it.
 const TIPS: &[(&str, &str)] = &[
@@ -42,7 +42,18 @@ fn unknown(word: &str) -> String {
     }
 }
 
-/// The tips for an error that has some: for each missing argument, for one that is not known, for a number.
+/// The tip for a URL in the place of a file's name: which option takes it.
+fn misplaced(url: &str) -> &'static str {
+    match url.split(':').next() {
+        Some("s3") => {
+            "s3://BUCKET/PREFIX goes with `export --to`, `plan --to` and `migrate --route`"
+        }
+        Some("http" | "https") => "name an endpoint with --endpoint-url URL",
+        _ => "name a database with --source URL",
+    }
+}
+
+/// The tips for an error that has some: for each missing argument, for one that is not known, for a number, for a file.
 fn tips(error: &clap::Error) -> Vec<StyledStr> {
     match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) => {
@@ -62,6 +73,14 @@ fn tips(error: &clap::Error) -> Vec<StyledStr> {
         }
         _ if error.source().is_some_and(<dyn Error>::is::<ParseIntError>) => {
             vec!["write a whole number".into()]
+        }
+        _ if error.source().is_some_and(<dyn Error>::is::<Unsafe>) => {
+            let given = error.get(ContextKind::InvalidValue);
+            let tip = given.and_then(|given| match given {
+                ContextValue::String(url) => Some(misplaced(url).into()),
+                _ => None,
+            });
+            tip.into_iter().collect()
         }
         _ => Vec::new(),
     }

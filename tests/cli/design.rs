@@ -1211,9 +1211,90 @@ async fn a_file_that_is_there_stays_and_a_workload_that_is_none_is_refused() {
         .exits(0)
         .stdout;
     assert!(told.contains("GetItem on the table"), "{told}");
+    assert!(!told.contains("a month on demand"), "{told}");
     assert_eq!(std::fs::read_to_string(&mapping).unwrap(), "mine");
     let refused = run(&["--workload", &workload, "--explain", "gte"])
         .exits(2)
         .stderr;
     assert!(refused.contains("`get`"), "{refused}");
+}
+
+/// A child of two parents, one of which may be missing.
+const JOBS: &str = "
+CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE jobs (id INTEGER PRIMARY KEY, boss INTEGER REFERENCES people, worker INTEGER NOT NULL REFERENCES people, kind TEXT NOT NULL, state TEXT NOT NULL);
+INSERT INTO people VALUES (1, 'Ann'), (2, 'Bob'), (3, 'Cy');
+INSERT INTO jobs VALUES (1, 1, 2, 'a', 'open'), (2, NULL, 2, 'b', 'open'), (3, 1, 3, 'a', 'open'), (4, 2, 1, 'b', 'done'), (5, 3, 1, 'a', 'done'), (6, 3, 2, 'a', 'done');
+";
+
+/// Of three jobs that are equal under the order the database may answer any two.
+#[tokio::test]
+async fn a_limit_between_equal_rows_is_announced_before_verify_finds_it() {
+    let source = Database::new(JOBS).await;
+    let workload = "-- ties (1/s)
+        SELECT id, kind FROM jobs WHERE state = :s ORDER BY kind DESC LIMIT 2;
+        -- whole (1/s)
+        SELECT id, kind FROM jobs WHERE state = :s ORDER BY kind DESC, id DESC LIMIT 2;
+        -- kinds (1/s)
+        SELECT DISTINCT kind FROM jobs WHERE state = :s ORDER BY kind LIMIT 2;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    let asked = proposal.holds(3);
+    let verdicts = verdicts(&asked);
+    for (name, verdict) in verdicts {
+        let reads = proposal.report["reads"].as_array().unwrap().iter();
+        let mut read = reads.filter(|read| read["name"] == name);
+        let notes = read.next().unwrap()["served"]["notes"].to_string();
+        let is_announced = notes.contains("rows may be equal under its ORDER BY");
+        assert_eq!(is_announced, name == "ties", "{name}: {notes}");
+        assert_eq!(verdict == "not_proved", name == "ties", "{name}: {asked:#}");
+    }
+}
+
+/// What each index holds of a parent is that of the statement's own join.
+#[tokio::test]
+async fn columns_of_two_parents_of_one_table_are_each_in_the_index_that_answers_them() {
+    let source = Database::new(JOBS).await;
+    let workload = "-- byKind (1/s)
+        SELECT j.id, p.name AS worker_name FROM jobs j JOIN people p ON p.id = j.worker WHERE j.kind = :k;
+        -- byState (1/s)
+        SELECT j.id, p.name AS boss_name FROM jobs j LEFT JOIN people p ON p.id = j.boss WHERE j.state = :s;
+        -- get (99/s)
+        SELECT * FROM jobs WHERE id = :id;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    assert_eq!(proposal.report["indexes"].as_array().unwrap().len(), 2);
+    proposal.holds(0);
+}
+
+#[tokio::test]
+async fn a_byte_order_mark_and_line_ends_of_windows_are_read_and_kept() {
+    let source = Database::new(JOBS).await;
+    let of_windows = |text: &str| format!("\u{feff}{}", text.replace('\n', "\r\n"));
+    let workload = "-- get (1/s)\nSELECT * FROM people\n WHERE id = :id;\n";
+    let plain = Proposal::new(&source.url(), Some(workload), 0);
+    let proposal = Proposal::new(&source.url(), Some(&of_windows(workload)), 0);
+    assert_eq!(proposal.mapping(), plain.mapping());
+    // Without the comments in front, the mark stands before the first key.
+    let mapping = plain.mapping();
+    let mapping = mapping.split_at(mapping.find("dynafold: 1").unwrap()).1;
+    let further = "-- byKind (1/s)\nSELECT id FROM jobs WHERE kind = :k;\n";
+    let updated = |mapping: &str, workload: &str| {
+        let [old, new, wanted] = ["old.yaml", "new.yaml", "w.sql"].map(|name| plain.path(name));
+        std::fs::write(&old, mapping).unwrap();
+        std::fs::write(&wanted, workload).unwrap();
+        let update = [
+            "design",
+            "--source",
+            &plain.source,
+            "--workload",
+            &wanted,
+            "--update",
+            &old,
+        ];
+        dynafold(&[&update[..], &["-o", &new, "--force"]].concat()).exits(0);
+        std::fs::read_to_string(&new).unwrap()
+    };
+    let wanted = updated(mapping, further);
+    assert!(wanted.contains("byKind:"), "{wanted}");
+    let found = updated(&of_windows(mapping), &of_windows(further));
+    assert_eq!(found, of_windows(&wanted));
 }

@@ -175,3 +175,24 @@ async fn a_parameter_with_the_name_of_an_option_is_given_by_param() {
     ]);
     assert_eq!(lately.exits(0).stdout.lines().count(), 1);
 }
+
+/// As `design` does: whoever writes or asks has to know it.
+#[tokio::test]
+async fn init_says_which_keys_have_values_with_the_delimiter_or_may_have() {
+    let database = Database::new(
+        "CREATE TABLE tags (a TEXT NOT NULL, b TEXT NOT NULL, c TEXT NOT NULL, PRIMARY KEY (a, b, c));
+         INSERT INTO tags VALUES ('x', 'p#q', 'y'), ('x', 'p', 'q#y');",
+    )
+    .await;
+    let path = |name: &str| database.folder().join(name).display().to_string();
+    let (url, mapping, schema) = (database.url(), path("m.yaml"), path("catalog.json"));
+    let ran = dynafold(&["init", "--source", &url, "-o", &mapping]).exits(0);
+    ran.says("delimiter in values: tags.b: values hold `#`");
+    let text = std::fs::read_to_string(&mapping).unwrap();
+    assert!(text.contains("key_escape: percent"), "{text}");
+    let catalog = dynafold(&["inspect", "--source", &url, "--format", "json"]).exits(0);
+    std::fs::write(&schema, &catalog.stdout).unwrap();
+    let ran = dynafold(&["init", "--catalog", &schema, "-o", &mapping, "--force"]).exits(0);
+    ran.says("delimiter in values: tags.a, tags.b: they stand before `#` in keys");
+    ran.says("(with --source it is looked up)");
+}

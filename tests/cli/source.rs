@@ -1,7 +1,7 @@
 //! What goes wrong on the relational side.
 
 use super::{MAPPING, own_mapping, says};
-use crate::support::cli::dynafold;
+use crate::support::cli::{command, dynafold, run};
 use crate::support::source::Source;
 use crate::support::{mysql, postgres, sqlite};
 
@@ -75,6 +75,61 @@ async fn a_mistyped_target_shows_nothing_of_its_password() {
         .exits(2);
         assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
     }
+}
+
+/// It would make folders of that name, with the password in it.
+#[test]
+fn a_url_in_the_place_of_a_file_is_refused_by_every_command() {
+    let url = "postgres://app:hunter2secret@db.example/shop";
+    let mapping = own_mapping();
+    let mapping = mapping.as_str();
+    let source = ["--source", "sqlite:none.db"];
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [
+        &["init", "-o", url][..],
+        &["design", "-o", url],
+        &["design", "--report", url],
+        &["design", "--workload", url],
+        &["docs", mapping, "-o", url],
+        &["demo", url],
+        &["preview", mapping, "--rejects", url],
+        &["migrate", mapping, "--target", "local", "--state", url],
+        &["migrate", mapping, "--target", "local", "--archive", url],
+        &["export", mapping, "--to", "out", "--spool", url],
+        &["export", mapping, "--to", url],
+        &["verify", mapping, "--against-export", url],
+        &["finish", "--plan", "plan", "--files", url],
+        &["check", url],
+        &["query", url, "--target", "local"],
+    ] {
+        let takes_source = !matches!(arguments[0], "demo" | "query");
+        let source = if takes_source { &source[..] } else { &[] };
+        let mut command = command(&[arguments, source].concat());
+        let ran = run(command.current_dir(&folder)).exits(2);
+        assert!(
+            !ran.stderr.contains("hunter2"),
+            "{arguments:?}: {}",
+            ran.stderr
+        );
+        ran.says("--source URL");
+        let left = std::fs::read_dir(&folder).unwrap().count();
+        assert_eq!(left, 0, "{arguments:?}");
+    }
+    let ran = dynafold(&[
+        "init",
+        "-o",
+        "s3://bucket/app.yaml",
+        "--source",
+        "sqlite:none.db",
+    ]);
+    ran.exits(2).says("export --to");
+    let ran = dynafold(&[
+        "check",
+        "http://localhost:8000",
+        "--source",
+        "sqlite:none.db",
+    ]);
+    ran.exits(2).says("--endpoint-url URL");
 }
 
 #[test]

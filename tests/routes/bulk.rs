@@ -104,6 +104,28 @@ async fn an_export_of_rows_that_have_changed_since_is_not_loaded() {
     assert_eq!(report["verification"]["unexpected"], 1, "{report}");
 }
 
+/// Started again, it would go over all items once more; and what the source holds since then is no reason.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_that_has_ended_is_not_begun_again_and_says_so() {
+    let Some(case) = with_table("bulk-ended", 20).await else {
+        return;
+    };
+    settled(&case.source.file());
+    case.route("bulk", &[]).exits(0);
+    let ended = case.route("bulk", &[]).exits(1);
+    ended.says("this load has ended: all items of the export in");
+    ended.says("dynafold verify");
+    case.source.run("DELETE FROM events WHERE id > 5").await;
+    settled(&case.source.file());
+    let ended = case.route("bulk", &[]).exits(1);
+    ended.says("this load has ended: all items of the export in");
+    // As its help says.
+    std::fs::remove_file(case.path(".dynafold/m.route")).unwrap();
+    let ran = case.route("bulk", &[]).exits(1);
+    ran.says("the source has changed since the export");
+    ran.says("no load of it is under way");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn items_that_are_refused_come_back_with_the_keys_of_their_rows_and_what_was_said() {
     let Some(case) = with_table("bulk-bad", 300).await else {

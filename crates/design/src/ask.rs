@@ -22,6 +22,7 @@ use crate::path::{Path, Step};
 pub(crate) use collection::CHILDREN_BY_KEY;
 pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query};
 pub(crate) use filter::{Filter, by_filter, without_constants};
+pub(crate) use rows::note_ties;
 pub(crate) use sql::child_name;
 
 /// A read that one Query may answer.
@@ -813,7 +814,11 @@ impl<'c, 'q> Reading<'c, 'q> {
         Ok(match &self.query.limit {
             RowLimit::None => (None, false),
             RowLimit::Rows(0) => return unserved("asks for no rows", "leave it out"),
-            RowLimit::Rows(rows) => (Some(*rows), self.query.order.is_none()),
+            // So many rows may be fewer that differ.
+            RowLimit::Rows(rows) => {
+                let is_any = self.query.order.is_none() || self.select.distinct;
+                (Some(*rows), is_any)
+            }
             RowLimit::Parameter(_) | RowLimit::Unknown => (Some(PAGE), true),
         })
     }
@@ -855,10 +860,13 @@ impl<'c, 'q> Reading<'c, 'q> {
             ));
         }
         match &self.query.limit {
-            RowLimit::Parameter(_) | RowLimit::Unknown => notes.push(format!(
+            RowLimit::Parameter(_) => notes.push(format!(
                 "the application says how many rows it wants; the estimate takes {PAGE}"
             )),
-            RowLimit::Rows(rows) if is_page => notes.push(format!(
+            RowLimit::Unknown => notes.push(format!(
+                "its LIMIT is no plain number: the application stops where it has enough; {PAGE} rows are reckoned with"
+            )),
+            RowLimit::Rows(rows) if self.query.order.is_none() => notes.push(format!(
                 "LIMIT {rows} without ORDER BY means any of the rows: the application stops after as many"
             )),
             _ => {}
@@ -1050,13 +1058,24 @@ impl Reading<'_, '_> {
     }
 }
 
-/// Each path once, under its first name. Notes the names that are left out: a join holds the column equal to one that is there.
+/// This name, or with the first number behind it that makes it free.
+fn free_name(name: &str, is_taken: &dyn Fn(&str) -> bool) -> String {
+    let numbered = (2..).map(|number| format!("{name}_{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or_default()
+}
+
+/// Each path once, under its first name, and no two under one name. Notes the names that are left out: a join holds the column equal to one that is there.
 fn distinct(outputs: Vec<(Path, String)>, notes: &mut Vec<String>) -> Vec<(Path, String)> {
     let mut found: Vec<(Path, String)> = Vec::new();
     let mut equal: Vec<String> = Vec::new();
     for (path, name) in outputs {
         match found.iter().find(|(known, _)| *known == path) {
-            None => found.push((path, name)),
+            None => {
+                let is_taken = |name: &str| found.iter().any(|(_, known)| known == name);
+                let name = free_name(&name, &is_taken);
+                found.push((path, name));
+            }
             Some((_, first)) if *first == name => {}
             Some((_, first)) => equal.push(format!("`{name}` as `{first}`")),
         }

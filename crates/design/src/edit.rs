@@ -116,12 +116,21 @@ impl Addition {
             _ => return Err(self.refused(ODD)),
         };
         let (before, after) = text.split_at_checked(at).ok_or_else(|| self.refused(ODD))?;
+        // As the line before ends, so do those that are added.
+        let is_crlf = match before.strip_suffix('\n') {
+            Some(line) => line.ends_with('\r'),
+            None => text.contains("\r\n"),
+        };
         let break_before = if before.is_empty() || before.ends_with('\n') || !added.contains('\n') {
             ""
         } else {
             "\n"
         };
-        let whole = format!("{before}{break_before}{added}{after}");
+        let mut own = format!("{break_before}{added}");
+        if is_crlf {
+            own = own.replace('\n', "\r\n");
+        }
+        let whole = format!("{before}{own}{after}");
         if self.is_in(&whole) {
             Ok(whole)
         } else {
@@ -199,6 +208,9 @@ impl Addition {
     }
 }
 
+/// What editors of Windows put before the first line of a file.
+pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
+
 const ODD: &str = "write its entries as lines, each below the other";
 
 fn scalar(key: &str) -> String {
@@ -211,6 +223,7 @@ fn indent(text: &str, map: &YamlNode) -> Option<usize> {
     let before = text.get(..start)?;
     let line = before.rfind('\n').map_or(0, |at| at + 1);
     let indent = before.get(line..)?;
+    let indent = indent.strip_prefix(BYTE_ORDER_MARK).unwrap_or(indent);
     indent.chars().all(|c| c == ' ').then_some(indent.len())
 }
 
@@ -321,6 +334,31 @@ access_patterns:
         let now = lines(&text);
         let stays = |line: &String| line.contains("attributes: {") || now.contains(line);
         assert!(lines(TEXT).iter().all(stays));
+    }
+
+    #[test]
+    fn a_byte_order_mark_and_line_ends_of_windows_stay_and_additions_end_so() {
+        let additions = [
+            Addition::line(
+                &["table", "indexes"],
+                "GSI1",
+                "{ partition: A }".to_owned(),
+                String::new(),
+            ),
+            Addition::block(
+                "access_patterns",
+                "get",
+                "  get:\n    items: [USER]\n".to_owned(),
+            ),
+        ];
+        let begin = TEXT.find("dynafold").unwrap();
+        for text in [TEXT, &TEXT[begin..], TEXT.trim_end()] {
+            let of_windows = |text: &str| text.replace('\n', "\r\n");
+            let plain = added(text, &additions);
+            assert_eq!(added(&of_windows(text), &additions), of_windows(&plain));
+            let marked = format!("\u{feff}{text}");
+            assert_eq!(added(&marked, &additions), format!("\u{feff}{plain}"));
+        }
     }
 
     #[test]

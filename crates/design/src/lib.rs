@@ -42,8 +42,8 @@ use dynafold_mapping::{Described, Raw, resolve};
 use dynafold_relational::catalog::{Catalog, DataType, ForeignKey, Table, TableName};
 use dynafold_sql::{WriteKind, table, write_statement};
 
-use ask::by_filter;
 use ask::{Ask, Unserved, ask};
+use ask::{by_filter, note_ties};
 use choose::{Problem, Solution, Spot, solve};
 pub use compare::{PricedMapping, PricedRead, PricedRequest, price};
 pub use counted::{CountedWorkload, Counts, counted};
@@ -54,7 +54,9 @@ use names::{MappingNames, table_name};
 pub use observed::{ColumnSample, Observed};
 pub use pins::{Pins, RefusedPin, pinned};
 use pricing::{INCONSISTENT, PARTITION_WRITES, Pricing};
-pub use report::{Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, WriteReport};
+pub use report::{
+    Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, Warning, WriteReport,
+};
 use splits::Large;
 use structure::own_part;
 use structure::{KeyPart, Part, Structure, serves, structures};
@@ -68,8 +70,8 @@ use written::{IndexNames, Placed, Writing};
 pub struct Limits {
     /// Most global indexes: 20 at DynamoDB.
     pub indexes: usize,
-    /// Whether delimiters in values are escaped in keys.
-    pub escapes: bool,
+    /// Columns of text whose values hold the delimiter where it stands behind them in a key: then it is escaped in values.
+    pub delimited: BTreeSet<(TableName, String)>,
     /// Columns of whole numbers that hold negative ones.
     pub signed: BTreeSet<(TableName, String)>,
     /// What was counted in rows.
@@ -83,11 +85,18 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             indexes: 20,
-            escapes: false,
+            delimited: BTreeSet::new(),
             signed: BTreeSet::new(),
             observed: Observed::default(),
             pins: Pins::new(),
         }
+    }
+}
+
+impl Limits {
+    /// Whether delimiters in values are escaped.
+    pub fn escapes(&self) -> bool {
+        !self.delimited.is_empty()
     }
 }
 
@@ -161,7 +170,8 @@ pub fn design(
         with.insert(table, columns);
         let tried = (&with, &first.not_served);
         let other = proposal(catalog, statements, prices, limits, tried);
-        if other.is_priced && other.design.report.is_better(&best.report, SPLIT) {
+        if other.design.report.fault.is_none() && other.design.report.is_better(&best.report, SPLIT)
+        {
             (best, splits) = (other.design, with);
         }
     }
@@ -174,8 +184,6 @@ type NotServed = BTreeMap<String, Unserved>;
 /// A proposal, and what may be tried instead.
 struct Proposal {
     design: Design,
-    /// Whether its mapping resolves, so that its costs are known.
-    is_priced: bool,
     /// Large columns that may well have items of their own.
     large: Vec<(TableName, BTreeSet<String>)>,
     not_served: NotServed,
@@ -233,7 +241,7 @@ fn proposal(
         is_guessed,
     };
     add_relaxed(&mut reads, facts);
-    if limits.escapes {
+    if limits.escapes() {
         refuse_escaped(&mut reads, catalog, &mut unserved);
     }
     refuse_figures(&mut reads, facts, &mut unserved);
@@ -286,7 +294,7 @@ fn proposal(
         reads: &reads,
         header: header(catalog, is_guessed),
         not_served: &not_served,
-        escapes: limits.escapes,
+        escapes: limits.escapes(),
         indexes: &index_names(catalog, slots.values().max().copied().unwrap_or(0)),
         figures: &figures.tables,
         splits: &splits,
@@ -301,9 +309,20 @@ fn proposal(
             let priced = price("", &of_rows, &model, &statements, prices, observed);
             (priced, None)
         }
-        Err(why) => (PricedMapping::default(), Some(format!("not priced: {why}"))),
+        Err(why) => (PricedMapping::default(), Some(why)),
     };
     let parts = parts(catalog, &limits.pins, &structures, &slots);
+    let to_rows = |columns: Vec<(TableName, String)>| {
+        let columns = columns.into_iter().map(|(table, column)| {
+            let split = splits.get(&table);
+            (split.map_or(table, |split| split.base.clone()), column)
+        });
+        let columns: BTreeSet<(TableName, String)> = columns
+            .filter_map(|column| figures.of_rows(column))
+            .collect();
+        columns.into_iter().collect::<Vec<_>>()
+    };
+    let escaped = to_rows(before_delimiters(catalog, &parts));
     let material = report::Material {
         catalog,
         names: &names,
@@ -318,40 +337,27 @@ fn proposal(
         written: &written,
         solution: &solution,
         alternatives: alternatives(&problem, &ways, &solution),
-        escaped: if limits.escapes {
-            before_delimiters(catalog, &parts)
-        } else {
-            Vec::new()
-        },
+        escaped: escaped
+            .iter()
+            .filter(|column| limits.delimited.contains(*column))
+            .cloned()
+            .collect(),
         not_guessed,
         by_join,
     };
-    let (mut warnings, large) = traps::traps(&material);
-    let is_priced = fault.is_none();
-    warnings.extend(fault);
-    let report = report::report(&material, warnings);
-    let of_rows = |columns: Vec<(TableName, String)>| {
-        let columns = columns.into_iter().map(|(table, column)| {
-            let split = splits.get(&table);
-            (split.map_or(table, |split| split.base.clone()), column)
-        });
-        let columns: BTreeSet<(TableName, String)> = columns
-            .filter_map(|column| figures.of_rows(column))
-            .collect();
-        columns.into_iter().collect()
-    };
+    let (warnings, large) = traps::traps(&material);
+    let report = report::report(&material, warnings, fault);
     let design = Design {
-        padded: of_rows(padded(catalog, &parts)),
+        padded: to_rows(padded(catalog, &parts)),
         mapping,
         report,
-        before_delimiters: of_rows(before_delimiters(catalog, &parts)),
+        before_delimiters: escaped,
     };
     let unserved = unserved.into_iter();
     Proposal {
         #[cfg(test)]
         problem: (problem, solution.clone()),
         design,
-        is_priced,
         large,
         not_served: unserved
             .map(|(statement, why)| (statement.name.clone(), why))
@@ -761,6 +767,9 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
         });
         let unsorted: Vec<Ask<'_>> = unsorted.collect();
         found.extend(unsorted);
+        for ask in &mut found {
+            note_ties(ask, facts.catalog);
+        }
         read.asks = found;
     }
 }
@@ -1243,7 +1252,7 @@ mod tests {
             }
             let limits = Limits {
                 indexes: random.usize(1..=2),
-                escapes: false,
+                delimited: BTreeSet::new(),
                 signed: BTreeSet::new(),
                 observed: Observed::default(),
                 pins: Pins::new(),

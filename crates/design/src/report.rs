@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use dynafold_format::{counted, usd};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
@@ -35,12 +36,28 @@ pub struct Report {
     /// How much cheaper another design may be at most in US dollars a month; 0 where none is.
     pub gap_usd_month: f64,
     /// What a person has to decide.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Guessed reads that were left out because nothing would be found, each with the reason.
     pub not_guessed: Vec<String>,
     /// Tables without a key, which are not in the mapping.
     pub left_out: Vec<String>,
+    /// The error that `check` finds in the mapping, none of which is known: then nothing is priced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
 }
+
+/// What a person has to decide; as JSON the text that people read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct Warning {
+    kind: String,
+    /// The statements, tables or columns that are concerned.
+    concerned: Vec<String>,
+    why: String,
+}
+
+/// The kind of warnings of values that hold the delimiter of keys.
+pub(crate) const DELIMITER: &str = "delimiter in values";
 
 /// A read.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -136,7 +153,121 @@ pub struct Alternative {
     pub not_consistent: u64,
 }
 
+impl Warning {
+    pub(crate) fn new(kind: &str, concerned: Vec<String>, why: &str) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            concerned,
+            why: why.to_owned(),
+        }
+    }
+
+    /// Of columns that stand before a delimiter in keys, where nobody has looked into their values.
+    pub fn of_unseen_delimiters(columns: &[(TableName, String)]) -> Self {
+        let columns = columns.iter();
+        let columns = columns.map(|(table, column)| format!("{}.{column}", table.name));
+        Self::new(
+            DELIMITER,
+            columns.collect(),
+            "they stand before `#` in keys: if one may hold `#`, set `key_escape: percent` (with --source it is looked up)",
+        )
+    }
+
+    /// Whether it is of values that hold the delimiter of keys, or may.
+    pub fn is_of_delimiters(&self) -> bool {
+        self.kind == DELIMITER
+    }
+
+    /// As far as it concerns one statement.
+    fn only(mut self, statement: &str) -> Option<Self> {
+        let is_named = |one: &String| {
+            one.match_indices(statement).any(|(at, _)| {
+                let before = one.get(..at).and_then(|before| before.chars().next_back());
+                let behind = one.get(at + statement.len()..);
+                let behind = behind.and_then(|behind| behind.chars().next());
+                let is_part = |sign: char| sign.is_alphanumeric() || "_.-".contains(sign);
+                !before.is_some_and(is_part) && !behind.is_some_and(is_part)
+            })
+        };
+        self.concerned.retain(is_named);
+        (!self.concerned.is_empty()).then_some(self)
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.concerned.is_empty() {
+            return f.write_str(&self.kind);
+        }
+        let mut concerned = self.concerned.iter();
+        let separator = if concerned.any(|one| one.contains(", ")) {
+            "; "
+        } else {
+            ", "
+        };
+        let concerned = self.concerned.join(separator);
+        write!(f, "{}: {concerned}: {}", self.kind, self.why)
+    }
+}
+
+impl From<String> for Warning {
+    fn from(text: String) -> Self {
+        Self::new(&text, Vec::new(), "")
+    }
+}
+
+impl From<Warning> for String {
+    fn from(warning: Warning) -> Self {
+        warning.to_string()
+    }
+}
+
 impl Report {
+    /// What it says of one statement.
+    pub fn only(mut self, statement: &str) -> Self {
+        self.reads.retain(|read| read.name == statement);
+        self.writes.retain(|write| write.name == statement);
+        let is_its = |read: &String| *read == statement;
+        self.indexes.retain(|index| index.reads.iter().any(is_its));
+        let served = self.reads.iter().filter_map(|read| read.served.as_ref());
+        let items: Vec<&String> = served.flat_map(|served| &served.items).collect();
+        for index in &mut self.indexes {
+            index.reads.retain(is_its);
+            index.items.retain(|item| items.contains(&item));
+        }
+        let warnings = self.warnings.into_iter();
+        self.warnings = warnings
+            .filter_map(|warning| warning.only(statement))
+            .collect();
+        let begins = format!("{statement}: ");
+        self.not_guessed.retain(|read| read.starts_with(&begins));
+        self.alternatives.clear();
+        self.left_out.clear();
+        let served = self.reads.iter().filter_map(|read| read.served.as_ref());
+        let reads: f64 = served.map(|served| served.usd_month).sum();
+        let writes: f64 = self.writes.iter().map(|write| write.usd_month).sum();
+        self.sum = Sum {
+            reads,
+            writes,
+            storage: 0.0,
+            all: reads + writes,
+        };
+        self
+    }
+
+    /// Whether each read is served, by a mapping that `check` takes.
+    pub fn serves_all(&self) -> bool {
+        self.fault.is_none() && self.reads.iter().all(|read| read.served.is_some())
+    }
+
+    /// A line for a mapping with an error.
+    pub fn faulty(&self) -> Option<String> {
+        let fault = self.fault.as_ref()?;
+        Some(format!(
+            "`check` refuses the proposed mapping, so that nothing is priced: {fault}"
+        ))
+    }
+
     /// How much better another design may be.
     pub fn bound(&self) -> String {
         if self.gap_usd_month >= 1e6 {
@@ -214,14 +345,18 @@ pub(crate) struct Material<'m, 'w, 'c> {
     pub(crate) written: &'m [(&'w Statement, &'c Table, WriteKind)],
     pub(crate) solution: &'m Solution,
     pub(crate) alternatives: Vec<Alternative>,
-    /// The columns that stand before a delimiter, where values hold it.
+    /// The columns that stand before a delimiter and hold it.
     pub(crate) escaped: Vec<(TableName, String)>,
     pub(crate) not_guessed: Vec<String>,
     /// References that the schema does not declare.
     pub(crate) by_join: Vec<String>,
 }
 
-pub(crate) fn report(material: &Material<'_, '_, '_>, warnings: Vec<String>) -> Report {
+pub(crate) fn report(
+    material: &Material<'_, '_, '_>,
+    warnings: Vec<Warning>,
+    fault: Option<String>,
+) -> Report {
     let priced = material.priced;
     let sum = Sum {
         reads: priced.usd_reads,
@@ -265,6 +400,7 @@ pub(crate) fn report(material: &Material<'_, '_, '_>, warnings: Vec<String>) -> 
         left_out: left_out
             .map(|table| material.catalog.display_name(&table.name))
             .collect(),
+        fault,
     }
 }
 

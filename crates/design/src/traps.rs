@@ -11,7 +11,7 @@ use crate::observed::ColumnSample;
 use crate::owner::is_audit;
 use crate::path::Path;
 use crate::pricing::{MONTH, PARTITION_WRITES, Pricing, is_moved};
-use crate::report::Material;
+use crate::report::{DELIMITER, Material, Warning};
 use crate::structure::{Part, Structure};
 use crate::workload::Statement;
 use crate::writes::Write;
@@ -30,7 +30,7 @@ const DAY: f64 = 86_400.0;
 /// All of a design's, and the large columns that may well have items of their own: those that save the most first.
 pub(crate) fn traps(
     material: &Material<'_, '_, '_>,
-) -> (Vec<String>, Vec<(TableName, BTreeSet<String>)>) {
+) -> (Vec<Warning>, Vec<(TableName, BTreeSet<String>)>) {
     let (lines, large) = large_columns(material);
     let found = [
         contention(material),
@@ -64,19 +64,15 @@ pub(crate) fn traps(
 }
 
 /// A line of a kind; nothing where nobody is concerned.
-fn line(kind: &str, concerned: impl IntoIterator<Item = String>, why: &str) -> Vec<String> {
+fn line(kind: &str, concerned: impl IntoIterator<Item = String>, why: &str) -> Vec<Warning> {
     let mut seen = BTreeSet::new();
     let concerned = concerned.into_iter().filter(|one| seen.insert(one.clone()));
     let concerned: Vec<String> = concerned.collect();
-    if concerned.is_empty() {
-        return Vec::new();
-    }
-    let separator = if concerned.iter().any(|one| one.contains(", ")) {
-        "; "
-    } else {
-        ", "
-    };
-    vec![format!("{kind}: {}: {why}", concerned.join(separator))]
+    let is_any = !concerned.is_empty();
+    is_any
+        .then(|| Warning::new(kind, concerned, why))
+        .into_iter()
+        .collect()
 }
 
 /// What people call a table.
@@ -156,7 +152,7 @@ fn finds_one_row(table: &Table, write: &Write) -> bool {
 }
 
 /// Values that are computed from what they were: one item takes so many writes, and two that read it first lose one.
-fn contention(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn contention(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let (mut calm, mut hot) = (Vec::new(), Vec::new());
     for (statement, table, write) in material.writes() {
         if write.from_itself.is_empty() {
@@ -205,7 +201,7 @@ fn contention(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Partition key values that take more than a partition does.
-fn hot_keys(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn hot_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let pricing = material.pricing;
     let mut hot = Vec::new();
     for (statement, placed, structure, slot) in material.served() {
@@ -241,7 +237,7 @@ fn hot_keys(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Reads for which all items stand under one partition key value.
-fn one_partition(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn one_partition(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let pricing = material.pricing;
     let mut found = Vec::new();
     for (statement, placed, structure, slot) in material.served() {
@@ -272,7 +268,7 @@ fn one_partition(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Partition keys of few values.
-fn few_values(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn few_values(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for (statement, placed, structure, _) in material.served() {
         let Some(part) = structure.parts.get(placed.part) else {
@@ -300,7 +296,7 @@ fn columns(part: &Part<'_>) -> String {
 }
 
 /// Columns of which one value is that of most rows.
-fn skewed(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn skewed(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for (statement, placed, structure, _) in material.served() {
         let Some(part) = structure.parts.get(placed.part) else {
@@ -345,7 +341,7 @@ fn skewed(material: &Material<'_, '_, '_>) -> Vec<String> {
 /// Large columns in items whose writes and reads do not need them.
 fn large_columns(
     material: &Material<'_, '_, '_>,
-) -> (Vec<String>, Vec<(TableName, BTreeSet<String>)>) {
+) -> (Vec<Warning>, Vec<(TableName, BTreeSet<String>)>) {
     let pricing = material.pricing;
     let facts = pricing.facts;
     let made = material.splits.iter().map(|(name, split)| {
@@ -423,7 +419,7 @@ fn large_columns(
 }
 
 /// Indexes whose keys or attributes change all the time.
-fn moved_entries(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn moved_entries(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let pricing = material.pricing;
     let mut found = Vec::new();
     for (statement, table, write) in material.writes() {
@@ -465,7 +461,7 @@ fn moved_entries(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Indexes that cost far more than the reads that ask them are likely worth.
-fn dear_indexes(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn dear_indexes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let pricing = material.pricing;
     let mut found = Vec::new();
     for (at, slot) in material.slots.iter().filter(|(_, slot)| **slot > 0) {
@@ -507,7 +503,7 @@ fn dear_indexes(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Copies of what changes.
-fn copies(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn copies(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     for (_, placed, _, _) in material.served() {
         let root = (placed.ask.root, &placed.ask.outputs);
@@ -546,7 +542,7 @@ fn copies(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Lists that grow without a bound.
-fn unbounded(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn unbounded(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let facts = material.pricing.facts;
     let mut found = Vec::new();
     for (statement, placed, _, _) in material.served() {
@@ -589,7 +585,7 @@ fn grown(name: &str, items: f64, a_day: f64) -> String {
     }
 }
 
-fn inconsistent(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn inconsistent(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let away = material.placed.iter().filter(|(placed, statement, way)| {
         let slot = material.slots.get(&placed.structure).copied().unwrap_or(0);
         statement.strong && (slot > 0 || !way.is_consistent)
@@ -602,7 +598,7 @@ fn inconsistent(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// UPDATE and DELETE of more than one row.
-fn many_at_once(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn many_at_once(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let found = material.writes().filter(|(_, table, write)| {
         write.kind != WriteKind::Insert && !finds_one_row(table, write)
     });
@@ -614,7 +610,7 @@ fn many_at_once(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Rows that are deleted by their age.
-fn expiry(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn expiry(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     const WORDS: [&str; 5] = ["expir", "valid_until", "ttl", "purge_at", "delete_after"];
     let mut found = Vec::new();
     for table in material.tables() {
@@ -650,7 +646,7 @@ fn expiry(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Rows that are marked as deleted, and stay.
-fn soft_deletes(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn soft_deletes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     const WORDS: [&str; 5] = ["delet", "archiv", "removed", "discard", "trash"];
     let mut found = Vec::new();
     for table in material.tables() {
@@ -681,7 +677,7 @@ fn soft_deletes(material: &Material<'_, '_, '_>) -> Vec<String> {
     )
 }
 
-fn cursors(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn cursors(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let offset = |statement: &Statement| {
         let mut words = statement.sql.split(|c: char| !c.is_alphanumeric());
         words.any(|word| word.eq_ignore_ascii_case("offset"))
@@ -697,7 +693,7 @@ fn cursors(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Texts that are compared without case.
-fn folded_case(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn folded_case(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for (statement, placed, ..) in material.served() {
         let ask = placed.ask;
@@ -726,7 +722,7 @@ fn folded_case(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Keys that nothing keeps unique any more.
-fn unique(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn unique(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for table in material.tables() {
         let is_written = material.writes().any(|(_, of, _)| of.name == table.name);
@@ -746,7 +742,7 @@ fn unique(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Numbers that are text.
-fn text_numbers(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn text_numbers(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for (statement, placed, ..) in material.served() {
         let ask = placed.ask;
@@ -773,7 +769,7 @@ fn text_numbers(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Values beyond what DynamoDB takes.
-fn too_long(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn too_long(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for table in material.tables() {
         for column in &table.columns {
@@ -818,20 +814,20 @@ fn too_long(material: &Material<'_, '_, '_>) -> Vec<String> {
     lines
 }
 
-fn delimiters(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn delimiters(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let names = material
         .escaped
         .iter()
         .map(|(table, column)| format!("{}.{column}", table.name));
     line(
-        "delimiter in values",
+        DELIMITER,
         names,
         "values hold `#`, which separates the parts of keys: they are escaped there (`key_escape: percent`), and every program that writes or asks has to escape them too",
     )
 }
 
 /// Columns in the keys of indexes that may be NULL.
-fn absent_keys(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn absent_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for (statement, placed, structure, slot) in material.served() {
         let part = structure.parts.get(placed.part).filter(|_| slot > 0);
@@ -849,7 +845,7 @@ fn absent_keys(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Columns that look like references, and are none.
-fn undeclared(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn undeclared(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for table in material.tables() {
         for column in &table.columns {
@@ -884,7 +880,7 @@ fn undeclared(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Who made or changed a row owns nothing.
-fn audit(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn audit(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for table in material.tables() {
         for key in table.foreign_keys.iter().filter(|key| is_audit(key)) {
@@ -899,7 +895,7 @@ fn audit(material: &Material<'_, '_, '_>) -> Vec<String> {
 }
 
 /// Data of persons that stands in keys, or is copied.
-fn personal(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn personal(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     const WORDS: [&str; 18] = [
         "email",
         "e_mail",
@@ -964,7 +960,7 @@ fn personal(material: &Material<'_, '_, '_>) -> Vec<String> {
     found
 }
 
-fn filtered(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn filtered(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let facts = material.pricing.facts;
     let found = material.served().filter_map(|(statement, placed, ..)| {
         let found = facts.found(placed.ask);
@@ -978,7 +974,7 @@ fn filtered(material: &Material<'_, '_, '_>) -> Vec<String> {
     )
 }
 
-fn rates(material: &Material<'_, '_, '_>) -> Vec<String> {
+fn rates(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let unrated = material
         .placed
         .iter()
@@ -986,10 +982,10 @@ fn rates(material: &Material<'_, '_, '_>) -> Vec<String> {
     let unrated = unrated.count();
     let mut found = Vec::new();
     if unrated > 0 {
-        found.push(format!(
-            "guessed rates: {unrated} of {} reads have no rate: one request a second is reckoned for each",
-            material.placed.len()
-        ));
+        let all = material.placed.len();
+        found.push(Warning::from(format!(
+            "guessed rates: {unrated} of {all} reads have no rate: one request a second is reckoned for each"
+        )));
     }
     let writes = material
         .written
@@ -1004,7 +1000,8 @@ fn rates(material: &Material<'_, '_, '_>) -> Vec<String> {
         "one a second is reckoned for each",
     ));
     if material.written.is_empty() {
-        found.push("no writes: no statement writes, so that indexes and copies are reckoned without what keeping them up to date costs".to_owned());
+        let why = "no writes: no statement writes, so that indexes and copies are reckoned without what keeping them up to date costs";
+        found.push(Warning::from(why.to_owned()));
     }
     found
 }

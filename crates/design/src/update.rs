@@ -535,7 +535,7 @@ impl<'u> Growing<'u> {
 
     /// Whether values that may hold a delimiter would stand before one.
     fn is_ambiguous(&self, part: &Part<'_>) -> bool {
-        let is_unescaped = self.limits.escapes && !self.escapes;
+        let is_unescaped = self.limits.escapes() && !self.escapes;
         is_unescaped && !before_delimiters(self.catalog, std::slice::from_ref(part)).is_empty()
     }
 

@@ -4,6 +4,8 @@ use dynafold_mapping::yaml::YamlNode;
 use dynafold_relational::catalog::TableName;
 use serde::Serialize;
 
+use crate::edit::BYTE_ORDER_MARK;
+
 /// One statement of a workload.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Statement {
@@ -110,7 +112,7 @@ pub fn read(text: &str) -> Result<Vec<Statement>, WorkloadError> {
     let mut sql = String::new();
     let mut begin = 0;
     let mut open = Open::None;
-    for (number, line) in (1..).zip(text.lines()) {
+    for (number, line) in lines(text) {
         if sql.trim().is_empty() {
             let trimmed = line.trim();
             if trimmed.is_empty() {
@@ -159,6 +161,12 @@ pub fn read(text: &str) -> Result<Vec<Statement>, WorkloadError> {
     Ok(found)
 }
 
+/// The lines, with their numbers from 1; without the mark that editors of Windows put before the first.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    (1..).zip(text.lines())
+}
+
 /// Reads the pins of a workload: `-- keep: orders beside customers`.
 ///
 /// # Errors
@@ -166,7 +174,7 @@ pub fn read(text: &str) -> Result<Vec<Statement>, WorkloadError> {
 /// [`WorkloadError::Keep`], with the line.
 pub fn pins(text: &str) -> Result<Vec<Pin>, WorkloadError> {
     let mut found = Vec::new();
-    for (line, said) in (1..).zip(text.lines()) {
+    for (line, said) in lines(text) {
         let comment = said.trim().strip_prefix("--").map(str::trim_start);
         let Some(pin) = comment.and_then(|comment| comment.strip_prefix("keep:")) else {
             continue;
@@ -373,6 +381,11 @@ mod tests {
         assert_eq!(found[0].sql, "SELECT ';' -- not; here\n  FROM t");
         assert_eq!(found[2].sql, "SELECT 3 /* ; */");
         assert_eq!(found[3].sql, "INSERT INTO t VALUES ('it''s; so')");
+        let of_windows = format!("\u{feff}{}", text.replace('\n', "\r\n"));
+        assert_eq!(read(&of_windows).unwrap(), found);
+        let marked = "\u{feff}-- keep: orders beside customers\r\n-- A (1/s)\r\nSELECT 1;";
+        assert_eq!(read(marked).unwrap()[0].name, "A");
+        assert_eq!(pins(marked).unwrap()[0].parent, "customers");
     }
 
     #[test]

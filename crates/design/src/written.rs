@@ -1030,9 +1030,8 @@ impl<'c> Writing<'_, 'c> {
         }
         for child in &ask.children {
             let item = items.entry(child.table.name.clone()).or_default();
-            let before = result.clone();
             for (path, name) in &child.outputs {
-                let asked = child_name(&before, child.table, name);
+                let asked = child_name(&result, child.table, name);
                 let attribute = self.attribute(item, child.table, path, name, read.name);
                 attributes.insert(attribute.clone());
                 if attribute != asked || self.is_copied(&copied, child.table, path) {

@@ -1,4 +1,4 @@
-//! Tables that are proposed from a schema alone, as `init` does.
+//! Tables that are proposed from a schema alone, as `init` does, and for statements.
 
 #![expect(
     clippy::indexing_slicing,
@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use dynafold_design::{Limits, design, guess};
+use dynafold_design::{Limits, Report, design, guess, workload};
 use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_mapping::{Described, Proofs, Raw, Resolution, resolve};
 use dynafold_relational::catalog::sample::shop;
@@ -21,6 +21,54 @@ use dynafold_testing::spent;
 fn proposed(catalog: &Catalog) -> String {
     let prices = Prices::read(SHIPPED, None).unwrap();
     design(catalog, &guess(catalog), &prices, &Limits::default()).mapping
+}
+
+fn served(catalog: &Catalog, statements: &str) -> (String, Report) {
+    let prices = Prices::read(SHIPPED, None).unwrap();
+    let statements = workload::read(statements).unwrap();
+    let proposed = design(catalog, &statements, &prices, &Limits::default());
+    (proposed.mapping, proposed.report)
+}
+
+/// The shop with the types of its columns.
+fn typed_shop() -> Catalog {
+    let mut catalog = shop();
+    for column in catalog
+        .tables
+        .iter_mut()
+        .flat_map(|table| &mut table.columns)
+    {
+        column.data_type = match column.declared.as_str() {
+            "bigint" | "smallint" => DataType::Integer {
+                bits: 64,
+                unsigned: false,
+            },
+            "timestamp with time zone" => DataType::Timestamp {
+                digits: 6,
+                zone: true,
+            },
+            "text" | "varchar(255)" => DataType::Text { max_chars: None },
+            _ => DataType::Decimal {
+                precision: None,
+                scale: None,
+            },
+        };
+        if matches!(column.data_type, DataType::Text { .. }) {
+            "text".clone_into(&mut column.declared);
+        }
+    }
+    catalog
+}
+
+/// What is to be known of a statement that is served.
+fn notes(report: &Report, name: &str) -> String {
+    let mut reads = report.reads.iter();
+    let read = reads.find(|read| read.name == name).unwrap();
+    let served = read.served.as_ref();
+    served
+        .unwrap_or_else(|| panic!("{read:#?}"))
+        .notes
+        .join("; ")
 }
 
 fn checked(text: &str, catalog: &Catalog) -> Resolution {
@@ -166,4 +214,173 @@ fn item_types_are_called_first_after_the_tables_that_bare_names_find() {
     );
     let item_type = format!("  {}:\n    from: {name}\n", name.to_uppercase());
     assert!(text.contains(&item_type), "{text}");
+}
+
+#[test]
+fn a_limit_that_may_cut_between_equal_rows_is_announced_with_the_key_that_decides() {
+    let catalog = typed_shop();
+    let (text, report) = served(
+        &catalog,
+        "-- ties (1/s)
+        SELECT id, placed_at FROM orders WHERE user_id = :u ORDER BY placed_at DESC LIMIT 5;
+        -- byKey (1/s)
+        SELECT id, placed_at FROM orders WHERE user_id = :u ORDER BY placed_at DESC, id DESC LIMIT 5;
+        -- unique (1/s)
+        SELECT id, email FROM users ORDER BY email LIMIT 5;
+        -- joined (1/s)
+        SELECT o.id, u.email FROM orders o JOIN users u ON u.id = o.user_id WHERE u.email = :e ORDER BY o.placed_at LIMIT 5;
+        -- latest (1/s)
+        SELECT max(placed_at) FROM orders WHERE user_id = :u;
+        -- lines (1/s)
+        SELECT no FROM \"Order Details\" WHERE \"Order ID\" = :o ORDER BY no LIMIT 5;
+        -- all (1/s)
+        SELECT id FROM orders WHERE user_id = :u ORDER BY placed_at;",
+    );
+    let resolution = checked(&text, &catalog);
+    assert!(
+        resolution.model.is_some(),
+        "{:#?}\n{text}",
+        resolution.diagnostics
+    );
+    for name in ["ties", "joined"] {
+        let notes = notes(&report, name);
+        let said = "rows may be equal under its ORDER BY";
+        assert!(
+            notes.contains(said) && notes.contains("ORDER BY (id)"),
+            "{name}: {notes}"
+        );
+    }
+    for name in ["byKey", "unique", "latest", "lines", "all"] {
+        let notes = notes(&report, name);
+        assert!(!notes.contains("may be equal"), "{name}: {notes}");
+    }
+}
+
+/// So many rows may be fewer that differ.
+#[test]
+fn of_rows_that_distinct_drops_no_limit_is_left_in_the_access_pattern() {
+    let catalog = typed_shop();
+    let (text, report) = served(
+        &catalog,
+        "-- days (1/s)
+        SELECT DISTINCT placed_at FROM orders WHERE user_id = :u ORDER BY placed_at LIMIT 3;
+        -- latest (1/s)
+        SELECT DISTINCT ON (user_id) user_id, id FROM orders WHERE placed_at = :t ORDER BY user_id, id;",
+    );
+    let latest = notes(&report, "latest");
+    assert!(
+        latest.contains("names (user_id) the application keeps the first"),
+        "{latest}"
+    );
+    assert!(
+        notes(&report, "days").contains("stops after as many"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("limit: 3") && !text.contains("LIMIT 3"),
+        "{text}"
+    );
+}
+
+/// The SQL of each selects the name of a user, and each index holds that of its own.
+#[test]
+fn indexes_that_hold_columns_of_different_parents_of_one_table_pass_check() {
+    let mut catalog = typed_shop();
+    let mut tables = catalog.tables.iter_mut();
+    let orders = tables.find(|table| table.name.name == "orders").unwrap();
+    let mut seller = orders.column("user_id").unwrap().clone();
+    seller.name = "seller_id".to_owned();
+    let mut key = orders.foreign_keys[0].clone();
+    key.columns = vec![seller.name.clone()];
+    key.name = "orders_seller_fkey".to_owned();
+    orders.foreign_keys.push(key);
+    let kind = column("kind", DataType::Text { max_chars: Some(9) });
+    orders.columns.extend([seller, kind]);
+    let (text, report) = served(
+        &catalog,
+        "-- byKind (1/s)
+        SELECT o.id, u.email AS buyer FROM orders o LEFT JOIN users u ON u.id = o.user_id WHERE o.kind = :k;
+        -- byTime (1/s)
+        SELECT o.id, u.email AS seller FROM orders o LEFT JOIN users u ON u.id = o.seller_id WHERE o.placed_at = :t;
+        -- get (9/s)
+        SELECT * FROM orders WHERE id = :id;",
+    );
+    assert!(report.indexes.len() > 1, "{text}");
+    let resolution = checked(&text, &catalog);
+    assert!(
+        resolution.model.is_some(),
+        "{:#?}\n{text}",
+        resolution.diagnostics
+    );
+}
+
+#[test]
+fn of_one_statement_nothing_is_said_that_belongs_to_others() {
+    let catalog = typed_shop();
+    let (_, report) = served(
+        &catalog,
+        "-- getOrder (1/s)
+        SELECT * FROM orders WHERE id = :id;
+        -- getUser (1/s)
+        SELECT * FROM users WHERE email = :email;
+        -- ofUser (1/s, strong)
+        SELECT * FROM orders WHERE user_id = :u;
+        -- setEmail (9/s)
+        UPDATE users SET email = :email WHERE id = :id;",
+    );
+    let said = |report: &Report| -> Vec<String> {
+        report.warnings.iter().map(ToString::to_string).collect()
+    };
+    let whole = said(&report).join("\n");
+    assert!(whole.contains("personal data in keys: getUser"), "{whole}");
+    assert!(whole.contains("NULL in keys: ofUser"), "{whole}");
+    let names = ["getOrder", "getUser", "ofUser", "setEmail"];
+    for name in names {
+        let only = report.clone().only(name);
+        let text = format!("{only:?}");
+        for other in names.into_iter().filter(|other| *other != name) {
+            // As a whole word.
+            let mut words = text.split(|sign: char| !sign.is_alphanumeric());
+            assert!(words.all(|word| word != other), "{name}: {text}");
+        }
+    }
+    let only = report.clone().only("getUser");
+    let said = said(&only);
+    assert!(
+        said.iter()
+            .any(|one| one.starts_with("personal data in keys: getUser (email)")),
+        "{said:#?}"
+    );
+}
+
+#[test]
+fn no_two_columns_of_an_answer_have_one_name() {
+    let mut catalog = typed_shop();
+    let mut tables = catalog.tables.iter_mut();
+    let users = tables.find(|table| table.name.name == "users").unwrap();
+    let mut boss = users.column("id").unwrap().clone();
+    "boss".clone_into(&mut boss.name);
+    users.columns.push(boss);
+    let (text, _) = served(
+        &catalog,
+        "-- bosses (1/s)
+        SELECT o.id, a.id, b.id, c.id, a.boss FROM orders o JOIN users a ON a.id = o.user_id JOIN users b ON b.id = a.boss JOIN users c ON c.id = b.boss WHERE o.placed_at = :t;
+        -- family (1/s)
+        SELECT u.id, u.email AS name, u.boss AS name, o.id AS name, o.placed_at AS name FROM users u LEFT JOIN orders o ON o.user_id = u.id WHERE u.id = :u;",
+    );
+    let queries = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with("SELECT "));
+    let mut count = 0;
+    for query in queries {
+        let (outputs, _) = query.split_once(" FROM ").unwrap();
+        let last = |output: &str| output.split(['.', ' ']).next_back().unwrap().to_owned();
+        let mut names: Vec<String> = outputs.split(", ").map(last).collect();
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all, "{query}");
+        count += 1;
+    }
+    assert_eq!(count, 2, "{text}");
 }

@@ -17,11 +17,12 @@
 //! [`parametrized`] puts parameters in the place of the literals that columns are compared with, and [`write_statement`] reads what
 //! an INSERT, UPDATE or DELETE changes.
 //!
-//! [`Select::origins`] says which column of which table each column of a result is.
+//! [`SqlQuery::order_decides`] says whether its order leaves anything to chance, and [`Select::origins`] which column of which table each column of a result is.
 //!
 //! Pure; it knows the database products and their catalogs, and nothing of mappings.
 
 mod condition;
+mod decided;
 pub mod definition;
 mod operand;
 mod order;

@@ -14,6 +14,8 @@ use super::text::Sql;
 pub struct Select {
     /// `SELECT DISTINCT`, `SELECT DISTINCT ON (…)`.
     pub distinct: bool,
+    /// What `DISTINCT ON (…)` says in its parentheses.
+    pub distinct_on: Option<String>,
     /// What it reads, in the order of the text.
     pub relations: Vec<FromRelation>,
     /// The columns of its result.
@@ -93,6 +95,13 @@ impl Select {
     pub(super) fn of(select: &ast::Select, with: &[Name], sql: &Sql) -> Self {
         let read = Self {
             distinct: matches!(select.distinct, Some(Distinct::Distinct | Distinct::On(_))),
+            distinct_on: match &select.distinct {
+                Some(Distinct::On(by)) => {
+                    let by: Vec<String> = by.iter().map(ToString::to_string).collect();
+                    Some(by.join(", "))
+                }
+                _ => None,
+            },
             groups: match &select.group_by {
                 GroupByExpr::Expressions(by, modifiers) => !by.is_empty() || !modifiers.is_empty(),
                 GroupByExpr::All(_) => true,

@@ -760,3 +760,42 @@ fn what_depends_on_the_clock_on_chance_or_on_who_asks_is_fickle() {
         assert!(reads_more(sql, Dbms::Postgres), "{sql}");
     }
 }
+
+#[test]
+fn an_order_decides_where_it_has_a_key_of_each_table_or_what_leads_to_one() {
+    let catalog = dynafold_relational::catalog::sample::shop();
+    let decides = |sql: &str| read(sql, Postgres).order_decides(&catalog);
+    let lines = "\"Order Details\" d";
+    for sql in [
+        "SELECT id FROM orders WHERE user_id = :u ORDER BY placed_at DESC, id LIMIT 5",
+        "SELECT id, placed_at FROM orders ORDER BY 2, 1 LIMIT 5",
+        "SELECT id FROM users ORDER BY email LIMIT 5",
+        "SELECT id FROM users ORDER BY email COLLATE \"C\" LIMIT 5",
+        "SELECT o.id, u.email FROM orders o JOIN users u ON u.id = o.user_id ORDER BY o.id LIMIT 5",
+        "SELECT o.id, u.email FROM orders o LEFT JOIN users u ON u.id = o.user_id ORDER BY o.id LIMIT 5",
+        "SELECT o.id, u.email FROM orders o, users u WHERE u.id = o.user_id AND o.id = 7 ORDER BY u.email LIMIT 5",
+        &format!("SELECT d.no FROM {lines} WHERE d.\"Order ID\" = :o ORDER BY d.no LIMIT 5"),
+        &format!(
+            "SELECT d.no FROM {lines} JOIN orders o ON o.id = d.\"Order ID\" ORDER BY o.id, d.no LIMIT 5"
+        ),
+        "SELECT user_id, count(*) FROM orders GROUP BY user_id ORDER BY user_id LIMIT 5",
+    ] {
+        assert!(decides(sql), "{sql}");
+    }
+    for sql in [
+        "SELECT id FROM orders LIMIT 5",
+        "SELECT id FROM orders WHERE user_id = :u ORDER BY placed_at DESC LIMIT 5",
+        "SELECT id FROM users ORDER BY email COLLATE \"de_DE\" LIMIT 5",
+        "SELECT id FROM users ORDER BY lower(email) LIMIT 5",
+        // A user has several orders, and where there is no user the order is not told.
+        "SELECT o.id, u.email FROM orders o JOIN users u ON u.id = o.user_id ORDER BY u.id LIMIT 5",
+        "SELECT o.id FROM orders o LEFT JOIN users u ON u.id = o.id ORDER BY u.id LIMIT 5",
+        &format!("SELECT d.no FROM {lines} ORDER BY d.no LIMIT 5"),
+        "SELECT o.id FROM orders o CROSS JOIN users u ORDER BY o.id LIMIT 5",
+        "SELECT user_id, count(*) AS n FROM orders GROUP BY user_id ORDER BY n LIMIT 5",
+        "SELECT id FROM recent ORDER BY id LIMIT 5",
+        "SELECT DISTINCT placed_at FROM orders ORDER BY placed_at LIMIT 5",
+    ] {
+        assert!(!decides(sql), "{sql}");
+    }
+}

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Wanted, look_up, unseen};
+use super::{Wanted, look_up};
 use crate::check;
 use crate::cli::failure::Failure;
 use crate::cli::files::write;
@@ -12,7 +12,7 @@ use crate::cli::format::shell_word;
 use crate::cli::options::Format;
 use crate::cli::output::OutputStreams;
 use crate::cli::{Outcome, mapping, report};
-use crate::design::{Limits, Mapping, PricedMapping, Update, UpdatedRead, price, update};
+use crate::design::{Limits, Mapping, PricedMapping, Update, UpdatedRead, Warning, price, update};
 use crate::mapping::model::Model;
 use crate::mapping::{Described, Raw};
 use crate::source::Source;
@@ -51,12 +51,15 @@ pub(super) async fn run(
         Some(source) => {
             let looked = (&*found.before_delimiters, &*found.padded);
             look_up(source, catalog, looked, &mut limits).await?;
-            if limits.escapes || !limits.signed.is_empty() {
+            if limits.escapes() || !limits.signed.is_empty() {
                 found = updated(&limits)?;
             }
         }
         None if found.before_delimiters.is_empty() => {}
-        None => output.note(&unseen(&found.before_delimiters)),
+        None => {
+            let warning = Warning::of_unseen_delimiters(&found.before_delimiters);
+            output.note(&warning.to_string());
+        }
     }
     let named = found.mapping.clone();
     let new = mapping::check_text(&arguments.output, named, catalog, source.as_deref_mut()).await?;

@@ -7,6 +7,20 @@ use crate::dynamodb::price::Prices;
 
 /// What a design serves, by what, and for how much.
 pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
+    let sum = &report.sum;
+    let sum = format!(
+        "about {} a month on demand: reads {}, writes {}, storage {} ({})",
+        usd(sum.all),
+        usd(sum.reads),
+        usd(sum.writes),
+        usd(sum.storage),
+        prices.dated_source()
+    );
+    [statements(report), String::new(), sum, report.bound()].join("\n")
+}
+
+/// What a design says of its statements and of the schema.
+pub(in crate::cli) fn statements(report: &Report) -> String {
     let mut out: Vec<String> = Vec::new();
     tables(report, &mut out);
     let notes = report.reads.iter().flat_map(|read| {
@@ -33,7 +47,8 @@ pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
         format!("with {indexes}: {}", other.why_lost())
     });
     section("fewer indexes", fewer, &mut out);
-    section("to decide", report.warnings.iter().cloned(), &mut out);
+    let warnings = report.warnings.iter().map(ToString::to_string);
+    section("to decide", warnings, &mut out);
     section("not guessed", report.not_guessed.iter().cloned(), &mut out);
     section(
         "left out",
@@ -43,17 +58,6 @@ pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
             .map(|table| format!("{table}: it has no key that identifies its rows")),
         &mut out,
     );
-    let sum = &report.sum;
-    out.push(String::new());
-    out.push(format!(
-        "about {} a month on demand: reads {}, writes {}, storage {} ({})",
-        usd(sum.all),
-        usd(sum.reads),
-        usd(sum.writes),
-        usd(sum.storage),
-        prices.dated_source()
-    ));
-    out.push(report.bound());
     out.join("\n")
 }
 

@@ -12,7 +12,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::format::count;
 
-pub(super) use design::{comparison, design, update};
+pub(super) use design::{comparison, design, statements, update};
 pub(super) use difference::difference;
 pub(super) use erasure::erasure;
 pub(super) use export::{ExportVerification, export, export_verification};

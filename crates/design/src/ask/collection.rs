@@ -256,10 +256,7 @@ impl<'c> Reading<'c, '_> {
             );
             ask.notes.push(note);
         }
-        if self.select.distinct {
-            let note = "the application drops rows that are equal in what DISTINCT selects";
-            ask.notes.push(note.to_owned());
-        }
+        ask.notes.extend(self.distinct_note());
         let is_sorted = ask.children.iter().any(|child| !child.order.is_empty());
         if self.query.order.is_some() && !is_sorted {
             ask.notes.push(CHILDREN_BY_KEY.to_owned());

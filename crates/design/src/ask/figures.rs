@@ -119,7 +119,7 @@ impl Reading<'_, '_> {
             && !table.row_key().is_empty()
             && self.query.offset == RowLimit::None
             && matches!(self.query.limit, RowLimit::None | RowLimit::Rows(_));
-        if !is_plain {
+        if !is_plain || self.select.distinct_on.is_some() {
             return no();
         }
         let (equal, conditions) = self.counted()?;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use dynafold_relational::catalog::{Catalog, Dbms, Enforcement, ForeignKey, Table};
-use dynafold_sql::{ConditionTest, RowLimit, identifier};
+use dynafold_sql::{ConditionTest, RowLimit, SqlQuery, identifier};
 
 use super::sql::by_bytes;
-use super::{Ask, Filter, RangeAsk, Reading, Unserved, When, distinct, is_one_row};
+use super::{Ask, Filter, RangeAsk, Reading, Unserved, When, distinct, free_name, is_one_row};
 use crate::path::{Path, Step};
 
 impl<'c> Reading<'c, '_> {
@@ -35,9 +35,11 @@ impl<'c> Reading<'c, '_> {
         let mut order = ask.order.iter().filter(|_| !is_one_row(&ask));
         ask.unsortable = order.find_map(|(path, _)| self.unsorted(ask.root, path));
         is_changed |= self.answer_order(&mut ask);
-        if self.select.distinct {
-            let note = "the application drops rows that are equal in what DISTINCT selects";
-            ask.notes.push(note.to_owned());
+        if let Some(mut note) = self.distinct_note() {
+            if ask.limit.is_some() {
+                note.push_str(", and stops after as many others as it wants");
+            }
+            ask.notes.push(note);
         }
         let limits = !matches!(self.query.limit, RowLimit::None | RowLimit::Rows(_));
         let mut sorted = self.query.order.iter().flatten();
@@ -111,9 +113,9 @@ impl<'c> Reading<'c, '_> {
             if outputs.iter().any(|(known, _)| known == path) {
                 continue;
             }
-            let is_taken = outputs.iter().any(|(_, known)| *known == path.column);
-            let name = if is_taken {
-                self.name_with_table(root, path)
+            let is_taken = |name: &str| outputs.iter().any(|(_, known)| known == name);
+            let name = if is_taken(&path.column) {
+                free_name(&self.name_with_table(root, path), &is_taken)
             } else {
                 path.column.clone()
             };
@@ -127,6 +129,17 @@ impl<'c> Reading<'c, '_> {
             ));
         }
         !added.is_empty()
+    }
+
+    /// What DISTINCT leaves to the application.
+    pub(super) fn distinct_note(&self) -> Option<String> {
+        let note = match &self.select.distinct_on {
+            Some(by) => format!(
+                "of rows that are equal in what DISTINCT ON names ({by}) the application keeps the first"
+            ),
+            None => "the application drops rows that are equal in what DISTINCT selects".to_owned(),
+        };
+        self.select.distinct.then_some(note)
     }
 
     /// Leaves rows with NULL out of a read for the greatest or the least value: NULL is neither.
@@ -311,6 +324,32 @@ impl<'c> Reading<'c, '_> {
                 && pairs.all(|pair| declared().any(|other| other == pair))
         })
     }
+}
+
+/// Notes that rows may be equal under the order of a read with a LIMIT: the database may answer with one, the table with another.
+pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
+    let Ok(query) = SqlQuery::read(&ask.sql, Some(catalog.dbms)) else {
+        return;
+    };
+    let is_cut = query.limit != RowLimit::None && query.order.is_some();
+    if !is_cut || query.order_decides(catalog) {
+        return;
+    }
+    let known = ask.order.iter().map(|(path, _)| path);
+    let known: Vec<&Path> = known
+        .chain(ask.equal.iter().map(|equal| &equal.path))
+        .collect();
+    let key = ask.root.row_key().iter();
+    let missing = key.filter(|column| !known.contains(&&Path::own(column)));
+    let missing: Vec<&str> = missing.map(String::as_str).collect();
+    let mut note = "rows may be equal under its ORDER BY, and of these its LIMIT may take others than the table, which `verify --patterns` does not compare".to_owned();
+    if !missing.is_empty() {
+        note.push_str(&format!(
+            ": add the key to ORDER BY ({})",
+            missing.join(", ")
+        ));
+    }
+    ask.notes.push(note);
 }
 
 /// The variants of a read: each with one of its ranges in the key and the others as filters, and one with all as filters.

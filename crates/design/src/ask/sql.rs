@@ -9,7 +9,7 @@ use dynafold_sql::{
 };
 
 use super::condition::is_lower;
-use super::{At, ChildAsk, Pair, REWRITE, Reading, Unserved, unserved};
+use super::{At, ChildAsk, Pair, REWRITE, Reading, Unserved, free_name, unserved};
 use crate::path::{Path, Step};
 
 /// The ways from each relation to its parents.
@@ -108,9 +108,8 @@ impl<'c> Reading<'c, '_> {
         }
         for (at, child) in children {
             let Some(ways) = all.get(*at) else { continue };
-            let before = names.clone();
             for (path, name) in &child.outputs {
-                let name = child_name(&before, child.table, name);
+                let name = child_name(&names, child.table, name);
                 add(ways, path, name, &mut names);
             }
         }
@@ -487,10 +486,11 @@ pub(super) fn by_bytes(column: &Column, dbms: Dbms) -> Option<String> {
     })
 }
 
-/// What a child's column is called in a result that has one of that name already.
+/// What a child's column is called in a result that has these names already.
 pub(crate) fn child_name(taken: &[String], table: &Table, name: &str) -> String {
-    if taken.iter().any(|known| known == name) {
-        format!("{}_{name}", table.name.name)
+    let is_taken = |name: &str| taken.iter().any(|known| known == name);
+    if is_taken(name) {
+        free_name(&format!("{}_{name}", table.name.name), &is_taken)
     } else {
         name.to_owned()
     }

@@ -30,7 +30,7 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Option<Section> {
         ))
     });
     list("What is not served, and the way out", not, &mut blocks);
-    let warnings = report.warnings.iter().map(|one| prose(one));
+    let warnings = report.warnings.iter().map(|one| prose(&one.to_string()));
     list("To decide", warnings, &mut blocks);
     let left = report.not_guessed.iter().map(|one| prose(one));
     list("Not guessed", left, &mut blocks);

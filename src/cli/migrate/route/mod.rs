@@ -124,7 +124,7 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
     output.warnings(report.warnings());
     output.warnings(later);
     let outcome = report.outcome()?;
-    operation.forget()?;
+    operation.end(outcome)?;
     Ok(outcome)
 }
 
@@ -252,24 +252,33 @@ impl<'j> OpenRoute<'j> {
                     .arguments
                     .now
                     .is_none_or(|now| manifest.now == now.to_string());
+            let this = SavedRoute::of(job, &self.place, &self.routes.target().place(), &manifest);
+            let saved = saved.filter(|saved| saved.is_of(&this));
             // What DynamoDB loads already is waited for.
-            let begun = saved.is_some_and(|saved| {
-                let this =
-                    SavedRoute::of(job, &self.place, &self.routes.target().place(), &manifest);
-                saved.begun() && saved.is_of(&this)
-            });
+            let begun = saved.is_some_and(SavedRoute::begun);
             let is_current = begun || manifest.stamp.is_none() || manifest.stamp == identity.stamp;
-            let message = match (is_same && !job.arguments.fresh, is_current) {
-                (true, true) => None,
-                (true, false) => Some(format!(
-                    "the source has changed since the export in `{}` was made, and nothing was loaded from it yet",
+            let mut help = "name another prefix, or delete the objects of this one".to_owned();
+            let message = if !is_same || job.arguments.fresh {
+                Some(format!("`{}` holds another export", self.place))
+            } else if saved.is_some_and(|saved| saved.is_complete) {
+                help = format!(
+                    "compare the table with the source by `dynafold verify`; for another load name another prefix, or delete `{}` to load this export once more",
+                    job.saved.display()
+                );
+                Some(format!(
+                    "this load has ended: all items of the export in `{}` were loaded into the table `{}`",
+                    self.place, manifest.table
+                ))
+            } else if is_current {
+                None
+            } else {
+                Some(format!(
+                    "the source has changed since the export in `{}` was made, and no load of it is under way",
                     self.place
-                )),
-                (false, _) => Some(format!("`{}` holds another export", self.place)),
+                ))
             };
             if let Some(message) = message {
-                return Err(Failure::failed(message)
-                    .with_help("name another prefix, or delete the objects of this one"));
+                return Err(Failure::failed(message).with_code("route").with_help(help));
             }
             let changes = self.place.changes(&manifest).await?;
             if let Some(first) = changes.first().filter(|_| !begun) {
@@ -316,7 +325,7 @@ impl<'j> OpenRoute<'j> {
     fn saved(&self, saved: Option<SavedRoute>, manifest: &Manifest) -> Result<SavedRoute, Failure> {
         let place = self.routes.target().place();
         let fresh = SavedRoute::of(self.job, &self.place, &place, manifest);
-        match saved.filter(|saved| saved.is_of(&fresh)) {
+        match saved.filter(|saved| saved.is_of(&fresh) && !saved.is_complete) {
             Some(saved) => Ok(saved),
             None => fresh.write(&self.job.saved).map(|()| fresh),
         }

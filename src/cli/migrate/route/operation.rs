@@ -11,7 +11,7 @@ use super::saved::SavedRoute;
 use super::{OpenRoute, Tier};
 use crate::cli::failure::Failure;
 use crate::cli::output::OutputStreams;
-use crate::cli::{files, progress};
+use crate::cli::{Outcome, files, progress};
 use crate::dynamodb::Table;
 use crate::load::Cancel;
 use crate::target::parts::{ExportPlace, Manifest, import_table};
@@ -28,6 +28,7 @@ pub(super) struct Operation<'r> {
     table: String,
     items: u64,
     arn: String,
+    saved: SavedRoute,
     /// Where reports go, below the export's place.
     output: String,
 }
@@ -42,10 +43,10 @@ impl<'r> Operation<'r> {
         output: &OutputStreams,
     ) -> Result<Self, Failure> {
         let reports = format!("reports/{}/", saved.token);
-        let arn = match &saved.arn {
+        let (arn, saved) = match &saved.arn {
             Some(arn) => {
                 output.note("an earlier run has started the operation; waiting for it");
-                arn.clone()
+                (arn.clone(), saved)
             }
             None => {
                 let file = &open.job.saved;
@@ -64,8 +65,9 @@ impl<'r> Operation<'r> {
                     files::delete(file)?;
                 }
                 let begun = begun?;
-                saved.started(&begun.arn).write(file)?;
-                begun.arn
+                let saved = saved.started(&begun.arn);
+                saved.write(file)?;
+                (begun.arn, saved)
             }
         };
         Ok(Self {
@@ -73,6 +75,7 @@ impl<'r> Operation<'r> {
             table: table.name.clone(),
             items: manifest.items,
             arn,
+            saved,
             output: reports,
         })
     }
@@ -184,6 +187,15 @@ impl<'r> Operation<'r> {
             ServiceLoad::Import => "start the same command again: it goes on with the export",
             ServiceLoad::Bulk => "some items may have been written. Start the same command again: another operation goes over all of them, and `dynafold verify` shows what is missing until then",
         })
+    }
+
+    /// Keeps that a bulk operation has ended well: started again, it would go over all items once more. The table says it of an
+    /// import.
+    pub(super) fn end(self, outcome: Outcome) -> Result<(), Failure> {
+        if self.open.job.route.kind == ServiceLoad::Bulk && outcome == Outcome::Well {
+            return self.saved.complete().write(&self.open.job.saved);
+        }
+        self.forget()
     }
 
     /// Forgets it: the next run begins another.

@@ -24,6 +24,9 @@ pub(super) struct SavedRoute {
     sent: bool,
     /// The operation, once there is one.
     pub(super) arn: Option<String>,
+    /// Whether it has ended, with every item of the source in the table.
+    #[serde(default)]
+    pub(super) is_complete: bool,
 }
 
 impl SavedRoute {
@@ -50,6 +53,7 @@ impl SavedRoute {
             token,
             sent: false,
             arn: None,
+            is_complete: false,
         }
     }
 
@@ -70,9 +74,9 @@ impl SavedRoute {
         self.of == other.of
     }
 
-    /// Whether DynamoDB may have been asked to begin.
+    /// Whether DynamoDB may have been asked to begin, and what comes of it is not known.
     pub(super) fn begun(&self) -> bool {
-        self.sent || self.arn.is_some()
+        !self.is_complete && (self.sent || self.arn.is_some())
     }
 
     /// The same, about to be asked for.
@@ -84,6 +88,14 @@ impl SavedRoute {
     pub(super) fn started(self, arn: &str) -> Self {
         let arn = Some(arn.to_owned());
         Self { arn, ..self }
+    }
+
+    /// The same at its end.
+    pub(super) fn complete(self) -> Self {
+        Self {
+            is_complete: true,
+            ..self
+        }
     }
 
     /// Writes it: whole, or not at all.

@@ -59,7 +59,7 @@ pub(super) struct Unaccounted {
     pub(super) gone: usize,
     /// Rows without an item that do not tell whether it has expired, and items that a limit let in for such as have.
     pub(super) perhaps_expired: usize,
-    /// Rows that are equal under the order to the last one that a limit lets in, and items in their places.
+    /// Rows in whose places a limit may let in others, since they are equal under the order, and items that it let in.
     pub(super) tied: usize,
 }
 
@@ -300,14 +300,15 @@ impl AnswerComparer<'_> {
         let matched: HashSet<usize> = entries.iter().filter_map(&position).collect();
         let mut others = found.len() - matched.len();
         let (mut present, mut gone, mut tied) = (Vec::new(), 0, 0);
-        let order = self
-            .order
-            .as_ref()
-            .filter(|order| order.is_known && self.is_cut)
-            .filter(|_| self.projections.len() == 1);
-        let last = order.zip(entries.last());
-        let is_at_the_cut = |entry: &ExpectedEntry<'_>| {
-            last.is_some_and(|(order, last)| order.values(entry.row) == order.values(last.row))
+        let (is_alone, last) = (self.projections.len() == 1, entries.last());
+        // Without an order any of the rows may be the last.
+        let is_at_the_cut = |entry: &ExpectedEntry<'_>| match (&self.order, last) {
+            _ if !self.is_cut || !is_alone => false,
+            (None, _) => true,
+            (Some(order), Some(last)) => {
+                order.is_known && order.values(entry.row) == order.values(last.row)
+            }
+            (Some(_), None) => false,
         };
         for entry in entries {
             let Some(at) = position(entry) else {

@@ -39,13 +39,23 @@ impl Doubts<'_, '_> {
         doubts.extend(drawn.doubts());
         self.of_parameters(drawn, doubts);
         let (query, catalog) = (&self.shape.query, self.shape.catalog);
+        let mut steady = query.clone();
         if query.limit != RowLimit::None || query.offset != RowLimit::None {
-            doubts.push("its SQL has a LIMIT, and rows may be equal under its ORDER BY".to_owned());
+            doubts.push(if query.order_decides(catalog) {
+                "its SQL has a LIMIT, and what lies behind it is not compared".to_owned()
+            } else {
+                "its SQL has a LIMIT, and rows may be equal under its ORDER BY".to_owned()
+            });
+            // One is its own; others are those of queries within it.
+            let own = steady.unsteady.iter().position(|word| word == "LIMIT");
+            if let Some(own) = own {
+                steady.unsteady.remove(own);
+            }
         }
-        if is_fickle_query(query, catalog) {
+        if is_fickle_query(&steady, catalog) {
             let mut functions = query.functions.iter();
             let own = functions.find(|name| catalog.own_functions.contains(name));
-            let word = query.unsteady.first().or(own);
+            let word = steady.unsteady.first().or(own);
             let by = word.map_or(String::new(), |word| format!(", because of `{word}`"));
             doubts.push(format!(
                 "its SQL may have another answer at another time{by}"
@@ -74,7 +84,7 @@ impl Doubts<'_, '_> {
             ("its SQL has conditions that the key does not have", further),
             ("rows of its SQL may make no items because of", left_out),
             (
-                "its SQL does not have these conditions of the item type's `where` or `$when`",
+                "its SQL does not have, in the same words, these conditions of the item type's `where` or `$when`",
                 self.missing_conditions(),
             ),
         ] {

@@ -10,6 +10,17 @@ use dynafold_sql::{
 /// A column of a relation, by the relation's number in FROM.
 type RelationColumn<'a> = (usize, &'a str);
 
+/// Where a query holds two columns equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Equated {
+    /// In every row.
+    Everywhere,
+    /// In rows of its result with a row of this relation, by the ON of its outer join.
+    ByJoin(usize),
+    /// Wherever a row has both, by USING.
+    ByUsing,
+}
+
 /// A query whose columns are known.
 pub(super) struct QueryShape<'a> {
     pub(super) query: SqlQuery,
@@ -19,7 +30,7 @@ pub(super) struct QueryShape<'a> {
     /// The column of a table that each of them is; `None` where the query makes it, or it is not known.
     pub(super) outputs: Vec<Option<SelectedColumn<'a>>>,
     /// Columns that are equal, to the byte, wherever a row has both.
-    equated: Vec<[RelationColumn<'a>; 2]>,
+    equated: Vec<(Equated, [RelationColumn<'a>; 2])>,
 }
 
 impl<'a> QueryShape<'a> {
@@ -42,20 +53,24 @@ impl<'a> QueryShape<'a> {
         let outputs = select.origins(catalog).filter(|found| {
             found.len() == shape.columns.len() && found.iter().zip(&shape.columns).all(fits)
         });
-        let of_rows = select
-            .conditions
-            .iter()
-            .filter_map(|one| shape.pair(select, one));
+        let of_rows = select.conditions.iter();
+        let of_rows =
+            of_rows.filter_map(|one| Some((Equated::Everywhere, shape.pair(select, one)?)));
         let on = select.relations.iter().enumerate().flat_map(|(at, own)| {
             let pairs = own.on.iter().filter_map(|one| shape.pair(select, one));
             // Of two other relations an outer join says nothing where there is no row of its own.
-            pairs.filter(move |sides| sides.iter().any(|(of, ..)| *of == at))
+            let own = pairs.filter(move |sides| sides.iter().any(|(of, ..)| *of == at));
+            own.map(move |sides| (Equated::ByJoin(at), sides))
         });
-        let are_exact =
-            |[one, other]: &[ColumnOrigin<'_>; 2]| are_exact(*one, *other, catalog.dbms);
-        let pairs = of_rows.chain(on).filter(are_exact);
-        let pairs = pairs.map(|sides| sides.map(|(of, _, column)| (of, column.name.as_str())));
-        let equated = pairs.chain(using(select, catalog)).collect();
+        let pairs = of_rows.chain(on);
+        let pairs = pairs.filter(|(_, [one, other])| are_exact(*one, *other, catalog.dbms));
+        let pairs = pairs.map(|(held, sides)| {
+            let sides = sides.map(|(of, _, column)| (of, column.name.as_str()));
+            (held, sides)
+        });
+        let using = using(select, catalog).into_iter();
+        let using = using.map(|sides| (Equated::ByUsing, sides));
+        let equated = pairs.chain(using).collect();
         shape.outputs = outputs.unwrap_or(shape.outputs);
         shape.equated = equated;
         shape
@@ -72,22 +87,22 @@ impl<'a> QueryShape<'a> {
         Some([left, select.origin(right.column()?, self.catalog)?])
     }
 
-    /// The columns that are held equal to a column, directly.
+    /// The columns that are held equal to a column, directly, each with where.
     fn equal_to<'s>(
         &'s self,
         own: RelationColumn<'s>,
-    ) -> impl Iterator<Item = RelationColumn<'a>> + 's {
+    ) -> impl Iterator<Item = (Equated, RelationColumn<'a>)> + 's {
         let pairs = self.equated.iter();
-        pairs.filter_map(move |[a, b]| match (*a == own, *b == own) {
-            (true, _) => Some(*b),
-            (_, true) => Some(*a),
+        pairs.filter_map(move |(held, [a, b])| match (*a == own, *b == own) {
+            (true, _) => Some((*held, *b)),
+            (_, true) => Some((*held, *a)),
             _ => None,
         })
     }
 
     /// Whether the query holds one column equal to another wherever a row has both.
     pub(super) fn equates(&self, one: RelationColumn<'_>, other: RelationColumn<'_>) -> bool {
-        one == other || self.equal_to(one).any(|found| found == other)
+        one == other || self.equal_to(one).any(|(_, found)| found == other)
     }
 
     /// Whether the query reads a table, itself or in a subquery.
@@ -100,7 +115,8 @@ impl<'a> QueryShape<'a> {
         })
     }
 
-    /// The column of the result that a column of a relation is, or is equal to where there is a row of that relation.
+    /// The column of the result that a column of a relation is, or is equal to wherever there is a row of that relation. One of
+    /// a relation that an outer join may leave without a row is not: it is NULL then, and this one is there.
     pub(super) fn column(&self, wanted: usize, name: &str) -> Option<usize> {
         let find = |(wanted, name): RelationColumn<'_>| {
             let is = |one: SelectedColumn<'_>| one.relation == wanted && one.column.name == name;
@@ -122,12 +138,22 @@ impl<'a> QueryShape<'a> {
         if !self.may_be_missing(wanted) || is_told() {
             same.push(own);
         }
+        // The relations that have a row wherever this one has.
+        let mut there = vec![wanted];
         let mut at = 0;
         while let Some(one) = same.get(at).copied() {
             at += 1;
-            for other in self.equal_to(one) {
-                if !same.contains(&other) {
+            for (held, other) in self.equal_to(one) {
+                // What a LEFT JOIN holds equal is there where its own row is.
+                let follows = match held {
+                    Equated::Everywhere => true,
+                    Equated::ByJoin(of) => there.contains(&of) && !self.may_be_missing(0),
+                    Equated::ByUsing => false,
+                };
+                let is_there = there.contains(&other.0) || !self.may_be_missing(other.0);
+                if (follows || is_there) && !same.contains(&other) {
                     same.push(other);
+                    there.push(other.0);
                 }
             }
         }
@@ -200,7 +226,7 @@ impl<'a> QueryShape<'a> {
             let mut pairs = sides.iter();
             pairs.any(|[a, b]| is_own(a) && b.0 < at || is_own(b) && a.0 < at)
                 || relation.on.iter().any(is_used)
-                    && self.equal_to((at, column)).any(|(of, _)| of < at)
+                    && self.equal_to((at, column)).any(|(_, (of, _))| of < at)
         };
         let mut keys = table.keys(self.catalog.dbms);
         keys.any(|key| key.doubt.is_none() && key.columns.iter().all(held))

@@ -289,8 +289,13 @@ impl<'a> PatternProver<'_, 'a> {
             ));
         }
         if unaccounted.tied > 0 {
+            let why = if self.report.in_order {
+                "its LIMIT cuts between rows that are equal under its ORDER BY"
+            } else {
+                "its SQL has a LIMIT and no ORDER BY: it may return any of the rows"
+            };
             reasons.push(format!(
-                "its LIMIT cuts between rows that are equal under its ORDER BY: {} rows and items were not compared",
+                "{why}, and {} rows and items were not compared",
                 unaccounted.tied
             ));
         }

@@ -141,14 +141,13 @@ impl PatternBinder<'_> {
             .iter()
             .flat_map(|select| selected(select, catalog))
         {
+            // Of parents of one table any may be the one that the SQL joins.
             let of = |make: &KnownAttributes| {
-                let mut carried = make.carried.iter();
-                let holding = carried.find(|(own, name, _)| own == table && *name == column);
-                holding.map(|(_, _, names)| {
-                    names
-                        .iter()
-                        .any(|name| keys.holds(name, self.context.table))
-                })
+                let carried = make.carried.iter();
+                let holding = carried.filter(|(own, name, _)| own == table && *name == column);
+                let mut names = holding.flat_map(|(_, _, names)| names).peekable();
+                names.peek()?;
+                Some(names.any(|name| keys.holds(name, self.context.table)))
             };
             let held: Vec<bool> = self.promised().filter_map(of).collect();
             let is_answered = answered.contains(&column);
