@@ -1012,7 +1012,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
          INSERT INTO o VALUES (1, 4); INSERT INTO l VALUES (1, 1, 'a'), (1, 2, 'b');",
         "-- line (5/s)\nSELECT o.id, o.qty, l.oid, l.no, l.sku FROM o JOIN l ON l.oid = o.id WHERE o.id = :id AND l.sku = :sku;",
         &[],
-        &["columns that are equal are answered once: `oid` as `id`"],
+        &["columns that are equal stand in the answer once: `oid` as `id`"],
     ),
     // What a collection sorts by is not selected, and rows are equal in it.
     (
@@ -1032,7 +1032,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
         "-- billed (5/s)\nSELECT o.*, c.* FROM o JOIN c ON c.id = o.cid WHERE o.pri = :pri;
          -- shipped (5/s)\nSELECT o.id, o.cid2, c.id, c.n FROM o LEFT JOIN c ON c.id = o.cid2 WHERE o.pri = :pri;",
         &[],
-        &["columns that are equal are answered once: `c_id` as `cid`"],
+        &["columns that are equal stand in the answer once: `c_id` as `cid`"],
     ),
 ];
 

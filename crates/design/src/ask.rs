@@ -159,6 +159,8 @@ fn unread(error: &UnreadableSql) -> Unserved {
 }
 
 const SEARCH: &str = "feed a search index (OpenSearch) from the table's stream";
+/// How the notes begin that say which rows an index holds. They are taken back where there is no such index.
+const FROZEN: &str = "the index holds only the rows that meet";
 pub(crate) const COUNTER: &str = "keep the figure in a counter item or an attribute that each write updates, or export the table and ask Athena";
 /// Rows of a page where the query leaves their number to a parameter.
 const PAGE: u64 = 20;

@@ -453,11 +453,8 @@ fn frozen(test: &ConditionTest, text: &str) -> Option<String> {
     has_value.then(|| frozen_note(text))
 }
 
-/// How the notes begin that say which rows an index holds, and that no longer hold where there is no such index.
-pub(super) const FROZEN: &str = "the index holds only the rows that meet";
-
 fn frozen_note(text: &str) -> String {
-    format!("{FROZEN} `{text}`")
+    format!("{} `{text}`", super::FROZEN)
 }
 
 /// Refuses conditions that compare with nothing plain, and those of which one part may hold without the other.

@@ -47,9 +47,7 @@ pub(crate) fn by_filter<'c>(ask: &Ask<'c>, kept: &[Path], keeps_range: bool) -> 
         found.filters.push(of_range(&range)?);
     }
     found.filters.sort();
-    found
-        .notes
-        .retain(|note| !note.starts_with(super::condition::FROZEN));
+    found.notes.retain(|note| !note.starts_with(super::FROZEN));
     Some(found)
 }
 

@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 
 use dynafold_mapping::item::Expiry;
-use dynafold_mapping::model::{ItemType, Model};
-use dynafold_source::LeftBehind;
+use dynafold_mapping::model::Model;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-
-use super::lanes::ChunkEnd;
 
 /// Adds the numbers of one struct to those of another, field by field.
 macro_rules! add_fields {
@@ -29,34 +26,6 @@ pub(crate) struct RowCounts {
     pub(crate) orphans: u64,
     /// Children of embeds beyond their `$limit`.
     pub(crate) cut: u64,
-}
-
-impl RowCounts {
-    /// Counts the children of the item type's embeds that stand in no row.
-    pub(super) fn add_left_behind(
-        &mut self,
-        item_type: Option<&ItemType>,
-        left: &[(usize, LeftBehind)],
-    ) {
-        for (column, left) in left {
-            if item_type.is_some_and(|item_type| item_type.embeds().contains(column)) {
-                self.orphans += left.orphans;
-                self.cut += left.cut;
-            }
-        }
-    }
-
-    /// Counts what the end of a chunk tells of an item type's rows: those that the source left out, and children without
-    /// a row.
-    pub(crate) fn of_chunk_end(model: &Model, index: usize, end: &ChunkEnd) -> Self {
-        let mut counts = Self {
-            rows_read: end.left_out,
-            filtered: end.left_out,
-            ..Self::default()
-        };
-        counts.add_left_behind(model.item_types.get(index), &end.orphans);
-        counts
-    }
 }
 
 /// The books of one item type.

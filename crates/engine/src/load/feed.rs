@@ -6,12 +6,12 @@ use dynafold_dynamodb::Item;
 use dynafold_mapping::item::{Elements, Folded, Folder, ItemFacts, ItemText, Reject};
 use dynafold_mapping::model::{Expired, ItemType, Model};
 use dynafold_relational::value::Value;
-use dynafold_source::{Chunk, Row, Source};
+use dynafold_source::{Chunk, LeftBehind, Row, Source};
 
 use super::books::RowCounts;
 use super::ending::{Cancel, EndReason};
 use super::failure::Failure;
-use super::lanes::{LaneMessage, Lanes};
+use super::lanes::{ChunkEnd, LaneMessage, Lanes};
 use super::plan::{ChunkId, ChunkPlan};
 use super::row::{RowKey, meets, row_key, take_row_key};
 use super::scope::RunSelection;
@@ -99,6 +99,30 @@ impl WrittenRow {
         let written = text.and_then(|text| folder.write(index, row, text));
         let outcome = || Self::Outcome(folder.fold(index, row).into());
         Some(written.map_or_else(outcome, Self::Item))
+    }
+}
+
+impl RowCounts {
+    /// Counts the children of the item type's embeds that stand in no row.
+    fn add_left_behind(&mut self, item_type: Option<&ItemType>, left: &[(usize, LeftBehind)]) {
+        for (column, left) in left {
+            if item_type.is_some_and(|item_type| item_type.embeds().contains(column)) {
+                self.orphans += left.orphans;
+                self.cut += left.cut;
+            }
+        }
+    }
+
+    /// Counts what the end of a chunk tells of an item type's rows: those that the source left out, and children without
+    /// a row.
+    pub(crate) fn of_chunk_end(model: &Model, index: usize, end: &ChunkEnd) -> Self {
+        let mut counts = Self {
+            rows_read: end.left_out,
+            filtered: end.left_out,
+            ..Self::default()
+        };
+        counts.add_left_behind(model.item_types.get(index), &end.orphans);
+        counts
     }
 }
 
