@@ -24,6 +24,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, S
 use self::scan::{Disagreements, SqliteDialect, UTF8, cell, object};
 pub use self::state::create;
 use crate::chunk::{answer, chunks, numbers};
+use crate::layout::ScanLayout;
 use dynafold_format::address;
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms};
 use dynafold_relational::scan::{Range, Scan};
@@ -268,11 +269,13 @@ impl Source for Sqlite {
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk>> {
         let first = self.disagreements.start(scan);
+        let columns = ScanLayout::new(scan).shared_columns();
         let sql = AssertSqlSafe(statement(self.dialect, scan));
         let rows = sqlx::raw_sql(sql).fetch(&mut self.connection);
         let disagreements = &mut self.disagreements;
         let cell = move |row: &SqliteRow, at: usize, data_type: &DataType| {
-            disagreements.cell(row, at, data_type, first)
+            let column = columns.get(at).copied().unwrap_or(at);
+            disagreements.cell(row, column, data_type, first + at)
         };
         let fault = |cause| fault(object(&scan.from), cause);
         chunks(rows, None, scan, cell, fault)
