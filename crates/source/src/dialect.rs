@@ -45,6 +45,11 @@ pub trait Dialect: Send + Sync {
         false
     }
 
+    /// Whether a column of a UNION may hold values of several types.
+    fn shares_columns(&self) -> bool {
+        false
+    }
+
     /// A value of a range as a literal.
     fn literal(&self, value: &str) -> String {
         RangeLiteral::parse(value).sql()

@@ -70,6 +70,27 @@ impl<'a> ScanLayout<'a> {
         layout
     }
 
+    /// The statement's column of each output, where a column may hold values of several types: an embed's rows have theirs
+    /// in columns that are not asked for them otherwise. So all rows are narrower.
+    pub(super) fn shared_columns(&self) -> Vec<usize> {
+        let own = self.tag.map_or(self.outputs.len(), |tag| tag + 1);
+        let mut columns: Vec<usize> = (0..own).collect();
+        for node in self.nodes.iter().skip(1) {
+            let mut taken: Vec<usize> = self.tag.into_iter().collect();
+            let mut above = node.parent;
+            while let Some(parent) = self.nodes.get(above) {
+                taken.extend(parent.key.iter().filter_map(|key| columns.get(*key)));
+                if above == 0 {
+                    break;
+                }
+                above = parent.parent;
+            }
+            let free = (0..).filter(|column| !taken.contains(column));
+            columns.extend(free.take(node.cells.len()));
+        }
+        columns
+    }
+
     fn add(
         &mut self,
         scan: &'a Scan,

@@ -270,7 +270,8 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
         .collect();
     let key = layout.nodes.first().map(|node| node.key.as_slice());
     let order = key.unwrap_or_default().iter().chain(&layout.tag);
-    let order: Vec<String> = order.map(|output| (output + 1).to_string()).collect();
+    let order = order.filter_map(|output| union.columns.get(*output));
+    let order: Vec<String> = order.map(|column| (column + 1).to_string()).collect();
     format!(
         "{}\nORDER BY {}",
         parts.join("\nUNION ALL\n"),
@@ -306,21 +307,30 @@ struct Union<'a> {
     dialect: &'a dyn Dialect,
     scan: &'a Scan,
     layout: &'a ScanLayout<'a>,
+    /// The column of each output.
+    columns: Vec<usize>,
 }
 
 impl<'a> Union<'a> {
     fn new(dialect: &'a dyn Dialect, scan: &'a Scan, layout: &'a ScanLayout<'a>) -> Self {
+        let columns = if dialect.shares_columns() {
+            layout.shared_columns()
+        } else {
+            (0..layout.outputs.len()).collect()
+        };
         Self {
             dialect,
             scan,
             layout,
+            columns,
         }
     }
 
     /// The rows of one node, with the keys of the nodes above it.
     fn part(&self, node: usize) -> String {
         let chain = self.chain(node);
-        let outputs = (0..self.layout.outputs.len()).map(|output| self.output(output, &chain));
+        let width = self.columns.iter().max().map_or(0, |last| last + 1);
+        let outputs = (0..width).map(|column| self.column(column, &chain));
         let select = format!("SELECT {}", named(outputs).join(", "));
         if node != 0 && self.scan.range.is_some() {
             return self.ranged(&chain, &select);
@@ -398,34 +408,34 @@ impl<'a> Union<'a> {
         0..embed.map_or(0, |embed| embed.on.len())
     }
 
-    /// What a part has in an output column.
-    fn output(&self, output: usize, chain: &[usize]) -> String {
+    /// What a part has in a column.
+    fn column(&self, column: usize, chain: &[usize]) -> String {
         let own = chain.first().copied().unwrap_or_default();
-        if self.layout.tag == Some(output) {
+        let is_here = |output: &usize| self.columns.get(*output) == Some(&column);
+        if self.layout.tag.as_ref().is_some_and(is_here) {
             return match own {
                 0 => "0".to_owned(),
                 own => format!("CASE WHEN e0.wanted IS NULL THEN -{own} ELSE {own} END"),
             };
         }
-        let has = |index: &&usize| {
-            let Some(node) = self.layout.nodes.get(**index) else {
-                return false;
-            };
-            if **index == own {
-                node.cells.iter().any(|(cell, _)| *cell == output)
-            } else {
-                node.key.contains(&output)
-            }
+        let cell = |index: usize| {
+            let mut cells = self.layout.nodes.get(index)?.cells.iter();
+            let found = cells.find(|(output, _)| is_here(output));
+            found.map(|(output, _)| format!("e{index}.c{output}"))
         };
-        match chain.iter().find(has) {
-            Some(node) => format!("e{node}.c{output}"),
-            None if own == 0 && self.dialect.types_nulls() => {
-                let mut nodes = self.layout.nodes.iter().enumerate();
-                let owner = nodes.find(|(_, n)| n.cells.iter().any(|(cell, _)| *cell == output));
-                owner.map_or("NULL".to_owned(), |(node, _)| format!("e{node}.c{output}"))
-            }
-            None => "NULL".to_owned(),
-        }
+        let key = |index: usize| {
+            let mut key = self.layout.nodes.get(index)?.key.iter();
+            let found = key.find(|output| is_here(output));
+            found.map(|output| format!("e{index}.c{output}"))
+        };
+        let above = chain.iter().skip(1);
+        let held = cell(own).or_else(|| above.copied().find_map(key));
+        let typed = || {
+            let all =
+                (own == 0 && self.dialect.types_nulls()).then_some(0..self.layout.nodes.len());
+            all.into_iter().flatten().find_map(cell)
+        };
+        held.or_else(typed).unwrap_or_else(|| "NULL".to_owned())
     }
 
     /// A node's rows as a derived table: all columns where the part is of this node, the key
@@ -579,12 +589,11 @@ mod union_tests {
         assert!(sql.contains(wanted), "{sql}");
     }
 
-    #[test]
-    fn children_come_behind_their_parents() {
+    fn orders() -> Scan {
         let mut children = lines(&[]);
         children.columns = vec![column(None, "no")];
         children.joins.clear();
-        let scan = Scan {
+        Scan {
             from: Relation::Table(table("order")),
             columns: vec![
                 column(None, "id"),
@@ -605,9 +614,13 @@ mod union_tests {
             keep_unmatched: false,
             limit: None,
             range: None,
-        };
+        }
+    }
+
+    #[test]
+    fn children_come_behind_their_parents() {
         assert_eq!(
-            statement(&Plain, &scan),
+            statement(&Plain, &orders()),
             "SELECT e0.c0 AS c0, e0.c1 AS c1, 0 AS c2, NULL AS c3\n\
              FROM (SELECT \"order\".\"id\" AS c0, CASE WHEN (open\n) THEN 1 ELSE 0 END AS c1\n\
              FROM \"main\".\"order\" AS \"order\"\nWHERE (open\n)) AS e0\n\
@@ -620,5 +633,31 @@ mod union_tests {
              WHERE e0.wanted IS NULL OR e0.wanted = 1\n\
              ORDER BY 1, 3"
         );
+    }
+
+    struct Untyped;
+
+    impl Dialect for Untyped {
+        fn quote(&self, identifier: &str) -> String {
+            Plain.quote(identifier)
+        }
+
+        fn shares_columns(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn children_stand_in_the_columns_of_their_parents_where_these_have_no_type() {
+        let sql = statement(&Untyped, &orders());
+        let heads: Vec<&str> = sql.lines().filter(|l| l.contains(" AS c2")).collect();
+        assert_eq!(
+            heads,
+            [
+                "SELECT e0.c0 AS c0, e0.c1 AS c1, 0 AS c2",
+                "SELECT e0.c0 AS c0, e1.c3 AS c1, CASE WHEN e0.wanted IS NULL THEN -1 ELSE 1 END AS c2",
+            ]
+        );
+        assert!(sql.ends_with("ORDER BY 1, 3"), "{sql}");
     }
 }

@@ -21,6 +21,10 @@ pub(super) struct SqliteDialect {
 pub(super) const UTF8: SqliteDialect = SqliteDialect { is_utf16: false };
 
 impl Dialect for SqliteDialect {
+    fn shares_columns(&self) -> bool {
+        true
+    }
+
     fn quote(&self, identifier: &str) -> String {
         format!("\"{}\"", identifier.replace('"', "\"\""))
     }
@@ -98,16 +102,16 @@ impl Disagreements {
         first
     }
 
-    /// Reads a value of a scan's row, and counts it in its output's counter where it is not as declared.
+    /// Reads a value of a scan's row, and counts it in this counter where it is not as declared.
     pub(super) fn cell(
         &mut self,
         row: &SqliteRow,
-        at: usize,
+        column: usize,
         data_type: &DataType,
-        first: usize,
+        counter: usize,
     ) -> sqlx::Result<(Value, usize)> {
-        let (value, bytes, agrees) = read(row, at, data_type)?;
-        if !agrees && let Some(counter) = self.0.get_mut(first + at) {
+        let (value, bytes, agrees) = read(row, column, data_type)?;
+        if !agrees && let Some(counter) = self.0.get_mut(counter) {
             counter.count += 1;
         }
         Ok((value, bytes))
