@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::Way;
 use crate::ask::Unserved;
 use crate::choose::Solution;
-use crate::compare::PricedMapping;
+use crate::compare::{PricedMapping, times};
 use crate::names::MappingNames;
 use crate::pricing::Pricing;
 use crate::splits::Splits;
@@ -70,6 +70,9 @@ pub struct ServedRead {
     pub items: Vec<String>,
     /// How many requests.
     pub requests: u64,
+    /// Those of them that then read the items by the keys that the index has given.
+    #[serde(default)]
+    pub fetches: u64,
     /// About how many items it finds.
     pub found: f64,
     /// Read units of one answer.
@@ -181,6 +184,20 @@ impl Alternative {
             ));
         }
         said
+    }
+}
+
+impl ServedRead {
+    /// The requests, and where they are asked.
+    pub fn asked(&self) -> String {
+        let place = self.index.as_deref().unwrap_or("the table");
+        let first = times(self.requests.saturating_sub(self.fetches));
+        let asked = format!("{first}{} on {place}", self.request);
+        match self.fetches {
+            0 => asked,
+            _ if self.found <= 1.0 => format!("{asked}, {}GetItem", times(self.fetches)),
+            fetches => format!("{asked}, {}BatchGetItem", times(fetches)),
+        }
     }
 }
 
@@ -296,6 +313,7 @@ fn read_report<'w>(
                 .map(|table| material.names.item_type(&table.name).to_owned())
                 .collect(),
             requests: priced.map_or(ask.requests, |priced| priced.requests),
+            fetches: priced.map_or(0, |priced| priced.fetches),
             found,
             units: priced.map_or(0.0, |priced| priced.units),
             usd_month: priced.map_or(0.0, |priced| priced.usd_month),

@@ -460,7 +460,7 @@ fn moved_entries(material: &Material<'_, '_, '_>) -> Vec<String> {
     line(
         "index on what changes often",
         found,
-        "a key that changes is two writes in the index each time, a projected attribute one: leave it out of the index where a read can do without, or read it from the table",
+        "a key that changes is two writes in the index each time, a projected attribute one: leave it out of the index where a read can do without, or read it from the table (`fetch: true`)",
     )
 }
 

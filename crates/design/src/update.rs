@@ -35,9 +35,9 @@ use crate::written::{
     IndexKey, IndexNames, Item, Placed, Projected, Writing, attribute_name, reference,
 };
 use crate::{
-    Candidates, Limits, Read, SHORT, Understood, Way, add_relaxed, before_delimiters, candidates,
-    index_names, padded, placed_reads, reads_without, refuse_escaped, refuse_figures, understood,
-    with_signed,
+    Candidates, Limits, Read, SHORT, Understood, Way, add_fetches, add_relaxed, before_delimiters,
+    candidates, index_names, padded, placed_reads, reads_without, refuse_escaped, refuse_figures,
+    understood, with_signed,
 };
 
 /// A mapping that is to serve more.
@@ -622,6 +622,7 @@ impl<'u> Growing<'u> {
             writes: further.writes,
             is_guessed: false,
         };
+        add_fetches(&mut reads);
         let Candidates {
             structures,
             mut ways,

@@ -99,7 +99,7 @@ pub(crate) struct Answer {
     answers: Vec<String>,
     /// Conditions on what is answered.
     pub(crate) filters: Vec<String>,
-    /// The attributes of the item type that is read, or of the parent.
+    /// The attributes that an index has to hold for it.
     attributes: BTreeSet<String>,
 }
 
@@ -852,6 +852,9 @@ impl<'c> Writing<'_, 'c> {
         if read.strong && !in_index {
             text.push_str("    consistent: true\n");
         }
+        if ask.fetches {
+            text.push_str("    fetch: true\n");
+        }
         if let Some(rate) = read.rate.filter(|rate| *rate > 0.0) {
             let _ = writeln!(text, "    rate: {rate}");
         }
@@ -928,6 +931,8 @@ impl<'c> Writing<'_, 'c> {
         let mut answers: Vec<String> = Vec::new();
         let mut filters: Vec<String> = Vec::new();
         let mut attributes: BTreeSet<String> = BTreeSet::new();
+        // Those that a filter asks for.
+        let mut filtered: BTreeSet<String> = BTreeSet::new();
         let mut result: Vec<String> = Vec::new();
         let copied = self.copied_beside(ask, items);
         let item = items.entry(ask.root.name.clone()).or_default();
@@ -954,6 +959,7 @@ impl<'c> Writing<'_, 'c> {
             let attribute = self.attribute(item, ask.root, path, &path.column, read.name);
             let exists = |name: &String| format!("attribute_exists({})", attribute_name(name));
             let mut each = vec![exists(&attribute)];
+            filtered.insert(attribute.clone());
             attributes.insert(attribute);
             // The same row's other item says it too.
             let mut children = ask.children.iter();
@@ -981,6 +987,7 @@ impl<'c> Writing<'_, 'c> {
             let attribute =
                 self.attribute(item, ask.root, &filter.path, &filter.path.column, read.name);
             filters.push(filter.text.replace("{}", &attribute_name(&attribute)));
+            filtered.insert(attribute.clone());
             attributes.insert(attribute);
         }
         let parts = self
@@ -1017,7 +1024,7 @@ impl<'c> Writing<'_, 'c> {
         Answer {
             answers,
             filters,
-            attributes,
+            attributes: if ask.fetches { filtered } else { attributes },
         }
     }
 
