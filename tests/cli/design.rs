@@ -467,6 +467,84 @@ async fn pins_are_kept_or_refused_with_the_reason() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn items_expire_where_the_workload_asks_for_it_and_nowhere_else() {
+    let source = Database::new(
+        "CREATE TABLE users (id INTEGER NOT NULL PRIMARY KEY, ttl INTEGER NOT NULL);
+         CREATE TABLE sessions (id INTEGER NOT NULL PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users, token VARCHAR(9) NOT NULL,
+           expires_at TIMESTAMP, ended INTEGER, body TEXT NOT NULL);
+         INSERT INTO users VALUES (1, 5), (2, 6);
+         INSERT INTO sessions VALUES (1, 1, 'a', '2040-01-02 03:04:05', 5, 'x'), (2, 1, 'b', NULL, NULL, 'y'), (3, 2, 'c', '2020-01-01 00:00:00', 7, 'z');",
+    )
+    .await;
+    let reads = "
+        -- byToken (50/s)
+        SELECT * FROM sessions WHERE token = :token AND expires_at > :now;
+        -- ofUser (5/s)
+        SELECT u.id, u.ttl, s.id AS sid, s.token FROM users u LEFT JOIN sessions s ON s.user_id = u.id WHERE u.id = :u;
+        -- number (5/s)
+        SELECT user_id, COUNT(*) AS number FROM sessions GROUP BY user_id ORDER BY number DESC LIMIT 2;
+        -- purge (0.01/s)
+        DELETE FROM sessions WHERE expires_at < :now;";
+    let free = Proposal::new(&source.url(), Some(reads), 0);
+    assert!(!free.mapping().contains("ttl:"), "{}", free.mapping());
+    let named = free.report["warnings"].to_string();
+    assert!(
+        named.contains("TTL: sessions.expires_at (purge)"),
+        "{named}"
+    );
+    let asked = format!("-- expires: sessions by expires_at\n{reads}");
+    let proposal = Proposal::new(&source.url(), Some(&asked), 0);
+    let mapping = proposal.mapping();
+    // A column is called `ttl` already.
+    assert!(mapping.contains("  ttl: _ttl\n"), "{mapping}");
+    let time = "_ttl: \"{expires_at | epoch}\"";
+    assert_eq!(mapping.matches(time).count(), 1, "{mapping}");
+    let named = proposal.report["warnings"].to_string();
+    assert!(!named.contains("TTL: "), "{named}");
+    let words = "expires: sessions by expires_at (not asked by ";
+    assert!(named.contains(words), "{named}");
+    // What is counted in items of its own is not counted down.
+    let is_kept = mapping.contains("GROUP BY");
+    let words = "(counts and sums keep what has expired";
+    assert_eq!(named.contains(words), is_kept, "{named}");
+    proposal.holds(0);
+    let asked = format!("-- expires: sessions by ended\n{reads}");
+    let proposal = Proposal::new(&source.url(), Some(&asked), 0);
+    assert!(proposal.mapping().contains("_ttl: \"{ended}\""));
+    proposal.holds(0);
+    for (said, why) in [
+        ("visits by at", "the schema does not have that table"),
+        ("sessions by ends", "the table does not have that column"),
+        (
+            "sessions by token",
+            "it holds neither times nor whole numbers",
+        ),
+        (
+            "sessions by ended\n-- expires: sessions by expires_at",
+            "it is said twice",
+        ),
+        ("sessions", "write `-- expires: TABLE by COLUMN`"),
+    ] {
+        let file = proposal.path("wrong.sql");
+        std::fs::write(&file, format!("-- expires: {said}\n{reads}")).unwrap();
+        let url = source.url();
+        let told = dynafold(&["design", "--source", &url, "--workload", &file, "-o", "-"]).exits(2);
+        assert!(told.stderr.contains(why), "{}", told.stderr);
+    }
+    // A mapping that is there keeps its items as they are.
+    let (file, old) = (proposal.path("wrong.sql"), proposal.path("design.yaml"));
+    std::fs::write(&file, format!("-- expires: sessions by ended\n{reads}")).unwrap();
+    let url = source.url();
+    let update = ["--workload", &file, "--update", &old, "-o", "-"];
+    let told = dynafold(&[&["design", "--source", &url][..], &update].concat()).exits(2);
+    assert!(
+        told.stderr.contains("set `ttl` in the mapping"),
+        "{}",
+        told.stderr
+    );
+}
+
 const FORUM: &str = "
     CREATE TABLE members (id INTEGER NOT NULL PRIMARY KEY, mail TEXT NOT NULL UNIQUE, level INTEGER NOT NULL);
     CREATE TABLE posts (id INTEGER NOT NULL PRIMARY KEY, member_id INTEGER NOT NULL REFERENCES members, state TEXT NOT NULL,

@@ -52,7 +52,7 @@ use figures::Figures;
 pub use guess::guess;
 use names::{MappingNames, table_name};
 pub use observed::{ColumnSample, Observed};
-pub use pins::{Pins, RefusedPin, pinned};
+pub use pins::{Expiries, Pins, RefusedExpiry, RefusedPin, expiring, pinned};
 use pricing::{INCONSISTENT, PARTITION_WRITES, Pricing};
 pub use report::{Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, WriteReport};
 use splits::Large;
@@ -76,6 +76,8 @@ pub struct Limits {
     pub observed: Observed,
     /// Which items stand beside which parent.
     pub pins: Pins,
+    /// Which items expire, and by which column.
+    pub expiries: Expiries,
 }
 
 impl Default for Limits {
@@ -87,6 +89,7 @@ impl Default for Limits {
             signed: BTreeSet::new(),
             observed: Observed::default(),
             pins: Pins::new(),
+            expiries: Expiries::new(),
         }
     }
 }
@@ -283,6 +286,7 @@ fn proposal(
     let writing = Writing {
         catalog,
         pins: &limits.pins,
+        expiries: &limits.expiries,
         names: &names,
         structures: &structures,
         slots: &slots,
@@ -310,6 +314,7 @@ fn proposal(
     let material = report::Material {
         catalog,
         names: &names,
+        expiries: &limits.expiries,
         splits: &splits,
         pricing: &pricing,
         structures: &structures,
@@ -1292,10 +1297,7 @@ mod tests {
             }
             let limits = Limits {
                 indexes: random.usize(1..=2),
-                escapes: false,
-                signed: BTreeSet::new(),
-                observed: Observed::default(),
-                pins: Pins::new(),
+                ..Limits::default()
             };
             let none = (&Large::new(), &NotServed::new());
             let proposal = proposal(&catalog, &statements, &prices, &limits, none);

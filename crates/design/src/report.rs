@@ -13,6 +13,7 @@ use crate::ask::Unserved;
 use crate::choose::Solution;
 use crate::compare::{PricedMapping, times};
 use crate::names::MappingNames;
+use crate::pins::Expiries;
 use crate::pricing::Pricing;
 use crate::splits::Splits;
 use crate::structure::Structure;
@@ -218,6 +219,8 @@ pub(crate) fn not_served(name: &str, why: &str, instead: &str) -> String {
 pub(crate) struct Material<'m, 'w, 'c> {
     pub(crate) catalog: &'c Catalog,
     pub(crate) names: &'m MappingNames,
+    /// Which items expire, and by which column.
+    pub(crate) expiries: &'m Expiries,
     pub(crate) splits: &'m Splits,
     pub(crate) pricing: &'m Pricing<'m>,
     pub(crate) structures: &'m [Structure<'c>],

@@ -13,7 +13,7 @@ use crate::ask::{Ask, Asked, BY_JOIN, child_name, is_one_row};
 use crate::figures::KeptFigures;
 use crate::names::{MappingNames, filter, written_name};
 use crate::path::{Path, Step, is_loose};
-use crate::pins::Pins;
+use crate::pins::{Expiries, Pins};
 use crate::pricing::PROJECTED;
 use crate::splits::Splits;
 use crate::structure::{KeyPart, Part, Structure, descends, own_part};
@@ -36,6 +36,8 @@ pub(crate) struct Placed<'d, 'c> {
 pub(crate) struct Writing<'d, 'c> {
     pub(crate) catalog: &'c Catalog,
     pub(crate) pins: &'d Pins,
+    /// Which items expire, and by which column.
+    pub(crate) expiries: &'d Expiries,
     pub(crate) names: &'d MappingNames,
     pub(crate) structures: &'d [Structure<'c>],
     /// 0 is the table's own key, from 1 on indexes.
@@ -334,6 +336,7 @@ impl<'c> Writing<'_, 'c> {
                     &self.names.partition,
                     &self.names.sort,
                     &self.names.type_attribute,
+                    &self.names.ttl,
                 ]
                 .contains(&&name.to_owned())
                 || name.starts_with("GSI")
@@ -443,6 +446,9 @@ impl<'c> Writing<'_, 'c> {
             let _ = writeln!(out, "    # {reads}\n    {name}: {entry}");
         }
         out.push_str("  billing: on-demand\n");
+        if !self.expiries.is_empty() {
+            let _ = writeln!(out, "  ttl: {}", scalar(&self.names.ttl));
+        }
         if self.escapes {
             out.push_str("  key_escape: percent    # some values hold `#`, which stands between the parts of keys\n");
         }
@@ -496,7 +502,14 @@ impl<'c> Writing<'_, 'c> {
                 reads.join(", ")
             );
         }
-        let attributes = copied + &attributes;
+        let mut attributes = copied + &attributes;
+        if let Some(time) = self.expiry(table) {
+            let ttl = scalar(&self.names.ttl);
+            let _ = writeln!(
+                attributes,
+                "      {ttl}: {time}    # it expires then, as the workload says"
+            );
+        }
         let mut text = String::new();
         if let Some(comment) = &table.comment {
             let _ = writeln!(text, "  # {}", comment.replace(['\n', '\r'], " "));
@@ -552,6 +565,22 @@ impl<'c> Writing<'_, 'c> {
         }
         text.push('\n');
         text
+    }
+
+    /// What the attribute is made of by which an item type's items expire, as YAML; none where they do not.
+    fn expiry(&self, table: &Table) -> Option<String> {
+        // The figures of rows that have expired stay.
+        if self.figures.contains_key(&table.name) {
+            return None;
+        }
+        let rows = self.rows_of(table);
+        let name = self.expiries.get(rows)?;
+        let seconds = match &self.catalog.table(rows)?.column(name)?.data_type {
+            DataType::Integer { .. } => "",
+            _ => " | epoch",
+        };
+        let reference = TemplatePath(std::slice::from_ref(name)).to_string();
+        Some(quoted(&format!("{{{reference}{seconds}}}")))
     }
 
     /// The table whose rows make the items.
