@@ -1114,6 +1114,36 @@ async fn what_is_written_all_the_time_is_read_by_two_requests_in_a_row() {
     assert!(told.contains("two requests in a row"), "{told}");
 }
 
+/// An index projects by name: what it holds for one item type is written in it for another one too.
+#[tokio::test]
+async fn item_types_share_an_index_that_leaves_their_updates_alone() {
+    let source = Database::new(
+        "CREATE TABLE t (id INTEGER NOT NULL PRIMARY KEY, x INTEGER NOT NULL UNIQUE, y INTEGER NOT NULL UNIQUE, seen TEXT NOT NULL);
+         CREATE TABLE u (id INTEGER NOT NULL PRIMARY KEY, z INTEGER NOT NULL UNIQUE, seen TEXT NOT NULL);
+         INSERT INTO t VALUES (1, 2, 3, 'a'), (2, 3, 4, 'b'); INSERT INTO u VALUES (1, 2, 'a'), (2, 3, 'b');",
+    )
+    .await;
+    for (one, other) in [("x", "y"), ("y", "x")] {
+        let workload = format!(
+            "-- first (500/s)\nSELECT id, seen FROM t WHERE {one} = :v;
+             -- second (500/s)\nSELECT id FROM t WHERE {other} = :v;
+             -- third (500/s)\nSELECT id FROM u WHERE z = :v;
+             -- oneOfT (900/s)\nSELECT * FROM t WHERE id = :id;
+             -- oneOfU (900/s)\nSELECT * FROM u WHERE id = :id;
+             -- tick (300/s)\nUPDATE u SET seen = :seen WHERE id = :id;"
+        );
+        let proposal = Proposal::new(&source.url(), Some(&workload), 0);
+        let mapping = proposal.mapping();
+        assert_eq!(
+            proposal.report["indexes"].as_array().unwrap().len(),
+            2,
+            "{mapping}"
+        );
+        assert_eq!(proposal.report["writes"][0]["units"], 1.0, "{mapping}");
+        proposal.holds(0);
+    }
+}
+
 #[tokio::test]
 async fn where_indexes_are_short_the_busiest_reads_are_served() {
     let source = Database::new(FORUM).await;

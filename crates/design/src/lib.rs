@@ -22,6 +22,7 @@ mod path;
 mod pins;
 mod pricing;
 mod report;
+mod slots;
 mod splits;
 mod structure;
 mod traps;
@@ -269,6 +270,10 @@ fn proposal(
     let is_used = |structure: &usize| placed.iter().any(|one| one.0.structure == *structure);
     let mut slots = solution.slots.clone();
     slots.retain(|structure, _| is_used(structure));
+    let asks = placed
+        .iter()
+        .map(|(placed, ..)| (placed.structure, placed.ask));
+    let slots = slots::arranged(slots, &structures, asks, &pricing);
     // Of the figures those that somebody asks for.
     let catalog = &figures.only_used(catalog, &structures, &slots);
     let stored: Vec<&Table> = catalog
