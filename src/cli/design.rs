@@ -17,7 +17,9 @@ use super::output::OutputStreams;
 use super::{Outcome, mapping, prices, report};
 use crate::catalog::{Catalog, Dbms, TableName};
 use crate::design::workload::{self, Statement};
-use crate::design::{Design, Limits, Observed, Pins, Warning, design, guess, pinned, price};
+use crate::design::{
+    Design, Expiries, Limits, Observed, Pins, Warning, design, expiring, guess, pinned, price,
+};
 use crate::dynamodb::price::Prices;
 use crate::scan::{Relation, Scan};
 use crate::source::Source;
@@ -116,7 +118,7 @@ pub(super) async fn run(
     let (mut source, mut catalog) = origin.read().await?;
     narrow(&mut catalog);
     output.warnings(&catalog.notices);
-    let (statements, pins) = match &arguments.workload {
+    let (statements, (pins, expiries)) = match &arguments.workload {
         Some(file) if file == Path::new(COUNTED) => {
             let source = source.as_deref_mut().ok_or_else(|| {
                 Failure::usage(format!(
@@ -124,10 +126,11 @@ pub(super) async fn run(
                 ))
                 .with_help("name it by --source, instead of --catalog")
             })?;
-            (counted::read(source, &catalog, output).await?, Pins::new())
+            let counted = counted::read(source, &catalog, output).await?;
+            (counted, Fixed::default())
         }
         Some(file) => read(file, &catalog)?,
-        None => (guess(&catalog), Pins::new()),
+        None => (guess(&catalog), Fixed::default()),
     };
     if let Some(name) = &arguments.explain {
         let known = statements.iter().map(|statement| &*statement.name);
@@ -136,6 +139,7 @@ pub(super) async fn run(
     let mut limits = Limits {
         indexes: usize::from(arguments.max_indexes),
         pins,
+        expiries,
         ..Limits::default()
     };
     if let Some(source) = &mut source {
@@ -259,8 +263,11 @@ pub(super) async fn sampled(
     sample::observe(source, catalog, &scans, statements).await
 }
 
-/// The statements of a workload, and its pins.
-fn read(path: &Path, catalog: &Catalog) -> Result<(Vec<Statement>, Pins), Failure> {
+/// What a workload fixes: beside whom items stand, and which expire.
+type Fixed = (Pins, Expiries);
+
+/// The statements of a workload, and what it fixes.
+fn read(path: &Path, catalog: &Catalog) -> Result<(Vec<Statement>, Fixed), Failure> {
     let file = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {
         Failure::usage(format!("cannot read the workload `{file}`")).with_cause(&error)
@@ -275,12 +282,14 @@ fn read(path: &Path, catalog: &Catalog) -> Result<(Vec<Statement>, Pins), Failur
     };
     if is_mapping {
         let statements = workload::of_mapping(&text).map_err(|error| refused(&error))?;
-        return Ok((statements, Pins::new()));
+        return Ok((statements, Fixed::default()));
     }
     let statements = workload::read(&text).map_err(|error| refused(&error))?;
     let pins = workload::pins(&text).map_err(|error| refused(&error))?;
     let pins = pinned(catalog, &pins).map_err(|error| refused(&error))?;
-    Ok((statements, pins))
+    let expiries = workload::expiries(&text).map_err(|error| refused(&error))?;
+    let expiries = expiring(catalog, &expiries).map_err(|error| refused(&error))?;
+    Ok((statements, (pins, expiries)))
 }
 
 /// A server of MySQL or MariaDB shows all of its databases: the one that is named is meant.

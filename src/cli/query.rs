@@ -218,11 +218,19 @@ fn explain(
     let of =
         |(operation, request): &(&str, Json)| json!({ "operation": operation, "request": request });
     match format {
-        QueryFormat::Json => output.json(&json!({
-            "pattern": &*pattern.name,
-            "requests": requests.iter().map(of).collect::<Vec<_>>(),
-            "merged_by": plan.order.iter().map(|name| &**name).collect::<Vec<_>>(),
-        })),
+        QueryFormat::Json => {
+            let mut explained = json!({
+                "pattern": &*pattern.name,
+                "requests": requests.iter().map(of).collect::<Vec<_>>(),
+                "merged_by": plan.order.iter().map(|name| &**name).collect::<Vec<_>>(),
+            });
+            if plan.fetch.is_some()
+                && let Some(members) = explained.as_object_mut()
+            {
+                members.insert("then".to_owned(), json!("BatchGetItem"));
+            }
+            output.json(&explained)
+        }
         QueryFormat::Ndjson => {
             let lines = requests.iter().map(|request| format!("{}\n", of(request)));
             output.text(&lines.collect::<String>())
@@ -232,6 +240,9 @@ fn explain(
                 return Ok(());
             };
             output.text(&format!("{operation}\n{first:#}\n"))?;
+            if plan.fetch.is_some() {
+                output.text("and then BatchGetItem of the keys that are found, 100 a request\n")?;
+            }
             match requests.len() {
                 1 => Ok(()),
                 all => output.text(&format!(

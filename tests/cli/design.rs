@@ -391,11 +391,12 @@ async fn hard_workloads_are_served_or_a_true_reason_is_given() {
         let code = if not.is_empty() { 0 } else { 3 };
         let proposal = Proposal::new(&source.url(), Some(workload), code);
         assert_eq!(proposal.not_served(), not, "{name}");
-        // One request each, but for a key that is spread over shards.
+        // One request each, but for a key that is spread over shards, and for what is then read by its key.
         for read in proposal.report["reads"].as_array().unwrap() {
             let requests = &read["served"]["requests"];
             let is_spread = read["name"] == "hitsOfSite" && *requests == 2;
-            let is_one = requests.is_null() || *requests == 1;
+            let by_key = read["served"]["fetches"].as_u64().unwrap_or(0).min(1);
+            let is_one = requests.is_null() || *requests == 1 + by_key;
             assert!(is_one || is_spread, "{name}: {read:#}");
         }
         let made = proposal.report["indexes"].as_array().unwrap();
@@ -467,6 +468,84 @@ async fn pins_are_kept_or_refused_with_the_reason() {
         let told = dynafold(&["design", "--source", &url, "--workload", &file, "-o", "-"]).exits(2);
         assert!(told.stderr.contains(why), "{}", told.stderr);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn items_expire_where_the_workload_asks_for_it_and_nowhere_else() {
+    let source = Database::new(
+        "CREATE TABLE users (id INTEGER NOT NULL PRIMARY KEY, ttl INTEGER NOT NULL);
+         CREATE TABLE sessions (id INTEGER NOT NULL PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users, token VARCHAR(9) NOT NULL,
+           expires_at TIMESTAMP, ended INTEGER, body TEXT NOT NULL);
+         INSERT INTO users VALUES (1, 5), (2, 6);
+         INSERT INTO sessions VALUES (1, 1, 'a', '2040-01-02 03:04:05', 5, 'x'), (2, 1, 'b', NULL, NULL, 'y'), (3, 2, 'c', '2020-01-01 00:00:00', 7, 'z');",
+    )
+    .await;
+    let reads = "
+        -- byToken (50/s)
+        SELECT * FROM sessions WHERE token = :token AND expires_at > :now;
+        -- ofUser (5/s)
+        SELECT u.id, u.ttl, s.id AS sid, s.token FROM users u LEFT JOIN sessions s ON s.user_id = u.id WHERE u.id = :u;
+        -- number (5/s)
+        SELECT user_id, COUNT(*) AS number FROM sessions GROUP BY user_id ORDER BY number DESC LIMIT 2;
+        -- purge (0.01/s)
+        DELETE FROM sessions WHERE expires_at < :now;";
+    let free = Proposal::new(&source.url(), Some(reads), 0);
+    assert!(!free.mapping().contains("ttl:"), "{}", free.mapping());
+    let named = free.report["warnings"].to_string();
+    assert!(
+        named.contains("TTL: sessions.expires_at (purge)"),
+        "{named}"
+    );
+    let asked = format!("-- expires: sessions by expires_at\n{reads}");
+    let proposal = Proposal::new(&source.url(), Some(&asked), 0);
+    let mapping = proposal.mapping();
+    // A column is called `ttl` already.
+    assert!(mapping.contains("  ttl: _ttl\n"), "{mapping}");
+    let time = "_ttl: \"{expires_at | epoch}\"";
+    assert_eq!(mapping.matches(time).count(), 1, "{mapping}");
+    let named = proposal.report["warnings"].to_string();
+    assert!(!named.contains("TTL: "), "{named}");
+    let words = "expires: sessions by expires_at (not asked by ";
+    assert!(named.contains(words), "{named}");
+    // What is counted in items of its own is not counted down.
+    let is_kept = mapping.contains("GROUP BY");
+    let words = "(counts and sums keep what has expired";
+    assert_eq!(named.contains(words), is_kept, "{named}");
+    proposal.holds(0);
+    let asked = format!("-- expires: sessions by ended\n{reads}");
+    let proposal = Proposal::new(&source.url(), Some(&asked), 0);
+    assert!(proposal.mapping().contains("_ttl: \"{ended}\""));
+    proposal.holds(0);
+    for (said, why) in [
+        ("visits by at", "the schema does not have that table"),
+        ("sessions by ends", "the table does not have that column"),
+        (
+            "sessions by token",
+            "it holds neither times nor whole numbers",
+        ),
+        (
+            "sessions by ended\n-- expires: sessions by expires_at",
+            "it is said twice",
+        ),
+        ("sessions", "write `-- expires: TABLE by COLUMN`"),
+    ] {
+        let file = proposal.path("wrong.sql");
+        std::fs::write(&file, format!("-- expires: {said}\n{reads}")).unwrap();
+        let url = source.url();
+        let told = dynafold(&["design", "--source", &url, "--workload", &file, "-o", "-"]).exits(2);
+        assert!(told.stderr.contains(why), "{}", told.stderr);
+    }
+    // A mapping that is there keeps its items as they are.
+    let (file, old) = (proposal.path("wrong.sql"), proposal.path("design.yaml"));
+    std::fs::write(&file, format!("-- expires: sessions by ended\n{reads}")).unwrap();
+    let url = source.url();
+    let update = ["--workload", &file, "--update", &old, "-o", "-"];
+    let told = dynafold(&[&["design", "--source", &url][..], &update].concat()).exits(2);
+    assert!(
+        told.stderr.contains("set `ttl` in the mapping"),
+        "{}",
+        told.stderr
+    );
 }
 
 const FORUM: &str = "
@@ -1143,6 +1222,103 @@ async fn large_columns_stand_apart_where_that_saves_and_all_costs_are_those_of_c
             .unwrap()
     };
     assert!(units("view") <= 3.0 && units("rename") > 2.0, "{priced:#}");
+}
+
+/// Couriers whose position changes all the time.
+const COURIERS: &str = "
+    CREATE TABLE couriers (id INTEGER NOT NULL PRIMARY KEY, phone VARCHAR(20) NOT NULL UNIQUE, zone VARCHAR(9) NOT NULL, name VARCHAR(20) NOT NULL,
+      seen VARCHAR(30) NOT NULL);
+    INSERT INTO couriers WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)
+      SELECT i, '+49' || i, 'z' || (i % 6), 'n' || i, '52.5,' || i FROM n;";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_all_the_time_is_read_by_two_requests_in_a_row() {
+    let source = Database::new(COURIERS).await;
+    let workload = "
+        -- byPhone (2/s) one, whole
+        SELECT * FROM couriers WHERE phone = :phone;
+        -- ofZone (0.1/s) more than 100, in the order of an index, and a filter on what it holds
+        SELECT id, seen, name FROM couriers WHERE zone = :zone AND name <> 'n6' ORDER BY name;
+        -- names (300/s) of what hardly changes
+        SELECT id, name FROM couriers WHERE zone = :zone ORDER BY name LIMIT 5;
+        -- get (900/s)
+        SELECT * FROM couriers WHERE id = :id;
+        -- move (1000/s)
+        UPDATE couriers SET seen = :seen WHERE id = :id;
+        -- rename (0.1/s)
+        UPDATE couriers SET name = :name WHERE id = :id;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    let mapping = proposal.mapping();
+    let served = |name: &str| {
+        let mut reads = proposal.report["reads"].as_array().unwrap().iter();
+        reads.find(|read| read["name"] == name).unwrap()["served"].clone()
+    };
+    let requests = |name: &str| {
+        let served = served(name);
+        ["requests", "fetches"].map(|of| served[of].as_u64().unwrap())
+    };
+    assert_eq!(requests("byPhone"), [2, 1], "{mapping}");
+    assert_eq!(requests("ofZone"), [3, 2], "{mapping}");
+    assert_eq!(requests("names"), [1, 0], "{mapping}");
+    assert_eq!(requests("get"), [1, 0], "{mapping}");
+    // A position writes the item, and no index.
+    let writes = proposal.report["writes"].as_array().unwrap();
+    let moves = writes.iter().find(|write| write["name"] == "move").unwrap();
+    assert_eq!(moves["units"], 1.0, "{mapping}");
+    // Half a unit in the index, and half of one for the item.
+    assert_eq!(served("byPhone")["units"], 1.0);
+    let asked = proposal.holds(0);
+    let verdicts = verdicts(&asked);
+    assert_eq!(verdicts.len(), 4, "{asked:#}");
+    let is_good = |verdict: &str| ["proved", "agrees"].contains(&verdict);
+    assert!(
+        verdicts.iter().all(|(_, verdict)| is_good(verdict)),
+        "{asked:#}"
+    );
+    // What the index does not hold is compared too.
+    source.run("UPDATE couriers SET seen = 'lost'").await;
+    let (mapping, target) = (proposal.path("design.yaml"), proposal.path("table.db"));
+    let target = format!("local:{target}");
+    let arguments = ["verify", &mapping, "--source", &proposal.source];
+    let patterns = ["--target", &target, "--patterns", "--pattern", "byPhone"];
+    let differs = dynafold(&[&arguments[..], &patterns].concat()).exits(3);
+    assert!(differs.stdout.contains("seen"), "{}", differs.stdout);
+    let explained = ["design", "--source", &proposal.source, "--workload"];
+    let workload = proposal.path("workload.sql");
+    let explained = [&explained[..], &[&workload, "--explain", "ofZone"]].concat();
+    let told = dynafold(&explained).exits(0).stdout;
+    assert!(told.contains("2 × BatchGetItem"), "{told}");
+    assert!(told.contains("two requests in a row"), "{told}");
+}
+
+/// An index projects by name: what it holds for one item type is written in it for another one too.
+#[tokio::test]
+async fn item_types_share_an_index_that_leaves_their_updates_alone() {
+    let source = Database::new(
+        "CREATE TABLE t (id INTEGER NOT NULL PRIMARY KEY, x INTEGER NOT NULL UNIQUE, y INTEGER NOT NULL UNIQUE, seen TEXT NOT NULL);
+         CREATE TABLE u (id INTEGER NOT NULL PRIMARY KEY, z INTEGER NOT NULL UNIQUE, seen TEXT NOT NULL);
+         INSERT INTO t VALUES (1, 2, 3, 'a'), (2, 3, 4, 'b'); INSERT INTO u VALUES (1, 2, 'a'), (2, 3, 'b');",
+    )
+    .await;
+    for (one, other) in [("x", "y"), ("y", "x")] {
+        let workload = format!(
+            "-- first (500/s)\nSELECT id, seen FROM t WHERE {one} = :v;
+             -- second (500/s)\nSELECT id FROM t WHERE {other} = :v;
+             -- third (500/s)\nSELECT id FROM u WHERE z = :v;
+             -- oneOfT (900/s)\nSELECT * FROM t WHERE id = :id;
+             -- oneOfU (900/s)\nSELECT * FROM u WHERE id = :id;
+             -- tick (300/s)\nUPDATE u SET seen = :seen WHERE id = :id;"
+        );
+        let proposal = Proposal::new(&source.url(), Some(&workload), 0);
+        let mapping = proposal.mapping();
+        assert_eq!(
+            proposal.report["indexes"].as_array().unwrap().len(),
+            2,
+            "{mapping}"
+        );
+        assert_eq!(proposal.report["writes"][0]["units"], 1.0, "{mapping}");
+        proposal.holds(0);
+    }
 }
 
 #[tokio::test]

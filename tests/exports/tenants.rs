@@ -7,15 +7,21 @@ use crate::support::cli::Ran;
 
 /// The policy of an application with an item type of this partition key and these access patterns.
 async fn asked(item: &str, patterns: &[&str], further: &[&str], code: i32) -> Ran {
+    let patterns = ["first", "second"].iter().zip(patterns);
+    let patterns =
+        patterns.map(|(name, key)| format!("  {name}: {{ key: {{ PK: \"{key}\" }} }}\n"));
+    with_patterns(item, &patterns.collect::<String>(), further, code).await
+}
+
+/// The same with access patterns as they are written.
+async fn with_patterns(item: &str, patterns: &str, further: &[&str], code: i32) -> Ran {
     let (mapping, source) = bench("full").await;
     let text = std::fs::read_to_string(mapping).unwrap();
     let (before, _) = text.split_once("access_patterns:").unwrap();
     let key = format!("accept: [key-unproved]\n    key: {{ PK: \"{item}\"");
     let mut text = before.replace("key: { PK: \"USER#{user_id}\"", &key);
     text.push_str("access_patterns:\n");
-    for (name, key) in ["first", "second"].iter().zip(patterns) {
-        text.push_str(&format!("  {name}: {{ key: {{ PK: \"{key}\" }} }}\n"));
-    }
+    text.push_str(patterns);
     let folder = tempfile::tempdir().unwrap();
     let changed = folder.path().join("changed.yaml");
     std::fs::write(&changed, text).unwrap();
@@ -131,4 +137,26 @@ async fn what_a_tenant_shares_with_others_is_told_by_name() {
     let made = asked("{body}", &["U#{userId}", "SERVICE#{name}"], &tenant, 0).await;
     let words = "`second` is not restricted to a tenant";
     made.says(words);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn items_that_are_read_by_the_keys_of_an_index_are_bound_to_nobody() {
+    let patterns = "  first: { key: { PK: \"U#{userId}\" } }
+  second: { index: by-date, key: { day: \"{day}\", region: \"{r}\" }, fetch: true }\n";
+    let item = "U#{user_id}";
+    let made = with_patterns(item, patterns, &["--tenant", "none"], 0).await;
+    let policy = made.json();
+    let statements = policy["Statement"].as_array().unwrap().iter();
+    let mut fetching = statements.filter(|one| one["Action"].to_string().contains("BatchGetItem"));
+    let fetching = fetching.next().unwrap();
+    assert!(fetching["Condition"].is_null(), "{fetching:#}");
+    assert!(
+        fetching["Resource"].to_string().ends_with("shop.v1-x\"]"),
+        "{fetching:#}"
+    );
+    made.says("allows `BatchGetItem` of all items of the table");
+    let refused = with_patterns(item, patterns, &["--tenant", "userId"], 1).await;
+    refused.says("`second`: it reads items by keys that an index has given");
+    let inferred = with_patterns(item, patterns, &[], 0).await;
+    inferred.says("the policy does not restrict callers to a tenant");
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use dynafold::catalog::{Catalog, Column, Dbms};
-use dynafold::dynamodb::{Index, Item, Position, Request, Table};
+use dynafold::dynamodb::{Index, Position, Request, Table};
 use dynafold::scan::{Range, Relation, Scan};
 use dynafold::source::{Canceller, Chunk, LeftBehind, Row, Source, SourceError, SourceIdentity};
 use dynafold::target::{
@@ -270,7 +270,7 @@ impl Target for FakeTarget {
         tokio::task::yield_now().await;
         self.answer(batch)
     }
-    async fn read(&self, _: &Table, _: &[ItemKey]) -> Result<Vec<Item>, TargetError> {
+    async fn read(&self, _: &Table, _: &[ItemKey], _: bool) -> Result<Page, TargetError> {
         unreachable!("no load asks for it")
     }
     async fn write_one(

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use dynafold::dynamodb::{Billing, Item, KeyType, Settings, Table};
 use dynafold::target::{
-    BatchOutcome, ErrorClass, ItemKey, ScanRequest, Target, TargetSpec, connect,
+    BatchOutcome, ErrorClass, ItemKey, Page, ScanRequest, Target, TargetSpec, connect,
 };
 
 use super::sample::{batch, full, item, key, number, table, text, unique_name};
@@ -46,7 +46,7 @@ async fn write_all(target: &dyn Target, table: &Table, items: &[Item]) {
 }
 
 async fn read_sorted(target: &dyn Target, table: &Table, keys: &[ItemKey]) -> Vec<Item> {
-    let mut items = target.read(table, keys).await.unwrap();
+    let mut items = target.read(table, keys, true).await.unwrap().items;
     items.sort_by_key(|item| format!("{:?}", item.get("SK")));
     items
 }
@@ -118,7 +118,8 @@ async fn a_key_may_be_a_number_alone(target: Arc<dyn Target>, _: bool) {
     write_all(&*target, &table, std::slice::from_ref(&wanted)).await;
     let key = (number("1.5"), None);
     assert_eq!(keys(&*target, &table).await, std::slice::from_ref(&key));
-    assert!(target.read(&table, &[key]).await.unwrap()[0].same(&wanted));
+    let found = target.read(&table, &[key], false).await.unwrap();
+    assert!(found.items[0].same(&wanted));
 }
 
 async fn nothing_is_nothing(target: Arc<dyn Target>, multi_attribute: bool) {
@@ -128,7 +129,8 @@ async fn nothing_is_nothing(target: Arc<dyn Target>, multi_attribute: bool) {
         target.write(&table, &batch([])).await.unwrap(),
         BatchOutcome::default()
     );
-    assert_eq!(target.read(&table, &[]).await.unwrap(), []);
+    let none = target.read(&table, &[], true).await.unwrap();
+    assert_eq!(none, Page::default());
     let page = target
         .scan(&table, &ScanRequest::all(), None)
         .await
@@ -141,7 +143,7 @@ async fn a_table_that_is_gone_is_fatal(target: Arc<dyn Target>, multi_attribute:
     let keys = [key_of(&full(1))];
     let errors = [
         target.write(&table, &batch([&full(1)])).await.unwrap_err(),
-        target.read(&table, &keys).await.unwrap_err(),
+        target.read(&table, &keys, true).await.unwrap_err(),
         target
             .scan(&table, &ScanRequest::all(), None)
             .await

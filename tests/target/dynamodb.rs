@@ -280,8 +280,8 @@ async fn reading_goes_on_through_throttling_and_unprocessed_keys() {
     .await;
     let target = at(&endpoint.url).await;
     let keys = [1, 2].map(|n| (text(&format!("P{n}")), Some(text("x"))));
-    let found = target.read(&table, &keys).await.unwrap();
-    assert_eq!(found.len(), 2);
+    let found = target.read(&table, &keys, true).await.unwrap();
+    assert_eq!(found.items.len(), 2);
     let requests = endpoint.requests();
     assert_eq!(requests.len(), 4);
     let first: Value = serde_json::from_str(&requests[0].body).unwrap();

@@ -70,8 +70,31 @@ pub(crate) struct Ask<'c> {
     pub(crate) requests: u64,
     /// Over how many shards its items are spread; 1 where they are not.
     pub(crate) shards: u64,
+    /// Whether the index finds the keys alone, and the items are then read by these.
+    pub(crate) fetches: bool,
     /// What the answer leaves to the application, and what was changed.
     pub(crate) notes: Vec<String>,
+}
+
+impl Ask<'_> {
+    /// What an index has to hold of the outputs.
+    pub(crate) fn held(&self) -> &[(Path, String)] {
+        if self.fetches { &[] } else { &self.outputs }
+    }
+
+    /// The same read by two requests in a row: the index gives keys, by which the items are then read whole. `None` where
+    /// nothing is gained by that: of a collection, of figures, over shards.
+    pub(crate) fn fetching(&self) -> Option<Self> {
+        let is_plain = self.children.is_empty() && !self.computes && self.shards == 1;
+        is_plain.then(|| {
+            let mut found = self.clone();
+            found.fetches = true;
+            let note =
+                "two requests in a row: the index gives the keys, and BatchGetItem the items";
+            found.notes.push(note.to_owned());
+            found
+        })
+    }
 }
 
 /// A column that is equal to something.
@@ -901,6 +924,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             unsorted: None,
             requests,
             shards: 1,
+            fetches: false,
             notes,
         })
     }

@@ -807,9 +807,11 @@ pub(crate) mod tests {
                 if clashes || slot == 0 && !candidate.can_be_home || is_refused {
                     continue;
                 }
-                let extras: BTreeMap<usize, f64> = own
-                    .flat_map(|choice| choice.extras.iter().copied())
-                    .collect();
+                let mut extras: BTreeMap<usize, f64> = BTreeMap::new();
+                for (extra, cost) in own.flat_map(|choice| &choice.extras) {
+                    let known = extras.entry(*extra).or_default();
+                    *known = known.max(*cost);
+                }
                 slots.push(slot);
                 let more = if slot == 0 {
                     candidate.home_cost

@@ -19,7 +19,7 @@ use crate::add_references;
 use crate::ask::{Ask, Asked, FigureQuery, ask, by_filter, figure_query};
 use crate::facts::{Facts, rows};
 use crate::observed::Observed;
-use crate::pricing::MONTH;
+use crate::pricing::{MONTH, fetched};
 use crate::workload::Statement;
 
 /// What a mapping serves of a workload, and for how much.
@@ -70,12 +70,34 @@ pub struct PricedRequest {
     pub index: Option<String>,
     /// How many requests.
     pub requests: u64,
+    /// Those of them that then read the items by the keys that the index has given.
+    pub fetches: u64,
     /// Items that one answer reads; `None` where its SQL is not understood, and one is reckoned.
     pub items: Option<f64>,
     /// Read units of one answer.
     pub units: f64,
     /// US dollars a month.
     pub usd_month: f64,
+}
+
+impl PricedRequest {
+    /// The table or the index, and how many requests that takes.
+    pub fn asked(&self) -> String {
+        let place = self.index.as_deref().unwrap_or("the table");
+        let first = times(self.requests.saturating_sub(self.fetches));
+        match self.fetches {
+            0 => format!("{first}{place}"),
+            fetches => format!("{first}{place}, {}by key", times(fetches)),
+        }
+    }
+}
+
+/// So many times a request; nothing for one.
+pub(crate) fn times(requests: u64) -> String {
+    match requests {
+        0 | 1 => String::new(),
+        several => format!("{several} × "),
+    }
 }
 
 /// Prices a mapping. An access pattern serves the statement of its name, where both read some table.
@@ -93,7 +115,6 @@ pub fn price<S: Borrow<Statement>>(
     let facts = Facts { catalog, observed };
     let priced = Priced { facts, model };
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    let mut usd_reads = 0.0;
     for statement in statements {
         let statement = statement.borrow();
         let rate = statement.rate.unwrap_or(1.0);
@@ -123,13 +144,14 @@ pub fn price<S: Borrow<Statement>>(
             request.usd_month = prices.reads(units).unwrap_or_default();
             request
         });
-        usd_reads += served.as_ref().map_or(0.0, |served| served.usd_month);
         let name = statement.name.clone();
         reads.push(PricedRead { name, served });
     }
     reads.sort_by(|a, b| a.name.cmp(&b.name));
     writes.sort_by(|a, b| a.name.cmp(&b.name));
-    // The sum of nothing is -0.0.
+    // In the order of their names, so that the statements' own does not matter. The sum of nothing is -0.0.
+    let served = reads.iter().filter_map(|read| read.served.as_ref());
+    let usd_reads = served.fold(0.0, |sum, served| sum + served.usd_month);
     let usd_writes = writes.iter().fold(0.0, |sum, write| sum + write.usd_month);
     let usd_storage = prices.storage(priced.stored()).unwrap_or_default();
     PricedMapping {
@@ -290,6 +312,8 @@ impl<'d> Priced<'d> {
         });
         let main = asks.first().map(|ask| ask.root);
         let mut bytes = 0.0;
+        // Items that are then read by their keys: their units, and the requests.
+        let mut then = (0.0, 0.0);
         for item in &types {
             let own = self.scan(item).and_then(|scan| self.table_of(&scan.from));
             let count = match (main, own) {
@@ -300,6 +324,11 @@ impl<'d> Priced<'d> {
                 _ => found.unwrap_or(1.0),
             };
             bytes += count * self.bytes(item, index);
+            if pattern.fetch {
+                let limit = pattern.limit.map_or(f64::INFINITY, f64::from);
+                let (units, requests) = fetched(count.min(limit), self.bytes(item, None));
+                then = (then.0 + units, then.1 + requests);
+            }
         }
         for item in &self.model.item_types {
             let own = self.scan(item).and_then(|scan| self.table_of(&scan.from));
@@ -320,11 +349,13 @@ impl<'d> Priced<'d> {
             .min()
             .unwrap_or(1);
         let times = (float(all) / float(lists)).max(1.0);
+        let units = ((bytes / 4096.0).ceil().max(1.0) * each).max(requests * each);
         PricedRequest {
             index: pattern.index.as_ref().map(ToString::to_string),
-            requests: rounded(requests * times),
+            requests: rounded((requests + then.1 * float(lists)) * times),
+            fetches: rounded(then.1 * float(lists) * times),
             items: found.map(|found| found * times),
-            units: ((bytes / 4096.0).ceil().max(1.0) * each).max(requests * each) * times,
+            units: (units + then.0 * 2.0 * each * float(lists)) * times,
             usd_month: 0.0,
         }
     }

@@ -186,6 +186,12 @@ impl Facts<'_> {
         }
     }
 
+    /// About how many of those that it finds it answers at most.
+    pub(crate) fn answered(&self, ask: &Ask<'_>) -> f64 {
+        let limit = ask.limit.map_or(f64::INFINITY, float);
+        self.found(ask).min(limit)
+    }
+
     /// About how many it finds for the values that most rows have.
     pub(crate) fn most_found(&self, ask: &Ask<'_>) -> f64 {
         let found = self.found(ask);

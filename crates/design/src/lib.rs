@@ -22,6 +22,7 @@ mod path;
 mod pins;
 mod pricing;
 mod report;
+mod slots;
 mod splits;
 mod structure;
 mod traps;
@@ -52,7 +53,7 @@ use figures::Figures;
 pub use guess::guess;
 use names::{MappingNames, table_name};
 pub use observed::{ColumnSample, Observed};
-pub use pins::{Pins, RefusedPin, pinned};
+pub use pins::{Expiries, Pins, RefusedExpiry, RefusedPin, expiring, pinned};
 use pricing::{INCONSISTENT, PARTITION_WRITES, Pricing};
 pub use report::{
     Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, Warning, WriteReport,
@@ -78,6 +79,8 @@ pub struct Limits {
     pub observed: Observed,
     /// Which items stand beside which parent.
     pub pins: Pins,
+    /// Which items expire, and by which column.
+    pub expiries: Expiries,
 }
 
 impl Default for Limits {
@@ -89,6 +92,7 @@ impl Default for Limits {
             signed: BTreeSet::new(),
             observed: Observed::default(),
             pins: Pins::new(),
+            expiries: Expiries::new(),
         }
     }
 }
@@ -245,6 +249,9 @@ fn proposal(
         refuse_escaped(&mut reads, catalog, &mut unserved);
     }
     refuse_figures(&mut reads, facts, &mut unserved);
+    if !is_guessed {
+        add_fetches(&mut reads);
+    }
     let Candidates {
         structures,
         ways,
@@ -271,6 +278,10 @@ fn proposal(
     let is_used = |structure: &usize| placed.iter().any(|one| one.0.structure == *structure);
     let mut slots = solution.slots.clone();
     slots.retain(|structure, _| is_used(structure));
+    let asks = placed
+        .iter()
+        .map(|(placed, ..)| (placed.structure, placed.ask));
+    let slots = slots::arranged(slots, &structures, asks, &pricing);
     // Of the figures those that somebody asks for.
     let catalog = &figures.only_used(catalog, &structures, &slots);
     let stored: Vec<&Table> = catalog
@@ -288,6 +299,7 @@ fn proposal(
     let writing = Writing {
         catalog,
         pins: &limits.pins,
+        expiries: &limits.expiries,
         names: &names,
         structures: &structures,
         slots: &slots,
@@ -326,6 +338,7 @@ fn proposal(
     let material = report::Material {
         catalog,
         names: &names,
+        expiries: &limits.expiries,
         splits: &splits,
         pricing: &pricing,
         structures: &structures,
@@ -774,6 +787,21 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
     }
 }
 
+/// Adds the reads by two requests in a row, each behind the same one by a single request.
+pub(crate) fn add_fetches(reads: &mut [Read<'_, '_>]) {
+    for read in reads.iter_mut().filter(|read| !read.statement.strong) {
+        let asks = std::mem::take(&mut read.asks);
+        read.asks = asks
+            .into_iter()
+            .flat_map(|ask| {
+                // A Scan reads all rows for less.
+                let fetching = ask.fetching().filter(|_| !is_everything(&ask));
+                std::iter::once(ask).chain(fetching)
+            })
+            .collect();
+    }
+}
+
 /// Where delimiters in values are escaped, so are the letters of templates: texts then neither sort as they are nor stand as
 /// they are in the words of a query.
 fn refuse_escaped<'w>(
@@ -886,7 +914,8 @@ const SHARDS: u64 = 100;
 /// The same read over so many shards that each takes its writes. All rows are read by a Scan rather.
 fn spread<'c>(ask: &Ask<'c>, writes: f64, catalog: &Catalog) -> Option<Ask<'c>> {
     let shards = rounded((writes / SHARD_WRITES).ceil()).max(2);
-    let is_other = is_everything(ask) || is_area(ask, catalog) || !ask.children.is_empty();
+    let is_other =
+        is_everything(ask) || is_area(ask, catalog) || !ask.children.is_empty() || ask.fetches;
     if shards > SHARDS || is_other {
         return None;
     }
@@ -939,7 +968,8 @@ fn tried<'c>(
     let mut all: Vec<Structure<'c>> = Vec::new();
     let mut of_first: BTreeMap<&TableName, Vec<usize>> = BTreeMap::new();
     for read in reads {
-        for ask in &read.asks {
+        // By the keys that an index gives nothing else is found than by its items.
+        for ask in read.asks.iter().filter(|ask| !ask.fetches) {
             let known = partitions
                 .get(&ask.root.name)
                 .into_iter()
@@ -962,7 +992,12 @@ fn tried<'c>(
     let ways = reads.iter().map(|read| {
         let mut ways = Vec::new();
         let mut hottest = 0.0;
+        // By structure what the read before costs at most in an index, all that it adds included.
+        let mut single: BTreeMap<usize, f64> = BTreeMap::new();
         for (place, ask) in read.asks.iter().enumerate() {
+            if !ask.fetches {
+                single.clear();
+            }
             // No other structure has its rows.
             let candidates = with_table.get(&ask.root.name).into_iter().flatten();
             for (at, structure) in candidates.filter_map(|at| Some((*at, all.get(*at)?))) {
@@ -971,7 +1006,7 @@ fn tried<'c>(
                 };
                 let others = others(structure, ask);
                 let writes = pricing.hottest(structure, part, ask);
-                let common = pricing.copies(ask) + Pricing::apart(ask) + pricing::heat(writes);
+                let common = pricing.copies(ask) + pricing.apart(ask) + pricing::heat(writes);
                 let price =
                     |in_index| pricing.read(read.statement, ask, in_index, &others) + common;
                 let at_one_key = pricing.hottest_at_home(structure, part);
@@ -982,14 +1017,34 @@ fn tried<'c>(
                 let (at_home, in_index) = (price(false), price(true));
                 let strong = read.statement.strong;
                 let extras = pricing.extras(structure, ask);
-                let kept =
-                    pricing.index(structure) + extras.iter().map(|(_, cost)| cost).sum::<f64>();
+                let added = extras.iter().map(|(_, cost)| cost).sum::<f64>();
+                let kept = pricing.index(structure) + added;
                 let requests = Pricing::rate(read.statement) * pricing::MONTH / 1e6;
                 // An index that has to be spread is not worth any cost.
                 let is_dear = structure.shards > 1 && kept > DEAREST * requests;
                 let is_hot = writes > PARTITION_WRITES || is_dear;
                 // One that gathers everything takes the table's own key from all others, and these would need the index.
                 let is_all = structure.named.is_some() && structure.shards > 1;
+                if ask.fetches {
+                    // The table's own items are whole already.
+                    let is_dearer = single.get(&at).is_some_and(|cost| *cost <= in_index);
+                    if !is_hot && !is_dearer {
+                        ways.push(Way {
+                            ask: place,
+                            structure: at,
+                            part,
+                            cost: in_index,
+                            rate: Pricing::rate(read.statement),
+                            spot: Spot::Index,
+                            extras,
+                            is_consistent: true,
+                        });
+                    }
+                    continue;
+                }
+                if !is_hot {
+                    single.insert(at, in_index + added);
+                }
                 if is_hot && (!can_be_home || is_dear && is_all) {
                     let all = writes * float(structure.shards);
                     hottest = if hottest > 0.0 { all.min(hottest) } else { all };
@@ -1200,8 +1255,9 @@ mod tests {
 
     use super::*;
 
-    /// Rows by their key, a parent by another key with its children, pages, figures, sparse and spread indexes.
-    const READS: [&str; 10] = [
+    /// Rows by their key, a parent by another key with its children, pages, figures, sparse and spread indexes, and what is
+    /// written more often than it is read by another key.
+    const READS: [&str; 12] = [
         "SELECT * FROM users WHERE id = :id",
         "SELECT * FROM orders WHERE id = :id",
         "SELECT u.id, u.email, o.id AS oid, o.placed_at FROM users u LEFT JOIN orders o ON o.user_id = u.id WHERE u.email = :e",
@@ -1212,13 +1268,16 @@ mod tests {
         "SELECT user_id, count(*) AS n FROM orders GROUP BY user_id ORDER BY n DESC LIMIT 3",
         "SELECT count(*) FROM orders WHERE user_id = :u",
         "SELECT no, price FROM \"Order Details\" WHERE \"Order ID\" = :o ORDER BY no",
+        "SELECT \"Order ID\", no, total FROM \"Order Details\" WHERE price = :p",
+        "SELECT id, placed_at FROM orders WHERE user_id = :u",
     ];
-    const WRITES: [&str; 5] = [
+    const WRITES: [&str; 6] = [
         "INSERT INTO orders (id) VALUES (:id)",
         "UPDATE orders SET user_id = :u WHERE id = :id",
         "UPDATE orders SET placed_at = :at WHERE id = :id",
         "UPDATE users SET email = :e WHERE id = :id",
         "INSERT INTO \"Order Details\" (no) VALUES (:no)",
+        "UPDATE \"Order Details\" SET total = :t WHERE \"Order ID\" = :o AND no = :no",
     ];
 
     #[test]
@@ -1234,8 +1293,8 @@ mod tests {
         let prices = r#"{"date": "2026-01-01", "default_region": "r", "regions": {"r": {
             "usd_per_million_write_units": 0.625, "usd_per_million_read_units": 0.125, "usd_per_gb_month": 0.25}}}"#;
         let prices = Prices::read(prices, None).unwrap();
-        let (mut tried, mut spread, mut figures) = (0, 0, 0);
-        for seed in 0..150 {
+        let (mut tried, mut spread, mut figures, mut fetched) = (0, 0, 0, 0);
+        for seed in 0..200 {
             let mut random = fastrand::Rng::with_seed(seed);
             let mut statements = Vec::new();
             let reads = (&READS[..], "r", &[1.0, 40.0, 300.0][..]);
@@ -1252,14 +1311,11 @@ mod tests {
             }
             let limits = Limits {
                 indexes: random.usize(1..=2),
-                delimited: BTreeSet::new(),
-                signed: BTreeSet::new(),
-                observed: Observed::default(),
-                pins: Pins::new(),
+                ..Limits::default()
             };
             let none = (&Large::new(), &NotServed::new());
-            let (problem, solution) =
-                proposal(&catalog, &statements, &prices, &limits, none).problem;
+            let proposal = proposal(&catalog, &statements, &prices, &limits, none);
+            let (problem, solution) = proposal.problem;
             let ways: usize = problem
                 .reads
                 .iter()
@@ -1281,10 +1337,15 @@ mod tests {
             tried += 1;
             spread += usize::from(words.iter().any(|sql| sql.contains("placed_at >= :a")));
             figures += usize::from(words.iter().any(|sql| sql.contains("count(")));
+            let mut reads = proposal.design.report.reads.iter();
+            fetched += usize::from(reads.any(|read| {
+                let served = read.served.as_ref();
+                served.is_some_and(|served| served.fetches > 0)
+            }));
         }
         assert!(
-            tried > 60 && spread > 10 && figures > 10,
-            "{tried} {spread} {figures}"
+            tried > 80 && spread > 10 && figures > 10 && fetched > 5,
+            "{tried} {spread} {figures} {fetched}"
         );
     }
 }

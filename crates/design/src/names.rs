@@ -10,6 +10,8 @@ pub(crate) struct MappingNames {
     pub(crate) sort: String,
     /// The name of the attribute that holds the item type.
     pub(crate) type_attribute: String,
+    /// That of the one by which items expire.
+    pub(crate) ttl: String,
     /// Item type names by table.
     item_types: Vec<(TableName, String)>,
 }
@@ -47,6 +49,7 @@ impl MappingNames {
             partition: free("PK"),
             sort: free("SK"),
             type_attribute: free("_type"),
+            ttl: free("ttl"),
             item_types,
         }
     }

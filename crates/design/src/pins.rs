@@ -1,10 +1,10 @@
-//! Pins: which items stand in the item collections of which parent, whatever that costs.
+//! What a workload fixes, whatever that costs: which items stand in the item collections of which parent, and which expire.
 
 use std::collections::BTreeMap;
 
-use dynafold_relational::catalog::{Catalog, TableName};
+use dynafold_relational::catalog::{Catalog, DataType, TableName};
 
-use crate::workload::Pin;
+use crate::workload::{Expiry, Pin};
 
 /// The pinned tables, each with the columns that hold its parent's key; a parent with its own.
 pub type Pins = BTreeMap<TableName, Vec<String>>;
@@ -74,6 +74,62 @@ pub fn pinned(catalog: &Catalog, pins: &[Pin]) -> Result<Pins, RefusedPin> {
                 "another pin keeps the parent itself beside another table",
             ));
         }
+    }
+    Ok(found)
+}
+
+/// The tables whose items expire, each with the column that holds the time.
+pub type Expiries = BTreeMap<TableName, String>;
+
+/// Why items cannot expire so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: `{table}` cannot expire by `{column}`: {why}")]
+pub struct RefusedExpiry {
+    line: usize,
+    table: String,
+    column: String,
+    why: &'static str,
+}
+
+/// Holds what a workload says of items that expire against the schema.
+///
+/// # Errors
+///
+/// [`RefusedExpiry`] where the column is not there, or holds no times.
+pub fn expiring(catalog: &Catalog, expiries: &[Expiry]) -> Result<Expiries, RefusedExpiry> {
+    let mut found = Expiries::new();
+    for expiry in expiries {
+        let refused = |why: &'static str| RefusedExpiry {
+            line: expiry.line,
+            table: expiry.table.clone(),
+            column: expiry.column.clone(),
+            why,
+        };
+        let table = catalog
+            .find(&expiry.table)
+            .filter(|table| table.is_stored());
+        let table = table.ok_or_else(|| refused("the schema does not have that table"))?;
+        let mut columns = table.columns.iter();
+        let column = columns.find(|column| column.name.eq_ignore_ascii_case(&expiry.column));
+        let column = column.ok_or_else(|| refused("the table does not have that column"))?;
+        let is_time = matches!(
+            column.data_type,
+            DataType::Date | DataType::Timestamp { .. } | DataType::Integer { .. }
+        );
+        if !is_time {
+            return Err(refused(
+                "it holds neither times nor whole numbers, which would be seconds since 1970",
+            ));
+        }
+        if table.row_key().is_empty() {
+            return Err(refused(
+                "no key tells its rows apart, so that it has no items",
+            ));
+        }
+        if found.contains_key(&table.name) {
+            return Err(refused("it is said twice by what it expires"));
+        }
+        found.insert(table.name.clone(), column.name.clone());
     }
     Ok(found)
 }

@@ -32,6 +32,9 @@ pub(crate) const INCONSISTENT: f64 = 1e5;
 /// What is worth half an index: that the application sorts, or that items are left out after they were paid for.
 const APART: f64 = 0.5;
 
+/// What a read by two requests in a row is worth: its second request waits for the first.
+const IN_A_ROW: f64 = 5.0;
+
 /// What a copied column is worth: someone has to keep it up to date.
 const COPY: f64 = 0.5;
 
@@ -39,6 +42,18 @@ const COPY: f64 = 0.5;
 /// more of them.
 pub(crate) fn heat(writes: f64) -> f64 {
     INDEX_PRICE * writes / PARTITION_WRITES
+}
+
+/// Keys that one `BatchGetItem` takes.
+const KEYS: f64 = 100.0;
+/// Bytes of items that one `BatchGetItem` answers with.
+const ANSWER: f64 = 16_777_216.0;
+
+/// Read units of so many items that are read by their keys, each rounded up by itself, and the requests that this takes.
+pub(crate) fn fetched(items: f64, bytes: f64) -> (f64, f64) {
+    let units = items * (bytes / 4096.0).ceil().max(1.0) * 0.5;
+    let requests = (items / KEYS).max(items * bytes / ANSWER).ceil().max(1.0);
+    (units, requests)
 }
 
 /// What reads and writes cost, in US dollars a month on demand.
@@ -73,7 +88,7 @@ impl Pricing<'_> {
             }
         };
         let filters: Vec<&path::Path> = ask.filters.iter().map(|filter| &filter.path).collect();
-        let mut bytes = facts.found(ask) * item(ask.root, &ask.outputs, &filters);
+        let mut bytes = facts.found(ask) * item(ask.root, ask.held(), &filters);
         let each = |table: &Table| facts::rows(table) / facts::rows(ask.root);
         for child in &ask.children {
             bytes += each(child.table) * item(child.table, &child.outputs, &[]);
@@ -104,21 +119,34 @@ impl Pricing<'_> {
         in_index: bool,
         others: &[(&Table, f64)],
     ) -> f64 {
-        let units = self.units(ask, statement.strong && !in_index, in_index, others);
+        let mut units = self.units(ask, statement.strong && !in_index, in_index, others);
+        if ask.fetches {
+            let copied = ask.outputs.iter();
+            let copied = copied.map(|(path, _)| self.facts.copied(path, ask.root));
+            let bytes = self.facts.item(ask.root) + copied.sum::<f64>();
+            units += fetched(self.facts.answered(ask), bytes).0;
+        }
         self.prices
             .reads(units * float(ask.requests) * Self::rate(statement) * MONTH)
             .unwrap_or_default()
     }
 
     /// The stated price of what a read leaves to the application, or pays for in vain.
-    pub(crate) fn apart(ask: &Ask<'_>) -> f64 {
+    pub(crate) fn apart(&self, ask: &Ask<'_>) -> f64 {
         let is_filtered = !ask.filters.is_empty();
-        let further = float(ask.requests.saturating_sub(1));
+        let (each, in_a_row) = if ask.fetches {
+            let then = fetched(self.facts.answered(ask), self.facts.item(ask.root));
+            (1.0 + then.1, IN_A_ROW)
+        } else {
+            (1.0, 0.0)
+        };
+        let further = (float(ask.requests) * each - 1.0).max(0.0);
         let of_children = ask.children.iter().flat_map(|child| &child.outputs);
         let copied = ask.outputs.iter().chain(of_children);
         let copied = copied.filter(|(path, _)| !path.steps.is_empty()).count();
         APART * (f64::from(u8::from(ask.sorts)) + f64::from(u8::from(is_filtered)) + further)
             + COPY * float(whole(copied))
+            + in_a_row
     }
 
     /// Whether a structure can be the table's own key, also under the pins.
@@ -197,14 +225,14 @@ impl Pricing<'_> {
     /// What a read adds to the costs of the index that it asks: updates of what is projected for it, and wide columns.
     pub(crate) fn extras(&self, structure: &Structure<'_>, ask: &Ask<'_>) -> Vec<(usize, f64)> {
         let mut found: BTreeMap<usize, f64> = BTreeMap::new();
-        let root = (ask.root, &ask.outputs);
+        let root = (ask.root, ask.held());
         let children = ask
             .children
             .iter()
-            .map(|child| (child.table, &child.outputs));
+            .map(|child| (child.table, &*child.outputs));
         for (table, outputs) in std::iter::once(root).chain(children) {
-            let mut parts = structure.parts.iter();
-            let Some(part) = parts.find(|part| part.table.name == table.name) else {
+            let mut parts = structure.parts.iter().enumerate();
+            let Some((place, part)) = parts.find(|(_, part)| part.table.name == table.name) else {
                 continue;
             };
             let filters = ask.filters.iter().map(|filter| &filter.path);
@@ -218,11 +246,18 @@ impl Pricing<'_> {
             let is_needed = |column: &String| {
                 is_whole || paths.iter().any(|path| **path == path::Path::own(column))
             };
-            let units = if is_whole {
-                self.write_units(table)
+            let bytes = if is_whole {
+                self.facts.item(table)
             } else {
-                (self.facts.entry(table, paths.iter().copied()) / 1024.0).ceil()
+                self.facts.entry(table, paths.iter().copied())
             };
+            let units = (bytes / 1024.0).ceil().max(1.0);
+            let stored = (bytes - self.facts.entry(table, std::iter::empty())).max(0.0);
+            let stored = self.prices.storage(facts::rows(table) * share * stored);
+            if let Some(stored) = stored.filter(|stored| *stored > 0.0) {
+                // No write is called so.
+                found.insert(usize::MAX - place, stored);
+            }
             for write in self.statements(table) {
                 let touches = match write.kind {
                     WriteKind::Update if is_moved(structure, part, write) => 2.0 * (units - 1.0),
@@ -259,7 +294,7 @@ impl Pricing<'_> {
         };
         let values = part.partition.iter();
         let values = values.map(|key| self.facts.distinct(&key.path, part.table));
-        let own = ask.outputs.iter().map(|(path, _)| path);
+        let own = ask.held().iter().map(|(path, _)| path);
         let filters = ask.filters.iter().map(|filter| &filter.path);
         let needed = own.chain(filters).filter(|path| path.steps.is_empty());
         let projected = needed.map(|path| path.column.clone()).collect();

@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::Way;
 use crate::ask::Unserved;
 use crate::choose::Solution;
-use crate::compare::PricedMapping;
+use crate::compare::{PricedMapping, times};
 use crate::names::MappingNames;
+use crate::pins::Expiries;
 use crate::pricing::Pricing;
 use crate::splits::Splits;
 use crate::structure::Structure;
@@ -87,6 +88,9 @@ pub struct ServedRead {
     pub items: Vec<String>,
     /// How many requests.
     pub requests: u64,
+    /// Those of them that then read the items by the keys that the index has given.
+    #[serde(default)]
+    pub fetches: u64,
     /// About how many items it finds.
     pub found: f64,
     /// Read units of one answer.
@@ -316,6 +320,20 @@ impl Alternative {
     }
 }
 
+impl ServedRead {
+    /// The requests, and where they are asked.
+    pub fn asked(&self) -> String {
+        let place = self.index.as_deref().unwrap_or("the table");
+        let first = times(self.requests.saturating_sub(self.fetches));
+        let asked = format!("{first}{} on {place}", self.request);
+        match self.fetches {
+            0 => asked,
+            _ if self.found <= 1.0 => format!("{asked}, {}GetItem", times(self.fetches)),
+            fetches => format!("{asked}, {}BatchGetItem", times(fetches)),
+        }
+    }
+}
+
 impl ReadReport {
     /// A line for those that are not served.
     pub fn not_served(&self) -> Option<String> {
@@ -333,6 +351,8 @@ pub(crate) fn not_served(name: &str, why: &str, instead: &str) -> String {
 pub(crate) struct Material<'m, 'w, 'c> {
     pub(crate) catalog: &'c Catalog,
     pub(crate) names: &'m MappingNames,
+    /// Which items expire, and by which column.
+    pub(crate) expiries: &'m Expiries,
     pub(crate) splits: &'m Splits,
     pub(crate) pricing: &'m Pricing<'m>,
     pub(crate) structures: &'m [Structure<'c>],
@@ -433,6 +453,7 @@ fn read_report<'w>(
                 .map(|table| material.names.item_type(&table.name).to_owned())
                 .collect(),
             requests: priced.map_or(ask.requests, |priced| priced.requests),
+            fetches: priced.map_or(0, |priced| priced.fetches),
             found,
             units: priced.map_or(0.0, |priced| priced.units),
             usd_month: priced.map_or(0.0, |priced| priced.usd_month),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::float;
+use dynafold_format::{float, has_word};
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::WriteKind;
 
@@ -45,6 +45,7 @@ pub(crate) fn traps(
         unbounded(material),
         inconsistent(material),
         many_at_once(material),
+        expiring(material),
         expiry(material),
         soft_deletes(material),
         cursors(material),
@@ -456,7 +457,7 @@ fn moved_entries(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     line(
         "index on what changes often",
         found,
-        "each change of a key costs two writes in the index, each change of a projected attribute one: leave the column out of the index if the read can do without it, or read it from the table",
+        "each change of a key costs two writes in the index, each change of a projected attribute one: leave the column out of the index if the read can do without it, or read it from the table (`fetch: true`)",
     )
 }
 
@@ -614,6 +615,9 @@ fn expiry(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     const WORDS: [&str; 5] = ["expir", "valid_until", "ttl", "purge_at", "delete_after"];
     let mut found = Vec::new();
     for table in material.tables() {
+        if material.expiries.contains_key(&table.name) {
+            continue;
+        }
         let is_time = |column: &&Column| column.data_type.family() == TypeFamily::Time;
         for column in table.columns.iter().filter(is_time) {
             let deleted = material.writes().find(|(statement, of, write)| {
@@ -642,6 +646,48 @@ fn expiry(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         "TTL",
         found,
         "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds (`{column | epoch}`); that may be hours later, and until then reads have to leave them out",
+    )
+}
+
+/// Rows that expire, as the workload asks.
+fn expiring(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (name, column) in material.expiries {
+        let Some(table) = material.catalog.table(name) else {
+            continue;
+        };
+        let is_of = |base: &TableName| {
+            let split = material.splits.get(base).map(|split| &split.base);
+            split.unwrap_or(base) == name
+        };
+        let own = material.served().filter(|(_, placed, ..)| {
+            let ask = placed.ask;
+            let children = ask.children.iter().map(|child| child.table);
+            let mut tables = std::iter::once(ask.root).chain(children);
+            tables.any(|table| is_of(&table.name))
+        });
+        let forget = own.filter(|(statement, ..)| {
+            let said = statement.sql.to_lowercase();
+            let (_, conditions) = said.split_once("where").unwrap_or_default();
+            !has_word(conditions, &column.to_lowercase())
+        });
+        let forget: Vec<&str> = forget.map(|(statement, ..)| &*statement.name).collect();
+        let mut said = format!("{} by {column}", called(table));
+        if !forget.is_empty() {
+            said.push_str(&format!(" (not asked by {})", forget.join(" and ")));
+        }
+        // Those that are used.
+        let mut figures = material.pricing.figures.tables.iter();
+        if figures.any(|(own, kept)| kept.of.base == *name && material.catalog.table(own).is_some())
+        {
+            said.push_str(" (counts and sums keep what has expired: take it off by the stream)");
+        }
+        found.push(said);
+    }
+    line(
+        "expires",
+        found,
+        "DynamoDB deletes such items by `ttl`, for nothing and within days, so that no statement has to: reads that do not ask for the time find them until then; children of an item and copies do not go with it",
     )
 }
 

@@ -26,6 +26,7 @@ use crate::existing::{Existing, KeyCondition};
 use crate::facts::Facts;
 use crate::figures::{Figures, KeptFigures};
 use crate::names::MappingNames;
+use crate::pins::Expiries;
 use crate::pricing::Pricing;
 use crate::splits::Splits;
 use crate::structure::{Part, Structure, own_part};
@@ -35,9 +36,9 @@ use crate::written::{
     IndexKey, IndexNames, Item, Placed, Projected, Writing, attribute_name, reference, within_limit,
 };
 use crate::{
-    Candidates, Limits, Read, SHORT, Understood, Way, add_relaxed, before_delimiters, candidates,
-    index_names, padded, placed_reads, reads_without, refuse_escaped, refuse_figures, understood,
-    with_signed,
+    Candidates, Limits, Read, SHORT, Understood, Way, add_fetches, add_relaxed, before_delimiters,
+    candidates, index_names, padded, placed_reads, reads_without, refuse_escaped, refuse_figures,
+    understood, with_signed,
 };
 
 /// A mapping that is to serve more.
@@ -94,6 +95,11 @@ pub enum UpdateError {
         /// The item type.
         item: String,
     },
+    /// When the workload says that items expire.
+    #[error(
+        "when items expire is not changed: set `ttl` in the mapping, and leave `-- expires:` out"
+    )]
+    Expiry,
     /// When an addition would change what is there.
     #[error("the lines that were added would change `{name}`, which must stay as it is")]
     Changed {
@@ -114,7 +120,8 @@ const DOUBTS: [Code; 7] = [
 ];
 /// Figures are kept by item types of their own, which an update does not add.
 static NO_FIGURES: BTreeMap<TableName, KeptFigures> = BTreeMap::new();
-/// Nor are large columns put apart.
+/// Nor are large columns put apart, nor does anything expire anew.
+static NO_EXPIRIES: Expiries = Expiries::new();
 static NO_SPLITS: Splits = Splits::new();
 
 const KEYS_STAY: &str =
@@ -132,6 +139,9 @@ pub fn update(
     prices: &Prices,
     limits: &Limits,
 ) -> Result<Update, UpdateError> {
+    if !limits.expiries.is_empty() {
+        return Err(UpdateError::Expiry);
+    }
     let catalog = &with_signed(catalog, &limits.signed);
     let mut statements: Vec<&Statement> = statements.iter().collect();
     statements.sort_by(|a, b| a.name.cmp(&b.name));
@@ -444,6 +454,7 @@ impl<'u> Growing<'u> {
         Writing {
             catalog: self.catalog,
             pins: &self.limits.pins,
+            expiries: &NO_EXPIRIES,
             names: &self.names,
             structures,
             slots,
@@ -622,6 +633,7 @@ impl<'u> Growing<'u> {
             writes: further.writes,
             is_guessed: false,
         };
+        add_fetches(&mut reads);
         let Candidates {
             structures,
             mut ways,

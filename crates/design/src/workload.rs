@@ -37,6 +37,17 @@ pub struct Pin {
     pub line: usize,
 }
 
+/// That the rows of a table end by the clock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expiry {
+    /// The table.
+    pub table: String,
+    /// The column with the time.
+    pub column: String,
+    /// The line, from 1.
+    pub line: usize,
+}
+
 /// What is wrong with a file of a workload.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkloadError {
@@ -82,6 +93,12 @@ pub enum WorkloadError {
     /// When a pin is not understood.
     #[error("line {line}: write `-- keep: CHILD beside PARENT`, each a table")]
     Keep {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// When it is not understood what expires.
+    #[error("line {line}: write `-- expires: TABLE by COLUMN`")]
+    Expires {
         /// The line, from 1.
         line: usize,
     },
@@ -173,27 +190,55 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 ///
 /// [`WorkloadError::Keep`], with the line.
 pub fn pins(text: &str) -> Result<Vec<Pin>, WorkloadError> {
-    let mut found = Vec::new();
-    for (line, said) in lines(text) {
-        let comment = said.trim().strip_prefix("--").map(str::trim_start);
-        let Some(pin) = comment.and_then(|comment| comment.strip_prefix("keep:")) else {
-            continue;
-        };
-        let words: Vec<&str> = pin
-            .trim()
-            .trim_end_matches([';', '.'])
-            .split_whitespace()
-            .collect();
-        let [child, "beside", parent] = words.as_slice() else {
-            return Err(WorkloadError::Keep { line });
-        };
-        found.push(Pin {
-            child: (*child).to_owned(),
-            parent: (*parent).to_owned(),
+    let pins = said(text, KEEP, "beside").map(|(line, pair)| {
+        let (child, parent) = pair.ok_or(WorkloadError::Keep { line })?;
+        Ok(Pin {
+            child,
+            parent,
             line,
-        });
-    }
-    Ok(found)
+        })
+    });
+    pins.collect()
+}
+
+/// Reads what a workload says of items that expire: `-- expires: sessions by expires_at`.
+///
+/// # Errors
+///
+/// [`WorkloadError::Expires`], with the line.
+pub fn expiries(text: &str) -> Result<Vec<Expiry>, WorkloadError> {
+    let expiries = said(text, EXPIRES, "by").map(|(line, pair)| {
+        let (table, column) = pair.ok_or(WorkloadError::Expires { line })?;
+        Ok(Expiry {
+            table,
+            column,
+            line,
+        })
+    });
+    expiries.collect()
+}
+
+const KEEP: &str = "keep:";
+const EXPIRES: &str = "expires:";
+
+/// The comments that begin so, by their lines: the words before and behind this one; `None` where there are others.
+fn said(
+    text: &str,
+    begin: &str,
+    between: &str,
+) -> impl Iterator<Item = (usize, Option<(String, String)>)> {
+    lines(text).filter_map(move |(line, said)| {
+        let comment = said.trim().strip_prefix("--")?.trim_start();
+        let said = comment.strip_prefix(begin)?.trim();
+        let words = said.trim_end_matches([';', '.']).split_whitespace();
+        let pair = match words.collect::<Vec<_>>().as_slice() {
+            [one, word, other] if *word == between => {
+                Some(((*one).to_owned(), (*other).to_owned()))
+            }
+            _ => None,
+        };
+        Some((line, pair))
+    })
 }
 
 /// Reads the workload of a mapping: the SQL of its access patterns with their rates, and the write rates of its item types.
@@ -270,7 +315,10 @@ fn push(
 /// `NAME (RATE/s[, strong]) about`, or `NAME about` without a rate; `None` where the comment has no rate, which may be any
 /// comment.
 fn heading(comment: &str, line: usize) -> Result<Option<Statement>, WorkloadError> {
-    if comment.starts_with("keep:") {
+    if [KEEP, EXPIRES]
+        .iter()
+        .any(|begin| comment.starts_with(begin))
+    {
         return Ok(None);
     }
     let Some((name, rest)) = comment.split_once('(') else {
@@ -416,6 +464,17 @@ mod tests {
         assert_eq!(
             pins("\n-- keep: orders").unwrap_err(),
             WorkloadError::Keep { line: 2 }
+        );
+        let [expiry] = &expiries("-- A (1/s)\n--expires: s by at;").unwrap()[..] else {
+            panic!()
+        };
+        assert_eq!(
+            (&*expiry.table, &*expiry.column, expiry.line),
+            ("s", "at", 2)
+        );
+        assert_eq!(
+            expiries("-- expires: sessions (1/s) at").unwrap_err(),
+            WorkloadError::Expires { line: 1 }
         );
         assert!(matches!(
             read("\n-- A (often)\nSELECT 1").unwrap_err(),

@@ -14,7 +14,7 @@ use crate::ask::{Ask, Asked, BY_JOIN, child_name, is_one_row};
 use crate::figures::KeptFigures;
 use crate::names::{MappingNames, filter, written_name};
 use crate::path::{Path, Step, is_loose};
-use crate::pins::Pins;
+use crate::pins::{Expiries, Pins};
 use crate::pricing::PROJECTED;
 use crate::splits::Splits;
 use crate::structure::{KeyPart, Part, Structure, descends, own_part};
@@ -37,6 +37,8 @@ pub(crate) struct Placed<'d, 'c> {
 pub(crate) struct Writing<'d, 'c> {
     pub(crate) catalog: &'c Catalog,
     pub(crate) pins: &'d Pins,
+    /// Which items expire, and by which column.
+    pub(crate) expiries: &'d Expiries,
     pub(crate) names: &'d MappingNames,
     pub(crate) structures: &'d [Structure<'c>],
     /// 0 is the table's own key, from 1 on indexes.
@@ -100,7 +102,7 @@ pub(crate) struct Answer {
     answers: Vec<String>,
     /// Conditions on what is answered.
     pub(crate) filters: Vec<String>,
-    /// The attributes of the item type that is read, or of the parent.
+    /// The attributes that an index has to hold for it.
     attributes: BTreeSet<String>,
 }
 
@@ -355,6 +357,7 @@ impl<'c> Writing<'_, 'c> {
                     &self.names.partition,
                     &self.names.sort,
                     &self.names.type_attribute,
+                    &self.names.ttl,
                 ]
                 .contains(&&name.to_owned())
                 || name.starts_with("GSI")
@@ -465,6 +468,9 @@ impl<'c> Writing<'_, 'c> {
             let _ = writeln!(out, "    # {reads}\n    {name}: {entry}");
         }
         out.push_str("  billing: on-demand\n");
+        if !self.expiries.is_empty() {
+            let _ = writeln!(out, "  ttl: {}", scalar(&self.names.ttl));
+        }
         if self.escapes {
             out.push_str("  key_escape: percent    # some values hold `#`, which stands between the parts of keys\n");
         }
@@ -515,7 +521,14 @@ impl<'c> Writing<'_, 'c> {
                 reads.join(", ")
             );
         }
-        let attributes = copied + &attributes;
+        let mut attributes = copied + &attributes;
+        if let Some(time) = self.expiry(table) {
+            let ttl = scalar(&self.names.ttl);
+            let _ = writeln!(
+                attributes,
+                "      {ttl}: {time}    # it expires then, as the workload says"
+            );
+        }
         let mut text = String::new();
         if let Some(comment) = &table.comment {
             let _ = writeln!(text, "  # {}", comment.replace(['\n', '\r'], " "));
@@ -571,6 +584,22 @@ impl<'c> Writing<'_, 'c> {
         }
         text.push('\n');
         text
+    }
+
+    /// What the attribute is made of by which an item type's items expire, as YAML; none where they do not.
+    fn expiry(&self, table: &Table) -> Option<String> {
+        // The figures of rows that have expired stay.
+        if self.figures.contains_key(&table.name) {
+            return None;
+        }
+        let rows = self.rows_of(table);
+        let name = self.expiries.get(rows)?;
+        let seconds = match &self.catalog.table(rows)?.column(name)?.data_type {
+            DataType::Integer { .. } => "",
+            _ => " | epoch",
+        };
+        let reference = TemplatePath(std::slice::from_ref(name)).to_string();
+        Some(quoted(&format!("{{{reference}{seconds}}}")))
     }
 
     /// The table whose rows make the items.
@@ -884,6 +913,9 @@ impl<'c> Writing<'_, 'c> {
         if read.strong && !in_index {
             text.push_str("    consistent: true\n");
         }
+        if ask.fetches {
+            text.push_str("    fetch: true\n");
+        }
         if let Some(rate) = read.rate.filter(|rate| *rate > 0.0) {
             let _ = writeln!(text, "    rate: {rate}");
         }
@@ -960,6 +992,8 @@ impl<'c> Writing<'_, 'c> {
         let mut answers: Vec<String> = Vec::new();
         let mut filters: Vec<String> = Vec::new();
         let mut attributes: BTreeSet<String> = BTreeSet::new();
+        // Those that a filter asks for.
+        let mut filtered: BTreeSet<String> = BTreeSet::new();
         let mut result: Vec<String> = Vec::new();
         let copied = self.copied_beside(ask, items);
         let item = items.entry(ask.root.name.clone()).or_default();
@@ -986,6 +1020,7 @@ impl<'c> Writing<'_, 'c> {
             let attribute = self.attribute(item, ask.root, path, &path.column, read.name);
             let exists = |name: &String| format!("attribute_exists({})", attribute_name(name));
             let mut each = vec![exists(&attribute)];
+            filtered.insert(attribute.clone());
             attributes.insert(attribute);
             // The same row's other item says it too.
             let mut children = ask.children.iter();
@@ -1013,6 +1048,7 @@ impl<'c> Writing<'_, 'c> {
             let attribute =
                 self.attribute(item, ask.root, &filter.path, &filter.path.column, read.name);
             filters.push(filter.text.replace("{}", &attribute_name(&attribute)));
+            filtered.insert(attribute.clone());
             attributes.insert(attribute);
         }
         let parts = self
@@ -1048,7 +1084,7 @@ impl<'c> Writing<'_, 'c> {
         Answer {
             answers,
             filters,
-            attributes,
+            attributes: if ask.fetches { filtered } else { attributes },
         }
     }
 

@@ -18,6 +18,8 @@ pub struct CallPlan {
     pub descending: bool,
     /// Most items of the answer.
     pub limit: Option<u32>,
+    /// Whether the items that are found are then read whole by their keys: with whether that is strongly consistent.
+    pub fetch: Option<bool>,
 }
 
 /// A request that serves an access pattern.

@@ -415,6 +415,8 @@ pub struct AccessPattern {
     pub filter: Option<FilterExpression>,
     /// Whether reads are strongly consistent.
     pub consistent: bool,
+    /// Whether the items that the index finds are then read whole from the table, by their keys.
+    pub fetch: bool,
     /// The SQL query that it replaces.
     pub sql: Option<String>,
     /// The mapping's `params`: where the values of parameters come from, also of those that only the SQL query has.

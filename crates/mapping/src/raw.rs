@@ -431,6 +431,7 @@ pub(super) struct RawPattern {
     pub limit: Option<Spanned<u64>>,
     pub filter: Option<YamlNode>,
     pub consistent: Option<Spanned<bool>>,
+    pub fetch: Option<Spanned<bool>>,
     pub sql: Option<Spanned<String>>,
     /// Parameters with the column or template that their values come from.
     pub params: RawMatch,
@@ -440,6 +441,11 @@ pub(super) struct RawPattern {
 }
 
 impl RawPattern {
+    /// Whether the items that it finds are then read whole.
+    pub(super) fn fetches(&self) -> bool {
+        self.fetch.as_ref().is_some_and(|said| said.value)
+    }
+
     /// Whether it lists this item type under `items`.
     pub(super) fn promises(&self, item_type: &str) -> bool {
         self.items.iter().any(|item| item.value == item_type)
@@ -463,6 +469,7 @@ fn read_pattern(entry: &YamlEntry) -> Option<RawPattern> {
         limit: pattern.get("limit").and_then(parsed),
         filter: pattern.get("filter").cloned(),
         consistent: pattern.get("consistent").and_then(parsed),
+        fetch: pattern.get("fetch").and_then(parsed),
         sql: pattern.get("sql").and_then(spanned),
         params: read_pairs(pattern.get("params")),
         answer: read_pairs(pattern.get("answer")),

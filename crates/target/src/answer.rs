@@ -1,21 +1,27 @@
 //! Asks what an access pattern takes: all its requests, and as many pages as are wanted.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::time::{Duration, Instant};
 
-use dynafold_dynamodb::{CallPlan, Item, Request, ShardAnswer, Table, merge};
+use dynafold_dynamodb::{
+    CallPlan, Item, Request, ShardAnswer, Table, merge, partition_fingerprint,
+};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use super::{Result, Target};
+use super::{ItemKey, Result, Target};
 
-/// Shards that are asked at once.
+/// Requests that are under way at once.
 const IN_FLIGHT: usize = 10;
+/// Keys that one `BatchGetItem` takes.
+const MOST_KEYS: usize = 100;
 
 /// What one call of an access pattern brought.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CallResult {
     /// The items, in the order of the pattern.
     pub items: Vec<Item>,
-    /// Pages that were read, of all shards.
+    /// Pages that were read, of all shards, and further requests for whole items.
     pub pages: u64,
     /// Read units that they took, where the answers say so.
     pub units: Option<f64>,
@@ -70,8 +76,51 @@ pub async fn answer(
         answer.items.truncate(most);
         answer.more = false;
     }
+    if let Some(consistent) = plan.fetch {
+        fetch(target, table, &mut answer, consistent).await?;
+    }
     answer.elapsed = begun.elapsed();
     Ok(answer)
+}
+
+/// Reads the items of an answer whole, by their keys. One that has gone since is left out.
+async fn fetch(
+    target: &dyn Target,
+    table: &Table,
+    answer: &mut CallResult,
+    consistent: bool,
+) -> Result<()> {
+    let fingerprint = |item: &Item| {
+        let values = table.key().filter_map(|key| item.get(&key.name));
+        partition_fingerprint(values)
+    };
+    let mut places: HashMap<u128, usize> = HashMap::new();
+    let mut keys: Vec<ItemKey> = Vec::new();
+    for item in &answer.items {
+        let mut values = table.key().map(|key| item.get(&key.name).cloned());
+        let (partition, sort) = (values.next().flatten(), values.next().flatten());
+        // A request names no key twice.
+        if let (Some(partition), Entry::Vacant(place)) =
+            (partition, places.entry(fingerprint(item)))
+        {
+            place.insert(keys.len());
+            keys.push((partition, sort));
+        }
+    }
+    let pages =
+        stream::iter(keys.chunks(MOST_KEYS)).map(|keys| target.read(table, keys, consistent));
+    let pages: Vec<_> = pages.buffered(IN_FLIGHT).try_collect().await?;
+    let mut items = Vec::new();
+    for page in pages {
+        answer.pages += 1;
+        if let Some(units) = page.units {
+            *answer.units.get_or_insert(0.0) += units;
+        }
+        items.extend(page.items);
+    }
+    items.sort_by_key(|item| places.get(&fingerprint(item)).copied());
+    answer.items = items;
+    Ok(())
 }
 
 /// Asks one request, page by page.

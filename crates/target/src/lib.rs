@@ -14,8 +14,8 @@
 //! [`Target::batch_limit`] may grow between [`Target::start`] and [`Target::finish`]: ask after
 //! starting.
 //!
-//! [`Target::read`] and [`Target::scan`] read strongly consistently and retry by themselves.
-//! [`Target::ask`] retries too; it reads as its request says. [`answer`] asks whatever an access
+//! [`Target::scan`] reads strongly consistently and retries by itself. [`Target::read`] and [`Target::ask`] retry too; they
+//! read as they are told. [`answer`] asks whatever an access
 //! pattern takes.
 
 mod answer;
@@ -257,8 +257,9 @@ pub trait Target: Send + Sync {
     /// Sends one batch of puts and deletes, once.
     async fn write(&self, table: &Table, batch: &Batch) -> Result<BatchOutcome>;
 
-    /// Reads items by their keys, at most 100; those that are missing are left out.
-    async fn read(&self, table: &Table, keys: &[ItemKey]) -> Result<Vec<Item>>;
+    /// Reads items by their keys, all of them different; those that are missing are left out, and the order is any.
+    /// `consistent`: strongly.
+    async fn read(&self, table: &Table, keys: &[ItemKey], consistent: bool) -> Result<Page>;
 
     /// Sends one entry of a batch alone, once: as `PutItem`, or as `DeleteItem`. Its throttling answers
     /// give reasons, which those of a batch do not.

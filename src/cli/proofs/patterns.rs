@@ -37,8 +37,13 @@ fn served(proof: &PatternProof) -> String {
         Some(most) => format!("{} to {most} read units", proof.least_units),
         None => format!("from {} read units, no upper limit", proof.least_units),
     };
+    let fetch = if proof.fetches {
+        ", which are then read whole by BatchGetItem"
+    } else {
+        ""
+    };
     format!(
-        "{}: {} on {of}, {}{partitions}; finds {}; {units}",
+        "{}: {} on {of}, {}{partitions}; finds {}{fetch}; {units}",
         proof.pattern,
         proof.operation,
         proof.condition,

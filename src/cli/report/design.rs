@@ -2,7 +2,7 @@
 
 use super::figures;
 use crate::cli::format::{count, counted_as, figure, usd};
-use crate::design::{PricedMapping, PricedRequest, ReadReport, Report, Update, UpdatedRead};
+use crate::design::{PricedMapping, ReadReport, Report, Update, UpdatedRead};
 use crate::dynamodb::price::Prices;
 
 /// What a design serves, by what, and for how much.
@@ -75,7 +75,7 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
                 return "not served".to_owned();
             };
             let (units, cost) = (figure(served.units), usd(served.usd_month));
-            format!("{}, {units} units, {cost}", place(served))
+            format!("{}, {units} units, {cost}", served.asked())
         });
         rows.push(std::iter::once(read.name.clone()).chain(cells).collect());
     }
@@ -119,7 +119,7 @@ pub(in crate::cli) fn update(
             changes => changes.join("; "),
         };
         let (units, cost) = (figure(served.units), usd(served.usd_month));
-        Some(vec![read.name.clone(), change, place(served), units, cost])
+        Some(vec![read.name.clone(), change, served.asked(), units, cost])
     });
     let rows: Vec<Vec<String>> = rows.collect();
     let mut out: Vec<String> = Vec::new();
@@ -147,15 +147,6 @@ pub(in crate::cli) fn update(
         prices.dated_source()
     ));
     out.join("\n")
-}
-
-/// The table or the index that serves a read, and how many requests that takes.
-fn place(served: &PricedRequest) -> String {
-    let place = served.index.as_deref().unwrap_or("the table");
-    match served.requests {
-        0 | 1 => place.to_owned(),
-        requests => format!("{requests} × {place}"),
-    }
 }
 
 /// The reads that are served, and the statements that write.
@@ -198,15 +189,9 @@ fn tables(report: &Report, out: &mut Vec<String>) {
 
 fn row(read: &ReadReport) -> Option<Vec<String>> {
     let served = read.served.as_ref()?;
-    let place = served.index.as_deref().unwrap_or("the table");
-    let times = if served.requests > 1 {
-        format!("{} × ", served.requests)
-    } else {
-        String::new()
-    };
     Some(vec![
         read.name.clone(),
-        format!("{times}{} on {place}", served.request),
+        served.asked(),
         served.items.join(", "),
         rate(read.rate),
         figure(served.found),

@@ -342,6 +342,10 @@ impl DocumentedPattern<'_> {
         if model.consistent {
             facts.push(("Reads", vec![plain("strongly consistent")]));
         }
+        if model.fetch {
+            let then = "BatchGetItem of the keys that the index finds, 100 a request";
+            facts.push(("Then", vec![plain(then)]));
+        }
         if proof.partitions > 1 {
             let merged = format!("{}, merged", proof.partitions);
             facts.push(("Partitions", vec![plain(merged)]));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_design::{Alternative, ReadReport, Report, ServedRead};
+use dynafold_design::{Alternative, ReadReport, Report};
 use dynafold_format::{counted, counted_as, figure, usd};
 
 use super::DocumentFacts;
@@ -87,7 +87,7 @@ fn served(facts: &DocumentFacts<'_>, report: &Report) -> Option<DocBlock> {
             plain(&read.name)
         };
         let cells = [
-            place(served),
+            served.asked(),
             served.items.join(", "),
             rate(read.rate),
             figure(served.found),
@@ -168,15 +168,6 @@ fn runners_up(report: &Report) -> DocBlock {
         &titles,
         rows.collect(),
     ))
-}
-
-/// How many requests, and where.
-fn place(served: &ServedRead) -> String {
-    let place = served.index.as_deref().unwrap_or("the table");
-    match served.requests {
-        0 | 1 => format!("{} on {place}", served.request),
-        requests => format!("{requests} × {} on {place}", served.request),
-    }
 }
 
 fn rate(rate: Option<f64>) -> String {

@@ -82,6 +82,15 @@ pub(super) fn application(model: &Model, options: &ExportOptions) -> Result<Expo
             }),
         }
     }
+    let fetching = model.patterns.iter().filter(|pattern| pattern.fetch);
+    let fetching: Vec<&str> = fetching.map(|pattern| &*pattern.name).collect();
+    if !fetching.is_empty() {
+        actions.push(AskedAction {
+            action: "BatchGetItem",
+            index: None,
+            keys: vec![LeadingKeys::Any],
+        });
+    }
     let (mut names, mut statements) = (UniqueNames::default(), Vec::new());
     for action in &actions {
         let arn = arn(&model.table.name, options, None, action.index);
@@ -90,6 +99,12 @@ pub(super) fn application(model: &Model, options: &ExportOptions) -> Result<Expo
     let mut export = policy(&statements);
     export.warnings.extend(notes);
     export.warnings.extend(uncovered_partitions(&actions));
+    if !fetching.is_empty() {
+        export.warnings.push(format!(
+            "the policy allows `BatchGetItem` of all items of the table: the keys that {} reads are known only when the index has answered",
+            fetching.join(", ")
+        ));
+    }
     Ok(export)
 }
 
@@ -578,6 +593,12 @@ fn tenant(model: &Model, wanted: &Tenant) -> Result<(Option<String>, Vec<String>
 /// Why a pattern would let a caller reach the partitions of others.
 fn fault(model: &Model, pattern: &AccessPattern, keys: &LeadingKeys, name: &str) -> Option<String> {
     let lossy = values(pattern, name).find(|value| !keep_apart(&value.filters));
+    if pattern.fetch {
+        return Some(
+            "it reads items by keys that an index has given, and no condition restricts these"
+                .to_owned(),
+        );
+    }
     let reason = match (keys, lossy) {
         (LeadingKeys::Untold, _) => {
             "`dynamodb:LeadingKeys` cannot express its partition key, which is not a single string"

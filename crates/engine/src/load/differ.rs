@@ -152,11 +152,11 @@ async fn look_up<O, K>(
         .collect();
     let answer = tokio::select! {
         biased;
-        answer = target.read(table, &keys) => answer.map_err(|error| Some(Failure::from(error))),
+        answer = target.read(table, &keys, true) => answer.map_err(|error| Some(Failure::from(error))),
         () = halt.closed() => Err(None),
     };
     let items = match answer {
-        Ok(items) => items,
+        Ok(page) => page.items,
         Err(failure) => {
             let origins = page.into_iter().map(|(index, _, origin)| (index, origin));
             let origins = origins.collect();

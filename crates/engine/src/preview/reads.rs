@@ -343,7 +343,7 @@ impl NeededBytes {
     /// `None` where whole items may be needed, or it is not known, or an index has less than the item.
     fn of(pattern: &AccessPattern, table: &Table, finds: Vec<bool>) -> Option<Self> {
         let index = pattern.index.as_ref().and_then(|name| table.index(name));
-        if index.is_some_and(|index| index.projection != Projection::All) {
+        if pattern.fetch || index.is_some_and(|index| index.projection != Projection::All) {
             return None;
         }
         let query = SqlQuery::read(pattern.sql.as_ref()?, None).ok()?;

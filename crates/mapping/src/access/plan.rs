@@ -103,6 +103,7 @@ pub fn plan(
         order: pattern.order.iter().map(|key| key.name.clone()).collect(),
         descending: pattern.descending,
         limit: pattern.limit,
+        fetch: pattern.fetch.then_some(pattern.consistent),
     })
 }
 

@@ -482,6 +482,7 @@ fn served(pattern: &AccessPattern, proof: Option<&PatternProof>) -> ServedParts 
         ("shards", pattern.shards.map(|shards| shards.to_string())),
         ("descending", flag(pattern.descending)),
         ("consistent", flag(pattern.consistent)),
+        ("fetch", flag(pattern.fetch)),
         ("sql", pattern.sql.clone()),
         ("rate", pattern.rate.map(|rate| rate.to_string())),
         ("read units", proof.map(read_units)),

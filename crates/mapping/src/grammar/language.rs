@@ -122,6 +122,8 @@ const ACCESS_PATTERN: &[Field] = &[
     Field::new("limit", Integer).doc("The most items to return."),
     Field::new("filter", Text).doc("A filter expression."),
     Field::new("consistent", Bool).doc("Whether reads are strongly consistent."),
+    Field::new("fetch", Bool)
+        .doc("Whether the items that the index finds are then read whole, by their keys."),
     Field::new("sql", Text).doc("The relational query that this pattern replaces."),
     Field::new("params", Named(&Text))
         .doc("parameter: table.column that its values come from, or a template of now."),

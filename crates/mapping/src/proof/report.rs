@@ -119,6 +119,9 @@ pub struct PatternProof {
     pub pattern: String,
     /// `GetItem` or `Query`.
     pub operation: &'static str,
+    /// Whether the items that it finds are then read whole by `BatchGetItem`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fetches: bool,
     /// The index; the table itself where there is none.
     pub index: Option<String>,
     /// The key condition, for people.

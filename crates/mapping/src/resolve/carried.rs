@@ -332,12 +332,16 @@ pub(super) fn served(
         .filter(|_| pattern.filter.is_none())
         .map(|(limit, bytes)| {
             let items = usize::try_from(limit).unwrap_or(usize::MAX);
-            let units = items.saturating_mul(bytes).div_ceil(UNIT);
-            f64::from(u32::try_from(units).unwrap_or(u32::MAX)) * unit * f64::from(partitions)
+            let units = |units: usize| f64::from(u32::try_from(units).unwrap_or(u32::MAX)) * unit;
+            let found = units(items.saturating_mul(bytes).div_ceil(UNIT)) * f64::from(partitions);
+            // Each item that is then read is rounded up by itself.
+            let fetched = items.saturating_mul(bytes.div_ceil(UNIT));
+            found + if pattern.fetch { units(fetched) } else { 0.0 }
         });
     PatternProof {
         pattern: pattern.name.to_string(),
         operation: if is_whole { "GetItem" } else { "Query" },
+        fetches: pattern.fetch,
         index: pattern.index.as_ref().map(ToString::to_string),
         condition: condition(pattern),
         finds,

@@ -113,6 +113,7 @@ fn what_the_table_can_serve_is_not_refused() {
          sql: SELECT e.id, e.at FROM events e JOIN users u ON u.id = e.user_id WHERE u.id = :userId ORDER BY e.user_id, e.at DESC LIMIT 5",
         "items: [EVENT]\nindex: LATEST\nkey: { PK: \"USER#{userId | pad(6)}\" }\nsql: SELECT id, at FROM events WHERE user_id = :userId ORDER BY date(at) DESC",
         "items: [EVENT]\nindex: BY_DAY\nkey: { day: \"{day}\" }\nsql: SELECT e.id, user_id, state, day FROM events e WHERE day = :day",
+        "items: [EVENT]\nindex: BY_DAY\nkey: { day: \"{day}\" }\nfetch: true\nsql: SELECT id, user_id, state, day, note AS remark FROM events WHERE day = :day\nanswer: { note: remark }",
         "items: [VOTE]\nkey: { PK: \"SUB#{subscribe | pad(6)}.{* | shard(20)}\" }",
         "items: [EVENT]\nkey: { PK: \"USER#{userId | pad(6)}\", SK: { between: [\"EVENT#{since | epoch_ms | pad(13)}\", \"EVENT#9\"] } }\n\
          params: { since: \"{now | plus(-7d)}\" }\nsql: \"SELECT 1 FROM events WHERE user_id = :userId AND at >= :since\"",

@@ -18,7 +18,7 @@ pub use routes::{RouteProgress, RouteStatus, ServiceLoad, TableRoutes};
 pub(super) use wording::without_values;
 
 use async_trait::async_trait;
-use dynafold_dynamodb::{Index, Item, Position, Request, Table};
+use dynafold_dynamodb::{Index, Position, Request, Table};
 
 use super::{
     Batch, BatchLimit, BatchOutcome, Difference, ItemKey, Page, Result, ScanRequest,
@@ -144,8 +144,8 @@ impl Target for Dynamodb {
         }
     }
 
-    async fn read(&self, table: &Table, keys: &[ItemKey]) -> Result<Vec<Item>> {
-        self.read_items(table, keys).await
+    async fn read(&self, table: &Table, keys: &[ItemKey], consistent: bool) -> Result<Page> {
+        self.read_items(table, keys, consistent).await
     }
 
     async fn write_one(&self, table: &Table, batch: &Batch, index: usize) -> Result<BatchOutcome> {

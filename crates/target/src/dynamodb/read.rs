@@ -48,6 +48,7 @@ struct NotAValue;
 struct BatchGetResponse {
     responses: Option<HashMap<String, Vec<Value>>>,
     unprocessed_keys: Option<HashMap<String, UnprocessedKeys>>,
+    consumed_capacity: Option<Vec<ConsumedCapacity>>,
 }
 
 /// Keys that come back as they were sent.
@@ -85,30 +86,50 @@ impl Dynamodb {
         })
     }
 
-    pub(super) async fn read_items(&self, table: &Table, keys: &[ItemKey]) -> Result<Vec<Item>> {
+    pub(super) async fn read_items(
+        &self,
+        table: &Table,
+        keys: &[ItemKey],
+        consistent: bool,
+    ) -> Result<Page> {
         let action = self.action("BatchGetItem", &table.name);
-        let mut items = Vec::with_capacity(keys.len());
+        let mut page = Page::default();
         for keys in keys.chunks(MOST_KEYS) {
             let wanted = keys.iter().map(|(partition, sort)| {
                 let values = std::iter::once(partition).chain(sort);
                 attributes_value(table.key().map(|key| &*key.name).zip(values))
             });
-            for found in self.read_all(table, wanted.collect()).await? {
-                items.push(item(table, found).map_err(|error| action.garbled(error))?);
+            let (found, units) = self.read_all(table, wanted.collect(), consistent).await?;
+            for found in found {
+                let found = item(table, found).map_err(|error| action.garbled(error))?;
+                page.items.push(found);
+            }
+            if let Some(units) = units {
+                *page.units.get_or_insert(0.0) += units;
             }
         }
-        Ok(items)
+        Ok(page)
     }
 
-    /// Asks until no key is left unprocessed, or nobody has read anything for too long.
-    async fn read_all(&self, table: &Table, mut wanted: Vec<Value>) -> Result<Vec<Value>> {
+    /// Asks until no key is left unprocessed, or nobody has read anything for too long. Gives the items, and the read units
+    /// where the answers say so.
+    async fn read_all(
+        &self,
+        table: &Table,
+        mut wanted: Vec<Value>,
+        consistent: bool,
+    ) -> Result<(Vec<Value>, Option<f64>)> {
         let mut found = Vec::with_capacity(wanted.len());
+        let mut units: Option<f64> = None;
         let _permit = self.read_limiter.enter().await;
         let begun = Instant::now();
         let mut retry = Retry::new(POLICY, fastrand::u64(..));
         loop {
-            let (decision, failure) = match self.read_once(table, &wanted).await {
-                Ok((mut items, left)) => {
+            let (decision, failure) = match self.read_once(table, &wanted, consistent).await {
+                Ok((mut items, left, used)) => {
+                    if let Some(used) = used {
+                        *units.get_or_insert(0.0) += used;
+                    }
                     let progress = left.len() < wanted.len();
                     found.append(&mut items);
                     wanted = left;
@@ -116,7 +137,7 @@ impl Dynamodb {
                         self.read_limiter.record_read(wanted.is_empty());
                     }
                     if wanted.is_empty() {
-                        return Ok(found);
+                        return Ok((found, units));
                     }
                     self.read_limiter.record_refusal();
                     let decision = retry.unprocessed(progress, self.read_limiter.idle(begun));
@@ -155,19 +176,28 @@ impl Dynamodb {
             )
     }
 
-    /// The items that were read, and the keys that were left.
-    async fn read_once(&self, table: &Table, keys: &[Value]) -> Result<(Vec<Value>, Vec<Value>)> {
+    /// The items that were read, the keys that were left, and the read units where the answer says so.
+    async fn read_once(
+        &self,
+        table: &Table,
+        keys: &[Value],
+        consistent: bool,
+    ) -> Result<(Vec<Value>, Vec<Value>, Option<f64>)> {
         let action = self.action("BatchGetItem", &table.name);
-        let wanted = json!({ "Keys": keys, "ConsistentRead": true });
-        let body = json!({ "RequestItems": { &table.name: wanted } });
+        let wanted = json!({ "Keys": keys, "ConsistentRead": consistent });
+        let body =
+            json!({ "RequestItems": { &table.name: wanted }, "ReturnConsumedCapacity": "TOTAL" });
         let answer: BatchGetResponse = self.call(&action, Body::of(&body)).await?;
         let items = answer
             .responses
             .ok_or_else(|| action.incomplete("Responses"))?;
         let left = answer.unprocessed_keys.unwrap_or_default();
+        let used = answer.consumed_capacity.into_iter().flatten();
+        let used: Vec<f64> = used.filter_map(|used| used.capacity_units).collect();
         Ok((
             items.into_values().flatten().collect(),
             left.into_values().flat_map(|keys| keys.keys).collect(),
+            (!used.is_empty()).then(|| used.iter().sum()),
         ))
     }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dynafold_dynamodb::{Index, Item, Position, Request, Table};
+use dynafold_dynamodb::{Index, Position, Request, Table};
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -300,7 +300,7 @@ impl Target for Spool {
         self.write(table, &batch.part(&[index])).await
     }
 
-    async fn read(&self, _table: &Table, _keys: &[ItemKey]) -> Result<Vec<Item>> {
+    async fn read(&self, _table: &Table, _keys: &[ItemKey], _consistent: bool) -> Result<Page> {
         Err(unsupported("look up items in"))
     }
 

@@ -598,10 +598,10 @@ pub(super) fn keys<'m>(
     table.key().chain(index.into_iter().flat_map(Index::key))
 }
 
-/// Whether what a pattern asks holds an attribute.
+/// Whether the items that a pattern answers hold an attribute, if they have it.
 pub(super) fn holds(table: &Table, pattern: &AccessPattern, attribute: &str) -> bool {
     let index = pattern.index.as_deref().and_then(|name| table.index(name));
-    index.is_none_or(|index| table.projects(index, attribute))
+    pattern.fetch || index.is_none_or(|index| table.projects(index, attribute))
 }
 
 /// Whether a column of the row can be told from what a node makes.

@@ -266,8 +266,8 @@ impl<'a> PatternProver<'_, 'a> {
             .collect();
         if !unused.is_empty() {
             let what = match &self.pattern.index {
-                Some(index) => format!("what the index `{index}` holds"),
-                None => "the items".to_owned(),
+                Some(index) if !self.pattern.fetch => format!("what the index `{index}` holds"),
+                _ => "the items".to_owned(),
             };
             reasons.push(format!(
                 "its `sql` selects {}, which is not compared with any attribute of {what}: leave it out, or name its attribute under `answer`",

@@ -538,6 +538,19 @@ impl PatternBinder<'_> {
             let help = "remove `consistent`, or use the table or a local index";
             self.report(Code::AccessPattern, said.span.clone(), message, help);
         }
+        if let Some(said) = self.raw.fetch.as_ref().filter(|said| said.value)
+            && keys.index.is_none()
+        {
+            let message =
+                "`fetch` reads the items that an index finds, and the table is asked here";
+            let help = "remove `fetch`: the table's items are whole";
+            self.report(
+                Code::AccessPattern,
+                said.span.clone(),
+                message.to_owned(),
+                help,
+            );
+        }
         if let Some(limit) = &self.raw.limit
             && i32::try_from(limit.value).is_err()
         {

@@ -164,7 +164,7 @@ impl PatternBinder<'_> {
         self.context.diagnostics.push(
             Diagnostic::new(Code::NotProjected, sql.span.clone(), message)
                 .with_other(self.raw.name.span.clone(), "this pattern's answer does not have it")
-                .with_help(format!("project it: add `{names}` to `project` of {what}; or ask the table, or select less")),
+                .with_help(format!("project it: add `{names}` to `project` of {what}; or read the items whole by `fetch: true`, ask the table, or select less")),
         );
     }
 }

@@ -54,6 +54,14 @@ impl<'t> AskedKey<'t> {
         None
     }
 
+    /// What holds the attributes of a pattern's answer: what is asked, or the table, from which the items are then read.
+    pub(super) fn answering(&self, pattern: &RawPattern) -> Self {
+        Self {
+            index: self.index.filter(|_| !pattern.fetches()),
+            ..*self
+        }
+    }
+
     /// How people call it.
     pub(super) fn called(&self) -> String {
         match self.index {

@@ -99,8 +99,9 @@ fn bind_one(raw: &Raw, pattern: &RawPattern, context: &PatternContext<'_>) -> Op
     binder.order(&keys);
     binder.insensitive();
     binder.contradictions(&keys);
-    binder.projected(&keys);
-    let answer = binder.answer(&keys);
+    let answering = keys.answering(pattern);
+    binder.projected(&answering);
+    let answer = binder.answer(&answering);
     binder.finish();
     let PatternBinder {
         parameters,
@@ -133,6 +134,7 @@ fn bind_one(raw: &Raw, pattern: &RawPattern, context: &PatternContext<'_>) -> Op
             limit: limit.and_then(|limit| u32::try_from(limit.value).ok()),
             filter,
             consistent: pattern.consistent.as_ref().is_some_and(|said| said.value),
+            fetch: pattern.fetches(),
             sql: pattern.sql.as_ref().map(|sql| sql.value.clone()),
             origins,
             answer,

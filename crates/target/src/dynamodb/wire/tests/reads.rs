@@ -89,8 +89,8 @@ async fn reading_goes_on_as_long_as_something_is_read() {
     }
     let (_, target) = target(answers, credentials("A", None));
     let begun = Instant::now();
-    let found = target.read_items(&table(), &keys(40)).await.unwrap();
-    assert_eq!(found.len(), 40);
+    let found = target.read_items(&table(), &keys(40), true).await.unwrap();
+    assert_eq!(found.items.len(), 40);
     // Longer than a table is waited for that gives nothing.
     let took = begun.elapsed();
     assert!(took > Duration::from_secs(125), "{took:?}");
@@ -98,7 +98,10 @@ async fn reading_goes_on_as_long_as_something_is_read() {
     let nothing = vec![refused(SLOWER); 500];
     let (_, target) = self::target(nothing, credentials("A", None));
     let begun = Instant::now();
-    let error = target.read_items(&table(), &keys(1)).await.unwrap_err();
+    let error = target
+        .read_items(&table(), &keys(1), true)
+        .await
+        .unwrap_err();
     assert_eq!(error.class, ErrorClass::Throttle);
     let took = begun.elapsed().as_secs();
     assert!((120..125).contains(&took), "{took}");
@@ -115,7 +118,7 @@ async fn a_read_whose_token_has_expired_goes_on_with_another() {
             let wanted = ScanRequest::all();
             target.scan_page(&table(), &wanted, None).await.unwrap();
         } else {
-            target.read_items(&table(), &keys(1)).await.unwrap();
+            target.read_items(&table(), &keys(1), true).await.unwrap();
         }
         let seen = http.seen.lock().unwrap();
         let tokens = seen.iter().map(|seen| seen.header("x-amz-security-token"));
@@ -124,7 +127,10 @@ async fn a_read_whose_token_has_expired_goes_on_with_another() {
     }
     // Where there are no others that is the end.
     let (http, target) = target(vec![refused(EXPIRED)], credentials("OLD", None));
-    let error = target.read_items(&table(), &keys(1)).await.unwrap_err();
+    let error = target
+        .read_items(&table(), &keys(1), true)
+        .await
+        .unwrap_err();
     assert_eq!(error.code, "ExpiredTokenException");
     assert_eq!(http.seen.lock().unwrap().len(), 1);
 }
@@ -140,7 +146,7 @@ async fn a_read_that_is_signed_by_a_clock_that_is_off_is_signed_anew() {
     let answers = vec![skewed.clone(), one_of(1), one_of(1), skewed];
     let (http, target) = target(answers, credentials("A", None));
     for _ in 0..2 {
-        target.read_items(&table(), &keys(1)).await.unwrap();
+        target.read_items(&table(), &keys(1), true).await.unwrap();
     }
     let off = |at: usize| -> bool {
         let stamp = http.seen.lock().unwrap()[at]
@@ -150,7 +156,10 @@ async fn a_read_that_is_signed_by_a_clock_that_is_off_is_signed_anew() {
         stamp > sign::stamp(now)
     };
     assert_eq!([0, 1, 2].map(off), [false, true, true]);
-    let error = target.read_items(&table(), &keys(1)).await.unwrap_err();
+    let error = target
+        .read_items(&table(), &keys(1), true)
+        .await
+        .unwrap_err();
     assert_eq!(error.code, "InvalidSignatureException");
     assert_eq!(http.seen.lock().unwrap().len(), 4);
 }
@@ -178,6 +187,6 @@ impl ProvideCredentials for Cut {
 async fn a_network_that_is_cut_while_credentials_are_renewed_is_waited_for() {
     let answers = vec![refused(EXPIRED); 8].into_iter().chain([one_of(1)]);
     let (_, target) = target(answers.collect(), Cut(Arc::default()));
-    let found = target.read_items(&table(), &keys(1)).await.unwrap();
-    assert_eq!(found.len(), 1);
+    let found = target.read_items(&table(), &keys(1), true).await.unwrap();
+    assert_eq!(found.items.len(), 1);
 }
