@@ -239,6 +239,14 @@ pub(super) async fn propose(
                 }
                 proposed = design(catalog, statements, prices, &limits);
             }
+            let looked = proposed.before_delimiters.iter().chain(&proposed.padded);
+            let is_partly = |place: &&TableColumn| {
+                let sample = limits.observed.columns.get(*place);
+                sample.is_some_and(|sample| !sample.is_all)
+            };
+            let partly: Vec<&TableColumn> = looked.filter(is_partly).collect();
+            let warning = Warning::of_further_rows(&partly, sample::ROWS);
+            proposed.report.warnings.extend(warning);
         }
         None if proposed.before_delimiters.is_empty() => {}
         None => {

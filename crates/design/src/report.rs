@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use dynafold_format::{counted, usd};
+use dynafold_format::{count, counted, usd};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::WriteKind;
 use serde::{Deserialize, Serialize};
@@ -175,6 +175,24 @@ impl Warning {
             columns.collect(),
             "they stand before `#` in keys: if one may hold `#`, set `key_escape: percent` (with --source it is looked up)",
         )
+    }
+
+    /// Of columns in keys of whose rows only so many were looked at; none where there are no such columns.
+    pub fn of_further_rows(columns: &[&(TableName, String)], rows: u32) -> Option<Self> {
+        let named: Vec<String> = columns
+            .iter()
+            .map(|(table, column)| format!("{}.{column}", table.name))
+            .collect();
+        (!named.is_empty()).then(|| {
+            Self::new(
+                "rows not looked at",
+                named,
+                &format!(
+                    "only the first {} rows of the table were searched for `#` in texts and for negative numbers: if a later row has them, set `key_escape: percent`, or replace `pad` by `ordered`",
+                    count(rows)
+                ),
+            )
+        })
     }
 
     /// Whether it is of values that hold the delimiter of keys, or may.
