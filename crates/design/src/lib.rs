@@ -45,7 +45,7 @@ use dynafold_sql::{WriteKind, table, write_statement};
 
 use ask::{Ask, Unserved, ask};
 use ask::{by_filter, note_ties};
-use choose::{Problem, Solution, Spot, solve};
+use choose::{Problem, Solution, Spot, improved, solve};
 pub use compare::{PricedMapping, PricedRead, PricedRequest, price};
 pub use counted::{CountedWorkload, Counts, counted};
 use facts::Facts;
@@ -264,7 +264,7 @@ fn proposal(
         &mut unserved,
     );
     let problem = pricing.problem(&structures, &ways, limits.indexes);
-    let solution = solve(&problem);
+    let solution = cheapest(&problem, &reads, &ways);
     let (placed, not_chosen) = placed_reads(&reads, &ways, &solution);
     for statement in not_chosen {
         unserved.push((
@@ -486,6 +486,40 @@ fn too_long(catalog: &Catalog, table: &Table, columns: &[String]) -> Option<Stri
             catalog.display_name(&table.name)
         )
     })
+}
+
+/// The cheapest choice. Where there is too much to search, the one without requests in a row is searched too, of which there is
+/// less, and made cheaper by these.
+fn cheapest(problem: &Problem, reads: &[Read<'_, '_>], ways: &[Vec<Way>]) -> Solution {
+    let solution = solve(problem);
+    if solution.gap <= 0.0 {
+        return solution;
+    }
+    let mut fewer = problem.clone();
+    for ((choices, ways), read) in fewer.reads.iter_mut().zip(ways).zip(reads) {
+        for (choice, way) in choices.iter_mut().zip(ways) {
+            if read.asks.get(way.ask).is_some_and(|ask| ask.fetches) {
+                choice.cost = f64::INFINITY;
+            }
+        }
+    }
+    let least = solution.cost - solution.gap;
+    let single = solve(&fewer);
+    let others = [improved(problem, &single), single];
+    let mut best = others.into_iter().fold(solution, |best, other| {
+        let is_whole = other
+            .reads
+            .iter()
+            .zip(&best.reads)
+            .all(|(other, best)| other.is_some() || best.is_none());
+        if is_whole && other.cost < best.cost - 1e-9 {
+            other
+        } else {
+            best
+        }
+    });
+    best.gap = (best.cost - least).max(0.0);
+    best
 }
 
 /// The reads that are served, with the way that was chosen for each, and those for which there was no room.
