@@ -153,33 +153,73 @@ const SPLIT: f64 = 5.0;
 /// Tables whose large columns are tried apart, at most: those that save the most.
 const SPLITS: usize = 4;
 
-/// Proposes a table. Where large columns are paid for in vain, they are tried in items of their own.
+/// Reads that are tried with an index of their own, at most: those that pay the most for what others need.
+const ALONE: usize = 4;
+/// US dollars a month that an index of its own has to save for a read, or a design with fewer indexes.
+const OTHER: f64 = 2.0;
+/// Statements up to which these are tried: each takes a search.
+const SMALL: usize = 100;
+
+/// Proposes a table. The search prices each read by what it needs itself. What its choice costs as a mapping is known only then, so
+/// that others are tried and the cheapest mapping is taken: large columns that are paid for in vain apart, reads that pay for what
+/// others need in an index with an index of their own, and fewer indexes.
 pub fn design(
     catalog: &Catalog,
     statements: &[Statement],
     prices: &Prices,
     limits: &Limits,
 ) -> Design {
-    let mut splits = Large::new();
-    let first = proposal(
-        catalog,
-        statements,
-        prices,
-        limits,
-        (&splits, &NotServed::new()),
-    );
-    let mut best = first.design;
-    for (table, columns) in first.large.into_iter().take(SPLITS) {
-        let mut with = splits.clone();
-        with.insert(table, columns);
-        let tried = (&with, &first.not_served);
-        let other = proposal(catalog, statements, prices, limits, tried);
-        if other.design.report.fault.is_none() && other.design.report.is_better(&best.report, SPLIT)
-        {
-            (best, splits) = (other.design, with);
+    let mut choice = Choice {
+        indexes: limits.indexes,
+        ..Choice::default()
+    };
+    let tried = |choice: &Choice| proposal(catalog, statements, prices, limits, choice);
+    let mut best = tried(&choice);
+    choice.not_served = best.not_served.clone();
+    let first = best.large.clone();
+    for (table, columns) in first.into_iter().take(SPLITS) {
+        let mut other = choice.clone();
+        other.large.insert(table, columns);
+        let proposed = tried(&other);
+        if proposed.is_better(&best, SPLIT) {
+            (best, choice) = (proposed, other);
         }
     }
-    best
+    if statements.len() > SMALL {
+        return best.design;
+    }
+    let shared = best.shared.clone();
+    for read in shared.into_iter().take(ALONE) {
+        let mut other = choice.clone();
+        other.alone.insert(read);
+        let proposed = tried(&other);
+        if proposed.is_better(&best, OTHER) {
+            (best, choice) = (proposed, other);
+        }
+    }
+    let fewer = best.design.report.alternatives.clone();
+    for fewer in fewer.iter().filter(|one| one.usd_month.is_some()) {
+        let mut other = choice.clone();
+        other.indexes = fewer.indexes;
+        let proposed = tried(&other);
+        if proposed.is_better(&best, OTHER) {
+            (best, choice) = (proposed, other);
+        }
+    }
+    best.design
+}
+
+/// What a proposal is made with.
+#[derive(Debug, Clone, Default)]
+struct Choice {
+    /// Large columns that have items of their own.
+    large: Large,
+    /// Reads that share no index with others.
+    alone: BTreeSet<String>,
+    /// Most indexes.
+    indexes: usize,
+    /// Reads that no design serves, which decide nothing.
+    not_served: NotServed,
 }
 
 /// The reads that are not served, with the reason.
@@ -190,13 +230,23 @@ struct Proposal {
     design: Design,
     /// Large columns that may well have items of their own.
     large: Vec<(TableName, BTreeSet<String>)>,
+    /// Reads that pay for what others need in an index, the dearest first.
+    shared: Vec<String>,
     not_served: NotServed,
     /// What was chosen from, and the choice.
     #[cfg(test)]
     problem: (Problem, Solution),
 }
 
-/// A proposal with these large columns apart. `not_served`: reads that no design serves, which decide nothing.
+impl Proposal {
+    /// Whether its mapping passes `check`, serves no less than another one and saves so much a month.
+    fn is_better(&self, other: &Self, saved: f64) -> bool {
+        let report = &self.design.report;
+        report.fault.is_none() && report.is_better(&other.design.report, saved)
+    }
+}
+
+/// A proposal.
 #[expect(
     clippy::too_many_lines,
     reason = "the steps of a design, one after the other"
@@ -206,7 +256,7 @@ fn proposal(
     statements: &[Statement],
     prices: &Prices,
     limits: &Limits,
-    (large, not_served): (&Large, &NotServed),
+    choice: &Choice,
 ) -> Proposal {
     let mut catalog = with_signed(catalog, &limits.signed);
     let by_join = add_references(&mut catalog, statements, &limits.observed);
@@ -223,11 +273,11 @@ fn proposal(
     } = understood(catalog, &limits.observed, &figures, &statements);
     figures.add_writes(&mut writes);
     reads.retain(|read| {
-        let why = not_served.get(&read.statement.name);
+        let why = choice.not_served.get(&read.statement.name);
         unserved.extend(why.map(|why| (read.statement, why.clone())));
         why.is_none()
     });
-    let splits = splits::splits(catalog, large, &reads).unwrap_or_default();
+    let splits = splits::splits(catalog, &choice.large, &reads).unwrap_or_default();
     let catalog = &splits::with_splits(catalog, &splits);
     splits::apart(&mut reads, &splits, catalog);
     splits::add_writes(&mut writes, &splits);
@@ -252,18 +302,24 @@ fn proposal(
     if !is_guessed {
         add_fetches(&mut reads);
     }
+    let mut candidates = candidates(catalog, &mut reads, &pricing);
+    for (at, read) in reads.iter().enumerate() {
+        if choice.alone.contains(&read.statement.name) {
+            candidates.set_alone(at);
+        }
+    }
     let Candidates {
         structures,
         ways,
         hot,
-    } = candidates(catalog, &mut reads, &pricing);
+    } = candidates;
     reads_without(
         catalog,
         (ways.as_slice(), hot.as_slice()),
         &reads,
         &mut unserved,
     );
-    let problem = pricing.problem(&structures, &ways, limits.indexes);
+    let problem = pricing.problem(&structures, &ways, choice.indexes);
     let solution = cheapest(&problem, &reads, &ways);
     let (placed, not_chosen) = placed_reads(&reads, &ways, &solution);
     for statement in not_chosen {
@@ -366,16 +422,39 @@ fn proposal(
         report,
         before_delimiters: escaped,
     };
+    let shared = shared(&placed, &slots, &priced);
     let unserved = unserved.into_iter();
     Proposal {
         #[cfg(test)]
         problem: (problem, solution.clone()),
         design,
         large,
+        shared,
         not_served: unserved
             .map(|(statement, why)| (statement.name.clone(), why))
             .collect(),
     }
+}
+
+/// The reads that cost more in an index than they would if it held what they need alone, those that pay the most first.
+fn shared(
+    placed: &[(Placed<'_, '_>, &Statement, Way)],
+    slots: &BTreeMap<usize, usize>,
+    priced: &PricedMapping,
+) -> Vec<String> {
+    let more = placed.iter().filter_map(|(read, statement, way)| {
+        let is_index = slots.get(&read.structure).is_some_and(|slot| *slot > 0);
+        let alike = placed
+            .iter()
+            .filter(|(other, ..)| other.structure == read.structure);
+        let mut reads = priced.reads.iter();
+        let own = reads.find(|one| one.name == statement.name)?;
+        let more = own.served.as_ref()?.usd_month - way.cost;
+        (is_index && alike.count() > 1 && more > OTHER).then_some((more, &statement.name))
+    });
+    let mut more: Vec<(f64, &String)> = more.collect();
+    more.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    more.into_iter().map(|(_, name)| name.clone()).collect()
 }
 
 /// The model of a proposal's text; else what is wrong with it.
@@ -971,6 +1050,40 @@ struct Candidates<'c> {
     hot: Vec<f64>,
 }
 
+impl Candidates<'_> {
+    /// Gives a read its own copies of all structures that may be an index for it.
+    fn set_alone(&mut self, read: usize) {
+        let Some(ways) = self.ways.get_mut(read) else {
+            return;
+        };
+        let mut copies: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut all = Vec::new();
+        for way in ways.drain(..) {
+            if way.spot != Spot::Index {
+                all.push(Way {
+                    spot: Spot::Home,
+                    extras: Vec::new(),
+                    ..way.clone()
+                });
+            }
+            if way.spot == Spot::Home {
+                continue;
+            }
+            let copy = *copies.entry(way.structure).or_insert_with(|| {
+                let copy = self.structures.get(way.structure).cloned();
+                self.structures.extend(copy);
+                self.structures.len().saturating_sub(1)
+            });
+            all.push(Way {
+                structure: copy,
+                spot: Spot::Index,
+                ..way
+            });
+        }
+        *ways = all;
+    }
+}
+
 /// Collections made of others, at most.
 const UNIONS: usize = 64;
 
@@ -1347,8 +1460,11 @@ mod tests {
                 indexes: random.usize(1..=2),
                 ..Limits::default()
             };
-            let none = (&Large::new(), &NotServed::new());
-            let proposal = proposal(&catalog, &statements, &prices, &limits, none);
+            let choice = Choice {
+                indexes: limits.indexes,
+                ..Choice::default()
+            };
+            let proposal = proposal(&catalog, &statements, &prices, &limits, &choice);
             let (problem, solution) = proposal.problem;
             let ways: usize = problem
                 .reads
