@@ -1099,6 +1099,10 @@ fn by_table<'c>(all: &[Structure<'c>]) -> BTreeMap<&'c TableName, Vec<usize>> {
     found
 }
 
+#[expect(
+    clippy::too_many_lines,
+    reason = "each way to serve each read, with what it costs"
+)]
 fn tried<'c>(
     catalog: &'c Catalog,
     reads: &[Read<'_, 'c>],
