@@ -408,6 +408,16 @@ impl<'c, 'q> Reading<'c, 'q> {
         if self.may_be_missing(at) { at } else { other }
     }
 
+    /// A table that it reads more than once.
+    fn twice(&self) -> Option<&'c Table> {
+        let mut tables = self.tables.iter().enumerate();
+        let found = tables.find(|(at, table)| {
+            let mut others = self.tables.iter().skip(at + 1);
+            others.any(|other| other.name == table.name)
+        });
+        found.map(|(_, table)| *table)
+    }
+
     /// What USING holds equal.
     fn using(&self) -> Result<Vec<Pair>, Unserved> {
         let name = |condition: &'q Condition| match &condition.test {
@@ -875,6 +885,12 @@ impl<'c, 'q> Reading<'c, 'q> {
         for (parameter, said) in &self.prepared.computed {
             notes.push(format!(
                 "the application computes `{said}` and hands it in as `{parameter}`"
+            ));
+        }
+        if let Some(table) = self.twice() {
+            notes.push(format!(
+                "it reads {} twice, and `verify --patterns` may not be able to tell whose a column is",
+                table.name.name
             ));
         }
         let constants: Vec<String> = self.constant_outputs().collect();

@@ -46,11 +46,14 @@ impl SqlQuery {
     }
 }
 
+/// A column of a relation, by the relation's number in FROM.
+type RelationColumn<'c> = (usize, &'c str);
+
 /// What is the same in all rows of a result that are equal under its order.
 struct Decided<'q, 'c> {
     select: &'q Select,
     catalog: &'c Catalog,
-    columns: Vec<(usize, &'c str)>,
+    columns: Vec<RelationColumn<'c>>,
     /// The relations of which these rows have the same row.
     rows: Vec<usize>,
 }
@@ -82,7 +85,7 @@ impl<'c> Decided<'_, 'c> {
         let pairs = self.pairs();
         loop {
             let known = (self.columns.len(), self.rows.len());
-            for (from, to) in &pairs {
+            for [from, to] in &pairs {
                 if self.has(from.0, from.1) && !self.has(to.0, to.1) {
                     self.columns.push(*to);
                 }
@@ -105,7 +108,7 @@ impl<'c> Decided<'_, 'c> {
         let is_held = |name: &String| {
             self.pairs()
                 .iter()
-                .any(|(_, to)| *to == (at, name.as_str()))
+                .any(|[_, to]| *to == (at, name.as_str()))
         };
         let mut keys = table.keys(self.catalog.dbms);
         keys.any(|key| {
@@ -117,14 +120,14 @@ impl<'c> Decided<'_, 'c> {
     }
 
     /// Columns that are equal wherever the row of the second is there: what an outer join asks says nothing of the rows before it.
-    fn pairs(&self) -> Vec<((usize, &'c str), (usize, &'c str))> {
+    fn pairs(&self) -> Vec<[RelationColumn<'c>; 2]> {
         let (select, catalog) = (self.select, self.catalog);
         let mut found = Vec::new();
         let mut add = |one: ColumnOrigin<'c>, other: ColumnOrigin<'c>, outer: Option<usize>| {
             for (from, to) in [(one, other), (other, one)] {
                 let is_led = outer.is_none_or(|at| to.0 == at);
                 if is_led && from.0 != to.0 && are_alike(from.2, to.2) {
-                    found.push(((from.0, from.2.name.as_str()), (to.0, to.2.name.as_str())));
+                    found.push([from, to].map(|(at, _, column)| (at, column.name.as_str())));
                 }
             }
         };

@@ -65,15 +65,7 @@ impl<'c> Reading<'c, '_> {
                 ask.required.extend(required);
             }
         }
-        let mut tables = self.tables.iter().enumerate();
-        if tables.any(|(at, table)| {
-            self.tables
-                .iter()
-                .skip(at + 1)
-                .any(|other| other.name == table.name)
-        }) {
-            ask.is_twice = true;
-        }
+        ask.is_twice = self.twice().is_some();
         if is_changed {
             ask.sql = self.written(root, ways, &[], &ask.outputs, &[], !ask.computes)?;
         }
