@@ -162,7 +162,7 @@ const SMALL: usize = 100;
 
 /// Proposes a table. The search prices each read by what it needs itself. What its choice costs as a mapping is known only then, so
 /// that others are tried and the cheapest mapping is taken: large columns that are paid for in vain apart, reads that pay for what
-/// others need in an index with an index of their own, and fewer indexes.
+/// others need in an index with an index of their own, reads by one request, and fewer indexes.
 pub fn design(
     catalog: &Catalog,
     statements: &[Statement],
@@ -176,6 +176,20 @@ pub fn design(
     let tried = |choice: &Choice| proposal(catalog, statements, prices, limits, choice);
     let mut best = tried(&choice);
     choice.not_served = best.not_served.clone();
+    let mut served = best
+        .design
+        .report
+        .reads
+        .iter()
+        .filter_map(|read| read.served.as_ref());
+    if served.any(|served| served.fetches > 0) {
+        let mut other = choice.clone();
+        other.single = true;
+        let proposed = tried(&other);
+        if proposed.is_better(&best, 0.0) {
+            (best, choice) = (proposed, other);
+        }
+    }
     let first = best.large.clone();
     for (table, columns) in first.into_iter().take(SPLITS) {
         let mut other = choice.clone();
@@ -216,6 +230,8 @@ struct Choice {
     large: Large,
     /// Reads that share no index with others.
     alone: BTreeSet<String>,
+    /// Whether each read is one request, without a further one for the items by their keys.
+    single: bool,
     /// Most indexes.
     indexes: usize,
     /// Reads that no design serves, which decide nothing.
@@ -299,7 +315,7 @@ fn proposal(
         refuse_escaped(&mut reads, catalog, &mut unserved);
     }
     refuse_figures(&mut reads, facts, &mut unserved);
-    if !is_guessed {
+    if !is_guessed && !choice.single {
         add_fetches(&mut reads);
     }
     let mut candidates = candidates(catalog, &mut reads, &pricing);

@@ -342,7 +342,10 @@ fn using<'a>(select: &Select, catalog: &'a Catalog) -> Vec<[RelationColumn<'a>; 
         let having: Vec<ColumnOrigin<'_>> = having.collect();
         let joins = names.iter().filter(|other| other.text == name.text).count();
         if having.len() == joins + 1 {
-            let pairs = having.iter().zip(having.iter().skip(1));
+            // Where two of them have a row, both are what all before them have.
+            let pairs = having.iter().enumerate();
+            let pairs = pairs
+                .flat_map(|(at, one)| having.iter().skip(at + 1).map(move |other| (one, other)));
             let exact = pairs.filter(|(one, other)| are_exact(**one, **other, catalog.dbms));
             let of = |(at, _, column): &ColumnOrigin<'a>| (*at, column.name.as_str());
             found.extend(exact.map(|(one, other)| [of(one), of(other)]));
