@@ -895,6 +895,25 @@ access_patterns:
 }
 
 #[tokio::test]
+async fn a_read_that_would_pay_for_what_others_need_in_an_index_does_not() {
+    let source = Database::new(
+        "CREATE TABLE par (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+         CREATE TABLE kid (id INTEGER PRIMARY KEY, pid INTEGER NOT NULL REFERENCES par (id), st TEXT NOT NULL, at TEXT NOT NULL, note TEXT);
+         WITH RECURSIVE r (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM r WHERE i < 2999)
+         INSERT INTO kid SELECT i, i % 100, 's' || (i % 3), date('2020-01-01', '+' || (i * 7 % 900) || ' days'), printf('%.250c', 'x') FROM r;
+         INSERT INTO par SELECT DISTINCT pid, 'n' || pid FROM kid; ANALYZE;",
+    )
+    .await;
+    let workload = "-- busy (1000/s)\nSELECT id, st FROM kid WHERE pid = :p AND st = :s;
+        -- wide (1/s)\nSELECT * FROM kid WHERE pid = :p AND at BETWEEN :a AND :b;
+        -- one (10/s)\nSELECT k.*, p.name AS pname FROM kid k JOIN par p ON p.id = k.pid WHERE k.id = :id;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    let cost = proposal.report["sum"]["all"].as_f64().unwrap();
+    assert!(cost < 200.0, "{cost}");
+    proposal.holds(0);
+}
+
+#[tokio::test]
 async fn a_sum_and_a_mean_of_one_column_are_one_figure() {
     let source = Database::new(
         "CREATE TABLE acc (id INTEGER PRIMARY KEY, org TEXT, n INTEGER);
