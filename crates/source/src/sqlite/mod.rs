@@ -41,9 +41,6 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Rows that SQLite's thread may be ahead of the decoder. Half a million rows took 2.3 s with the
 /// driver's 50, 0.6 s with 512, and no less with 4096.
 const ROWS_AHEAD: usize = 512;
-/// KiB of the file that SQLite keeps in memory, with the sign by which it knows them: parents that are looked up for a join
-/// come again and again, in no order.
-const PAGE_CACHE: &str = "-8192";
 /// Instructions of SQLite's machine between two looks whether to stop: about a tenth of a
 /// millisecond.
 const STOP_INTERVAL: i32 = 10_000;
@@ -104,7 +101,6 @@ impl Sqlite {
             .read_only(true)
             .busy_timeout(BUSY_TIMEOUT)
             .row_buffer_size(ROWS_AHEAD)
-            .pragma("cache_size", PAGE_CACHE)
             .disable_statement_logging();
         let refused = |file: &Path, cause: sqlx::Error| SourceError::Connect {
             place: format!("sqlite:{}", named.display()),
