@@ -14,7 +14,8 @@ use dynafold_relational::catalog::{
 };
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, Constant, Name, Operand, OperandValue, Parametrized,
-    RowLimit, Select, SelectOutput, SetOperation, SqlQuery, UnreadableSql, Wrapping, parametrized,
+    RelationSource, RowLimit, Select, SelectOutput, SetOperation, SqlQuery, UnreadableSql,
+    Wrapping, parametrized,
 };
 
 use crate::observed::Observed;
@@ -345,7 +346,16 @@ impl<'c, 'q> Reading<'c, 'q> {
                     let why = format!("reads the {} {}", table.kind.word(), table.name.name);
                     return unserved(why, "write it over the tables below");
                 }
-                None => return unserved("reads what is no table", REWRITE),
+                None => {
+                    let source = select.relations.get(at).map(|relation| &relation.source);
+                    return match source {
+                        Some(RelationSource::Table { name, .. }) => unserved(
+                            format!("reads `{}`, which the schema does not have", name.text),
+                            "write a table that there is",
+                        ),
+                        _ => unserved("reads a query or a function in FROM", REWRITE),
+                    };
+                }
             }
         }
         if tables.is_empty() {
