@@ -241,8 +241,14 @@ pub(super) async fn propose(
             }
             let looked = proposed.before_delimiters.iter().chain(&proposed.padded);
             let is_partly = |place: &&TableColumn| {
-                let sample = limits.observed.columns.get(*place);
-                sample.is_some_and(|sample| !sample.is_all)
+                let most = u64::from(sample::ROWS);
+                match limits.observed.columns.get(*place) {
+                    Some(sample) => !sample.is_all,
+                    None => catalog
+                        .table(&place.0)
+                        .and_then(|table| table.estimated_rows)
+                        .is_none_or(|rows| rows >= most),
+                }
             };
             let partly: Vec<&TableColumn> = looked.filter(is_partly).collect();
             let warning = Warning::of_further_rows(&partly, sample::ROWS);

@@ -515,7 +515,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             if !self.tables.iter().any(has) {
                 return unserved(
                     format!(
-                        "names the column `{}`, which none of its tables has",
+                        "names the column `{}`, which none of its tables declares",
                         name.text
                     ),
                     "write a column that there is",
@@ -915,7 +915,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                 "the application says how many rows it wants; the estimate takes {PAGE}"
             )),
             RowLimit::Unknown => notes.push(format!(
-                "its LIMIT is no plain number: the application stops where it has enough; {PAGE} rows are reckoned with"
+                "its LIMIT is no plain number: the application stops where it has enough; the estimate takes {PAGE}"
             )),
             RowLimit::Rows(rows) if self.query.order.is_none() => notes.push(format!(
                 "LIMIT {rows} without ORDER BY means any of the rows: the application stops after as many"

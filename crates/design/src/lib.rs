@@ -257,8 +257,8 @@ struct Proposal {
 impl Proposal {
     /// Whether its mapping passes `check`, serves no less than another one and saves so much a month.
     fn is_better(&self, other: &Self, saved: f64) -> bool {
-        let report = &self.design.report;
-        report.fault.is_none() && report.is_better(&other.design.report, saved)
+        let (report, others) = (&self.design.report, &other.design.report);
+        report.fault.is_none() && (others.fault.is_some() || report.is_better(others, saved))
     }
 }
 

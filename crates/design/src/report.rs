@@ -34,7 +34,8 @@ pub struct Report {
     pub sum: Sum,
     /// Fewer indexes, and what they would cost or leave unserved.
     pub alternatives: Vec<Alternative>,
-    /// How much cheaper another design may be at most in US dollars a month; 0 where none is.
+    /// How much cheaper another choice may be at most by the estimates of the search that came last, stated prices included, in
+    /// US dollars a month; 0 where that search was not cut short.
     pub gap_usd_month: f64,
     /// What a person has to decide.
     pub warnings: Vec<Warning>,
@@ -300,7 +301,7 @@ impl Report {
                 usd(self.gap_usd_month)
             )
         } else {
-            "no other choice of these keys and indexes is cheaper by the search's estimates, in which an index holds for each read what that read needs".to_owned()
+            "the search was not cut short, and of the choices that were priced as mappings none saves more than a few US dollars a month".to_owned()
         }
     }
 
@@ -322,7 +323,7 @@ impl Alternative {
     pub fn why_lost(&self) -> String {
         let mut said = match self.usd_month {
             Some(cost) => format!(
-                "about {} a month by the search's estimates, less the stated price of the indexes that it saves; `--max-indexes {}` proposes it and prices its mapping",
+                "about {} a month by the search's estimates, in which each index that it saves counts as a saving of 1 USD; `--max-indexes {}` searches again and prices that mapping",
                 usd(cost),
                 self.indexes
             ),
@@ -346,7 +347,6 @@ impl ServedRead {
         let asked = format!("{first}{} on {place}", self.request);
         match self.fetches {
             0 => asked,
-            _ if self.found <= 1.0 => format!("{asked}, {}GetItem", times(self.fetches)),
             fetches => format!("{asked}, {}BatchGetItem", times(fetches)),
         }
     }

@@ -21,6 +21,11 @@ impl SqlQuery {
         if select.distinct || !select.strange.is_empty() || !self.strange.is_empty() {
             return false;
         }
+        // An outer join that leaves the first relation without a row has NULL where a key is meant.
+        let first = select.relations.first();
+        if first.is_some_and(|first| first.may_be_missing) {
+            return false;
+        }
         let mut decided = Decided {
             select,
             catalog,

@@ -790,6 +790,7 @@ fn an_order_decides_where_it_has_a_key_of_each_table_or_what_leads_to_one() {
         // A user has several orders, and where there is no user the order is not told.
         "SELECT o.id, u.email FROM orders o JOIN users u ON u.id = o.user_id ORDER BY u.id LIMIT 5",
         "SELECT o.id FROM orders o LEFT JOIN users u ON u.id = o.id ORDER BY u.id LIMIT 5",
+        "SELECT o.id FROM users u RIGHT JOIN orders o ON o.user_id = u.id AND u.id < 0 ORDER BY u.id LIMIT 5",
         &format!("SELECT d.no FROM {lines} ORDER BY d.no LIMIT 5"),
         "SELECT o.id FROM orders o CROSS JOIN users u ORDER BY o.id LIMIT 5",
         "SELECT user_id, count(*) AS n FROM orders GROUP BY user_id ORDER BY n LIMIT 5",

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet, hash_map};
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, Item, Table, attribute_json};
+use dynafold_format::whole;
 use dynafold_mapping::item::{Expiry, Folder};
 use dynafold_relational::value::Value;
 use dynafold_source::Row;
@@ -26,8 +27,8 @@ pub(super) struct AnswerComparer<'a> {
     pub(super) expires: bool,
     /// Whether the SQL or the pattern has a limit: other items take the places of those that are deleted.
     pub(super) limited: bool,
-    /// Whether the SQL has a limit: of rows that are equal under its order it may answer any.
-    pub(super) is_cut: bool,
+    /// The limit of the SQL, where its order leaves rows equal, of which it may answer any; 0 where it is not known.
+    pub(super) cut: Option<u64>,
 }
 
 /// What a query is ordered by.
@@ -141,7 +142,8 @@ impl AnswerComparer<'_> {
             }
         }
         for answer in &answers {
-            examples.extend(self.compare(answer, unaccounted));
+            let is_cut = self.cut.is_some_and(|most| whole(rows.len()) >= most);
+            examples.extend(self.compare(answer, is_cut, unaccounted));
         }
         examples.extend(self.repetitions(rows, &answers, unaccounted));
         let entries = answers.iter().flat_map(|answer| &answer.entries);
@@ -279,7 +281,13 @@ impl AnswerComparer<'_> {
         })
     }
 
-    fn compare(&self, answer: &ExpectedAnswer<'_>, unaccounted: &mut Unaccounted) -> Vec<Example> {
+    /// `is_cut`: whether the SQL answered as many rows as its limit allows, so that there may be others.
+    fn compare(
+        &self,
+        answer: &ExpectedAnswer<'_>,
+        is_cut: bool,
+        unaccounted: &mut Unaccounted,
+    ) -> Vec<Example> {
         let ExpectedAnswer {
             projection,
             entries,
@@ -303,7 +311,7 @@ impl AnswerComparer<'_> {
         let (is_alone, last) = (self.projections.len() == 1, entries.last());
         // Without an order any of the rows may be the last.
         let is_at_the_cut = |entry: &ExpectedEntry<'_>| match (&self.order, last) {
-            _ if !self.is_cut || !is_alone => false,
+            _ if !is_cut || !is_alone => false,
             (None, _) => true,
             (Some(order), Some(last)) => {
                 order.is_known && order.values(entry.row) == order.values(last.row)

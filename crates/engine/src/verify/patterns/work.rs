@@ -130,7 +130,12 @@ impl<'a> PatternProver<'_, 'a> {
                 .await
                 .map_err(|error| ProofStop::Failed(error.into()))?,
             limited: pattern.limit.is_some() || shape.query.limit != RowLimit::None,
-            is_cut: shape.query.limit != RowLimit::None,
+            cut: match shape.query.limit {
+                RowLimit::None => None,
+                _ if shape.query.order_decides(shape.catalog) => None,
+                RowLimit::Rows(rows) => Some(rows),
+                RowLimit::Parameter(_) | RowLimit::Unknown => Some(0),
+            },
         };
         self.report.in_order = comparer.order.is_some();
         self.note_limits(&shape.query);
