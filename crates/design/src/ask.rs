@@ -1163,6 +1163,11 @@ pub(crate) fn is_one_row(ask: &Ask<'_>) -> bool {
         })
 }
 
+/// Whether an operand is a value in lower case.
+fn is_lower(operand: &Operand) -> bool {
+    matches!(operand.around.as_slice(), [Wrapping::Function(name)] if name == "lower")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use dynafold_relational::catalog::{DataType, Dbms};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SqlQuery,
-    Wrapping, qualified,
+    qualified,
 };
 
 use super::filter::of_condition;
 use super::sql::{ignores_blanks, is_prefix};
 use super::{
     Ask, Asked, At, CLOCK, Equal, Filter, MATERIALIZE, REWRITE, RangeAsk, Reading, SEARCH, SEVERAL,
-    Unserved, When, unread, unserved,
+    Unserved, When, is_lower, unread, unserved,
 };
 use crate::path::{Path, Step};
 
@@ -497,9 +497,4 @@ pub(super) fn has_parameters(condition: &Condition) -> bool {
     operands
         .iter()
         .any(|operand| !operand.parameters().is_empty())
-}
-
-/// Whether an operand is a value in lower case.
-pub(super) fn is_lower(operand: &Operand) -> bool {
-    matches!(operand.around.as_slice(), [Wrapping::Function(name)] if name == "lower")
 }

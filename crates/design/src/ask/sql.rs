@@ -8,8 +8,7 @@ use dynafold_sql::{
     qualified,
 };
 
-use super::condition::is_lower;
-use super::{At, ChildAsk, Pair, REWRITE, Reading, Unserved, free_name, unserved};
+use super::{At, ChildAsk, Pair, REWRITE, Reading, Unserved, free_name, is_lower, unserved};
 use crate::path::{Path, Step};
 
 /// The ways from each relation to its parents.
