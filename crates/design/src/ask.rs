@@ -1191,7 +1191,7 @@ mod tests {
             "user_id::text <> session_user",
             "user_id > random()",
             "user_id = 1 + nextval('orders_id_seq')",
-            "status = gen_random_uuid()::text",
+            "user_id::text = gen_random_uuid()::text",
         ] {
             let why = why(condition).unwrap_or_default();
             assert!(
