@@ -479,6 +479,55 @@ async fn results_and_lines_of_something_else_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_chunk_counts_only_with_the_keys_of_all_its_items() {
+    let source = Source::Sqlite(Database::new(&script("sqlite", 1_000)).await);
+    let handed = Handed::new(source.url(), MAPPING);
+    let lines = handed.planned(&["--accept-inconsistent", "--chunk-rows", "300"]);
+    let results = handed.work(&lines).exits(0).stdout;
+    let (first, others) = results.split_once('\n').unwrap();
+    let mut keyless: Value = serde_json::from_str(first).unwrap();
+    let done = &mut keyless["outcome"]["done"];
+    let file = done["keys"]["file"].as_str().unwrap().to_owned();
+    done["keys"] = Value::Null;
+    let ran = handed.finish(&format!("{keyless}\n{others}"), &[]).exits(1);
+    says(&ran, "and its result has 0 keys");
+    // A file that is not as it was written, or gone.
+    let file = handed.path("files").join(file);
+    let keys = std::fs::read(&file).unwrap();
+    std::fs::write(&file, vec![0; keys.len()]).unwrap();
+    says(
+        &handed.finish(&results, &[]).exits(1),
+        "the digest in its name",
+    );
+    std::fs::remove_file(&file).unwrap();
+    says(&handed.finish(&results, &[]).exits(1), "cannot read");
+    std::fs::write(&file, keys).unwrap();
+    handed.finish(&results, &[]).exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_without_a_line_says_so() {
+    let source = Source::Sqlite(Database::new(&script("sqlite", 10)).await);
+    let handed = Handed::new(source.url(), MAPPING);
+    says(&handed.work(&[]).exits(0), "there was no line of a plan");
+    let lines = handed.planned(&["--accept-inconsistent"]);
+    let of = format!("{0}/{1}", lines.len(), lines.len() + 1);
+    let words = [
+        "work",
+        "--files",
+        "files",
+        "--plan",
+        "plan.ndjson",
+        "--shard",
+        &of,
+    ];
+    says(
+        &run(&mut handed.with_target(&words, &[])).exits(0),
+        "so nothing was loaded",
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rows_that_change_between_chunks_are_said() {
     for source in Source::each(|product| script(product, 1_000)).await {
         let handed = Handed::new(source.url(), MAPPING);

@@ -455,7 +455,7 @@ pub(super) async fn write(
         output.note("start the same command again: it goes on with the parts");
         return Ok(Exported::Not(Outcome::Interrupted));
     };
-    manifest.parts = parts;
+    manifest.parts = parts.into_iter().map(|written| written.part).collect();
     if job.lines != ItemLines::Plain {
         let (request, _) = import_table(&model.table, job.compression);
         job.place.write_json(IMPORT_TABLE, &request).await?;

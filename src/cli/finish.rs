@@ -16,7 +16,7 @@ use crate::load;
 use crate::load::handout::finish::{Finish as Results, FinishError, Finished};
 use crate::load::handout::{HandedPlan, PlanError, PlannedExport};
 use crate::proof::ProofOptions;
-use crate::target::parts::{ExportPlace, IMPORT_TABLE, Manifest};
+use crate::target::parts::{ExportPlace, IMPORT_TABLE, Manifest, WrittenPart};
 
 /// Missing chunks, and shared keys, that are named on a terminal; JSON names all.
 const NAMED: usize = 20;
@@ -77,7 +77,9 @@ pub(super) async fn run(arguments: Finish, output: &OutputStreams) -> Result<Out
     }
     let ended = match (&plan.facts.export, &finished.export) {
         (Some(planned), Some(manifest)) => {
-            end_export(planned, manifest, &arguments).await.map(Some)
+            end_export(planned, manifest, &finished.written, &arguments)
+                .await
+                .map(Some)
         }
         _ => Ok(None),
     };
@@ -102,14 +104,16 @@ async fn name_rows(
     let naming = finished.name_rows(plan, &handed.model, &handed.context, handed.source, &cancel);
     Ok(Box::pin(naming).await?)
 }
+
 /// Writes the manifest of an export whose parts are there, and nothing but them.
 async fn end_export(
     planned: &PlannedExport,
     manifest: &Manifest,
+    written: &[WrittenPart],
     arguments: &Finish,
 ) -> Result<ExportPlace, Failure> {
     let place = export::place(&planned.place, &arguments.service.options()).await?;
-    if let Some(change) = place.changes(manifest).await?.into_iter().next() {
+    if let Some(change) = place.changes_of(written).await?.into_iter().next() {
         let message = format!("`{place}` does not hold the parts of the chunks: {change}");
         return Err(Failure::failed(message).with_code("results").with_help(
             "give the lines of these chunks to a worker again, or export into another place by a new plan",
@@ -220,6 +224,12 @@ fn unfinished(error: FinishError) -> Failure {
         FinishError::TooManyParts(_) => "make a new plan of larger chunks: `plan --chunk-rows`",
         FinishError::Lost { .. } => "export into another place by a new plan",
         FinishError::Places(..) => "load the chunks of one plan into one table",
+        FinishError::ChunkKeys { .. } | FinishError::Altered(_) => {
+            "give the chunk's line to a worker again, and name the folder with the files of all workers by --files"
+        }
+        FinishError::Unread { .. } => {
+            "name the folder that holds the files of all workers by --files"
+        }
         FinishError::KeysMiscounted { .. } => {
             "compare the keys of each chunk once: those of the attempt whose result is given"
         }

@@ -162,6 +162,15 @@ pub(super) async fn run(arguments: Work, output: &OutputStreams) -> Result<Outco
         let json = serde_json::to_string(&result).map_err(|error| Failure::of(&error))?;
         output.text(&json)?;
     }
+    if failed + done == 0 {
+        match worker.arguments.shard.filter(|_| number > 0) {
+            None => output.warning("there was no line of a plan, so nothing was loaded"),
+            Some(Shard { index, count }) => output.note(&format!(
+                "shard {index}/{count} has none of the {}, so nothing was loaded",
+                format::counted(number, "line")
+            )),
+        }
+    }
     if failed == 0 {
         return Ok(Outcome::Well);
     }

@@ -139,6 +139,14 @@ async fn an_export_in_chunks_is_that_of_one_process_whoever_is_killed() {
     assert_eq!(unclosed.json()["total"]["written"], 20_003);
     assert!(unclosed.json().get("export").is_none());
     s3(place.server, "DELETE", &stray, b"");
+    // Other bytes of the same number are not what the worker wrote, and the same bytes are, whoever puts them there.
+    let part = (place.names().into_iter()).find(|name| name.contains("/data/"));
+    let part = part.unwrap();
+    let (bytes, path) = (place.object(&part), format!("/{}/{part}", place.bucket));
+    s3(place.server, "PUT", &path, &vec![0; bytes.len()]);
+    let unclosed = handed.finish(&results, &place.service()).exits(1);
+    unclosed.says("does not hold what was written");
+    s3(place.server, "PUT", &path, &bytes);
     let done = handed.finish(&results, &place.service()).exits(0).json();
     assert_eq!(done["total"]["written"], 20_003);
     assert_eq!(done["repeated"], 2);

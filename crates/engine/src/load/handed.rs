@@ -14,7 +14,7 @@ use super::plan::{ChunkPart, ChunkPlan};
 use crate::proof::Proof;
 
 /// Bytes of a key in a file: its fingerprint, the highest byte first.
-const KEY: usize = 16;
+pub(super) const KEY: usize = 16;
 
 /// A chunk that is loaded without the others.
 #[derive(Debug, Clone)]
@@ -116,32 +116,5 @@ pub(super) fn digest(file: &File) -> io::Result<String> {
             return Ok(format!("{:032x}", hash.digest128()));
         }
         hash.update(buffer.get(..read).unwrap_or_default());
-    }
-}
-
-impl KeyFile {
-    /// Adds the keys to a comparison, each under the chunk's number.
-    pub(super) fn push(&self, folder: &Path, chunk: u64, all: &mut Proof) -> Result<(), Failure> {
-        let path = folder.join(&self.file);
-        let failed = |cause| Failure::File {
-            which: OutputFile::Keys,
-            path: path.clone(),
-            cause,
-        };
-        let file = File::open(&path).map_err(failed)?;
-        let found = digest(&file).map_err(failed)?;
-        let length = file.metadata().map_err(failed)?.len();
-        if !self.file.ends_with(&format!("-{found}.keys")) || length != self.keys * 16 {
-            let what = "its content does not match the digest in its name";
-            let which = OutputFile::Keys;
-            return Err(Failure::FileChanged { which, path, what });
-        }
-        let mut reader = BufReader::new(File::open(&path).map_err(failed)?);
-        let mut key = [0; KEY];
-        for _ in 0..self.keys {
-            reader.read_exact(&mut key).map_err(failed)?;
-            all.push(u128::from_be_bytes(key), chunk)?;
-        }
-        Ok(())
     }
 }

@@ -231,6 +231,7 @@ impl Spool {
             return Ok(None);
         };
         held.delete()?;
+        let parts: Vec<Part> = parts.into_iter().map(|one| one.part).collect();
         let twice = items - parts.iter().map(|part| part.items).sum::<u64>();
         let sorted = Manifest {
             by_chunk: false,

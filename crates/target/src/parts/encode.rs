@@ -146,15 +146,29 @@ pub fn unpacked(bytes: &[u8]) -> io::Result<Box<dyn Read + Send + '_>> {
 
 /// The SHA-256 of a file.
 pub(super) fn digest(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut digest = Sha256::new();
-    let mut buffer = vec![0; 1 << 18];
-    loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            return Ok(hex(&digest.finalize()));
-        }
-        digest.update(buffer.get(..read).unwrap_or_default());
+    let mut digest = DigestWriter::default();
+    io::copy(&mut File::open(path)?, &mut digest)?;
+    Ok(digest.finish())
+}
+
+/// The SHA-256 of what is written to it.
+#[derive(Default)]
+pub(super) struct DigestWriter(Sha256);
+
+impl DigestWriter {
+    pub(super) fn finish(self) -> String {
+        hex(&self.0.finalize())
+    }
+}
+
+impl Write for DigestWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

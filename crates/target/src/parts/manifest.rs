@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Compression, ItemLines};
+use crate::s3::S3Object;
 
 /// The name of the manifest in the folder of an export.
 pub(super) const MANIFEST: &str = "manifest.json";
@@ -67,6 +68,23 @@ pub struct Part {
     pub bytes: u64,
     /// SHA-256 of these.
     pub sha256: String,
+}
+
+/// A part that was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrittenPart {
+    /// What it holds.
+    pub part: Part,
+    /// What S3 tells the contents of its object by; a file has none.
+    pub etag: Option<String>,
+}
+
+impl WrittenPart {
+    /// Whether an object is as this part was written, as far as S3 says so without giving its bytes.
+    pub(super) fn is_object(&self, object: &S3Object) -> bool {
+        let is_same = self.etag.as_ref() == Some(&object.etag) && !object.etag.is_empty();
+        is_same && object.size == self.part.bytes
+    }
 }
 
 impl Manifest {

@@ -25,7 +25,7 @@ use std::path::Path;
 pub use compare::{PartsComparison, PartsDifference, PartsDifferenceKind};
 pub use encode::{Compression, unpacked};
 pub use lines::ItemLines;
-pub use manifest::{IMPORT_TABLE, ItemTypeCount, Manifest, Part, import_table};
+pub use manifest::{IMPORT_TABLE, ItemTypeCount, Manifest, Part, WrittenPart, import_table};
 pub use place::{ExportPlace, PlaceContents};
 pub use spool::Spool;
 pub use write::{PartsJob, PartsOf, PartsPlan};

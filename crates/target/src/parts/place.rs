@@ -9,9 +9,10 @@ use dynafold_dynamodb::Table;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::encode::{DigestWriter, digest};
 use super::manifest::{IMPORT_TABLE, MANIFEST, Manifest, import_table};
 use super::part_file::PartFile;
-use super::{damaged, failed};
+use super::{Part, WrittenPart, damaged, failed};
 use crate::Result;
 use crate::private::{self, if_there};
 use crate::s3::{Bucket, S3Object, Upload};
@@ -83,40 +84,74 @@ impl ExportPlace {
     ///
     /// [`crate::TargetError`] when it cannot be looked at.
     pub async fn changes(&self, manifest: &Manifest) -> Result<Vec<String>> {
-        let found: Vec<(String, u64)> = match self {
+        let found = self.data().await?;
+        Ok(changed_files(&found, manifest.parts.iter()))
+    }
+
+    /// What is not as the parts were written, as [`Self::changes`], and then by contents. An object with another `ETag` than its
+    /// writer was told may hold the same, as a second attempt at a chunk writes it: its bytes are read.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when it cannot be looked at.
+    pub async fn changes_of(&self, written: &[WrittenPart]) -> Result<Vec<String>> {
+        let found = self.data().await?;
+        let mut changes = changed_files(&found, written.iter().map(|one| &one.part));
+        if !changes.is_empty() {
+            return Ok(changes);
+        }
+        let objects: BTreeMap<&str, &S3Object> = (found.iter())
+            .map(|object| (object.name.as_str(), object))
+            .collect();
+        for one in written {
+            let name = one.part.file.as_str();
+            let object = objects.get(name);
+            if object.is_some_and(|object| one.is_object(object)) {
+                continue;
+            }
+            if self.digest(name).await? != Some(one.part.sha256.clone()) {
+                changes.push(format!("{name} does not hold what was written"));
+            }
+        }
+        Ok(changes)
+    }
+
+    /// What is in `data/`. Files have no `ETag`.
+    async fn data(&self) -> Result<Vec<S3Object>> {
+        match self {
             Self::Folder(folder) => {
                 let data = folder.join("data");
                 let sized = || -> io::Result<_> {
                     let entries = if_there(std::fs::read_dir(&data))?.into_iter().flatten();
                     let sized = entries.map(|entry| {
                         let entry = entry?;
-                        let name = format!("data/{}", entry.file_name().to_string_lossy());
-                        Ok((name, entry.metadata()?.len()))
+                        Ok(S3Object {
+                            name: format!("data/{}", entry.file_name().to_string_lossy()),
+                            size: entry.metadata()?.len(),
+                            etag: String::new(),
+                        })
                     });
                     sized.collect()
                 };
-                sized().map_err(|error| failed(&data, "read", error))?
+                sized().map_err(|error| failed(&data, "read", error))
+            }
+            Self::Bucket(bucket) => bucket.list("data/", usize::MAX).await,
+        }
+    }
+
+    /// The SHA-256 of a file; `None` where there is none.
+    async fn digest(&self, name: &str) -> Result<Option<String>> {
+        match self {
+            Self::Folder(folder) => {
+                let path = folder.join(name);
+                if_there(digest(&path)).map_err(|error| failed(&path, "read", error))
             }
             Self::Bucket(bucket) => {
-                let objects = bucket.list("data/", usize::MAX).await?.into_iter();
-                objects.map(|object| (object.name, object.size)).collect()
-            }
-        };
-        let mut parts: BTreeMap<&str, u64> = (manifest.parts.iter())
-            .map(|part| (part.file.as_str(), part.bytes))
-            .collect();
-        let mut changes: Vec<String> = Vec::new();
-        for (name, size) in &found {
-            match parts.remove(name.as_str()) {
-                None => changes.push(format!("{name} is not in the manifest")),
-                Some(bytes) if bytes != *size => {
-                    changes.push(format!("{name} has {size} bytes for {bytes}"));
-                }
-                Some(_) => {}
+                let mut digest = DigestWriter::default();
+                let is_there = bucket.read(name, &mut digest).await?;
+                Ok(is_there.then(|| digest.finish()))
             }
         }
-        changes.extend(parts.keys().map(|name| format!("{name} is not there")));
-        Ok(changes)
     }
 
     /// Whether the file that an import is asked with is the one that the mapping says.
@@ -253,6 +288,24 @@ impl ExportPlace {
             Self::Bucket(bucket) => format!("{}/{name}", bucket.location()).into(),
         }
     }
+}
+
+/// What is there and no part, and which parts are gone or of another size.
+fn changed_files<'p>(found: &[S3Object], parts: impl Iterator<Item = &'p Part>) -> Vec<String> {
+    let mut parts: BTreeMap<&str, u64> =
+        parts.map(|part| (part.file.as_str(), part.bytes)).collect();
+    let mut changes: Vec<String> = Vec::new();
+    for S3Object { name, size, .. } in found {
+        match parts.remove(name.as_str()) {
+            None => changes.push(format!("{name} is not in the manifest")),
+            Some(bytes) if bytes != *size => {
+                changes.push(format!("{name} has {size} bytes for {bytes}"));
+            }
+            Some(_) => {}
+        }
+    }
+    changes.extend(parts.keys().map(|name| format!("{name} is not there")));
+    changes
 }
 
 /// Whether a name is one that parts have.

@@ -6,26 +6,18 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 
-use super::{Part, failed};
+use super::{WrittenPart, failed};
 use crate::Result;
 use crate::private::{self, if_there};
 use crate::s3::S3Object;
-
-/// A part that was uploaded, and what S3 tells its object by.
-#[derive(Serialize, Deserialize)]
-struct UploadedPart {
-    part: Part,
-    etag: String,
-}
 
 /// The file that keeps them: one on each line.
 pub(super) struct UploadedParts {
     path: PathBuf,
     file: Mutex<File>,
     /// Those whose objects are there as they were written.
-    known: BTreeMap<String, Part>,
+    known: BTreeMap<String, WrittenPart>,
 }
 
 impl UploadedParts {
@@ -38,17 +30,17 @@ impl UploadedParts {
             .iter()
             .map(|object| (object.name.as_str(), object))
             .collect();
-        let is_there = |one: &UploadedPart| {
+        let is_there = |one: &WrittenPart| {
             let object = objects.get(one.part.file.as_str());
-            object.is_some_and(|object| object.size == one.part.bytes && object.etag == one.etag)
+            object.is_some_and(|object| one.is_object(object))
         };
         // A last line that is not whole was being written when the process was killed: its part is made again.
         let lines = text
             .lines()
-            .filter_map(|line| serde_json::from_str::<UploadedPart>(line).ok());
+            .filter_map(|line| serde_json::from_str::<WrittenPart>(line).ok());
         let known = lines
             .filter(is_there)
-            .map(|one| (one.part.file.clone(), one.part))
+            .map(|one| (one.part.file.clone(), one))
             .collect();
         let file = private::options().append(true).create(true).open(path);
         let mut file = file.map_err(|error| failed(path, "write", error))?;
@@ -64,18 +56,14 @@ impl UploadedParts {
     }
 
     /// The part of a name, where its object is there.
-    pub(super) fn get(&self, name: &str) -> Option<&Part> {
+    pub(super) fn get(&self, name: &str) -> Option<&WrittenPart> {
         self.known.get(name)
     }
 
     /// Enters a part whose object is there.
-    pub(super) fn add(&self, part: &Part, etag: &str) -> Result<()> {
-        let line = UploadedPart {
-            part: part.clone(),
-            etag: etag.to_owned(),
-        };
+    pub(super) fn add(&self, part: &WrittenPart) -> Result<()> {
         let put = || -> std::io::Result<()> {
-            let mut line = serde_json::to_vec(&line)?;
+            let mut line = serde_json::to_vec(part)?;
             line.push(b'\n');
             let mut file = self.file.lock();
             file.write_all(&line)?;

@@ -12,7 +12,7 @@ use super::lines::{LineFrame, plain};
 use super::sort::FileSorter;
 use super::spool::{BUCKETS, Spool};
 use super::uploaded::UploadedParts;
-use super::{Compression, ExportPlace, ItemLines, Part, damaged, failed};
+use super::{Compression, ExportPlace, ItemLines, Part, WrittenPart, damaged, failed};
 use crate::private::sync_folder;
 use crate::{Result, TargetError};
 
@@ -138,11 +138,11 @@ impl Spool {
         job: &PartsJob,
         stop: &AtomicBool,
         done: &AtomicU64,
-    ) -> Result<Option<Vec<Part>>> {
+    ) -> Result<Option<Vec<WrittenPart>>> {
         let Some(parts) = self.sorted_parts(job, stop, done)? else {
             return Ok(None);
         };
-        let written: u64 = parts.iter().map(|part| part.items).sum();
+        let written: u64 = parts.iter().map(|one| one.part.items).sum();
         // Rows of a chunk that make the same item share its key, which whoever ends the export finds.
         let lost = match job.of {
             PartsOf::Export(_) => written != job.items,
@@ -170,7 +170,7 @@ impl Spool {
         job: &PartsJob,
         stop: &AtomicBool,
         done: &AtomicU64,
-    ) -> Result<Option<Vec<Part>>> {
+    ) -> Result<Option<Vec<WrittenPart>>> {
         let uploaded = match (&job.of, &job.place) {
             (PartsOf::Export(uploaded), ExportPlace::Bucket(_)) => {
                 Some(UploadedParts::open(uploaded, &job.place.objects()?)?)
@@ -182,12 +182,12 @@ impl Spool {
             job.place.clear(&|name| known(name).is_some())?;
         }
         let groups = job.plan.groups();
-        let work = |group: std::ops::Range<usize>| -> Result<Vec<Part>> {
+        let work = |group: std::ops::Range<usize>| -> Result<Vec<WrittenPart>> {
             let mut parts = PartWriter::new(job, uploaded.as_ref(), done);
             let first = known(&job.name(job.plan.first_part(&group)));
-            if let Some(part) = first.filter(|_| job.plan.bits <= u8::BITS) {
-                done.fetch_add(part.items, Ordering::Relaxed);
-                return Ok(vec![part.clone()]);
+            if let Some(known) = first.filter(|_| job.plan.bits <= u8::BITS) {
+                done.fetch_add(known.part.items, Ordering::Relaxed);
+                return Ok(vec![known.clone()]);
             }
             let mut sorter = FileSorter::default();
             for bucket in group {
@@ -267,7 +267,7 @@ struct PartWriter<'w> {
     open: Option<OpenPart>,
     /// The part, of those that are in the bucket already, whose items are passed over.
     passed: Option<usize>,
-    parts: Vec<Part>,
+    parts: Vec<WrittenPart>,
 }
 
 struct OpenPart {
@@ -340,9 +340,9 @@ impl<'w> PartWriter<'w> {
     /// Begins a part, or passes over it.
     fn open(&mut self, number: usize) -> Result<()> {
         let name = self.job.name(number);
-        if let Some(part) = self.uploaded.and_then(|uploaded| uploaded.get(&name)) {
-            self.done.fetch_add(part.items, Ordering::Relaxed);
-            self.parts.push(part.clone());
+        if let Some(known) = self.uploaded.and_then(|uploaded| uploaded.get(&name)) {
+            self.done.fetch_add(known.part.items, Ordering::Relaxed);
+            self.parts.push(known.clone());
             self.passed = Some(number);
             return Ok(());
         }
@@ -375,14 +375,15 @@ impl<'w> PartWriter<'w> {
             bytes,
             sha256,
         };
-        if let (Some(uploaded), Some(etag)) = (self.uploaded, etag) {
-            uploaded.add(&part, &etag)?;
+        let written = WrittenPart { part, etag };
+        if let Some(uploaded) = self.uploaded {
+            uploaded.add(&written)?;
         }
-        self.parts.push(part);
+        self.parts.push(written);
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Vec<Part>> {
+    fn finish(mut self) -> Result<Vec<WrittenPart>> {
         self.close()?;
         Ok(self.parts)
     }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, BufReader, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use dynafold_mapping::claim::{ClaimKind, ClaimSubject};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::template::Context;
 use dynafold_source::Source;
-use dynafold_target::parts::{Compression, ItemLines, ItemTypeCount, Manifest};
+use dynafold_target::parts::{Compression, ItemLines, ItemTypeCount, Manifest, WrittenPart};
 use dynafold_target::private;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -27,7 +27,7 @@ use crate::load::claims::claims;
 use crate::load::ending::{Cancel, EndReason};
 use crate::load::failure::{Failure, OutputFile};
 use crate::load::feed::RowOutcome;
-use crate::load::handed::digest;
+use crate::load::handed::{KEY, digest};
 use crate::load::prove::KeyPass;
 use crate::load::rejects::NOTED;
 use crate::load::report::{
@@ -84,6 +84,28 @@ pub enum FinishError {
         /// The keys of all chunks.
         of: u64,
     },
+    /// When the keys of a chunk are not those of all its items.
+    #[error("chunk {chunk} has made {}, and its result has {}", counted(*made, "item"), counted(*keys, "key"))]
+    ChunkKeys {
+        /// The chunk's number in the plan.
+        chunk: usize,
+        /// Items that its rows were folded into.
+        made: u64,
+        /// Their keys, as its result or its file has them.
+        keys: u64,
+    },
+    /// When a file of a chunk cannot be read.
+    #[error("cannot read {}", path.display())]
+    Unread {
+        /// The file's path.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        cause: io::Error,
+    },
+    /// When a file of a chunk is not what its worker wrote.
+    #[error("the content of {} does not match the digest in its name", .0.display())]
+    Altered(PathBuf),
     /// When an import does not take so many objects.
     #[error("the export has {0} parts, and an import takes at most {MOST_PARTS}")]
     TooManyParts(usize),
@@ -95,7 +117,7 @@ pub enum FinishError {
         /// Items that the chunks have made.
         made: u64,
     },
-    /// When keys or files of chunks cannot be read, or the report's files cannot be written.
+    /// When keys cannot be compared, or the report's files cannot be written.
     #[error(transparent)]
     Failed(#[from] Failure),
 }
@@ -130,6 +152,9 @@ pub struct Finished {
     /// The manifest of an export that is complete: `None` where items share keys, chunks are missing, or they went into a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub export: Option<Manifest>,
+    /// The parts of the manifest, as their workers wrote them.
+    #[serde(skip)]
+    pub written: Vec<WrittenPart>,
 }
 
 /// Takes the results of a plan.
@@ -243,11 +268,7 @@ impl Finish {
         let keys = self.compared_keys(&missing, folder, proof, &mut shared)?;
         let files = |of: fn(&DoneChunk) -> Option<&String>, which, path: &Path| {
             let files = self.done.values().filter_map(|done| of(done));
-            gather(folder, files, path).map_err(|cause| Failure::File {
-                which,
-                path: path.to_owned(),
-                cause,
-            })
+            gather(folder, files, (which, path))
         };
         let rejects_file = files(|done| done.rejects.as_ref(), OutputFile::Rejects, rejects)?;
         let archive_file = files(|done| done.archive.as_ref(), OutputFile::Archive, archive)?;
@@ -314,9 +335,14 @@ impl Finish {
             ..ClaimSubject::default()
         };
         report.claims = claims(&of, false, &report);
-        let export = self.manifest(&report)?;
+        let mut written: Vec<_> = (self.done.values())
+            .flat_map(|done| done.parts.iter().cloned())
+            .collect();
+        written.sort_by(|one, other| one.part.file.cmp(&other.part.file));
+        let export = self.manifest(&report, &written)?;
         Ok(Finished {
             export,
+            written,
             report,
             chunks: count(self.plan.len()),
             repeated: self.repeated,
@@ -327,16 +353,17 @@ impl Finish {
     }
 
     /// The manifest of an export that is complete.
-    fn manifest(&self, report: &Report) -> Result<Option<Manifest>, FinishError> {
+    fn manifest(
+        &self,
+        report: &Report,
+        written: &[WrittenPart],
+    ) -> Result<Option<Manifest>, FinishError> {
         let facts = &self.plan.facts;
         let is_whole = report.outcome.is_finished() && report.balanced && report.keys.shared == 0;
         let Some(export) = facts.export.as_ref().filter(|_| is_whole) else {
             return Ok(None);
         };
-        let mut parts: Vec<_> = (self.done.values())
-            .flat_map(|done| done.parts.iter().cloned())
-            .collect();
-        parts.sort_by(|one, other| one.file.cmp(&other.file));
+        let parts: Vec<_> = written.iter().map(|one| one.part.clone()).collect();
         if parts.len() > MOST_PARTS {
             return Err(FinishError::TooManyParts(parts.len()));
         }
@@ -425,9 +452,12 @@ impl Finish {
         shared: &mut Vec<SharedKey>,
     ) -> Result<KeysReport, FinishError> {
         let check = self.plan.facts.keys;
-        let files =
-            || (self.done.iter()).filter_map(|(chunk, done)| Some((chunk, done.keys.as_ref()?)));
-        let of: u64 = files().map(|(_, file)| file.keys).sum();
+        let mut of = 0;
+        for (chunk, done) in &self.done {
+            let keys = done.keys.as_ref().map_or(0, |file| file.keys);
+            expect_keys(*chunk, done, keys)?;
+            of += keys;
+        }
         if let Some(job) = &self.job {
             let compared = job.keys_compared;
             if compared != of || job.distinct_keys > compared {
@@ -443,8 +473,10 @@ impl Finish {
             });
         }
         let mut all = Proof::new(proof);
-        for (chunk, file) in files() {
-            file.push(folder, count(*chunk), &mut all)?;
+        for (chunk, done) in &self.done {
+            if let Some(keys) = &done.keys {
+                push_keys(folder, &keys.file, (*chunk, done), &mut all)?;
+            }
         }
         let (compared, mut overwritten) = (all.keys(), 0);
         let mut groups = all.finish().map_err(Failure::from)?;
@@ -588,33 +620,79 @@ impl Finish {
     }
 }
 
+/// Every item that a chunk has made has a key.
+fn expect_keys(chunk: usize, done: &DoneChunk, keys: u64) -> Result<(), FinishError> {
+    let made = done.made();
+    if keys == made {
+        return Ok(());
+    }
+    Err(FinishError::ChunkKeys { chunk, made, keys })
+}
+
+/// Adds the keys of a chunk to a comparison, each under the chunk's number.
+fn push_keys(
+    folder: &Path,
+    name: &str,
+    (chunk, done): (usize, &DoneChunk),
+    all: &mut Proof,
+) -> Result<(), FinishError> {
+    let unread = |cause| FinishError::Unread {
+        path: folder.join(name),
+        cause,
+    };
+    let file = sealed(folder, name)?;
+    let length = file.metadata().map_err(unread)?.len();
+    expect_keys(chunk, done, length / count(KEY))?;
+    let mut reader = BufReader::new(file);
+    let mut key = [0; KEY];
+    for _ in 0..done.made() {
+        reader.read_exact(&mut key).map_err(unread)?;
+        let pushed = all.push(u128::from_be_bytes(key), count(chunk));
+        pushed.map_err(Failure::from)?;
+    }
+    Ok(())
+}
+
+/// Opens a file of a chunk, which holds what its name says.
+fn sealed(folder: &Path, name: &str) -> Result<File, FinishError> {
+    let path = folder.join(name);
+    let opened = || -> io::Result<_> {
+        let mut file = File::open(&path)?;
+        let found = digest(&file)?;
+        file.rewind()?;
+        Ok((file, found))
+    };
+    match opened() {
+        Ok((file, found)) if name.contains(&format!("-{found}.")) => Ok(file),
+        Ok(_) => Err(FinishError::Altered(path)),
+        Err(cause) => Err(FinishError::Unread { path, cause }),
+    }
+}
+
 /// Puts the lines of chunks into one file, in the order of the chunks. `None` without any.
 fn gather<'f>(
     folder: &Path,
     files: impl Iterator<Item = &'f String>,
-    path: &Path,
-) -> io::Result<Option<PathBuf>> {
+    (which, path): (OutputFile, &Path),
+) -> Result<Option<PathBuf>, FinishError> {
     let mut files = files.peekable();
     if files.peek().is_none() {
         return Ok(None);
     }
-    let mut out = private::options()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(path)?;
+    let unwritten = |cause| Failure::File {
+        which,
+        path: path.to_owned(),
+        cause,
+    };
+    let mut options = private::options();
+    let mut out = (options.write(true).create(true).truncate(true))
+        .open(path)
+        .map_err(unwritten)?;
     for name in files {
-        let mut file = File::open(folder.join(name))?;
-        let found = digest(&file)?;
-        if !name.contains(&format!("-{found}.")) {
-            let what = format!("the content of {name} does not match the digest in its name");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
-        }
-        io::Seek::rewind(&mut file)?;
-        io::copy(&mut file, &mut out)?;
+        io::copy(&mut sealed(folder, name)?, &mut out).map_err(unwritten)?;
     }
-    out.flush()?;
-    out.sync_all()?;
+    out.flush().map_err(unwritten)?;
+    out.sync_all().map_err(unwritten)?;
     Ok(Some(path.to_owned()))
 }
 

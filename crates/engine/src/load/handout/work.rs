@@ -10,7 +10,7 @@ use dynafold_mapping::template::Context;
 use dynafold_source::{Source, SourceIdentity};
 use dynafold_target::Target;
 use dynafold_target::parts::{
-    Compression, ExportPlace, ItemLines, Part, PartsJob, PartsOf, PartsPlan, Spool,
+    Compression, ExportPlace, ItemLines, PartsJob, PartsOf, PartsPlan, Spool, WrittenPart,
 };
 use jiff::Timestamp;
 
@@ -215,7 +215,7 @@ impl ChunkSpool {
         name: String,
         report: &Report,
         cancel: &Cancel,
-    ) -> Result<Option<Vec<Part>>, Failure> {
+    ) -> Result<Option<Vec<WrittenPart>>, Failure> {
         let items = report.total.written;
         let parts = PartsJob {
             place: self.place.clone(),
@@ -254,7 +254,7 @@ struct ChunkAttempt {
 
 impl ChunkAttempt {
     /// What a load comes to that has ended well.
-    fn done(self, ended: EndedLoad, parts: Vec<Part>) -> Result<DoneChunk, Failure> {
+    fn done(self, ended: EndedLoad, parts: Vec<WrittenPart>) -> Result<DoneChunk, Failure> {
         let EndedLoad {
             report, keys, rows, ..
         } = ended;
