@@ -10,7 +10,7 @@ use dynafold_mapping::model::{
 };
 use dynafold_mapping::template::Filter;
 use dynafold_mapping::{aligned, is_fickle_query, writing};
-use dynafold_relational::catalog::{DataType, TableName};
+use dynafold_relational::catalog::{Column, DataType, TableName};
 use dynafold_relational::scan::{Relation, ScanColumn};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, OperandValue, RelationSource, RowLimit,
@@ -222,12 +222,18 @@ impl Doubts<'_, '_> {
                     named.push(format!("`{}`", condition.text));
                 }
             }
-            for (is, what) in [
-                (select.distinct, "DISTINCT"),
-                (select.groups, "GROUP BY"),
-                (select.having, "HAVING"),
-                (!keeps_rows, "its joins"),
-            ] {
+            let catalog = self.shape.catalog;
+            if select.distinct {
+                let outputs = select.origins(catalog).unwrap_or_default();
+                let columns = outputs.into_iter().flatten().map(|output| output.column);
+                named.push(grouping("DISTINCT", columns));
+            }
+            if select.groups {
+                let by = select.grouped_by.iter().flatten();
+                let columns = by.filter_map(|one| Some(select.origin(one, catalog)?.2));
+                named.push(grouping("GROUP BY", columns));
+            }
+            for (is, what) in [(select.having, "HAVING"), (!keeps_rows, "its joins")] {
                 named.extend(is.then(|| what.to_owned()));
             }
             let is_query =
@@ -445,6 +451,20 @@ impl Doubts<'_, '_> {
         });
         pairs.collect()
     }
+}
+
+/// What groups rows, with the columns whose collation takes different texts for one.
+fn grouping<'c>(what: &str, columns: impl Iterator<Item = &'c Column>) -> String {
+    let loose = columns.filter(|column| column.insensitive);
+    let loose: BTreeSet<String> = loose.map(|column| format!("`{}`", column.name)).collect();
+    if loose.is_empty() {
+        return what.to_owned();
+    }
+    let loose: Vec<String> = loose.into_iter().collect();
+    format!(
+        "{what} by {}, where the database takes texts that differ in case, accents or blanks at the end for one",
+        loose.join(", ")
+    )
 }
 
 /// What is in every list.

@@ -155,7 +155,7 @@ pub(super) async fn survey(
 }
 
 /// Whether no text that a template makes, or with `is_open` one that begins with it, is made by two lists of values:
-/// one text at most, and between numbers what stands in none.
+/// one text at most whose end nothing shows, and between numbers what stands in none.
 fn readable(
     pattern: &AccessPattern,
     name: &str,
@@ -180,9 +180,12 @@ fn readable(
             [Filter::Pad { .. }] if is_number => {}
             _ => return several("its filters map several values to one text"),
         }
-        texts += usize::from(!is_number);
-        if texts > 1 {
-            return several(&may_hold(template));
+        if !is_number {
+            // A text behind it might begin in it.
+            if texts > 0 {
+                return several(&may_hold(template));
+            }
+            texts += usize::from(!is_ended(one, template.parts.get(at + 1)));
         }
         if texts > 0 && is_open {
             return match template.parts.get(at + 1) {
@@ -212,6 +215,14 @@ fn readable(
         }
     }
     Ok(())
+}
+
+/// Whether the text behind a value shows where the value ends, because `key_escape` leaves none of it in values.
+fn is_ended(one: &Placeholder, behind: Option<&TemplatePart>) -> bool {
+    let (Some(escape), Some(TemplatePart::Text(text))) = (&one.escape, behind) else {
+        return false;
+    };
+    text.chars().next().is_some_and(|first| escape.has(first))
 }
 
 /// That a text value may contain what stands before or behind it in a template.
