@@ -217,22 +217,26 @@ fn explain(
         .collect();
     let of =
         |(operation, request): &(&str, Json)| json!({ "operation": operation, "request": request });
+    let then = |mut explained: Json| {
+        if plan.fetch.is_some()
+            && let Some(members) = explained.as_object_mut()
+        {
+            members.insert("then".to_owned(), json!("BatchGetItem"));
+        }
+        explained
+    };
     match format {
         QueryFormat::Json => {
-            let mut explained = json!({
+            let explained = json!({
                 "pattern": &*pattern.name,
                 "requests": requests.iter().map(of).collect::<Vec<_>>(),
                 "merged_by": plan.order.iter().map(|name| &**name).collect::<Vec<_>>(),
             });
-            if plan.fetch.is_some()
-                && let Some(members) = explained.as_object_mut()
-            {
-                members.insert("then".to_owned(), json!("BatchGetItem"));
-            }
-            output.json(&explained)
+            output.json(&then(explained))
         }
         QueryFormat::Ndjson => {
-            let lines = requests.iter().map(|request| format!("{}\n", of(request)));
+            let lines = requests.iter().map(of);
+            let lines = lines.map(|request| format!("{}\n", then(request)));
             output.text(&lines.collect::<String>())
         }
         QueryFormat::Table => {

@@ -18,7 +18,7 @@ pub(in crate::cli) enum QueryFormat {
     Table,
     /// Everything as one JSON document, the items as DynamoDB JSON
     Json,
-    /// The items as DynamoDB JSON, one a line
+    /// The items as DynamoDB JSON, one a line; with --explain the requests
     Ndjson,
 }
 

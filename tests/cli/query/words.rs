@@ -1,6 +1,6 @@
 //! The parameters of `query`, the requests that it shows, and what it says when it cannot ask.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Table, keys};
 use crate::cli::says;
@@ -193,6 +193,15 @@ async fn a_request_is_shown_as_it_would_be_sent_and_an_answer_as_it_is_wanted() 
     );
     let shards = table.answer(&["allShards", "--grp", "b", "--explain"]);
     assert_eq!(shards["requests"].as_array().unwrap().len(), 4);
+    let lines = ["allShards", "--grp", "b", "--explain", "--format", "ndjson"];
+    let lines = table.query(&lines).exits(0).stdout;
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    assert_eq!(
+        lines.collect::<Vec<_>>(),
+        *shards["requests"].as_array().unwrap()
+    );
 
     let lines = table
         .query(&["lastNotes", "--grp", "b", "--format", "ndjson"])
