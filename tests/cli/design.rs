@@ -1109,7 +1109,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
          INSERT INTO c VALUES (4, 2); INSERT INTO o VALUES (19, 4, 9);",
         "-- both (5/s)\nSELECT o.cid, c.id, c.tenant FROM o JOIN c ON c.id = o.cid WHERE o.pri = :pri;",
         &[],
-        &["columns that are equal stand in the answer once: `id` as `cid`"],
+        &["the answer leaves out what another of its columns gives in every row: `id` (equal to `cid`)"],
     ),
     // The same of the key of a join, in a collection.
     (
@@ -1118,7 +1118,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
          INSERT INTO o VALUES (1, 4); INSERT INTO l VALUES (1, 1, 'a'), (1, 2, 'b');",
         "-- line (5/s)\nSELECT o.id, o.qty, l.oid, l.no, l.sku FROM o JOIN l ON l.oid = o.id WHERE o.id = :id AND l.sku = :sku;",
         &[],
-        &["columns that are equal stand in the answer once: `oid` as `id`"],
+        &["the answer leaves out what another of its columns gives in every row: `oid` (equal to `id`)"],
     ),
     // What a collection sorts by is not selected, and rows are equal in it.
     (
@@ -1138,7 +1138,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
         "-- billed (5/s)\nSELECT o.*, c.* FROM o JOIN c ON c.id = o.cid WHERE o.pri = :pri;
          -- shipped (5/s)\nSELECT o.id, o.cid2, c.id, c.n FROM o LEFT JOIN c ON c.id = o.cid2 WHERE o.pri = :pri;",
         &[],
-        &["columns that are equal stand in the answer once: `c_id` as `cid`"],
+        &["the answer leaves out what another of its columns gives in every row: `c_id` (equal to `cid`)"],
     ),
 ];
 

@@ -183,6 +183,9 @@ fn unread(error: &UnreadableSql) -> Unserved {
 }
 
 const SEARCH: &str = "feed a search index (OpenSearch) from the table's stream";
+const PATTERN: &str = "where it is only what texts begin with, write `LIKE :parameter || '%'` (MySQL: `concat(:parameter, '%')`); else feed a search index (OpenSearch) from the table's stream";
+const BEGINNING: &str =
+    "ask for what the texts begin with, and leave the others out in the application";
 /// How the notes begin that say which rows an index holds. They are taken back where there is no such index.
 const FROZEN: &str = "the index holds only the rows that meet";
 pub(crate) const COUNTER: &str = "keep the figure in a counter item or an attribute that each write updates, or export the table and ask Athena";
@@ -1117,7 +1120,8 @@ fn free_name(name: &str, is_taken: &dyn Fn(&str) -> bool) -> String {
     names.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
-/// Each path once, under its first name, and no two under one name. Notes the names that are left out: a join holds the column equal to one that is there.
+/// Each path once, under its first name, and no two under one name. Notes the names that are left out: they are of a column that is there, or
+/// of one that a join holds equal to it.
 fn distinct(outputs: Vec<(Path, String)>, notes: &mut Vec<String>) -> Vec<(Path, String)> {
     let mut found: Vec<(Path, String)> = Vec::new();
     let mut equal: Vec<String> = Vec::new();
@@ -1129,12 +1133,12 @@ fn distinct(outputs: Vec<(Path, String)>, notes: &mut Vec<String>) -> Vec<(Path,
                 found.push((path, name));
             }
             Some((_, first)) if *first == name => {}
-            Some((_, first)) => equal.push(format!("`{name}` as `{first}`")),
+            Some((_, first)) => equal.push(format!("`{name}` (equal to `{first}`)")),
         }
     }
     if !equal.is_empty() {
         notes.push(format!(
-            "columns that are equal stand in the answer once: {}",
+            "the answer leaves out what another of its columns gives in every row: {}",
             equal.join(", ")
         ));
     }

@@ -311,7 +311,7 @@ impl<'d> Priced<'d> {
             _ => self.found(ask, &asked, pattern),
         });
         let main = asks.first().map(|ask| ask.root);
-        let mut bytes = 0.0;
+        let (mut items, mut bytes) = (0.0, 0.0);
         // Items that are then read by their keys: their units, and the requests.
         let mut then = (0.0, 0.0);
         for item in &types {
@@ -323,6 +323,7 @@ impl<'d> Priced<'d> {
                 }
                 _ => found.unwrap_or(1.0),
             };
+            items += count;
             bytes += count * self.bytes(item, index);
             if pattern.fetch {
                 let limit = pattern.limit.map_or(f64::INFINITY, f64::from);
@@ -354,7 +355,7 @@ impl<'d> Priced<'d> {
             index: pattern.index.as_ref().map(ToString::to_string),
             requests: rounded((requests + then.1 * float(lists)) * times),
             fetches: rounded(then.1 * float(lists) * times),
-            items: found.map(|found| found * times),
+            items: found.map(|_| items * times),
             units: (units + then.0 * 2.0 * each * float(lists)) * times,
             usd_month: 0.0,
         }

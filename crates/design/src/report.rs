@@ -13,6 +13,7 @@ use crate::Way;
 use crate::ask::Unserved;
 use crate::choose::Solution;
 use crate::compare::{PricedMapping, times};
+use crate::facts::rows;
 use crate::names::MappingNames;
 use crate::pins::Expiries;
 use crate::pricing::Pricing;
@@ -454,7 +455,10 @@ fn read_report<'w>(
     let priced = priced.find(|read| read.name == statement.name);
     let priced = priced.and_then(|read| read.served.as_ref());
     let consistent = statement.strong.then_some(slot == 0 && way.is_consistent);
-    let found = pricing.facts.found(ask);
+    let mut found = pricing.facts.found(ask);
+    for child in &ask.children {
+        found += rows(child.table) / rows(ask.root);
+    }
     let types = std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
     ReadReport {
         name: statement.name.clone(),

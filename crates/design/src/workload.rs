@@ -1,4 +1,4 @@
-//! The workload: SQL statements, each under a comment `-- NAME (RATE/s[, strong]) what it is for`.
+//! The workload: SQL statements, each under a comment `-- NAME (RATE/s[, strong]) what it is for`, or `-- NAME`.
 
 use dynafold_mapping::yaml::YamlNode;
 use dynafold_relational::catalog::TableName;
@@ -137,10 +137,11 @@ pub fn read(text: &str) -> Result<Vec<Statement>, WorkloadError> {
             }
             if let Some(comment) = trimmed.strip_prefix("--") {
                 // `-- :id = 42` gives an example, which the data gives too.
-                if !comment.trim_start().starts_with(':')
-                    && let Some(named) = self::heading(comment.trim(), number)?
-                {
-                    heading = Some(named);
+                if !comment.trim_start().starts_with(':') {
+                    let named = self::heading(comment.trim(), number)?;
+                    heading = named
+                        .or(heading)
+                        .or_else(|| only_name(comment.trim(), number));
                 }
                 continue;
             }
@@ -312,8 +313,18 @@ fn push(
     Ok(())
 }
 
-/// `NAME (RATE/s[, strong]) about`, or `NAME about` without a rate; `None` where the comment has no rate, which may be any
-/// comment.
+/// A comment of one word: a name without a rate.
+fn only_name(comment: &str, line: usize) -> Option<Statement> {
+    let is_part = |sign: char| sign.is_alphanumeric() || "_-.".contains(sign);
+    let is_name = comment.starts_with(char::is_alphabetic) && comment.chars().all(is_part);
+    is_name.then(|| Statement {
+        name: comment.to_owned(),
+        line,
+        ..Statement::default()
+    })
+}
+
+/// `NAME (RATE/s[, strong]) about`; `None` where the comment has no parentheses behind its first word, which may be any comment.
 fn heading(comment: &str, line: usize) -> Result<Option<Statement>, WorkloadError> {
     if [KEEP, EXPIRES]
         .iter()
@@ -434,6 +445,34 @@ mod tests {
         let marked = "\u{feff}-- keep: orders beside customers\r\n-- A (1/s)\r\nSELECT 1;";
         assert_eq!(read(marked).unwrap()[0].name, "A");
         assert_eq!(pins(marked).unwrap()[0].parent, "customers");
+    }
+
+    #[test]
+    fn a_comment_of_one_word_is_a_name() {
+        let names = |text: &str| {
+            let read = read(text).unwrap().into_iter();
+            read.map(|one| format!("{} {:?}", one.name, one.rate))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names("-- orders\nSELECT 1;"), ["orders None"]);
+        // One with a rate is the name, wherever it stands; several words, a rule and an example are none.
+        assert_eq!(names("-- orders\n-- A (1/s)\nSELECT 1;"), ["A Some(1.0)"]);
+        assert_eq!(names("-- A (1/s)\n-- todo\nSELECT 1;"), ["A Some(1.0)"]);
+        for other in ["of orders", "--------", ":id"] {
+            let text = format!("-- {other}\nSELECT 1;");
+            assert_eq!(names(&text), ["statement1 None"], "{other}");
+        }
+        // Within a statement any comment may stand.
+        assert_eq!(names("-- A\nSELECT 1\n-- one\nFROM t;"), ["A None"]);
+        let twice = read("-- a\nSELECT 1;\n-- a\nSELECT 2;").unwrap_err();
+        assert!(matches!(
+            twice,
+            WorkloadError::Twice {
+                first: 1,
+                second: 3,
+                ..
+            }
+        ));
     }
 
     #[test]

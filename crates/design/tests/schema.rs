@@ -385,3 +385,138 @@ fn no_two_columns_of_an_answer_have_one_name() {
     }
     assert_eq!(count, 2, "{text}");
 }
+
+/// The shop with a text in its orders.
+fn shop_with_kinds() -> Catalog {
+    let mut catalog = typed_shop();
+    let kind = Column {
+        declared: "text".to_owned(),
+        ..column("kind", DataType::Text { max_chars: None })
+    };
+    orders(&mut catalog).columns.push(kind);
+    for table in &mut catalog.tables {
+        table.estimated_rows = Some(1_000);
+    }
+    catalog
+}
+
+fn orders(catalog: &mut Catalog) -> &mut Table {
+    let mut tables = catalog.tables.iter_mut();
+    tables.find(|table| table.name.name == "orders").unwrap()
+}
+
+fn kind_of_order(catalog: &mut Catalog) -> &mut Column {
+    let mut columns = orders(catalog).columns.iter_mut();
+    columns.find(|column| column.name == "kind").unwrap()
+}
+
+#[test]
+fn a_constant_pattern_beside_parameters_is_served_and_others_say_what_they_are() {
+    let catalog = shop_with_kinds();
+    for (pattern, said) in [
+        ("'web-%'", "begins_with(kind, 'web-')"),
+        ("'%web%'", "LIKE '%web%'"),
+        ("'a_%'", "LIKE 'a_%'"),
+    ] {
+        let sql = format!(
+            "-- all (1/s)\nSELECT id, kind FROM orders WHERE user_id = :u;
+            -- meant (1/s)\nSELECT id, kind FROM orders WHERE user_id = :u AND kind LIKE {pattern};"
+        );
+        let (text, report) = served(&catalog, &sql);
+        let resolution = checked(&text, &catalog);
+        assert!(
+            resolution.model.is_some(),
+            "{:#?}\n{text}",
+            resolution.diagnostics
+        );
+        assert!(report.reads[0].served.is_some(), "{report:#?}");
+        assert!(text.contains(said), "{pattern}: {text}");
+    }
+    for (condition, said) in [
+        ("kind LIKE :k", "may look within texts"),
+        ("kind LIKE '%b'", "looks within texts"),
+        ("kind LIKE 'a%b'", "more than how texts begin"),
+        ("kind || 'x' LIKE :k || '%'", "which is computed"),
+    ] {
+        let sql = format!("-- read (1/s)\nSELECT id FROM orders WHERE {condition};");
+        let (_, report) = served(&catalog, &sql);
+        let why = report.reads[0].why_not.clone().unwrap_or_default();
+        assert!(why.contains(said), "{condition}: {why}");
+    }
+}
+
+#[test]
+fn a_column_that_is_left_out_is_not_called_an_alias() {
+    let (_, report) = served(
+        &typed_shop(),
+        "-- read (1/s)
+        SELECT o.id, o.user_id, u.id AS uid FROM orders o JOIN users u ON u.id = o.user_id WHERE o.id = :id;",
+    );
+    let notes = notes(&report, "read");
+    assert!(notes.contains("`uid` (equal to `user_id`)"), "{notes}");
+}
+
+#[test]
+fn groups_by_a_collation_are_named() {
+    let mut catalog = shop_with_kinds();
+    let reads = "-- groups (1/s)
+        SELECT kind, count(*) FROM orders WHERE user_id = :u GROUP BY kind;
+        -- distinct (1/s)
+        SELECT DISTINCT kind FROM orders WHERE user_id = :u;
+        -- first (1/s)
+        SELECT DISTINCT ON (kind) kind, id FROM orders WHERE user_id = :u ORDER BY kind, id;
+        -- other (1/s)
+        SELECT DISTINCT placed_at FROM orders WHERE user_id = :u;";
+    let said = "texts of kind that differ in case";
+    let (_, report) = served(&catalog, reads);
+    let all = ["groups", "distinct", "first", "other"];
+    assert!(all.iter().all(|name| !notes(&report, name).contains(said)));
+    kind_of_order(&mut catalog).insensitive = true;
+    let (_, report) = served(&catalog, reads);
+    for name in all {
+        let notes = notes(&report, name);
+        assert_eq!(notes.contains(said), name != "other", "{name}: {notes}");
+    }
+}
+
+#[test]
+fn a_collection_is_found_with_its_children() {
+    let mut catalog = typed_shop();
+    for table in &mut catalog.tables {
+        let is_child = table.name.name == "orders";
+        table.estimated_rows = Some(if is_child { 3_000 } else { 1_000 });
+    }
+    let (_, report) = served(
+        &catalog,
+        "-- whole (1/s)
+        SELECT u.id, u.email, o.id AS oid, o.placed_at FROM users u LEFT JOIN orders o ON o.user_id = u.id WHERE u.id = :u;
+        -- one (1/s)
+        SELECT id, email FROM users WHERE id = :u;",
+    );
+    let found = |name: &str| {
+        let mut reads = report.reads.iter();
+        let read = reads.find(|read| read.name == name).unwrap();
+        read.served.as_ref().unwrap().found
+    };
+    // A user and three orders.
+    assert!((found("whole") - 4.0).abs() < 0.01, "{}", found("whole"));
+    assert!((found("one") - 1.0).abs() < 0.01, "{}", found("one"));
+}
+
+#[test]
+fn a_type_that_cuts_what_it_is_compared_with_is_compared_by_its_text() {
+    let mut catalog = shop_with_kinds();
+    "\"char\"".clone_into(&mut kind_of_order(&mut catalog).declared);
+    let (text, report) = served(
+        &catalog,
+        "-- read (1/s)\nSELECT id, kind FROM orders WHERE kind = :k;
+        -- other (1/s)\nSELECT id FROM orders WHERE user_id = :u AND kind <> :k;",
+    );
+    let notes = notes(&report, "read");
+    assert!(notes.contains("kind is compared by its bytes"), "{notes}");
+    assert!(text.contains("AS text) COLLATE \"C\" = :k"), "{text}");
+    assert!(
+        report.reads.iter().any(|read| read.why_not.is_some()),
+        "{report:#?}"
+    );
+}

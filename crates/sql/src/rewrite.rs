@@ -28,6 +28,8 @@ pub struct Parametrized {
     pub lists: Vec<(String, usize)>,
     /// Parameters in the place of what the query computes of no column: the parameter, and what stood there.
     pub computed: Vec<(String, String)>,
+    /// Whether its literals are meant, because it has parameters of its own.
+    pub keeps_literals: bool,
 }
 
 /// The value that stood in a query where a parameter stands now.
@@ -67,7 +69,6 @@ pub fn parametrized(
         };
         let mut into = Replacing {
             dbms,
-            keeps_literals: has_parameters,
             splits_lists,
             taken: sql
                 .parameters()
@@ -76,7 +77,10 @@ pub fn parametrized(
                 .collect(),
             drivers,
             renamed: BTreeMap::new(),
-            done: Parametrized::default(),
+            done: Parametrized {
+                keeps_literals: has_parameters,
+                ..Parametrized::default()
+            },
         };
         if let SetExpr::Select(select) = &mut *query.body {
             for from in &mut select.from {
@@ -135,7 +139,6 @@ fn condition_of(join: &mut JoinOperator) -> Option<&mut Expr> {
 
 struct Replacing {
     dbms: Dbms,
-    keeps_literals: bool,
     splits_lists: bool,
     taken: Vec<String>,
     /// Parameters that a driver wrote without a name.
@@ -217,7 +220,7 @@ impl Replacing {
             } => {
                 if let Some(column) = column(expr) {
                     self.rename(pattern, &column);
-                    if !self.keeps_literals {
+                    if !self.done.keeps_literals {
                         self.prefix(pattern, &column);
                     }
                 }
@@ -253,7 +256,7 @@ impl Replacing {
         let are_values = list.iter().all(|one| match one {
             Expr::Value(value) => match &value.value {
                 Value::Placeholder(_) => true,
-                _ => !self.keeps_literals,
+                _ => !self.done.keeps_literals,
             },
             _ => false,
         });
@@ -319,7 +322,7 @@ impl Replacing {
             *at = Expr::Value(Value::Placeholder(format!(":{name}")).into());
             self.taken.push(name.clone());
             self.done.computed.push((name, expression));
-        } else if !self.keeps_literals && text(at).is_some() {
+        } else if !self.done.keeps_literals && text(at).is_some() {
             let name = self.name(wanted);
             self.literal_as(at, name);
         }

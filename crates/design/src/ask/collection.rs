@@ -257,6 +257,7 @@ impl<'c> Reading<'c, '_> {
             ask.notes.push(note);
         }
         ask.notes.extend(self.distinct_note());
+        ask.notes.extend(self.loose_groups());
         let is_sorted = ask.children.iter().any(|child| !child.order.is_empty());
         if self.query.order.is_some() && !is_sorted {
             ask.notes.push(CHILDREN_BY_KEY.to_owned());

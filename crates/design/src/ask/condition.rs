@@ -9,10 +9,10 @@ use dynafold_sql::{
 };
 
 use super::filter::of_condition;
-use super::sql::{ignores_blanks, is_prefix};
+use super::sql::{ignores_blanks, is_loose, is_prefix};
 use super::{
-    Ask, Asked, At, CLOCK, Equal, Filter, MATERIALIZE, REWRITE, RangeAsk, Reading, SEARCH, SEVERAL,
-    Unserved, When, is_lower, unread, unserved,
+    Ask, Asked, At, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, PATTERN, REWRITE, RangeAsk,
+    Reading, SEARCH, SEVERAL, Unserved, When, is_lower, unread, unserved,
 };
 use crate::path::{Path, Step};
 
@@ -72,7 +72,10 @@ impl<'c> Reading<'c, '_> {
                     range.low = Some((low.to_owned(), true));
                     range.high = Some((high.to_owned(), true));
                 }
-                ConditionTest::Like { operand, pattern } => {
+                // Beside parameters a pattern is meant, and decides who is in an index like any other condition.
+                ConditionTest::Like { operand, pattern }
+                    if has_parameters || !self.prepared.keeps_literals =>
+                {
                     let at = operand.column().and_then(|column| self.column(column));
                     let path = operand.column().and_then(path);
                     self.like(ask, &mut ranges, text, (at, path), pattern)?;
@@ -182,12 +185,8 @@ impl<'c> Reading<'c, '_> {
                 return Ok(());
             }
             Comparator::NotEqual if left.around.is_empty() && right.around.is_empty() => {
-                let is_loose = column
-                    .find(ask.root, self.catalog)
-                    .is_none_or(|(_, column)| {
-                        column.insensitive || ignores_blanks(column, self.catalog.dbms)
-                    });
-                if is_loose {
+                let found = column.find(ask.root, self.catalog);
+                if found.is_none_or(|(_, column)| is_loose(column, self.catalog.dbms)) {
                     return unserved(format!("asks for `{text}`"), MATERIALIZE);
                 }
                 ask.filters.push(Filter {
@@ -287,7 +286,22 @@ impl<'c> Reading<'c, '_> {
                 });
                 Ok(())
             }
-            _ => unserved(format!("looks within texts: `{text}`"), SEARCH),
+            (Some(_), None) => {
+                unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE)
+            }
+            (None, _) => match &pattern.value {
+                OperandValue::Parameter(_) => unserved(
+                    format!("asks for `{text}`, and such a pattern may look within texts"),
+                    PATTERN,
+                ),
+                OperandValue::Constant(Constant::Text(said)) if !said.starts_with(['%', '_']) => {
+                    unserved(
+                        format!("asks for `{text}`, which is more than how texts begin"),
+                        BEGINNING,
+                    )
+                }
+                _ => unserved(format!("looks within texts: `{text}`"), SEARCH),
+            },
         }
     }
 

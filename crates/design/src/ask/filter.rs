@@ -1,7 +1,8 @@
 //! Conditions that leave items out after they were read.
 
-use dynafold_relational::catalog::{Catalog, Column, DataType, TypeFamily};
-use dynafold_sql::{Comparator, Condition, ConditionTest, Constant, OperandValue};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, TypeFamily};
+use dynafold_relational::value::Number;
+use dynafold_sql::{Comparator, Condition, ConditionTest, Constant, Operand, OperandValue};
 
 use super::sql::ignores_blanks;
 use super::{Ask, Asked, Equal, RangeAsk};
@@ -157,6 +158,16 @@ pub(super) fn of_condition(
             }
             format!("{{}} IN ({})", values.join(", "))
         }
+        ConditionTest::Like { operand, pattern } => {
+            operand.column()?;
+            let begin = prefix(pattern, &condition.text)?;
+            let is_exact = column.is_plain_text(catalog.dbms) && !column.insensitive;
+            // SQLite's LIKE takes no account of the case of ASCII letters.
+            if !is_exact || ignores_blanks(column, catalog.dbms) || catalog.dbms == Dbms::Sqlite {
+                return None;
+            }
+            format!("begins_with({{}}, {})", quoted(begin))
+        }
         _ => return None,
     };
     Some(Filter {
@@ -164,6 +175,18 @@ pub(super) fn of_condition(
         text,
         parameters: Vec::new(),
     })
+}
+
+/// What texts begin with that a constant pattern takes; `None` where it says more.
+fn prefix<'p>(pattern: &'p Operand, said: &str) -> Option<&'p str> {
+    let OperandValue::Constant(Constant::Text(text)) = &pattern.value else {
+        return None;
+    };
+    let begin = text.strip_suffix('%')?;
+    let is_plain = !begin.is_empty() && !begin.contains(['%', '_', '\\']);
+    // Neither ILIKE nor an ESCAPE.
+    let column = said.strip_suffix(&format!(" LIKE {}", quoted(text)))?;
+    (is_plain && !column.ends_with(" NOT")).then_some(begin)
 }
 
 /// A constant as a filter writes it, where the column has values of its type.
@@ -189,7 +212,7 @@ fn value_of(
             if matches!(
                 column.data_type,
                 DataType::Integer { .. } | DataType::Decimal { .. }
-            ) =>
+            ) && (catalog.dbms != Dbms::Sqlite || is_of_sqlite(number)) =>
         {
             Some(number.clone())
         }
@@ -200,6 +223,15 @@ fn value_of(
         }
         _ => None,
     }
+}
+
+/// Whether SQLite reads a number as it is written: a whole number of 64 bits, or a double. Any other one becomes the nearest double.
+fn is_of_sqlite(number: &str) -> bool {
+    let is_double = || {
+        let double = Number::from_f64(number.parse().ok()?).ok()?;
+        Some(Number::parse(number).ok()? == double)
+    };
+    number.parse::<i64>().is_ok() || is_double() == Some(true)
 }
 
 /// Whether a text is a date in the one form that sorts as dates do.
@@ -213,4 +245,30 @@ fn is_date(text: &str) -> bool {
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_sqlite;
+
+    #[test]
+    fn a_number_that_sqlite_would_round_is_no_constant_of_a_filter() {
+        for taken in [
+            "5",
+            "-9223372036854775808",
+            "9223372036854775807",
+            "0.1",
+            "1e3",
+        ] {
+            assert!(is_of_sqlite(taken), "{taken}");
+        }
+        for rounded in [
+            "-9223372036854775809",
+            "9223372036854775809",
+            "0.10000000000000000001",
+            "9007199254740993.0",
+        ] {
+            assert!(!is_of_sqlite(rounded), "{rounded}");
+        }
+    }
 }

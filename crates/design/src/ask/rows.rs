@@ -6,7 +6,7 @@ use dynafold_relational::catalog::{Catalog, Dbms, Enforcement, ForeignKey, Table
 use dynafold_sql::{ConditionTest, RowLimit, SqlQuery, identifier};
 
 use super::sql::by_bytes;
-use super::{Ask, Filter, RangeAsk, Reading, Unserved, When, distinct, free_name, is_one_row};
+use super::{Ask, At, Filter, RangeAsk, Reading, Unserved, When, distinct, free_name, is_one_row};
 use crate::path::{Path, Step};
 
 impl<'c> Reading<'c, '_> {
@@ -41,6 +41,7 @@ impl<'c> Reading<'c, '_> {
             }
             ask.notes.push(note);
         }
+        ask.notes.extend(self.loose_groups());
         let limits = !matches!(self.query.limit, RowLimit::None | RowLimit::Rows(_));
         let mut sorted = self.query.order.iter().flatten();
         is_changed |= sorted.any(|key| {
@@ -132,6 +133,44 @@ impl<'c> Reading<'c, '_> {
             None => "the application drops rows that are equal in what DISTINCT selects".to_owned(),
         };
         self.select.distinct.then_some(note)
+    }
+
+    /// That GROUP BY or DISTINCT takes different texts for one, where a collation does.
+    pub(super) fn loose_groups(&self) -> Option<String> {
+        let select = self.select;
+        let (grouped, on) = (&select.grouped_by, &select.distinct_on);
+        let is_named = |name: &str| {
+            let is_sign = |sign: char| !sign.is_alphanumeric() && sign != '_';
+            let mut words = on.iter().flat_map(|on| on.split(is_sign));
+            words.any(|word| word.eq_ignore_ascii_case(name))
+        };
+        let by: Vec<At> = match grouped {
+            Some(by) if select.groups => by.iter().filter_map(|one| self.column(one)).collect(),
+            _ if select.groups || select.distinct => {
+                let outputs = self.outputs().unwrap_or_default().into_iter();
+                let all = outputs.map(|(at, ..)| at);
+                all.filter(|(_, name)| on.is_none() || is_named(name))
+                    .collect()
+            }
+            _ => return None,
+        };
+        let is_loose = |(at, name): &&At| {
+            let column = self.tables.get(*at).and_then(|table| table.column(name));
+            column.is_some_and(|column| column.insensitive)
+        };
+        let mut names: Vec<&str> = by
+            .iter()
+            .filter(is_loose)
+            .map(|(_, name)| &**name)
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        (!names.is_empty()).then(|| {
+            format!(
+                "the database takes texts of {} that differ in case, accents or blanks at the end for one where it groups, and the table has them apart: the application has to compare them as the database does",
+                names.join(", ")
+            )
+        })
     }
 
     /// Leaves rows with NULL out of a read for the greatest or the least value: NULL is neither.

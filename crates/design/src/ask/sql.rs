@@ -331,7 +331,7 @@ impl<'c> Reading<'c, '_> {
                 "{own} = {parameter} AND octet_length(CAST({parameter} AS text)) = octet_length({own})"
             ));
         }
-        (found.insensitive || ignores_blanks(found, dbms)).then(|| match dbms {
+        is_loose(found, dbms).then(|| match dbms {
             Dbms::Postgres => format!("CAST({own} AS text) COLLATE \"C\" = {parameter}"),
             Dbms::Sqlite => format!("{own} COLLATE BINARY = {parameter}"),
             Dbms::Mysql | Dbms::Mariadb => {
@@ -445,6 +445,13 @@ pub(super) fn ignores_blanks(column: &Column, dbms: Dbms) -> bool {
         Dbms::Mysql | Dbms::Mariadb => column.declared.starts_with("char("),
         Dbms::Sqlite => false,
     }
+}
+
+/// Whether a column is equal to more than one text: by its collation, by blanks at the end, or because PostgreSQL cuts what it compares
+/// with `"char"` or `name` to their length.
+pub(super) fn is_loose(column: &Column, dbms: Dbms) -> bool {
+    let cuts = dbms == Dbms::Postgres && ["\"char\"", "name"].contains(&&*column.declared);
+    column.insensitive || cuts || ignores_blanks(column, dbms)
 }
 
 /// Whether a LIKE asks for what texts begin with: a parameter, and nothing but a percent sign behind it.
