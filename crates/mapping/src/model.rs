@@ -367,6 +367,18 @@ impl AttributeNode {
             _ => None,
         }
     }
+
+    /// The place whose value it is, always and unchanged; `None` where it is made from more, or under a condition.
+    pub fn carried(&self) -> Option<&ValuePath> {
+        match self {
+            Self::Typed { value, .. } => value.carried(),
+            Self::Template(template) => {
+                let only = template.single()?;
+                only.filters.is_empty().then_some(&only.place)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The family of the values of a DynamoDB type.

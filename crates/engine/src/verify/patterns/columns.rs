@@ -462,16 +462,9 @@ pub(super) fn constant(node: &AttributeNode) -> Option<String> {
     whole.then(|| text.to_owned())
 }
 
-/// The place that an attribute is, where it is nothing else; under a condition it is not always.
-pub(super) fn carried(node: &AttributeNode) -> Option<&ValuePath> {
-    let only = node.template()?.single()?;
-    let is_always = places(node).is_some();
-    (is_always && only.filters.is_empty()).then_some(&only.place)
-}
-
 /// Attributes and members that are one place and nothing else, with their paths.
 fn carried_in<'n>(path: &str, node: &'n AttributeNode, found: &mut Vec<(String, &'n ValuePath)>) {
-    if let Some(place) = carried(node) {
+    if let Some(place) = node.carried() {
         found.push((path.to_owned(), place));
     } else if let AttributeNode::Map { members, .. } = node {
         for (name, member) in members {

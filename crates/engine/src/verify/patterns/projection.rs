@@ -13,7 +13,7 @@ use dynafold_relational::scan::Relation;
 use dynafold_relational::value::{Text, Value};
 
 use super::coerce::{loosely_same, plain};
-use super::columns::{AttributeColumns, QueryResult, RowSlots, carried, constant, is_same, places};
+use super::columns::{AttributeColumns, QueryResult, RowSlots, constant, is_same, places};
 
 /// An attribute, or a member of one, that is compared.
 #[derive(Debug, Clone)]
@@ -105,7 +105,7 @@ impl<'a> ItemProjection<'a> {
             if !holds(&model.table, pattern, name) {
                 continue;
             }
-            let column = match carried(node) {
+            let column = match node.carried() {
                 Some(place) => projection.slots.find(place),
                 None => names.derived_column(name),
             };
@@ -114,7 +114,7 @@ impl<'a> ItemProjection<'a> {
         }
         projection.open(pattern, model, &names);
         projection.identify(model)?;
-        projection.count_used();
+        projection.count_used(&names);
         projection.doubt(&names);
         Ok(projection)
     }
@@ -272,7 +272,7 @@ impl<'a> ItemProjection<'a> {
                 continue;
             };
             let node = self.item.node(attribute);
-            let place = node.and_then(carried);
+            let place = node.and_then(AttributeNode::carried);
             if node.is_some() && place.is_none() && !names.is_same_column(at, None) {
                 doubts.push(format!(
                     "its column `{}` is not what `{attribute}` is made of",
@@ -282,7 +282,7 @@ impl<'a> ItemProjection<'a> {
             let column = names.name(at);
             let named = self.item.node(column);
             let is_one = |other| place.is_some_and(|place| is_same(place, other));
-            let is_other = named.is_some_and(|node| !carried(node).is_some_and(is_one));
+            let is_other = named.is_some_and(|node| !node.carried().is_some_and(is_one));
             if *column != **attribute && is_other && !answer.contains(&&**attribute) {
                 doubts.push(format!(
                     "its column `{column}` is the attribute `{attribute}`, and the items have another attribute `{column}`"
@@ -293,11 +293,29 @@ impl<'a> ItemProjection<'a> {
         self.doubts = doubts;
     }
 
-    fn count_used(&mut self) {
-        let mut used: HashSet<usize> = self.compared.iter().filter_map(|one| one.column).collect();
+    /// A column of which the items have an attribute counts only if the pattern's answer holds one of these, not within
+    /// the text of a key.
+    fn count_used(&mut self, names: &AttributeColumns<'_>) {
         let nodes = self.compared.iter().filter_map(|one| one.node.as_ref());
         let places = nodes.filter_map(places).flatten().chain(&self.spreads);
-        used.extend(places.filter_map(|place| self.slots.find(place)));
+        let is_held = |name: &Arc<str>| {
+            let mut compared = self.compared.iter();
+            compared.any(|one| matches!(one.path.as_slice(), [only] if only == name))
+        };
+        let counts = |place: &&ValuePath| {
+            let column = self.slots.find(place).map(|at| names.name(at));
+            let is_own = |(name, node): &&(Arc<str>, AttributeNode)| {
+                column.is_some_and(|column| **name == *column)
+                    && node.places().iter().any(|one| is_same(one, place))
+                    || node.carried().is_some_and(|own| is_same(own, place))
+            };
+            let own = self.item.attributes.iter().filter(is_own);
+            let mut own = own.map(|(name, _)| name).peekable();
+            own.peek().is_none() || own.any(is_held)
+        };
+        let places = places.filter(counts);
+        let mut used: HashSet<usize> = places.filter_map(|place| self.slots.find(place)).collect();
+        used.extend(self.compared.iter().filter_map(|one| one.column));
         used.extend(self.type_column);
         self.used = used;
     }

@@ -22,7 +22,8 @@ pub(in crate::resolve) struct KnownAttributes {
     pub(in crate::resolve) is_open: bool,
     /// The types of the row's columns, where they are known.
     pub(in crate::resolve) types: Vec<Option<DataType>>,
-    /// Columns of tables, with the attributes that are made from them.
+    /// Columns of tables, with the attributes that an answer has them from: those that are the column or are called like
+    /// it, and only where there is none of these, all that are made from it, such as a key with the column in its text.
     pub(in crate::resolve) carried: Vec<(TableName, String, Vec<Arc<str>>)>,
 }
 
@@ -37,9 +38,14 @@ impl KnownAttributes {
         let carried = columns_read.filter_map(|at| {
             let (table, column) = scan?.origin(at)?;
             let takes = |node: &AttributeNode| node.places().iter().any(|place| place.column == at);
+            let is_it = |(name, node): &&(Arc<str>, AttributeNode)| {
+                **name == *column || node.carried().is_some_and(|own| own.path.is_empty())
+            };
             let all = item.item.attributes.iter();
-            let holding = all.filter(|(_, node)| takes(node));
-            let holding: Vec<Arc<str>> = holding.map(|(name, _)| name.clone()).collect();
+            let made: Vec<_> = all.filter(|(_, node)| takes(node)).collect();
+            let own: Vec<_> = made.iter().copied().filter(is_it).collect();
+            let holding = if own.is_empty() { made } else { own };
+            let holding: Vec<Arc<str>> = holding.iter().map(|(name, _)| name.clone()).collect();
             (!holding.is_empty()).then(|| (table.clone(), column.to_owned(), holding))
         });
         Self {
