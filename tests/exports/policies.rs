@@ -80,10 +80,16 @@ async fn a_mapping_without_settings_needs_no_permission_for_them() {
             "Resource": [table],
         },
         {
-            "Sid": "DynafoldMigrationAskThePatterns",
+            "Sid": "DynafoldMigrationAskTheTable",
             "Effect": "Allow",
             "Action": ["dynamodb:GetItem", "dynamodb:Query"],
-            "Resource": [table, format!("{table}/index/GSI1"), format!("{table}/index/GSI2")],
+            "Resource": [table],
+        },
+        {
+            "Sid": "DynafoldMigrationAskTheIndexes",
+            "Effect": "Allow",
+            "Action": ["dynamodb:Query"],
+            "Resource": [format!("{table}/index/GSI1"), format!("{table}/index/GSI2")],
         },
     ]);
     assert_eq!(json!(statements), expected);

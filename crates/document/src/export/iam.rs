@@ -1,5 +1,7 @@
 //! IAM policies: what a migration does to this one table, and what an application asks it.
 
+use std::collections::BTreeSet;
+
 use dynafold_dynamodb::{KeyType, Table};
 use dynafold_mapping::model::{AccessPattern, Model, Placeholder, Template, TemplatePart};
 use dynafold_mapping::template::Filter;
@@ -223,25 +225,23 @@ pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
     }
     load.sort_unstable();
     make.sort_unstable();
-    let mut resources: Vec<String> = Vec::new();
-    for pattern in &model.patterns {
-        let resource = arn(&table.name, options, None, pattern.index.as_deref());
-        if !resources.contains(&resource) {
-            resources.push(resource);
-        }
-    }
     let own = [arn(&table.name, options, None, None)];
     let mut statements = vec![
         statement("LoadAndVerify", &load, &own),
         statement("MakeTheTable", &make, &own),
         statement("ReplaceTheTable", &["DeleteTable"], &own),
     ];
-    if !resources.is_empty() {
-        statements.push(statement(
-            "AskThePatterns",
-            &["GetItem", "Query"],
-            &resources,
-        ));
+    let patterns = model.patterns.iter();
+    let asked: BTreeSet<_> = patterns.map(|pattern| pattern.index.as_deref()).collect();
+    if asked.contains(&None) {
+        statements.push(statement("AskTheTable", &["GetItem", "Query"], &own));
+    }
+    let indexes = asked.into_iter().flatten();
+    let indexes: Vec<String> = indexes
+        .map(|index| arn(&table.name, options, None, Some(index)))
+        .collect();
+    if !indexes.is_empty() {
+        statements.push(statement("AskTheIndexes", &["Query"], &indexes));
     }
     if !settings.replicas.is_empty() {
         let others = settings.replicas.iter();
