@@ -26,7 +26,7 @@ const OLD: &str = "byTenant: { partition: SK, sort: PK, project: keys }";
 /// An index over an attribute that the items have already.
 const BY_TOTAL: &str = "byTotal: { partition: { name: total, type: N }, sort: PK }";
 /// An index over an attribute that only the new mapping makes.
-const BY_STATUS: &str = "byStatus: { partition: S, sort: SK, project: keys }";
+const BY_STATUS: &str = "byStatus: { partition: S, sort: SK, project: [id] }";
 
 /// A table that is loaded, and its mapping.
 struct Case {

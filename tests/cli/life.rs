@@ -394,7 +394,7 @@ async fn what_has_expired_is_gone_only_where_the_tables_ttl_is_on() {
     assert!(
         report
             .to_string()
-            .contains("have items that had expired and are gone"),
+            .contains("may have deleted since it had expired"),
         "{report:#}"
     );
     let report = pattern("untold", 3);

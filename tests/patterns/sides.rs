@@ -76,9 +76,10 @@ impl Loaded {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn both_sides_are_given_one_value() {
     let loaded = Loaded::new().await;
-    let by_mail = r#"index: MAIL, items: [O], key: { em: "{email}" }, sql: "SELECT id, email, placed FROM o WHERE"#;
-    let on_day = r#"index: DAY, items: [O], key: { all: A, day: "{day}" }, sql: "SELECT id, email, placed FROM o WHERE"#;
-    let by_id = r#"items: [O], key: { PK: "O#{id}" }, sql: "SELECT id, email, placed FROM o WHERE"#;
+    let by_mail =
+        r#"index: MAIL, items: [O], key: { em: "{email}" }, sql: "SELECT id, email FROM o WHERE"#;
+    let on_day = r#"index: DAY, items: [O], key: { all: A, day: "{day}" }, sql: "SELECT id, email FROM o WHERE"#;
+    let by_id = r#"items: [O], key: { PK: "O#{id}" }, sql: "SELECT id, email FROM o WHERE"#;
     for (pattern, condition, state) in [
         (by_mail, "email = :email", "differs"),
         (by_mail, "lower(email) = :email", "agrees"),
@@ -94,8 +95,8 @@ async fn both_sides_are_given_one_value() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn values_that_make_the_same_key_are_asked_too() {
     let loaded = Loaded::new().await;
-    let by_mail = r#"index: MAIL, items: [O], key: { em: "{email | lower}" }, sql: "SELECT id, email, placed FROM o WHERE"#;
-    let until = r#"index: DAY, items: [O], key: { all: A, day: { le: "{to | date}" } }, sql: "SELECT id, email, placed FROM o WHERE"#;
+    let by_mail = r#"index: MAIL, items: [O], key: { em: "{email | lower}" }, sql: "SELECT id, email FROM o WHERE"#;
+    let until = r#"index: DAY, items: [O], key: { all: A, day: { le: "{to | date}" } }, sql: "SELECT id, email FROM o WHERE"#;
     for (pattern, condition, state) in [
         (by_mail, "email = :email", "differs"),
         (by_mail, "lower(email) = lower(:email)", "agrees"),

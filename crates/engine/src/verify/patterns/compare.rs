@@ -1,7 +1,7 @@
 //! One call's two answers, held against each other: the items of each type against what the rows say
 //! of them, as bags or in the order that the SQL asks for. Every row and every item is accounted for.
 
-use std::collections::{HashMap, HashSet, hash_map};
+use std::collections::{BTreeSet, HashMap, HashSet, hash_map};
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, Item, Table, attribute_json};
@@ -60,6 +60,8 @@ pub(super) struct Unaccounted {
     pub(super) gone: usize,
     /// Rows without an item that do not tell whether it has expired, and items that a limit let in for such as have.
     pub(super) perhaps_expired: usize,
+    /// Columns that have a value in a row whose items do not hold it.
+    pub(super) lost: BTreeSet<usize>,
     /// Rows in whose places a limit may let in others, since they are equal under the order, and items that it let in.
     pub(super) tied: usize,
 }
@@ -120,6 +122,28 @@ impl ExpectedAnswer<'_> {
     }
 }
 
+/// The columns of the item types' own tables that have a value in a row whose items do not hold it.
+fn lost(rows: &[Row], answers: &[ExpectedAnswer<'_>]) -> BTreeSet<usize> {
+    let mut makers: HashMap<usize, Vec<&ItemProjection<'_>>> = HashMap::new();
+    for answer in answers {
+        for number in answer.entries.iter().flat_map(|entry| &entry.rows) {
+            makers.entry(*number).or_default().push(answer.projection);
+        }
+    }
+    let of_row = |(number, makers): (usize, Vec<&ItemProjection<'_>>)| {
+        let row = rows.get(number);
+        let has_value = |at: &usize| {
+            let value = row.and_then(|row| row.get(*at));
+            value.is_some_and(|value| *value != Value::Null)
+        };
+        let is_held = |at: &usize| makers.iter().any(|one| one.used.contains(at));
+        let own = makers.iter().flat_map(|one| &one.own).copied();
+        own.filter(|at| has_value(at) && !is_held(at))
+            .collect::<Vec<_>>()
+    };
+    makers.into_iter().flat_map(of_row).collect()
+}
+
 impl AnswerComparer<'_> {
     /// Compares the two answers to a call. Returns the differences, and counts in `unaccounted` what could not be compared.
     /// `row_types`: for each projection, which rows are of it; `None` where the row does not show it.
@@ -148,6 +172,7 @@ impl AnswerComparer<'_> {
             let is_cut = self.cut.is_some_and(|most| whole(rows.len()) >= most);
             examples.extend(self.compare(answer, is_cut, unaccounted));
         }
+        unaccounted.lost.extend(lost(rows, &answers));
         examples.extend(self.repetitions(rows, &answers, unaccounted));
         let entries = answers.iter().flat_map(|answer| &answer.entries);
         let has_item: HashSet<usize> = entries.flat_map(|one| one.rows.iter().copied()).collect();

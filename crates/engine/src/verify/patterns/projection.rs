@@ -644,7 +644,7 @@ fn told(node: &AttributeNode) -> Vec<&ValuePath> {
     node.visit(&mut |node| match node {
         AttributeNode::Template(template) => {
             let values = template.placeholders();
-            let values = values.filter(|one| one.filters.iter().all(is_faithful));
+            let values = values.filter(|one| one.filters.iter().all(keeps));
             found.extend(values.map(|one| &one.place));
         }
         AttributeNode::Map { spreads, .. } => found.extend(spreads),
@@ -655,6 +655,11 @@ fn told(node: &AttributeNode) -> Vec<&ValuePath> {
     } else {
         Vec::new()
     }
+}
+
+/// Whether an attribute that a filter makes holds its value: the moment that a text says stands for the text.
+fn keeps(filter: &Filter) -> bool {
+    is_faithful(filter) || matches!(filter, Filter::Time(_))
 }
 
 /// Whether a filter makes two values of two.

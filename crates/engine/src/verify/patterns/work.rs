@@ -258,20 +258,8 @@ impl<'a> PatternProver<'_, 'a> {
         unaccounted: &Unaccounted,
     ) -> Result<(), ProofStop> {
         let mut reasons = Vec::new();
-        let model = self.proving.draw_context.model;
-        // The items of one row may share its columns among them, those of different rows may not.
-        let is_of_its_rows = |one: &ItemProjection<'_>, other: &&ItemProjection<'_>| {
-            one.base == other.base && model.condition(one.item) == model.condition(other.item)
-        };
-        let of_its_rows = |one: &ItemProjection<'_>, at: usize| {
-            let mut others = projections.iter();
-            others.any(|other| is_of_its_rows(one, &other) && other.used.contains(&at))
-        };
         let is_unused = |at: &usize| {
-            !projections.iter().any(|one| one.used.contains(at))
-                || projections
-                    .iter()
-                    .any(|one| one.own.contains(at) && !of_its_rows(one, *at))
+            !projections.iter().any(|one| one.used.contains(at)) || unaccounted.lost.contains(at)
         };
         let unused: Vec<String> = columns
             .iter()
