@@ -3,9 +3,9 @@
     spark-submit dynafold_job.py --mapping shop.yaml --dynafold ./dynafold --results s3://bucket/runs --target dynamodb
     spark-submit dynafold_job.py --mapping shop.yaml --dynafold ./dynafold --results s3://bucket/runs --to s3://bucket/shop
 
-The driver holds the snapshot (`dynafold plan --hold`); each chunk is one task, which pipes the chunk's line through
-`dynafold work`; Spark keeps what comes back, compares the keys of all chunks with its own shuffle, and `dynafold
-finish` ends the load. A task that is retried or runs twice writes the same items, and Spark keeps one of its results.
+The driver holds the snapshot (`dynafold plan --hold`); each task pipes the lines of some chunks through `dynafold
+work`; Spark keeps what comes back, compares the keys of all chunks with its own shuffle, and `dynafold finish` ends
+the load. A task that is retried or runs twice writes the same items, and Spark keeps one of its results.
 
 The source is DATABASE_URL of the driver, or a secret of AWS Secrets Manager (--source-secret). Tasks get it with their
 code, so that it is in no setting of Spark. Further arguments go to `dynafold plan`. See docs/spark.md.
@@ -17,6 +17,7 @@ import collections
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,9 @@ from pyspark.sql import SparkSession
 
 # Of each chunk: what `work` answered, and what it left in files: keys of 16 bytes, and lines of rejects and archived items.
 RESULTS = "chunk int, result string, keys binary, rejects binary, archive binary"
+# Tasks for each slot, at most. Each starts a process that connects and reads the schema, so they are not too many; and what
+# is lost with an executor is loaded again, so they are not too few.
+TASKS = 8
 # Bytes of a key: its fingerprint.
 KEY = 16
 # About how many keys one task compares; it takes some 100 bytes for each.
@@ -131,7 +135,7 @@ class Keys:
         return bytes(self.content[index * KEY : (index + 1) * KEY])
 
     def __iter__(self):
-        return (self[index] for index in range(len(self)))
+        return (key for (key,) in struct.iter_unpack(f"{KEY}s", self.content))
 
 
 def compare_keys(results):
@@ -154,11 +158,13 @@ def compare_keys(results):
 
     def compare(parts):
         """How many keys there are in a bucket, how many different ones, and the first that are shared."""
-        parts = list(parts)
-        every = [key for _, content in parts for key in Keys(content)]
-        distinct, shared = len(set(every)), []
-        if distinct < len(every):
-            times = collections.Counter(every)
+        parts, distinct = list(parts), set()
+        for _, content in parts:
+            distinct.update(Keys(content))
+        every = sum(len(Keys(content)) for _, content in parts)
+        shared = []
+        if len(distinct) < every:
+            times = collections.Counter(key for _, content in parts for key in Keys(content))
             first = sorted(key for key, items in times.items() if items > 1)[:NAMED]
             chunks = {key: set() for key in first}
             for chunk, content in parts:
@@ -166,7 +172,7 @@ def compare_keys(results):
                     if key in chunks:
                         chunks[key].add(chunk)
             shared = [{"key": key.hex(), "items": times[key], "chunks": sorted(chunks[key])} for key in first]
-        return len(every), distinct, shared
+        return every, len(distinct), shared
 
     compared = keys.rdd.flatMap(cut).groupByKey(buckets).mapValues(compare).values().collect()
     shared = [key for _, _, keys in compared for key in keys]
@@ -214,7 +220,7 @@ def main():
     kept = f"{given.results.rstrip('/')}/{run}"
     # An export's place stands in each line of the plan.
     load = loader(program, service(given) if given.to else [*target(given), *service(given)], environment)
-    loaded = context.parallelize(lines, len(lines)).mapPartitions(load)
+    loaded = context.parallelize(lines, min(len(lines), slots * TASKS)).mapPartitions(load)
     # Written by Spark's committers: of a task that ran twice one attempt is kept.
     spark.createDataFrame(loaded, RESULTS).write.mode("overwrite").parquet(kept)
     results = spark.read.schema(RESULTS).parquet(kept)

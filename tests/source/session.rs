@@ -90,12 +90,12 @@ async fn a_fork_sees_what_the_first_sees_while_others_write() {
                 let write = "UPDATE t SET n = n + 1000; DELETE FROM t WHERE n < 1010; INSERT INTO t VALUES (-5), (-6), (-7); DELETE FROM t WHERE n < 0";
                 database.run(write).await;
             }
-            let fork = source.fork().await.unwrap();
-            assert_eq!(fork.is_some(), product == "postgres", "{product}");
+            let fork = source.forks(1).await.unwrap();
+            assert_eq!(fork.len() == 1, product == "postgres", "{product}");
             forks.extend(fork);
         }
         if let Some(fork) = forks.first_mut() {
-            let again = fork.fork().await.unwrap();
+            let again = fork.forks(2).await.unwrap();
             forks.extend(again);
         }
         let catalog = source.catalog().await.unwrap();

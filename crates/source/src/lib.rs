@@ -17,7 +17,7 @@
 //! that the database refused the query or went away.
 //!
 //! A scan with a [`Range`] reads a part of its base relation, with the children of that part. The
-//! ranges that [`Source::cut`] gives can be read one after the other or, over [`Source::fork`]s,
+//! ranges that [`Source::cut`] gives can be read one after the other or, over [`Source::forks`],
 //! side by side; what they leave behind is told by [`Source::orphans`].
 //!
 //! Dropping the stream before its end abandons the query; the source is good for another scan
@@ -355,15 +355,15 @@ pub trait Source: Send {
     /// where a range would have to read all children of an embed. After [`Self::begin`].
     async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>>;
 
-    /// Opens another connection onto the same snapshot; `None` where the database cannot: no session of
-    /// MySQL takes over another one's, and nothing keeps writers of SQLite from coming between the first
-    /// reads of two transactions. It must not outlive this one. After [`Self::begin`].
-    async fn fork(&mut self) -> Result<Option<Box<dyn Source>>> {
-        Ok(None)
+    /// Opens other connections onto the same snapshot, as many as `most`, fewer where the server takes no more; none
+    /// where the database cannot: no session of MySQL takes over another one's, and nothing keeps writers of SQLite from
+    /// coming between the first reads of two transactions. They must not outlive this one. After [`Self::begin`].
+    async fn forks(&mut self, _most: usize) -> Result<Vec<Box<dyn Source>>> {
+        Ok(Vec::new())
     }
 
     /// A name under which sessions of other processes take over this one's snapshot, for as long as this one
-    /// lives; `None` where the database cannot, as in [`Self::fork`]. After [`Self::begin`].
+    /// lives; `None` where the database cannot, as in [`Self::forks`]. After [`Self::begin`].
     async fn share(&mut self) -> Result<Option<SharedSnapshot>> {
         Ok(None)
     }

@@ -130,7 +130,12 @@ async fn what_a_function_read_and_what_became_an_heir_is_found_before_anything_i
         source.begin(&[&scan, &part]).await.expect("a run");
         source.confirm().await.expect("nothing moved");
         database.run(change).await;
-        let mut fork = source.fork().await.expect("a fork").expect("a fork");
+        let mut fork = source
+            .forks(1)
+            .await
+            .expect("a fork")
+            .pop()
+            .expect("a fork");
         assert_eq!(count(fork.as_mut(), &scan).await, rows, "{change}");
         match fork.confirm().await {
             Ok(()) => assert_eq!(told, ""),
@@ -370,7 +375,12 @@ async fn row_security_that_comes_to_hide_rows_ends_the_run() {
     let scan = scan_of(table(&catalog, "t"));
     source.begin(&[&scan]).await.expect("a run");
     assert_eq!(count(source.as_mut(), &scan).await, 2);
-    let mut fork = source.fork().await.expect("a fork").expect("a fork");
+    let mut fork = source
+        .forks(1)
+        .await
+        .expect("a fork")
+        .pop()
+        .expect("a fork");
     database
         .run(&format!("ALTER ROLE {reader} NOBYPASSRLS"))
         .await;

@@ -97,13 +97,10 @@ impl<T: Clone + Send + Sync + 'static> Lanes<T> {
     ) -> Result<Self, SourceError> {
         let queue: VecDeque<_> = chunks.into_iter().collect();
         let lanes = lanes.min(queue.len()).max(1);
-        let mut sources = Vec::new();
-        while lanes > 1 && sources.len() < lanes {
-            match source.fork().await? {
-                Some(fork) => sources.push(fork),
-                None => break,
-            }
-        }
+        let mut sources = match lanes {
+            1 => Vec::new(),
+            lanes => source.forks(lanes).await?,
+        };
         let spare = if sources.is_empty() {
             sources.push(source);
             None
@@ -226,7 +223,7 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
     /// Another connection onto the snapshot, where it still stands.
     async fn fork(&self) -> Option<Box<dyn Source>> {
         let mut spare = self.shared.spare.lock().await;
-        spare.as_mut()?.fork().await.ok().flatten()
+        spare.as_mut()?.forks(1).await.ok()?.pop()
     }
 
     async fn chunk(

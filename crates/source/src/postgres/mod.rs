@@ -508,9 +508,11 @@ impl Source for Postgres {
         range::cut(self, scan, rows).await
     }
 
-    async fn fork(&mut self) -> Result<Option<Box<dyn Source>>> {
-        let fork = self.open_fork().await?;
-        Ok(fork.map(|fork| -> Box<dyn Source> { Box::new(fork) }))
+    async fn forks(&mut self, most: usize) -> Result<Vec<Box<dyn Source>>> {
+        let forks = self.open_forks(most).await?.into_iter();
+        Ok(forks
+            .map(|fork| -> Box<dyn Source> { Box::new(fork) })
+            .collect())
     }
 
     async fn share(&mut self) -> Result<Option<SharedSnapshot>> {

@@ -3,6 +3,7 @@
 
 use async_trait::async_trait;
 use futures_util::TryStreamExt as _;
+use futures_util::future::try_join_all;
 use serde::Deserialize;
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnection;
@@ -69,21 +70,27 @@ impl Postgres {
         })
     }
 
-    /// Opens another connection onto the same snapshot.
-    pub(super) async fn open_fork(&mut self) -> Result<Option<Self>> {
+    /// Opens other connections onto the same snapshot, side by side: each waits for the server a few times.
+    pub(super) async fn open_forks(&mut self, most: usize) -> Result<Vec<Self>> {
         self.open_snapshot().await?;
         let Some(own) = self.backend.clone().filter(|backend| backend.exports) else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let Some(snapshot) = self.export().await? else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
-        // A server that takes no more connections leaves us with one.
+        let this = &*self;
+        let forks = try_join_all((0..most).map(|_| this.open_fork(&own, &snapshot))).await?;
+        Ok(forks.into_iter().flatten().collect())
+    }
+
+    async fn open_fork(&self, own: &Backend, snapshot: &str) -> Result<Option<Self>> {
+        // A server that takes no more connections leaves us with fewer.
         let Ok(mut fork) = Self::open(self.options.clone()).await else {
             return Ok(None);
         };
         // The snapshot is taken over before anything is asked.
-        let taken = taking_over(&snapshot);
+        let taken = taking_over(snapshot);
         let unfiltered = if self.unfiltered { UNFILTERED } else { "" };
         let begin = AssertSqlSafe([BEGIN, &taken, SETTINGS, ";\n", unfiltered].concat());
         if sqlx::raw_sql(begin)

@@ -20,6 +20,11 @@ use crate::{Result, TargetError};
 const PART_BYTES: u64 = 64 << 20;
 /// Items that a part has at most on average. An import from S3 wants no more than about 4 million in an object.
 const PART_ITEMS: u64 = 1 << 20;
+/// Parts of an export at least, where each has bytes enough: they are made side by side, and the last of a few would be made
+/// while other processors have nothing to do.
+const PARTS: u64 = 16;
+/// Bytes of items that are enough for a part.
+const ENOUGH_BYTES: u64 = 16 << 20;
 /// Parts are at most 2 to this power: 32,768, below the 50,000 objects that one import takes.
 const MOST_BITS: u32 = 15;
 /// Bytes of lines that are gathered before they are encoded: each call of a compressor costs as much as an item.
@@ -35,11 +40,16 @@ impl PartsPlan {
     /// The plan for so many items and bytes, as DynamoDB counts them. The same for the same items, so that an export that
     /// is made again has the same parts.
     pub fn of(items: u64, bytes: u64) -> Self {
-        let parts = bytes
-            .div_ceil(PART_BYTES)
-            .max(items.div_ceil(PART_ITEMS))
-            .max(1);
-        let bits = parts.next_power_of_two().trailing_zeros();
+        Self::cut(least(items, bytes).max(PARTS.min(bytes / ENOUGH_BYTES)))
+    }
+
+    /// The plan for a chunk of an export: of many chunks there are parts enough.
+    pub fn of_chunk(items: u64, bytes: u64) -> Self {
+        Self::cut(least(items, bytes))
+    }
+
+    fn cut(parts: u64) -> Self {
+        let bits = parts.max(1).next_power_of_two().trailing_zeros();
         Self {
             bits: bits.min(MOST_BITS),
         }
@@ -86,6 +96,11 @@ impl PartsPlan {
             compression.ending()
         )
     }
+}
+
+/// Into how many parts items are cut at least.
+fn least(items: u64, bytes: u64) -> u64 {
+    bytes.div_ceil(PART_BYTES).max(items.div_ceil(PART_ITEMS))
 }
 
 /// How parts are written.
@@ -386,5 +401,28 @@ impl<'w> PartWriter<'w> {
     fn finish(mut self) -> Result<Vec<WrittenPart>> {
         self.close()?;
         Ok(self.parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_export_is_cut_into_enough_parts_to_make_them_side_by_side() {
+        const MIB: u64 = 1 << 20;
+        for (bytes, whole, chunk) in [
+            (0, 1, 1),
+            (31 * MIB, 1, 1),
+            (32 * MIB, 2, 1),
+            (100 * MIB, 8, 2),
+            (256 * MIB, 16, 4),
+            (1024 * MIB, 16, 16),
+            (1025 * MIB, 32, 32),
+        ] {
+            assert_eq!(PartsPlan::of(1, bytes).parts(), whole, "{bytes}");
+            assert_eq!(PartsPlan::of_chunk(1, bytes).parts(), chunk, "{bytes}");
+        }
+        assert_eq!(PartsPlan::of(PART_ITEMS * 3, 0).parts(), 4);
     }
 }

@@ -219,7 +219,7 @@ impl ChunkSpool {
         let items = report.total.written;
         let parts = PartsJob {
             place: self.place.clone(),
-            plan: PartsPlan::of(items, report.total.bytes),
+            plan: PartsPlan::of_chunk(items, report.total.bytes),
             lines: ItemLines::default(),
             compression: Compression::default(),
             items,
