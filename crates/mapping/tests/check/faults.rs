@@ -622,6 +622,28 @@ fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
         "rate: 6001",
     );
     assert_eq!(heat(&shards, None).len(), 1);
+    // So it does where the key has other values too: each of these gets its part of the requests, in every shard.
+    let shards_of_each = |rate: u32| {
+        text(
+            "S#{service}.{user_id | shard(20)}",
+            "S#{service}.{* | shard(20)}",
+            &format!("rate: {rate}"),
+        )
+    };
+    assert_eq!(
+        heat(&shards_of_each(20_000), Some(3)),
+        [
+            "20,000 eventually consistent requests a second over a partition key with about 3 values by the database's statistics are at least 3,333 read units a second for each; one partition takes 3,000"
+        ]
+    );
+    assert!(heat(&shards_of_each(18_000), Some(3)).is_empty());
+    // One shard of a value takes its part alone.
+    let one_shard = text(
+        "S#{service}.{user_id | shard(20)}",
+        "S#{service}.{user | shard(20)}",
+        "rate: 20000",
+    );
+    assert!(heat(&one_shard, Some(3)).is_empty());
     // Two patterns that ask the same values are added up.
     let more = "consistent: true, rate: 6000";
     let two = format!(
