@@ -848,6 +848,39 @@ fn a_filter_or_a_key_over_the_expiry_time_leaves_out_what_has_expired() {
 }
 
 #[test]
+fn the_filter_that_is_named_keeps_items_that_never_expire() {
+    let named = |ends: &str, other: &str| -> String {
+        let text = mapping(
+            "name: portal, key: { partition: PK, sort: SK }, ttl: ends",
+            &format!(
+                "from: users, key: {{ PK: \"USER#{{id}}\", SK: \"USER#\" }}, attributes: {{ ends: {ends} }}"
+            ),
+            &format!("{other}access_patterns: {{ p: {{ key: {{ PK: \"USER#{{id}}\" }} }} }}"),
+        );
+        let (_, diagnostics) = check_with(&text, &catalog());
+        let told = diagnostics.iter().find(|d| d.code == Code::ExpiredItems);
+        let help = told.and_then(|d| d.help.clone()).unwrap();
+        help.split('"').nth(1).unwrap().to_owned()
+    };
+    let other = "  OTHER: { from: users, key: { PK: \"USER#{id}\", SK: \"OTHER#\" } }\n";
+    let all_have_it = "ends >= :time";
+    let some_lack_it = "ends >= :time OR attribute_not_exists(ends)";
+    for (ends, other, filter) in [
+        ("4102444800", "", all_have_it),
+        ("\"{id}\"", "", all_have_it),
+        ("4102444800", other, some_lack_it),
+        ("\"{gender | number}\"", "", some_lack_it),
+        (
+            "{ $value: 4102444800, $when: \"id > 3\" }",
+            "",
+            some_lack_it,
+        ),
+    ] {
+        assert_eq!(named(ends, other), filter, "{ends} {other}");
+    }
+}
+
+#[test]
 fn no_code_is_without_a_case() {
     let cases: Vec<_> = cases().into_iter().chain(pattern_cases()).collect();
     for code in Code::ALL {
