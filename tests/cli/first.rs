@@ -196,3 +196,30 @@ async fn init_says_which_keys_have_values_with_the_delimiter_or_may_have() {
     ran.says("delimiter in values: tags.a, tags.b: they stand before `#` in keys");
     ran.says("(with --source it is looked up)");
 }
+
+#[tokio::test]
+async fn check_names_numbered_keys_local_indexes_and_an_index_that_nobody_asks() {
+    let database = Database::new(SHOP).await;
+    let file = database.folder().join("m.yaml");
+    let text = "dynafold: 1
+table:
+  name: shop
+  key: { partition: PK, sort: SK }
+  indexes: { BY_DAY: { partition: placed_on, sort: SK } }
+  local_indexes: { BY_DATE: { sort: placed_on } }
+items:
+  ORDER: { from: orders, key: { PK: \"ORDER#{id}\", SK: ORDER } }
+access_patterns:
+  order: { key: { PK: \"ORDER#{id}\", SK: ORDER } }
+";
+    std::fs::write(&file, text).unwrap();
+    let file = file.display().to_string();
+    let ran = dynafold(&["check", &file, "--source", &database.url()]).exits(0);
+    for told in [
+        "the database numbers orders.id; in DynamoDB the application makes the next one",
+        "BY_DAY holds every ORDER; no access pattern uses it, and each item in it costs one more write",
+        "it is local: no item collection may pass 10 GB, and it can be neither added nor removed later",
+    ] {
+        assert!(ran.stdout.contains(told), "{told}: {}", ran.stdout);
+    }
+}

@@ -1,6 +1,7 @@
 //! The command lines that the program prints work when they are copied: a shell runs those of the definition document
 //! against an embedded table, and their requests go to DynamoDB Local as the AWS CLI would send them.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -446,4 +447,61 @@ async fn parameters_with_the_names_of_options_and_awkward_values_are_given_so_th
     let shell = Shell::new("awkward", AWKWARD, database.url());
     // Bytes have no example.
     assert_eq!(shell.hold(None).await, 6);
+}
+
+/// Patterns whose SQL answers nothing.
+const DIFFERENT: &str = r#"
+dynafold: 1
+table:
+  name: ${TABLE_NAME:-different}
+  key: { partition: PK, sort: SK }
+items:
+  SALE:
+    from: sales
+    accept: [key-unproved]
+    key: { PK: "R#{region}", SK: "SALE#{target}#{id | pad(4)}" }
+access_patterns:
+  taken:
+    items: [SALE]
+    key: { PK: "R#{region}", SK: { begins_with: "SALE#{target}#" } }
+    sql: SELECT id FROM sales WHERE region = :region AND target = :target AND id < 0
+  dated:
+    items: [SALE]
+    key: { PK: "R#{now}", SK: { begins_with: "SALE#{limit}#" } }
+    sql: SELECT id FROM sales WHERE region = :now AND target = :limit AND id < 0
+  formats:
+    items: [SALE]
+    key: { PK: "R#{format}" }
+    sql: SELECT id FROM sales WHERE region = :format AND id < 0
+"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_calls_that_verify_names_are_taken_when_they_are_copied() {
+    let script =
+        "CREATE TABLE sales (id INTEGER PRIMARY KEY, region TEXT NOT NULL, target TEXT NOT NULL);
+        INSERT INTO sales VALUES (1, 'it''s', '--all'), (2, '$HOME', '-n=5')";
+    let database = Database::new(script).await;
+    let shell = Shell::new("different", DIFFERENT, database.url());
+    let target = format!("local:{}", shell.path("t.ddb").display());
+    let places = ["--source", &shell.url, "--target", &target];
+    shell.dynafold(&["migrate"], &places).exits(0);
+    let patterns = [&["--patterns"], &places[..]].concat();
+    let told = shell.dynafold(&["verify"], &patterns).exits(3).stdout;
+    let (mut pattern, mut asked) = ("", BTreeSet::new());
+    for line in told.lines() {
+        if let Some(rest) = line.strip_prefix("differs: ") {
+            pattern = rest.split(": ").next().unwrap();
+        }
+        let Some((call, _)) = line.split_once(" by SQL, ") else {
+            continue;
+        };
+        let (options, _) = call.rsplit_once(": ").unwrap();
+        let command = format!(
+            "dynafold query \"it's a mapping.yaml\" {pattern}{options} --target local:t.ddb --format json"
+        );
+        let answer = shell.copied(&command).exits(0).json();
+        assert_eq!(answer["items"].as_array().unwrap().len(), 1, "{command}");
+        asked.insert(pattern);
+    }
+    assert_eq!(asked.len(), 3, "{told}");
 }

@@ -26,22 +26,15 @@ async fn warned(name: &'static str, changes: &[(&str, &str)]) -> Vec<(String, St
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_prefix_without_its_colon_finds_log_ins_too() {
-    let changes = [
-        (
-            "accept: [extra-items, expired-items]  # no server is called LOG; an old line does no harm\n",
-            "accept: [expired-items]\n",
-        ),
-        (r#"begins_with: "LOG:""#, "begins_with: LOG"),
-    ];
-    let warnings = warned("game", &changes).await;
-    let [(code, message)] = &warnings[..] else {
-        panic!("{warnings:?}");
-    };
-    assert_eq!(code, "extra-items");
-    assert!(
-        message.contains("`listLogs` also finds `LOGIN`"),
-        "{message}"
-    );
+    // Of a server called LOG the mapping as it is says it too.
+    for (prefix, found) in [
+        (r#"begins_with: "LOG:""#, "`CHARACTER`"),
+        ("begins_with: LOG", "`LOGIN`, `CHARACTER`"),
+    ] {
+        let warnings = warned("game", &[(r#"begins_with: "LOG:""#, prefix)]).await;
+        let message = format!("`listLogs` also finds {found}");
+        assert_eq!(warnings, [("extra-items".to_owned(), message)]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -183,6 +183,7 @@ fn migration(diff: &MappingDiff, prices: &Prices, out: &mut Vec<String>) {
     if let Some(why) = new_table {
         lines.insert(0, format!("{why}: all items are written into a new table"));
     } else {
+        lines.extend(kept_settings(diff));
         lines.extend(diff.indexes.iter().filter_map(index_step));
     }
     section("a table that the first has loaded", lines, out);
@@ -282,6 +283,20 @@ fn after_stale(step: &MigrationStep) -> String {
             "they stay, because the new mapping does not know them as its own".to_owned()
         }
     }
+}
+
+/// What changes of the table itself and stays as it is.
+fn kept_settings(diff: &MappingDiff) -> Option<String> {
+    // A time zone is of items, and the others are not the table's own.
+    let is_own = |what: &&str| !["time_zone", "roll_up", "backups"].contains(what);
+    let changed = diff.table.iter().map(|change| change.what.as_str());
+    let names: Vec<&str> = changed.filter(is_own).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{}: `migrate` does not change this of a table that exists",
+            names.join(", ")
+        )
+    })
 }
 
 fn index_step(index: &IndexDiff) -> Option<String> {

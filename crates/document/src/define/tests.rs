@@ -244,6 +244,29 @@ fn ttl_tells_that_it_is_late_and_what_it_costs_in_replicas() {
 }
 
 #[test]
+fn local_indexes_tell_whose_capacity_they_use_and_what_they_limit() {
+    assert!(!section("Table and indexes").contains("10 GB"));
+    let local = "  local_indexes: { BY_NAME: { sort: email } }\n";
+    let mapping = MAPPING.replace(
+        "  type_attribute: false",
+        &format!("{local}  type_attribute: false"),
+    );
+    let text = section_of(
+        |of| of_mapping(&mapping, &shop(), &[], 0, |_| {}, of),
+        "Table and indexes",
+    );
+    for told in [
+        "| BY\\_NAME – local secondary index |",
+        "| the table's |",
+        "use its capacity",
+        "no item collection may pass 10 GB",
+        "none can be added or removed later",
+    ] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+}
+
+#[test]
 fn merged_attributes_tell_what_each_item_type_puts_into_them() {
     let table = section("Table and indexes");
     let (_, merged) = table.split_once("### Merged attributes").unwrap();

@@ -60,9 +60,7 @@ pub(crate) fn key_attributes(table: &Table) -> Vec<(&KeyAttribute, bool)> {
 /// type lacks a key attribute of the index.
 pub(super) fn conditions(subject: ProofSubject<'_>, index: &Index) -> Option<Vec<String>> {
     let mut found: Vec<MembershipNeed> = Vec::new();
-    let keys = subject.table.key();
-    let key_nodes = keys.filter_map(|key| subject.item.node(&key.name));
-    let given: Vec<MembershipNeed> = key_nodes.flat_map(|node| needs(subject, node)).collect();
+    let given = given(subject);
     for key in index.key() {
         let new = match subject.item.node(&key.name) {
             Some(node) => needs(subject, node),
@@ -78,6 +76,22 @@ pub(super) fn conditions(subject: ProofSubject<'_>, index: &Index) -> Option<Vec
     let mut words: Vec<String> = found.iter().map(MembershipNeed::words).collect();
     words.dedup();
     Some(words)
+}
+
+/// Whether some items of a type lack an attribute.
+pub(crate) fn may_lack(subject: ProofSubject<'_>, attribute: &str) -> bool {
+    let given = given(subject);
+    subject.item.node(attribute).is_none_or(|node| {
+        let mut needs = needs(subject, node).into_iter();
+        needs.any(|need| !given.contains(&need))
+    })
+}
+
+/// What the table's own key demands of every item.
+fn given(subject: ProofSubject<'_>) -> Vec<MembershipNeed> {
+    let keys = subject.table.key();
+    let nodes = keys.filter_map(|key| subject.item.node(&key.name));
+    nodes.flat_map(|node| needs(subject, node)).collect()
 }
 
 /// What an attribute depends on to be there.

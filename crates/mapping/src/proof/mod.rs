@@ -43,7 +43,7 @@ pub(super) use facts::{
     ColumnFact, Covered, ProofSubject, RelationKind, RowFacts, TypeBounds, UniqueColumns,
 };
 pub(super) use guarantees::guarantees;
-pub(super) use indexes::{fixed, index, key_attributes};
+pub(super) use indexes::{fixed, index, key_attributes, may_lack};
 pub(super) use injective::{KeyProofEnd, prove};
 pub(super) use meet::ProofBudget;
 pub(super) use order::{disorders, proofs as order, sort_keys};

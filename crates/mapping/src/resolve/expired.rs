@@ -5,6 +5,7 @@ use super::reached::PatternFinds;
 use super::{ResolvedItem, ResolvedMapping};
 use crate::diagnostic::Code;
 use crate::model::AccessPattern;
+use crate::proof::may_lack;
 
 /// Tells of them. `finds`: what each pattern finds, in the same order.
 pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern], finds: &[PatternFinds]) {
@@ -18,11 +19,11 @@ pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern], finds: 
 }
 
 /// DynamoDB deletes an expired item within days, not at once; until then a Query returns it.
-fn report(
-    whole: &ResolvedMapping<'_>,
+fn report<'a>(
+    whole: &ResolvedMapping<'a>,
     pattern: &AccessPattern,
     ttl: &str,
-    found: &[&ResolvedItem],
+    found: &[&'a ResolvedItem],
 ) {
     let expiring = found.iter().filter(|item| item.item.node(ttl).is_some());
     let expiring: Vec<&str> = expiring.map(|item| &*item.item.name).collect();
@@ -33,7 +34,8 @@ fn report(
         "items of {} may come back after they have expired: DynamoDB deletes them days later",
         expiring.join(", ")
     );
-    let rest = if expiring.len() < found.len() {
+    let mut all = found.iter();
+    let rest = if all.any(|item| may_lack(whole.subject(item), ttl)) {
         format!(" OR attribute_not_exists({ttl})")
     } else {
         String::new()

@@ -33,14 +33,18 @@ pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern], finds: 
     let table = whole.table;
     let own = std::slice::from_ref(&table.partition);
     let all: Vec<&ResolvedItem> = whole.resolved.iter().collect();
-    let own = PartitionKey { whole, key: own };
+    let of = |key| PartitionKey {
+        whole,
+        key,
+        joins_shards: false,
+    };
+    let own = of(own);
     own.shards(bound, &all);
     own.few_values(&all, None);
     for (index, written) in table.indexes.iter().zip(&whole.raw.table.indexes) {
         let within = all.iter().copied().filter(|item| may_be_in(item, index));
         let within: Vec<&ResolvedItem> = within.collect();
-        let key = &index.partition;
-        let key = PartitionKey { whole, key };
+        let key = of(&index.partition);
         key.shards(bound, &within);
         key.few_values(&within, Some(&written.name));
     }
@@ -54,6 +58,8 @@ const MOST_STEPS: usize = 8;
 struct PartitionKey<'w, 'a> {
     whole: &'w ResolvedMapping<'a>,
     key: &'w [KeyAttribute],
+    /// Whether all shards of a value are one.
+    joins_shards: bool,
 }
 
 impl<'a> PartitionKey<'_, 'a> {
@@ -378,7 +384,9 @@ impl<'a> PartitionKey<'_, 'a> {
         let mut values = ValueCount::exact(1);
         for key in self.key {
             for placeholder in item.item.template(&key.name)?.placeholders() {
-                values = values.times(of(placeholder)?);
+                if !(self.joins_shards && shard(placeholder).is_some()) {
+                    values = values.times(of(placeholder)?);
+                }
             }
         }
         Some(values)
@@ -460,15 +468,17 @@ struct AskedReads<'b> {
     requests: f64,
     /// Their read units, at least.
     units: f64,
-    /// How many values of the key they go to.
+    /// How many values of the key they go to; all shards of a value are one, where each request asks all of them.
     values: ValueCount,
+    /// How many shards of a value each request asks.
+    shards: f64,
     /// The key: patterns with the same one ask the same values.
     key: String,
 }
 
 impl<'b> AskedReads<'b> {
     /// Each request reads one unit of a key value at least, half a unit if it may be eventually consistent. A request of all
-    /// shards reads each of them: shards take nothing off a value. `None` where the rate or the values are not known.
+    /// shards reads so much of each of them. `None` where the rate or the values are not known.
     fn of(
         whole: &ResolvedMapping<'_>,
         pattern: &'b AccessPattern,
@@ -480,6 +490,7 @@ impl<'b> AskedReads<'b> {
         let asked_key = PartitionKey {
             whole,
             key: &partition,
+            joins_shards: pattern.shards.is_some(),
         };
         let mut given = pattern
             .partition
@@ -505,18 +516,25 @@ impl<'b> AskedReads<'b> {
             key.extend(domains.collect::<BTreeSet<String>>());
         }
         let unit = if pattern.consistent { 1.0 } else { 0.5 };
+        let shards = f64::from(pattern.shards.unwrap_or(1));
         (values.most > 0).then_some(Self {
             pattern,
             requests,
-            units: requests * unit,
+            units: requests * unit * shards,
             values,
+            shards,
             key,
         })
     }
 
+    /// How many values of the key they go to, shards counted.
+    fn asked(&self) -> f64 {
+        float(self.values.most) * self.shards
+    }
+
     /// Read units a second of one value, at least.
     fn each(&self) -> f64 {
-        self.units / float(self.values.most)
+        self.units / self.asked()
     }
 }
 
@@ -544,12 +562,14 @@ fn hot_reads(whole: &ResolvedMapping<'_>, asked: &[AskedReads<'_>]) {
             .first()
             .is_some_and(|first| first.pattern.name == reads.pattern.name);
         // By most values, so that it is not too much.
-        let most = same.iter().max_by_key(|other| other.values.most);
+        let most = same
+            .iter()
+            .max_by(|one, other| one.asked().total_cmp(&other.asked()));
         let Some(most) = most.filter(|_| is_first) else {
             continue;
         };
         let units: f64 = same.iter().map(|other| other.units).sum();
-        let each = units / float(most.values.most);
+        let each = units / most.asked();
         if each > PARTITION_READS {
             let names = same.iter().map(|other| format!("`{}`", other.pattern.name));
             let names: Vec<String> = names.collect();

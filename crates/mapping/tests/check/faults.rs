@@ -622,6 +622,28 @@ fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
         "rate: 6001",
     );
     assert_eq!(heat(&shards, None).len(), 1);
+    // So it does where the key has other values too: each of these gets its part of the requests, in every shard.
+    let shards_of_each = |rate: u32| {
+        text(
+            "S#{service}.{user_id | shard(20)}",
+            "S#{service}.{* | shard(20)}",
+            &format!("rate: {rate}"),
+        )
+    };
+    assert_eq!(
+        heat(&shards_of_each(20_000), Some(3)),
+        [
+            "20,000 eventually consistent requests a second over a partition key with about 3 values by the database's statistics are at least 3,333 read units a second for each; one partition takes 3,000"
+        ]
+    );
+    assert!(heat(&shards_of_each(18_000), Some(3)).is_empty());
+    // One shard of a value takes its part alone.
+    let one_shard = text(
+        "S#{service}.{user_id | shard(20)}",
+        "S#{service}.{user | shard(20)}",
+        "rate: 20000",
+    );
+    assert!(heat(&one_shard, Some(3)).is_empty());
     // Two patterns that ask the same values are added up.
     let more = "consistent: true, rate: 6000";
     let two = format!(
@@ -823,6 +845,39 @@ fn a_filter_or_a_key_over_the_expiry_time_leaves_out_what_has_expired() {
         assert_eq!(told.is_empty(), leaves_out, "{filter}: {told:?}");
     }
     assert_eq!(codes("key: { PK: \"USER#{id}\", SK: \"OTHER#\" }"), []);
+}
+
+#[test]
+fn the_filter_that_is_named_keeps_items_that_never_expire() {
+    let named = |ends: &str, other: &str| -> String {
+        let text = mapping(
+            "name: portal, key: { partition: PK, sort: SK }, ttl: ends",
+            &format!(
+                "from: users, key: {{ PK: \"USER#{{id}}\", SK: \"USER#\" }}, attributes: {{ ends: {ends} }}"
+            ),
+            &format!("{other}access_patterns: {{ p: {{ key: {{ PK: \"USER#{{id}}\" }} }} }}"),
+        );
+        let (_, diagnostics) = check_with(&text, &catalog());
+        let told = diagnostics.iter().find(|d| d.code == Code::ExpiredItems);
+        let help = told.and_then(|d| d.help.clone()).unwrap();
+        help.split('"').nth(1).unwrap().to_owned()
+    };
+    let other = "  OTHER: { from: users, key: { PK: \"USER#{id}\", SK: \"OTHER#\" } }\n";
+    let all_have_it = "ends >= :time";
+    let some_lack_it = "ends >= :time OR attribute_not_exists(ends)";
+    for (ends, other, filter) in [
+        ("4102444800", "", all_have_it),
+        ("\"{id}\"", "", all_have_it),
+        ("4102444800", other, some_lack_it),
+        ("\"{gender | number}\"", "", some_lack_it),
+        (
+            "{ $value: 4102444800, $when: \"id > 3\" }",
+            "",
+            some_lack_it,
+        ),
+    ] {
+        assert_eq!(named(ends, other), filter, "{ends} {other}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use dynafold_format::shell_word;
+use dynafold_mapping::access::given;
 use dynafold_mapping::claim::Claim;
 use serde::Serialize;
 
@@ -211,14 +212,14 @@ impl fmt::Display for Example {
 }
 
 impl fmt::Display for DifferentCall {
-    /// Its parameters, as `query --param` takes them.
+    /// Its parameters, as `query` takes them in a shell.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.parameters.is_empty() {
             return f.write_str("without parameters");
         }
         for (at, (name, value)) in self.parameters.iter().enumerate() {
             let space = if at == 0 { "" } else { " " };
-            write!(f, "{space}--{name} {}", shell_word(value))?;
+            write!(f, "{space}{}", given(name, &shell_word(value)))?;
         }
         Ok(())
     }

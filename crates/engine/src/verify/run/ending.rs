@@ -529,10 +529,11 @@ pub(super) async fn look(
     let compared = compare(keys, spool, &forgotten, async |stray: StrayItem| {
         if stray.item_type == STRANGER && owners.is_some() {
             elsewhere += 1;
+        } else if stray.stale == StaleCause::Expired && stray.past {
+            // Its key is that of a row, so it is the mapping's, whatever its form tells.
+            found.lingering += 1;
         } else if stray.item_type == UNCLEAR {
             found.unclear += 1;
-        } else if stray.stale == StaleCause::Expired && stray.past {
-            found.lingering += 1;
         } else {
             items += 1;
             if found.findings.len() < verify.examples {
