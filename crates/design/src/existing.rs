@@ -7,7 +7,7 @@ use dynafold_mapping::model::{AttributeNode, Expired, ItemType, Model};
 use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::template::{Filter, Placeholder, Template, TemplatePart};
 use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TableName, TypeFamily};
-use dynafold_relational::scan::{Relation, Scan, ScanColumn};
+use dynafold_relational::scan::{Scan, ScanColumn};
 
 use crate::ask::{Ask, Asked, ChildAsk, Equal, is_one_row};
 use crate::path::{Path, Step, is_loose};
@@ -79,10 +79,7 @@ impl<'m> Existing<'m> {
 
     fn read_from(self, item: &ItemType) -> Option<(&'m Scan, &'m Table)> {
         let scan = &self.model.passes.get(item.pass)?.scan;
-        let Relation::Table(name) = &scan.from else {
-            return None;
-        };
-        Some((scan, self.catalog.table(name)?))
+        Some((scan, self.catalog.table(scan.from.table()?)?))
     }
 
     /// What the item types have already. `aliases`: those of the parents that an item type looks up, by its name.

@@ -59,10 +59,8 @@ pub(super) async fn observe(
     let words = Words::of(statements);
     let mut observed = Observed::default();
     for scan in scans {
-        let Relation::Table(name) = &scan.from else {
-            continue;
-        };
-        let Some(table) = catalog.table(name) else {
+        let name = scan.from.table();
+        let Some(table) = name.and_then(|name| catalog.table(name)) else {
             continue;
         };
         let columns: Vec<&Column> = table.columns.iter().filter(|one| is_counted(one)).collect();

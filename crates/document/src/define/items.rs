@@ -7,7 +7,7 @@ use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::scan::{Match, Relation, ScanColumn};
 
 use super::places::cells;
-use super::trace::{OriginColumn, Tracer, origins, table_of};
+use super::trace::{OriginColumn, Tracer, origins};
 use super::{DocumentFacts, Inputs, pattern_names};
 use crate::tree::{
     About, Article, ArticleLink, DocBlock, DocRow, DocTable, TextLine, TextPiece, code, link,
@@ -244,7 +244,7 @@ impl DocumentedItemType<'_> {
             Relation::Query(_) => plain("a query"),
             Relation::Table(_) => code(tracer.name),
         }];
-        let table = table_of(self.from()).and_then(|id| inputs.catalog.table(id));
+        let table = (self.from().table()).and_then(|id| inputs.catalog.table(id));
         if let Some(comment) = table.and_then(|table| table.comment.as_ref()) {
             from.push(TextPiece::Sub(vec![plain(comment)]));
         }

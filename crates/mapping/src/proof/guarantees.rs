@@ -813,10 +813,7 @@ fn not_read(covered: &[Covered<'_>], catalog: &Catalog, uses: &TableUses<'_>) ->
     .into_iter()
     .flatten()
     .collect();
-    let queries = covered.iter().filter(|each| match &each.scan.from {
-        Relation::Query(_) => true,
-        Relation::Table(_) => false,
-    });
+    let queries = covered.iter().filter(|each| each.scan.from.sql().is_some());
     let queries: Vec<&str> = queries.map(|each| &*each.subject.item.name).collect();
     if !queries.is_empty() {
         missing.push(format!(
