@@ -1,5 +1,6 @@
 //! Without a workload: what a schema's keys and foreign keys let one expect to be asked.
 
+use dynafold_format::joined;
 use dynafold_relational::catalog::{Catalog, Table, TypeFamily};
 
 use crate::owner::is_audit;
@@ -139,14 +140,11 @@ fn sql(catalog: &Catalog, table: &Table, columns: &[String], order: &str) -> Str
     let each = columns
         .iter()
         .map(|column| format!("{} = :{}", identifier(column, dbms), parameter(column)));
-    let conditions: Vec<String> = each.collect();
+    let conditions = joined(each, " AND ");
     let order = if order.is_empty() {
         String::new()
     } else {
         format!(" ORDER BY {order}")
     };
-    format!(
-        "SELECT * FROM {name} WHERE {}{order}",
-        conditions.join(" AND ")
-    )
+    format!("SELECT * FROM {name} WHERE {conditions}{order}")
 }

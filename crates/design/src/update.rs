@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::price::Prices;
 use dynafold_dynamodb::{Index, KeyType, Projection};
+use dynafold_format::joined;
 use dynafold_mapping::diagnostic::{Code, Severity};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::scalar::quoted;
@@ -504,9 +505,10 @@ impl<'u> Growing<'u> {
         let mut items = before.clone();
         writing.answer(read, &mut items);
         let own = attribute_name(&self.names.type_attribute);
-        let tables = std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
-        let types = tables.map(|table| format!("'{}'", self.names.item_type(&table.name)));
-        let types = types.collect::<Vec<_>>().join(", ");
+        let types = ask
+            .tables()
+            .map(|table| format!("'{}'", self.names.item_type(&table.name)));
+        let types = joined(types, ", ");
         let by_type = condition.finds_others && !self.names.type_attribute.is_empty();
         let filters = [None, by_type.then(|| format!("{own} IN ({types})"))];
         let mut tried = filters.into_iter().enumerate();
@@ -921,12 +923,8 @@ impl<'u> Adding<'_, 'u> {
         let index = slot.checked_sub(1).and_then(|at| names.get(at));
         match index {
             Some(index) if index.is_shared => {
-                let types: Vec<&str> = types.iter().map(|(_, name)| *name).collect();
-                changes.push(format!(
-                    "{} in the index {}",
-                    types.join(" and "),
-                    index.name
-                ));
+                let types = joined(types.iter().map(|(_, name)| *name), " and ");
+                changes.push(format!("{types} in the index {}", index.name));
             }
             Some(index) => changes.push(format!("the index {}", index.name)),
             None => {}

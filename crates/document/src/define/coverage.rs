@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_format::{count, counted, has_word};
+use dynafold_format::{count, counted, each_once, has_word};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_relational::scan::{Relation, Scan};
 
@@ -209,16 +209,9 @@ pub(crate) fn table_usage(source: &SourceTable) -> Vec<DocBlock> {
     };
     let mut blocks = vec![DocBlock::paragraph(rows + usage)];
     let item_types = source.item_types.iter().map(|name| {
-        let mut attributes: Vec<&str> = Vec::new();
         let carriers = source.columns.iter().flat_map(|column| &column.carriers);
-        for attribute in carriers
-            .filter(|(of, _)| of == name)
-            .flat_map(|(_, all)| all)
-        {
-            if !attributes.contains(&attribute.as_str()) {
-                attributes.push(attribute);
-            }
-        }
+        let own = carriers.filter(|(of, _)| of == name);
+        let attributes = each_once(own.flat_map(|(_, all)| all).map(String::as_str));
         let mut line = vec![link(About::ItemType, name)];
         if attributes.is_empty() {
             line.push(TextPiece::Sub(vec![plain("no column of it is traced")]));

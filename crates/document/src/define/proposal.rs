@@ -68,11 +68,10 @@ fn changed(facts: &DocumentFacts<'_>, report: &Report) -> Option<String> {
     let patterns: BTreeSet<&str> = patterns.collect();
     let served = report.reads.iter().filter(|read| read.served.is_some());
     let gone = served.filter(|read| !patterns.contains(&*read.name));
-    let gone: Vec<&str> = gone.map(|read| &*read.name).collect();
+    let gone = joined(gone.map(|read| &*read.name), ", ");
     (!gone.is_empty()).then(|| {
         format!(
-            "The mapping has no access pattern of the name of {}: it was changed after it was proposed.",
-            gone.join(", ")
+            "The mapping has no access pattern of the name of {gone}: it was changed after it was proposed."
         )
     })
 }

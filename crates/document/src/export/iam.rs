@@ -1,6 +1,7 @@
 //! IAM policies: what a migration does to this one table, and what an application asks it.
 
 use dynafold_dynamodb::{KeyType, Table};
+use dynafold_format::{each_once, joined};
 use dynafold_mapping::model::{AccessPattern, Model, Placeholder, Template, TemplatePart};
 use dynafold_mapping::template::Filter;
 use serde_json::{Value, json};
@@ -83,7 +84,7 @@ pub(super) fn application(model: &Model, options: &ExportOptions) -> Result<Expo
         }
     }
     let fetching = model.patterns.iter().filter(|pattern| pattern.fetch);
-    let fetching: Vec<&str> = fetching.map(|pattern| &*pattern.name).collect();
+    let fetching = joined(fetching.map(|pattern| &*pattern.name), ", ");
     if !fetching.is_empty() {
         actions.push(AskedAction {
             action: "BatchGetItem",
@@ -101,8 +102,7 @@ pub(super) fn application(model: &Model, options: &ExportOptions) -> Result<Expo
     export.warnings.extend(uncovered_partitions(&actions));
     if !fetching.is_empty() {
         export.warnings.push(format!(
-            "the policy allows `BatchGetItem` of all items of the table: the keys that {} reads are known only when the index has answered",
-            fetching.join(", ")
+            "the policy allows `BatchGetItem` of all items of the table: the keys that {fetching} reads are known only when the index has answered"
         ));
     }
     Ok(export)
@@ -223,13 +223,8 @@ pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
     }
     load.sort_unstable();
     make.sort_unstable();
-    let mut resources: Vec<String> = Vec::new();
-    for pattern in &model.patterns {
-        let resource = arn(&table.name, options, None, pattern.index.as_deref());
-        if !resources.contains(&resource) {
-            resources.push(resource);
-        }
-    }
+    let asked = model.patterns.iter().map(|pattern| &pattern.index);
+    let resources = each_once(asked.map(|index| arn(&table.name, options, None, index.as_deref())));
     let own = [arn(&table.name, options, None, None)];
     let mut statements = vec![
         statement("LoadAndVerify", &load, &own),

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dynafold_format::each_once;
 use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Index, ReferentialAction, Table,
     TableName,
@@ -301,14 +302,9 @@ impl OfTable<'_, '_> {
 
     /// The names of item types, each between backticks.
     fn names(&self, item_types: &[usize]) -> String {
-        let mut names: Vec<String> = Vec::new();
-        for each in item_types.iter().filter_map(|at| self.covered.get(*at)) {
-            let name = format!("`{}`", each.subject.item.name);
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names.join(", ")
+        let found = item_types.iter().filter_map(|at| self.covered.get(*at));
+        let names = found.map(|each| format!("`{}`", each.subject.item.name));
+        each_once(names).join(", ")
     }
 
     /// Where no item stands for a row of the table: items of others have its values.

@@ -2,6 +2,7 @@
 //! hold of it. Only what is plain to see is told; the rest is left to `verify`.
 
 use dynafold_dynamodb::{Index, Projection};
+use dynafold_format::joined;
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, TableName};
 use dynafold_sql::{
     Condition, Name, OperandValue, ParameterBound, RowLimit, Select, SelectOutput, SortKey,
@@ -89,11 +90,8 @@ impl PatternBinder<'_> {
         let rest: Vec<SortAgreement> = sorts.collect();
         let are = |is: &dyn Fn(&SortAgreement) -> bool| is(&first) && rest.iter().all(is);
         if are(&|sorts| matches!(sorts, SortAgreement::Otherwise)) {
-            let called: Vec<&str> = keys.sort.iter().map(|key| &*key.name).collect();
-            let message = format!(
-                "its SQL sorts by `{written}`, which `{}` does not have",
-                called.join("`, `")
-            );
+            let called = joined(keys.sort.iter().map(|key| &*key.name), "`, `");
+            let message = format!("its SQL sorts by `{written}`, which `{called}` does not have");
             return Some((message, key));
         }
         let upside_down = key.descending != self.raw.descending;
