@@ -162,14 +162,8 @@ fn base_name(catalog: &Catalog, sql: &str) -> Option<String> {
 
 /// A name of letters, digits and `_`.
 fn plain(name: &str) -> String {
-    let sign = |c: char| {
-        if c.is_ascii_alphanumeric() {
-            c.to_ascii_lowercase()
-        } else {
-            '_'
-        }
-    };
-    name.chars().map(sign).collect()
+    let is_odd = |c: char| !c.is_ascii_alphanumeric();
+    name.replace(is_odd, "_").to_ascii_lowercase()
 }
 
 /// Statements that stand for rows that were written otherwise than by one that was counted: by COPY, a trigger, a cascade.

@@ -17,8 +17,7 @@ pub fn guess(catalog: &Catalog) -> Vec<Statement> {
         let name = &table.name.name;
         let mut add = |name: String, columns: &[String], order: &str, about: String| {
             // A name that a shell takes without quotes.
-            let sign = |c: char| if c.is_alphanumeric() { c } else { '_' };
-            let name: String = name.chars().map(sign).collect();
+            let name = name.replace(|c: char| !c.is_alphanumeric(), "_");
             let guessed = Some((table.name.clone(), columns.to_vec()));
             let numbered = (2..).map(|number| format!("{name}_{number}"));
             for name in std::iter::once(name.clone()).chain(numbered) {
@@ -132,8 +131,7 @@ fn sql(catalog: &Catalog, table: &Table, columns: &[String], order: &str) -> Str
         format!("{}.{name}", identifier(&table.name.schema, dbms))
     };
     let parameter = |column: &str| {
-        let sign = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let plain: String = column.chars().map(sign).collect();
+        let plain = column.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let is_odd = plain == "now" || plain.starts_with(|c: char| c.is_ascii_digit());
         if is_odd { format!("_{plain}") } else { plain }
     };
