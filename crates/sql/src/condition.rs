@@ -25,9 +25,19 @@ impl Condition {
         }
     }
 
-    /// The columns in it; `None` for USING, whose column belongs to both sides of a join.
-    pub fn columns(&self) -> Option<Vec<&ColumnRef>> {
-        let operands: Vec<&Operand> = match &self.test {
+    /// The column that it holds equal to a value.
+    pub fn fixed(&self) -> Option<&ColumnRef> {
+        let [left, right] = self.equal()?;
+        let is_value = matches!(
+            right.value,
+            OperandValue::Parameter(_) | OperandValue::Constant(_)
+        );
+        left.column().filter(|_| is_value)
+    }
+
+    /// What it compares; nothing for USING, and for what is not understood.
+    fn operands(&self) -> Vec<&Operand> {
+        match &self.test {
             ConditionTest::Compare { left, right, .. } => vec![left, right],
             ConditionTest::Between {
                 operand, low, high, ..
