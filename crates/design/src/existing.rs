@@ -278,7 +278,7 @@ impl<'m> Whole<'m> {
 
     /// The column that a path ends at.
     fn column(&self, path: &Path) -> Option<&'m Column> {
-        Some(path.find(self.table, self.catalog)?.1)
+        path.column_of(self.table, self.catalog)
     }
 
     /// How rows of the item type are asked for by a key.
@@ -615,9 +615,8 @@ fn is_reference(path: &Path, asked: &ChildAsk<'_>) -> bool {
 
 /// Whether items in this order are in that of a read.
 fn sorts(ask: &Ask<'_>, ordered: &[Path]) -> bool {
-    let is_known = |path: &&Path| ask.equal.iter().any(|equal| equal.path == **path);
     let wanted = ask.order.iter().map(|(path, _)| path);
-    let wanted: Vec<&Path> = wanted.filter(|path| !is_known(path)).collect();
+    let wanted: Vec<&Path> = wanted.filter(|path| !ask.has_equal(path)).collect();
     let backwards = ask.order.first().is_some_and(|(_, descends)| *descends);
     ask.order.iter().all(|(_, descends)| *descends == backwards)
         && wanted.len() <= ordered.len()

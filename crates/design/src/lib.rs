@@ -799,8 +799,8 @@ fn is_area(ask: &Ask<'_>, catalog: &Catalog) -> bool {
     let ranges = ask.range.iter().map(|range| &range.path);
     let filters = ask.filters.iter().map(|filter| &filter.path);
     let coordinates = ranges.chain(filters).filter(|path| {
-        let found = path.find(ask.root, catalog);
-        found.is_some_and(|(_, column)| matches!(column.data_type, DataType::Float { .. }))
+        let column = path.column_of(ask.root, catalog);
+        column.is_some_and(|column| matches!(column.data_type, DataType::Float { .. }))
     });
     let coordinates: BTreeSet<&path::Path> = coordinates.collect();
     coordinates.len() > 1

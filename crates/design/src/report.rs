@@ -514,8 +514,6 @@ fn has_whole_key(material: &Material<'_, '_, '_>, placed: &Placed<'_, '_>) -> bo
         .structures
         .get(placed.structure)
         .and_then(|one| one.parts.get(placed.part));
-    let is_given =
-        |path: &crate::path::Path| placed.ask.equal.iter().any(|equal| equal.path == *path);
     placed.ask.children.is_empty()
         && placed.ask.filters.is_empty()
         && placed.ask.required.is_empty()
@@ -523,7 +521,7 @@ fn has_whole_key(material: &Material<'_, '_, '_>, placed: &Placed<'_, '_>) -> bo
             part.partition
                 .iter()
                 .chain(&part.sort)
-                .all(|key| is_given(&key.path))
+                .all(|key| placed.ask.has_equal(&key.path))
         })
 }
 

@@ -171,8 +171,8 @@ fn loose<'p>(paths: impl Iterator<Item = &'p Path>, table: &Table, catalog: &Cat
 }
 
 fn is_integer(table: &Table, path: &Path, catalog: &Catalog) -> bool {
-    let found = path.find(table, catalog);
-    found.is_some_and(|(_, column)| matches!(column.data_type, DataType::Integer { .. }))
+    let column = path.column_of(table, catalog);
+    column.is_some_and(|column| matches!(column.data_type, DataType::Integer { .. }))
 }
 
 /// Whether a read goes backwards: as the first column says that is no whole number, whose order can be turned.
@@ -250,10 +250,9 @@ fn rows<'c>(
         {
             return None;
         }
-        let is_known = |key: &KeyPart| ask.equal.iter().any(|equal| equal.path == key.path);
         let wanted = if order.is_empty() { range } else { order };
         sorted_by = loose(wanted.iter().map(|key| &key.path), ask.root, catalog);
-        sort.extend(wanted.into_iter().filter(|key| !is_known(key)));
+        sort.extend(wanted.into_iter().filter(|key| !ask.has_equal(&key.path)));
     }
     // Behind text that is sorted by stands nothing, unless a range needs an end.
     let last = sort.last();
@@ -459,7 +458,7 @@ pub(crate) fn serves(
     // One shard is asked where the key says which.
     let is_known_shard = || {
         let mut shards = structure.parts.iter().filter_map(Part::shard_key);
-        shards.all(|key| ask.equal.iter().any(|equal| equal.path == key.path))
+        shards.all(|key| ask.has_equal(&key.path))
     };
     if structure.when != ask.when || structure.shards != ask.shards && !is_known_shard() {
         return None;

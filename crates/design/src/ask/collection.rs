@@ -31,15 +31,9 @@ impl<'c> Reading<'c, '_> {
             Ok(ranges) if !children.is_empty() => ranges,
             _ => return Ok(None),
         };
-        let is_asked = |column: &String| {
-            ask.equal
-                .iter()
-                .any(|equal| equal.path == Path::own(column))
-        };
-        let folds = ask
-            .equal
-            .iter()
-            .any(|equal| equal.folds || equal.folds_parameter);
+        let is_asked = |column: &String| ask.has_equal(&Path::own(column));
+        let mut equal = ask.equal.iter();
+        let folds = equal.any(|equal| equal.folds || equal.folds_parameter);
         let is_there = |column: &String| {
             let is_key = table.row_key().contains(column);
             is_key || table.column(column).is_some_and(|column| !column.nullable)

@@ -276,7 +276,7 @@ impl<'c> Reading<'c, '_> {
             .iter()
             .filter(|_| !is_one_row(ask))
             .filter_map(|(path, _)| {
-                let (_, column) = path.find(ask.root, self.catalog)?;
+                let column = path.column_of(ask.root, self.catalog)?;
                 by_bytes(column, self.catalog.dbms).map(|_| column.name.clone())
             })
             .collect();
