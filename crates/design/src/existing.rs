@@ -626,7 +626,7 @@ fn sorts(ask: &Ask<'_>, ordered: &[Path]) -> bool {
             .all(|(one, other)| **one == *other)
 }
 
-fn between(low: &str, high: &str) -> String {
+pub(crate) fn between(low: &str, high: &str) -> String {
     format!("{{ between: [{}, {}] }}", quoted(low), quoted(high))
 }
 

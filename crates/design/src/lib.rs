@@ -337,16 +337,8 @@ fn proposal(
     );
     let problem = pricing.problem(&structures, &ways, choice.indexes);
     let solution = cheapest(&problem, &reads, &ways);
-    let (placed, not_chosen) = placed_reads(&reads, &ways, &solution);
-    for statement in not_chosen {
-        unserved.push((
-            statement,
-            Unserved {
-                why: format!("would need more than {} indexes", limits.indexes),
-                instead: "allow more by --max-indexes, or write its items twice",
-            },
-        ));
-    }
+    let (placed, not_chosen) = placed_reads(&reads, &ways, &solution, limits);
+    unserved.extend(not_chosen);
     let is_used = |structure: &usize| placed.iter().any(|one| one.0.structure == *structure);
     let mut slots = solution.slots.clone();
     slots.retain(|structure, _| is_used(structure));
@@ -622,16 +614,19 @@ fn placed_reads<'d, 'w, 'c>(
     reads: &'d [Read<'w, 'c>],
     ways: &[Vec<Way>],
     solution: &Solution,
+    limits: &Limits,
 ) -> (
     Vec<(Placed<'d, 'c>, &'w Statement, Way)>,
-    Vec<&'w Statement>,
+    Vec<(&'w Statement, Unserved)>,
 ) {
     let mut placed = Vec::new();
     let mut not_chosen = Vec::new();
     for ((read, ways), choice) in reads.iter().zip(ways).zip(&solution.reads) {
         let Some(way) = choice.and_then(|choice| ways.get(choice)) else {
             if !ways.is_empty() {
-                not_chosen.push(read.statement);
+                let why = format!("would need more than {} indexes", limits.indexes);
+                let instead = "allow more by --max-indexes, or write its items twice";
+                not_chosen.push((read.statement, Unserved { why, instead }));
             }
             continue;
         };
@@ -639,15 +634,7 @@ fn placed_reads<'d, 'w, 'c>(
             continue;
         };
         placed.push((
-            Placed {
-                name: &read.statement.name,
-                about: &read.statement.about,
-                rate: read.statement.rate,
-                strong: read.statement.strong,
-                ask,
-                structure: way.structure,
-                part: way.part,
-            },
+            Placed::of(read.statement, ask, (way.structure, way.part)),
             read.statement,
             way.clone(),
         ));

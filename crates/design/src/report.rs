@@ -494,7 +494,6 @@ fn read_report<'w>(
     for child in &ask.children {
         found += rows(child.table) / rows(ask.root);
     }
-    let types = std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
     ReadReport {
         name: statement.name.clone(),
         about: statement.about.clone(),
@@ -506,7 +505,7 @@ fn read_report<'w>(
                 "Query"
             }),
             index: (slot > 0).then(|| format!("GSI{slot}")),
-            items: types
+            items: (ask.tables())
                 .map(|table| material.names.item_type(&table.name).to_owned())
                 .collect(),
             requests: priced.map_or(ask.requests, |priced| priced.requests),

@@ -80,11 +80,8 @@ pub(crate) struct Structure<'c> {
 impl Part<'_> {
     /// What decides in which shard an item stands: the last column of its row's key, which tells rows apart.
     pub(crate) fn shard_key(&self) -> Option<KeyPart> {
-        self.table.row_key().last().map(|column| KeyPart {
-            path: Path::own(column),
-            folds: false,
-            reversed: false,
-        })
+        let last = self.table.row_key().last();
+        last.map(|column| KeyPart::of(Path::own(column)))
     }
 
     /// Whether each partition key value holds one item of the type at most.
@@ -361,32 +358,16 @@ fn collection<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Structure<'c> {
     } else {
         ask.equal.iter().map(|equal| &equal.path.column).collect()
     };
-    let partition: Vec<KeyPart> = key
-        .iter()
-        .map(|column| KeyPart {
-            path: Path::own(column),
-            folds: false,
-            reversed: false,
-        })
-        .collect();
+    let partition = key.iter().map(|column| KeyPart::of(Path::own(column)));
+    let partition: Vec<KeyPart> = partition.collect();
     // By another unique key the parent has its own behind.
     let sort = rest_of_key(ask.root, &[&partition]);
-    let mut parts = vec![Part {
-        table: ask.root,
-        partition,
-        sort,
-        sorted: Vec::new(),
-        is_ended: false,
-    }];
+    let mut parts = vec![Part::unsorted(ask.root, partition, sort)];
     for child in &ask.children {
         let partition = key.iter().map(|column| {
             let steps = child.way.clone();
             let column = (*column).clone();
-            KeyPart {
-                path: Path { steps, column }.spelled(child.table, catalog),
-                folds: false,
-                reversed: false,
-            }
+            KeyPart::of(Path { steps, column }.spelled(child.table, catalog))
         });
         let partition: Vec<KeyPart> = partition.collect();
         let order = child.order.iter();

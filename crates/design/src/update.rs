@@ -498,7 +498,7 @@ impl<'u> Growing<'u> {
         if statement.strong && condition.index.is_some() {
             return None;
         }
-        let read = &placed(statement, ask);
+        let read = &Placed::of(statement, ask, (0, 0));
         let (slots, writes) = (BTreeMap::new(), BTreeMap::new());
         let writing = self.writing(std::slice::from_ref(read), &[], &slots, &[], &writes);
         let before = self.items();
@@ -555,8 +555,8 @@ impl<'u> Growing<'u> {
     /// The tables of a read that the mapping has no item type of.
     fn missing(&self, ask: &Ask<'u>) -> Vec<&'u Table> {
         let known = self.existing().tables();
-        let all = std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
-        all.filter(|table| !known.contains(&table.name)).collect()
+        let new = ask.tables().filter(|table| !known.contains(&table.name));
+        new.collect()
     }
 
     /// Serves a read by new item types, each beside its owner or with a key of its own.
@@ -661,12 +661,8 @@ impl<'u> Growing<'u> {
             .saturating_sub(self.model.table.indexes.len());
         let problem = pricing.problem(&structures, &ways, most);
         let solution = solve(&problem);
-        let (placed, not_chosen) = placed_reads(&reads, &ways, &solution);
-        unserved.extend(not_chosen.into_iter().map(|statement| {
-            let why = format!("would need more than {} indexes", self.limits.indexes);
-            let instead = "allow more by --max-indexes, or write its items twice";
-            (statement, Unserved { why, instead })
-        }));
+        let (placed, not_chosen) = placed_reads(&reads, &ways, &solution, self.limits);
+        unserved.extend(not_chosen);
         if placed.is_empty() {
             return Ok((self.clone(), Vec::new(), unserved));
         }
@@ -976,18 +972,6 @@ impl<'u> Adding<'_, 'u> {
             }
         }
         (!taken.is_empty()).then_some(names)
-    }
-}
-
-fn placed<'d, 'c>(statement: &'d Statement, ask: &'d Ask<'c>) -> Placed<'d, 'c> {
-    Placed {
-        name: &statement.name,
-        about: &statement.about,
-        rate: statement.rate,
-        strong: statement.strong,
-        ask,
-        structure: 0,
-        part: 0,
     }
 }
 
