@@ -816,10 +816,7 @@ impl<'u> Adding<'_, 'u> {
             }
         }
         let indexes = growing.model.table.indexes.iter();
-        let named = indexes.map(|index| match &index.projection {
-            Projection::Include(names) => names.len(),
-            _ => 0,
-        });
+        let named = indexes.map(|index| index.projection.service_words().1.len());
         within_limit(&mut projected, named.sum());
         let mut additions: Vec<Addition> = Vec::new();
         for (at, index) in names

@@ -50,6 +50,7 @@ pub(crate) fn guarantees(
 }
 
 /// What the mapping does with the tables.
+#[derive(Default)]
 struct TableUses<'a> {
     /// The item types that are made of a table's rows.
     made: BTreeMap<&'a TableName, Vec<usize>>,
@@ -61,11 +62,7 @@ struct TableUses<'a> {
 
 impl<'a> TableUses<'a> {
     fn of(covered: &[Covered<'a>]) -> Self {
-        let mut uses = Self {
-            made: BTreeMap::new(),
-            embedded: BTreeMap::new(),
-            joined: BTreeMap::new(),
-        };
+        let mut uses = Self::default();
         for (at, each) in covered.iter().enumerate() {
             if let Relation::Table(name) = &each.scan.from {
                 uses.made.entry(name).or_default().push(at);
