@@ -211,11 +211,7 @@ pub(super) async fn run(
             "wrote {file}; next: dynafold check {file}, migrate {file}, verify {file} --patterns, each with the same --source"
         ));
     }
-    Ok(if is_well {
-        Outcome::Well
-    } else {
-        Outcome::Differs
-    })
+    Ok(Outcome::of(is_well))
 }
 
 /// Proposes a table, and looks up in the rows what its keys depend on.

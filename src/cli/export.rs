@@ -391,11 +391,7 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
             later.join(", ")
         ));
     }
-    Ok(if rejected > 0 {
-        Outcome::Differs
-    } else {
-        Outcome::Well
-    })
+    Ok(Outcome::of(rejected == 0))
 }
 
 /// Writes the export, or what is left of it.

@@ -109,9 +109,5 @@ fn ended(report: VerifyReport, allow_unexpected: bool) -> Result<Outcome, Failur
         VerifyOutcome::Equal | VerifyOutcome::Repaired => true,
         VerifyOutcome::Different => allow_unexpected && total.amiss() == 0,
     };
-    if well && total.rejected == 0 {
-        Ok(Outcome::Well)
-    } else {
-        Ok(Outcome::Differs)
-    }
+    Ok(Outcome::of(well && total.rejected == 0))
 }
