@@ -162,10 +162,9 @@ pub(super) async fn run(
                 observed,
             ));
         }
-        match arguments.format {
-            Format::Text => output.text(&report::comparison(&priced, &prices))?,
-            Format::Json => output.json(&priced)?,
-        }
+        output.report(arguments.format, &priced, |priced| {
+            report::comparison(priced, &prices)
+        })?;
         return Ok(Outcome::Well);
     }
     if let Some(path) = &arguments.update {
