@@ -238,6 +238,9 @@ struct Choice {
     not_served: NotServed,
 }
 
+/// A read that is not served, with the reason.
+type UnservedRead<'w> = (&'w Statement, Unserved);
+
 /// The reads that are not served, with the reason.
 type NotServed = BTreeMap<String, Unserved>;
 
@@ -617,7 +620,7 @@ fn placed_reads<'d, 'w, 'c>(
     limits: &Limits,
 ) -> (
     Vec<(Placed<'d, 'c>, &'w Statement, Way)>,
-    Vec<(&'w Statement, Unserved)>,
+    Vec<UnservedRead<'w>>,
 ) {
     let mut placed = Vec::new();
     let mut not_chosen = Vec::new();
@@ -661,7 +664,7 @@ fn with_signed(catalog: &Catalog, signed: &BTreeSet<(TableName, String)>) -> Cat
 /// What a workload asks and writes.
 struct Understood<'w, 'c> {
     reads: Vec<Read<'w, 'c>>,
-    unserved: Vec<(&'w Statement, Unserved)>,
+    unserved: Vec<UnservedRead<'w>>,
     writes: BTreeMap<TableName, Writes>,
     written: Vec<(&'w Statement, &'c Table, WriteKind)>,
 }
@@ -673,7 +676,7 @@ fn understood<'w, 'c>(
     statements: &[&'w Statement],
 ) -> Understood<'w, 'c> {
     let mut reads: Vec<Read<'w, 'c>> = Vec::new();
-    let mut unserved: Vec<(&Statement, Unserved)> = Vec::new();
+    let mut unserved: Vec<UnservedRead<'_>> = Vec::new();
     let mut writes: BTreeMap<TableName, Writes> = BTreeMap::new();
     let mut written: Vec<(&Statement, &Table, WriteKind)> = Vec::new();
     for &statement in statements {
@@ -737,7 +740,7 @@ fn reads_without<'w>(
     catalog: &Catalog,
     (ways, hot): (&[Vec<Way>], &[f64]),
     reads: &[Read<'w, '_>],
-    unserved: &mut Vec<(&'w Statement, Unserved)>,
+    unserved: &mut Vec<UnservedRead<'w>>,
 ) {
     let without = ways.iter().zip(hot).zip(reads);
     let without = without.filter(|((ways, _), _)| ways.is_empty());
@@ -923,7 +926,7 @@ pub(crate) fn add_fetches(reads: &mut [Read<'_, '_>]) {
 fn refuse_escaped<'w>(
     reads: &mut Vec<Read<'w, '_>>,
     catalog: &Catalog,
-    unserved: &mut Vec<(&'w Statement, Unserved)>,
+    unserved: &mut Vec<UnservedRead<'w>>,
 ) {
     let is_text = |path: &path::Path, table: &Table| path.is_loose(table, catalog);
     reads.retain_mut(|read| {
@@ -962,7 +965,7 @@ fn refuse_escaped<'w>(
 fn refuse_figures<'w>(
     reads: &mut Vec<Read<'w, '_>>,
     facts: Facts<'_>,
-    unserved: &mut Vec<(&'w Statement, Unserved)>,
+    unserved: &mut Vec<UnservedRead<'w>>,
 ) {
     reads.retain_mut(|read| {
         let most = read.asks.iter().map(|ask| facts.most_found(ask));

@@ -232,13 +232,12 @@ impl<'c> Reading<'c, '_> {
 
     /// The relation that a column of a condition is of.
     pub(super) fn relation_of(&self, owner: Option<&str>, name: &str) -> Option<usize> {
-        let has = |table: &&Table| {
-            let mut columns = table.columns.iter();
-            columns.any(|column| column.name.eq_ignore_ascii_case(name))
-        };
         match owner {
             Some(owner) => self.select.called(owner),
-            None => self.tables.iter().position(|table| has(&table)),
+            None => self.tables.iter().position(|table| {
+                let mut columns = table.columns.iter();
+                columns.any(|column| column.name.eq_ignore_ascii_case(name))
+            }),
         }
     }
 
