@@ -162,10 +162,9 @@ pub(super) async fn run(
                 observed,
             ));
         }
-        match arguments.format {
-            Format::Text => output.text(&report::comparison(&priced, &prices))?,
-            Format::Json => output.json(&priced)?,
-        }
+        output.report(arguments.format, &priced, |priced| {
+            report::comparison(priced, &prices)
+        })?;
         return Ok(Outcome::Well);
     }
     if let Some(path) = &arguments.update {
@@ -211,11 +210,7 @@ pub(super) async fn run(
             "wrote {file}; next: dynafold check {file}, migrate {file}, verify {file} --patterns, each with the same --source"
         ));
     }
-    Ok(if is_well {
-        Outcome::Well
-    } else {
-        Outcome::Differs
-    })
+    Ok(Outcome::of(is_well))
 }
 
 /// Proposes a table, and looks up in the rows what its keys depend on.

@@ -58,11 +58,7 @@ pub(super) async fn run(arguments: Diff, output: &OutputStreams) -> Result<Outco
             diff: &diff,
         })?,
     }
-    Ok(if diff.is_empty() {
-        Outcome::Well
-    } else {
-        Outcome::Differs
-    })
+    Ok(Outcome::of(diff.is_empty()))
 }
 
 /// What is printed for programs.

@@ -7,12 +7,11 @@ use serde::Serialize;
 
 use super::catalog::CatalogOrigin;
 use super::failure::Failure;
-use super::format::{count, counted, shell_word};
+use super::format::{count, counted, each_once, shell_word};
 use super::options::{Format, TargetArguments};
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
 use super::{Outcome, mapping, report, selection, target};
-use crate::dynamodb::Attribute;
 use crate::load::erase::{self, EraseOutcome, EraseReport};
 use crate::load::{self, ItemTypeMarks};
 use crate::mapping::{ElsewhereItemType, OtherShards, Outline, PartitionScope};
@@ -69,15 +68,10 @@ pub(super) async fn run(arguments: Erase, output: &OutputStreams) -> Result<Outc
     let outline = mapping::outlined(&arguments.mapping, Some(output))?;
     let marks = marks(&arguments, &outline, output).await?;
     let partition = arguments.partition.iter();
-    let mut values = partition
+    let values = partition
         .map(|value| selection::partition_value(value, &outline.table))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut before: Vec<Attribute> = Vec::new();
-    values.retain(|value| {
-        let is_new = !before.contains(value);
-        before.push(value.clone());
-        is_new
-    });
+    let values = each_once(values);
     let scope = outline.partition_scope(&values);
     let target = target::open_loaded(&arguments.target.spec()?).await?;
     target::require_table(target.as_ref(), &outline.table).await?;

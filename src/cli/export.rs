@@ -380,10 +380,9 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
         Exported::Complete(export) => *export,
         Exported::Not(outcome) => return Ok(outcome),
     };
-    match job.format {
-        Format::Text => output.text(&report::export(&manifest, &job.place))?,
-        Format::Json => output.json(&manifest)?,
-    }
+    output.report(job.format, &manifest, |manifest| {
+        report::export(manifest, &job.place)
+    })?;
     let (_, later) = import_table(&model.table, manifest.compression);
     if !later.is_empty() && job.lines != ItemLines::Plain {
         output.note(&format!(
@@ -391,11 +390,7 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
             later.join(", ")
         ));
     }
-    Ok(if rejected > 0 {
-        Outcome::Differs
-    } else {
-        Outcome::Well
-    })
+    Ok(Outcome::of(rejected == 0))
 }
 
 /// Writes the export, or what is left of it.
@@ -734,13 +729,8 @@ pub(super) async fn compare(
         rejected: report.total.rejected,
         comparison,
     };
-    match format {
-        Format::Text => output.text(&report::export_verification(&found))?,
-        Format::Json => output.json(&found)?,
-    }
-    Ok(if found.comparison.is_equal() && found.rejected == 0 {
-        Outcome::Well
-    } else {
-        Outcome::Differs
-    })
+    output.report(format, &found, report::export_verification)?;
+    Ok(Outcome::of(
+        found.comparison.is_equal() && found.rejected == 0,
+    ))
 }

@@ -65,6 +65,13 @@ enum Outcome {
     Interrupted,
 }
 
+impl Outcome {
+    /// Whether something differs, where nothing was interrupted.
+    fn of(is_well: bool) -> Self {
+        if is_well { Self::Well } else { Self::Differs }
+    }
+}
+
 /// Runs the program with the process's arguments and returns its exit code.
 ///
 /// 0 all is well; 1 failed; 2 wrong usage; 3 finished, but something differs; 130 interrupted.

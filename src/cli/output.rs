@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::failure::{Failure, FailureFormat};
 use super::format::printable;
-use super::options::Color;
+use super::options::{Color, Format};
 
 const RED: &str = "1;31";
 const YELLOW: &str = "1;33";
@@ -143,6 +143,19 @@ impl OutputStreams {
             .map_err(|error| Failure::failed("cannot write the report").with_cause(&error))?;
         self.answered.store(true, Ordering::Relaxed);
         self.text(&text)
+    }
+
+    /// Prints a report as text or as JSON.
+    pub(super) fn report<T: Serialize>(
+        &self,
+        format: Format,
+        report: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<(), Failure> {
+        match format {
+            Format::Text => self.text(&text(report)),
+            Format::Json => self.json(report),
+        }
     }
 
     /// Prints, for programs, why a command failed that has printed no report.

@@ -77,12 +77,8 @@ async fn first(arguments: &Preview, output: &OutputStreams) -> Result<Outcome, F
         PreviewFormat::Json => put_json(file, &json!({ "item_types": samples }), output)?,
     }
     output.warnings(source.warnings());
-    let rejects = samples.iter().any(|sample| !sample.rejects.is_empty());
-    Ok(if rejects {
-        Outcome::Differs
-    } else {
-        Outcome::Well
-    })
+    let is_well = samples.iter().all(|sample| sample.rejects.is_empty());
+    Ok(Outcome::of(is_well))
 }
 
 /// Columns that a table may take.

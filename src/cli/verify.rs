@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 pub(super) use self::arguments::Verify;
 use super::failure::Failure;
-use super::options::Format;
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
 use super::target::BilledUse;
@@ -84,10 +83,7 @@ async fn compare(arguments: &Verify, output: &OutputStreams) -> Result<Outcome, 
         model,
     })
     .await;
-    match arguments.format {
-        Format::Text => output.text(&report::verification(&report))?,
-        Format::Json => output.json(&report)?,
-    }
+    output.report(arguments.format, &report, report::verification)?;
     output.warnings(&report.warnings);
     let total = &report.total;
     if let Some(nothing) = nothing
@@ -109,9 +105,5 @@ fn ended(report: VerifyReport, allow_unexpected: bool) -> Result<Outcome, Failur
         VerifyOutcome::Equal | VerifyOutcome::Repaired => true,
         VerifyOutcome::Different => allow_unexpected && total.amiss() == 0,
     };
-    if well && total.rejected == 0 {
-        Ok(Outcome::Well)
-    } else {
-        Ok(Outcome::Differs)
-    }
+    Ok(Outcome::of(well && total.rejected == 0))
 }

@@ -77,10 +77,27 @@ pub(crate) struct Ask<'c> {
     pub(crate) notes: Vec<String>,
 }
 
-impl Ask<'_> {
+impl<'c> Ask<'c> {
     /// What an index has to hold of the outputs.
     pub(crate) fn held(&self) -> &[(Path, String)] {
         if self.fetches { &[] } else { &self.outputs }
+    }
+
+    /// The tables of its item types.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &'c Table> {
+        self.types().map(|(table, _)| table)
+    }
+
+    /// The same with what is selected of each.
+    pub(crate) fn types(&self) -> impl Iterator<Item = (&'c Table, &[(Path, String)])> {
+        let children = self.children.iter();
+        let children = children.map(|child| (child.table, &*child.outputs));
+        std::iter::once((self.root, &*self.outputs)).chain(children)
+    }
+
+    /// Whether a column is equal to something.
+    pub(crate) fn has_equal(&self, path: &Path) -> bool {
+        self.equal.iter().any(|equal| equal.path == *path)
     }
 
     /// The same read by two requests in a row: the index gives keys, by which the items are then read whole. `None` where
@@ -1049,11 +1066,8 @@ impl<'c, 'q> Reading<'c, 'q> {
             match output {
                 SelectOutput::All => found.extend((0..self.tables.len()).flat_map(all)),
                 SelectOutput::AllOf(path) => {
-                    let at = self.select.relations.iter().position(|relation| {
-                        let called = relation.called.as_ref().zip(path.last());
-                        called.is_some_and(|(called, name)| called.is(&name.text))
-                    });
-                    let Some(at) = at else {
+                    let name = path.last();
+                    let Some(at) = name.and_then(|name| self.select.called(&name.text)) else {
                         return unserved("selects `*` of what is no table", REWRITE);
                     };
                     found.extend(all(at));
@@ -1160,11 +1174,7 @@ fn functions(operand: &Operand) -> Vec<String> {
 /// Whether a read finds one row at most: by all of its key.
 pub(crate) fn is_one_row(ask: &Ask<'_>) -> bool {
     let mut key = ask.root.row_key().iter();
-    !ask.root.row_key().is_empty()
-        && key.all(|column| {
-            let mut equal = ask.equal.iter();
-            equal.any(|equal| equal.path == Path::own(column))
-        })
+    !ask.root.row_key().is_empty() && key.all(|column| ask.has_equal(&Path::own(column)))
 }
 
 /// Whether an operand is a value in lower case.

@@ -177,10 +177,7 @@ impl<'d> Priced<'d> {
     }
 
     fn table_of(&self, from: &Relation) -> Option<&'d Table> {
-        match from {
-            Relation::Table(name) => self.facts.catalog.table(name),
-            Relation::Query(_) => None,
-        }
+        self.facts.catalog.table(from.table()?)
     }
 
     /// The items of an item type.
@@ -390,10 +387,7 @@ impl<'d> Priced<'d> {
 
     /// The figures that an item type holds, where a query over one table makes its items.
     fn figures(&self, scan: &Scan) -> Option<FigureQuery> {
-        match &scan.from {
-            Relation::Query(sql) => figure_query(sql, self.facts.catalog, self.facts.observed),
-            Relation::Table(_) => None,
-        }
+        figure_query(scan.from.sql()?, self.facts.catalog, self.facts.observed)
     }
 
     /// Write units of one statement in the table and its indexes.

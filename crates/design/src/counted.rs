@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_format::{float, has_word};
+use dynafold_format::{each_once, float, has_word};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::{SqlQuery, identifier, parametrized, table, write_statement};
 
@@ -148,13 +148,10 @@ fn base_name(catalog: &Catalog, sql: &str) -> Option<String> {
     };
     let mut tables = query.tables.iter();
     let found = tables.find_map(|read| table(catalog, read.schema.as_ref(), &read.name))?;
-    let mut columns: Vec<String> = Vec::new();
-    for comparison in &query.comparisons {
-        let column = comparison.column.name.text.to_lowercase();
-        if !columns.contains(&column) && columns.len() < NAMED {
-            columns.push(column);
-        }
-    }
+    let columns = query.comparisons.iter();
+    let columns = columns.map(|comparison| comparison.column.name.text.to_lowercase());
+    let mut columns = each_once(columns);
+    columns.truncate(NAMED);
     let name = &found.name.name;
     Some(plain(&if columns.is_empty() {
         name.clone()
@@ -165,14 +162,8 @@ fn base_name(catalog: &Catalog, sql: &str) -> Option<String> {
 
 /// A name of letters, digits and `_`.
 fn plain(name: &str) -> String {
-    let sign = |c: char| {
-        if c.is_ascii_alphanumeric() {
-            c.to_ascii_lowercase()
-        } else {
-            '_'
-        }
-    };
-    name.chars().map(sign).collect()
+    let is_odd = |c: char| !c.is_ascii_alphanumeric();
+    name.replace(is_odd, "_").to_ascii_lowercase()
 }
 
 /// Statements that stand for rows that were written otherwise than by one that was counted: by COPY, a trigger, a cascade.

@@ -7,7 +7,7 @@ use dynafold_mapping::model::{AttributeNode, Expired, ItemType, Model};
 use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::template::{Filter, Placeholder, Template, TemplatePart};
 use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TableName, TypeFamily};
-use dynafold_relational::scan::{Relation, Scan, ScanColumn};
+use dynafold_relational::scan::{Scan, ScanColumn};
 
 use crate::ask::{Ask, Asked, ChildAsk, Equal, is_one_row};
 use crate::path::{Path, Step, is_loose};
@@ -79,10 +79,7 @@ impl<'m> Existing<'m> {
 
     fn read_from(self, item: &ItemType) -> Option<(&'m Scan, &'m Table)> {
         let scan = &self.model.passes.get(item.pass)?.scan;
-        let Relation::Table(name) = &scan.from else {
-            return None;
-        };
-        Some((scan, self.catalog.table(name)?))
+        Some((scan, self.catalog.table(scan.from.table()?)?))
     }
 
     /// What the item types have already. `aliases`: those of the parents that an item type looks up, by its name.
@@ -281,7 +278,7 @@ impl<'m> Whole<'m> {
 
     /// The column that a path ends at.
     fn column(&self, path: &Path) -> Option<&'m Column> {
-        Some(path.find(self.table, self.catalog)?.1)
+        path.column_of(self.table, self.catalog)
     }
 
     /// How rows of the item type are asked for by a key.
@@ -618,9 +615,8 @@ fn is_reference(path: &Path, asked: &ChildAsk<'_>) -> bool {
 
 /// Whether items in this order are in that of a read.
 fn sorts(ask: &Ask<'_>, ordered: &[Path]) -> bool {
-    let is_known = |path: &&Path| ask.equal.iter().any(|equal| equal.path == **path);
     let wanted = ask.order.iter().map(|(path, _)| path);
-    let wanted: Vec<&Path> = wanted.filter(|path| !is_known(path)).collect();
+    let wanted: Vec<&Path> = wanted.filter(|path| !ask.has_equal(path)).collect();
     let backwards = ask.order.first().is_some_and(|(_, descends)| *descends);
     ask.order.iter().all(|(_, descends)| *descends == backwards)
         && wanted.len() <= ordered.len()
@@ -630,7 +626,7 @@ fn sorts(ask: &Ask<'_>, ordered: &[Path]) -> bool {
             .all(|(one, other)| **one == *other)
 }
 
-fn between(low: &str, high: &str) -> String {
+pub(crate) fn between(low: &str, high: &str) -> String {
     format!("{{ between: [{}, {}] }}", quoted(low), quoted(high))
 }
 

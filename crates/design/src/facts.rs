@@ -223,11 +223,7 @@ impl Facts<'_> {
 
     /// Whether it asks for a whole key.
     pub(crate) fn is_by_key(&self, ask: &Ask<'_>) -> bool {
-        let is_asked = |column: &String| {
-            ask.equal
-                .iter()
-                .any(|equal| equal.path == Path::own(column))
-        };
+        let is_asked = |column: &String| ask.has_equal(&Path::own(column));
         let mut keys = ask.root.keys(self.catalog.dbms);
         keys.any(|key| !key.columns.is_empty() && key.columns.iter().all(is_asked))
     }

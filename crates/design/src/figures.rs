@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::rounded;
+use dynafold_format::{joined, rounded};
 use dynafold_mapping::Described;
 use dynafold_relational::catalog::{Catalog, Column, DataType, ForeignKey, Table, TableName};
 use dynafold_sql::{WriteKind, identifier};
@@ -213,7 +213,7 @@ impl KeptFigures {
             .figures
             .iter()
             .map(|figure| format!("{} AS {}", figure.sql(&quoted), quoted(&figure.name())));
-        let selected: Vec<String> = groups.chain(figures).collect();
+        let selected = joined(groups.chain(figures), ", ");
         let met = match self.of.conditions.as_slice() {
             [] => String::new(),
             all => format!(" WHERE {}", all.join(" AND ")),
@@ -223,11 +223,7 @@ impl KeptFigures {
         } else {
             format!(" GROUP BY {}", by.join(", "))
         };
-        self.sql = format!(
-            "SELECT {} FROM {}{met}{by}",
-            selected.join(", "),
-            self.of.from
-        );
+        self.sql = format!("SELECT {selected} FROM {}{met}{by}", self.of.from);
         let mut table = Table::new(name.clone(), base.kind);
         let mut values = 1.0;
         for column in &self.of.groups {

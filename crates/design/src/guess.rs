@@ -1,5 +1,6 @@
 //! Without a workload: what a schema's keys and foreign keys let one expect to be asked.
 
+use dynafold_format::joined;
 use dynafold_relational::catalog::{Catalog, Table, TypeFamily};
 
 use crate::owner::is_audit;
@@ -16,8 +17,7 @@ pub fn guess(catalog: &Catalog) -> Vec<Statement> {
         let name = &table.name.name;
         let mut add = |name: String, columns: &[String], order: &str, about: String| {
             // A name that a shell takes without quotes.
-            let sign = |c: char| if c.is_alphanumeric() { c } else { '_' };
-            let name: String = name.chars().map(sign).collect();
+            let name = name.replace(|c: char| !c.is_alphanumeric(), "_");
             let guessed = Some((table.name.clone(), columns.to_vec()));
             let numbered = (2..).map(|number| format!("{name}_{number}"));
             for name in std::iter::once(name.clone()).chain(numbered) {
@@ -131,22 +131,18 @@ fn sql(catalog: &Catalog, table: &Table, columns: &[String], order: &str) -> Str
         format!("{}.{name}", identifier(&table.name.schema, dbms))
     };
     let parameter = |column: &str| {
-        let sign = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let plain: String = column.chars().map(sign).collect();
+        let plain = column.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let is_odd = plain == "now" || plain.starts_with(|c: char| c.is_ascii_digit());
         if is_odd { format!("_{plain}") } else { plain }
     };
     let each = columns
         .iter()
         .map(|column| format!("{} = :{}", identifier(column, dbms), parameter(column)));
-    let conditions: Vec<String> = each.collect();
+    let conditions = joined(each, " AND ");
     let order = if order.is_empty() {
         String::new()
     } else {
         format!(" ORDER BY {order}")
     };
-    format!(
-        "SELECT * FROM {name} WHERE {}{order}",
-        conditions.join(" AND ")
-    )
+    format!("SELECT * FROM {name} WHERE {conditions}{order}")
 }

@@ -238,6 +238,9 @@ struct Choice {
     not_served: NotServed,
 }
 
+/// A read that is not served, with the reason.
+type UnservedRead<'w> = (&'w Statement, Unserved);
+
 /// The reads that are not served, with the reason.
 type NotServed = BTreeMap<String, Unserved>;
 
@@ -337,16 +340,8 @@ fn proposal(
     );
     let problem = pricing.problem(&structures, &ways, choice.indexes);
     let solution = cheapest(&problem, &reads, &ways);
-    let (placed, not_chosen) = placed_reads(&reads, &ways, &solution);
-    for statement in not_chosen {
-        unserved.push((
-            statement,
-            Unserved {
-                why: format!("would need more than {} indexes", limits.indexes),
-                instead: "allow more by --max-indexes, or write its items twice",
-            },
-        ));
-    }
+    let (placed, not_chosen) = placed_reads(&reads, &ways, &solution, limits);
+    unserved.extend(not_chosen);
     let is_used = |structure: &usize| placed.iter().any(|one| one.0.structure == *structure);
     let mut slots = solution.slots.clone();
     slots.retain(|structure, _| is_used(structure));
@@ -622,16 +617,19 @@ fn placed_reads<'d, 'w, 'c>(
     reads: &'d [Read<'w, 'c>],
     ways: &[Vec<Way>],
     solution: &Solution,
+    limits: &Limits,
 ) -> (
     Vec<(Placed<'d, 'c>, &'w Statement, Way)>,
-    Vec<&'w Statement>,
+    Vec<UnservedRead<'w>>,
 ) {
     let mut placed = Vec::new();
     let mut not_chosen = Vec::new();
     for ((read, ways), choice) in reads.iter().zip(ways).zip(&solution.reads) {
         let Some(way) = choice.and_then(|choice| ways.get(choice)) else {
             if !ways.is_empty() {
-                not_chosen.push(read.statement);
+                let why = format!("would need more than {} indexes", limits.indexes);
+                let instead = "allow more by --max-indexes, or write its items twice";
+                not_chosen.push((read.statement, Unserved { why, instead }));
             }
             continue;
         };
@@ -639,15 +637,7 @@ fn placed_reads<'d, 'w, 'c>(
             continue;
         };
         placed.push((
-            Placed {
-                name: &read.statement.name,
-                about: &read.statement.about,
-                rate: read.statement.rate,
-                strong: read.statement.strong,
-                ask,
-                structure: way.structure,
-                part: way.part,
-            },
+            Placed::of(read.statement, ask, (way.structure, way.part)),
             read.statement,
             way.clone(),
         ));
@@ -674,7 +664,7 @@ fn with_signed(catalog: &Catalog, signed: &BTreeSet<(TableName, String)>) -> Cat
 /// What a workload asks and writes.
 struct Understood<'w, 'c> {
     reads: Vec<Read<'w, 'c>>,
-    unserved: Vec<(&'w Statement, Unserved)>,
+    unserved: Vec<UnservedRead<'w>>,
     writes: BTreeMap<TableName, Writes>,
     written: Vec<(&'w Statement, &'c Table, WriteKind)>,
 }
@@ -686,7 +676,7 @@ fn understood<'w, 'c>(
     statements: &[&'w Statement],
 ) -> Understood<'w, 'c> {
     let mut reads: Vec<Read<'w, 'c>> = Vec::new();
-    let mut unserved: Vec<(&Statement, Unserved)> = Vec::new();
+    let mut unserved: Vec<UnservedRead<'_>> = Vec::new();
     let mut writes: BTreeMap<TableName, Writes> = BTreeMap::new();
     let mut written: Vec<(&Statement, &Table, WriteKind)> = Vec::new();
     for &statement in statements {
@@ -750,7 +740,7 @@ fn reads_without<'w>(
     catalog: &Catalog,
     (ways, hot): (&[Vec<Way>], &[f64]),
     reads: &[Read<'w, '_>],
-    unserved: &mut Vec<(&'w Statement, Unserved)>,
+    unserved: &mut Vec<UnservedRead<'w>>,
 ) {
     let without = ways.iter().zip(hot).zip(reads);
     let without = without.filter(|((ways, _), _)| ways.is_empty());
@@ -799,8 +789,8 @@ fn is_area(ask: &Ask<'_>, catalog: &Catalog) -> bool {
     let ranges = ask.range.iter().map(|range| &range.path);
     let filters = ask.filters.iter().map(|filter| &filter.path);
     let coordinates = ranges.chain(filters).filter(|path| {
-        let found = path.find(ask.root, catalog);
-        found.is_some_and(|(_, column)| matches!(column.data_type, DataType::Float { .. }))
+        let column = path.column_of(ask.root, catalog);
+        column.is_some_and(|column| matches!(column.data_type, DataType::Float { .. }))
     });
     let coordinates: BTreeSet<&path::Path> = coordinates.collect();
     coordinates.len() > 1
@@ -936,7 +926,7 @@ pub(crate) fn add_fetches(reads: &mut [Read<'_, '_>]) {
 fn refuse_escaped<'w>(
     reads: &mut Vec<Read<'w, '_>>,
     catalog: &Catalog,
-    unserved: &mut Vec<(&'w Statement, Unserved)>,
+    unserved: &mut Vec<UnservedRead<'w>>,
 ) {
     let is_text = |path: &path::Path, table: &Table| path.is_loose(table, catalog);
     reads.retain_mut(|read| {
@@ -975,7 +965,7 @@ fn refuse_escaped<'w>(
 fn refuse_figures<'w>(
     reads: &mut Vec<Read<'w, '_>>,
     facts: Facts<'_>,
-    unserved: &mut Vec<(&'w Statement, Unserved)>,
+    unserved: &mut Vec<UnservedRead<'w>>,
 ) {
     reads.retain_mut(|read| {
         let most = read.asks.iter().map(|ask| facts.most_found(ask));

@@ -86,8 +86,8 @@ impl MappingNames {
 
 /// An item type's name from a table's: upper case, other signs than letters and digits as `_`.
 fn upper(name: &str) -> String {
-    let sign = |c: char| if c.is_alphanumeric() { c } else { '_' };
-    name.chars().map(sign).collect::<String>().to_uppercase()
+    let name = name.replace(|c: char| !c.is_alphanumeric(), "_");
+    name.to_uppercase()
 }
 
 /// A name for a table that holds what is in the database, from the name of that.

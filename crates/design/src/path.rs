@@ -45,13 +45,15 @@ impl Path {
     /// The same, but the parent's own spelling of a text that the database takes for equal to the child's.
     pub(crate) fn spelled(self, table: &Table, catalog: &Catalog) -> Self {
         let short = self.clone().shortened();
-        let is_loose = short
-            .find(table, catalog)
-            .is_some_and(|(_, column)| column.insensitive);
-        if is_loose { self } else { short }
+        let column = short.column_of(table, catalog);
+        if column.is_some_and(|column| column.insensitive) {
+            self
+        } else {
+            short
+        }
     }
 
-    /// The column that it ends at.
+    /// The column that it ends at, with its table.
     pub(crate) fn find<'c>(
         &self,
         table: &'c Table,
@@ -64,10 +66,18 @@ impl Path {
         Some((table, table.column(&self.column)?))
     }
 
+    /// The column that it ends at, without its table.
+    pub(crate) fn column_of<'c>(
+        &self,
+        table: &'c Table,
+        catalog: &'c Catalog,
+    ) -> Option<&'c Column> {
+        Some(self.find(table, catalog)?.1)
+    }
+
     /// Whether it ends at a column whose values are as long as they like.
     pub(crate) fn is_loose(&self, table: &Table, catalog: &Catalog) -> bool {
-        let found = self.find(table, catalog);
-        found.is_some_and(|(_, column)| is_loose(column))
+        self.column_of(table, catalog).is_some_and(is_loose)
     }
 
     /// Whether it may be NULL in an item: the column may be, or one on the way to it.

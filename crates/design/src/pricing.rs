@@ -126,9 +126,24 @@ impl Pricing<'_> {
             let bytes = self.facts.item(ask.root) + copied.sum::<f64>();
             units += fetched(self.facts.answered(ask), bytes).0;
         }
-        self.prices
-            .reads(units * float(ask.requests) * Self::rate(statement) * MONTH)
-            .unwrap_or_default()
+        self.usd_reads(units * float(ask.requests) * Self::rate(statement))
+    }
+
+    /// US dollars a month for so many read units a second.
+    pub(crate) fn usd_reads(&self, units: f64) -> f64 {
+        self.prices.reads(units * MONTH).unwrap_or_default()
+    }
+
+    /// US dollars a month for so many write units a second.
+    pub(crate) fn usd_writes(&self, units: f64) -> f64 {
+        self.prices.writes(units * MONTH).unwrap_or_default()
+    }
+
+    /// How many partition key values the items of a part have.
+    pub(crate) fn key_values(&self, structure: &Structure<'_>, part: &Part<'_>) -> f64 {
+        let values = part.partition.iter();
+        let values = values.map(|key| self.facts.distinct(&key.path, part.table));
+        values.product::<f64>().max(1.0) * float(structure.shards)
     }
 
     /// The stated price of what a read leaves to the application, or pays for in vain.
@@ -159,16 +174,11 @@ impl Pricing<'_> {
 
     /// What copies cost: their storage, and that each update of a copied column writes all items that have it.
     pub(crate) fn copies(&self, ask: &Ask<'_>) -> f64 {
-        let of_root = ask.outputs.iter().map(|(path, _)| (ask.root, path));
-        let of_children = ask.children.iter().flat_map(|child| {
-            child
-                .outputs
-                .iter()
-                .map(move |(path, _)| (child.table, path))
-        });
+        let outputs = (ask.types())
+            .flat_map(|(table, outputs)| outputs.iter().map(move |(path, _)| (table, path)));
         let mut cost = 0.0;
         let mut updated: BTreeMap<(TableName, Vec<path::Step>), f64> = BTreeMap::new();
-        for (table, path) in of_root.chain(of_children) {
+        for (table, path) in outputs {
             let Some(step) = path.steps.last() else {
                 continue;
             };
@@ -193,10 +203,7 @@ impl Pricing<'_> {
                 continue;
             };
             let items = (facts::rows(table) / facts::rows(parent)).max(1.0);
-            cost += self
-                .prices
-                .writes(rate * items * self.write_units(table) * MONTH)
-                .unwrap_or_default();
+            cost += self.usd_writes(rate * items * self.write_units(table));
         }
         cost
     }
@@ -214,10 +221,7 @@ impl Pricing<'_> {
                 }
                 WriteKind::Update => 0.0,
             });
-            self.prices
-                .writes(writes.sum::<f64>() * MONTH)
-                .unwrap_or_default()
-                + self.prices.storage(bytes).unwrap_or_default()
+            self.usd_writes(writes.sum()) + self.prices.storage(bytes).unwrap_or_default()
         });
         parts.sum()
     }
@@ -266,9 +270,8 @@ impl Pricing<'_> {
                     WriteKind::Insert | WriteKind::Delete => units - 1.0,
                 };
                 if touches > 0.0 {
-                    let cost = self.prices.writes(write.rate * touches * share * MONTH);
                     let known = found.entry(write.at).or_default();
-                    *known = known.max(cost.unwrap_or_default());
+                    *known = known.max(self.usd_writes(write.rate * touches * share));
                 }
             }
         }
@@ -280,11 +283,9 @@ impl Pricing<'_> {
         let Some(part) = structure.parts.get(part) else {
             return 0.0;
         };
-        let values = part.partition.iter();
-        let values = values.map(|key| self.facts.distinct(&key.path, part.table));
         let rates = self.statements(part.table).map(|write| write.rate);
         let writes = rates.fold(0.0, |sum, rate| sum + rate) * self.write_units(part.table);
-        writes / (values.product::<f64>().max(1.0) * float(structure.shards))
+        writes / self.key_values(structure, part)
     }
 
     /// Write units a second that meet one partition key value of an index for a read.
@@ -292,8 +293,6 @@ impl Pricing<'_> {
         let Some(part) = structure.parts.get(part) else {
             return 0.0;
         };
-        let values = part.partition.iter();
-        let values = values.map(|key| self.facts.distinct(&key.path, part.table));
         let own = ask.held().iter().map(|(path, _)| path);
         let filters = ask.filters.iter().map(|filter| &filter.path);
         let needed = own.chain(filters).filter(|path| path.steps.is_empty());
@@ -301,8 +300,7 @@ impl Pricing<'_> {
         let writes = self
             .statements(part.table)
             .map(|write| write.rate * self.in_index(structure, part, write, Some(&projected), 0.0));
-        let values = values.product::<f64>().max(1.0) * float(structure.shards);
-        writes.fold(0.0, |sum, units| sum + units) / values
+        writes.fold(0.0, |sum, units| sum + units) / self.key_values(structure, part)
     }
 
     /// Write units of one request of a statement in an index that holds these columns.
@@ -363,22 +361,17 @@ impl Pricing<'_> {
                 let search = if is_found {
                     0.0
                 } else {
-                    self.prices
-                        .reads(0.5 * write.rate * MONTH)
-                        .unwrap_or_default()
-                        + APART
+                    self.usd_reads(0.5 * write.rate) + APART
                 };
                 let moves = match write.kind {
                     WriteKind::Update if is_moved(structure, part, write) => {
-                        let units = write.rate * self.write_units(part.table);
-                        self.prices.writes(units * MONTH).unwrap_or_default() + APART
+                        self.usd_writes(write.rate * self.write_units(part.table)) + APART
                     }
                     _ => 0.0,
                 };
                 // The items of figures are written besides those of the rows.
                 let own = if self.figures.tables.contains_key(&part.table.name) {
-                    let units = write.rate * self.write_units(part.table);
-                    self.prices.writes(units * MONTH).unwrap_or_default()
+                    self.usd_writes(write.rate * self.write_units(part.table))
                 } else {
                     0.0
                 };
@@ -416,10 +409,7 @@ impl Pricing<'_> {
                     },
                     2.0 * share,
                 ];
-                let cost = units.map(|units| {
-                    let all = self.prices.writes(write.rate * units * MONTH);
-                    all.unwrap_or_default()
-                });
+                let cost = units.map(|units| self.usd_writes(write.rate * units));
                 found.insert(write.at, cost);
             }
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use dynafold_format::{count, counted, usd};
+use dynafold_format::{count, counted, figure, usd};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::WriteKind;
 use serde::{Deserialize, Serialize};
@@ -354,12 +354,47 @@ impl ServedRead {
 }
 
 impl ReadReport {
+    /// What a table of those that are served says: name, request, item types, rate, items, read units, price.
+    pub fn cells(&self) -> Option<[String; 7]> {
+        let served = self.served.as_ref()?;
+        Some([
+            self.name.clone(),
+            served.asked(),
+            served.items.join(", "),
+            rate(self.rate),
+            figure(served.found),
+            figure(served.units),
+            usd(served.usd_month),
+        ])
+    }
+
     /// A line for those that are not served.
     pub fn not_served(&self) -> Option<String> {
         let why = self.why_not.as_ref()?;
         let instead = self.instead.as_deref().unwrap_or_default();
         Some(not_served(&self.name, why, instead))
     }
+}
+
+impl WriteReport {
+    /// What a table says: name, statement, item type, rate, write units, price.
+    pub fn cells(&self) -> [String; 6] {
+        [
+            self.name.clone(),
+            self.kind.to_string(),
+            self.item.clone(),
+            rate(self.rate),
+            figure(self.units),
+            usd(self.usd_month),
+        ]
+    }
+}
+
+fn rate(rate: Option<f64>) -> String {
+    rate.map_or_else(
+        || "not said".to_owned(),
+        |rate| format!("{}/s", figure(rate)),
+    )
 }
 
 pub(crate) fn not_served(name: &str, why: &str, instead: &str) -> String {
@@ -459,7 +494,6 @@ fn read_report<'w>(
     for child in &ask.children {
         found += rows(child.table) / rows(ask.root);
     }
-    let types = std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
     ReadReport {
         name: statement.name.clone(),
         about: statement.about.clone(),
@@ -471,7 +505,7 @@ fn read_report<'w>(
                 "Query"
             }),
             index: (slot > 0).then(|| format!("GSI{slot}")),
-            items: types
+            items: (ask.tables())
                 .map(|table| material.names.item_type(&table.name).to_owned())
                 .collect(),
             requests: priced.map_or(ask.requests, |priced| priced.requests),
@@ -514,8 +548,6 @@ fn has_whole_key(material: &Material<'_, '_, '_>, placed: &Placed<'_, '_>) -> bo
         .structures
         .get(placed.structure)
         .and_then(|one| one.parts.get(placed.part));
-    let is_given =
-        |path: &crate::path::Path| placed.ask.equal.iter().any(|equal| equal.path == *path);
     placed.ask.children.is_empty()
         && placed.ask.filters.is_empty()
         && placed.ask.required.is_empty()
@@ -523,7 +555,7 @@ fn has_whole_key(material: &Material<'_, '_, '_>, placed: &Placed<'_, '_>) -> bo
             part.partition
                 .iter()
                 .chain(&part.sort)
-                .all(|key| is_given(&key.path))
+                .all(|key| placed.ask.has_equal(&key.path))
         })
 }
 

@@ -4,9 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_format::has_word;
-use dynafold_relational::catalog::{
-    Catalog, Enforcement, ForeignKey, ReferentialAction, Table, TableName,
-};
+use dynafold_relational::catalog::{Catalog, ForeignKey, Table, TableName};
 use dynafold_sql::WriteKind;
 
 use crate::Read;
@@ -150,13 +148,10 @@ pub(crate) fn with_splits(catalog: &Catalog, splits: &Splits) -> Catalog {
             .unique_keys
             .retain(|key| key.columns.iter().all(is_held));
         table.foreign_keys.push(ForeignKey {
-            name: String::new(),
             columns: base.row_key().to_vec(),
             references: base.name.clone(),
             referenced_columns: base.row_key().to_vec(),
-            on_delete: ReferentialAction::default(),
-            on_update: None,
-            enforcement: Enforcement::default(),
+            ..ForeignKey::default()
         });
         let further = base.foreign_keys.iter();
         let further = further.filter(|key| key.columns.iter().all(is_held));

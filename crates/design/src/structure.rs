@@ -80,11 +80,8 @@ pub(crate) struct Structure<'c> {
 impl Part<'_> {
     /// What decides in which shard an item stands: the last column of its row's key, which tells rows apart.
     pub(crate) fn shard_key(&self) -> Option<KeyPart> {
-        self.table.row_key().last().map(|column| KeyPart {
-            path: Path::own(column),
-            folds: false,
-            reversed: false,
-        })
+        let last = self.table.row_key().last();
+        last.map(|column| KeyPart::of(Path::own(column)))
     }
 
     /// Whether each partition key value holds one item of the type at most.
@@ -171,8 +168,8 @@ fn loose<'p>(paths: impl Iterator<Item = &'p Path>, table: &Table, catalog: &Cat
 }
 
 fn is_integer(table: &Table, path: &Path, catalog: &Catalog) -> bool {
-    let found = path.find(table, catalog);
-    found.is_some_and(|(_, column)| matches!(column.data_type, DataType::Integer { .. }))
+    let column = path.column_of(table, catalog);
+    column.is_some_and(|column| matches!(column.data_type, DataType::Integer { .. }))
 }
 
 /// Whether a read goes backwards: as the first column says that is no whole number, whose order can be turned.
@@ -250,10 +247,9 @@ fn rows<'c>(
         {
             return None;
         }
-        let is_known = |key: &KeyPart| ask.equal.iter().any(|equal| equal.path == key.path);
         let wanted = if order.is_empty() { range } else { order };
         sorted_by = loose(wanted.iter().map(|key| &key.path), ask.root, catalog);
-        sort.extend(wanted.into_iter().filter(|key| !is_known(key)));
+        sort.extend(wanted.into_iter().filter(|key| !ask.has_equal(&key.path)));
     }
     // Behind text that is sorted by stands nothing, unless a range needs an end.
     let last = sort.last();
@@ -362,32 +358,16 @@ fn collection<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Structure<'c> {
     } else {
         ask.equal.iter().map(|equal| &equal.path.column).collect()
     };
-    let partition: Vec<KeyPart> = key
-        .iter()
-        .map(|column| KeyPart {
-            path: Path::own(column),
-            folds: false,
-            reversed: false,
-        })
-        .collect();
+    let partition = key.iter().map(|column| KeyPart::of(Path::own(column)));
+    let partition: Vec<KeyPart> = partition.collect();
     // By another unique key the parent has its own behind.
     let sort = rest_of_key(ask.root, &[&partition]);
-    let mut parts = vec![Part {
-        table: ask.root,
-        partition,
-        sort,
-        sorted: Vec::new(),
-        is_ended: false,
-    }];
+    let mut parts = vec![Part::unsorted(ask.root, partition, sort)];
     for child in &ask.children {
         let partition = key.iter().map(|column| {
             let steps = child.way.clone();
             let column = (*column).clone();
-            KeyPart {
-                path: Path { steps, column }.spelled(child.table, catalog),
-                folds: false,
-                reversed: false,
-            }
+            KeyPart::of(Path { steps, column }.spelled(child.table, catalog))
         });
         let partition: Vec<KeyPart> = partition.collect();
         let order = child.order.iter();
@@ -459,7 +439,7 @@ pub(crate) fn serves(
     // One shard is asked where the key says which.
     let is_known_shard = || {
         let mut shards = structure.parts.iter().filter_map(Part::shard_key);
-        shards.all(|key| ask.equal.iter().any(|equal| equal.path == key.path))
+        shards.all(|key| ask.has_equal(&key.path))
     };
     if structure.when != ask.when || structure.shards != ask.shards && !is_known_shard() {
         return None;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::{float, has_word};
+use dynafold_format::{float, has_word, joined};
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::WriteKind;
 
@@ -97,6 +97,18 @@ fn is_name_of(column: &Column, words: &[&str]) -> bool {
     words.iter().any(|word| name.contains(word))
 }
 
+/// Whether a statement has the name of a column in it.
+fn names(statement: &Statement, column: &Column) -> bool {
+    let name = column.name.to_lowercase();
+    statement.sql.to_lowercase().contains(&name)
+}
+
+/// A structure, and one of its parts.
+type Stored<'s, 'c> = (&'s Structure<'c>, &'s Part<'c>);
+
+/// A read that is served.
+type Served<'s, 'm, 'w, 'c> = (&'w Statement, &'s Placed<'m, 'c>, Stored<'s, 'c>, usize);
+
 impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
     /// The tables of the schema: those of figures and of large columns are none.
     fn tables(&self) -> impl Iterator<Item = &'c Table> {
@@ -107,17 +119,25 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
         })
     }
 
-    /// The reads that are served: the statement, how, the structure, and the slot.
-    fn served(
-        &self,
-    ) -> impl Iterator<Item = (&'w Statement, &Placed<'m, 'c>, &Structure<'c>, usize)> {
+    /// The reads that are served: the statement, how, the structure with the part that is read, and the slot.
+    fn served(&self) -> impl Iterator<Item = Served<'_, 'm, 'w, 'c>> {
         self.placed
             .iter()
             .filter_map(move |(placed, statement, _)| {
                 let structure = self.structures.get(placed.structure)?;
+                let part = structure.parts.get(placed.part)?;
                 let slot = self.slots.get(&placed.structure).copied().unwrap_or(0);
-                Some((*statement, placed, structure, slot))
+                Some((*statement, placed, (structure, part), slot))
             })
+    }
+
+    /// Write units a second that a part takes in an index.
+    fn index_writes(&self, (structure, part): Stored<'_, 'c>, slot: usize) -> f64 {
+        let pricing = self.pricing;
+        let projected = self.projected.get(&slot).and_then(Option::as_ref);
+        let units = |write: &Write| pricing.in_index(structure, part, write, projected, 0.0);
+        let writes = pricing.statements(part.table);
+        writes.map(|write| write.rate * units(write)).sum()
     }
 
     /// The statements that write: with the table, and what they do.
@@ -205,22 +225,14 @@ fn contention(material: &Material<'_, '_, '_>) -> Vec<Warning> {
 fn hot_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let pricing = material.pricing;
     let mut hot = Vec::new();
-    for (statement, placed, structure, slot) in material.served() {
-        let Some(part) = structure.parts.get(placed.part) else {
-            continue;
-        };
-        let values = part.partition.iter();
-        let values = values.map(|key| pricing.facts.distinct(&key.path, part.table));
-        let values = values.product::<f64>().max(1.0) * float(structure.shards);
-        let projected = material.projected.get(&slot).and_then(Option::as_ref);
-        let writes = pricing.statements(part.table).map(|write| {
-            let units = match slot {
-                0 => pricing.write_units(part.table),
-                _ => pricing.in_index(structure, part, write, projected, 0.0),
-            };
-            write.rate * units
-        });
-        let writes = writes.sum::<f64>() / values;
+    for (statement, placed, (structure, part), slot) in material.served() {
+        let values = pricing.key_values(structure, part);
+        let units = pricing.write_units(part.table);
+        let at_home = pricing.statements(part.table);
+        let writes = match slot {
+            0 => at_home.map(|write| write.rate * units).sum(),
+            _ => material.index_writes((structure, part), slot),
+        } / values;
         let units = pricing.units(placed.ask, statement.strong && slot == 0, slot > 0, &[]);
         let reads = Pricing::rate(statement) * units / values;
         if writes > PARTITION_WRITES || reads > 3.0 * PARTITION_WRITES {
@@ -239,21 +251,12 @@ fn hot_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
 
 /// Reads for which all items stand under one partition key value.
 fn one_partition(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let pricing = material.pricing;
     let mut found = Vec::new();
-    for (statement, placed, structure, slot) in material.served() {
-        let Some(part) = structure
-            .parts
-            .get(placed.part)
-            .filter(|part| part.partition.is_empty())
-        else {
+    for (statement, _, (structure, part), slot) in material.served() {
+        if !part.partition.is_empty() {
             continue;
-        };
-        let projected = material.projected.get(&slot).and_then(Option::as_ref);
-        let writes = pricing
-            .statements(part.table)
-            .map(|write| write.rate * pricing.in_index(structure, part, write, projected, 0.0));
-        let writes = writes.sum::<f64>() / float(structure.shards);
+        }
+        let writes = material.index_writes((structure, part), slot) / float(structure.shards);
         found.push(format!(
             "{} ({} of {}/s)",
             statement.name,
@@ -271,10 +274,7 @@ fn one_partition(material: &Material<'_, '_, '_>) -> Vec<Warning> {
 /// Partition keys of few values.
 fn few_values(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
-    for (statement, placed, structure, _) in material.served() {
-        let Some(part) = structure.parts.get(placed.part) else {
-            continue;
-        };
+    for (statement, _, (_, part), _) in material.served() {
         let values = part.partition.iter();
         let values = values.map(|key| material.pricing.facts.distinct(&key.path, part.table));
         let values: f64 = values.product();
@@ -299,10 +299,7 @@ fn columns(part: &Part<'_>) -> String {
 /// Columns of which one value is that of most rows.
 fn skewed(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
-    for (statement, placed, structure, _) in material.served() {
-        let Some(part) = structure.parts.get(placed.part) else {
-            continue;
-        };
+    for (statement, placed, (structure, part), _) in material.served() {
         let whens = structure
             .when
             .iter()
@@ -376,8 +373,7 @@ fn large_columns(
                 && !write.columns.is_empty()
                 && !write.columns.iter().any(is_large);
             if of.name == table.name && is_apart && less(1024.0) > 0.0 {
-                let units = write.rate * less(1024.0) * MONTH;
-                saved += pricing.prices.writes(units).unwrap_or_default();
+                saved += pricing.usd_writes(write.rate * less(1024.0));
                 who.push(statement.name.clone());
             }
         }
@@ -391,8 +387,7 @@ fn large_columns(
             let units =
                 (items * facts.item(table) / 4096.0).ceil() - (items * rest / 4096.0).ceil();
             if units > 0.0 {
-                let all = units * 0.5 * Pricing::rate(statement) * MONTH;
-                saved += pricing.prices.reads(all).unwrap_or_default();
+                saved += pricing.usd_reads(units * 0.5 * Pricing::rate(statement));
                 who.push(statement.name.clone());
             }
         }
@@ -438,16 +433,14 @@ fn moved_entries(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             let projected = material.projected.get(slot).and_then(Option::as_ref);
             let units = pricing.in_index(structure, part, write, projected, 0.0);
             if units > 0.0 {
-                let cost = pricing.prices.writes(units * write.rate * MONTH);
-                sum += cost.unwrap_or_default();
+                sum += pricing.usd_writes(units * write.rate);
                 moves |= is_moved(structure, part, write);
                 indexes.insert(format!("GSI{slot}"));
             }
         }
         if sum >= 10.0 * WORTH {
             let how = if moves { "moves" } else { "changes" };
-            let indexes: Vec<String> = indexes.into_iter().collect();
-            let indexes = indexes.join(" and ");
+            let indexes = joined(indexes, " and ");
             let name = &statement.name;
             found.push(format!(
                 "{name} {how} entries of {indexes} ({sum:.2} USD a month)"
@@ -469,16 +462,9 @@ fn dear_indexes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         let Some(structure) = material.structures.get(*at) else {
             continue;
         };
-        let projected = material.projected.get(slot).and_then(Option::as_ref);
         let mut cost = 0.0;
         for part in &structure.parts {
-            let units = pricing
-                .statements(part.table)
-                .map(|write| write.rate * pricing.in_index(structure, part, write, projected, 0.0));
-            cost += pricing
-                .prices
-                .writes(units.sum::<f64>() * MONTH)
-                .unwrap_or_default();
+            cost += pricing.usd_writes(material.index_writes((structure, part), *slot));
         }
         let reads = material
             .placed
@@ -507,13 +493,7 @@ fn dear_indexes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
 fn copies(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     for (_, placed, _, _) in material.served() {
-        let root = (placed.ask.root, &placed.ask.outputs);
-        let children = placed
-            .ask
-            .children
-            .iter()
-            .map(|child| (child.table, &child.outputs));
-        for (table, outputs) in std::iter::once(root).chain(children) {
+        for (table, outputs) in placed.ask.types() {
             for (path, _) in outputs {
                 let Some(parent) = path.steps.last() else {
                     continue;
@@ -621,13 +601,9 @@ fn expiry(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         let is_time = |column: &&Column| column.data_type.family() == TypeFamily::Time;
         for column in table.columns.iter().filter(is_time) {
             let deleted = material.writes().find(|(statement, of, write)| {
-                let is_named = statement
-                    .sql
-                    .to_lowercase()
-                    .contains(&column.name.to_lowercase());
                 write.kind == WriteKind::Delete
                     && of.name == table.name
-                    && is_named
+                    && names(statement, column)
                     && !write.found_by.contains(&column.name)
             });
             if let Some((statement, ..)) = deleted {
@@ -661,9 +637,7 @@ fn expiring(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             split.unwrap_or(base) == name
         };
         let own = material.served().filter(|(_, placed, ..)| {
-            let ask = placed.ask;
-            let children = ask.children.iter().map(|child| child.table);
-            let mut tables = std::iter::once(ask.root).chain(children);
+            let mut tables = placed.ask.tables();
             tables.any(|table| is_of(&table.name))
         });
         let forget = own.filter(|(statement, ..)| {
@@ -704,11 +678,7 @@ fn soft_deletes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             .filter(|column| is_name_of(column, &WORDS))
         {
             let forget = material.served().filter(|(statement, placed, ..)| {
-                let is_said = statement
-                    .sql
-                    .to_lowercase()
-                    .contains(&column.name.to_lowercase());
-                placed.ask.root.name == table.name && !is_said
+                placed.ask.root.name == table.name && !names(statement, column)
             });
             let forget: Vec<&str> = forget.map(|(statement, ..)| &*statement.name).collect();
             let named = format!("{}.{}", called(table), column.name);
@@ -746,8 +716,8 @@ fn folded_case(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     for (statement, placed, ..) in material.served() {
         let ask = placed.ask;
         let is_loose = |path: &Path| {
-            let found = path.find(ask.root, material.catalog);
-            found.is_some_and(|(_, column)| column.insensitive)
+            let column = path.column_of(ask.root, material.catalog);
+            column.is_some_and(|column| column.insensitive)
         };
         for equal in &ask.equal {
             if equal.folds || is_loose(&equal.path) {
@@ -838,14 +808,10 @@ fn too_long(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         "an item holds 400 KB, all attributes together: store such values in S3 and their address in the item, or compress them (`oversize`)",
     );
     let mut found = Vec::new();
-    for (statement, placed, structure, _) in material.served() {
-        let Some(part) = structure.parts.get(placed.part) else {
-            continue;
-        };
+    for (statement, _, (_, part), _) in material.served() {
         for key in &part.sort {
-            let longest = material
-                .sample(&key.path, part.table)
-                .map_or(0, |sample| sample.longest);
+            let sample = material.sample(&key.path, part.table);
+            let longest = sample.map_or(0, |sample| sample.longest);
             if longest > 900 {
                 found.push(format!(
                     "{} ({}: {longest} bytes)",
@@ -877,9 +843,8 @@ fn delimiters(material: &Material<'_, '_, '_>) -> Vec<Warning> {
 /// Columns in the keys of indexes that may be NULL.
 fn absent_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
-    for (statement, placed, structure, slot) in material.served() {
-        let part = structure.parts.get(placed.part).filter(|_| slot > 0);
-        for key in part.into_iter().flat_map(|part| &part.partition) {
+    for (statement, placed, (_, part), slot) in material.served() {
+        for key in part.partition.iter().filter(|_| slot > 0) {
             if key.path.may_be_null(placed.ask.root, material.catalog) {
                 found.push(format!("{} ({})", statement.name, key.path.column));
             }
@@ -904,9 +869,7 @@ fn undeclared(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             let is_asked = || {
                 material.served().any(|(_, placed, ..)| {
                     let ask = placed.ask;
-                    let mut equal = ask.equal.iter();
-                    ask.root.name == table.name
-                        && equal.any(|one| one.path == Path::own(&column.name))
+                    ask.root.name == table.name && ask.has_equal(&Path::own(&column.name))
                 })
             };
             if looks_so && !is_one && !table.row_key().contains(&column.name) && is_asked() {
@@ -969,15 +932,11 @@ fn personal(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         WORDS.iter().any(|word| column.contains(word))
     };
     let (mut keys, mut copied) = (Vec::new(), Vec::new());
-    for (statement, placed, structure, _) in material.served() {
-        let Some(part) = structure.parts.get(placed.part) else {
-            continue;
-        };
+    for (statement, placed, (_, part), _) in material.served() {
         let held = part.partition.iter().chain(&part.sort).map(|key| &key.path);
         let held: BTreeSet<&str> = held.filter(is_personal).map(|path| &*path.column).collect();
         if !held.is_empty() {
-            let held: Vec<&str> = held.into_iter().collect();
-            keys.push(format!("{} ({})", statement.name, held.join(" and ")));
+            keys.push(format!("{} ({})", statement.name, joined(held, " and ")));
         }
         let children = placed.ask.children.iter().flat_map(|child| &child.outputs);
         let outputs = placed
@@ -991,8 +950,7 @@ fn personal(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             .filter(is_personal);
         let copies: BTreeSet<&str> = copies.map(|path| &*path.column).collect();
         if !copies.is_empty() {
-            let copies: Vec<&str> = copies.into_iter().collect();
-            copied.push(format!("{} ({})", statement.name, copies.join(" and ")));
+            copied.push(format!("{} ({})", statement.name, joined(copies, " and ")));
         }
     }
     let mut found = line(

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::price::Prices;
 use dynafold_dynamodb::{Index, KeyType, Projection};
+use dynafold_format::joined;
 use dynafold_mapping::diagnostic::{Code, Severity};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::scalar::quoted;
@@ -497,16 +498,17 @@ impl<'u> Growing<'u> {
         if statement.strong && condition.index.is_some() {
             return None;
         }
-        let read = &placed(statement, ask);
+        let read = &Placed::of(statement, ask, (0, 0));
         let (slots, writes) = (BTreeMap::new(), BTreeMap::new());
         let writing = self.writing(std::slice::from_ref(read), &[], &slots, &[], &writes);
         let before = self.items();
         let mut items = before.clone();
         writing.answer(read, &mut items);
         let own = attribute_name(&self.names.type_attribute);
-        let tables = std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
-        let types = tables.map(|table| format!("'{}'", self.names.item_type(&table.name)));
-        let types = types.collect::<Vec<_>>().join(", ");
+        let types = ask
+            .tables()
+            .map(|table| format!("'{}'", self.names.item_type(&table.name)));
+        let types = joined(types, ", ");
         let by_type = condition.finds_others && !self.names.type_attribute.is_empty();
         let filters = [None, by_type.then(|| format!("{own} IN ({types})"))];
         let mut tried = filters.into_iter().enumerate();
@@ -553,8 +555,8 @@ impl<'u> Growing<'u> {
     /// The tables of a read that the mapping has no item type of.
     fn missing(&self, ask: &Ask<'u>) -> Vec<&'u Table> {
         let known = self.existing().tables();
-        let all = std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
-        all.filter(|table| !known.contains(&table.name)).collect()
+        let new = ask.tables().filter(|table| !known.contains(&table.name));
+        new.collect()
     }
 
     /// Serves a read by new item types, each beside its owner or with a key of its own.
@@ -659,12 +661,8 @@ impl<'u> Growing<'u> {
             .saturating_sub(self.model.table.indexes.len());
         let problem = pricing.problem(&structures, &ways, most);
         let solution = solve(&problem);
-        let (placed, not_chosen) = placed_reads(&reads, &ways, &solution);
-        unserved.extend(not_chosen.into_iter().map(|statement| {
-            let why = format!("would need more than {} indexes", self.limits.indexes);
-            let instead = "allow more by --max-indexes, or write its items twice";
-            (statement, Unserved { why, instead })
-        }));
+        let (placed, not_chosen) = placed_reads(&reads, &ways, &solution, self.limits);
+        unserved.extend(not_chosen);
         if placed.is_empty() {
             return Ok((self.clone(), Vec::new(), unserved));
         }
@@ -818,10 +816,7 @@ impl<'u> Adding<'_, 'u> {
             }
         }
         let indexes = growing.model.table.indexes.iter();
-        let named = indexes.map(|index| match &index.projection {
-            Projection::Include(names) => names.len(),
-            _ => 0,
-        });
+        let named = indexes.map(|index| index.projection.service_words().1.len());
         within_limit(&mut projected, named.sum());
         let mut additions: Vec<Addition> = Vec::new();
         for (at, index) in names
@@ -921,12 +916,8 @@ impl<'u> Adding<'_, 'u> {
         let index = slot.checked_sub(1).and_then(|at| names.get(at));
         match index {
             Some(index) if index.is_shared => {
-                let types: Vec<&str> = types.iter().map(|(_, name)| *name).collect();
-                changes.push(format!(
-                    "{} in the index {}",
-                    types.join(" and "),
-                    index.name
-                ));
+                let types = joined(types.iter().map(|(_, name)| *name), " and ");
+                changes.push(format!("{types} in the index {}", index.name));
             }
             Some(index) => changes.push(format!("the index {}", index.name)),
             None => {}
@@ -978,18 +969,6 @@ impl<'u> Adding<'_, 'u> {
             }
         }
         (!taken.is_empty()).then_some(names)
-    }
-}
-
-fn placed<'d, 'c>(statement: &'d Statement, ask: &'d Ask<'c>) -> Placed<'d, 'c> {
-    Placed {
-        name: &statement.name,
-        about: &statement.about,
-        rate: statement.rate,
-        strong: statement.strong,
-        ask,
-        structure: 0,
-        part: 0,
     }
 }
 

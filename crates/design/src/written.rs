@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use dynafold_dynamodb::MAX_PROJECTED;
+use dynafold_format::joined;
 use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::template::Path as TemplatePath;
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName, TypeFamily};
 use dynafold_sql::identifier;
 
 use crate::ask::{Ask, Asked, BY_JOIN, child_name, is_one_row};
+use crate::existing::between;
 use crate::figures::KeptFigures;
 use crate::names::{MappingNames, filter, written_name};
 use crate::path::{Path, Step, is_loose};
@@ -18,6 +20,7 @@ use crate::pins::{Expiries, Pins};
 use crate::pricing::PROJECTED;
 use crate::splits::Splits;
 use crate::structure::{KeyPart, Part, Structure, descends, own_part};
+use crate::workload::Statement;
 use crate::writes::Writes;
 
 /// A read with the place that serves it.
@@ -31,6 +34,24 @@ pub(crate) struct Placed<'d, 'c> {
     pub(crate) ask: &'d Ask<'c>,
     pub(crate) structure: usize,
     pub(crate) part: usize,
+}
+
+impl<'d, 'c> Placed<'d, 'c> {
+    pub(crate) fn of(
+        statement: &'d Statement,
+        ask: &'d Ask<'c>,
+        (structure, part): (usize, usize),
+    ) -> Self {
+        Self {
+            name: &statement.name,
+            about: &statement.about,
+            rate: statement.rate,
+            strong: statement.strong,
+            ask,
+            structure,
+            part,
+        }
+    }
 }
 
 /// All that a mapping is written from.
@@ -185,25 +206,21 @@ impl<'c> Writing<'_, 'c> {
         all
     }
 
+    /// A structure, and one of its parts.
+    fn part(&self, at: usize, place: usize) -> Option<(&Structure<'c>, &Part<'c>)> {
+        let structure = self.structures.get(at)?;
+        Some((structure, structure.parts.get(place)?))
+    }
+
     /// What the sort key of a part begins with.
     fn prefix(&self, slot: usize, at: usize, place: usize) -> String {
-        let Some(structure) = self.structures.get(at) else {
-            return String::new();
-        };
-        let Some(part) = structure.parts.get(place) else {
+        let Some((structure, part)) = self.part(at, place) else {
             return String::new();
         };
         if !self.is_shared(slot, at, part) {
             // Text alone may be empty, and a key may not.
             return match part.sort.as_slice() {
-                [only]
-                    if only
-                        .path
-                        .find(part.table, self.catalog)
-                        .is_some_and(|(_, column)| is_loose(column)) =>
-                {
-                    "#".to_owned()
-                }
+                [only] if only.path.is_loose(part.table, self.catalog) => "#".to_owned(),
                 _ => String::new(),
             };
         }
@@ -277,17 +294,11 @@ impl<'c> Writing<'_, 'c> {
         if !key.path.may_be_null(table, self.catalog) {
             return "";
         }
-        let family = key
-            .path
-            .find(table, self.catalog)
-            .map(|(_, column)| column.data_type.family());
-        let is_text = key
-            .path
-            .find(table, self.catalog)
-            .is_some_and(|(_, column)| is_loose(column));
-        let is_reversed = key.reversed;
+        let column = key.path.column_of(table, self.catalog);
+        let family = column.map(|column| column.data_type.family());
+        let is_text = column.is_some_and(is_loose);
         // Numbers that count down are sorted the other way, and so is what stands for NULL.
-        let is_last = (self.catalog.dbms == Dbms::Postgres) != is_reversed;
+        let is_last = (self.catalog.dbms == Dbms::Postgres) != key.reversed;
         match (is_last, family) {
             (true, _) if is_text => " | default(\"\u{10ffff}\")",
             (_, _) if is_text => " | default(\"\u{1}\")",
@@ -318,7 +329,7 @@ impl<'c> Writing<'_, 'c> {
                 value(key, &self.filters(key, part.table, false))
             )
         });
-        format!("{}{shard}", each.collect::<Vec<_>>().join("#"))
+        format!("{}{shard}", joined(each, "#"))
     }
 
     /// The attribute that holds a column.
@@ -379,12 +390,9 @@ impl<'c> Writing<'_, 'c> {
     fn is_other_output(&self, table: &Table, path: &Path, name: &str) -> bool {
         self.reads.iter().any(|read| {
             let ask = read.ask;
-            let types = std::iter::once((ask.root, &ask.outputs));
-            let children = ask.children.iter().map(|one| (one.table, &one.outputs));
-            let types: Vec<(&Table, &Vec<(Path, String)>)> = types.chain(children).collect();
             // What stands beside it in one answer has names there too.
-            types.iter().any(|(one, _)| one.name == table.name)
-                && types.iter().any(|(one, outputs)| {
+            ask.tables().any(|one| one.name == table.name)
+                && ask.types().any(|(one, outputs)| {
                     let is_own = one.name == table.name;
                     let mut outputs = outputs.iter();
                     outputs.any(|(other, known)| known == name && !(is_own && other == path))
@@ -660,8 +668,7 @@ impl<'c> Writing<'_, 'c> {
         slot: usize,
         (at, place): (usize, usize),
     ) -> Option<IndexKey> {
-        let structure = self.structures.get(at)?;
-        let part = structure.parts.get(place)?;
+        let (structure, part) = self.part(at, place)?;
         let shard = part.shard_key();
         let keys = part.partition.iter().chain(&part.sort).chain(&shard);
         let references: BTreeMap<Path, String> = keys
@@ -708,16 +715,13 @@ impl<'c> Writing<'_, 'c> {
         let partition = self.partition(&structure, &part, &|key, filters| {
             format!("{{{}{filters}}}", reference(key))
         });
-        let sort: Vec<String> = part
-            .sort
-            .iter()
-            .map(|key| format!("{{{}{}}}", reference(key), self.filters(key, table, true)))
-            .collect();
-        let sort = format!(
-            "{}#{}",
-            escaped(self.names.item_type(&table.name)),
-            sort.join("#")
+        let sort = joined(
+            part.sort
+                .iter()
+                .map(|key| format!("{{{}{}}}", reference(key), self.filters(key, table, true))),
+            "#",
         );
+        let sort = format!("{}#{sort}", escaped(self.names.item_type(&table.name)));
         format!(
             "    key: {{ {}: {}, {}: {} }}\n",
             self.names.partition,
@@ -734,29 +738,21 @@ impl<'c> Writing<'_, 'c> {
         place: usize,
         value: &dyn Fn(&KeyPart) -> String,
     ) -> String {
-        let Some(part) = self.structures.get(at).and_then(|one| one.parts.get(place)) else {
+        let Some((_, part)) = self.part(at, place) else {
             return String::new();
         };
-        let values: Vec<String> = part
-            .sort
-            .iter()
-            .map(|key| {
-                format!(
-                    "{{{}{}{}}}",
-                    value(key),
-                    self.filters(key, part.table, true),
-                    self.absent(key, part.table)
-                )
-            })
-            .collect();
-        {
-            let mut text = escaped(&self.prefix(slot, at, place));
-            text.push_str(&joined(&values, part, self.catalog));
-            if part.is_ended {
-                text.push(part.separator(part.sort.len().saturating_sub(1), self.catalog));
-            }
-            text
+        let values = part.sort.iter().map(|key| {
+            let filters = self.filters(key, part.table, true);
+            let absent = self.absent(key, part.table);
+            format!("{{{}{filters}{absent}}}", value(key))
+        });
+        let values: Vec<String> = values.collect();
+        let mut text = escaped(&self.prefix(slot, at, place));
+        text.push_str(&separated(&values, part, self.catalog));
+        if part.is_ended {
+            text.push(part.separator(part.sort.len().saturating_sub(1), self.catalog));
         }
+        text
     }
 
     /// A join as YAML.
@@ -812,10 +808,7 @@ impl<'c> Writing<'_, 'c> {
     ) -> String {
         let ask = read.ask;
         let slot = self.slots.get(&read.structure).copied().unwrap_or(0);
-        let Some(structure) = self.structures.get(read.structure) else {
-            return String::new();
-        };
-        let Some(part) = structure.parts.get(read.part) else {
+        let Some((structure, part)) = self.part(read.structure, read.part) else {
             return String::new();
         };
         let mut answer = self.answer(read, items);
@@ -867,8 +860,7 @@ impl<'c> Writing<'_, 'c> {
         answer: &Answer,
     ) -> String {
         let ask = read.ask;
-        let types = std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
-        let types: Vec<String> = types
+        let types: Vec<String> = (ask.tables())
             .map(|table| scalar(self.names.item_type(&table.name)))
             .collect();
         let mut text = format!("  {}:\n", scalar(read.name));
@@ -959,8 +951,9 @@ impl<'c> Writing<'_, 'c> {
         if ask.children.is_empty() {
             return BTreeSet::new();
         }
-        let tables = std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
-        let copies = tables.filter_map(|table| Some((table, items.get(&table.name)?)));
+        let copies = ask
+            .tables()
+            .filter_map(|table| Some((table, items.get(&table.name)?)));
         let copies = copies.flat_map(|(table, item)| {
             let paths = item.copies.iter().map(|(path, ..)| path);
             paths.filter_map(move |path| path.find(table, self.catalog))
@@ -1056,9 +1049,9 @@ impl<'c> Writing<'_, 'c> {
             .get(read.structure)
             .map_or(0, |one| one.parts.len());
         if !ask.children.is_empty() && parts > 1 + ask.children.len() {
-            let tables =
-                std::iter::once(ask.root).chain(ask.children.iter().map(|child| child.table));
-            let types = tables.map(|table| format!("'{}'", self.names.item_type(&table.name)));
+            let types = ask
+                .tables()
+                .map(|table| format!("'{}'", self.names.item_type(&table.name)));
             let types: Vec<String> = types.collect();
             let own = attribute_name(&self.names.type_attribute);
             filters.push(format!("{own} IN ({})", types.join(", ")));
@@ -1106,7 +1099,7 @@ impl<'c> Writing<'_, 'c> {
             .map_while(|key| asked(key, &self.filters(key, part.table, true)));
         let given: Vec<String> = given.collect();
         let known = given.len();
-        let mut begin = format!("{prefix}{}", joined(&given, part, self.catalog));
+        let mut begin = format!("{prefix}{}", separated(&given, part, self.catalog));
         if known == part.sort.len() {
             if part.is_ended {
                 begin.push(part.separator(known.saturating_sub(1), self.catalog));
@@ -1157,10 +1150,7 @@ impl<'c> Writing<'_, 'c> {
         });
         let nulls_last = null.contains('~');
         // Of texts a filter leaves NULL out.
-        let is_text = key
-            .path
-            .find(part.table, self.catalog)
-            .is_some_and(|(_, column)| is_loose(column));
+        let is_text = key.path.is_loose(part.table, self.catalog);
         let first = if null.is_empty() || nulls_last || is_text {
             begin.clone()
         } else {
@@ -1172,16 +1162,10 @@ impl<'c> Writing<'_, 'c> {
             (true, None) => None,
         };
         Some(match (low, high, last) {
-            (Some(low), Some(high), _) => {
-                format!("{{ between: [{}, {}] }}", quoted(&low), quoted(&high))
-            }
-            (Some(low), None, Some(last)) => {
-                format!("{{ between: [{}, {}] }}", quoted(&low), quoted(&last))
-            }
+            (Some(low), Some(high), _) => between(&low, &high),
+            (Some(low), None, Some(last)) => between(&low, &last),
             (Some(low), None, None) => format!("{{ ge: {} }}", quoted(&low)),
-            (None, Some(high), _) if !first.is_empty() => {
-                format!("{{ between: [{}, {}] }}", quoted(&first), quoted(&high))
-            }
+            (None, Some(high), _) if !first.is_empty() => between(&first, &high),
             (None, Some(high), _) => format!("{{ le: {} }}", quoted(&high)),
             (None, None, _) => return None,
         })
@@ -1198,20 +1182,14 @@ fn alias(item: &mut Item, table: &Table, way: &[Step]) -> String {
             continue;
         }
         let Some(last) = way.last() else { continue };
-        let sign = |c: char| {
-            if c.is_ascii_alphanumeric() {
-                c.to_ascii_lowercase()
-            } else {
-                '_'
-            }
-        };
         // A table that refers to itself is called by the column.
         let base = if last.table == table.name {
             last.columns.concat()
         } else {
             last.table.name.clone()
         };
-        let base: String = base.chars().map(sign).collect();
+        let is_odd = |c: char| !c.is_ascii_alphanumeric();
+        let base = base.replace(is_odd, "_").to_ascii_lowercase();
         let is_taken = |name: &str| {
             table
                 .columns
@@ -1253,7 +1231,7 @@ pub(crate) fn attribute_name(name: &str) -> String {
 }
 
 /// The parts of a sort key, with what stands between them.
-fn joined(values: &[String], part: &Part<'_>, catalog: &Catalog) -> String {
+fn separated(values: &[String], part: &Part<'_>, catalog: &Catalog) -> String {
     let mut text = String::new();
     for (at, value) in values.iter().enumerate() {
         if at > 0 {

@@ -1,7 +1,7 @@
 //! The document as a page: one file that needs no network, can be read without its script, and
 //! prints whole. Every text is escaped; the page forbids itself to load or to send anything.
 
-use dynafold_format::counted;
+use dynafold_format::{counted, grouped};
 use dynafold_relational::catalog::{self, Catalog};
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -349,16 +349,11 @@ fn drawn(catalog: &Catalog, sources: &[SourceTable]) -> String {
 
 /// The tables whose items stand under partition keys of one kind, by what these begin with; more than one table each.
 fn collections(sources: &[SourceTable]) -> Vec<(&str, Vec<&str>)> {
-    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
-    for source in sources {
-        let Some(partition) = source.partition.as_deref() else {
-            continue;
-        };
-        match found.iter_mut().find(|(known, _)| *known == partition) {
-            Some((_, names)) => names.push(&source.name),
-            None => found.push((partition, vec![&source.name])),
-        }
-    }
+    let named = sources.iter().filter_map(|source| {
+        let partition = source.partition.as_deref()?;
+        Some((partition, source.name.as_str()))
+    });
+    let mut found = grouped(named);
     found.retain(|(_, names)| names.len() > 1);
     found
 }

@@ -1,6 +1,7 @@
 //! The document as Markdown, for review in a pull request. The same mapping, schema and rows give the same bytes. Text is
 //! escaped, so that it shows as it is and breaks no table.
 
+use dynafold_format::joined;
 use dynafold_relational::catalog::{Catalog, TableName};
 
 use super::definition::Definition;
@@ -103,12 +104,9 @@ fn write_erd(out: &mut String, catalog: &Catalog, sources: &[SourceTable]) {
     let unread = sources
         .iter()
         .filter(|source| source.part == TableRole::Unread);
-    let names: Vec<String> = unread.map(|source| code(&source.name)).collect();
+    let names = joined(unread.map(|source| code(&source.name)), ", ");
     if !names.is_empty() {
-        out.push_str(&format!(
-            "Not read, and not drawn: {}.\n\n",
-            names.join(", ")
-        ));
+        out.push_str(&format!("Not read, and not drawn: {names}.\n\n"));
     }
 }
 

@@ -1,6 +1,7 @@
 //! The document as a tree of what a reader sees, made once and written in each form: [`super::html`] and
 //! [`super::markdown`] know how each node is written there, and nothing of tables or item types.
 
+use dynafold_format::each_once;
 use dynafold_relational::catalog::{Catalog, TableName};
 
 /// A part with a heading that the contents list.
@@ -179,12 +180,7 @@ impl DocTable {
 
     /// Items: a column for each attribute that one of them has.
     pub(super) fn of_items(caption: String, items: &[Vec<ItemCell>]) -> Self {
-        let mut names: Vec<&str> = Vec::new();
-        for cell in items.iter().flatten() {
-            if !names.contains(&cell.name.as_str()) {
-                names.push(&cell.name);
-            }
-        }
+        let names = each_once(items.iter().flatten().map(|cell| cell.name.as_str()));
         let value = |item: &Vec<ItemCell>, name: &str| {
             let cell = item.iter().find(|cell| cell.name == name);
             cell.map_or(Vec::new(), |cell| {

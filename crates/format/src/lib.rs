@@ -3,7 +3,7 @@
 
 pub mod address;
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::error::Error;
 use std::time::Duration;
 
@@ -96,6 +96,35 @@ pub fn shell_word(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
     }
+}
+
+/// The values of each key, in the order in which they come.
+pub fn grouped<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
+}
+
+/// All of them in their order, what is equal once.
+pub fn each_once<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut once = Vec::new();
+    for one in all {
+        if !once.contains(&one) {
+            once.push(one);
+        }
+    }
+    once
+}
+
+/// Texts in a row, with something between them.
+pub fn joined<T: Borrow<str>>(texts: impl IntoIterator<Item = T>, between: &str) -> String {
+    let texts: Vec<T> = texts.into_iter().collect();
+    texts.join(between)
 }
 
 /// A text that stands in one line.

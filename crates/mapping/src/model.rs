@@ -474,6 +474,41 @@ impl AccessPattern {
         self.templates()
             .flat_map(|(_, template)| template.placeholders())
     }
+
+    /// The filter expression with names, parameters and constants in their places.
+    pub fn filter_text(&self, constant: impl Fn(&Attribute) -> String) -> Option<String> {
+        let filter = self.filter.as_ref()?;
+        let value = |operand: &FilterOperand| match operand {
+            FilterOperand::Constant(value) => constant(value),
+            FilterOperand::Parameter(index) => {
+                let parameter = self.parameters.get(*index);
+                parameter.map_or(String::new(), |parameter| format!("{{{}}}", parameter.name))
+            }
+        };
+        let named = |sign: &str, at: usize| match sign {
+            "#f" => filter.names.get(at).map(ToString::to_string),
+            _ => filter.values.get(at).map(value),
+        };
+        let mut text = String::new();
+        let mut rest = filter.text.as_str();
+        // What is put in is not looked into: a constant may hold `:f0`.
+        while let Some(at) = rest.find(['#', ':']) {
+            let (before, placed) = rest.split_at(at);
+            let Some((sign, after)) = placed.split_at_checked(2) else {
+                break;
+            };
+            let end = after.find(|c: char| !c.is_ascii_digit());
+            let (number, after) = after.split_at(end.unwrap_or(after.len()));
+            text.push_str(before);
+            match number.parse().ok().and_then(|at| named(sign, at)) {
+                Some(put) => text.push_str(&put),
+                None => text.extend([sign, number]),
+            }
+            rest = after;
+        }
+        text.push_str(rest);
+        Some(text)
+    }
 }
 
 /// The condition on a sort key attribute.

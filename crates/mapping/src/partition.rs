@@ -2,6 +2,7 @@
 //! that may belong to them, the item types that never have them, and those that have them beside others.
 
 use dynafold_dynamodb::Attribute;
+use dynafold_format::each_once;
 use serde::Serialize;
 
 use crate::model::{AttributeNode, KeyTexts, Template, TemplatePart};
@@ -188,13 +189,7 @@ fn places(template: &Template) -> impl Iterator<Item = &str> {
 
 /// The columns that templates take, but for those that choose a shard.
 fn columns<'t>(templates: impl Iterator<Item = &'t Template>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for name in templates.flat_map(places).map(column) {
-        if !found.iter().any(|known| known == name) {
-            found.push(name.to_owned());
-        }
-    }
-    found
+    each_once(templates.flat_map(places).map(column).map(str::to_owned))
 }
 
 /// The column's own name, without the alias before it.

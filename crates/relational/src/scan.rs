@@ -14,6 +14,24 @@ pub enum Relation {
     Query(String),
 }
 
+impl Relation {
+    /// The table or view; `None` for a query.
+    pub fn table(&self) -> Option<&TableName> {
+        match self {
+            Self::Table(name) => Some(name),
+            Self::Query(_) => None,
+        }
+    }
+
+    /// The query; `None` for a table or view.
+    pub fn sql(&self) -> Option<&str> {
+        match self {
+            Self::Query(sql) => Some(sql),
+            Self::Table(_) => None,
+        }
+    }
+}
+
 /// A place in the rows of a scan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScanColumn {
@@ -205,22 +223,16 @@ impl Scan {
     /// Adds the tables of all embeds; false where one is a query, of which no index is known.
     pub fn embedded_tables<'s>(&'s self, tables: &mut Vec<&'s str>) -> bool {
         self.embeds().all(|(_, embed)| {
-            let Relation::Table(name) = &embed.rows.from else {
-                return false;
-            };
-            tables.push(&name.name);
-            embed.rows.embedded_tables(tables)
+            let table = embed.rows.from.table();
+            tables.extend(table.map(|name| name.name.as_str()));
+            table.is_some() && embed.rows.embedded_tables(tables)
         })
     }
 
     /// Every table that is read, those of joins and embeds too.
     pub fn tables(&self) -> Vec<&TableName> {
-        let base = match &self.from {
-            Relation::Table(name) => Some(name),
-            Relation::Query(_) => None,
-        };
         let joined = self.joins.iter().map(|join| &join.table);
-        let mut tables: Vec<&TableName> = base.into_iter().chain(joined).collect();
+        let mut tables: Vec<&TableName> = self.from.table().into_iter().chain(joined).collect();
         tables.extend(self.embeds().flat_map(|(_, embed)| embed.rows.tables()));
         tables
     }
@@ -232,12 +244,8 @@ impl Scan {
 
     /// The SQL from the mapping that is in it: queries and conditions, those of embeds too.
     pub fn foreign_sql(&self) -> Vec<&str> {
-        let base = match &self.from {
-            Relation::Query(sql) => Some(sql),
-            Relation::Table(_) => None,
-        };
-        let own = base.into_iter().chain(&self.conditions);
-        let mut all: Vec<&str> = own.map(String::as_str).collect();
+        let conditions = self.conditions.iter().map(String::as_str);
+        let mut all: Vec<&str> = self.from.sql().into_iter().chain(conditions).collect();
         for column in &self.columns {
             match column {
                 ScanColumn::Flag(sql) => all.push(sql),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use dynafold_format::joined;
 use dynafold_relational::scan::{Join, Match, Relation, Scan, ScanColumn};
 
 use super::dialect::Dialect;
@@ -195,14 +196,10 @@ impl<'a> Rows<'a> {
             let theirs = self.dialect.quote(&on.theirs);
             format!("{alias}.{theirs} = {}", self.stored_column(on))
         });
-        let on: Vec<String> = on.collect();
+        let on = joined(on, " AND ");
         let table = self.dialect.table(&join.table);
         // Writing to a String cannot fail.
-        let _ = write!(
-            sql,
-            "\nLEFT JOIN {table} AS {alias} ON {}",
-            on.join(" AND ")
-        );
+        let _ = write!(sql, "\nLEFT JOIN {table} AS {alias} ON {on}");
     }
 }
 
@@ -265,18 +262,15 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
         return sql;
     }
     let union = Union::new(dialect, scan, &layout);
-    let parts: Vec<String> = (0..layout.nodes.len())
-        .map(|node| union.part(node))
-        .collect();
+    let parts = joined(
+        (0..layout.nodes.len()).map(|node| union.part(node)),
+        "\nUNION ALL\n",
+    );
     let key = layout.nodes.first().map(|node| node.key.as_slice());
     let order = key.unwrap_or_default().iter().chain(&layout.tag);
     let order = order.filter_map(|output| union.columns.get(*output));
     let order: Vec<String> = order.map(|column| (column + 1).to_string()).collect();
-    format!(
-        "{}\nORDER BY {}",
-        parts.join("\nUNION ALL\n"),
-        order.join(", ")
-    )
+    format!("{parts}\nORDER BY {}", order.join(", "))
 }
 
 /// Counts the children of a scan's embeds that find no parent, the scan's range left aside: rows of a node's number
@@ -298,7 +292,7 @@ pub(super) fn orphans(dialect: &dyn Dialect, scan: &Scan) -> Option<(String, Vec
             union.parents(&chain, "LEFT JOIN")
         )
     });
-    let sql = counts.collect::<Vec<_>>().join("\nUNION ALL\n");
+    let sql = joined(counts, "\nUNION ALL\n");
     Some((sql, layout.nodes.iter().map(|node| node.root).collect()))
 }
 

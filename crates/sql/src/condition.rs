@@ -25,9 +25,19 @@ impl Condition {
         }
     }
 
-    /// The columns in it; `None` for USING, whose column belongs to both sides of a join.
-    pub fn columns(&self) -> Option<Vec<&ColumnRef>> {
-        let operands: Vec<&Operand> = match &self.test {
+    /// The column that it holds equal to a value.
+    pub fn fixed(&self) -> Option<&ColumnRef> {
+        let [left, right] = self.equal()?;
+        let is_value = matches!(
+            right.value,
+            OperandValue::Parameter(_) | OperandValue::Constant(_)
+        );
+        left.column().filter(|_| is_value)
+    }
+
+    /// What it compares; nothing for USING, and for what is not understood.
+    fn operands(&self) -> Vec<&Operand> {
+        match &self.test {
             ConditionTest::Compare { left, right, .. } => vec![left, right],
             ConditionTest::Between {
                 operand, low, high, ..
@@ -37,11 +47,33 @@ impl Condition {
             }
             ConditionTest::Like { operand, pattern } => vec![operand, pattern],
             ConditionTest::Null { operand, .. } => vec![operand],
-            ConditionTest::Using(_) => return None,
-            ConditionTest::Other(expression) => return Some(expression.columns.iter().collect()),
-        };
-        let columns = operands.into_iter().flat_map(Operand::columns);
-        Some(columns.collect())
+            ConditionTest::Using(_) | ConditionTest::Other(_) => Vec::new(),
+        }
+    }
+
+    /// The columns in it; `None` for USING, whose column belongs to both sides of a join.
+    pub fn columns(&self) -> Option<Vec<&ColumnRef>> {
+        match &self.test {
+            ConditionTest::Using(_) => None,
+            ConditionTest::Other(expression) => Some(expression.columns.iter().collect()),
+            _ => Some(
+                self.operands()
+                    .into_iter()
+                    .flat_map(Operand::columns)
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Whether it has a parameter.
+    pub fn has_parameters(&self) -> bool {
+        match &self.test {
+            ConditionTest::Other(expression) => !expression.parameters.is_empty(),
+            _ => self
+                .operands()
+                .iter()
+                .any(|operand| !operand.parameters().is_empty()),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::mem::discriminant;
 use dynafold_relational::catalog::{Catalog, Column, Table};
 
 use super::condition::{Condition, ConditionTest};
-use super::operand::{ColumnRef, Name, OperandValue};
+use super::operand::{ColumnRef, Name};
 use super::origin::ColumnOrigin;
 use super::query::SqlQuery;
 use super::select::Select;
@@ -166,12 +166,7 @@ fn fixed(condition: &Condition) -> Option<&ColumnRef> {
     {
         return operand.column();
     }
-    let [left, right] = condition.equal()?;
-    let is_value = matches!(
-        right.value,
-        OperandValue::Parameter(_) | OperandValue::Constant(_)
-    );
-    left.column().filter(|_| is_value)
+    condition.fixed()
 }
 
 /// The columns of one name.

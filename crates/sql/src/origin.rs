@@ -58,7 +58,7 @@ impl Select {
             Some((at, table, column))
         };
         if let Some(owner) = &wanted.owner {
-            return column(self.called(owner)?);
+            return column(self.called(&owner.text)?);
         }
         let all = 0..self.relations.len();
         // Of what is no table it is not known which columns it has.
@@ -90,7 +90,7 @@ impl Select {
                         found.extend(all(at)?);
                     }
                 }
-                SelectOutput::AllOf(path) => found.extend(all(self.called(path.last()?)?)?),
+                SelectOutput::AllOf(path) => found.extend(all(self.called(&path.last()?.text)?)?),
                 SelectOutput::One { name, value } => {
                     let column = value.column();
                     let origin = column.and_then(|column| self.origin(column, catalog));
@@ -105,8 +105,8 @@ impl Select {
     }
 
     /// The relation of a name.
-    fn called(&self, name: &Name) -> Option<usize> {
-        let is = |called: &Name| called.is(&name.text);
+    pub fn called(&self, name: &str) -> Option<usize> {
+        let is = |called: &Name| called.is(name);
         let mut relations = self.relations.iter();
         relations.position(|relation| relation.called.as_ref().is_some_and(is))
     }

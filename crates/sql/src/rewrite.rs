@@ -337,8 +337,7 @@ impl Replacing {
 
     /// A name that no other parameter has, made of a column's.
     fn name(&self, column: &str) -> String {
-        let sign = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let mut plain: String = column.chars().map(sign).collect();
+        let mut plain = column.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         // `now` is the clock of the run.
         if plain == "now" || plain.starts_with(|c: char| c.is_ascii_digit()) {
             plain.insert(0, '_');

@@ -6,7 +6,7 @@ use crate::catalog::{Catalog, Column, Dbms, Table, TableName, TypeFamily};
 use crate::cli::failure::Failure;
 use crate::design::workload::Statement;
 use crate::design::{self, ColumnSample, Observed};
-use crate::format::float;
+use crate::format::{float, joined};
 use crate::scan::{Relation, Scan};
 use crate::source::Source;
 
@@ -59,10 +59,8 @@ pub(super) async fn observe(
     let words = Words::of(statements);
     let mut observed = Observed::default();
     for scan in scans {
-        let Relation::Table(name) = &scan.from else {
-            continue;
-        };
-        let Some(table) = catalog.table(name) else {
+        let name = scan.from.table();
+        let Some(table) = name.and_then(|name| catalog.table(name)) else {
             continue;
         };
         let columns: Vec<&Column> = table.columns.iter().filter(|one| is_counted(one)).collect();
@@ -97,7 +95,7 @@ pub(super) async fn observe(
                 most,
                 is_all: *rows < u64::from(ROWS),
             };
-            let place = (name.clone(), column.name.clone());
+            let place = (table.name.clone(), column.name.clone());
             observed.columns.insert(place, sample);
         }
     }
@@ -218,15 +216,13 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
              coalesce(sum(CASE WHEN {digits} THEN 1 ELSE 0 END), 0), {mixed}"
         )
     });
-    let figures: Vec<String> = figures.collect();
-    let names: Vec<String> = columns
-        .iter()
-        .map(|column| dialect.quote(&column.name))
-        .collect();
+    let figures = joined(figures, ", ");
+    let names = joined(
+        columns.iter().map(|column| dialect.quote(&column.name)),
+        ", ",
+    );
     format!(
-        "SELECT {count}, {} FROM (SELECT {} FROM {} LIMIT {ROWS}) AS q",
-        figures.join(", "),
-        names.join(", "),
+        "SELECT {count}, {figures} FROM (SELECT {names} FROM {} LIMIT {ROWS}) AS q",
         dialect.relation(&scan.from)
     )
 }

@@ -113,11 +113,7 @@ fn write_and_report(
         ));
     }
     let is_all_served = found.reads.iter().all(|read| read.why_not.is_none());
-    Ok(if is_all_served {
-        Outcome::Well
-    } else {
-        Outcome::Differs
-    })
+    Ok(Outcome::of(is_all_served))
 }
 
 /// What is printed for programs.

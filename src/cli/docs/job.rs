@@ -9,6 +9,7 @@ use super::files::{self, DocsFormat, FormatDestination};
 use crate::address;
 use crate::cli::catalog::CatalogOrigin;
 use crate::cli::failure::Failure;
+use crate::cli::format::each_once;
 use crate::cli::options::{Service, SourceArguments, moment, region};
 use crate::document::export::{ExportOptions, Tenant};
 use crate::target::TargetSpec;
@@ -151,16 +152,10 @@ impl Docs {
 
     /// What is to be written, each format once.
     fn formats(&self) -> Vec<DocsFormat> {
-        let mut formats = Vec::new();
-        let formats_given = match self.formats.as_slice() {
+        let given = match self.formats.as_slice() {
             [] => &DocsFormat::USUAL,
-            formats_given => formats_given,
+            given => given,
         };
-        for format in formats_given {
-            if !formats.contains(format) {
-                formats.push(*format);
-            }
-        }
-        formats
+        each_once(given.iter().copied())
     }
 }

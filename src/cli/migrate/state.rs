@@ -29,19 +29,6 @@ pub(super) fn open(
     if job.arguments.plan || (job.arguments.state.is_none() && target.ends_with_process()) {
         return Ok(None);
     }
-    let identity = identity(job, mapping, source, target, model, context)?;
-    let opened = State::open(&job.state_file, &identity, job.arguments.resume_mode());
-    Ok(Some(opened.map_err(load::Failure::from)?))
-}
-
-fn identity(
-    job: &MigrateJob,
-    mapping: &WrittenMapping,
-    source: &source::SourceIdentity,
-    target: &dyn Target,
-    model: &Model,
-    context: &Context,
-) -> Result<state::RunIdentity, Failure> {
     let mut identity = (mapping.identity())
         .plain("the source", &source.name)
         .plain("the target", target.place())
@@ -59,7 +46,8 @@ fn identity(
     if let Some(secret) = &context.secret {
         identity = identity.with("the key of `pseudonym`", secret.check(), "a secret");
     }
-    Ok(identity)
+    let opened = State::open(&job.state_file, &identity, job.arguments.resume_mode());
+    Ok(Some(opened.map_err(load::Failure::from)?))
 }
 
 /// A load that begins anew takes over what another has written, unless its table is gone or another one

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::{life, rejected};
 use crate::cli::cells::{fit, pad, shown, wrapped};
-use crate::cli::format::{bytes, counted, one_line};
+use crate::cli::format::{bytes, counted, grouped, one_line};
 use crate::cli::output::OutputStreams;
 use crate::dynamodb::{Attribute, Item, Table, sort_order};
 use crate::preview::{ItemTypeSample, SampleItem};
@@ -59,18 +59,11 @@ pub(super) fn table(
 
 /// Groups items by partition key value, in the order in which the values are met.
 fn collections<'s>(samples: &'s [ItemTypeSample], table: &Table) -> Vec<Collection<'s>> {
-    let mut all: Vec<Collection<'s>> = Vec::new();
-    for sample in samples {
-        for item in &sample.items {
-            let Some(value) = item.item.get(&table.partition.name) else {
-                continue;
-            };
-            match all.iter_mut().find(|(other, _)| *other == value) {
-                Some((_, items)) => items.push((sample, item)),
-                None => all.push((value, vec![(sample, item)])),
-            }
-        }
-    }
+    let keyed = samples.iter().flat_map(|sample| {
+        let items = sample.items.iter();
+        items.filter_map(move |item| Some((item.item.get(&table.partition.name)?, (sample, item))))
+    });
+    let mut all = grouped(keyed);
     if let Some(sort) = &table.sort {
         for (_, items) in &mut all {
             items.sort_by(|(_, a), (_, b)| {

@@ -2,7 +2,7 @@
 
 use super::figures;
 use crate::cli::format::{count, counted_as, figure, usd};
-use crate::design::{PricedMapping, ReadReport, Report, Update, UpdatedRead};
+use crate::design::{PricedMapping, ReadReport, Report, Update, UpdatedRead, WriteReport};
 use crate::dynamodb::price::Prices;
 
 /// What a design serves, by what, and for how much.
@@ -151,7 +151,8 @@ pub(in crate::cli) fn update(
 
 /// The reads that are served, and the statements that write.
 fn tables(report: &Report, out: &mut Vec<String>) {
-    let served: Vec<Vec<String>> = report.reads.iter().filter_map(row).collect();
+    let served = report.reads.iter().filter_map(ReadReport::cells);
+    let served: Vec<[String; 7]> = served.collect();
     if !served.is_empty() {
         let header = [
             "read",
@@ -165,16 +166,7 @@ fn tables(report: &Report, out: &mut Vec<String>) {
         out.push(figures(&header, served));
     }
     if !report.writes.is_empty() {
-        let rows = report.writes.iter().map(|write| {
-            vec![
-                write.name.clone(),
-                write.kind.to_string(),
-                write.item.clone(),
-                rate(write.rate),
-                figure(write.units),
-                usd(write.usd_month),
-            ]
-        });
+        let rows = report.writes.iter().map(WriteReport::cells);
         let header = [
             "write",
             "statement",
@@ -185,26 +177,6 @@ fn tables(report: &Report, out: &mut Vec<String>) {
         ];
         out.extend([String::new(), figures(&header, rows)]);
     }
-}
-
-fn row(read: &ReadReport) -> Option<Vec<String>> {
-    let served = read.served.as_ref()?;
-    Some(vec![
-        read.name.clone(),
-        served.asked(),
-        served.items.join(", "),
-        rate(read.rate),
-        figure(served.found),
-        figure(served.units),
-        usd(served.usd_month),
-    ])
-}
-
-fn rate(rate: Option<f64>) -> String {
-    rate.map_or_else(
-        || "not said".to_owned(),
-        |rate| format!("{}/s", figure(rate)),
-    )
 }
 
 fn section(title: &str, lines: impl Iterator<Item = String>, out: &mut Vec<String>) {

@@ -8,7 +8,7 @@ mod migration;
 mod patterns;
 mod verification;
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, Row, Table, presets};
 
 use super::format::count;
 
@@ -55,7 +55,7 @@ pub(super) fn attribute(name: Option<&str>) -> String {
 }
 
 /// A table of names and right-aligned figures.
-pub(super) fn figures(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub(super) fn figures(header: &[&str], rows: impl IntoIterator<Item = impl Into<Row>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(header);

@@ -3,7 +3,6 @@
 use super::arguments::Verify;
 use crate::cli::failure::Failure;
 use crate::cli::format::whole;
-use crate::cli::options::Format;
 use crate::cli::output::{OutputStreams, write_to_stderr};
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{Outcome, mapping, report, target};
@@ -69,10 +68,7 @@ pub(super) async fn run(arguments: &Verify, output: &OutputStreams) -> Result<Ou
         progress: &progress,
     };
     let report = prove(&proving, source.as_mut(), target.as_ref()).await;
-    match arguments.format {
-        Format::Text => output.text(&report::patterns(&report))?,
-        Format::Json => output.json(&report)?,
-    }
+    output.report(arguments.format, &report, report::patterns)?;
     ended(report)
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Ask, At, ChildAsk, Reading, SEVERAL, Unserved, distinct, unserved};
 use crate::path::{Path, Step};
+use dynafold_format::joined;
 use dynafold_relational::catalog::Table;
 
 /// What is said of children that come in another order than the query's.
@@ -30,15 +31,9 @@ impl<'c> Reading<'c, '_> {
             Ok(ranges) if !children.is_empty() => ranges,
             _ => return Ok(None),
         };
-        let is_asked = |column: &String| {
-            ask.equal
-                .iter()
-                .any(|equal| equal.path == Path::own(column))
-        };
-        let folds = ask
-            .equal
-            .iter()
-            .any(|equal| equal.folds || equal.folds_parameter);
+        let is_asked = |column: &String| ask.has_equal(&Path::own(column));
+        let mut equal = ask.equal.iter();
+        let folds = equal.any(|equal| equal.folds || equal.folds_parameter);
         let is_there = |column: &String| {
             let is_key = table.row_key().contains(column);
             is_key || table.column(column).is_some_and(|column| !column.nullable)
@@ -243,16 +238,14 @@ impl<'c> Reading<'c, '_> {
     }
 
     fn note_differences(&self, ask: &mut Ask<'c>, children: &[usize], is_list: bool) {
-        let names: Vec<&str> = ask
-            .children
-            .iter()
-            .map(|child| &*child.table.name.name)
-            .collect();
+        let names = joined(
+            ask.children.iter().map(|child| &*child.table.name.name),
+            " and no ",
+        );
         if !children.iter().all(|at| self.may_be_missing(*at)) {
             let note = format!(
-                "the answer has the {} even if it has no {}",
-                ask.root.name.name,
-                names.join(" and no ")
+                "the answer has the {} even if it has no {names}",
+                ask.root.name.name
             );
             ask.notes.push(note);
         }

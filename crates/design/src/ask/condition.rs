@@ -45,7 +45,7 @@ impl<'c> Reading<'c, '_> {
         };
         for condition in &self.conditions {
             let text = &condition.text;
-            let has_parameters = has_parameters(condition);
+            let has_parameters = condition.has_parameters();
             match &condition.test {
                 ConditionTest::Compare { left, op, right } if has_parameters => {
                     self.compare(ask, &mut ranges, text, (left, *op, right), &path)?;
@@ -185,8 +185,8 @@ impl<'c> Reading<'c, '_> {
                 return Ok(());
             }
             Comparator::NotEqual if left.around.is_empty() && right.around.is_empty() => {
-                let found = column.find(ask.root, self.catalog);
-                if found.is_none_or(|(_, column)| is_loose(column, self.catalog.dbms)) {
+                let found = column.column_of(ask.root, self.catalog);
+                if found.is_none_or(|column| is_loose(column, self.catalog.dbms)) {
                     return unserved(format!("asks for `{text}`"), MATERIALIZE);
                 }
                 ask.filters.push(Filter {
@@ -254,22 +254,15 @@ impl<'c> Reading<'c, '_> {
         };
         match (parameter.filter(|_| is_prefix(text)), column) {
             (Some(parameter), Some(column)) => {
-                let is_twice = ranges.iter().any(|range| range.path == column);
-                if is_twice {
+                if ranges.iter().any(|range| range.path == column) {
                     return unserved("has two ranges of one column", REWRITE);
                 }
-                let found = column.find(ask.root, self.catalog);
-                let is_text = found
-                    .is_some_and(|(_, column)| matches!(column.data_type, DataType::Text { .. }));
+                let found = column.column_of(ask.root, self.catalog);
                 let folds = at.is_some_and(|at| self.is_folded(&at));
-                if !is_text {
-                    return unserved(
-                        format!(
-                            "asks for what {} begins with, and that is not text",
-                            column.column
-                        ),
-                        MATERIALIZE,
-                    );
+                if !found.is_some_and(|found| matches!(found.data_type, DataType::Text { .. })) {
+                    let name = &column.column;
+                    let why = format!("asks for what {name} begins with, and that is not text");
+                    return unserved(why, MATERIALIZE);
                 }
                 if folds {
                     self.fold(ask, &column, text)?;
@@ -322,16 +315,14 @@ impl<'c> Reading<'c, '_> {
             let Some(path) = column.and_then(path) else {
                 continue;
             };
-            let is_exact = path
-                .find(ask.root, self.catalog)
-                .is_some_and(|(_, column)| {
-                    !column.insensitive
-                        && !ignores_blanks(column, self.catalog.dbms)
-                        && (column.is_plain_text(self.catalog.dbms)
-                            || matches!(column.data_type, DataType::Enum { .. }))
-                });
-            let is_known = ask.equal.iter().any(|equal| equal.path == path);
-            if is_exact && !is_known && !text.is_empty() && !text.contains('#') {
+            let dbms = self.catalog.dbms;
+            let column = path.column_of(ask.root, self.catalog);
+            let is_exact = column.is_some_and(|column| {
+                let is_enum = matches!(column.data_type, DataType::Enum { .. });
+                let is_loose = column.insensitive || ignores_blanks(column, dbms);
+                !is_loose && (is_enum || column.is_plain_text(dbms))
+            });
+            if is_exact && !ask.has_equal(&path) && !text.is_empty() && !text.contains('#') {
                 ask.when.retain(|when| when.said != condition.text);
                 let frozen = frozen_note(&condition.text);
                 ask.notes.retain(|note| *note != frozen);
@@ -353,7 +344,7 @@ impl<'c> Reading<'c, '_> {
         ranges: &'a mut Vec<RangeAsk>,
         path: &Path,
     ) -> Result<&'a mut RangeAsk, Unserved> {
-        let column = path.find(ask.root, self.catalog).map(|(_, column)| column);
+        let column = path.column_of(ask.root, self.catalog);
         if let Some(collation) = column.and_then(|column| column.collation.as_ref()) {
             return unserved(
                 format!(
@@ -402,26 +393,8 @@ impl<'c> Reading<'c, '_> {
             .map(|table| table.name.name.clone())
             .unwrap_or_default();
         let owner = |owner: Option<&str>, name: &str| {
-            let mut relations = self.select.relations.iter();
-            let found = match owner {
-                Some(owner) => relations.position(|relation| {
-                    relation
-                        .called
-                        .as_ref()
-                        .is_some_and(|called| called.is(owner))
-                }),
-                None => {
-                    let mut having = self.tables.iter().enumerate().filter(|(_, table)| {
-                        table
-                            .columns
-                            .iter()
-                            .any(|column| column.name.eq_ignore_ascii_case(name))
-                    });
-                    having.next().map(|(at, _)| at)
-                }
-            };
-            // Of a query within it.
-            let found = found?;
+            // None of a query within it.
+            let found = self.relation_of(owner, name)?;
             if found == root {
                 return Some(root_name.clone());
             }
@@ -494,21 +467,4 @@ fn refuse_parts(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
         return unserved(format!("asks for one thing or another: `{text}`"), SEVERAL);
     }
     Ok(())
-}
-
-pub(super) fn has_parameters(condition: &Condition) -> bool {
-    let operands: Vec<&Operand> = match &condition.test {
-        ConditionTest::Compare { left, right, .. } => vec![left, right],
-        ConditionTest::Between {
-            operand, low, high, ..
-        } => vec![operand, low, high],
-        ConditionTest::In { operand, list, .. } => std::iter::once(operand).chain(list).collect(),
-        ConditionTest::Like { operand, pattern } => vec![operand, pattern],
-        ConditionTest::Null { operand, .. } => vec![operand],
-        ConditionTest::Using(_) => Vec::new(),
-        ConditionTest::Other(expression) => return !expression.parameters.is_empty(),
-    };
-    operands
-        .iter()
-        .any(|operand| !operand.parameters().is_empty())
 }

@@ -8,7 +8,6 @@ use dynafold_sql::{
     SqlQuery, Wrapping, WriteKind, identifier, parametrized,
 };
 
-use super::condition::has_parameters;
 use super::sql::{by_bytes, ignores_blanks};
 use super::{Reading, Unserved, plain_select, unserved};
 use crate::observed::Observed;
@@ -277,7 +276,7 @@ impl Reading<'_, '_> {
             }
             let has_query =
                 matches!(&condition.test, ConditionTest::Other(inner) if inner.has_query);
-            if has_parameters(condition) || has_query || condition.columns().is_none() {
+            if condition.has_parameters() || has_query || condition.columns().is_none() {
                 return no();
             }
             self.refuse_unsteady(condition)?;

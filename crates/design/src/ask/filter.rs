@@ -110,7 +110,7 @@ pub(super) fn of_condition(
     ask: &Ask<'_>,
     catalog: &Catalog,
 ) -> Option<Filter> {
-    let (_, column) = path.find(ask.root, catalog)?;
+    let column = path.column_of(ask.root, catalog)?;
     let text = match &condition.test {
         ConditionTest::Null { operand, negated } => {
             operand.column()?;

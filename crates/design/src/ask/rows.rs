@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dynafold_format::joined;
 use dynafold_relational::catalog::{Catalog, Dbms, Enforcement, ForeignKey, Table};
 use dynafold_sql::{ConditionTest, RowLimit, SqlQuery, identifier};
 
@@ -275,7 +276,7 @@ impl<'c> Reading<'c, '_> {
             .iter()
             .filter(|_| !is_one_row(ask))
             .filter_map(|(path, _)| {
-                let (_, column) = path.find(ask.root, self.catalog)?;
+                let column = path.column_of(ask.root, self.catalog)?;
                 by_bytes(column, self.catalog.dbms).map(|_| column.name.clone())
             })
             .collect();
@@ -372,13 +373,10 @@ pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
         .collect();
     let key = ask.root.row_key().iter();
     let missing = key.filter(|column| !known.contains(&&Path::own(column)));
-    let missing: Vec<&str> = missing.map(String::as_str).collect();
+    let missing = joined(missing.map(String::as_str), ", ");
     let mut note = "rows may be equal under its ORDER BY, and of these its LIMIT may take others than the table, which `verify --patterns` does not compare".to_owned();
     if !missing.is_empty() {
-        note.push_str(&format!(
-            ": add the key to ORDER BY ({})",
-            missing.join(", ")
-        ));
+        note.push_str(&format!(": add the key to ORDER BY ({missing})"));
     }
     ask.notes.push(note);
 }

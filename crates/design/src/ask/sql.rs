@@ -223,21 +223,22 @@ impl<'c> Reading<'c, '_> {
     /// A condition with the query's aliases before its columns.
     pub(super) fn aliased(&self, condition: &Condition) -> Option<String> {
         let owner = |owner: Option<&str>, name: &str| {
-            let mut relations = self.select.relations.iter();
-            let found = match owner {
-                Some(owner) => relations.position(|relation| {
-                    let called = relation.called.as_ref();
-                    called.is_some_and(|called| called.is(owner))
-                })?,
-                None => self.tables.iter().position(|table| {
-                    let mut columns = table.columns.iter();
-                    columns.any(|column| column.name.eq_ignore_ascii_case(name))
-                })?,
-            };
+            let found = self.relation_of(owner, name)?;
             let called = self.select.relations.get(found)?.called.as_ref()?;
             Some(called.text.clone())
         };
         qualified(&condition.text, self.catalog.dbms, &owner)
+    }
+
+    /// The relation that a column of a condition is of.
+    pub(super) fn relation_of(&self, owner: Option<&str>, name: &str) -> Option<usize> {
+        match owner {
+            Some(owner) => self.select.called(owner),
+            None => self.tables.iter().position(|table| {
+                let mut columns = table.columns.iter();
+                columns.any(|column| column.name.eq_ignore_ascii_case(name))
+            }),
+        }
     }
 
     /// The column of the root that a column is held equal to, or itself.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_format::{count, counted, has_word};
+use dynafold_format::{count, counted, each_once, has_word};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_relational::scan::{Relation, Scan};
 
 use super::items::DocumentedItemType;
-use super::trace::{OriginColumn, table_of};
+use super::trace::OriginColumn;
 use super::{DocumentFacts, Inputs, pattern_names};
 use crate::tree::{
     About, DocBlock, DocRow, DocTable, SourceColumn, SourceTable, TableRole, TextLine, TextPiece,
@@ -20,10 +20,8 @@ pub(super) fn touched_catalog(inputs: &Inputs<'_>) -> Catalog {
     let passes = || inputs.model.passes.iter();
     let read: BTreeSet<&TableName> = passes().flat_map(|pass| pass.scan.tables()).collect();
     let queried = |table: &Table| {
-        passes().any(|pass| match &pass.scan.from {
-            Relation::Query(sql) => holds(sql, &table.name.schema) && names(sql, table),
-            Relation::Table(_) => false,
-        })
+        let mut queries = passes().filter_map(|pass| pass.scan.from.sql());
+        queries.any(|sql| holds(sql, &table.name.schema) && names(sql, table))
     };
     let of_read = catalog.tables.iter();
     let referenced: BTreeSet<&TableName> = of_read
@@ -67,14 +65,12 @@ pub(super) fn sources(
             },
         );
     let neighbours: BTreeSet<&TableName> = neighbours.collect();
-    let is_queried = |from: &Relation, table: &Table| match from {
-        Relation::Query(sql) => names(sql, table),
-        Relation::Table(_) => false,
-    };
+    let is_queried =
+        |from: &Relation, table: &Table| from.sql().is_some_and(|sql| names(sql, table));
     let key = &inputs.model.table.partition.name;
     let partition = |table: &Table| {
         let mut own = item_types.iter();
-        let own = own.find(|item| table_of(item.from()) == Some(&table.name))?;
+        let own = own.find(|item| item.from().table() == Some(&table.name))?;
         let (text, _) = own.model.template(key)?.prefix();
         (!text.is_empty()).then(|| text.to_owned())
     };
@@ -97,7 +93,7 @@ pub(super) fn sources(
         let columns: Vec<SourceColumn> = columns.collect();
         let within = item_types.iter().filter(|item| {
             let mut carried = columns.iter().flat_map(|column| &column.carriers);
-            table_of(item.from()) == Some(&table.name)
+            item.from().table() == Some(&table.name)
                 || is_queried(item.from(), table)
                 || carried.any(|(name, _)| **name == *item.model.name)
         });
@@ -213,16 +209,9 @@ pub(crate) fn table_usage(source: &SourceTable) -> Vec<DocBlock> {
     };
     let mut blocks = vec![DocBlock::paragraph(rows + usage)];
     let item_types = source.item_types.iter().map(|name| {
-        let mut attributes: Vec<&str> = Vec::new();
         let carriers = source.columns.iter().flat_map(|column| &column.carriers);
-        for attribute in carriers
-            .filter(|(of, _)| of == name)
-            .flat_map(|(_, all)| all)
-        {
-            if !attributes.contains(&attribute.as_str()) {
-                attributes.push(attribute);
-            }
-        }
+        let own = carriers.filter(|(of, _)| of == name);
+        let attributes = each_once(own.flat_map(|(_, all)| all).map(String::as_str));
         let mut line = vec![link(About::ItemType, name)];
         if attributes.is_empty() {
             line.push(TextPiece::Sub(vec![plain("no column of it is traced")]));
@@ -254,7 +243,7 @@ fn holds(sql: &str, name: &str) -> bool {
 
 /// Collects the columns by which a scan finds parents and children.
 fn collect_join_columns<'g>(scan: &'g Scan, leading: &mut BTreeSet<(&'g TableName, &'g str)>) {
-    let base = table_of(&scan.from);
+    let base = scan.from.table();
     let of = |join: Option<usize>| match join {
         Some(join) => scan.joins.get(join).map(|join| &join.table),
         None => base,
@@ -269,7 +258,7 @@ fn collect_join_columns<'g>(scan: &'g Scan, leading: &mut BTreeSet<(&'g TableNam
         }
     }
     for (_, embed) in scan.embeds() {
-        let children = table_of(&embed.rows.from);
+        let children = embed.rows.from.table();
         for on in &embed.on {
             take(of(on.join), &on.ours);
             take(children, &on.theirs);

@@ -6,7 +6,6 @@ use dynafold_mapping::forecast::PlaceForecast;
 use dynafold_mapping::item::Folder;
 use dynafold_mapping::model::ItemType;
 use dynafold_mapping::sample::ItemTypeSample;
-use dynafold_relational::scan::Relation;
 
 use super::Inputs;
 use super::figures::{Basis, Figures, TypeFigures, unread};
@@ -136,10 +135,8 @@ fn counted(
     sample: Option<&ItemTypeSample>,
 ) -> TypeFigures {
     let pass = inputs.model.passes.get(item_type.pass);
-    let rows = match pass.map(|pass| &pass.scan.from) {
-        Some(Relation::Table(name)) => inputs.catalog.table(name).and_then(|t| t.estimated_rows),
-        _ => None,
-    };
+    let name = pass.and_then(|pass| pass.scan.from.table());
+    let rows = name.and_then(|name| inputs.catalog.table(name)?.estimated_rows);
     let figures = TypeFigures {
         name: item_type.name.to_string(),
         // A row whose array is exploded may give any number.

@@ -1,13 +1,13 @@
 //! Item types: where they are from, what they are made of, where they are found.
 
 use dynafold_dynamodb::{Item, KeyAttribute, readable};
-use dynafold_format::{bytes, counted};
+use dynafold_format::{bytes, counted, each_once};
 use dynafold_mapping::model::{self, AttributeNode, Expired};
 use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::scan::{Match, Relation, ScanColumn};
 
 use super::places::cells;
-use super::trace::{OriginColumn, Tracer, origins, table_of};
+use super::trace::{OriginColumn, Tracer, origins};
 use super::{DocumentFacts, Inputs, pattern_names};
 use crate::tree::{
     About, Article, ArticleLink, DocBlock, DocRow, DocTable, TextLine, TextPiece, code, link,
@@ -87,12 +87,8 @@ pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     );
     let all = facts.item_types.iter().flat_map(|item| &item.attributes);
     let keys: Vec<&str> = keys.map(|key| &*key.name).collect();
-    let mut names: Vec<&str> = Vec::new();
-    for name in (keys.iter().copied()).chain(all.map(|attribute| attribute.name.as_str())) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let all = all.map(|attribute| attribute.name.as_str());
+    let names = each_once(keys.iter().copied().chain(all));
     let merged = names.into_iter().flat_map(|name| {
         let users: Vec<_> = (facts.item_types.iter())
             .filter_map(|item| {
@@ -101,12 +97,8 @@ pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
             })
             .collect();
         let is_merged = users.len() > 1 || keys.contains(&name);
-        let mut roles: Vec<String> = Vec::new();
-        for role in (users.iter()).flat_map(|(item, _)| item.roles(facts.inputs, name)) {
-            if !roles.contains(&role) {
-                roles.push(role);
-            }
-        }
+        let of_users = users.iter();
+        let roles = each_once(of_users.flat_map(|(item, _)| item.roles(facts.inputs, name)));
         let span = if is_merged { users.len() } else { 0 };
         let users = users.into_iter().take(span).enumerate();
         users.map(move |(at, (item, attribute))| {
@@ -244,7 +236,7 @@ impl DocumentedItemType<'_> {
             Relation::Query(_) => plain("a query"),
             Relation::Table(_) => code(tracer.name),
         }];
-        let table = table_of(self.from()).and_then(|id| inputs.catalog.table(id));
+        let table = (self.from().table()).and_then(|id| inputs.catalog.table(id));
         if let Some(comment) = table.and_then(|table| table.comment.as_ref()) {
             from.push(TextPiece::Sub(vec![plain(comment)]));
         }

@@ -336,7 +336,11 @@ impl DocumentedPattern<'_> {
         if let Some(limit) = model.limit {
             facts.push(("Limit", vec![plain(limit.to_string())]));
         }
-        if let Some(filter) = filter(model) {
+        let filter = model.filter_text(|constant| match constant {
+            Attribute::S(_) => format!("'{}'", shown(constant)),
+            _ => shown(constant),
+        });
+        if let Some(filter) = filter {
             facts.push(("Filter", vec![code(filter)]));
         }
         if model.consistent {
@@ -496,42 +500,6 @@ fn plainly(template: &Template) -> String {
         }
     }
     template.parts.iter().map(part).collect()
-}
-
-/// The filter expression with names and values in their places.
-fn filter(pattern: &AccessPattern) -> Option<String> {
-    let filter = pattern.filter.as_ref()?;
-    let value = |operand: &FilterOperand| match operand {
-        FilterOperand::Constant(text @ Attribute::S(_)) => format!("'{}'", shown(text)),
-        FilterOperand::Constant(value) => shown(value),
-        FilterOperand::Parameter(index) => {
-            let parameter = pattern.parameters.get(*index);
-            parameter.map_or(String::new(), |parameter| format!("{{{}}}", parameter.name))
-        }
-    };
-    let named = |sign: &str, at: usize| match sign {
-        "#f" => filter.names.get(at).map(ToString::to_string),
-        _ => filter.values.get(at).map(value),
-    };
-    let mut text = String::new();
-    let mut rest = filter.text.as_str();
-    // What is put in is not looked into: a constant may hold `:f0`.
-    while let Some(at) = rest.find(['#', ':']) {
-        let (before, placed) = rest.split_at(at);
-        let Some((sign, after)) = placed.split_at_checked(2) else {
-            break;
-        };
-        let end = after.find(|c: char| !c.is_ascii_digit());
-        let (number, after) = after.split_at(end.unwrap_or(after.len()));
-        text.push_str(before);
-        match number.parse().ok().and_then(|at| named(sign, at)) {
-            Some(put) => text.push_str(&put),
-            None => text.extend([sign, number]),
-        }
-        rest = after;
-    }
-    text.push_str(rest);
-    Some(text)
 }
 
 /// The request of a pattern with its templates in the place of values; `None`

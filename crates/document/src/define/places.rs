@@ -7,8 +7,9 @@ use dynafold_dynamodb::{
     Attribute, Autoscale, Billing, Index, Item, KeyAttribute, Projection, Table, Throughput,
     readable, sort_order,
 };
-use dynafold_format::{count, counted};
+use dynafold_format::{count, counted, grouped};
 use dynafold_mapping::forecast::PlaceKind;
+use dynafold_mapping::sample::SampleItem;
 
 use super::{DocumentFacts, Inputs};
 use crate::phrases;
@@ -96,9 +97,6 @@ pub(super) fn collections(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     blocks
 }
 
-/// A partition key's values, and the items that have them with their item types.
-type PartitionGroup<'i> = (Vec<&'i Attribute>, Vec<(&'i str, &'i Item)>);
-
 impl TableOrIndex<'_> {
     fn what(&self) -> &'static str {
         match self.kind {
@@ -159,22 +157,15 @@ impl TableOrIndex<'_> {
     /// The chosen items that are in it, by partition key in the order in which they are met; `None`
     /// without one.
     fn collections(&self, facts: &DocumentFacts<'_>) -> Option<tree::DocTable> {
-        let mut groups: Vec<PartitionGroup<'_>> = Vec::new();
-        for (at, item_type) in facts.inputs.model.item_types.iter().enumerate() {
-            for chosen in facts.shown_items.of_type(at) {
-                let item = &chosen.item;
-                let (Some(partition), Some(_)) =
-                    (values(item, self.partition), values(item, self.sort))
-                else {
-                    continue;
-                };
-                let entry = (&*item_type.name, item);
-                match groups.iter_mut().find(|(other, _)| *other == partition) {
-                    Some((_, items)) => items.push(entry),
-                    None => groups.push((partition, vec![entry])),
-                }
-            }
-        }
+        let item_types = facts.inputs.model.item_types.iter().enumerate();
+        let keyed = item_types.flat_map(|(at, item_type)| {
+            let chosen = facts.shown_items.of_type(at);
+            chosen.filter_map(move |SampleItem { item, .. }| {
+                values(item, self.sort)?;
+                Some((values(item, self.partition)?, (&*item_type.name, item)))
+            })
+        });
+        let groups = grouped(keyed);
         if groups.is_empty() {
             return None;
         }

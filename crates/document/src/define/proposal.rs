@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dynafold_design::{Alternative, ReadReport, Report};
-use dynafold_format::{counted, counted_as, figure, usd};
+use dynafold_format::{counted, counted_as, joined, usd};
 
 use super::DocumentFacts;
 use crate::tree::{About, DocBlock, DocRow, DocTable, Section, TextLine, link, plain, prose};
@@ -68,33 +68,24 @@ fn changed(facts: &DocumentFacts<'_>, report: &Report) -> Option<String> {
     let patterns: BTreeSet<&str> = patterns.collect();
     let served = report.reads.iter().filter(|read| read.served.is_some());
     let gone = served.filter(|read| !patterns.contains(&*read.name));
-    let gone: Vec<&str> = gone.map(|read| &*read.name).collect();
+    let gone = joined(gone.map(|read| &*read.name), ", ");
     (!gone.is_empty()).then(|| {
         format!(
-            "The mapping has no access pattern of the name of {}: it was changed after it was proposed.",
-            gone.join(", ")
+            "The mapping has no access pattern of the name of {gone}: it was changed after it was proposed."
         )
     })
 }
 
 fn served(facts: &DocumentFacts<'_>, report: &Report) -> Option<DocBlock> {
     let row = |read: &ReadReport| {
-        let served = read.served.as_ref()?;
+        let cells = read.cells()?.into_iter().skip(1);
         let mut patterns = facts.patterns.iter();
         let name = if patterns.any(|pattern| *pattern.model.name == *read.name) {
             link(About::Pattern, &read.name)
         } else {
             plain(&read.name)
         };
-        let cells = [
-            served.asked(),
-            served.items.join(", "),
-            rate(read.rate),
-            figure(served.found),
-            figure(served.units),
-            usd(served.usd_month),
-        ];
-        let cells = cells.into_iter().map(|cell| vec![plain(cell)]);
+        let cells = cells.map(|cell| vec![plain(cell)]);
         let cells: Vec<TextLine> = std::iter::once(vec![name]).chain(cells).collect();
         Some(DocRow::new(cells))
     };
@@ -114,15 +105,8 @@ fn served(facts: &DocumentFacts<'_>, report: &Report) -> Option<DocBlock> {
 
 fn written(report: &Report) -> Option<DocBlock> {
     let rows = report.writes.iter().map(|write| {
-        let cells = [
-            write.name.clone(),
-            write.kind.to_string(),
-            write.item.clone(),
-            rate(write.rate),
-            figure(write.units),
-            usd(write.usd_month),
-        ];
-        DocRow::new(cells.into_iter().map(|cell| vec![plain(cell)]).collect())
+        let cells = write.cells().into_iter();
+        DocRow::new(cells.map(|cell| vec![plain(cell)]).collect())
     });
     let rows: Vec<DocRow> = rows.collect();
     let titles = [
@@ -168,13 +152,6 @@ fn runners_up(report: &Report) -> DocBlock {
         &titles,
         rows.collect(),
     ))
-}
-
-fn rate(rate: Option<f64>) -> String {
-    rate.map_or_else(
-        || "not said".to_owned(),
-        |rate| format!("{}/s", figure(rate)),
-    )
 }
 
 fn labelled(of: &str, what: &str) -> TextLine {

@@ -2,7 +2,7 @@
 
 use dynafold_mapping::model::{AttributeNode, ChildContainer, Explode, Template};
 use dynafold_relational::catalog::{Catalog, Column, DataType, TableName};
-use dynafold_relational::scan::{Relation, Scan, ScanColumn};
+use dynafold_relational::scan::{Scan, ScanColumn};
 
 use crate::tree::{TextLine, TextPiece, code, joined, plain};
 
@@ -104,7 +104,7 @@ impl<'g> Tracer<'g> {
         };
         let id = match join {
             Some(join) => Some(self.scan.joins.get(*join)?.table.clone()),
-            None => table_of(&self.scan.from).cloned(),
+            None => self.scan.from.table().cloned(),
         };
         let table = id.as_ref().and_then(|id| self.catalog.table(id));
         let column = table.and_then(|table| table.column(name));
@@ -151,12 +151,4 @@ fn meaning(column: &Column) -> String {
     };
     let parts: Vec<String> = column.comment.clone().into_iter().chain(domain).collect();
     parts.join("; ")
-}
-
-/// The table that a scan reads, unless it is a query.
-pub(super) fn table_of(from: &Relation) -> Option<&TableName> {
-    match from {
-        Relation::Table(name) => Some(name),
-        Relation::Query(_) => None,
-    }
 }

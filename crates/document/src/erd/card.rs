@@ -162,10 +162,7 @@ fn advance(c: char) -> usize {
 
 /// The text, cut to a width and ended by `…` where it is wider.
 pub(super) fn fit(text: &str, size: usize, room: i32) -> String {
-    let text: String = text
-        .chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
+    let text = text.replace(char::is_control, "\u{fffd}");
     if width(&text, size) <= room {
         return text;
     }

@@ -1,6 +1,6 @@
 //! The drawing written as SVG.
 
-use dynafold_format::counted;
+use dynafold_format::{counted, each_once};
 use dynafold_relational::catalog::Catalog;
 use maud::{Markup, PreEscaped, html};
 
@@ -193,14 +193,8 @@ fn words(class: &str, x: i32, y: i32, text: &str, full: Option<&str>) -> Markup 
 fn summary(drawing: &Drawing, card: &Card, at: usize) -> String {
     let others = |own_and_other: fn(&Edge) -> (usize, usize)| {
         let ends = drawing.edges.iter().map(own_and_other);
-        let mut names: Vec<&str> = Vec::new();
-        for (_, other) in ends.filter(|(own, _)| *own == at) {
-            let other = name(drawing, other);
-            if !names.contains(&other) {
-                names.push(other);
-            }
-        }
-        names.join(", ")
+        let others = ends.filter(|(own, _)| *own == at);
+        each_once(others.map(|(_, other)| name(drawing, other))).join(", ")
     };
     let columns = counted(card.rows.len() + card.folded.len(), "column");
     let what = if card.kind.is_empty() {

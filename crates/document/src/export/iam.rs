@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use dynafold_dynamodb::{KeyType, Table};
+use dynafold_format::joined;
 use dynafold_mapping::model::{AccessPattern, Model, Placeholder, Template, TemplatePart};
 use dynafold_mapping::template::Filter;
 use serde_json::{Value, json};
@@ -85,7 +86,7 @@ pub(super) fn application(model: &Model, options: &ExportOptions) -> Result<Expo
         }
     }
     let fetching = model.patterns.iter().filter(|pattern| pattern.fetch);
-    let fetching: Vec<&str> = fetching.map(|pattern| &*pattern.name).collect();
+    let fetching = joined(fetching.map(|pattern| &*pattern.name), ", ");
     if !fetching.is_empty() {
         actions.push(AskedAction {
             action: "BatchGetItem",
@@ -103,8 +104,7 @@ pub(super) fn application(model: &Model, options: &ExportOptions) -> Result<Expo
     export.warnings.extend(uncovered_partitions(&actions));
     if !fetching.is_empty() {
         export.warnings.push(format!(
-            "the policy allows `BatchGetItem` of all items of the table: the keys that {} reads are known only when the index has answered",
-            fetching.join(", ")
+            "the policy allows `BatchGetItem` of all items of the table: the keys that {fetching} reads are known only when the index has answered"
         ));
     }
     Ok(export)

@@ -201,15 +201,8 @@ fn filled(template: &str, values: &[(&str, impl AsRef<str>)]) -> String {
 
 /// What Athena calls the table over the archive: it takes letters, digits and underscores.
 fn athena_name(table: &str) -> String {
-    let sign = |sign: char| {
-        if sign.is_ascii_alphanumeric() {
-            sign.to_ascii_lowercase()
-        } else {
-            '_'
-        }
-    };
-    let name: String = table.chars().map(sign).collect();
-    format!("expired_{name}")
+    let name = table.replace(|sign: char| !sign.is_ascii_alphanumeric(), "_");
+    format!("expired_{}", name.to_ascii_lowercase())
 }
 
 /// What a vault of AWS Backup is called: letters, digits, hyphens and underscores, at most 50.

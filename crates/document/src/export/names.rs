@@ -21,14 +21,8 @@ impl UniqueNames {
 
     /// A name of letters, digits and underscores that begins with a letter: `GSI1.a` is `gsi1_a`.
     pub(super) fn snake(&mut self, text: &str) -> String {
-        let letter = |c: char| {
-            if c.is_ascii_alphanumeric() {
-                c.to_ascii_lowercase()
-            } else {
-                '_'
-            }
-        };
-        let mut name: String = text.chars().map(letter).collect();
+        let mut name = text.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+        name.make_ascii_lowercase();
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             name.insert_str(0, "i_");
         }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use dynafold_dynamodb::{
     Attribute, Billing, Index, KeyAttribute, Table, Throughput, item_value, object,
 };
+use dynafold_format::{each_once, joined};
 use dynafold_mapping::model::{ItemType, Model};
 use dynafold_mapping::sample::ItemTypeSample;
 use dynafold_relational::catalog::TypeFamily;
@@ -110,12 +111,9 @@ fn unsupported_features(model: &Model) -> Vec<String> {
         ("roll_up", !model.roll_ups.is_empty()),
     ];
     let further = further.into_iter().filter(|(_, is_said)| *is_said);
-    let further: Vec<String> = further.map(|(name, _)| format!("`{name}`")).collect();
+    let further = joined(further.map(|(name, _)| format!("`{name}`")), ", ");
     if !further.is_empty() {
-        warnings.push(format!(
-            "a Workbench model cannot describe {}",
-            further.join(", ")
-        ));
+        warnings.push(format!("a Workbench model cannot describe {further}"));
     }
     warnings
 }
@@ -176,18 +174,15 @@ fn facet(table: &Table, item_type: &ItemType, sample: Option<&ItemTypeSample>) -
     ]);
     let items = sample.iter().flat_map(|sample| &sample.items);
     let items: Vec<Value> = items.map(|item| item_value(&item.item)).collect();
-    let mut names: Vec<&str> = item_type
-        .attributes
-        .iter()
-        .map(|(name, _)| name.as_ref())
-        .collect();
+    let own = item_type.attributes.iter().map(|(name, _)| name);
     let spread = sample.iter().flat_map(|sample| &sample.items);
-    for (name, _) in spread.flat_map(|item| &item.item.attributes) {
-        if !names.contains(&name.as_ref()) {
-            names.push(name);
-        }
-    }
-    names.retain(|name| !table.is_key(name));
+    let spread = spread.flat_map(|item| &item.item.attributes);
+    let names = own.chain(spread.map(|(name, _)| name));
+    let names = each_once(
+        names
+            .filter(|name| !table.is_key(name))
+            .map(AsRef::<str>::as_ref),
+    );
     json!({
         "FacetName": &*item_type.name,
         "KeyAttributeAlias": aliases,

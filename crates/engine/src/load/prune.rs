@@ -14,6 +14,7 @@ use std::io::{BufReader, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, DigestKey, Item, Table, fingerprints, write_item};
+use dynafold_format::each_once;
 use dynafold_mapping::model::{AttributeNode, ItemType, KeyTexts, Model};
 use dynafold_target::{Action, BatchEntry, Page, ScanRequest, Target, TargetError};
 use serde::{Deserialize, Serialize};
@@ -576,13 +577,9 @@ impl ItemTypeMarks {
 
     /// The attributes that must be known of an item.
     pub(crate) fn attributes(&self) -> Vec<Arc<str>> {
-        let mut all = self.keys.clone();
-        for (name, _) in self.marks.iter().flat_map(|mark| &mark.constants) {
-            if !all.contains(name) {
-                all.push(name.clone());
-            }
-        }
-        all
+        let constants = self.marks.iter().flat_map(|mark| &mark.constants);
+        let marks = constants.map(|(name, _)| name);
+        each_once(self.keys.iter().chain(marks).cloned())
     }
 
     /// The type attribute, where an item does not say in it that it is of an item type: then

@@ -17,7 +17,7 @@ pub use migration::{Migration, MigrationAction, MigrationStep, StaleItems};
 
 use made::{Made, Part, RIVALS};
 
-use crate::model::{AccessPattern, FilterOperand, Model};
+use crate::model::{AccessPattern, Model};
 use crate::proof::{PatternProof, Proofs, SizeProof};
 
 /// A mapping that is compared.
@@ -477,7 +477,7 @@ fn served(pattern: &AccessPattern, proof: Option<&PatternProof>) -> ServedParts 
             "items",
             Some(pattern.items.join(", ")).filter(|text| !text.is_empty()),
         ),
-        ("filter", filter(pattern)),
+        ("filter", pattern.filter_text(dynafold_dynamodb::readable)),
         ("limit", pattern.limit.map(|limit| limit.to_string())),
         ("shards", pattern.shards.map(|shards| shards.to_string())),
         ("descending", flag(pattern.descending)),
@@ -487,27 +487,6 @@ fn served(pattern: &AccessPattern, proof: Option<&PatternProof>) -> ServedParts 
         ("rate", pattern.rate.map(|rate| rate.to_string())),
         ("read units", proof.map(read_units)),
     ]
-}
-
-/// A filter expression with its names and values.
-fn filter(pattern: &AccessPattern) -> Option<String> {
-    let filter = pattern.filter.as_ref()?;
-    let values = filter.values.iter().map(|value| match value {
-        FilterOperand::Parameter(at) => {
-            let parameter = pattern.parameters.get(*at);
-            parameter.map_or_else(String::new, |one| format!("{{{}}}", one.name))
-        }
-        FilterOperand::Constant(constant) => dynafold_dynamodb::readable(constant),
-    });
-    let mut text = filter.text.clone();
-    // The last first: `#f1` is the beginning of `#f10`.
-    for (at, value) in values.enumerate().collect::<Vec<_>>().into_iter().rev() {
-        text = text.replace(&format!(":f{at}"), &value);
-    }
-    for (at, name) in filter.names.iter().enumerate().rev() {
-        text = text.replace(&format!("#f{at}"), name);
-    }
-    Some(text)
 }
 
 /// Read units of a call.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use dynafold_dynamodb::Item;
+use dynafold_format::joined;
 use dynafold_relational::value::UnfitReason;
 use serde::Serialize;
 
@@ -77,12 +78,10 @@ impl Fault {
 
     /// The same fault after attributes were compressed in vain.
     pub(super) fn still(mut self, compressed: &[Arc<str>], after: &Self) -> Self {
-        let names: Vec<String> = compressed.iter().map(|name| format!("`{name}`")).collect();
+        let names = joined(compressed.iter().map(|name| format!("`{name}`")), " and ");
         self.message = format!(
-            "{}; with {} compressed, {}",
-            self.message,
-            names.join(" and "),
-            after.message
+            "{}; with {names} compressed, {}",
+            self.message, after.message
         );
         self
     }

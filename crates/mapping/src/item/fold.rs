@@ -246,22 +246,12 @@ impl Folder {
 
 /// The document at a place; NULL where a member on the way is missing.
 pub fn find<'r>(place: &ValuePath, row: &'r [Value]) -> Cow<'r, Value> {
-    let mut value = row.get(place.column).unwrap_or(&Value::Null);
-    for step in &place.path {
-        value = match value {
-            Value::Map(members) => members
-                .iter()
-                .find(|(name, _)| *name == **step)
-                .map_or(&Value::Null, |(_, member)| member),
-            Value::Unfit(_) => return Cow::Borrowed(value),
-            _ => &Value::Null,
-        };
-    }
-    match value {
-        Value::Text(text) if place.is_json => Cow::Owned(
+    match place.find(row) {
+        Ok(Value::Text(text)) if place.is_json => Cow::Owned(
             parse_document(text).unwrap_or_else(|error| Value::unfit(text, error.reason())),
         ),
-        value => Cow::Borrowed(value),
+        Ok(value) => Cow::Borrowed(value),
+        Err(unfit) => Cow::Owned(Value::Unfit(Box::new(unfit.clone()))),
     }
 }
 

@@ -130,10 +130,7 @@ impl ItemLimits {
             .chain(&index.sort)
             .map(|key| key.name.clone())
             .collect();
-        let included: &[String] = match &index.projection {
-            Projection::Include(names) => names,
-            Projection::All | Projection::Keys => &[],
-        };
+        let (_, included) = index.projection.service_words();
         let table_keys = self.keys.iter().map(|key| key.attribute.name.clone());
         let held = keys.iter().cloned().chain(table_keys);
         let held = held.chain(included.iter().map(|name| name.as_str().into()));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use dynafold_relational::value::{Text, Value};
 
-use crate::model::{Placeholder, Template, TemplatePart, ValuePath};
+use crate::model::{Placeholder, Template, TemplatePart};
 use crate::template::{ApplyError, Context, canonical};
 
 /// Why a template gives no value for a row. It names the place of the value and holds no value.
@@ -120,7 +120,9 @@ fn value_of<'r>(
     context: &Context,
 ) -> Result<Cow<'r, Value>, RenderError> {
     let written = &placeholder.place.written;
-    let mut value = find(&placeholder.place, row).map_err(|cause| refused(cause, written))?;
+    let found = placeholder.place.find(row);
+    let found = found.map_err(|unfit| refused(ApplyError::Unfit(unfit.why), written))?;
+    let mut value = Cow::Borrowed(found);
     for filter in &placeholder.filters {
         value = filter
             .apply_to(value, context)
@@ -134,22 +136,6 @@ fn refused(cause: ApplyError, at: &str) -> RenderError {
         place: at.to_owned(),
         cause,
     }
-}
-
-/// The value at a path. A missing member is NULL, and so is a member of anything but a map.
-fn find<'r>(place: &ValuePath, row: &'r [Value]) -> Result<Cow<'r, Value>, ApplyError> {
-    let mut value = row.get(place.column).unwrap_or(&Value::Null);
-    for name in &place.path {
-        value = match value {
-            Value::Map(members) => members
-                .iter()
-                .find(|(member, _)| *member == **name)
-                .map_or(&Value::Null, |(_, member)| member),
-            Value::Unfit(unfit) => return Err(ApplyError::Unfit(unfit.why)),
-            _ => &Value::Null,
-        };
-    }
-    Ok(Cow::Borrowed(value))
 }
 
 #[cfg(test)]

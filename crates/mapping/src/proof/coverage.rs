@@ -168,10 +168,8 @@ fn is_base(table: &Table, covered: &[Covered<'_>]) -> bool {
 /// Whether a query holds a table's name, so that it may read it.
 fn in_query(table: &Table, covered: &[Covered<'_>]) -> bool {
     let name = table.name.name.to_lowercase();
-    covered.iter().any(|each| match &each.scan.from {
-        Relation::Query(sql) => sql.to_lowercase().contains(&name),
-        Relation::Table(_) => false,
-    })
+    let mut queries = covered.iter().filter_map(|each| each.scan.from.sql());
+    queries.any(|sql| sql.to_lowercase().contains(&name))
 }
 
 fn part_if(is_part: bool) -> Share {

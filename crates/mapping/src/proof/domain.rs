@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use dynafold_format::each_once;
 use dynafold_relational::catalog::{DataType, Dbms};
 use dynafold_relational::value::TimeKind;
 
@@ -227,12 +228,7 @@ impl Domain {
             forms.push(TextForm::new());
         }
         let all = forms.len();
-        let mut distinct: Vec<TextForm> = Vec::new();
-        for form in forms {
-            if !distinct.contains(&form) {
-                distinct.push(form);
-            }
-        }
+        let mut distinct = each_once(forms);
         let twice = distinct.len() < all;
         if labels.iter().any(|label| label.contains(vague)) {
             distinct = anything();

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dynafold_format::each_once;
 use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Index, ReferentialAction, Table,
     TableName,
@@ -49,6 +50,7 @@ pub(crate) fn guarantees(
 }
 
 /// What the mapping does with the tables.
+#[derive(Default)]
 struct TableUses<'a> {
     /// The item types that are made of a table's rows.
     made: BTreeMap<&'a TableName, Vec<usize>>,
@@ -60,11 +62,7 @@ struct TableUses<'a> {
 
 impl<'a> TableUses<'a> {
     fn of(covered: &[Covered<'a>]) -> Self {
-        let mut uses = Self {
-            made: BTreeMap::new(),
-            embedded: BTreeMap::new(),
-            joined: BTreeMap::new(),
-        };
+        let mut uses = Self::default();
         for (at, each) in covered.iter().enumerate() {
             if let Relation::Table(name) = &each.scan.from {
                 uses.made.entry(name).or_default().push(at);
@@ -301,14 +299,9 @@ impl OfTable<'_, '_> {
 
     /// The names of item types, each between backticks.
     fn names(&self, item_types: &[usize]) -> String {
-        let mut names: Vec<String> = Vec::new();
-        for each in item_types.iter().filter_map(|at| self.covered.get(*at)) {
-            let name = format!("`{}`", each.subject.item.name);
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names.join(", ")
+        let found = item_types.iter().filter_map(|at| self.covered.get(*at));
+        let names = found.map(|each| format!("`{}`", each.subject.item.name));
+        each_once(names).join(", ")
     }
 
     /// Where no item stands for a row of the table: items of others have its values.
@@ -813,10 +806,7 @@ fn not_read(covered: &[Covered<'_>], catalog: &Catalog, uses: &TableUses<'_>) ->
     .into_iter()
     .flatten()
     .collect();
-    let queries = covered.iter().filter(|each| match &each.scan.from {
-        Relation::Query(_) => true,
-        Relation::Table(_) => false,
-    });
+    let queries = covered.iter().filter(|each| each.scan.from.sql().is_some());
     let queries: Vec<&str> = queries.map(|each| &*each.subject.item.name).collect();
     if !queries.is_empty() {
         missing.push(format!(

@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::{KeyAttribute, KeyType, Table};
+use dynafold_format::each_once;
 use dynafold_relational::catalog::DataType;
 use dynafold_relational::value::{TimeKind, Value, compare};
 
@@ -425,15 +426,10 @@ pub(crate) fn proofs(subject: ProofSubject<'_>) -> Vec<Claim> {
 
 /// What puts the values of a sort key into order, in words.
 fn in_order(subject: ProofSubject<'_>, template: &Template) -> String {
-    let mut reasons: Vec<String> = Vec::new();
-    for placeholder in template.placeholders() {
-        let words = value(subject, placeholder).unwrap_or_default();
-        if !reasons.contains(&words) {
-            reasons.push(words);
-        }
-    }
+    let placeholders = template.placeholders();
+    let reasons = each_once(placeholders.map(|one| value(subject, one).unwrap_or_default()));
     if reasons.is_empty() {
-        reasons.push("it is one text".to_owned());
+        return "it is one text".to_owned();
     }
     reasons.join(", ")
 }

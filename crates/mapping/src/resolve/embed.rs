@@ -35,10 +35,8 @@ impl ItemBinder<'_> {
         let has_key = self.take_key(&name);
         let mut rows = PassBuilder::new(&child);
         let mut binder = ItemBinder {
-            scope: &child,
-            pass: &mut rows,
-            conditions: Vec::new(),
             depth: self.depth + 1,
+            ..ItemBinder::new(&child, &mut rows)
         };
         let each = match yaml.get("$each") {
             Some(each) => binder.node(each),

@@ -253,10 +253,7 @@ impl PassBuilder {
 
 /// The table that a scan reads, where it reads one.
 fn base<'c>(scan: &Scan, catalog: &'c Catalog) -> Option<&'c Table> {
-    match &scan.from {
-        Relation::Table(name) => catalog.table(name),
-        Relation::Query(_) => None,
-    }
+    catalog.table(scan.from.table()?)
 }
 
 /// About how many rows it reads.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::KeyAttribute;
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
-use dynafold_format::{count, counted, float, rounded};
+use dynafold_format::{count, counted, float, grouped, joined, rounded};
 use dynafold_relational::catalog::{Column, DataType, Table};
 use dynafold_relational::scan::Relation;
 
@@ -143,17 +143,9 @@ impl<'a> PartitionKey<'_, 'a> {
         &self,
         items: impl Iterator<Item = &'r ResolvedItem>,
     ) -> Vec<Vec<&'r ResolvedItem>> {
-        let mut found: Vec<(String, Vec<&ResolvedItem>)> = Vec::new();
-        for item in items {
-            let Some(domain) = self.domain(item) else {
-                continue;
-            };
-            match found.iter_mut().find(|(other, _)| *other == domain) {
-                Some((_, same)) => same.push(item),
-                None => found.push((domain, vec![item])),
-            }
-        }
-        found.into_iter().map(|(_, same)| same).collect()
+        let found = items.filter_map(|item| Some((self.domain(item)?, item)));
+        let groups = grouped(found).into_iter();
+        groups.map(|(_, same)| same).collect()
     }
 
     /// What tells which values a partition key has.
@@ -572,11 +564,10 @@ fn hot_reads(whole: &ResolvedMapping<'_>, asked: &[AskedReads<'_>]) {
         let each = units / most.asked();
         if each > PARTITION_READS {
             let names = same.iter().map(|other| format!("`{}`", other.pattern.name));
-            let names: Vec<String> = names.collect();
+            let names = joined(names, ", ");
             let requests: f64 = same.iter().map(|other| other.requests).sum();
             let what = format!(
-                "{} together: {} requests a second",
-                names.join(", "),
+                "{names} together: {} requests a second",
                 count(rounded(requests))
             );
             tell_hot(whole, reads.pattern, &what, (most.values, each), false);

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dynafold_dynamodb::{
-    Autoscale, Billing, Index, KeyAttribute, KeyType, MAX_PROJECTED, Projection, Settings,
-    StreamView, Table, Throughput,
+    Autoscale, Billing, Index, KeyAttribute, KeyType, MAX_PROJECTED, Settings, StreamView, Table,
+    Throughput,
 };
 use jiff::tz::TimeZone;
 
@@ -217,11 +217,9 @@ fn check_counts(raw: &RawTable, global: &[Index], local: &[Index], diagnostics: 
         raw.local_indexes.get(MAX_LOCAL),
         format!("a table has at most {MAX_LOCAL} local indexes"),
     );
-    let projected = |index: &Index| match &index.projection {
-        Projection::Include(names) => names.len(),
-        _ => 0,
-    };
-    let projected: usize = global.iter().chain(local).map(projected).sum();
+    let indexes = global.iter().chain(local);
+    let projected = indexes.map(|index| index.projection.service_words().1.len());
+    let projected: usize = projected.sum();
     if projected > MAX_PROJECTED {
         fault(
             raw.indexes.last().or(raw.local_indexes.last()),

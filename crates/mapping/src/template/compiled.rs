@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dynafold_relational::catalog::TypeFamily;
-use dynafold_relational::value::Text;
+use dynafold_relational::value::{Text, Unfit, Value};
 
 use percent_encoding::{percent_decode_str, percent_encode_byte};
 
@@ -154,6 +154,26 @@ impl ValuePath {
             written: written.into(),
             is_json: false,
         }
+    }
+
+    /// What stands there in a row. A missing member is NULL, and so is a member of anything but a map.
+    ///
+    /// # Errors
+    ///
+    /// What a member would be of, where it does not fit its column's type.
+    pub(crate) fn find<'r>(&self, row: &'r [Value]) -> Result<&'r Value, &'r Unfit> {
+        let mut value = row.get(self.column).unwrap_or(&Value::Null);
+        for name in &self.path {
+            value = match value {
+                Value::Map(members) => members
+                    .iter()
+                    .find(|(member, _)| *member == **name)
+                    .map_or(&Value::Null, |(_, member)| member),
+                Value::Unfit(unfit) => return Err(unfit),
+                _ => &Value::Null,
+            };
+        }
+        Ok(value)
     }
 }
 

@@ -4,7 +4,7 @@
 //! MariaDB keeps JSON as a LONGTEXT with a check, and shows that check only to users who may do
 //! more than SELECT: so each table that has a LONGTEXT is asked for its own definition.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 
 use dynafold_relational::catalog::{
     AUTO_INCREMENT, Catalog, Check, Column, DataType, Dbms, Enforcement, ForeignKey, Index,
@@ -21,9 +21,6 @@ use super::dialect::MysqlDialect;
 use super::statement::{grouped, optional, prepare, rows, text};
 use crate::Result;
 use crate::dialect::alone;
-
-/// Where each table stands in the catalog.
-type TableIndices = HashMap<TableName, usize>;
 
 pub(super) async fn read(
     connection: &mut MySqlConnection,
@@ -65,14 +62,12 @@ pub(super) async fn read(
         notices: Vec::new(),
     };
     catalog.tables.sort_by(|a, b| a.name.cmp(&b.name));
-    let names = catalog.tables.iter().map(|table| table.name.clone());
-    let places: TableIndices = names.enumerate().map(|(at, name)| (name, at)).collect();
-    add_columns(&mut catalog, &places, &columns)?;
-    add_indexes(&mut catalog, &places, &indexes)?;
-    add_foreign_keys(&mut catalog, &places, &foreign_keys)?;
-    add_checks(&mut catalog, &places, &checks)?;
-    add_histograms(&mut catalog, &places, &histograms)?;
-    add_triggers(&mut catalog, &places, server, &trigger_grants, &triggers)?;
+    add_columns(&mut catalog, &columns)?;
+    add_indexes(&mut catalog, &indexes)?;
+    add_foreign_keys(&mut catalog, &foreign_keys)?;
+    add_checks(&mut catalog, &checks)?;
+    add_histograms(&mut catalog, &histograms)?;
+    add_triggers(&mut catalog, server, &trigger_grants, &triggers)?;
     for row in &partly_granted {
         if text(row, 1)?.replace('\'', "") != server.user {
             continue;
@@ -145,14 +140,10 @@ fn has_snapshots(engine: &str) -> bool {
     matches!(engine.as_str(), "innodb" | "rocksdb" | "tokudb")
 }
 
-fn add_columns(
-    catalog: &mut Catalog,
-    places: &TableIndices,
-    rows: &[MySqlRow],
-) -> sqlx::Result<()> {
+fn add_columns(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
     for rows in grouped(rows, 2)? {
         let dbms = catalog.dbms;
-        let Some((_, table)) = table_at(&mut catalog.tables, places, &rows)? else {
+        let Some((_, table)) = table_at(&mut catalog.tables, &rows)? else {
             continue;
         };
         let mut hidden = Vec::new();
@@ -305,11 +296,7 @@ async fn find_documents(
 }
 
 /// Adds the indexes, and what they tell of their columns' values. One with an expression is never a unique key, so that part is marked by parentheses.
-fn add_indexes(
-    catalog: &mut Catalog,
-    places: &TableIndices,
-    rows: &[MySqlRow],
-) -> sqlx::Result<()> {
+fn add_indexes(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
     let part = |row: &&MySqlRow| match optional(row, 4)? {
         Some(column) => Ok(column),
         None => Ok(format!("({})", text(row, 5)?)),
@@ -321,7 +308,7 @@ fn add_indexes(
     // Tables whose unique indexes had far fewer values than there are rows now: they were counted before the rows came.
     let mut counted_before = Vec::new();
     for parts in grouped(rows, 3)? {
-        let Some((first, table)) = table_at(&mut catalog.tables, places, &parts)? else {
+        let Some((first, table)) = table_at(&mut catalog.tables, &parts)? else {
             continue;
         };
         if text(first, 3)? == "0"
@@ -386,18 +373,14 @@ fn unescaped(text: &str) -> String {
 }
 
 /// Adds how many values columns have that MySQL keeps a histogram of.
-fn add_histograms(
-    catalog: &mut Catalog,
-    places: &TableIndices,
-    rows: &[MySqlRow],
-) -> sqlx::Result<()> {
+fn add_histograms(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
     for row in rows {
         let each = optional(row, 4)?;
         let each = each.and_then(|each| serde_json::from_str::<Vec<u64>>(&each).ok());
         let buckets = text(row, 3)?.parse().ok();
         let distinct = each.map_or(buckets, |each| Some(each.iter().sum()));
         let name = text(row, 2)?;
-        if let Some((_, table)) = table_at(&mut catalog.tables, places, &[row])?
+        if let Some((_, table)) = table_at(&mut catalog.tables, &[row])?
             && let Some(column) = table.column_mut(&name)
         {
             column.distinct = distinct.filter(|values| *values > 0);
@@ -406,17 +389,15 @@ fn add_histograms(
     Ok(())
 }
 
-fn add_foreign_keys(
-    catalog: &mut Catalog,
-    places: &TableIndices,
-    rows: &[MySqlRow],
-) -> sqlx::Result<()> {
+fn add_foreign_keys(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
+    let names = catalog.tables.iter().map(|table| table.name.clone());
+    let names: BTreeSet<TableName> = names.collect();
     for parts in grouped(rows, 3)? {
-        let Some((first, table)) = table_at(&mut catalog.tables, places, &parts)? else {
+        let Some((first, table)) = table_at(&mut catalog.tables, &parts)? else {
             continue;
         };
-        let references = written(places, table_name(first, 4)?);
-        if !places.contains_key(&references) {
+        let references = written(&names, table_name(first, 4)?);
+        if !names.contains(&references) {
             catalog.notices.push(format!(
                 "{} refers to {references}, which this user cannot see",
                 table.name
@@ -440,14 +421,14 @@ fn add_foreign_keys(
 
 /// Adds the checks, and the values that they list. `MySQL` shows those of every table that it shows; `MariaDB` hides them
 /// from some users who may only read, and then nothing tells whether there are any.
-fn add_checks(catalog: &mut Catalog, places: &TableIndices, rows: &[MySqlRow]) -> sqlx::Result<()> {
+fn add_checks(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
     let dbms = catalog.dbms;
     if dbms == Dbms::Mysql {
         let stored = catalog.tables.iter_mut().filter(|table| table.is_stored());
         stored.for_each(|table| table.checks = Some(Vec::new()));
     }
     for row in rows {
-        let Some((row, table)) = table_at(&mut catalog.tables, places, &[row])? else {
+        let Some((row, table)) = table_at(&mut catalog.tables, &[row])? else {
             continue;
         };
         let checks = table.checks.get_or_insert_default();
@@ -480,7 +461,6 @@ fn add_checks(catalog: &mut Catalog, places: &TableIndices, rows: &[MySqlRow]) -
 /// Adds the triggers. A user without the privilege TRIGGER is shown none: then nothing tells whether there are any.
 fn add_triggers(
     catalog: &mut Catalog,
-    places: &TableIndices,
     server: &Server,
     grants: &[MySqlRow],
     rows: &[MySqlRow],
@@ -500,7 +480,7 @@ fn add_triggers(
         }
     }
     for row in rows {
-        if let Some((row, table)) = table_at(&mut catalog.tables, places, &[row])? {
+        if let Some((row, table)) = table_at(&mut catalog.tables, &[row])? {
             table.triggers.get_or_insert_default().push(Trigger {
                 name: text(row, 2)?,
                 event: text(row, 3)?,
@@ -512,15 +492,15 @@ fn add_triggers(
 
 /// A table's name as the table list writes it: a server that ignores case keeps the names in
 /// foreign keys in lower case.
-fn written(places: &TableIndices, name: TableName) -> TableName {
+fn written(names: &BTreeSet<TableName>, name: TableName) -> TableName {
     let same = |other: &&TableName| {
         other.schema.eq_ignore_ascii_case(&name.schema)
             && other.name.eq_ignore_ascii_case(&name.name)
     };
-    if places.contains_key(&name) {
+    if names.contains(&name) {
         return name;
     }
-    places.keys().find(same).cloned().unwrap_or(name)
+    names.iter().find(same).cloned().unwrap_or(name)
 }
 
 /// The sequences of MariaDB.
@@ -536,17 +516,18 @@ fn table_name(row: &MySqlRow, index: usize) -> sqlx::Result<TableName> {
     })
 }
 
-/// The table that the first two columns of these rows name, with the first of them.
+/// The table that the first two columns of these rows name, with the first of them. The tables are in the order of their
+/// names.
 fn table_at<'t, 'r>(
     tables: &'t mut [Table],
-    places: &TableIndices,
     rows: &[&'r MySqlRow],
 ) -> sqlx::Result<Option<(&'r MySqlRow, &'t mut Table)>> {
     let Some(&first) = rows.first() else {
         return Ok(None);
     };
-    let place = places.get(&table_name(first, 0)?).copied();
-    let table = place.and_then(|place| tables.get_mut(place));
+    let name = table_name(first, 0)?;
+    let place = tables.binary_search_by(|table| table.name.cmp(&name));
+    let table = place.ok().and_then(|place| tables.get_mut(place));
     Ok(table.map(|table| (first, table)))
 }
 

@@ -1,6 +1,7 @@
 //! Cuts tables, by a key or by their pages.
 
 use async_trait::async_trait;
+use dynafold_format::joined;
 use dynafold_relational::catalog::TableName;
 use dynafold_relational::scan::{Range, RangeKey, Relation, Scan};
 use serde::Deserialize;
@@ -113,11 +114,8 @@ async fn pages(
             page + 1
         )
     });
-    let counts: Vec<String> = counts.collect();
-    let sql = format!(
-        "SELECT pg_catalog.max(n) FROM ({}) AS page (n)",
-        counts.join(" UNION ALL ")
-    );
+    let counts = joined(counts, " UNION ALL ");
+    let sql = format!("SELECT pg_catalog.max(n) FROM ({counts}) AS page (n)");
     let whole = Scan::of(Relation::Table(table.clone()), Vec::new());
     let fullest = source.ask(sql, &ReadSubject::Scan(&whole)).await?;
     let fullest = fullest.and_then(|row| row.first()?.parse::<u64>().ok());

@@ -17,7 +17,6 @@ use crate::cli::export::{self, CompleteExport, ExportJob, Exported};
 use crate::cli::failure::Failure;
 use crate::cli::format::bytes;
 use crate::cli::handed::stamped;
-use crate::cli::options::Format;
 use crate::cli::output::OutputStreams;
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{Outcome, mapping, prices, selection, target};
@@ -117,10 +116,7 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
     let verification = Box::pin(outcome::compare(&open, &manifest, model, &cancel)).await?;
     let report = RouteReport::of(&open, &manifest, progress, verification, reports, rejected);
     report.write_rejects(&job.options.rejects_file)?;
-    match job.arguments.format {
-        Format::Text => output.text(&report.text())?,
-        Format::Json => output.json(&report)?,
-    }
+    output.report(job.arguments.format, &report, RouteReport::text)?;
     output.warnings(report.warnings());
     output.warnings(later);
     let outcome = report.outcome()?;

@@ -213,11 +213,7 @@ impl RouteReport {
         };
         let is_whole = self.rejected == 0 && verification.total.rejected == 0 && self.errors() == 0;
         let is_completed = self.operation.status == RouteStatus::Completed;
-        Ok(if is_well && is_whole && is_completed {
-            Outcome::Well
-        } else {
-            Outcome::Differs
-        })
+        Ok(Outcome::of(is_well && is_whole && is_completed))
     }
 }
 

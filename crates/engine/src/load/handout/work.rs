@@ -63,6 +63,15 @@ pub struct WorkedChunk {
     pub source: Option<Box<dyn Source>>,
 }
 
+impl WorkedChunk {
+    fn failed(line: &ChunkLine, why: Option<FailedChunk>) -> Self {
+        Self {
+            result: why.map(|why| ResultLine::of(line, ChunkOutcome::Failed(why))),
+            source: None,
+        }
+    }
+}
+
 /// Loads a chunk. Never fails but in its result.
 pub async fn work(line: &ChunkLine, job: ChunkJob) -> WorkedChunk {
     if !line.share_fingerprints() {
@@ -72,10 +81,7 @@ pub async fn work(line: &ChunkLine, job: ChunkJob) -> WorkedChunk {
             causes: Vec::new(),
             help: Some("start another process for each plan".to_owned()),
         };
-        return WorkedChunk {
-            result: Some(ResultLine::of(line, ChunkOutcome::Failed(failed))),
-            source: None,
-        };
+        return WorkedChunk::failed(line, Some(failed));
     }
     let (target, spool) = match job.target {
         ChunkTarget::Table(target) => (target, None),
@@ -85,13 +91,7 @@ pub async fn work(line: &ChunkLine, job: ChunkJob) -> WorkedChunk {
                 (target, Some(spool))
             }
             Err(failure) => {
-                return WorkedChunk {
-                    result: Some(ResultLine::of(
-                        line,
-                        ChunkOutcome::Failed(FailedChunk::of(&failure)),
-                    )),
-                    source: None,
-                };
+                return WorkedChunk::failed(line, Some(FailedChunk::of(&failure)));
             }
         },
     };
@@ -154,10 +154,7 @@ pub async fn work(line: &ChunkLine, job: ChunkJob) -> WorkedChunk {
                 // Nobody counts it: what is left of it is rubbish.
                 let _ = std::fs::remove_file(file);
             }
-            return WorkedChunk {
-                result: why.map(|why| ResultLine::of(line, ChunkOutcome::Failed(why))),
-                source: None,
-            };
+            return WorkedChunk::failed(line, why);
         }
     };
     WorkedChunk {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dynafold_mapping::model::{AccessPattern, AttributeNode, ItemType, Model, Pass, ValuePath};
 use dynafold_relational::catalog::{Column, DataType, Dbms};
-use dynafold_relational::scan::{Match, Relation, ScanColumn};
+use dynafold_relational::scan::{Match, ScanColumn};
 use dynafold_relational::value::{Text, Value};
 use dynafold_sql::SelectedColumn;
 
@@ -61,10 +61,7 @@ impl<'a> QueryResult<'a> {
 
 /// The relation of a query that stands for what an item type is made from.
 fn base(shape: &QueryShape<'_>, pass: &Pass) -> Option<usize> {
-    match &pass.scan.from {
-        Relation::Table(name) => shape.relation(shape.catalog.table(name)?),
-        Relation::Query(_) => None,
-    }
+    shape.relation(shape.catalog.table(pass.scan.from.table()?)?)
 }
 
 /// The columns of a query as an item type's attributes know them.
@@ -93,10 +90,8 @@ impl<'a> AttributeColumns<'a> {
         let indexes = model.table.all_indexes();
         let of_indexes = indexes.flat_map(dynafold_dynamodb::Index::key);
         let keys = model.table.key().chain(of_indexes);
-        let table = match &pass.scan.from {
-            Relation::Table(name) => shape.catalog.table(name),
-            Relation::Query(_) => None,
-        };
+        let name = pass.scan.from.table();
+        let table = name.and_then(|name| shape.catalog.table(name));
         Self {
             result,
             pattern,

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use dynafold_format::each_once;
 use dynafold_mapping::model::{AccessPattern, Parameter, ParameterOrigin, Template};
 use dynafold_mapping::template::Filter;
 use dynafold_mapping::{aligned, writing};
@@ -41,18 +42,13 @@ pub(super) fn origins<'a>(
     query: &SqlQuery,
 ) -> Result<Vec<DrawnParameter<'a>>, Arc<str>> {
     let catalog = draw_context.catalog;
-    let mut names: Vec<Arc<str>> = Vec::new();
     let own = pattern.parameters.iter().map(|one| one.name.clone());
     let others = query
         .sql
         .parameters()
         .iter()
         .map(|one| Arc::from(one.name.as_str()));
-    for name in own.chain(others) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let names = each_once(own.chain(others));
     let one = |name: Arc<str>| {
         let of = |one: &&Comparison| *one.parameter == *name;
         let mut all = query.comparisons.iter().filter(of);

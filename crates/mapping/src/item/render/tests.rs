@@ -4,6 +4,7 @@ use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::value::{Time, TimeKind, UnfitReason, parse_document, write_document};
 
 use super::*;
+use crate::model::ValuePath;
 use crate::template::{Filter, Secret, Segment, parse};
 
 /// A row with names.

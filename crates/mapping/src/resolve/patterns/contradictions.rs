@@ -2,10 +2,10 @@
 //! hold of it. Only what is plain to see is told; the rest is left to `verify`.
 
 use dynafold_dynamodb::{Index, Projection};
+use dynafold_format::joined;
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, TableName};
 use dynafold_sql::{
-    Condition, Name, OperandValue, ParameterBound, RowLimit, Select, SelectOutput, SortKey,
-    SqlQuery,
+    Condition, Name, ParameterBound, RowLimit, Select, SelectOutput, SortKey, SqlQuery,
 };
 
 use super::super::anchor::TemplateAnchor;
@@ -65,8 +65,9 @@ impl PatternBinder<'_> {
         if select.relations.len() != 1 {
             return None;
         }
-        let fixed: Vec<&Name> = select.conditions.iter().filter_map(fixed).collect();
-        let is_fixed = |name: &str| fixed.iter().any(|one| one.is(name));
+        let conditions = select.conditions.iter();
+        let fixed: Vec<_> = conditions.filter_map(Condition::fixed).collect();
+        let is_fixed = |name: &str| fixed.iter().any(|one| one.name.is(name));
         let mut terms = query.order.iter().flatten();
         let key = terms.find(|key| {
             let column = key.column.as_ref();
@@ -89,11 +90,8 @@ impl PatternBinder<'_> {
         let rest: Vec<SortAgreement> = sorts.collect();
         let are = |is: &dyn Fn(&SortAgreement) -> bool| is(&first) && rest.iter().all(is);
         if are(&|sorts| matches!(sorts, SortAgreement::Otherwise)) {
-            let called: Vec<&str> = keys.sort.iter().map(|key| &*key.name).collect();
-            let message = format!(
-                "its SQL sorts by `{written}`, which `{}` does not have",
-                called.join("`, `")
-            );
+            let called = joined(keys.sort.iter().map(|key| &*key.name), "`, `");
+            let message = format!("its SQL sorts by `{written}`, which `{called}` does not have");
             return Some((message, key));
         }
         let upside_down = key.descending != self.raw.descending;
@@ -185,16 +183,6 @@ fn selected<'c>(select: &Select, catalog: &'c Catalog) -> Vec<(&'c TableName, St
     found
         .map(|one| (&one.table.name, one.column.name.clone()))
         .collect()
-}
-
-/// The column that a condition holds to one value.
-fn fixed(condition: &Condition) -> Option<&Name> {
-    let [left, right] = condition.equal()?;
-    let is_value = matches!(
-        right.value,
-        OperandValue::Parameter(_) | OperandValue::Constant(_)
-    );
-    Some(&left.column().filter(|_| is_value)?.name)
 }
 
 /// How the sort key of an item type stands to a column. `is_fixed`: whether the SQL holds a column to one value.
