@@ -273,10 +273,10 @@ pub(super) fn settings(table: &Table) -> DocBlock {
         let (read, write) = (count(warm.read), count(warm.write));
         format!("{read} reads, {write} writes a second")
     });
-    let local_indexes = (!table.local_indexes.is_empty()).then(|| {
+    let local_indexes = (!table.local_indexes.is_empty()).then_some(
         "they are in the table's partitions and use its capacity; with them no item collection may pass 10 GB, and none can be \
-         added or removed later"
-    });
+         added or removed later",
+    );
     let lines = [
         ("Billing", Some(billing(table.billing, settings.autoscale))),
         ("Local indexes", local_indexes.map(str::to_owned)),
