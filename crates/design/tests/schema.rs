@@ -446,6 +446,22 @@ fn a_constant_pattern_beside_parameters_is_served_and_others_say_what_they_are()
 }
 
 #[test]
+fn what_neither_counts_nor_groups_is_not_read_from_figures() {
+    let mut catalog = shop_with_kinds();
+    orders(&mut catalog).estimated_rows = Some(1_000_000);
+    let (text, report) = served(
+        &catalog,
+        "-- plain (50/s)\nSELECT kind FROM orders WHERE kind = :kind;
+        -- two (50/s)\nSELECT kind, user_id FROM orders WHERE kind = :kind AND user_id = :u;",
+    );
+    assert!(!text.contains("GROUP BY"), "{text}");
+    for name in ["plain", "two"] {
+        let notes = notes(&report, name);
+        assert!(!notes.contains("figures"), "{name}: {notes}");
+    }
+}
+
+#[test]
 fn a_column_that_is_left_out_is_not_called_an_alias() {
     let (_, report) = served(
         &typed_shop(),
