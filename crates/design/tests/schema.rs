@@ -14,7 +14,7 @@ use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_mapping::{Described, Proofs, Raw, Resolution, resolve};
 use dynafold_relational::catalog::sample::shop;
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, ForeignKey, ReferentialAction, Table, TableKind, TableName,
+    Catalog, Column, DataType, Dbms, ForeignKey, ReferentialAction, Table, TableKind, TableName,
     UniqueKey,
 };
 use dynafold_testing::spent;
@@ -458,6 +458,101 @@ fn what_neither_counts_nor_groups_is_not_read_from_figures() {
     for name in ["plain", "two"] {
         let notes = notes(&report, name);
         assert!(!notes.contains("figures"), "{name}: {notes}");
+    }
+}
+
+#[test]
+fn a_constant_stands_in_a_filter_where_both_sides_read_it_alike() {
+    let whole = DataType::Integer {
+        bits: 16,
+        unsigned: true,
+    };
+    let decimal = DataType::Decimal {
+        precision: Some(30),
+        scale: Some(20),
+    };
+    let states = DataType::Enum {
+        values: vec!["open".to_owned(), "closed".to_owned()],
+    };
+    let text = DataType::Text { max_chars: None };
+    for (dbms, declared, data_type, condition, filter) in [
+        (Dbms::Postgres, "text", &text, "kind <> 'it''s'", ""),
+        (Dbms::Postgres, "text", &text, "kind <> E'a\\nb'", ""),
+        (Dbms::Postgres, "text", &text, "kind LIKE 'it''s%'", ""),
+        (Dbms::Postgres, "text", &text, "kind = 'it''s'", ""),
+        (Dbms::Sqlite, "integer", &whole, "kind > .5", "kind > 0.5"),
+        (Dbms::Sqlite, "integer", &whole, "kind > 5.", "kind > 5"),
+        (Dbms::Postgres, "numeric", &decimal, "kind < 1e200", ""),
+        (
+            Dbms::Postgres,
+            "numeric",
+            &decimal,
+            "kind = 0.1e0",
+            "kind = 0.1",
+        ),
+        (
+            Dbms::Mariadb,
+            "decimal(30,20)",
+            &decimal,
+            "kind = 0.1e0",
+            "",
+        ),
+        (
+            Dbms::Mariadb,
+            "decimal(30,20)",
+            &decimal,
+            "kind = 0.1",
+            "kind = 0.1",
+        ),
+        (Dbms::Mysql, "enum", &states, "kind <> 'CLOSED'", ""),
+        (Dbms::Mysql, "enum", &states, "kind = 'CLOSED'", ""),
+        (
+            Dbms::Mysql,
+            "enum",
+            &states,
+            "kind <> 'closed'",
+            "kind <> 'closed'",
+        ),
+        (Dbms::Mysql, "year", &whole, "kind = 26", ""),
+        (Dbms::Mysql, "year", &whole, "kind = 2026", "kind = 2026"),
+        (
+            Dbms::Mysql,
+            "smallint unsigned",
+            &whole,
+            "kind = 26",
+            "kind = 26",
+        ),
+    ] {
+        let mut catalog = shop_with_kinds();
+        catalog.dbms = dbms;
+        let kind = kind_of_order(&mut catalog);
+        kind.data_type = data_type.clone();
+        declared.clone_into(&mut kind.declared);
+        let (text, _) = served(
+            &catalog,
+            &format!(
+                "-- all (90/s)\nSELECT id, kind FROM orders WHERE user_id = :u;
+                -- some (1/s)\nSELECT id, kind FROM orders WHERE user_id = :u AND {condition};"
+            ),
+        );
+        let resolution = checked(&text, &catalog);
+        let found = &resolution.diagnostics;
+        assert!(
+            resolution.model.is_some(),
+            "{condition}: {found:#?}\n{text}"
+        );
+        let filters = text.lines().filter(|line| line.contains("filter:"));
+        let filters: Vec<&str> = filters.collect();
+        if filter.is_empty() {
+            assert_eq!(filters, Vec::<&str>::new(), "{declared}: {condition}");
+            assert!(
+                !text.contains("CLOSED#") && !text.contains("#CLOSED\""),
+                "{text}"
+            );
+        } else {
+            let is_there = filters.iter().any(|line| line.contains(filter));
+            assert!(is_there, "{declared}: {condition}: {filters:?}\n{text}");
+        }
     }
 }
 

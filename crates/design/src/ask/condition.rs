@@ -8,7 +8,7 @@ use dynafold_sql::{
     qualified,
 };
 
-use super::filter::of_condition;
+use super::filter::{is_value, of_condition};
 use super::sql::{ignores_blanks, is_loose, is_prefix};
 use super::{
     Ask, Asked, At, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, PATTERN, REWRITE, RangeAsk,
@@ -327,11 +327,11 @@ impl<'c> Reading<'c, '_> {
                 .is_some_and(|(_, column)| {
                     !column.insensitive
                         && !ignores_blanks(column, self.catalog.dbms)
-                        && (column.is_plain_text(self.catalog.dbms)
-                            || matches!(column.data_type, DataType::Enum { .. }))
+                        && is_value(text, column, self.catalog.dbms)
                 });
             let is_known = ask.equal.iter().any(|equal| equal.path == path);
-            if is_exact && !is_known && !text.is_empty() && !text.contains('#') {
+            let is_plain = !text.contains(|sign: char| sign == '#' || sign.is_control());
+            if is_exact && !is_known && !text.is_empty() && is_plain {
                 ask.when.retain(|when| when.said != condition.text);
                 let frozen = frozen_note(&condition.text);
                 ask.notes.retain(|note| *note != frozen);
