@@ -257,7 +257,8 @@ impl<'a> AttributeColumns<'a> {
         self.own_columns(&|column| !column.nullable && column.data_type != DataType::Json)
     }
 
-    fn own_columns(&self, is: &dyn Fn(&Column) -> bool) -> Vec<usize> {
+    /// The columns of the type's own relation that `is` holds of.
+    pub(super) fn own_columns(&self, is: &dyn Fn(&Column) -> bool) -> Vec<usize> {
         let all = self.result.shape.outputs.iter().enumerate();
         let own = all.filter(|(_, output)| {
             output.is_some_and(|output| Some(output.relation) == self.base && is(output.column))

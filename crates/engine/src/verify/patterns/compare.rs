@@ -72,7 +72,10 @@ impl Unaccounted {
                 self.repeated,
                 "add nothing to what other rows say about items",
             ),
-            (self.gone, "have items that had expired and are gone"),
+            (
+                self.gone,
+                "have no item in the answer, which DynamoDB may have deleted since it had expired",
+            ),
         ];
         let doubts = doubts.into_iter().filter(|(of, _)| *of > 0);
         doubts

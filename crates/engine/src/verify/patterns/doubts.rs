@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use dynafold_mapping::claim::Claim;
 use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ItemType, Model, ParameterKind, Placeholder, Template,
-    TemplatePart,
+    TemplatePart, ValuePath,
 };
 use dynafold_mapping::template::Filter;
 use dynafold_mapping::{aligned, is_fickle_query, writing};
@@ -18,7 +18,7 @@ use dynafold_sql::{
 };
 
 use super::call::DrawnCalls;
-use super::columns::constant;
+use super::columns::{constant, is_same};
 use super::projection::{ItemProjection, keys};
 use super::shape::{QueryShape, is_exact, not_null, parts};
 
@@ -373,6 +373,7 @@ impl Doubts<'_, '_> {
                 found.push(format!("its condition on `{}`", key.name));
             }
         }
+        found.extend(self.types.iter().filter_map(|one| self.taken_twice(one)));
         let is_query = |one: &&ItemProjection<'_>| matches!(one.pass.scan.from, Relation::Query(_));
         let queries = self.types.iter().filter(is_query);
         found.extend(queries.map(|one| format!("the query of {}", one.item.name)));
@@ -383,6 +384,25 @@ impl Doubts<'_, '_> {
             .collect();
         found.extend(lacking.iter().map(|name| format!("NULL in `{name}`")));
         found
+    }
+
+    /// A parameter that the key compares with two values of a row, which need not be equal.
+    fn taken_twice(&self, one: &ItemProjection<'_>) -> Option<String> {
+        let pattern = self.pattern;
+        let sides = pattern
+            .templates()
+            .filter_map(|(key, asked)| Some(aligned(asked, one.item.template(&key.name)?).pairs));
+        let mut taken: Vec<(usize, &ValuePath)> = Vec::new();
+        for (_, asked, made) in sides.flatten() {
+            let at = asked.place.column;
+            let mut known = taken.iter();
+            if known.any(|(other, place)| *other == at && !is_same(place, &made.place)) {
+                let parameter = pattern.parameters.get(at)?;
+                return Some(format!("`{}` in two places of its key", parameter.name));
+            }
+            taken.push((at, &made.place));
+        }
+        None
     }
 
     /// What rows have to meet to be of an item type, and to have the keys that the pattern asks for: its `where`, and
@@ -443,7 +463,8 @@ impl Doubts<'_, '_> {
             // Of a number it makes no difference who writes zeros before it.
             let is_alike = as_asked == as_made
                 || matches!((&*as_asked, &*as_made), ([], [Filter::Pad { .. }]));
-            let is_it = is_alike && made.place.path.is_empty();
+            // What stands for NULL may be asked for too.
+            let is_it = is_alike && made.place.path.is_empty() && !made.replaces_null();
             let parameter = pattern.parameters.get(asked.place.column)?;
             let own = one.pass.scan.own_column(made.place.column);
             let column = own.filter(|_| is_it)?;

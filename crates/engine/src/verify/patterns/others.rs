@@ -240,8 +240,19 @@ fn outside(edge: &LiteralCell, is_above: bool, data_type: &DataType) -> Option<L
                 DataType::Float { .. } => whole.checked_abs()?.max(1),
                 _ => 1,
             };
-            let next = whole.checked_add(step * i128::from(by))?.to_string();
-            Value::Number(Number::parse(&next).ok()?)
+            let next = whole.checked_add(step * i128::from(by))?;
+            // SQLite would read one beyond 64 bits as a double.
+            let is_signed = matches!(
+                data_type,
+                DataType::Integer {
+                    unsigned: false,
+                    ..
+                }
+            );
+            if is_signed && i64::try_from(next).is_err() {
+                return None;
+            }
+            Value::Number(Number::parse(&next.to_string()).ok()?)
         }
         Value::Time(time) => return in_year(time, &edge.literal, by),
         Value::Text(text) if is_above => Value::Text(format!("{text}~").into()),

@@ -45,6 +45,8 @@ pub(super) struct ItemProjection<'a> {
     /// may hold NULL.
     presence: Vec<usize>,
     /// Columns of its relation that are NULL only where a row of the query has no row of it.
+    /// The columns of the result that are of the type's own table.
+    pub(super) own: Vec<usize>,
     never_null: Vec<usize>,
     /// The relation of the query that stands for its own, where that is known: then it is known which columns of the
     /// result are its own.
@@ -90,6 +92,7 @@ impl<'a> ItemProjection<'a> {
             identity: Vec::new(),
             presence: Vec::new(),
             never_null: names.never_null(),
+            own: names.own_columns(&|_| true),
             base: names.base,
             missing_together: names.missing_together(),
             type_column: result.type_column,
@@ -293,11 +296,11 @@ impl<'a> ItemProjection<'a> {
         self.doubts = doubts;
     }
 
-    /// A column of which the items have an attribute counts only if the pattern's answer holds one of these, not within
-    /// the text of a key.
+    /// A column counts only by values that tell it whole. If the items have an attribute of it, the pattern's answer must hold
+    /// one of these: not only the text of a key that has it within.
     fn count_used(&mut self, names: &AttributeColumns<'_>) {
         let nodes = self.compared.iter().filter_map(|one| one.node.as_ref());
-        let places = nodes.filter_map(places).flatten().chain(&self.spreads);
+        let places = nodes.flat_map(told).chain(&self.spreads);
         let is_held = |name: &Arc<str>| {
             let mut compared = self.compared.iter();
             compared.any(|one| matches!(one.path.as_slice(), [only] if only == name))
@@ -632,6 +635,25 @@ pub(super) fn tells(node: &AttributeNode, column: usize) -> bool {
         }),
         AttributeNode::Typed { value, .. } => tells(value, column),
         _ => false,
+    }
+}
+
+/// The places whose values a node tells, if it takes nothing but the row's.
+fn told(node: &AttributeNode) -> Vec<&ValuePath> {
+    let mut found = Vec::new();
+    node.visit(&mut |node| match node {
+        AttributeNode::Template(template) => {
+            let values = template.placeholders();
+            let values = values.filter(|one| one.filters.iter().all(is_faithful));
+            found.extend(values.map(|one| &one.place));
+        }
+        AttributeNode::Map { spreads, .. } => found.extend(spreads),
+        _ => {}
+    });
+    if places(node).is_some() {
+        found
+    } else {
+        Vec::new()
     }
 }
 

@@ -63,8 +63,16 @@ impl AskedKeys {
             place += templates.len();
         }
         for (at, parameter) in pattern.parameters.iter().enumerate() {
-            if pattern.placeholders().all(|one| one.place.column != at) {
+            let own = pattern.placeholders();
+            let mut own = own.filter(|one| one.place.column == at).peekable();
+            if own.peek().is_none() {
                 return Err(format!("`{}` is not in the key condition", parameter.name));
+            }
+            if own.all(|one| one.filters.iter().any(|by| matches!(by, Filter::Shard(_)))) {
+                return Err(format!(
+                    "`{}` is only in a shard, and many values have one shard",
+                    parameter.name
+                ));
             }
         }
         Ok(Self {
@@ -222,7 +230,10 @@ fn is_ended(one: &Placeholder, behind: Option<&TemplatePart>) -> bool {
     let (Some(escape), Some(TemplatePart::Text(text))) = (&one.escape, behind) else {
         return false;
     };
-    text.chars().next().is_some_and(|first| escape.has(first))
+    // What is escaped is written with these.
+    let is_written = |letter: char| letter == '%' || letter.is_ascii_hexdigit();
+    let first = text.chars().next();
+    first.is_some_and(|first| escape.has(first) && !is_written(first))
 }
 
 /// That a text value may contain what stands before or behind it in a template.

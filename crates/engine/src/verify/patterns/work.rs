@@ -1,6 +1,5 @@
 //! The proof of one access pattern: its calls are drawn, the source and the table are asked, and the answers compared.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use dynafold_format::with_causes;
@@ -259,14 +258,25 @@ impl<'a> PatternProver<'_, 'a> {
         unaccounted: &Unaccounted,
     ) -> Result<(), ProofStop> {
         let mut reasons = Vec::new();
-        let used: BTreeSet<usize> = projections
-            .iter()
-            .flat_map(|one| one.used.iter().copied())
-            .collect();
+        let model = self.proving.draw_context.model;
+        // The items of one row may share its columns among them, those of different rows may not.
+        let is_of_its_rows = |one: &ItemProjection<'_>, other: &&ItemProjection<'_>| {
+            one.base == other.base && model.condition(one.item) == model.condition(other.item)
+        };
+        let of_its_rows = |one: &ItemProjection<'_>, at: usize| {
+            let mut others = projections.iter();
+            others.any(|other| is_of_its_rows(one, &other) && other.used.contains(&at))
+        };
+        let is_unused = |at: &usize| {
+            !projections.iter().any(|one| one.used.contains(at))
+                || projections
+                    .iter()
+                    .any(|one| one.own.contains(at) && !of_its_rows(one, *at))
+        };
         let unused: Vec<String> = columns
             .iter()
             .enumerate()
-            .filter(|(at, _)| !used.contains(at))
+            .filter(|(at, _)| is_unused(at))
             .map(|(_, column)| format!("`{}`", column.name))
             .collect();
         if !unused.is_empty() {
@@ -304,7 +314,7 @@ impl<'a> PatternProver<'_, 'a> {
                 unaccounted.tied
             ));
         }
-        if self.report.rows == unaccounted.left_out && self.report.items == 0 {
+        if self.report.rows == unaccounted.left_out + unaccounted.gone && self.report.items == 0 {
             reasons.push("no call found anything on either side: nothing was compared".to_owned());
         } else if unaccounted.left_out > 0 {
             reasons.push(format!(
