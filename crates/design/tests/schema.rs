@@ -26,7 +26,7 @@ fn proposed(catalog: &Catalog) -> String {
 
 fn served(catalog: &Catalog, statements: &str) -> (String, Report) {
     let prices = Prices::read(SHIPPED, None).unwrap();
-    let statements = workload::read(statements).unwrap();
+    let statements = workload::read(statements, catalog.dbms).unwrap();
     let proposed = design(catalog, &statements, &prices, &Limits::default());
     (proposed.mapping, proposed.report)
 }
