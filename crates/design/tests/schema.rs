@@ -14,8 +14,8 @@ use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_mapping::{Described, Proofs, Raw, Resolution, resolve};
 use dynafold_relational::catalog::sample::shop;
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, ForeignKey, ReferentialAction, Table, TableKind, TableName,
-    UniqueKey,
+    Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, ReferentialAction, Table, TableKind,
+    TableName, UniqueKey,
 };
 use dynafold_testing::spent;
 
@@ -553,6 +553,54 @@ fn a_constant_stands_in_a_filter_where_both_sides_read_it_alike() {
             let is_there = filters.iter().any(|line| line.contains(filter));
             assert!(is_there, "{declared}: {condition}: {filters:?}\n{text}");
         }
+    }
+}
+
+#[test]
+fn a_reference_that_is_not_enforced_may_lead_nowhere() {
+    let by_email = "-- by_email (50/s)
+        SELECT o.id, o.kind, u.email FROM orders o JOIN users u ON u.id = o.user_id WHERE u.email = :email;";
+    let in_order = "-- in_order (1/s)
+        SELECT o.id, o.kind, u.email FROM orders o LEFT JOIN users u ON u.id = o.user_id WHERE o.kind = :kind ORDER BY u.email, o.id;";
+    for (dbms, enforcement, may_lack) in [
+        (Dbms::Postgres, Enforcement::Enforced, false),
+        (Dbms::Postgres, Enforcement::NotValid, true),
+        (Dbms::Postgres, Enforcement::NotEnforced, true),
+        (Dbms::Sqlite, Enforcement::Enforced, true),
+    ] {
+        let mut catalog = shop_with_kinds();
+        catalog.dbms = dbms;
+        catalog
+            .tables
+            .retain(|table| ["orders", "users"].contains(&&*table.name.name));
+        for table in &mut catalog.tables {
+            for key in &mut table.foreign_keys {
+                key.enforcement = enforcement;
+            }
+            for own in &mut table.columns {
+                own.nullable = false;
+            }
+            table.unique_keys.clear();
+            table.estimated_rows = Some(3);
+        }
+        // The table's own key does not take for granted that there is a parent.
+        let (text, _) = served(&catalog, by_email);
+        let mut keys = text.lines().filter(|line| line.contains("key: { PK:"));
+        let is_home = keys.any(|line| line.contains("{users.email"));
+        assert_eq!(is_home, !may_lack, "{dbms:?} {enforcement:?}: {text}");
+        // Nor does one that sorts.
+        for table in &mut catalog.tables {
+            table.estimated_rows = Some(1_000_000);
+        }
+        let (text, _) = served(&catalog, in_order);
+        let mut sorted = text.lines().filter(|line| line.contains("SK: \""));
+        let key = sorted.find(|line| line.contains("{users.email"));
+        let key = key.unwrap_or_else(|| panic!("{text}"));
+        let stands_for_null = key.contains("default");
+        assert_eq!(
+            stands_for_null, may_lack,
+            "{dbms:?} {enforcement:?}: {text}"
+        );
     }
 }
 
