@@ -605,6 +605,31 @@ fn a_reference_that_is_not_enforced_may_lead_nowhere() {
 }
 
 #[test]
+fn no_range_of_booleans_is_asked_of_a_table() {
+    let mut catalog = shop_with_kinds();
+    kind_of_order(&mut catalog).data_type = DataType::Boolean;
+    let (text, report) = served(
+        &catalog,
+        "-- by_parameter (1/s)
+        SELECT id FROM orders WHERE user_id = :user AND kind > :kind;
+        -- by_constant (1/s)
+        SELECT id FROM orders WHERE user_id = :user AND kind >= true;
+        -- equal (1/s)
+        SELECT id FROM orders WHERE user_id = :user AND kind = :kind;",
+    );
+    let why_not = |name: &str| {
+        let mut reads = report.reads.iter();
+        let read = reads.find(|read| read.name == name).unwrap();
+        read.why_not.as_deref().unwrap_or_default()
+    };
+    let why = why_not("by_parameter");
+    assert!(why.contains("range of a boolean"), "{why}");
+    assert_eq!(why_not("equal"), "");
+    let mut filters = text.lines().filter(|line| line.contains("filter:"));
+    assert!(filters.all(|line| !line.contains('>')), "{text}");
+}
+
+#[test]
 fn a_column_that_is_left_out_is_not_called_an_alias() {
     let (_, report) = served(
         &typed_shop(),

@@ -362,6 +362,12 @@ impl<'c> Reading<'c, '_> {
                 "write COLLATE \"C\", BINARY or utf8mb4_bin where the order of bytes will do",
             );
         }
+        if column.is_some_and(|column| column.data_type == DataType::Boolean) {
+            return unserved(
+                "asks for a range of a boolean, and DynamoDB orders none",
+                "ask for it by `=`",
+            );
+        }
         if let Some(why) = self.unsorted(ask.root, path) {
             return unserved(
                 why.replacen("sorts by", "asks for a range of", 1),

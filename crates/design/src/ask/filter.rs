@@ -123,7 +123,9 @@ pub(super) fn of_condition(
                 return None;
             };
             let value = value_of(constant, column, condition, catalog)?;
-            let is_text = column.data_type.family() == TypeFamily::Text;
+            // DynamoDB orders no booleans, and texts by their bytes.
+            let family = column.data_type.family();
+            let is_ordered = !matches!(family, TypeFamily::Text | TypeFamily::Boolean);
             if ignores_blanks(column, catalog.dbms) {
                 return None;
             }
@@ -133,10 +135,10 @@ pub(super) fn of_condition(
                 Comparator::NotEqual if !column.insensitive => {
                     format!("attribute_exists({{}}) AND {{}} <> {value}")
                 }
-                Comparator::Less if !is_text => format!("{{}} < {value}"),
-                Comparator::LessOrEqual if !is_text => format!("{{}} <= {value}"),
-                Comparator::Greater if !is_text => format!("{{}} > {value}"),
-                Comparator::GreaterOrEqual if !is_text => format!("{{}} >= {value}"),
+                Comparator::Less if is_ordered => format!("{{}} < {value}"),
+                Comparator::LessOrEqual if is_ordered => format!("{{}} <= {value}"),
+                Comparator::Greater if is_ordered => format!("{{}} > {value}"),
+                Comparator::GreaterOrEqual if is_ordered => format!("{{}} >= {value}"),
                 _ => return None,
             }
         }
