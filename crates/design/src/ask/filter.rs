@@ -238,7 +238,7 @@ fn is_compared_exactly(number: &str, column: &Column, dbms: Dbms) -> bool {
         Dbms::Mysql | Dbms::Mariadb => {
             let is_year = column.declared.to_lowercase().starts_with("year");
             let is_short = number.parse::<u16>().is_ok_and(|year| year < 100);
-            !number.contains(['e', 'E']) && !(is_year && is_short)
+            !(number.contains(['e', 'E']) || is_year && is_short)
         }
     }
 }
