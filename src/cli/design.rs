@@ -293,7 +293,7 @@ fn read(path: &Path, catalog: &Catalog) -> Result<(Vec<Statement>, Fixed), Failu
         let statements = workload::of_mapping(&text).map_err(|error| refused(&error))?;
         return Ok((statements, Fixed::default()));
     }
-    let statements = workload::read(&text).map_err(|error| refused(&error))?;
+    let statements = workload::read(&text, catalog.dbms).map_err(|error| refused(&error))?;
     let pins = workload::pins(&text).map_err(|error| refused(&error))?;
     let pins = pinned(catalog, &pins).map_err(|error| refused(&error))?;
     let expiries = workload::expiries(&text).map_err(|error| refused(&error))?;

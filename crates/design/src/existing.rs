@@ -10,6 +10,7 @@ use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TableName, 
 use dynafold_relational::scan::{Scan, ScanColumn};
 
 use crate::ask::{Ask, Asked, ChildAsk, Equal, is_one_row};
+use crate::names::between;
 use crate::path::{Path, Step, is_loose};
 use crate::written::{Held, Item, escaped};
 
@@ -624,10 +625,6 @@ fn sorts(ask: &Ask<'_>, ordered: &[Path]) -> bool {
             .iter()
             .zip(ordered)
             .all(|(one, other)| **one == *other)
-}
-
-pub(crate) fn between(low: &str, high: &str) -> String {
-    format!("{{ between: [{}, {}] }}", quoted(low), quoted(high))
 }
 
 /// The sign above another.

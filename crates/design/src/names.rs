@@ -1,5 +1,6 @@
-//! What a mapping calls its parts: the table, its keys, item types; and how keys and tables are written.
+//! What a mapping calls its parts: the table, its keys, item types; and how keys, ranges and tables are written.
 
+use dynafold_mapping::scalar::quoted;
 use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TableName, TypeFamily};
 
 /// The names that a mapping is made of, chosen so that they do not clash with columns.
@@ -120,6 +121,11 @@ pub(crate) fn filter(column: &Column, sorts: bool) -> &'static str {
         }
         _ => "",
     }
+}
+
+/// A range of a sort key, bounds included.
+pub(crate) fn between(low: &str, high: &str) -> String {
+    format!("{{ between: [{}, {}] }}", quoted(low), quoted(high))
 }
 
 /// A table's name as `from` takes it.

@@ -1,6 +1,8 @@
 //! Columns as an item type reaches them: its table's own, and those of the parents that a row leads to.
 
-use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TableName, TypeFamily};
+use dynafold_relational::catalog::{
+    Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Table, TableName, TypeFamily,
+};
 
 /// A column of a table, or of a parent that its rows lead to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,6 +20,26 @@ pub(crate) struct Step {
     pub(crate) table: TableName,
     /// The parent's columns that they are equal to: a key.
     pub(crate) referenced: Vec<String>,
+}
+
+impl Step {
+    /// Whether the database sees to it that a row's reference leads to a parent.
+    pub(crate) fn is_enforced(&self, child: &Table, catalog: &Catalog) -> bool {
+        let key = self.foreign_key(child);
+        key.is_some_and(|key| key.enforcement == Enforcement::Enforced)
+            && catalog.dbms != Dbms::Sqlite
+    }
+
+    /// The foreign key that it follows.
+    pub(crate) fn foreign_key<'t>(&self, child: &'t Table) -> Option<&'t ForeignKey> {
+        child.foreign_keys.iter().find(|key| {
+            let declared = || key.columns.iter().zip(&key.referenced_columns);
+            let mut pairs = self.columns.iter().zip(&self.referenced);
+            key.references == self.table
+                && key.columns.len() == self.columns.len()
+                && pairs.all(|pair| declared().any(|other| other == pair))
+        })
+    }
 }
 
 impl Path {
@@ -80,12 +102,12 @@ impl Path {
         self.column_of(table, catalog).is_some_and(is_loose)
     }
 
-    /// Whether it may be NULL in an item: the column may be, or one on the way to it.
+    /// Whether it may be NULL in an item: the column may be, or one on the way to it, or the way may lead nowhere.
     pub(crate) fn may_be_null(&self, table: &Table, catalog: &Catalog) -> bool {
         let mut at = table;
         for step in &self.steps {
             let nullable = |name: &String| nullable(at, name);
-            if step.columns.iter().any(nullable) {
+            if step.columns.iter().any(nullable) || !step.is_enforced(at, catalog) {
                 return true;
             }
             let Some(next) = catalog.table(&step.table) else {

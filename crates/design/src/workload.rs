@@ -1,7 +1,9 @@
 //! The workload: SQL statements, each under a comment `-- NAME (RATE/s[, strong]) what it is for`, or `-- NAME`.
 
+use std::collections::BTreeMap;
+
 use dynafold_mapping::yaml::YamlNode;
-use dynafold_relational::catalog::TableName;
+use dynafold_relational::catalog::{Dbms, TableName};
 use serde::Serialize;
 
 use crate::edit::BYTE_ORDER_MARK;
@@ -118,17 +120,18 @@ pub enum WorkloadError {
     Empty,
 }
 
-/// Reads a workload.
+/// Reads a workload in the SQL of a database.
 ///
 /// # Errors
 ///
 /// [`WorkloadError`], with the line.
-pub fn read(text: &str) -> Result<Vec<Statement>, WorkloadError> {
+pub fn read(text: &str, dbms: Dbms) -> Result<Vec<Statement>, WorkloadError> {
     let mut found: Vec<Statement> = Vec::new();
     let mut heading: Option<Statement> = None;
     let mut sql = String::new();
     let mut begin = 0;
     let mut open = Open::None;
+    let escapes = matches!(dbms, Dbms::Mysql | Dbms::Mariadb);
     for (number, line) in lines(text) {
         if sql.trim().is_empty() {
             let trimmed = line.trim();
@@ -156,10 +159,10 @@ pub fn read(text: &str) -> Result<Vec<Statement>, WorkloadError> {
             });
         }
         let mut rest = line;
-        while let Some(at) = end_of_statement(rest, &mut open) {
+        while let Some(at) = end_of_statement(rest, &mut open, escapes) {
             let (before, after) = rest.split_at(at);
             sql.push_str(before);
-            push(&mut found, &mut heading, &mut sql, begin)?;
+            push(&mut found, &mut heading, &mut sql, begin);
             rest = after.get(1..).unwrap_or_default();
             begin = number;
         }
@@ -172,10 +175,11 @@ pub fn read(text: &str) -> Result<Vec<Statement>, WorkloadError> {
     if open != Open::None {
         return Err(WorkloadError::Open { line: begin });
     }
-    push(&mut found, &mut heading, &mut sql, begin)?;
+    push(&mut found, &mut heading, &mut sql, begin);
     if found.is_empty() {
         return Err(WorkloadError::Empty);
     }
+    give_names(&mut found)?;
     Ok(found)
 }
 
@@ -289,27 +293,47 @@ fn push(
     heading: &mut Option<Statement>,
     sql: &mut String,
     line: usize,
-) -> Result<(), WorkloadError> {
+) {
     let text = std::mem::take(sql).trim().to_owned();
     if text.is_empty() {
-        return Ok(());
+        return;
     }
     let mut statement = heading.take().unwrap_or(Statement {
         line,
         ..Statement::default()
     });
     statement.sql = text;
-    if statement.name.is_empty() {
-        statement.name = format!("statement{}", found.len() + 1);
-    }
-    if let Some(other) = found.iter().find(|other| other.name == statement.name) {
-        return Err(WorkloadError::Twice {
-            name: statement.name,
-            first: other.line,
-            second: statement.line,
-        });
-    }
     found.push(statement);
+}
+
+/// Gives each statement a name of its own. One word without a rate is a name where it stands above one statement alone.
+fn give_names(found: &mut [Statement]) -> Result<(), WorkloadError> {
+    let is_heading = |one: &Statement| one.rate.is_some() || one.strong;
+    let mut headings: BTreeMap<String, usize> = BTreeMap::new();
+    for one in found.iter().filter(|one| is_heading(one)) {
+        if let Some(first) = headings.insert(one.name.clone(), one.line) {
+            return Err(WorkloadError::Twice {
+                name: one.name.clone(),
+                first,
+                second: one.line,
+            });
+        }
+    }
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    for one in &*found {
+        *times.entry(one.name.clone()).or_default() += 1;
+    }
+    for (at, one) in (1..).zip(found) {
+        let is_own = !one.name.is_empty() && times.get(&one.name) == Some(&1);
+        if is_heading(one) || is_own {
+            continue;
+        }
+        let mut names = (at..).map(|number: usize| format!("statement{number}"));
+        if let Some(name) = names.find(|name| !times.contains_key(name)) {
+            times.insert(name.clone(), 1);
+            one.name = name;
+        }
+    }
     Ok(())
 }
 
@@ -388,12 +412,15 @@ enum Open {
     Comment,
 }
 
-/// The place of the semicolon that ends a statement in a line.
-fn end_of_statement(line: &str, open: &mut Open) -> Option<usize> {
+/// The place of the semicolon that ends a statement in a line, where a backslash escapes what follows in a text or not.
+fn end_of_statement(line: &str, open: &mut Open, escapes: bool) -> Option<usize> {
     let mut letters = line.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
         let next = letters.peek().map(|(_, next)| *next);
         match (*open, letter) {
+            (Open::Quote('\'' | '"'), '\\') if escapes => {
+                letters.next();
+            }
             (Open::Quote(quote), letter) if letter == quote => *open = Open::None,
             (Open::Comment, '*') if next == Some('/') => {
                 letters.next();
@@ -420,7 +447,7 @@ mod tests {
     fn statements_are_read_with_their_comments() {
         let text = "-- A workload (of some kind)\n\n-- P1 (2000/s, strong) a page; of one\nSELECT ';' -- not; here\n  FROM t;\n\
                     -- P2 (0.5/s)\nSELECT 2; SELECT 3 /* ; */;\n-- :id = 42\nINSERT INTO t VALUES ('it''s; so')";
-        let found = read(text).unwrap();
+        let found = read(text, Dbms::Sqlite).unwrap();
         let told = |one: &Statement| {
             let Statement {
                 name, rate, strong, ..
@@ -441,16 +468,16 @@ mod tests {
         assert_eq!(found[2].sql, "SELECT 3 /* ; */");
         assert_eq!(found[3].sql, "INSERT INTO t VALUES ('it''s; so')");
         let of_windows = format!("\u{feff}{}", text.replace('\n', "\r\n"));
-        assert_eq!(read(&of_windows).unwrap(), found);
+        assert_eq!(read(&of_windows, Dbms::Sqlite).unwrap(), found);
         let marked = "\u{feff}-- keep: orders beside customers\r\n-- A (1/s)\r\nSELECT 1;";
-        assert_eq!(read(marked).unwrap()[0].name, "A");
+        assert_eq!(read(marked, Dbms::Sqlite).unwrap()[0].name, "A");
         assert_eq!(pins(marked).unwrap()[0].parent, "customers");
     }
 
     #[test]
     fn a_comment_of_one_word_is_a_name() {
         let names = |text: &str| {
-            let read = read(text).unwrap().into_iter();
+            let read = read(text, Dbms::Sqlite).unwrap().into_iter();
             read.map(|one| format!("{} {:?}", one.name, one.rate))
                 .collect::<Vec<_>>()
         };
@@ -464,21 +491,41 @@ mod tests {
         }
         // Within a statement any comment may stand.
         assert_eq!(names("-- A\nSELECT 1\n-- one\nFROM t;"), ["A None"]);
-        let twice = read("-- a\nSELECT 1;\n-- a\nSELECT 2;").unwrap_err();
-        assert!(matches!(
-            twice,
-            WorkloadError::Twice {
-                first: 1,
-                second: 3,
-                ..
-            }
-        ));
+        // What stands above several statements names none of them.
+        let todo = "-- TODO\nSELECT 1;\n-- TODO\nSELECT 2;\n-- A\nSELECT 3;\n-- A (1/s)\nSELECT 4;";
+        let given = ["statement1 None", "statement2 None", "statement3 None"];
+        assert_eq!(names(todo), [&given[..], &["A Some(1.0)"]].concat());
+        // A name that is given is no other statement's.
+        let given = ["statement2 None", "statement3 None", "statement4 None"];
+        let said = "-- statement2\nSELECT 1; SELECT 2; SELECT 3;";
+        assert_eq!(names(said), given);
+        let said = "SELECT 1;\n-- statement1 (1/s)\nSELECT 2;";
+        assert_eq!(names(said), ["statement2 None", "statement1 Some(1.0)"]);
+    }
+
+    #[test]
+    fn a_backslash_escapes_a_quote_where_the_database_says_so() {
+        let text = r"SELECT 'it\';' FROM t; SELECT `a\`";
+        let sql = |dbms| {
+            let read = read(text, dbms).ok()?.into_iter();
+            Some(read.map(|one| one.sql).collect::<Vec<_>>())
+        };
+        let said = [r"SELECT 'it\';' FROM t", r"SELECT `a\`"].map(str::to_owned);
+        for dbms in [Dbms::Mysql, Dbms::Mariadb] {
+            assert_eq!(sql(dbms), Some(said.to_vec()));
+        }
+        for dbms in [Dbms::Postgres, Dbms::Sqlite] {
+            assert_eq!(sql(dbms), None);
+        }
     }
 
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
-        assert_eq!(read("-- nothing\n").unwrap_err(), WorkloadError::Empty);
-        let twice = read("-- A (1/s)\nSELECT 1;\n-- A (1/s)\nSELECT 2;").unwrap_err();
+        assert_eq!(
+            read("-- nothing\n", Dbms::Sqlite).unwrap_err(),
+            WorkloadError::Empty
+        );
+        let twice = read("-- A (1/s)\nSELECT 1;\n-- A (1/s)\nSELECT 2;", Dbms::Sqlite).unwrap_err();
         assert!(matches!(
             twice,
             WorkloadError::Twice {
@@ -488,11 +535,11 @@ mod tests {
             }
         ));
         assert!(matches!(
-            read("SELECT 'a;").unwrap_err(),
+            read("SELECT 'a;", Dbms::Sqlite).unwrap_err(),
             WorkloadError::Open { line: 1 }
         ));
         let pinned = "-- keep: orders beside customers\n-- A (1/s)\nSELECT 1;";
-        assert_eq!(read(pinned).unwrap().len(), 1);
+        assert_eq!(read(pinned, Dbms::Sqlite).unwrap().len(), 1);
         let [pin] = &pins(pinned).unwrap()[..] else {
             panic!()
         };
@@ -516,7 +563,7 @@ mod tests {
             WorkloadError::Expires { line: 1 }
         );
         assert!(matches!(
-            read("\n-- A (often)\nSELECT 1").unwrap_err(),
+            read("\n-- A (often)\nSELECT 1", Dbms::Sqlite).unwrap_err(),
             WorkloadError::Rate { line: 2, .. }
         ));
     }

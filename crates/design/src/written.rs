@@ -12,9 +12,8 @@ use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName, Ty
 use dynafold_sql::identifier;
 
 use crate::ask::{Ask, Asked, BY_JOIN, child_name, is_one_row};
-use crate::existing::between;
 use crate::figures::KeptFigures;
-use crate::names::{MappingNames, filter, written_name};
+use crate::names::{MappingNames, between, filter, written_name};
 use crate::path::{Path, Step, is_loose};
 use crate::pins::{Expiries, Pins};
 use crate::pricing::PROJECTED;

@@ -14,8 +14,8 @@ use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_mapping::{Described, Proofs, Raw, Resolution, resolve};
 use dynafold_relational::catalog::sample::shop;
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, ForeignKey, ReferentialAction, Table, TableKind, TableName,
-    UniqueKey,
+    Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, ReferentialAction, Table, TableKind,
+    TableName, UniqueKey,
 };
 use dynafold_testing::spent;
 
@@ -26,7 +26,7 @@ fn proposed(catalog: &Catalog) -> String {
 
 fn served(catalog: &Catalog, statements: &str) -> (String, Report) {
     let prices = Prices::read(SHIPPED, None).unwrap();
-    let statements = workload::read(statements).unwrap();
+    let statements = workload::read(statements, catalog.dbms).unwrap();
     let proposed = design(catalog, &statements, &prices, &Limits::default());
     (proposed.mapping, proposed.report)
 }
@@ -443,6 +443,190 @@ fn a_constant_pattern_beside_parameters_is_served_and_others_say_what_they_are()
         let why = report.reads[0].why_not.clone().unwrap_or_default();
         assert!(why.contains(said), "{condition}: {why}");
     }
+}
+
+#[test]
+fn what_neither_counts_nor_groups_is_not_read_from_figures() {
+    let mut catalog = shop_with_kinds();
+    orders(&mut catalog).estimated_rows = Some(1_000_000);
+    let (text, report) = served(
+        &catalog,
+        "-- plain (50/s)\nSELECT kind FROM orders WHERE kind = :kind;
+        -- two (50/s)\nSELECT kind, user_id FROM orders WHERE kind = :kind AND user_id = :u;",
+    );
+    assert!(!text.contains("GROUP BY"), "{text}");
+    for name in ["plain", "two"] {
+        let notes = notes(&report, name);
+        assert!(!notes.contains("figures"), "{name}: {notes}");
+    }
+}
+
+#[test]
+fn a_constant_stands_in_a_filter_where_both_sides_read_it_alike() {
+    let whole = DataType::Integer {
+        bits: 16,
+        unsigned: true,
+    };
+    let decimal = DataType::Decimal {
+        precision: Some(30),
+        scale: Some(20),
+    };
+    let states = DataType::Enum {
+        values: vec!["open".to_owned(), "closed".to_owned()],
+    };
+    let text = DataType::Text { max_chars: None };
+    for (dbms, declared, data_type, condition, filter) in [
+        (Dbms::Postgres, "text", &text, "kind <> 'it''s'", ""),
+        (Dbms::Postgres, "text", &text, "kind <> E'a\\nb'", ""),
+        (Dbms::Postgres, "text", &text, "kind LIKE 'it''s%'", ""),
+        (Dbms::Postgres, "text", &text, "kind = 'it''s'", ""),
+        (Dbms::Sqlite, "integer", &whole, "kind > .5", "kind > 0.5"),
+        (Dbms::Sqlite, "integer", &whole, "kind > 5.", "kind > 5"),
+        (Dbms::Postgres, "numeric", &decimal, "kind < 1e200", ""),
+        (
+            Dbms::Postgres,
+            "numeric",
+            &decimal,
+            "kind = 0.1e0",
+            "kind = 0.1",
+        ),
+        (
+            Dbms::Mariadb,
+            "decimal(30,20)",
+            &decimal,
+            "kind = 0.1e0",
+            "",
+        ),
+        (
+            Dbms::Mariadb,
+            "decimal(30,20)",
+            &decimal,
+            "kind = 0.1",
+            "kind = 0.1",
+        ),
+        (Dbms::Mysql, "enum", &states, "kind <> 'CLOSED'", ""),
+        (Dbms::Mysql, "enum", &states, "kind = 'CLOSED'", ""),
+        (
+            Dbms::Mysql,
+            "enum",
+            &states,
+            "kind <> 'closed'",
+            "kind <> 'closed'",
+        ),
+        (Dbms::Mysql, "year", &whole, "kind = 26", ""),
+        (Dbms::Mysql, "year", &whole, "kind = 2026", "kind = 2026"),
+        (
+            Dbms::Mysql,
+            "smallint unsigned",
+            &whole,
+            "kind = 26",
+            "kind = 26",
+        ),
+    ] {
+        let mut catalog = shop_with_kinds();
+        catalog.dbms = dbms;
+        let kind = kind_of_order(&mut catalog);
+        kind.data_type = data_type.clone();
+        declared.clone_into(&mut kind.declared);
+        let (text, _) = served(
+            &catalog,
+            &format!(
+                "-- all (90/s)\nSELECT id, kind FROM orders WHERE user_id = :u;
+                -- some (1/s)\nSELECT id, kind FROM orders WHERE user_id = :u AND {condition};"
+            ),
+        );
+        let resolution = checked(&text, &catalog);
+        let found = &resolution.diagnostics;
+        assert!(
+            resolution.model.is_some(),
+            "{condition}: {found:#?}\n{text}"
+        );
+        let filters = text.lines().filter(|line| line.contains("filter:"));
+        let filters: Vec<&str> = filters.collect();
+        if filter.is_empty() {
+            assert_eq!(filters, Vec::<&str>::new(), "{declared}: {condition}");
+            assert!(
+                !text.contains("CLOSED#") && !text.contains("#CLOSED\""),
+                "{text}"
+            );
+        } else {
+            let is_there = filters.iter().any(|line| line.contains(filter));
+            assert!(is_there, "{declared}: {condition}: {filters:?}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_reference_that_is_not_enforced_may_lead_nowhere() {
+    let by_email = "-- by_email (50/s)
+        SELECT o.id, o.kind, u.email FROM orders o JOIN users u ON u.id = o.user_id WHERE u.email = :email;";
+    let in_order = "-- in_order (1/s)
+        SELECT o.id, o.kind, u.email FROM orders o LEFT JOIN users u ON u.id = o.user_id WHERE o.kind = :kind ORDER BY u.email, o.id;";
+    for (dbms, enforcement, may_lack) in [
+        (Dbms::Postgres, Enforcement::Enforced, false),
+        (Dbms::Postgres, Enforcement::NotValid, true),
+        (Dbms::Postgres, Enforcement::NotEnforced, true),
+        (Dbms::Sqlite, Enforcement::Enforced, true),
+    ] {
+        let mut catalog = shop_with_kinds();
+        catalog.dbms = dbms;
+        catalog
+            .tables
+            .retain(|table| ["orders", "users"].contains(&&*table.name.name));
+        for table in &mut catalog.tables {
+            for key in &mut table.foreign_keys {
+                key.enforcement = enforcement;
+            }
+            for own in &mut table.columns {
+                own.nullable = false;
+            }
+            table.unique_keys.clear();
+            table.estimated_rows = Some(3);
+        }
+        // The table's own key does not take for granted that there is a parent.
+        let (text, _) = served(&catalog, by_email);
+        let mut keys = text.lines().filter(|line| line.contains("key: { PK:"));
+        let is_home = keys.any(|line| line.contains("{users.email"));
+        assert_eq!(is_home, !may_lack, "{dbms:?} {enforcement:?}: {text}");
+        // Nor does one that sorts.
+        for table in &mut catalog.tables {
+            table.estimated_rows = Some(1_000_000);
+        }
+        let (text, _) = served(&catalog, in_order);
+        let mut sorted = text.lines().filter(|line| line.contains("SK: \""));
+        let key = sorted.find(|line| line.contains("{users.email"));
+        let key = key.unwrap_or_else(|| panic!("{text}"));
+        let stands_for_null = key.contains("default");
+        assert_eq!(
+            stands_for_null, may_lack,
+            "{dbms:?} {enforcement:?}: {text}"
+        );
+    }
+}
+
+#[test]
+fn no_range_of_booleans_is_asked_of_a_table() {
+    let mut catalog = shop_with_kinds();
+    kind_of_order(&mut catalog).data_type = DataType::Boolean;
+    let (text, report) = served(
+        &catalog,
+        "-- by_parameter (1/s)
+        SELECT id FROM orders WHERE user_id = :user AND kind > :kind;
+        -- by_constant (1/s)
+        SELECT id FROM orders WHERE user_id = :user AND kind >= true;
+        -- equal (1/s)
+        SELECT id FROM orders WHERE user_id = :user AND kind = :kind;",
+    );
+    let why_not = |name: &str| {
+        let mut reads = report.reads.iter();
+        let read = reads.find(|read| read.name == name).unwrap();
+        read.why_not.as_deref().unwrap_or_default()
+    };
+    let why = why_not("by_parameter");
+    assert!(why.contains("range of a boolean"), "{why}");
+    assert_eq!(why_not("equal"), "");
+    let mut filters = text.lines().filter(|line| line.contains("filter:"));
+    assert!(filters.all(|line| !line.contains('>')), "{text}");
 }
 
 #[test]

@@ -70,6 +70,11 @@ pub fn identifier(name: &str, dbms: Dbms) -> String {
     format!("{quote}{doubled}{quote}")
 }
 
+/// A text as SQL takes it: between quotes.
+pub fn literal(text: &str, dbms: Dbms) -> String {
+    text::literal(text, dbms)
+}
+
 /// Whether a condition may depend on more than the columns of the row that it is about: it has a subquery, calls
 /// a function, casts, or was not understood.
 pub fn reads_more(text: &str, dbms: Dbms) -> bool {

@@ -8,7 +8,7 @@ use sqlparser::ast::{
     Query as Parsed, UnaryOperator, Value as Literal, Visit, Visitor,
 };
 
-use super::text::Sql;
+use super::text::{Sql, is_hexadecimal, unescaped};
 
 /// A name, as the database compares it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -243,7 +243,9 @@ fn plain(expression: &Expr, sql: &Sql) -> Option<OperandValue> {
             op: UnaryOperator::Minus,
             expr,
         } => match literal(expr)? {
-            Literal::Number(number, _) => constant(Constant::Number(format!("-{number}"))),
+            Literal::Number(number, _) if !is_hexadecimal(number) => {
+                constant(Constant::Number(format!("-{number}")))
+            }
             _ => None,
         },
         Expr::TypedString(_) => constant(Constant::Other),
@@ -251,11 +253,14 @@ fn plain(expression: &Expr, sql: &Sql) -> Option<OperandValue> {
             Literal::Placeholder(name) => {
                 Some(OperandValue::Parameter(name.strip_prefix(':')?.to_owned()))
             }
-            Literal::SingleQuotedString(text)
-            | Literal::EscapedStringLiteral(text)
-            | Literal::NationalStringLiteral(text) => constant(Constant::Text(text.clone())),
+            Literal::SingleQuotedString(text) | Literal::NationalStringLiteral(text) => {
+                constant(Constant::Text(unescaped(text, '\'', sql.dbms())))
+            }
+            Literal::EscapedStringLiteral(text) => constant(Constant::Text(text.clone())),
             Literal::DollarQuotedString(text) => constant(Constant::Text(text.value.clone())),
-            Literal::Number(number, _) => constant(Constant::Number(number.clone())),
+            Literal::Number(number, _) if !is_hexadecimal(number) => {
+                constant(Constant::Number(number.clone()))
+            }
             Literal::Boolean(_) => constant(Constant::Other),
             Literal::Null => constant(Constant::Null),
             // `"…"` of MySQL is a text or a name, as the server is set up.

@@ -7,6 +7,7 @@ use sqlparser::ast::{
     self, BinaryOperator, Expr, LimitClause, ObjectName, SetExpr, SetOperator, SetQuantifier,
     Statement, TableFactor, Visit, Visitor,
 };
+use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -323,11 +324,11 @@ fn parsed(sql: Sql) -> Result<SqlQuery, UnreadableSql> {
     let Statement::Query(query) = &statement else {
         return Err(UnreadableSql::NoQuery);
     };
+    let refusal = refused_binary(&sql, query);
     let read = SqlQuery {
         sql,
         ..SqlQuery::default()
     };
-    let refusal = None;
     let mut whole = QueryFacts { read, refusal };
     let _ = query.visit(&mut whole);
     let QueryFacts { mut read, refusal } = whole;
@@ -352,6 +353,46 @@ fn parsed(sql: Sql) -> Result<SqlQuery, UnreadableSql> {
         read.strange.push("ONLY");
     }
     Ok(read)
+}
+
+/// Why a query with MySQL's operator BINARY is not read: the parser takes all that follows for its operand, the AND behind a
+/// comparison too.
+pub(super) fn refused_binary(sql: &Sql, query: &ast::Query) -> Option<UnreadableSql> {
+    let is = |token: &Token, wanted: Keyword| matches!(token, Token::Word(word) if word.keyword == wanted && word.quote_style.is_none());
+    let tokens = sql.tokens().iter().map(|token| &token.token);
+    let tokens: Vec<&Token> = tokens
+        .filter(|token| !matches!(token, Token::Whitespace(_)))
+        .collect();
+    let mut pairs = tokens.windows(2);
+    let is_operator = pairs.any(|pair| matches!(pair, [before, token] if is(token, Keyword::BINARY) && !is(before, Keyword::AS)));
+    let is_wide = |expression: &Expr| match expression {
+        Expr::Cast {
+            expr,
+            data_type: ast::DataType::Binary(None),
+            ..
+        } => !matches!(
+            &**expr,
+            Expr::Identifier(_)
+                | Expr::CompoundIdentifier(_)
+                | Expr::Value(_)
+                | Expr::Nested(_)
+                | Expr::Function(_)
+        ),
+        _ => false,
+    };
+    let found = is_operator
+        && ast::visit_expressions(query, |expression| {
+            if is_wide(expression) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+        .is_break();
+    found.then(|| {
+        let why = "of its operator BINARY it is not plain to see where the operand ends: write CAST(… AS BINARY)";
+        UnreadableSql::Syntax(why.to_owned())
+    })
 }
 
 /// Whether ONLY stands before a table, which the parser takes for a table, and what is left without it.

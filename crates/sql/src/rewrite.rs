@@ -13,8 +13,8 @@ use std::ops::ControlFlow;
 use super::UnreadableSql;
 use super::definition::literal_text;
 use super::operand::{Expression, Name, names};
-use super::query::{gives_one_value, on_large_stack};
-use super::text::{Sql, dialect};
+use super::query::{gives_one_value, on_large_stack, refused_binary};
+use super::text::{Sql, dialect, is_hexadecimal, unescaped};
 
 /// A query whose literals are parameters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,6 +67,9 @@ pub fn parametrized(
         let Some(Statement::Query(mut query)) = statement else {
             return Err(UnreadableSql::NoQuery);
         };
+        if let Some(refusal) = refused_binary(&sql, &query) {
+            return Err(refusal);
+        }
         let mut into = Replacing {
             dbms,
             splits_lists,
@@ -231,7 +234,9 @@ impl Replacing {
 
     /// `a%` becomes a parameter with the percent sign behind it.
     fn prefix(&mut self, pattern: &mut Expr, column: &str) {
-        let Some(text) = text(pattern) else { return };
+        let Some(text) = text(pattern, self.dbms) else {
+            return;
+        };
         let Some(prefix) = text.strip_suffix('%') else {
             return;
         };
@@ -256,7 +261,7 @@ impl Replacing {
         let are_values = list.iter().all(|one| match one {
             Expr::Value(value) => match &value.value {
                 Value::Placeholder(_) => true,
-                _ => !self.done.keeps_literals,
+                _ => !self.done.keeps_literals && text(one, self.dbms).is_some(),
             },
             _ => false,
         });
@@ -316,20 +321,22 @@ impl Replacing {
     /// What a column is compared with.
     fn value(&mut self, at: &mut Expr, wanted: &str) {
         self.rename(at, wanted);
-        if is_computed(at) {
+        if is_computed(at, self.dbms) {
             let name = self.name(wanted);
             let expression = at.to_string();
             *at = Expr::Value(Value::Placeholder(format!(":{name}")).into());
             self.taken.push(name.clone());
             self.done.computed.push((name, expression));
-        } else if !self.done.keeps_literals && text(at).is_some() {
+        } else if !self.done.keeps_literals && text(at, self.dbms).is_some() {
             let name = self.name(wanted);
             self.literal_as(at, name);
         }
     }
 
     fn literal_as(&mut self, at: &mut Expr, name: String) {
-        let Some(value) = text(at) else { return };
+        let Some(value) = text(at, self.dbms) else {
+            return;
+        };
         *at = Expr::Value(Value::Placeholder(format!(":{name}")).into());
         let parameter = name;
         self.done.examples.push(Example { parameter, value });
@@ -354,7 +361,7 @@ impl Replacing {
 }
 
 /// Whether it is computed of no column, once for all rows: neither a literal or a parameter, nor one of them in lower case.
-fn is_computed(expression: &Expr) -> bool {
+fn is_computed(expression: &Expr, dbms: Dbms) -> bool {
     struct Columns;
     impl sqlparser::ast::Visitor for Columns {
         type Break = ();
@@ -374,14 +381,14 @@ fn is_computed(expression: &Expr) -> bool {
         }
     }
     let is_plain = match expression {
-        Expr::Nested(inner) => !is_computed(inner),
+        Expr::Nested(inner) => !is_computed(inner, dbms),
         Expr::Value(_) => true,
         Expr::Function(function) => {
             let name = function.name.to_string().to_lowercase();
             matches!(&*name, "lower" | "upper" | "any" | "all" | "some")
         }
         Expr::AnyOp { .. } | Expr::AllOp { .. } | Expr::Tuple(_) | Expr::Array(_) => true,
-        other => text(other).is_some(),
+        other => text(other, dbms).is_some(),
     };
     !is_plain && sqlparser::ast::Visit::visit(expression, &mut Columns).is_continue()
 }
@@ -408,16 +415,25 @@ fn column(expression: &Expr) -> Option<String> {
     }
 }
 
-/// The text of a literal; `None` of NULL and of what is none.
-fn text(expression: &Expr) -> Option<String> {
+/// The text of a literal; `None` of NULL, of what is none, and of hexadecimal digits, which are a number or bytes.
+fn text(expression: &Expr, dbms: Dbms) -> Option<String> {
+    let literal = |value: &Value| match value {
+        Value::HexStringLiteral(_) => None,
+        Value::Number(number, _) if is_hexadecimal(number) => None,
+        Value::SingleQuotedString(text) | Value::NationalStringLiteral(text) => {
+            Some(unescaped(text, '\'', Some(dbms)))
+        }
+        Value::DoubleQuotedString(text) => Some(unescaped(text, '"', Some(dbms))),
+        other => literal_text(other),
+    };
     match expression {
-        Expr::Nested(inner) => text(inner),
-        Expr::Value(value) => literal_text(&value.value),
-        Expr::TypedString(typed) => typed.value.value.clone().into_string(),
+        Expr::Nested(inner) => text(inner, dbms),
+        Expr::Value(value) => literal(&value.value),
+        Expr::TypedString(typed) => literal(&typed.value.value),
         Expr::UnaryOp {
             op: UnaryOperator::Minus,
             expr,
-        } => Some(format!("-{}", text(expr)?)),
+        } => Some(format!("-{}", text(expr, dbms)?)),
         // `lower('X')` is compared as it is.
         _ => None,
     }
@@ -676,6 +692,52 @@ mod tests {
             "SELECT a, :p1 FROM t WHERE b = :b AND c = :c AND d >= :d_from AND d < :d_until LIMIT :p7"
         );
         assert_eq!(read.lists, [("c".to_owned(), 2)]);
+    }
+
+    #[test]
+    fn literals_are_written_as_they_are_said() {
+        use Dbms::{Mariadb, Mysql, Postgres, Sqlite};
+        let owner = |_: Option<&str>, _: &str| Some("t".to_owned());
+        for (dbms, said) in [
+            (
+                Mysql,
+                r"t.a = 'a\\q' AND t.b <> 'it\'s' AND t.c LIKE 'x\_%'",
+            ),
+            (Mariadb, r"t.a IN ('\b', '\n', 'a''b', '\\''', '''''')"),
+            (Mysql, "t.n = 0x1F OR t.n = X'1F' OR t.n = 0xF"),
+            (
+                Postgres,
+                r"t.a = 'a\''b' AND t.b = 'a''''b' AND t.c = E'a\nb'",
+            ),
+            (Postgres, r#"t.a LIKE 'a!%' ESCAPE '!' AND t."b""c" = '\'"#),
+            (
+                Sqlite,
+                "t.n = 0x10 AND t.m IN (0x1, 1e1, .5) AND t.b = X'1F'",
+            ),
+        ] {
+            let again = qualified(said, dbms, &owner);
+            assert_eq!(again.as_deref(), Some(said), "{dbms:?}");
+            let sql = format!("SELECT a FROM t WHERE t.id = :id AND ({said})");
+            let read = parametrized(&sql, dbms, true).unwrap();
+            assert_eq!(read.sql, sql, "{dbms:?}");
+        }
+        // What stands in a text is read all the same; digits of another kind are no example.
+        let examples = |sql: &str, dbms| {
+            let read = parametrized(sql, dbms, true).unwrap();
+            let examples = read.examples.iter();
+            let all: Vec<String> = examples.map(|one| one.value.clone()).collect();
+            (read.sql, all)
+        };
+        let (_, of_mysql) = examples(
+            r"SELECT a FROM t WHERE a = 'it\'s \\ \n' AND b = 'a''b'",
+            Mysql,
+        );
+        assert_eq!(of_mysql, ["it's \\ \n", "a'b"]);
+        let (_, of_postgres) = examples(r"SELECT a FROM t WHERE a = 'it''s \ '", Postgres);
+        assert_eq!(of_postgres, [r"it's \ "]);
+        let (sql, none) = examples("SELECT a FROM t WHERE n = 0x10 AND b > X'1F'", Sqlite);
+        assert_eq!(none, Vec::<String>::new());
+        assert!(sql.ends_with("WHERE n = 0x10 AND b > X'1F'"), "{sql}");
     }
 
     #[test]

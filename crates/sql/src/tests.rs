@@ -401,6 +401,17 @@ fn what_is_no_single_query_that_reads_is_refused() {
             "SELECT a FROM t WHERE a = 1 /*M! OR b = 2 */",
             "has `/*!`",
         ),
+        // The parser takes all that follows BINARY for its operand.
+        (
+            Mysql,
+            "SELECT a FROM t WHERE BINARY b = 'x' AND c <> 9",
+            "its operator BINARY",
+        ),
+        (
+            Mysql,
+            "SELECT a FROM t WHERE b = BINARY :b AND c = 1",
+            "its operator BINARY",
+        ),
         (
             Postgres,
             "SELECT a FROM t WHERE",
@@ -418,6 +429,10 @@ fn what_is_no_single_query_that_reads_is_refused() {
         (Postgres, "SELECT $x$1$x$, a ? 'b', @ a, y[1:2] FROM t"),
         (Postgres, "SELECT substring(share FROM 1 FOR 3) FROM t"),
         (Mysql, "SELECT @@version FROM t"),
+        (
+            Mysql,
+            "SELECT CAST(a AS BINARY(2)), CONVERT(b, BINARY) FROM t WHERE BINARY (b) = :c AND b = BINARY :b ORDER BY BINARY a, BINARY lower(b) DESC",
+        ),
         (Sqlite, "SELECT '?', \"@a\" FROM t WHERE id = :id"),
     ] {
         read(sql, dbms);

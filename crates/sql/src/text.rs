@@ -5,7 +5,7 @@ use std::ops::Range;
 use dynafold_relational::catalog::Dbms;
 use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace, Word};
 
 use super::UnreadableSql;
 
@@ -37,13 +37,24 @@ impl Sql {
     pub fn read(text: &str, dbms: Option<Dbms>) -> Result<Self, UnreadableSql> {
         let places = ByteOffsets::new(text);
         let dialect = dialect(dbms);
-        let found = Tokenizer::new(dialect.as_ref(), text).tokenize_with_location();
+        // Texts stay as they are written: the parser would write them again without their escapes.
+        let found = Tokenizer::new(dialect.as_ref(), text)
+            .with_unescape(false)
+            .tokenize_with_location();
         let found = found.map_err(|error| UnreadableSql::Syntax(error.message))?;
         let mut parameters = Vec::new();
         let mut tokens: Vec<TokenWithSpan> = Vec::with_capacity(found.len());
         let mut brackets = 0_usize;
-        for token in found {
-            match token.token {
+        for mut token in found {
+            match &mut token.token {
+                Token::Word(word) if word.quote_style.is_some() => undouble(word),
+                // Of `0x1F` and `X'1F'` the first is a number in SQLite, and the parser tells them apart no more.
+                Token::HexStringLiteral(_) => {
+                    let said = places.range(token.span).and_then(|range| text.get(range));
+                    if let Some(number) = said.filter(|said| said.starts_with('0')) {
+                        token.token = Token::Number(number.to_owned(), false);
+                    }
+                }
                 Token::LBracket => brackets += 1,
                 Token::RBracket => brackets = brackets.saturating_sub(1),
                 _ => {}
@@ -208,6 +219,64 @@ impl Sql {
         let lock = LOCKS.iter().find(locks)?;
         Some(UnreadableSql::Locks(lock.join(" ")))
     }
+}
+
+/// A name in quotes has its quotes twice where they stand within it.
+fn undouble(word: &mut Word) {
+    let quote = match word.quote_style {
+        Some('[') => ']',
+        Some(quote) => quote,
+        None => return,
+    };
+    word.value = word
+        .value
+        .replace(&format!("{quote}{quote}"), &quote.to_string());
+}
+
+/// What stands in a text between these quotes.
+pub(super) fn unescaped(text: &str, quote: char, dbms: Option<Dbms>) -> String {
+    let has_escapes = dialect(dbms).supports_string_literal_backslash_escape();
+    let mut found = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter != quote && (letter != '\\' || !has_escapes) {
+            found.push(letter);
+            continue;
+        }
+        let next = letters.next();
+        let letter = match next {
+            _ if letter == quote => quote,
+            Some('0') => '\0',
+            Some('b') => '\u{8}',
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('t') => '\t',
+            Some('Z') => '\u{1a}',
+            // Of a pattern they are the letters themselves.
+            Some(sign @ ('%' | '_')) => {
+                found.push('\\');
+                sign
+            }
+            Some(other) => other,
+            None => letter,
+        };
+        found.push(letter);
+    }
+    found
+}
+
+/// A text as SQL.
+pub(super) fn literal(text: &str, dbms: Dbms) -> String {
+    let mut text = text.replace('\'', "''");
+    if dialect(Some(dbms)).supports_string_literal_backslash_escape() {
+        text = text.replace('\\', r"\\");
+    }
+    format!("'{text}'")
+}
+
+/// Whether a number is written in hexadecimal digits.
+pub(super) fn is_hexadecimal(number: &str) -> bool {
+    number.starts_with("0x")
 }
 
 /// Whether a value may end with a token.

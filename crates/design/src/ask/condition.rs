@@ -8,7 +8,7 @@ use dynafold_sql::{
     qualified,
 };
 
-use super::filter::of_condition;
+use super::filter::{is_value, of_condition};
 use super::sql::{ignores_blanks, is_loose, is_prefix};
 use super::{
     Ask, Asked, At, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, PATTERN, REWRITE, RangeAsk,
@@ -318,11 +318,10 @@ impl<'c> Reading<'c, '_> {
             let dbms = self.catalog.dbms;
             let column = path.column_of(ask.root, self.catalog);
             let is_exact = column.is_some_and(|column| {
-                let is_enum = matches!(column.data_type, DataType::Enum { .. });
-                let is_loose = column.insensitive || ignores_blanks(column, dbms);
-                !is_loose && (is_enum || column.is_plain_text(dbms))
+                !column.insensitive && !ignores_blanks(column, dbms) && is_value(text, column, dbms)
             });
-            if is_exact && !ask.has_equal(&path) && !text.is_empty() && !text.contains('#') {
+            let is_plain = !text.contains(|sign: char| sign == '#' || sign.is_control());
+            if is_exact && !ask.has_equal(&path) && !text.is_empty() && is_plain {
                 ask.when.retain(|when| when.said != condition.text);
                 let frozen = frozen_note(&condition.text);
                 ask.notes.retain(|note| *note != frozen);
@@ -351,6 +350,12 @@ impl<'c> Reading<'c, '_> {
                     "asks for a range of texts by the collation {collation}, and the table compares bytes"
                 ),
                 "write COLLATE \"C\", BINARY or utf8mb4_bin where the order of bytes will do",
+            );
+        }
+        if column.is_some_and(|column| column.data_type == DataType::Boolean) {
+            return unserved(
+                "asks for a range of a boolean, and DynamoDB orders none",
+                "ask for it by `=`",
             );
         }
         if let Some(why) = self.unsorted(ask.root, path) {

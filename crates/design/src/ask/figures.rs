@@ -175,7 +175,9 @@ impl Reading<'_, '_> {
             .iter()
             .filter_map(|(_, of)| of.clone().err())
             .collect();
-        if self.select.distinct && !figures.is_empty() {
+        // Nothing of what it says makes one row of many.
+        let is_plain = grouped.is_empty() && !self.select.distinct && figures.is_empty();
+        if is_plain || self.select.distinct && !figures.is_empty() {
             return no();
         }
         if groups.is_empty() {

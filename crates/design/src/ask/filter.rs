@@ -67,7 +67,7 @@ pub(crate) fn without_constants<'c>(ask: &Ask<'c>) -> Option<Ask<'c>> {
 fn of_equal(equal: &Equal) -> Option<Filter> {
     let (text, parameters) = match &equal.value {
         Asked::Parameter(name) => (format!("{{}} = :{name}"), vec![name.clone()]),
-        Asked::Constant(text) => (format!("{{}} = {}", quoted(text)), Vec::new()),
+        Asked::Constant(text) => (format!("{{}} = {}", quoted(text)?), Vec::new()),
     };
     let path = equal.path.clone();
     (!equal.folds && !equal.folds_parameter).then_some(Filter {
@@ -123,7 +123,9 @@ pub(super) fn of_condition(
                 return None;
             };
             let value = value_of(constant, column, condition, catalog)?;
-            let is_text = column.data_type.family() == TypeFamily::Text;
+            // DynamoDB orders no booleans, and texts by their bytes.
+            let family = column.data_type.family();
+            let is_ordered = !matches!(family, TypeFamily::Text | TypeFamily::Boolean);
             if ignores_blanks(column, catalog.dbms) {
                 return None;
             }
@@ -133,10 +135,10 @@ pub(super) fn of_condition(
                 Comparator::NotEqual if !column.insensitive => {
                     format!("attribute_exists({{}}) AND {{}} <> {value}")
                 }
-                Comparator::Less if !is_text => format!("{{}} < {value}"),
-                Comparator::LessOrEqual if !is_text => format!("{{}} <= {value}"),
-                Comparator::Greater if !is_text => format!("{{}} > {value}"),
-                Comparator::GreaterOrEqual if !is_text => format!("{{}} >= {value}"),
+                Comparator::Less if is_ordered => format!("{{}} < {value}"),
+                Comparator::LessOrEqual if is_ordered => format!("{{}} <= {value}"),
+                Comparator::Greater if is_ordered => format!("{{}} > {value}"),
+                Comparator::GreaterOrEqual if is_ordered => format!("{{}} >= {value}"),
                 _ => return None,
             }
         }
@@ -166,7 +168,7 @@ pub(super) fn of_condition(
             if !is_exact || ignores_blanks(column, catalog.dbms) || catalog.dbms == Dbms::Sqlite {
                 return None;
             }
-            format!("begins_with({{}}, {})", quoted(begin))
+            format!("begins_with({{}}, {})", quoted(begin)?)
         }
         _ => return None,
     };
@@ -185,7 +187,7 @@ fn prefix<'p>(pattern: &'p Operand, said: &str) -> Option<&'p str> {
     let begin = text.strip_suffix('%')?;
     let is_plain = !begin.is_empty() && !begin.contains(['%', '_', '\\']);
     // Neither ILIKE nor an ESCAPE.
-    let column = said.strip_suffix(&format!(" LIKE {}", quoted(text)))?;
+    let column = said.strip_suffix(&format!(" LIKE {}", quoted(text)?))?;
     (is_plain && !column.ends_with(" NOT")).then_some(begin)
 }
 
@@ -198,23 +200,16 @@ fn value_of(
 ) -> Option<String> {
     let family = column.data_type.family();
     match constant {
-        Constant::Text(text)
-            if column.is_plain_text(catalog.dbms)
-                || matches!(column.data_type, DataType::Enum { .. }) =>
-        {
-            Some(quoted(text))
-        }
+        Constant::Text(text) if is_value(text, column, catalog.dbms) => quoted(text),
         // Items have dates as every database writes them.
-        Constant::Text(text) if column.data_type == DataType::Date && is_date(text) => {
-            Some(quoted(text))
-        }
+        Constant::Text(text) if column.data_type == DataType::Date && is_date(text) => quoted(text),
         Constant::Number(number)
             if matches!(
                 column.data_type,
                 DataType::Integer { .. } | DataType::Decimal { .. }
-            ) && (catalog.dbms != Dbms::Sqlite || is_of_sqlite(number)) =>
+            ) && is_compared_exactly(number, column, catalog.dbms) =>
         {
-            Some(number.clone())
+            Some(Number::parse(number).ok()?.to_string())
         }
         Constant::Other if family == TypeFamily::Boolean => {
             let said = condition.text.to_lowercase();
@@ -222,6 +217,29 @@ fn value_of(
             (is_true || said.ends_with("false")).then(|| is_true.to_string())
         }
         _ => None,
+    }
+}
+
+/// Whether a text that a query says is equal to the same text of the column alone. MySQL takes labels of an enum for equal by its
+/// collation.
+pub(super) fn is_value(text: &str, column: &Column, dbms: Dbms) -> bool {
+    match &column.data_type {
+        DataType::Enum { values } => values.iter().any(|value| value == text),
+        _ => column.is_plain_text(dbms),
+    }
+}
+
+/// Whether a database compares a column with a number as it is written: MySQL takes `26` for the year 2026, and compares with a
+/// number with an exponent as doubles.
+fn is_compared_exactly(number: &str, column: &Column, dbms: Dbms) -> bool {
+    match dbms {
+        Dbms::Postgres => true,
+        Dbms::Sqlite => is_of_sqlite(number),
+        Dbms::Mysql | Dbms::Mariadb => {
+            let is_year = column.declared.to_lowercase().starts_with("year");
+            let is_short = number.parse::<u16>().is_ok_and(|year| year < 100);
+            !(number.contains(['e', 'E']) || is_year && is_short)
+        }
     }
 }
 
@@ -243,8 +261,10 @@ fn is_date(text: &str) -> bool {
     text.chars().count() == 10 && text.chars().enumerate().all(is_in_place)
 }
 
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
+/// A text as a filter writes it, which has no way to write a quote.
+fn quoted(text: &str) -> Option<String> {
+    let is_plain = !text.contains(|sign: char| sign == '\'' || sign.is_control());
+    is_plain.then(|| format!("'{text}'"))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dynafold_format::joined;
-use dynafold_relational::catalog::{Catalog, Dbms, Enforcement, ForeignKey, Table};
+use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
 use dynafold_sql::{ConditionTest, RowLimit, SqlQuery, identifier};
 
 use super::sql::by_bytes;
@@ -327,11 +327,10 @@ impl<'c> Reading<'c, '_> {
         })
     }
 
-    /// Whether the schema declares that a row's reference always leads to a parent.
+    /// Whether a row's reference always leads to a parent.
     pub(super) fn is_enforced(&self, root: &Table, step: &Step, before: &[Step]) -> bool {
-        let key = self.foreign_key(root, step, before);
-        key.is_some_and(|key| key.enforcement == Enforcement::Enforced)
-            && self.catalog.dbms != Dbms::Sqlite
+        let child = self.child(root, before);
+        child.is_some_and(|child| step.is_enforced(child, self.catalog))
     }
 
     /// The foreign key that a step follows.
@@ -344,17 +343,18 @@ impl<'c> Reading<'c, '_> {
     where
         'c: 't,
     {
-        let child = match before.last() {
-            Some(step) => self.catalog.table(&step.table)?,
-            None => root,
-        };
-        child.foreign_keys.iter().find(|key| {
-            let declared = || key.columns.iter().zip(&key.referenced_columns);
-            let mut pairs = step.columns.iter().zip(&step.referenced);
-            key.references == step.table
-                && key.columns.len() == step.columns.len()
-                && pairs.all(|pair| declared().any(|other| other == pair))
-        })
+        step.foreign_key(self.child(root, before)?)
+    }
+
+    /// The table that a way leads to.
+    fn child<'t>(&self, root: &'t Table, before: &[Step]) -> Option<&'t Table>
+    where
+        'c: 't,
+    {
+        match before.last() {
+            Some(step) => self.catalog.table(&step.table),
+            None => Some(root),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dynafold_relational::catalog::{Column, Dbms, Table};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, identifier,
-    qualified,
+    literal, qualified,
 };
 
 use super::{At, ChildAsk, Pair, REWRITE, Reading, Unserved, free_name, is_lower, unserved};
@@ -254,9 +254,7 @@ impl<'c> Reading<'c, '_> {
         let (at, column) = self.at_root(self.column(left.column()?)?, Some(root));
         let value = match &right.value {
             OperandValue::Parameter(name) => format!(":{name}"),
-            OperandValue::Constant(Constant::Text(text)) => {
-                format!("'{}'", text.replace('\'', "''"))
-            }
+            OperandValue::Constant(Constant::Text(text)) => literal(text, self.catalog.dbms),
             _ => return None,
         };
         (at == root && right.around.is_empty())
