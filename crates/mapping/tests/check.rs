@@ -6,6 +6,7 @@ mod faults;
 mod guarantees;
 mod injective;
 mod many;
+mod own_keys;
 mod range_end;
 mod refused;
 mod roll_up;

@@ -599,22 +599,22 @@ impl ItemTypeMarks {
                 let mut marks = self.marks.iter();
                 marks.position(|mark| says(item, name, &mark.name))
             }
-            None => self.maker(item, |texts, value| texts.is_clear() && texts.can_be(value)),
+            None => self.maker(item, KeyTexts::own),
         }
     }
 
     /// Whether an item that has no owner may be the mapping's: by text in a column of numbers, or one that only the
     /// database would know.
     fn may_be(&self, item: &Item) -> bool {
-        self.type_attribute.is_none() && self.maker(item, KeyTexts::may_be).is_some()
+        self.type_attribute.is_none() && self.maker(item, KeyTexts::may_own).is_some()
     }
 
-    fn maker(&self, item: &Item, takes: fn(&KeyTexts, &Attribute) -> bool) -> Option<usize> {
+    fn maker(&self, item: &Item, takes: fn(&[KeyTexts], &[&Attribute]) -> bool) -> Option<usize> {
+        let key: Option<Vec<&Attribute>> = self.keys.iter().map(|name| item.get(name)).collect();
+        let key = key?;
         self.marks.iter().position(|mark| {
             let mut constants = mark.constants.iter();
-            let mut keys = self.keys.iter().zip(&mark.texts);
-            constants.all(|(name, text)| says(item, name, text))
-                && keys.all(|(name, texts)| item.get(name).is_some_and(|it| takes(texts, it)))
+            constants.all(|(name, text)| says(item, name, text)) && takes(&mark.texts, &key)
         })
     }
 }

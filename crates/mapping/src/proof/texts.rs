@@ -35,6 +35,7 @@ struct Known {
     shapes: Vec<TextShape>,
     /// Of each value which texts of its forms it has.
     exact: Vec<Exact>,
+    values: Vec<Placeholder>,
 }
 
 impl KeyTexts {
@@ -54,8 +55,11 @@ impl KeyTexts {
         let known = |domain: &dyn Fn(&Placeholder) -> Domain| Known {
             shapes: shapes(node, zone, domain),
             exact: node.template().map_or(Vec::new(), |template| {
-                let exact = |one: &Placeholder| Exact::of(one, &domain(one), of(one).1);
+                let exact = |one: &Placeholder| Exact::of(one, &domain(one), of(one).1, zone);
                 template.placeholders().map(exact).collect()
+            }),
+            values: node.template().map_or(Vec::new(), |template| {
+                template.placeholders().cloned().collect()
             }),
         };
         let is_unclear = |one: &Placeholder| {
@@ -87,6 +91,42 @@ impl KeyTexts {
         self.wide.takes(value)
     }
 
+    /// Whether an item of a type whose key attributes have these texts has this key for sure: what it holds of one column
+    /// is of one value.
+    pub fn own(texts: &[Self], key: &[&Attribute]) -> bool {
+        let both = || texts.iter().zip(key);
+        if !both().all(|(texts, value)| texts.is_clear() && texts.can_be(value)) {
+            return false;
+        }
+        let values: Vec<&Placeholder> = texts.iter().flat_map(|one| &one.narrow.values).collect();
+        let mut later = values.iter().enumerate();
+        let is_twice = later.any(|(at, one)| {
+            let mut others = values.iter().skip(at + 1);
+            others.any(|other| is_one_place(one, other))
+        });
+        if !is_twice {
+            return true;
+        }
+        let mut readings: Vec<Vec<Option<&str>>> = vec![Vec::new()];
+        for (texts, value) in both() {
+            let found = texts.narrow.readings(value);
+            let joined = readings.iter().flat_map(|before| {
+                let behind = found
+                    .iter()
+                    .map(|one| [before.as_slice(), one.as_slice()].concat());
+                behind.collect::<Vec<_>>()
+            });
+            readings = joined.collect();
+        }
+        readings.iter().any(|reading| agrees(&values, reading))
+    }
+
+    /// Whether an item of such a type may have this key.
+    pub fn may_own(texts: &[Self], key: &[&Attribute]) -> bool {
+        let mut both = texts.iter().zip(key);
+        both.all(|(texts, value)| texts.may_be(value))
+    }
+
     /// Whether two key attributes can have one text.
     pub fn meets(&self, other: &Self) -> bool {
         let (own, theirs) = (&self.narrow.shapes, &other.narrow.shapes);
@@ -106,32 +146,115 @@ impl Known {
             _ => return true,
         };
         self.shapes.iter().any(|shape| {
-            let mut reading = ShapeReading {
-                pieces: &shape.pieces,
-                text,
-                exact: &self.exact,
-                failed: HashSet::new(),
-            };
-            reading.fits(0, 0, 0)
+            let mut reading = ShapeReading::new(shape, text, &self.exact, 1);
+            reading.fits(0, 0, 0);
+            !reading.found.is_empty()
         })
+    }
+
+    /// What a key attribute may hold of each value: the first readings, as many as are looked at.
+    fn readings<'v>(&self, value: &'v Attribute) -> Vec<Vec<Option<&'v str>>> {
+        let text = match value {
+            Attribute::S(text) => &**text,
+            Attribute::N(number) => number.as_str(),
+            _ => return Vec::new(),
+        };
+        let mut found: Vec<Vec<Option<&str>>> = Vec::new();
+        for shape in self.shapes.iter().filter(|shape| !shape.is_vague) {
+            let mut reading = ShapeReading::new(shape, text, &self.exact, MAX_READINGS);
+            reading.fits(0, 0, 0);
+            for one in reading.found {
+                if !found.contains(&one) && found.len() < MAX_READINGS {
+                    found.push(one);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Most readings of a key attribute that are looked at.
+const MAX_READINGS: usize = 32;
+
+fn is_one_place(one: &Placeholder, other: &Placeholder) -> bool {
+    one.place.column == other.place.column && one.place.path == other.place.path
+}
+
+/// Whether what a key holds of one column is of one value, as far as that is known.
+fn agrees(values: &[&Placeholder], reading: &[Option<&str>]) -> bool {
+    values.iter().all(|one| {
+        let both = values.iter().zip(reading);
+        let of_one = both.filter(|(other, _)| is_one_place(one, other));
+        let texts: Vec<(&[Filter], Option<String>)> = of_one
+            .map(|(value, text)| {
+                let text = text.and_then(|text| match &value.escape {
+                    Some(escape) => escape.undo(text),
+                    None => Some(text.to_owned()),
+                });
+                (value.filters.as_slice(), text)
+            })
+            .collect();
+        let mut told = texts.iter();
+        match told.find_map(|(filters, text)| whole(filters, text.as_deref()?)) {
+            Some(value) => texts.iter().all(|(filters, text)| {
+                let text = text.as_deref();
+                match filters {
+                    [Filter::Shard(shards)] => {
+                        text == Some(Filter::shard_of(&value, *shards).as_str())
+                    }
+                    _ => text.and_then(|text| whole(filters, text)).as_ref() == Some(&value),
+                }
+            }),
+            None => texts.iter().all(|other| texts.first() == Some(other)),
+        }
+    })
+}
+
+/// The value of which a text is, where filters keep all of it.
+fn whole(filters: &[Filter], text: &str) -> Option<String> {
+    match filters {
+        [] => Some(text.to_owned()),
+        [Filter::Pad { scale: 0, .. }] => text.parse::<i128>().ok().map(|one| one.to_string()),
+        _ => None,
     }
 }
 
 /// A text that is read as one of a shape.
-struct ShapeReading<'r> {
+struct ShapeReading<'r, 't> {
     pieces: &'r [ShapePiece],
-    text: &'r str,
+    text: &'t str,
     exact: &'r [Exact],
     /// What does not fit: each is looked at once.
     failed: HashSet<(usize, usize, usize)>,
+    /// What is read of each value so far.
+    read: Vec<Option<&'t str>>,
+    /// The readings found, and the most that are looked for.
+    found: Vec<Vec<Option<&'t str>>>,
+    most: usize,
 }
 
-impl ShapeReading<'_> {
-    /// Whether the text from `at` on fits the pieces from `place` on. `begun`: where the value began.
+impl<'r, 't> ShapeReading<'r, 't> {
+    fn new(shape: &'r TextShape, text: &'t str, exact: &'r [Exact], most: usize) -> Self {
+        Self {
+            pieces: &shape.pieces,
+            text,
+            exact,
+            failed: HashSet::new(),
+            read: vec![None; exact.len()],
+            found: Vec::new(),
+            most,
+        }
+    }
+
+    /// Reads the text from `at` on as the pieces from `place` on; whether enough is found. `begun`: where the value began.
     fn fits(&mut self, place: usize, at: usize, begun: usize) -> bool {
         let Some(piece) = self.pieces.get(place) else {
-            return at == self.text.len();
+            if at == self.text.len() {
+                self.found.push(self.read.clone());
+            }
+            return self.found.len() >= self.most;
         };
+        let found = self.found.len();
         if self.failed.contains(&(place, at, begun)) {
             return false;
         }
@@ -145,6 +268,9 @@ impl ShapeReading<'_> {
             ShapePiece::End(number) => {
                 let value = self.text.get(begun..at).unwrap_or_default();
                 let exact = self.exact.get(*number);
+                if let Some(read) = self.read.get_mut(*number) {
+                    *read = Some(value);
+                }
                 exact.is_none_or(|exact| exact.allows(value)) && self.fits(place + 1, at, 0)
             }
             ShapePiece::One(letters, _) => {
@@ -155,7 +281,7 @@ impl ShapeReading<'_> {
                     || behind(letters).is_some_and(|behind| self.fits(place, behind, begun))
             }
         };
-        if !fits {
+        if self.found.len() == found {
             self.failed.insert((place, at, begun));
         }
         fits
@@ -182,7 +308,7 @@ pub(crate) fn key_texts(subject: ProofSubject<'_>) -> Vec<KeyTexts> {
 
 /// Which texts of its forms a value has.
 #[derive(Debug, Clone)]
-pub(super) struct Exact {
+struct Exact {
     kind: Kind,
     /// What is escaped in it.
     escape: Option<Arc<Escape>>,
@@ -196,6 +322,11 @@ enum Kind {
         least: i128,
         most: i128,
         padded: bool,
+    },
+    /// A point in time in milliseconds or seconds, which a column tells in such steps.
+    Steps {
+        step: i64,
+        per_second: i64,
     },
     /// A number as it is written, with no more digits before the point and behind it.
     Number {
@@ -228,17 +359,21 @@ const ANY_NUMBER: Kind = Kind::Number {
 
 impl Exact {
     /// Of a value. `domain`: what is known of it. `column`: its column, where it is all of one.
-    pub(super) fn of(value: &Placeholder, domain: &Domain, column: Option<&ColumnFact>) -> Self {
+    fn of(
+        value: &Placeholder,
+        domain: &Domain,
+        column: Option<&ColumnFact>,
+        zone: &TimeZone,
+    ) -> Self {
         Self {
-            kind: Kind::of(&value.filters, domain, column),
+            kind: Kind::of(&value.filters, domain, column, zone),
             escape: value.escape.clone(),
         }
     }
 
     /// Whether a text of the value's forms is one that it has.
-    pub(super) fn allows(&self, text: &str) -> bool {
+    fn allows(&self, text: &str) -> bool {
         match &self.escape {
-            _ if self.kind == Kind::Any => true,
             Some(escape) => escape
                 .undo(text)
                 .is_some_and(|text| self.kind.allows(&text)),
@@ -247,7 +382,7 @@ impl Exact {
     }
 
     /// Whether bytes are a value of it, where it is a whole attribute.
-    pub(super) fn allows_bytes(&self, bytes: &[u8]) -> bool {
+    fn allows_bytes(&self, bytes: &[u8]) -> bool {
         let Kind::Bytes { most, fixed } = self.kind else {
             return true;
         };
@@ -262,7 +397,20 @@ fn is_known(
     column: Option<&ColumnFact>,
     zone: &TimeZone,
 ) -> bool {
-    if Kind::of(filters, &domain, column) != Kind::Any {
+    // A time zone leaves some times out, and a date is midnight there.
+    let is_loose = match (filters, column.and_then(|column| column.data_type.as_ref())) {
+        ([Filter::Iso], Some(DataType::Date)) => true,
+        ([Filter::Epoch | Filter::EpochMs], Some(DataType::Date))
+        | (
+            [Filter::Epoch | Filter::EpochMs | Filter::Iso | Filter::Date],
+            Some(DataType::Timestamp { zone: false, .. }),
+        ) => *zone != TimeZone::UTC,
+        _ => false,
+    };
+    if is_loose {
+        return false;
+    }
+    if Kind::of(filters, &domain, column, zone) != Kind::Any {
         return true;
     }
     let forms = domain.through_all(filters, zone).forms;
@@ -291,7 +439,12 @@ fn fits(length: usize, most: u64, fixed: bool) -> bool {
 }
 
 impl Kind {
-    fn of(filters: &[Filter], domain: &Domain, column: Option<&ColumnFact>) -> Self {
+    fn of(
+        filters: &[Filter],
+        domain: &Domain,
+        column: Option<&ColumnFact>,
+        zone: &TimeZone,
+    ) -> Self {
         let data_type = column.and_then(|column| column.data_type.as_ref());
         let bounds = column.and_then(|column| column.bounds.as_ref());
         if column.is_some_and(|column| column.unclear) {
@@ -337,9 +490,24 @@ impl Kind {
         let padded = match filters {
             [] => false,
             [Filter::Pad { scale: 0, .. }] => true,
-            [Filter::Epoch | Filter::EpochMs] => return ANY_NUMBER,
+            [filter @ (Filter::Epoch | Filter::EpochMs)] => {
+                let per_second = if *filter == Filter::Epoch { 1 } else { 1000 };
+                let step = match data_type {
+                    Some(DataType::Date) if *zone == TimeZone::UTC => 86_400 * per_second,
+                    Some(DataType::Date) => per_second,
+                    Some(DataType::Timestamp { digits, .. }) => {
+                        (per_second / 10_i64.pow(u32::from(*digits).min(3))).max(1)
+                    }
+                    _ => return Self::Any,
+                };
+                return Self::Steps { step, per_second };
+            }
+            // A date as it is may be one that MySQL keeps and no calendar has.
+            [Filter::Date] if data_type == Some(&DataType::Date) => {
+                return Self::Moment(bounds.map(|bounds| bounds.dbms));
+            }
             [Filter::Date | Filter::Iso] => {
-                return Self::Moment(moment.and(bounds).map(|bounds| bounds.dbms));
+                return Self::Moment(moment.and(bounds).map(|_| Dbms::Postgres));
             }
             _ => return Self::Any,
         };
@@ -387,6 +555,12 @@ impl Kind {
                     (least..=most).contains(&number) && (padded || number.to_string() == text)
                 })
             }
+            Self::Steps { step, per_second } => text.parse::<i64>().is_ok_and(|number| {
+                // The years 1 to 9999.
+                (-62_135_596_800..=253_402_300_799).contains(&number.div_euclid(per_second))
+                    && number % step == 0
+                    && number.to_string() == text
+            }),
             Self::Number { whole, fraction } => Number::parse(text).is_ok_and(|number| {
                 let (before, behind) = number.parts();
                 let before = before.trim_start_matches('0');

@@ -120,6 +120,11 @@ impl Filter {
     pub fn shard_text(shard: u32, shards: u32) -> String {
         apply::numbered(shard, shards)
     }
+
+    /// The shard of a value's canonical text.
+    pub(crate) fn shard_of(text: &str, shards: u32) -> String {
+        apply::shard(text, shards)
+    }
 }
 
 /// What filters and the fold know besides the row.
