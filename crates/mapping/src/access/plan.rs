@@ -10,7 +10,7 @@ use dynafold_relational::value::{Number, Text, Value};
 
 use crate::item::{RenderError, evaluate, text_of, to_attribute};
 use crate::model::{AccessPattern, FilterOperand, SortCondition, Template, TemplatePart};
-use crate::template::{Context, Filter};
+use crate::template::{Context, Filter, Placeholder};
 
 /// Why values make no request. Holds no more of them than a key does.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -201,7 +201,10 @@ impl RequestMaker<'_> {
             given: made.kind(),
         };
         let value = match (key.key_type, &made) {
-            (KeyType::S, made) => Attribute::S(text_of(made).map_err(|_| refused("text"))?.into()),
+            (KeyType::S, made) => {
+                let text = text_of(made).map_err(|_| refused("text"))?;
+                Attribute::S(lone_escaped(&template, text).into())
+            }
             (KeyType::N, Value::Number(number)) => Attribute::N(number.clone()),
             (KeyType::N, Value::Text(text)) => {
                 Attribute::N(Number::parse(text).map_err(|_| refused("a number"))?)
@@ -245,4 +248,20 @@ impl RequestMaker<'_> {
         }
         template
     }
+}
+
+/// The text of a key attribute: a template of one value alone is evaluated without its escape, which a pattern's has where
+/// the item's key has more than the value.
+fn lone_escaped(template: &Template, text: &str) -> Text {
+    let mut escaped = Text::new();
+    match template.parts.as_slice() {
+        [
+            TemplatePart::Value(Placeholder {
+                escape: Some(escape),
+                ..
+            }),
+        ] => escape.push(&mut escaped, text),
+        _ => escaped.push_str(text),
+    }
+    escaped
 }
