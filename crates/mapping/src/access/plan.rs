@@ -203,7 +203,7 @@ impl RequestMaker<'_> {
         let value = match (key.key_type, &made) {
             (KeyType::S, made) => {
                 let text = text_of(made).map_err(|_| refused("text"))?;
-                Attribute::S(lone_escaped(&template, text).into())
+                Attribute::S(lone_escaped(&template, text))
             }
             (KeyType::N, Value::Number(number)) => Attribute::N(number.clone()),
             (KeyType::N, Value::Text(text)) => {
