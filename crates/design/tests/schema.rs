@@ -588,6 +588,8 @@ fn a_reference_that_is_not_enforced_may_lead_nowhere() {
         let mut keys = text.lines().filter(|line| line.contains("key: { PK:"));
         let is_home = keys.any(|line| line.contains("{users.email"));
         assert_eq!(is_home, !may_lack, "{dbms:?} {enforcement:?}: {text}");
+        // What is equal to a parent's column has that parent.
+        assert!(!text.contains("attribute_exists"), "{text}");
         // Nor does one that sorts.
         for table in &mut catalog.tables {
             table.estimated_rows = Some(1_000_000);

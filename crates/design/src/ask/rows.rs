@@ -60,9 +60,11 @@ impl<'c> Reading<'c, '_> {
             || self.extreme.is_some()
             || self.select.distinct;
         self.leave_out_null(&mut ask);
-        // An inner join leaves out rows without the parent.
+        // An inner join leaves out rows without the parent; a column of the parent that is equal to something does so already.
         for (at, way) in ways {
-            if !self.may_be_missing(*at) {
+            let mut equal = ask.equal.iter();
+            let is_there = equal.any(|equal| equal.path.steps.starts_with(way));
+            if !is_there && !self.may_be_missing(*at) {
                 let required = self.required(ask.root, way, &ask.outputs);
                 ask.required.extend(required);
             }
