@@ -59,6 +59,10 @@ access_patterns:
     key: { PK: "G#{grp}", SK: { begins_with: "NOTE#" } }
     filter: "state = :state AND points >= :least"
     limit: 2
+  withinPoints:
+    items: [NOTE]
+    key: { PK: "G#{grp}", SK: { begins_with: "NOTE#" } }
+    filter: "points BETWEEN :low AND :high"
   allShards:
     items: [SHARDED]
     key: { PK: "S#{grp}.{* | shard(4)}", SK: { begins_with: "NOTE#" } }
@@ -200,6 +204,18 @@ fn hold(table: &Table) {
         &source,
     ];
     assert_eq!(keys(&table.answer(&filtered)), [note(50), note(54)]);
+    let filtered = [
+        "withinPoints",
+        "--grp",
+        "b",
+        "--low",
+        "75",
+        "--high",
+        "120",
+        "--source",
+        &source,
+    ];
+    assert_eq!(keys(&table.answer(&filtered)), [note(8), note(12)]);
 
     let answer = table.answer(&[
         "since",

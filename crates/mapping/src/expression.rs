@@ -9,7 +9,7 @@ use std::iter::Peekable;
 use std::ops::Range;
 use std::vec::IntoIter;
 
-use dynafold_dynamodb::Attribute;
+use dynafold_dynamodb::{Attribute, sort_order};
 use dynafold_relational::value::Number;
 
 #[cfg(test)]
@@ -37,9 +37,17 @@ pub(super) enum ExpressionPiece {
         name: String,
         /// What it is held against.
         against: Comparand,
+        /// Whether it is compared by order.
+        is_ordered: bool,
     },
     /// A value that stands there.
     Constant(Attribute),
+}
+
+impl ExpressionPiece {
+    fn is_one_of(&self, words: &[&str]) -> bool {
+        matches!(self, Self::Word(own) if words.contains(&own.as_str()))
+    }
 }
 
 /// What a value is held against.
@@ -103,6 +111,11 @@ struct ExpressionParser {
 const MAX_LEVELS: usize = 100;
 /// Values that DynamoDB takes in one IN.
 const MOST_IN: usize = 100;
+
+/// The operators that compare by order.
+const ORDERED: [&str; 5] = ["<", "<=", ">", ">=", "BETWEEN"];
+/// What `attribute_type` takes.
+const TYPES: [&str; 10] = ["S", "SS", "N", "NS", "B", "BS", "BOOL", "NULL", "L", "M"];
 
 const FUNCTIONS: [(&str, usize); 5] = [
     ("attribute_exists", 1),
@@ -206,17 +219,28 @@ impl ExpressionParser {
             return Ok(());
         }
         self.against = Comparand::Unknown;
-        let from = self.pieces.len();
+        let (begin, from) = (self.here(), self.pieces.len());
         self.comparison()?;
-        // A value may stand before what it is held against.
-        for piece in self.pieces.iter_mut().skip(from) {
-            if let ExpressionPiece::Parameter { against, .. } = piece
-                && *against == Comparand::Unknown
+        let own = self.pieces.get_mut(from..).unwrap_or_default();
+        let by_order = own.iter().any(|piece| piece.is_one_of(&ORDERED));
+        for piece in &mut *own {
+            if let ExpressionPiece::Parameter {
+                against,
+                is_ordered,
+                ..
+            } = piece
             {
-                against.clone_from(&self.against);
+                *is_ordered = by_order;
+                // A value may stand before what it is held against.
+                if *against == Comparand::Unknown {
+                    against.clone_from(&self.against);
+                }
             }
         }
-        Ok(())
+        match refused(own) {
+            Some(message) => Err(fault(begin..begin, message)),
+            None => Ok(()),
+        }
     }
 
     /// Takes away the parentheses behind which a place is, if all within them is in parentheses too:
@@ -288,8 +312,11 @@ impl ExpressionParser {
             Some((Token::Parameter(name), _)) => {
                 self.tokens.next();
                 let against = self.against.clone();
-                self.pieces
-                    .push(ExpressionPiece::Parameter { name, against });
+                self.pieces.push(ExpressionPiece::Parameter {
+                    name,
+                    against,
+                    is_ordered: false,
+                });
                 Ok(())
             }
             Some((Token::Constant(value), _)) => {
@@ -361,6 +388,81 @@ impl ExpressionParser {
         });
         Ok(())
     }
+}
+
+/// Why DynamoDB refuses a comparison that is well written.
+fn refused(pieces: &[ExpressionPiece]) -> Option<String> {
+    let infix = ["=", "<>", "IN"];
+    let operator = pieces
+        .iter()
+        .position(|piece| piece.is_one_of(&ORDERED) || piece.is_one_of(&infix));
+    let (before, name, rest) = match operator {
+        Some(at) => (pieces.get(..at)?, pieces.get(at)?, pieces.get(at + 1..)?),
+        None => (&[] as &[_], pieces.first()?, pieces.get(1..)?),
+    };
+    let ExpressionPiece::Word(name) = name else {
+        return None;
+    };
+    let list = match rest {
+        // Those of a function or of IN; a size has its own.
+        [first, within @ .., last] if first.is_one_of(&["("]) && last.is_one_of(&[")"]) => within,
+        other => other,
+    };
+    let operands = list.split(|piece| piece.is_one_of(&[",", "AND"]));
+    let operands: Vec<_> = operands.collect();
+    let (first, others) = if operator.is_some() {
+        (before, operands.as_slice())
+    } else {
+        let (first, others) = operands.split_first()?;
+        (*first, others)
+    };
+    let path = path_text(first);
+    if path.is_some() && others.iter().any(|other| path_text(other) == path) {
+        return Some(format!(
+            "DynamoDB refuses `{name}` of an attribute with itself"
+        ));
+    }
+    let constants = std::iter::once(&first).chain(others);
+    let constants: Vec<&Attribute> = constants
+        .filter_map(|operand| match operand {
+            [ExpressionPiece::Constant(value)] => Some(value),
+            _ => None,
+        })
+        .collect();
+    let has_order = |value: &Attribute| match value {
+        Attribute::S(_) | Attribute::B(_) => true,
+        Attribute::N(_) => name != "begins_with",
+        _ => false,
+    };
+    let is_ordered = ORDERED.contains(&name.as_str());
+    if (is_ordered || name == "begins_with")
+        && let Some(odd) = constants.iter().find(|value| !has_order(value))
+    {
+        return Some(format!(
+            "`{name}` takes no value of type {}",
+            odd.type_name()
+        ));
+    }
+    match (name.as_str(), constants.as_slice()) {
+        ("attribute_type", [Attribute::S(kind)]) if TYPES.contains(&&**kind) => None,
+        ("attribute_type", [_]) => Some(format!("its types are {}", TYPES.join(", "))),
+        ("BETWEEN", [low, high]) if low.type_name() != high.type_name() => {
+            Some("the two values of BETWEEN are of different types".to_owned())
+        }
+        ("BETWEEN", [low, high]) if sort_order(Some(low), Some(high)).is_gt() => {
+            Some("the first value of BETWEEN sorts after the second".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// An operand that is a path, as text.
+fn path_text(operand: &[ExpressionPiece]) -> Option<String> {
+    let words = operand.iter().map(|piece| match piece {
+        ExpressionPiece::Name { name, .. } | ExpressionPiece::Step(name) => Some(name.as_str()),
+        _ => None,
+    });
+    words.collect()
 }
 
 // The words and signs of it.

@@ -644,6 +644,8 @@ pub struct FilterExpression {
     pub names: Vec<Arc<str>>,
     /// The values of `:f0`, `:f1`, and so on.
     pub values: Vec<FilterOperand>,
+    /// The values with which a BETWEEN begins; it ends with the value behind.
+    pub ranges: Vec<usize>,
 }
 
 /// A value of a filter expression.

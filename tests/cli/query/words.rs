@@ -97,6 +97,23 @@ async fn whatever_is_wrong_with_parameters_is_said() {
         "`points` is queried from `{low}` to `{high}`, and the first value sorts after the second",
         "exchange",
     );
+    let source = table.source();
+    let within = [
+        "withinPoints",
+        "--grp",
+        "b",
+        "--low",
+        "80",
+        "--high",
+        "70",
+        "--source",
+        &source,
+    ];
+    says(
+        &of(&within),
+        "`points` is queried from `:low` to `:high`, and the first value sorts after the second",
+        "exchange",
+    );
     let unknown = of(&["note", "--grp", "b", "--idd", "7"]).stderr;
     assert!(
         unknown.contains("--idd") && unknown.contains("--id"),

@@ -8,8 +8,11 @@ use dynafold_dynamodb::{
 };
 use dynafold_relational::value::{Number, Text, Value};
 
+use super::recover::attribute;
 use crate::item::{RenderError, evaluate, text_of, to_attribute};
-use crate::model::{AccessPattern, FilterOperand, SortCondition, Template, TemplatePart};
+use crate::model::{
+    AccessPattern, FilterExpression, FilterOperand, SortCondition, Template, TemplatePart,
+};
 use crate::template::{Context, Filter, Placeholder};
 
 /// Why values make no request. Holds no more of them than a key does.
@@ -169,6 +172,20 @@ impl RequestMaker<'_> {
                 };
                 query.values.push((format!(":f{at}"), value));
             }
+            let value = |at: usize| {
+                let mut values = query.values.iter();
+                let found = values.find(|(name, _)| *name == format!(":f{at}"));
+                found.map(|(_, value)| value)
+            };
+            let mut ranges = filter.ranges.iter();
+            if let Some(at) = ranges.find(|at| sort_order(value(**at), value(**at + 1)).is_gt()) {
+                let written = |at| written(pattern, filter, at);
+                return Err(PlanError::Reversed {
+                    attribute: attribute(filter, *at).cloned().unwrap_or_default(),
+                    low: written(*at),
+                    high: written(*at + 1),
+                });
+            }
         }
         Ok(Request::Query(query))
     }
@@ -248,6 +265,15 @@ impl RequestMaker<'_> {
         }
         template
     }
+}
+
+/// A value of a filter, as the pattern writes it.
+fn written(pattern: &AccessPattern, filter: &FilterExpression, at: usize) -> String {
+    let parameter = match filter.values.get(at) {
+        Some(FilterOperand::Parameter(index)) => pattern.parameters.get(*index),
+        _ => None,
+    };
+    parameter.map_or("a constant".to_owned(), |one| format!(":{}", one.name))
 }
 
 /// The text of a key attribute: a template of one value alone is evaluated without its escape, which a pattern's has where

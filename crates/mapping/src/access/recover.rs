@@ -184,7 +184,7 @@ fn filtered(filter: &FilterExpression, item: &Item, texts: &mut [Option<String>]
 }
 
 /// The attribute that a value of a filter expression is compared with.
-fn attribute(filter: &FilterExpression, value: usize) -> Option<&Arc<str>> {
+pub(super) fn attribute(filter: &FilterExpression, value: usize) -> Option<&Arc<str>> {
     let words = || {
         filter
             .text

@@ -16,7 +16,7 @@ fn names_parameters_and_constants_are_told_apart() {
         ExpressionPiece::Name {
             name, is_attribute, ..
         } => format!("{name}/{is_attribute}"),
-        ExpressionPiece::Parameter { name, against } => format!(":{name}/{against:?}"),
+        ExpressionPiece::Parameter { name, against, .. } => format!(":{name}/{against:?}"),
         ExpressionPiece::Constant(value) => value.type_name().to_owned(),
     });
     assert_eq!(
@@ -84,6 +84,57 @@ fn faults_are_told_in_words() {
         "IN takes at most 100 values, and this one has 101"
     );
     assert_eq!(faulty(""), "an attribute is missing at the end");
+}
+
+#[test]
+fn what_dynamodb_refuses_is_told() {
+    for (text, message) in [
+        ("a < true", "`<` takes no value of type BOOL"),
+        ("null >= a", "`>=` takes no value of type NULL"),
+        (
+            "NOT (a BETWEEN false AND true)",
+            "`BETWEEN` takes no value of type BOOL",
+        ),
+        (
+            "begins_with(a, 5)",
+            "`begins_with` takes no value of type N",
+        ),
+        (
+            "a BETWEEN 9 AND 10 OR a BETWEEN 10 AND 9",
+            "the first value of BETWEEN sorts after the second",
+        ),
+        (
+            "a BETWEEN 1 AND '9'",
+            "the two values of BETWEEN are of different types",
+        ),
+        ("a = a", "DynamoDB refuses `=` of an attribute with itself"),
+        (
+            "a.b[0] <> a.b[0]",
+            "DynamoDB refuses `<>` of an attribute with itself",
+        ),
+        (
+            "a IN (:b, a)",
+            "DynamoDB refuses `IN` of an attribute with itself",
+        ),
+        (
+            "contains(a, a)",
+            "DynamoDB refuses `contains` of an attribute with itself",
+        ),
+        (
+            "attribute_type(a, 'T')",
+            "its types are S, SS, N, NS, B, BS, BOOL, NULL, L, M",
+        ),
+    ] {
+        assert_eq!(faulty(text), message, "{text}");
+    }
+    for text in [
+        "a = b AND a = true AND a <> null",
+        "a IN (true, null) AND a.b[0] = a.b[1]",
+        "size(a) = a AND size(a) = size(a) AND contains(a, 5) AND attribute_type(a, 'BOOL')",
+        "a BETWEEN b AND b AND a BETWEEN '10' AND '9'",
+    ] {
+        assert!(parse(text).is_ok(), "{text}");
+    }
 }
 
 #[test]

@@ -113,7 +113,9 @@ impl DrawnCalls {
         let more = more.then(|| "there are more values".to_owned());
         let refused = (self.refused > 0).then(|| {
             let refused = self.refused;
-            format!("{refused} drawn values do not make a valid DynamoDB key and were not asked")
+            format!(
+                "{refused} drawn values do not make a valid DynamoDB request and were not asked"
+            )
         });
         more.into_iter().chain(refused).collect()
     }

@@ -10,7 +10,7 @@ use dynafold_mapping::model::{AccessPattern, ItemType, Pass};
 use dynafold_relational::catalog::{Column, Dbms};
 use dynafold_source::{Source, SourceError, database_message};
 use dynafold_sql::{InResult, ReadTable, RowLimit, SelectedColumn, SqlQuery, table};
-use dynafold_target::{Target, answer};
+use dynafold_target::{Target, TargetErrorKind, answer};
 
 use super::call::{DrawContext, DrawError, DrawReason, DrawnCall, DrawnCalls};
 use super::columns::QueryResult;
@@ -504,7 +504,12 @@ impl<'a> PatternProver<'_, 'a> {
         }
         let answered = answer(target, &draw_context.model.table, &plan, true)
             .await
-            .map_err(|error| ProofStop::Failed(error.into()))?;
+            .map_err(|error| match error.kind {
+                TargetErrorKind::Refused => {
+                    ProofStop::Unproved(format!("DynamoDB refuses a call: {}", with_causes(&error)))
+                }
+                _ => ProofStop::Failed(error.into()),
+            })?;
         let report = &mut self.report;
         report.calls += 1;
         *report.drawn.entry(call.why).or_default() += 1;

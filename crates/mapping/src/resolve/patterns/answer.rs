@@ -78,6 +78,7 @@ impl PatternBinder<'_> {
             text: String::new(),
             names: Vec::new(),
             values: Vec::new(),
+            ranges: ranges(&pieces),
         };
         for piece in pieces {
             let mut value = |operand| {
@@ -111,8 +112,19 @@ impl PatternBinder<'_> {
                     }
                     format!("#f{at}")
                 }
-                ExpressionPiece::Parameter { name, against } => {
-                    let at = self.compared(&name, &against);
+                ExpressionPiece::Parameter {
+                    name,
+                    against,
+                    is_ordered,
+                } => {
+                    let (at, kind) = self.compared(&name, &against);
+                    if is_ordered && kind == Some(ParameterKind::Boolean) {
+                        let message = format!(
+                            "`:{name}` is true or false, and DynamoDB does not compare these by order"
+                        );
+                        let help = "compare it with `=` or `<>`";
+                        self.report(Code::Filter, node.span.clone(), message, help);
+                    }
                     value(FilterOperand::Parameter(at))
                 }
                 ExpressionPiece::Constant(constant) => value(FilterOperand::Constant(constant)),
@@ -239,7 +251,7 @@ impl PatternBinder<'_> {
     }
 
     /// A parameter of a filter, which is of the type that it is held against.
-    fn compared(&mut self, name: &str, against: &Comparand) -> usize {
+    fn compared(&mut self, name: &str, against: &Comparand) -> (usize, Option<ParameterKind>) {
         let at = self.parameters.named(name);
         let kind = match against {
             Comparand::Size => Some(ParameterKind::Number),
@@ -256,8 +268,31 @@ impl PatternBinder<'_> {
             None if self.context.catalog.is_none() => self.parameters.set_unsure(at),
             None => {}
         }
-        at
+        (at, kind)
     }
+}
+
+/// The values with which a BETWEEN begins that ends with a value too.
+fn ranges(pieces: &[ExpressionPiece]) -> Vec<usize> {
+    let is_value = |piece: &ExpressionPiece| {
+        matches!(
+            piece,
+            ExpressionPiece::Parameter { .. } | ExpressionPiece::Constant(_)
+        )
+    };
+    let mut values = 0;
+    let mut found = Vec::new();
+    for at in 0..pieces.len() {
+        if let Some([ExpressionPiece::Word(word), low, _, high, ..]) = pieces.get(at..)
+            && word == "BETWEEN"
+            && is_value(low)
+            && is_value(high)
+        {
+            found.push(values);
+        }
+        values += usize::from(pieces.get(at).is_some_and(is_value));
+    }
+    found
 }
 
 /// How the values of an attribute are read, where that is known.
