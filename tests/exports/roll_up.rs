@@ -83,7 +83,7 @@ impl Loaded {
     }
 }
 
-/// An item of a vote that somebody casts.
+/// An item of a vote that somebody casts, in the shard of the voter's number.
 fn vote(partition: &str, voter: u32) -> Value {
     json!({ "PK": { "S": partition }, "SK": { "S": format!("VOTE#{voter:08}") } })
 }
@@ -100,9 +100,9 @@ async fn the_function_of_a_template_sums_the_shards_of_a_table() {
         );
         loaded.run("verify", &[]).exits(0);
         let puts = json!([
-            vote("kim.00", 90_000_001),
-            vote("kim.19", 90_000_002),
-            vote("nobody.19", 90_000_003),
+            vote("kim.00", 90_000_105),
+            vote("kim.19", 90_000_011),
+            vote("nobody.19", 90_000_024),
             { "PK": { "S": "new" }, "SK": { "S": "TOTAL" } },
             { "PK": { "S": "kim.07" }, "SK": { "S": "TOTAL" }, "votes": { "N": "7" } },
             // Neither a vote nor a total.
