@@ -47,7 +47,7 @@ pub(super) fn text(proofs: &Proofs, detailed: bool, output: &OutputStreams) -> S
     lines.extend(indexes(proofs, detailed));
     lines.push(sizes(&proofs.sizes, detailed));
     lines.push(writes(&proofs.sizes));
-    lines.extend(patterns::line(&proofs.patterns));
+    lines.extend(patterns::line(proofs));
     let mut text = String::new();
     for line in lines {
         let title = output.bold(line.title);

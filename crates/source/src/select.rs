@@ -114,9 +114,14 @@ impl<'a> Rows<'a> {
 
     /// 1 for the rows that the scan wants, 0 for those that it leaves out.
     fn wanted(&self) -> String {
-        match self.any() {
-            Some(any) => format!("CASE WHEN {any} THEN 1 ELSE 0 END"),
-            None => "1".to_owned(),
+        if !self.restricts() {
+            return "1".to_owned();
+        }
+        let flags = (0..self.scan.conditions.len()).filter_map(|index| self.flag(index));
+        let flags: Vec<String> = flags.collect();
+        match flags.as_slice() {
+            [only] => only.clone(),
+            several => format!("CASE WHEN 1 IN ({}) THEN 1 ELSE 0 END", several.join(", ")),
         }
     }
 

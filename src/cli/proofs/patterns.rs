@@ -1,11 +1,13 @@
 //! How the access patterns are served.
 
 use super::ProofLine;
+use crate::claim::ClaimKind;
 use crate::cli::format::counted;
-use crate::mapping::PatternProof;
+use crate::mapping::{PatternProof, Proofs};
 
 /// A line on all patterns, with a reason for each; none where there are no patterns.
-pub(super) fn line(patterns: &[PatternProof]) -> Option<ProofLine> {
+pub(super) fn line(proofs: &Proofs) -> Option<ProofLine> {
+    let patterns = &proofs.patterns;
     let is_get = |proof: &&PatternProof| proof.operation == "GetItem";
     let gets = patterns.iter().filter(is_get).count();
     let queries = patterns.len() - gets;
@@ -19,11 +21,17 @@ pub(super) fn line(patterns: &[PatternProof]) -> Option<ProofLine> {
     let mut text = format!("{} {verb} served", counted(all, "access pattern"));
     text.push_str(if gets > 0 && queries > 0 { ": " } else { " " });
     text.push_str(&by);
-    (all > 0).then(|| ProofLine::new("patterns", text, patterns.iter().map(served)))
+    (all > 0).then(|| {
+        ProofLine::new(
+            "patterns",
+            text,
+            patterns.iter().map(|proof| served(proof, proofs)),
+        )
+    })
 }
 
-/// How a pattern is served.
-fn served(proof: &PatternProof) -> String {
+/// How a pattern is served, and why it may find others than it is said to.
+fn served(proof: &PatternProof, proofs: &Proofs) -> String {
     let of = match &proof.index {
         Some(index) => index.as_str(),
         None => "the table",
@@ -42,8 +50,14 @@ fn served(proof: &PatternProof) -> String {
     } else {
         ""
     };
+    let mut claims = proofs.of(ClaimKind::PatternFinds);
+    let unproved = claims
+        .find(|claim| claim.of.pattern.as_deref() == Some(&*proof.pattern) && !claim.is_proved());
+    let others = unproved.map_or_else(String::new, |claim| {
+        format!(" (not proved to find no other: {})", claim.because)
+    });
     format!(
-        "{}: {} on {of}, {}{partitions}; finds {}{fetch}; {units}",
+        "{}: {} on {of}, {}{partitions}; finds {}{others}{fetch}; {units}",
         proof.pattern,
         proof.operation,
         proof.condition,

@@ -205,6 +205,49 @@ async fn the_snapshot_does_not_see_what_is_written_later() {
 }
 
 #[tokio::test]
+async fn a_condition_finds_as_a_value_what_it_finds_as_a_where() {
+    let conditions = [
+        "d IS NULL",
+        "ISNULL(t)",
+        "d IS NULL OR id = 4 -- by key",
+        "d IS NOT NULL AND v IN (SELECT 1.0 UNION SELECT 20)",
+        "v IS NULL",
+        "NULL",
+    ];
+    for (_, server) in servers() {
+        let database = Database::new(&server).await;
+        database
+            .run("SET SESSION sql_mode = '';
+                CREATE TABLE z (id INT PRIMARY KEY, d DATE NOT NULL, t DATETIME NOT NULL, v VARCHAR(9));
+                INSERT INTO z VALUES (1, '0000-00-00', '0000-00-00', '1'), (2, '2020-01-01', '2020-01-01', '20'),
+                    (3, '2020-01-01', '0000-00-00', NULL), (4, '0000-00-00', '2020-01-01', '1.0')")
+            .await;
+        let mut source = open(&database.url()).await;
+        let catalog = source.catalog().await.unwrap();
+        let all = Scan {
+            conditions: conditions.map(str::to_owned).to_vec(),
+            keep_unmatched: true,
+            ..scan_of(table(&catalog, "z"))
+        };
+        source.begin(&[]).await.unwrap();
+        let rows = rows_of(source.as_mut(), &all).await;
+        for (at, condition) in conditions.iter().enumerate() {
+            let one = Scan {
+                conditions: vec![(*condition).to_owned()],
+                ..scan_of(table(&catalog, "z"))
+            };
+            let wanted = rows_of(source.as_mut(), &one).await;
+            let wanted: Vec<String> = wanted.iter().map(|row| shown(&row[0])).collect();
+            let flagged = rows.iter().filter(|row| row[4 + at] == Value::Bool(true));
+            let flagged: Vec<String> = flagged.map(|row| shown(&row[0])).collect();
+            assert_eq!(flagged, wanted, "{condition}");
+        }
+        drop(source);
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
 async fn many_rows_come_in_chunks_and_an_abandoned_scan_does_no_harm() {
     for (_, server) in servers() {
         let database = Database::new(&server).await;

@@ -16,7 +16,8 @@ type Used<'a> = BTreeMap<&'a TableName, BTreeMap<&'a str, Share>>;
 /// How much of a column's value is in items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Share {
-    /// A member of a document, the position in an array, or what `redact`, `shard` and `present` leave.
+    /// A member of a document, the position in an array, or what `redact`, `shard`, `present`, `truncate` and a `map` with
+    /// `*` leave.
     Part,
     Whole,
 }
@@ -26,7 +27,11 @@ impl Share {
         let hides = |filter: &Filter| {
             matches!(
                 filter,
-                Filter::Redact | Filter::Shard(_) | Filter::Present { .. }
+                Filter::Redact
+                    | Filter::Shard(_)
+                    | Filter::Present { .. }
+                    | Filter::Truncate(_)
+                    | Filter::Map { other: Some(_), .. }
             )
         };
         let is_part = !placeholder.place.path.is_empty() || placeholder.filters.iter().any(hides);

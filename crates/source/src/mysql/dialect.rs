@@ -15,6 +15,12 @@ impl Dialect for MysqlDialect {
         format!("`{}`", identifier.replace('`', "``"))
     }
 
+    /// As a WHERE, and not as an expression: only there `IS NULL` finds the zero dates of a NOT NULL column
+    /// (MySQL's manual, "IS NULL").
+    fn flag(&self, condition: &str) -> String {
+        format!("EXISTS (SELECT 1 FROM DUAL WHERE ({condition}\n))")
+    }
+
     fn expression(&self, column: &str, data_type: &DataType) -> String {
         match data_type {
             // The servers print a FLOAT with six digits, and a DOUBLE with as many as it needs.
