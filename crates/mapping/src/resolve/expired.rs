@@ -6,6 +6,7 @@ use super::{ResolvedItem, ResolvedMapping};
 use crate::diagnostic::Code;
 use crate::model::{
     AccessPattern, FilterExpression, FilterOperand, Placeholder, SortCondition, Template,
+    TemplatePart,
 };
 use crate::proof::may_lack;
 use crate::template::Filter;
@@ -76,8 +77,10 @@ fn is_bounded(pattern: &AccessPattern, ttl: &str) -> bool {
 
 /// Whether a value of a key condition is the time of the request, or a later one.
 fn is_now(pattern: &AccessPattern, value: &Template) -> bool {
-    let value = value.single();
-    value.is_some_and(|value| is_clock(pattern, value.place.column) && keeps_now(value))
+    let [TemplatePart::Value(placeholder)] = value.parts.as_slice() else {
+        return false;
+    };
+    is_clock(pattern, placeholder.place.column) && keeps_now(placeholder)
 }
 
 /// Whether a parameter is the time of the request, or a later one. Of what the caller gives, nothing is known.
