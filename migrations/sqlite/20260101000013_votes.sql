@@ -5,7 +5,7 @@ CREATE TABLE candidates (
 );
 
 CREATE TABLE votes (
-    voter_id  integer     NOT NULL PRIMARY KEY,
+    voter_id  int         NOT NULL PRIMARY KEY,
     candidate varchar(50) NOT NULL,
     cast_at   DATETIME NOT NULL,
     FOREIGN KEY (candidate) REFERENCES candidates (candidate)

@@ -140,7 +140,11 @@ impl PreparedLoad {
             options: LoadOptions {
                 keys,
                 selection,
-                ceiling: target::ceiling(job.arguments.max_wcu, target.as_ref(), &model.table),
+                ceiling: target::ceiling(
+                    job.arguments.max_wcu,
+                    target.is_billed(),
+                    model.table.billing,
+                ),
                 ..job.options.clone()
             },
             source,

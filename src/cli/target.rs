@@ -63,10 +63,10 @@ pub(super) async fn open_loaded(spec: &TargetSpec) -> Result<Arc<dyn Target>, Fa
 
 /// The rate at which a table is written to: what `--max-wcu` says, or a share of what a provisioned
 /// one has; `None`: as fast as it takes.
-pub(super) fn ceiling(max_wcu: Option<u32>, target: &dyn Target, table: &Table) -> Option<f64> {
-    match table.billing {
+pub(super) fn ceiling(max_wcu: Option<u32>, is_billed: bool, billing: Billing) -> Option<f64> {
+    match billing {
         _ if max_wcu.is_some() => max_wcu.map(f64::from),
-        Billing::Provisioned(capacity) if target.is_billed() => {
+        Billing::Provisioned(capacity) if is_billed => {
             let units = u32::try_from(capacity.write).map_or(f64::from(u32::MAX), f64::from);
             Some(units * SHARE)
         }
@@ -308,10 +308,24 @@ fn read_units(size: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dynamodb::Throughput;
 
     #[test]
     fn a_strongly_consistent_read_takes_a_unit_for_each_4_kb_begun() {
         assert_eq!([1, 4096, 4097].map(read_units), [1, 1, 2]);
+    }
+
+    #[test]
+    fn a_provisioned_table_is_written_at_nine_tenths_of_its_capacity() {
+        assert_eq!(ceiling(None, true, Billing::OnDemand), None);
+        let provisioned = Billing::Provisioned(Throughput {
+            read: 5,
+            write: 200,
+        });
+        assert_eq!(ceiling(None, true, provisioned), Some(180.0));
+        assert_eq!(ceiling(Some(250), true, provisioned), Some(250.0));
+        // Local engines take no notice of it.
+        assert_eq!(ceiling(None, false, provisioned), None);
     }
 
     #[test]

@@ -231,7 +231,7 @@ impl Worker {
         } = opened;
         let ceiling = match &target {
             ChunkTarget::Table(to) => {
-                target::ceiling(facts.max_wcu, to.as_ref(), &handed.model.table)
+                target::ceiling(facts.max_wcu, to.is_billed(), handed.model.table.billing)
             }
             ChunkTarget::Export(_) => None,
         };

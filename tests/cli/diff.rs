@@ -327,7 +327,7 @@ async fn what_becomes_of_the_items_of_a_loaded_table_is_told_type_by_type() {
         assert_eq!(options.join(" "), expected.options, "{changes:?}");
         read += 1;
     }
-    assert_eq!(read, 14);
+    assert_eq!(read, 15);
 }
 
 /// What `migrate` did with an item type.

@@ -54,6 +54,10 @@ access_patterns:
     items: [NOTE]
     index: by_points
     key: { grp: "{grp}", points: { between: ["{low}", "{high}"] } }
+  lt: { items: [NOTE], index: by_points, key: { grp: "{grp}", points: { lt: "{bound}" } } }
+  le: { items: [NOTE], index: by_points, key: { grp: "{grp}", points: { le: "{bound}" } } }
+  gt: { items: [NOTE], index: by_points, key: { grp: "{grp}", points: { gt: "{bound}" } } }
+  ge: { items: [NOTE], index: by_points, key: { grp: "{grp}", points: { ge: "{bound}" } } }
   openNotes:
     items: [NOTE]
     key: { PK: "G#{grp}", SK: { begins_with: "NOTE#" } }
@@ -178,6 +182,16 @@ fn hold(table: &Table) {
         keys(&table.answer(&["byPoints", "--grp", "b", "--low", "75", "--high=120"])),
         [note(8), note(12)]
     );
+    for (operator, bound, wanted) in [
+        ("lt", "80", &[4][..]),
+        ("le", "80", &[4, 8]),
+        ("gt", "760", &[80]),
+        ("ge", "760", &[76, 80]),
+    ] {
+        let wanted: Vec<String> = wanted.iter().copied().map(note).collect();
+        let answer = table.answer(&[operator, "--grp", "b", "--bound", bound]);
+        assert_eq!(keys(&answer), wanted, "{operator}");
+    }
 
     // Of several shards nothing is shown that another may still come before.
     let page = table.answer(&["allShards", "--grp", "a"]);

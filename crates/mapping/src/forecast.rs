@@ -186,9 +186,14 @@ pub struct RatedWrites {
     pub units_per_second: f64,
     /// By how many write units a second a key may be too low. 0: exact.
     pub error: f64,
+    /// Whether there are too few rows to tell the hottest keys, so that none are named.
+    pub too_few_rows: bool,
     /// The hottest keys: write units a second, at least.
     pub keys: Vec<(String, f64)>,
 }
+
+/// Instead of the hottest keys where there are too few rows.
+pub const TOO_FEW_ROWS: &str = "too few rows to tell how the writes spread over partition keys";
 
 /// Expected reads, from the access patterns' `rate`: each request asks for the partition key value of a random item that the
 /// pattern finds.

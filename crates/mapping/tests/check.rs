@@ -225,4 +225,13 @@ fn keys_are_proved_unique_by_what_can_be_read_back() {
     ] {
         assert_eq!(codes(key), expected, "{key}");
     }
+    // Without a sort key, the partition key alone is unique.
+    for (key, expected) in [("U{id}", vec![]), ("U{name}", vec![Code::KeyNotUnique])] {
+        let text = format!(
+            "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK }} }}\nitems: {{ U: {{ from: users, key: {{ PK: \"{key}\" }}, columns: [] }} }}"
+        );
+        let (_, diagnostics) = check_with(&text, &catalog);
+        let codes: Vec<Code> = diagnostics.iter().map(|d| d.code).collect();
+        assert_eq!(codes, expected, "{key}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::format::{bytes, count, counted, one_line};
 use crate::dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
-use crate::mapping::forecast::HOT_READS_HELP;
+use crate::mapping::forecast::{HOT_READS_HELP, TOO_FEW_ROWS};
 use crate::preview::{Collections, HeaviestKeys, PlaceForecast, PlaceKind, WideItems};
 
 /// Patterns that are named beside a key.
@@ -89,6 +89,9 @@ pub(super) fn write_rates(places: &[PlaceForecast]) -> Option<String> {
             kind_and_name(place),
             rated.units_per_second
         ));
+        if rated.too_few_rows {
+            out.push(format!("   {TOO_FEW_ROWS}"));
+        }
         for (key, rate) in &rated.keys {
             let over = if *rate > PARTITION_WRITES {
                 format!("  more than the {PARTITION_WRITES} that a partition takes")

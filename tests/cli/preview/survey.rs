@@ -159,6 +159,11 @@ async fn hot_partitions_are_named_in_the_table_and_in_every_index() {
     assert_eq!(table["keys"][0]["least"], 600);
     assert_eq!(places[0]["write_units"], 3_002);
     assert_eq!(places[2]["write_units"], 3_000);
+    // The two items that have no key of the local index take nothing there.
+    assert_eq!(
+        (&places[0]["items"], &places[2]["items"]),
+        (&json!(3_002), &json!(3_000))
+    );
     assert_eq!(places[2]["hottest"], Value::Null);
     assert_eq!(places[1]["hottest"]["keys"][0]["key"], "E#across");
     let collections = &report["collections"];
@@ -174,7 +179,7 @@ async fn hot_partitions_are_named_in_the_table_and_in_every_index() {
 async fn write_rates_say_how_hot_a_partition_will_be_and_what_steady_writes_cost() {
     let (source, mapping) = events(3_000).await;
     let rated = EVENTS.replace("from: events\n", "from: events\n    write_rate: 6000\n");
-    std::fs::write(&mapping, rated).unwrap();
+    std::fs::write(&mapping, &rated).unwrap();
     let url = source.url();
     let arguments = ["preview", &mapping, "--source", &url, "--all"];
     let ran = dynafold(&[&arguments[..], &["--format", "json"]].concat()).exits(3);
@@ -199,6 +204,15 @@ async fn write_rates_say_how_hot_a_partition_will_be_and_what_steady_writes_cost
     assert!(text.contains(hot), "{text}");
     assert!(
         text.contains("on demand is cheaper while the mean load is below 29 %"),
+        "{text}"
+    );
+    // Three events of a tenant are a tenth by chance.
+    let (few, mapping) = events(30).await;
+    std::fs::write(&mapping, rated).unwrap();
+    let text = dynafold(&["preview", &mapping, "--source", &few.url(), "--all"]).stdout;
+    assert!(
+        text.contains("too few rows to tell how the writes spread")
+            && !text.contains("1200.0  T#t0"),
         "{text}"
     );
 }

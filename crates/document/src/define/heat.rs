@@ -2,7 +2,7 @@
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, rounded};
-use dynafold_mapping::forecast::{HOT_READS_HELP, PlaceForecast, ReadKey};
+use dynafold_mapping::forecast::{HOT_READS_HELP, PlaceForecast, ReadKey, TOO_FEW_ROWS};
 
 use super::pattern_names;
 use crate::phrases::units;
@@ -29,6 +29,13 @@ fn writes(places: &[PlaceForecast], names_keys: bool) -> Vec<DocBlock> {
     for place in places {
         let Some(rated) = &place.rated else { continue };
         error = error.max(rated.error);
+        if rated.too_few_rows {
+            rows.push(DocRow::new(vec![
+                vec![code(&place.name)],
+                vec![plain(TOO_FEW_ROWS)],
+                Vec::new(),
+            ]));
+        }
         let keys = rated.keys.iter().filter(|(_, rate)| *rate > 0.0);
         for (at, (key, rate)) in keys.take(NAMED).enumerate() {
             rows.push(DocRow::new(vec![

@@ -235,6 +235,7 @@ fn ttl_tells_that_it_is_late_and_what_it_costs_in_replicas() {
         "{alone}"
     );
     assert!(alone.contains("cost no write units"), "{alone}");
+    assert!(alone.contains("locks"), "{alone}");
     table.settings.replicas = vec!["eu-west-1".to_owned()];
     let replicated = told(&table);
     assert!(
@@ -450,6 +451,7 @@ fn of_all_rows(title: &str, names_keys: bool) -> String {
     };
     let table = PlaceForecast {
         rated: Some(RatedWrites {
+            too_few_rows: false,
             units_per_second: 20.0,
             error: 0.0,
             keys: vec![("USER#00000007".to_owned(), 18.0)],

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use dynafold_dynamodb::price::PARTITION_WRITES;
 use dynafold_dynamodb::{
     Attribute, Item, KeyAttribute, Table, partition_fingerprint, write_attribute, write_units,
 };
@@ -16,6 +17,8 @@ use crate::load::count;
 const COUNTERS: usize = 4096;
 /// Counters of the sketch of one rated item type in a place.
 const RATED_COUNTERS: usize = 512;
+/// Standard deviations by which the writes of a key must be over what a partition takes.
+const DEVIATIONS: f64 = 3.0;
 /// Hot keys that are named.
 pub(super) const NAMED: usize = 10;
 
@@ -102,11 +105,13 @@ impl PlaceSurvey {
     }
 
     /// The declared write rates as units a second. A write goes to a random item of its type, so each key gets the share of the
-    /// rate that it has of the type's write units.
+    /// rate that it has of the type's write units. The items stand for those that will be written, and few of them do so badly:
+    /// a share p of n items has the standard deviation √(p(1 − p)/n).
     fn rated_writes(&self, rates: &[Option<f64>], items: &[u64]) -> Option<RatedWrites> {
         let mut rated = RatedWrites {
             units_per_second: 0.0,
             error: 0.0,
+            too_few_rows: false,
             keys: Vec::new(),
         };
         if self.rated.iter().all(Option::is_none) {
@@ -122,17 +127,25 @@ impl PlaceSurvey {
             rated.units_per_second += units_at_rate(rate, sketch.total(), items);
             rated.error += units_at_rate(rate, sketch.error(), items);
             for heavy in sketch.held() {
-                let key = keys.entry(heavy.fingerprint).or_insert((heavy.text, 0.0));
-                key.1 += units_at_rate(rate, heavy.least, items);
+                let key = keys.entry(heavy.fingerprint);
+                let (_, units, variance) = key.or_insert((heavy.text, 0.0, 0.0));
+                let own = units_at_rate(rate, heavy.least, items);
+                *units += own;
+                *variance += own * (units_at_rate(rate, sketch.total(), items) - own) / items;
             }
         }
-        let mut heaviest: Vec<(String, f64)> = keys
+        let mut heaviest: Vec<(String, f64, f64)> = keys
             .into_values()
-            .map(|(text, rate)| (text.into(), rate))
+            .map(|(text, units, variance)| (text.into(), units, variance))
             .collect();
         heaviest.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        heaviest.truncate(NAMED);
-        rated.keys = heaviest;
+        rated.too_few_rows = heaviest.first().is_some_and(|(_, units, variance)| {
+            *units > PARTITION_WRITES && units - DEVIATIONS * variance.sqrt() <= PARTITION_WRITES
+        });
+        if !rated.too_few_rows {
+            let named = heaviest.into_iter().take(NAMED);
+            rated.keys = named.map(|(text, units, _)| (text, units)).collect();
+        }
         Some(rated)
     }
 }
@@ -199,5 +212,41 @@ mod tests {
     fn one_unit_an_item_never_gives_more_than_the_rate() {
         let all = (1..10_000).map(|items| units_at_rate(1_000.0, items, float(items)));
         assert!(all.fold(0.0, f64::max) <= 1_000.0);
+    }
+
+    /// What 20,000 writes a second come to where rows are spread like this.
+    fn rated(keys: &[u64]) -> RatedWrites {
+        let mut sketch = Sketch::new(RATED_COUNTERS);
+        for (key, rows) in keys.iter().enumerate() {
+            let fingerprint = u128::try_from(key).unwrap();
+            sketch.add(fingerprint, *rows, || key.to_string());
+        }
+        let place = PlaceSurvey {
+            name: "votes".to_owned(),
+            kind: PlaceKind::Table,
+            partition: Vec::new(),
+            items: 0,
+            bytes: 0,
+            units: Vec::new(),
+            hot: None,
+            rated: vec![Some(sketch)],
+        };
+        let all = keys.iter().sum();
+        place.rated_writes(&[Some(20_000.0)], &[all]).unwrap()
+    }
+
+    #[test]
+    fn few_rows_do_not_tell_which_of_many_keys_is_hot() {
+        // 36 rows over shards by chance.
+        let few = rated(&[4, 3, 3, 3, 3, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1]);
+        assert!(few.too_few_rows && few.keys.is_empty(), "{few:?}");
+        // Whatever rows come, there is one key.
+        let one = rated(&[36]);
+        assert!(!one.too_few_rows, "{one:?}");
+        assert_eq!(one.keys, [("0".to_owned(), 20_000.0)]);
+        let many = rated(&[400, 300, 300, 300, 300, 2_000]);
+        assert!(!many.too_few_rows, "{many:?}");
+        // No key is too hot.
+        assert_eq!(rated(&[1; 40]).keys.len(), NAMED);
     }
 }

@@ -4,8 +4,12 @@ use super::patterns::BoundPattern;
 use super::reached::PatternFinds;
 use super::{ResolvedItem, ResolvedMapping};
 use crate::diagnostic::Code;
-use crate::model::AccessPattern;
+use crate::model::{
+    AccessPattern, FilterExpression, FilterOperand, Placeholder, SortCondition, Template,
+    TemplatePart,
+};
 use crate::proof::may_lack;
+use crate::template::Filter;
 
 /// Tells of them. `finds`: what each pattern finds, in the same order.
 pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern], finds: &[PatternFinds]) {
@@ -49,38 +53,95 @@ fn report<'a>(
         .add(Code::ExpiredItems, place, message, help);
 }
 
-/// Whether a pattern chooses items by the time at which they expire.
+/// Whether a pattern leaves out what has expired: the TTL attribute is not before now.
 fn is_bounded(pattern: &AccessPattern, ttl: &str) -> bool {
-    let mut keys = pattern.sort.iter().map(|(key, _)| &key.name);
-    if keys.any(|name| **name == *ttl) {
+    use SortCondition::{Between, Greater, GreaterOrEqual};
+    let mut sort = pattern.sort.iter();
+    let asked = sort.find(|(key, _)| *key.name == *ttl);
+    if let Some((_, Between(low, _) | Greater(low) | GreaterOrEqual(low))) = asked
+        && is_now(pattern, low)
+    {
         return true;
     }
     pattern.filter.as_ref().is_some_and(|filter| {
         let words: Vec<&str> = filter.text.split_whitespace().collect();
         let at = filter.names.iter().position(|name| **name == *ttl);
-        at.is_some_and(|at| bounds(&words, &format!("#f{at}"), false))
+        let bounds = |at| ExpiryBounds {
+            pattern,
+            filter,
+            name: format!("#f{at}"),
+        };
+        at.is_some_and(|at| bounds(at).hold(&words, false))
     })
 }
 
-/// Whether a condition, or its opposite, compares an attribute or asks that it is absent, in each of its alternatives.
-fn bounds(words: &[&str], name: &str, is_opposite: bool) -> bool {
-    for (by, is_either) in [("OR", !is_opposite), ("AND", is_opposite)] {
-        let parts = split(words, by);
-        let mut bounded = parts.iter().map(|part| bounds(part, name, is_opposite));
-        match parts.len() {
-            0 | 1 => {}
-            _ if is_either => return bounded.all(|it| it),
-            _ => return bounded.any(|it| it),
+/// Whether a value of a key condition is the time of the request, or a later one.
+fn is_now(pattern: &AccessPattern, value: &Template) -> bool {
+    let [TemplatePart::Value(placeholder)] = value.parts.as_slice() else {
+        return false;
+    };
+    is_clock(pattern, placeholder.place.column) && keeps_now(placeholder)
+}
+
+/// Whether a parameter is the time of the request, or a later one. Of what the caller gives, nothing is known.
+fn is_clock(pattern: &AccessPattern, parameter: usize) -> bool {
+    let parameter = pattern.parameters.get(parameter);
+    let clock = parameter.and_then(|parameter| parameter.from_clock.as_ref());
+    clock.is_some_and(|clock| clock.placeholders().all(keeps_now))
+}
+
+/// Whether filters make no earlier time of one.
+fn keeps_now(placeholder: &Placeholder) -> bool {
+    let mut filters = placeholder.filters.iter();
+    filters.all(|filter| match filter {
+        Filter::Epoch => true,
+        Filter::Plus(period) => !period.is_negative(),
+        _ => false,
+    })
+}
+
+/// What a filter says of the TTL attribute.
+struct ExpiryBounds<'p> {
+    pattern: &'p AccessPattern,
+    filter: &'p FilterExpression,
+    /// The attribute, as the expression names it.
+    name: String,
+}
+
+impl ExpiryBounds<'_> {
+    /// Whether a condition, or its opposite, leaves out what has expired in each of its alternatives.
+    fn hold(&self, words: &[&str], is_opposite: bool) -> bool {
+        for (by, is_either) in [("OR", !is_opposite), ("AND", is_opposite)] {
+            let parts = split(words, by);
+            let mut bounded = parts.iter().map(|part| self.hold(part, is_opposite));
+            match parts.len() {
+                0 | 1 => {}
+                _ if is_either => return bounded.all(|it| it),
+                _ => return bounded.any(|it| it),
+            }
+        }
+        match words {
+            ["NOT", rest @ ..] => self.hold(rest, !is_opposite),
+            ["(", rest @ .., ")"] => self.hold(rest, is_opposite),
+            ["attribute_exists", "(", asked, ")"] => is_opposite && *asked == self.name,
+            ["attribute_not_exists", "(", asked, ")"] => !is_opposite && *asked == self.name,
+            [late, ">" | ">=", early] | [early, "<" | "<=", late] => {
+                let (late, early) = if is_opposite {
+                    (early, late)
+                } else {
+                    (late, early)
+                };
+                *late == self.name && self.is_now(early)
+            }
+            [asked, "BETWEEN", low, ..] => !is_opposite && *asked == self.name && self.is_now(low),
+            _ => false,
         }
     }
-    match words {
-        ["NOT", rest @ ..] => bounds(rest, name, !is_opposite),
-        ["(", rest @ .., ")"] => bounds(rest, name, is_opposite),
-        ["attribute_exists", "(", asked, ")"] => is_opposite && *asked == name,
-        ["attribute_not_exists", "(", asked, ")"] => !is_opposite && *asked == name,
-        [first, "=" | "<" | "<=" | ">" | ">=", second] => *first == name || *second == name,
-        [first, "BETWEEN", ..] => *first == name,
-        _ => false,
+
+    fn is_now(&self, value: &str) -> bool {
+        let at = value.strip_prefix(":f").and_then(|at| at.parse().ok());
+        let operand = at.and_then(|at: usize| self.filter.values.get(at));
+        matches!(operand, Some(FilterOperand::Parameter(at)) if is_clock(self.pattern, *at))
     }
 }
 

@@ -350,6 +350,7 @@ pub(super) fn found(pattern: &str, finds: &PatternFinds) -> Claim {
         item_types,
         barely,
         unknown,
+        ..
     } = finds;
     let types: Vec<&str> = item_types.iter().map(String::as_str).collect();
     let (verdict, because) = if !unknown.is_empty() {

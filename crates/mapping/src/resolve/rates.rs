@@ -596,6 +596,11 @@ fn tell_hot(
     if is_halved {
         help.push_str("; eventually consistent reads take half the units");
     }
+    if values.most > 1 {
+        help.push_str(
+            "; this counts all values as asked equally often, `preview --all` by the rows of each",
+        );
+    }
     let place = whole.pattern_place(pattern);
     whole.diagnostics.add(Code::HotReads, place, message, help);
 }

@@ -19,13 +19,16 @@ pub(super) struct PatternFinds {
     pub(super) barely: Vec<String>,
     /// Those of `item_types` of which that is not known.
     pub(super) unknown: Vec<String>,
+    /// Whether the caller may give any partition key value, because the pattern names no item types and writes none of the key.
+    pub(super) is_open: bool,
 }
 
 impl PatternFinds {
-    /// The item types that it finds, of these.
+    /// The item types that it finds, of these; where the caller may give any partition key value, all that have one for it.
     pub(super) fn among<'r>(&self, resolved: &'r [ResolvedItem]) -> Vec<&'r ResolvedItem> {
+        let barely: &[String] = if self.is_open { &self.barely } else { &[] };
         let is_found = |item: &&ResolvedItem| {
-            let mut names = self.item_types.iter();
+            let mut names = self.item_types.iter().chain(barely);
             names.any(|name| *name == *item.item.name)
         };
         resolved.iter().filter(is_found).collect()
@@ -88,7 +91,10 @@ pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern]) -> Vec<
                 .map(|(item, ..)| item.item.name.to_string())
                 .collect()
         };
+        let mut partition = bound.pattern.partition.iter();
         all.push(PatternFinds {
+            is_open: pattern.items.is_empty()
+                && partition.all(|(_, asked)| asked.single().is_some()),
             item_types: named(&|promised, reach| {
                 matches!(reach, Reachability::Yes | Reachability::Unknown)
                     || (promised && reach == Reachability::Barely)

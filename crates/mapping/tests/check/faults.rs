@@ -600,7 +600,12 @@ fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
         table.unwrap().estimated_rows = services;
         let (_, diagnostics) = check_with(text, &catalog);
         let heat = diagnostics.into_iter().filter(|d| d.code == Code::HotReads);
-        heat.map(|d| d.message).collect()
+        heat.map(|d| {
+            let is_even = d.help.is_some_and(|help| help.contains("equally often"));
+            assert_eq!(is_even, !d.message.contains("one partition key value"));
+            d.message
+        })
+        .collect()
     };
     let by_service = |more: &str| text("S#{service}", "S#{service}", more);
     assert_eq!(
@@ -838,13 +843,82 @@ fn a_filter_or_a_key_over_the_expiry_time_leaves_out_what_has_expired() {
         ("attribute_exists(ends) AND id <> :time", false),
         ("ends <> :time", false),
         ("id = :time", false),
+        (":time <= ends", true),
+        // What has expired, and nothing else.
+        ("ends < :time", false),
+        (":time > ends", false),
+        ("NOT ends >= :time", false),
+        ("ends = :time", false),
+        ("ends BETWEEN 0 AND :time", false),
+        ("NOT ends BETWEEN :time AND 4102444800", false),
+        // A time that was, and one of which nothing is known.
+        ("ends > 5", false),
+        ("ends > :other", false),
     ] {
         let told = codes(&format!(
-            "{all}, filter: \"{filter}\", params: {{ time: \"{{now | epoch}}\" }}"
+            "{all}, filter: \"{filter}\"{}",
+            if filter.contains(":time") {
+                ", params: { time: \"{now | epoch}\" }"
+            } else {
+                ""
+            }
         ));
         assert_eq!(told.is_empty(), leaves_out, "{filter}: {told:?}");
     }
+    for (clock, leaves_out) in [
+        ("plus(7d) | epoch", true),
+        ("plus(-7d) | epoch", false),
+        ("epoch_ms", false),
+    ] {
+        let told = codes(&format!(
+            "{all}, filter: \"ends > :time\", params: {{ time: \"{{now | {clock}}}\" }}"
+        ));
+        assert_eq!(told.is_empty(), leaves_out, "{clock}: {told:?}");
+    }
     assert_eq!(codes("key: { PK: \"USER#{id}\", SK: \"OTHER#\" }"), []);
+    for (asked, leaves_out) in [
+        ("ge: \"{time}\"", true),
+        ("between: [\"{time}\", 4102444800]", true),
+        ("lt: \"{time}\"", false),
+        ("ge: \"{other}\"", false),
+        ("ge: 5", false),
+    ] {
+        let clock = if asked.contains("{time}") {
+            ", params: { time: \"{now | epoch}\" }"
+        } else {
+            ""
+        };
+        let text = mapping(
+            "name: portal, key: { partition: PK, sort: SK }, ttl: ends, indexes: { ENDS: { partition: name, sort: { name: ends, type: N } } }",
+            "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }, attributes: { ends: \"{id}\" }",
+            &format!(
+                "access_patterns: {{ p: {{ index: ENDS, key: {{ name: \"{{name}}\", ends: {{ {asked} }} }}{clock} }} }}"
+            ),
+        );
+        let told = codes_of(None, &text);
+        let is_told = told.iter().any(|told| told.starts_with("expired-items"));
+        assert_eq!(is_told, !leaves_out, "{asked}: {told:?}");
+    }
+}
+
+#[test]
+fn a_pattern_whose_caller_gives_the_whole_key_may_find_every_item_type() {
+    let codes = |asked: &str| -> Vec<String> {
+        let text = mapping(
+            "name: portal, key: { partition: PK, sort: SK }, ttl: ends",
+            "from: users, key: { PK: \"USER#{gender | present(M, X)}\", SK: \"{id | pad(9)}\" }, attributes: { ends: 4102444800 }",
+            &format!("access_patterns: {{ p: {{ {asked}, consistent: true, rate: 6001 }} }}"),
+        );
+        let told = codes_of(None, &text).into_iter();
+        let codes = told.filter_map(|told| Some(told.split_once(": ")?.0.to_owned()));
+        codes
+            .filter(|code| code == "hot-reads" || code == "expired-items")
+            .collect()
+    };
+    let both = ["hot-reads", "expired-items"];
+    assert_eq!(codes("key: { PK: \"USER#{sex}\" }"), both);
+    assert_eq!(codes("key: { PK: \"{pk}\" }"), both);
+    assert_eq!(codes("items: [USER], key: { PK: \"{pk}\" }"), both);
 }
 
 #[test]
@@ -860,6 +934,7 @@ fn the_filter_that_is_named_keeps_items_that_never_expire() {
         let (_, diagnostics) = check_with(&text, &catalog());
         let told = diagnostics.iter().find(|d| d.code == Code::ExpiredItems);
         let help = told.and_then(|d| d.help.clone()).unwrap();
+        assert!(help.contains("never use such an item as a lock"), "{help}");
         help.split('"').nth(1).unwrap().to_owned()
     };
     let other = "  OTHER: { from: users, key: { PK: \"USER#{id}\", SK: \"OTHER#\" } }\n";

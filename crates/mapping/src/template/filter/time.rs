@@ -165,6 +165,11 @@ impl Period {
         self.0.0.get_months() == 0 && self.0.0.get_years() == 0
     }
 
+    /// Whether it leads to an earlier time.
+    pub(crate) fn is_negative(self) -> bool {
+        self.0.0.is_negative()
+    }
+
     /// A later time of the same kind and with the same fractional digits.
     pub(super) fn add_to(self, time: &Time) -> Result<Time, ApplyError> {
         let (from, fraction) = civil(time, "plus")?;
