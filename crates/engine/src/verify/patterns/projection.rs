@@ -51,6 +51,8 @@ pub(super) struct ItemProjection<'a> {
     /// The relation of the query that stands for its own, where that is known: then it is known which columns of the
     /// result are its own.
     pub(super) base: Option<usize>,
+    /// The relations of the query that stand for its parents.
+    pub(super) parents: Vec<Option<usize>>,
     /// Columns that are NULL all together where an outer join has found no row of this type.
     missing_together: Vec<usize>,
     /// The column that names the item type.
@@ -94,6 +96,9 @@ impl<'a> ItemProjection<'a> {
             never_null: names.never_null(),
             own: names.own_columns(&|_| true),
             base: names.base,
+            parents: (0..pass.scan.joins.len())
+                .map(|join| names.parent(join))
+                .collect(),
             missing_together: names.missing_together(),
             type_column: result.type_column,
             is_told: false,
