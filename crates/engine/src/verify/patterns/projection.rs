@@ -270,9 +270,9 @@ impl<'a> ItemProjection<'a> {
         }
         if !lossy.is_empty() {
             return Err(format!(
-                "{} identifies the rows of `{}`, and cannot be read back from any attribute that is compared: select what the table's key is made from, too",
-                lossy.join(", "),
-                item.name
+                "the rows of `{}` are identified by {}, which cannot be read back from any attribute that is compared: select what the table's key is made from, too",
+                item.name,
+                lossy.join(", ")
             ));
         }
         self.identity = identity;
