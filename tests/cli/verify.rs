@@ -216,6 +216,13 @@ async fn of_rows_that_share_a_key_the_one_is_expected_that_is_loaded() {
         assert_eq!(figures(&report, &["rejected"]), [36]);
         assert_eq!(report["rejects"][0]["code"], "duplicate-key");
         assert_eq!(report["rejects"].as_array().unwrap().len(), 20);
+        let because = report["claims"][0]["because"].as_str().unwrap();
+        let compared = if further.contains(&"--sample") {
+            "the sample of 30 items"
+        } else {
+            "every item"
+        };
+        assert!(because.starts_with(compared), "{because}");
     }
     assert_eq!(whole, case.contents().await);
 }

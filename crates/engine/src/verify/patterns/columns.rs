@@ -189,7 +189,7 @@ impl<'a> AttributeColumns<'a> {
 
     /// The relation of the query that stands for a parent. Where the item type looks one table up several times, or another
     /// item type of the answer is made from that table, it is that of the join that the query holds equal too.
-    fn parent(&self, join: usize) -> Option<usize> {
+    pub(super) fn parent(&self, join: usize) -> Option<usize> {
         let (shape, joins) = (self.result.shape, &self.pass.scan.joins);
         let own = joins.get(join)?;
         let relation = shape.relation(shape.catalog.table(&own.table)?);

@@ -163,12 +163,22 @@ impl Doubts<'_, '_> {
     fn further(&self) -> Vec<String> {
         let query = &self.shape.query;
         let dbms = self.shape.catalog.dbms;
+        let own: Vec<(&ItemProjection<'_>, Vec<Condition>)> = self
+            .types
+            .iter()
+            .map(|one| {
+                let conditions = self.conditions(one).into_iter();
+                (one, conditions.flat_map(|sql| parts(sql, dbms)).collect())
+            })
+            .collect();
         // What one item type says and another does not, may leave out rows of the other.
-        let known = common(self.types.iter().map(|one| {
-            let conditions = self.conditions(one).into_iter();
-            let parts = conditions.flat_map(|sql| parts(sql, dbms));
-            parts.map(|part| part.text).collect()
-        }));
+        let is_known = |select: &Select, condition: &Condition| {
+            let mut own = own.iter();
+            own.all(|(one, parts)| {
+                let mut parts = parts.iter();
+                parts.any(|part| self.is_same_condition(one, part, select, condition))
+            })
+        };
         let needed = common(self.types.iter().map(|one| self.needed(one)));
         let keyed: Vec<_> = self.types.iter().map(|one| self.keyed(one)).collect();
         let bases: Vec<usize> = self.types.iter().filter_map(|one| one.base).collect();
@@ -217,7 +227,7 @@ impl Doubts<'_, '_> {
                     Some(bases.contains(&at) && needed.contains(&column.name.as_str()))
                 };
                 let is_said =
-                    is_of_bases && (known.contains(&condition.text) || is_key() == Some(true));
+                    is_of_bases && (is_known(select, condition) || is_key() == Some(true));
                 if !is_said && is_needed() != Some(true) {
                     named.push(format!("`{}`", condition.text));
                 }
@@ -336,11 +346,82 @@ impl Doubts<'_, '_> {
             })
     }
 
+    /// Whether a condition of a SELECT is a part of an item type's: the same words, about the same columns.
+    fn is_same_condition(
+        &self,
+        one: &ItemProjection<'_>,
+        part: &Condition,
+        select: &Select,
+        condition: &Condition,
+    ) -> bool {
+        let (ours, theirs) = (part.columns(), condition.columns());
+        let (ours, theirs) = (ours.unwrap_or_default(), theirs.unwrap_or_default());
+        let mut columns = ours.iter().zip(&theirs);
+        part.text == condition.text
+            && ours.len() == theirs.len()
+            && columns.all(|(ours, theirs)| self.is_same_column(one, ours, select, theirs))
+    }
+
+    /// Whether a column of an item type's condition is that of a SELECT. Of a column that neither has, such as one of a query
+    /// within the condition, the words tell.
+    fn is_same_column(
+        &self,
+        one: &ItemProjection<'_>,
+        ours: &ColumnRef,
+        select: &Select,
+        theirs: &ColumnRef,
+    ) -> bool {
+        let found = select.origin(theirs, self.shape.catalog);
+        let (Some((join, table)), Some((at, of, _))) = (self.owner(one, ours), found) else {
+            return self.owner(one, ours).is_none() && found.is_none();
+        };
+        let relation = match join {
+            None => one.base,
+            Some(join) => one.parents.get(join).copied().flatten(),
+        };
+        // Of several SELECTs each has relations of its own.
+        let is_open = join.is_none() || self.shape.query.set != SetOperation::One;
+        relation.map_or(is_open && of.name == *table, |relation| relation == at)
+    }
+
+    /// Whose column of an item type's rows a condition names: that of a join, or, without one, of its own table.
+    fn owner<'o>(
+        &self,
+        one: &ItemProjection<'o>,
+        column: &ColumnRef,
+    ) -> Option<(Option<usize>, &'o TableName)> {
+        let scan = &one.pass.scan;
+        let own = scan.from.table().map(|table| (None, None, table));
+        let joins = scan.joins.iter().enumerate();
+        let joins = joins.map(|(at, join)| (Some(at), Some(&join.alias), &join.table));
+        let mut all = own.into_iter().chain(joins);
+        let found = all.find(|(_, alias, table)| match (&column.owner, alias) {
+            (Some(owner), Some(alias)) => owner.is(alias),
+            (Some(owner), None) => {
+                let mut joins = scan.joins.iter();
+                owner.is(&table.name) && !joins.any(|join| owner.is(&join.alias))
+            }
+            (None, _) => {
+                let table = self.shape.catalog.table(table);
+                table.is_some_and(|table| {
+                    let mut columns = table.columns.iter();
+                    columns.any(|own| column.name.is(&own.name))
+                })
+            }
+        });
+        found.map(|(join, _, table)| (join, table))
+    }
+
     /// The conditions of the item types that the SQL does not say.
     fn missing_conditions(&self) -> Vec<String> {
-        let of_one = |one| {
+        let of_one = |one: &ItemProjection<'_>| {
             let conditions = self.conditions(one).into_iter();
-            conditions.flat_map(|sql| self.shape.missing_conditions(sql, one.base))
+            let is_same = |part: &Condition, select: &Select, said: &Condition| {
+                self.is_same_condition(one, part, select, said)
+            };
+            let missing =
+                conditions.flat_map(|sql| self.shape.missing_conditions(sql, one.base, &is_same));
+            missing.collect::<Vec<_>>()
         };
         let unsaid: BTreeSet<String> = self.types.iter().flat_map(of_one).collect();
         unsaid.into_iter().map(|sql| format!("`{sql}`")).collect()

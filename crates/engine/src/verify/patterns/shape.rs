@@ -264,17 +264,22 @@ impl<'a> QueryShape<'a> {
         })
     }
 
-    /// What a condition of an item type says and a SELECT of the query does not, in the same words. `own`: the relation
-    /// that stands for the item type.
-    pub(super) fn missing_conditions(&self, sql: &str, own: Option<usize>) -> Vec<String> {
+    /// What a condition of an item type says and a SELECT of the query does not. `own`: the relation that stands for the
+    /// item type. `is_same`: whether a condition of a SELECT is a part of the item type's.
+    pub(super) fn missing_conditions(
+        &self,
+        sql: &str,
+        own: Option<usize>,
+        is_same: &dyn Fn(&Condition, &Select, &Condition) -> bool,
+    ) -> Vec<String> {
         let is_said = |part: &Condition| {
             let mut selects = self.query.selects.iter();
             selects.all(|select| match own {
-                Some(own) => said_of(select, own).any(|condition| condition.text == part.text),
-                None => select
-                    .conditions
-                    .iter()
-                    .any(|condition| condition.text == part.text),
+                Some(own) => said_of(select, own).any(|said| is_same(part, select, said)),
+                None => {
+                    let mut conditions = select.conditions.iter();
+                    conditions.any(|said| is_same(part, select, said))
+                }
             })
         };
         // That a column is there needs no words where it always is.

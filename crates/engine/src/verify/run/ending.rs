@@ -122,8 +122,12 @@ fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
     if total.rejected > 0 {
         let make = if total.rejected == 1 { "makes" } else { "make" };
         let rows = counted(total.rejected, "row");
+        let compared = match report.sample {
+            Some(_) => format!("the sample of {}", counted(total.expected, "item")),
+            None => "every item".to_owned(),
+        };
         return not_proved(format!(
-            "every item is as the source makes it, but {rows} {make} no item"
+            "{compared} is as the source makes it, but {rows} {make} no item"
         ));
     }
     if report.sample.is_some() {
