@@ -114,8 +114,12 @@ impl Failure {
         name: &str,
         known: impl Iterator<Item = &'n str> + Clone,
     ) -> Self {
-        let help = did_you_mean(name, known.clone())
-            .unwrap_or_else(|| format!("it has {}", known.collect::<Vec<_>>().join(", ")));
+        let help = did_you_mean(name, known.clone()).unwrap_or_else(|| {
+            match known.collect::<Vec<_>>().as_slice() {
+                [] => format!("it has no {what} at all"),
+                known => format!("it has {}", known.join(", ")),
+            }
+        });
         Self::usage(format!("the mapping has no {what} `{name}`")).with_help(help)
     }
 
