@@ -140,7 +140,7 @@ impl PreparedLoad {
             options: LoadOptions {
                 keys,
                 selection,
-                ceiling: target::ceiling(job.arguments.max_wcu, target.as_ref(), &model.table),
+                ceiling: target::ceiling(job.arguments.rate.max_wcu, target.as_ref(), &model.table),
                 ..job.options.clone()
             },
             source,

@@ -268,6 +268,7 @@ fn request(
         members.extend(
             open.job
                 .arguments
+                .rate
                 .max_wcu
                 .map(|units| ("MaxWriteRequestUnits".to_owned(), json!(units))),
         );
