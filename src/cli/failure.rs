@@ -229,3 +229,18 @@ impl From<TableError> for Failure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_unknown_where_there_is_none_at_all_too() {
+        let help = |known: &[&str]| {
+            let known = known.iter().copied();
+            Failure::unknown("access pattern", "x", known).help.unwrap()
+        };
+        assert_eq!(help(&[]), "it has no access pattern at all");
+        assert_eq!(help(&["orders", "users"]), "it has orders, users");
+    }
+}
