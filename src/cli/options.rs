@@ -1,6 +1,7 @@
 //! Arguments that several commands take.
 
 use std::any::TypeId;
+use std::fmt;
 use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
@@ -123,9 +124,16 @@ pub(super) struct WriteRate {
 }
 
 /// When a text is not the name of a region. It may hold a secret and is shown nowhere.
-#[derive(Debug, thiserror::Error)]
-#[error("a region is letters, digits and hyphens: eu-west-1")]
+#[derive(Debug)]
 pub(super) struct NotARegion;
+
+impl fmt::Display for NotARegion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a region is letters, digits and hyphens: eu-west-1")
+    }
+}
+
+impl std::error::Error for NotARegion {}
 
 /// Reads the name of an AWS region.
 pub(super) fn region(text: &str) -> Result<String, NotARegion> {

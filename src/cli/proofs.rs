@@ -94,15 +94,20 @@ fn open(claims: &[&Claim]) -> Vec<String> {
 
 fn keys(claims: &[&Claim]) -> ProofLine {
     let open = open(claims);
-    let all = counted(claims.len(), "item type");
-    let proved = match claims.len() - open.len() {
-        proved if proved == claims.len() => format!("in {all}"),
-        proved => format!("in {proved} of {all}"),
+    let proved = claims.len() - open.len();
+    let of = if open.is_empty() {
+        String::new()
+    } else {
+        format!("{proved} of ")
     };
-    let proved = format!("no two rows make the same key, {proved}");
+    let all = counted(claims.len(), "item type");
     let its = if open.len() == 1 { "its" } else { "their" };
-    let unproved = format!("{}: the load compares {its} keys", open.join(", "));
-    let text = proved_and_not(claims.len() - open.len(), &proved, &open, &unproved);
+    let text = proved_and_not(
+        proved,
+        &format!("no two rows make the same key, in {of}{all}"),
+        &open,
+        &format!("{}: the load compares {its} keys", open.join(", ")),
+    );
     ProofLine::new("keys", text, claims.iter().copied().map(reason))
 }
 
@@ -130,9 +135,13 @@ fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> Option<ProofLine
     if pairs == 0 {
         return None;
     }
-    let proved = of_all(apart, pairs, "pair");
-    let proved = format!("no two item types make the same key, in {proved}");
-    let text = proved_and_not(apart, &proved, &open, &listed(&open, detailed));
+    let all = of_all(apart, pairs, "pair");
+    let text = proved_and_not(
+        apart,
+        &format!("no two item types make the same key, in {all}"),
+        &open,
+        &listed(&open, detailed),
+    );
     let mut reasons = Vec::new();
     if by_beginning > 0 {
         reasons.push(format!(
@@ -146,11 +155,13 @@ fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> Option<ProofLine
 fn order(claims: &[&Claim]) -> Option<ProofLine> {
     let open = open(claims);
     let proved = claims.len() - open.len();
-    let text = format!(
-        "text order is value order in {}",
-        of_all(proved, claims.len(), "sort key")
+    let all = of_all(proved, claims.len(), "sort key");
+    let text = proved_and_not(
+        proved,
+        &format!("text order is value order in {all}"),
+        &open,
+        &open.join(", "),
     );
-    let text = proved_and_not(proved, &text, &open, &open.join(", "));
     let reasons = claims.iter().copied().map(reason);
     (!claims.is_empty()).then(|| ProofLine::new("sort order", text, reasons))
 }
