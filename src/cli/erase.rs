@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::catalog::CatalogOrigin;
 use super::failure::Failure;
-use super::format::{count, counted, each_once, shell_word};
-use super::options::{Format, TargetArguments};
+use super::format::{counted, counted_as, each_once, shell_word};
+use super::options::{Format, TargetArguments, WriteRate};
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
 use super::{Outcome, mapping, report, selection, target};
@@ -27,7 +27,7 @@ Examples:
   dynafold erase shop.yaml --partition EVENTS#7#0 --partition EVENTS#7#1 --target dynamodb
 
 VALUE is the whole partition key as it stands in the table. The exit code is 0 only if the partition
-holds no item any more, and 3 if items stay or --plan finds some. An interrupted run is started again.")]
+holds no item any more, and 3 if items stay or --plan finds some. After an interruption, start the same command again.")]
 pub(super) struct Erase {
     /// The mapping file
     mapping: PathBuf,
@@ -53,9 +53,8 @@ pub(super) struct Erase {
     /// Show what would be deleted; delete nothing
     #[arg(long, visible_alias = "dry-run")]
     plan: bool,
-    /// Maximum write capacity units a second, indexes included [default: as fast as the table accepts]
-    #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    max_wcu: Option<u32>,
+    #[command(flatten)]
+    rate: WriteRate,
     /// Answer yes to the question before anything is deleted
     #[arg(short, long)]
     yes: bool,
@@ -76,7 +75,7 @@ pub(super) async fn run(arguments: Erase, output: &OutputStreams) -> Result<Outc
     let target = target::open_loaded(&arguments.target.spec()?).await?;
     target::require_table(target.as_ref(), &outline.table).await?;
     let found = target.describe(&outline.table.name).await?;
-    let ceiling = target::ceiling(arguments.max_wcu, target.is_billed(), outline.table.billing);
+    let ceiling = target::ceiling(arguments.rate.max_wcu, target.is_billed(), outline.table.billing);
     let job = erase::Erase {
         table: found.map_or_else(|| outline.table.clone(), |found| found.table),
         item_types: (outline.item_types.iter())
@@ -112,7 +111,7 @@ pub(super) async fn run(arguments: Erase, output: &OutputStreams) -> Result<Outc
     ended(report)
 }
 
-/// What tells whose an item is: the schema where one is named, or else the type attribute.
+/// How items are assigned to item types: by the schema if one is given, or else by the type attribute.
 async fn marks(
     arguments: &Erase,
     outline: &Outline,
@@ -148,11 +147,11 @@ async fn marks(
 struct ErasureJson<'r> {
     #[serde(flatten)]
     report: &'r EraseReport,
-    /// The item types with shards that were not looked at.
+    /// The item types whose partition key has other shards, which were not looked at.
     other_shards: &'r [OtherShards],
-    /// The item types of which nothing is erased.
+    /// The item types whose items have other partition keys: none of them is erased.
     elsewhere: &'r [ElsewhereItemType],
-    /// The item types that may have more of the same in other partitions.
+    /// The item types that make the partition key from several columns, so that items of one value are in other partitions too.
     beside: &'r [ElsewhereItemType],
 }
 
@@ -180,8 +179,8 @@ fn agree(
     OutputStreams::agree(yes, &why, &question, "nothing was deleted")
 }
 
-/// Names the shards that were not named, before anything is deleted: whether they belong to what is erased the values do not
-/// tell.
+/// Warns, before anything is deleted, of a partition key's other shards: the values do not show whether they are to be erased
+/// too.
 fn tell_shards(scope: &PartitionScope, output: &OutputStreams) {
     for OtherShards {
         item_type,
@@ -256,8 +255,8 @@ fn ended(report: EraseReport) -> Result<Outcome, Failure> {
         EraseOutcome::Left => Ok(Outcome::Differs),
         EraseOutcome::Interrupted => Ok(Outcome::Interrupted),
         EraseOutcome::Failed(failure) => {
-            let deleted = count(report.total.deleted);
-            let help = format!("{deleted} items were deleted; start the same command again");
+            let deleted = counted_as(report.total.deleted, "item was", "items were");
+            let help = format!("{deleted} deleted; start the same command again");
             let failure = Failure::from(failure);
             Err(if failure.help.is_some() {
                 failure

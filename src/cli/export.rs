@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::ending::ended;
 use super::failure::Failure;
-use super::format::address;
+use super::format::{address, counted};
 use super::handed::stamped;
 use super::mapping::WrittenMapping;
 use super::options::{Format, Service, SourceArguments, moment};
@@ -370,6 +370,16 @@ impl Making {
     }
 }
 
+/// What is printed for programs.
+#[derive(Serialize)]
+struct ExportJson<'e> {
+    #[serde(flatten)]
+    manifest: &'e Manifest,
+    rejected: u64,
+    /// Where the rows are that make no item; `None` if there are none.
+    rejects_file: Option<&'e Path>,
+}
+
 pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Outcome, Failure> {
     let job = Box::pin(arguments.job()).await?;
     let CompleteExport {
@@ -380,9 +390,23 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
         Exported::Complete(export) => *export,
         Exported::Not(outcome) => return Ok(outcome),
     };
-    output.report(job.format, &manifest, |manifest| {
-        report::export(manifest, &job.place)
+    let rejects_file = (rejected > 0).then_some(&*job.options.rejects_file);
+    let json = ExportJson {
+        manifest: &manifest,
+        rejected,
+        rejects_file,
+    };
+    output.report(job.format, &json, |json| {
+        report::export(json.manifest, &job.place)
     })?;
+    if let Some(file) = rejects_file {
+        output.warning(&format!(
+            "complete but for {}; {} in {}",
+            counted(rejected, "rejected row"),
+            if rejected == 1 { "it is" } else { "they are" },
+            file.display()
+        ));
+    }
     let (_, later) = import_table(&model.table, manifest.compression);
     if !later.is_empty() && job.lines != ItemLines::Plain {
         output.note(&format!(

@@ -114,8 +114,12 @@ impl Failure {
         name: &str,
         known: impl Iterator<Item = &'n str> + Clone,
     ) -> Self {
-        let help = did_you_mean(name, known.clone())
-            .unwrap_or_else(|| format!("it has {}", known.collect::<Vec<_>>().join(", ")));
+        let help = did_you_mean(name, known.clone()).unwrap_or_else(|| {
+            match known.collect::<Vec<_>>().as_slice() {
+                [] => format!("it has no {what} at all"),
+                known => format!("it has {}", known.join(", ")),
+            }
+        });
         Self::usage(format!("the mapping has no {what} `{name}`")).with_help(help)
     }
 
@@ -223,5 +227,20 @@ impl From<TableError> for Failure {
                 ..Self::of(&error).with_code("table")
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_unknown_where_there_is_none_at_all_too() {
+        let help = |known: &[&str]| {
+            let known = known.iter().copied();
+            Failure::unknown("access pattern", "x", known).help.unwrap()
+        };
+        assert_eq!(help(&[]), "it has no access pattern at all");
+        assert_eq!(help(&["orders", "users"]), "it has orders, users");
     }
 }

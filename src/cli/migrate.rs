@@ -141,7 +141,7 @@ impl PreparedLoad {
                 keys,
                 selection,
                 ceiling: target::ceiling(
-                    job.arguments.max_wcu,
+                    job.arguments.rate.max_wcu,
                     target.is_billed(),
                     model.table.billing,
                 ),

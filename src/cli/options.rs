@@ -1,6 +1,7 @@
 //! Arguments that several commands take.
 
 use std::any::TypeId;
+use std::fmt;
 use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
@@ -114,12 +115,30 @@ fn no_url(path: PathBuf) -> Result<PathBuf, Unsafe> {
     Ok(path)
 }
 
-/// Reads the name of an AWS region; anything else may hold a secret and is shown nowhere.
-pub(super) fn region(text: &str) -> Result<String, &'static str> {
+/// How fast a table may be written to.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct WriteRate {
+    /// Maximum write capacity units a second, indexes included [default: as fast as the table accepts]
+    #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(super) max_wcu: Option<u32>,
+}
+
+/// When a text is not the name of a region. It may hold a secret and is shown nowhere.
+#[derive(Debug)]
+pub(super) struct NotARegion;
+
+impl fmt::Display for NotARegion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a region is letters, digits and hyphens: eu-west-1")
+    }
+}
+
+impl std::error::Error for NotARegion {}
+
+/// Reads the name of an AWS region.
+pub(super) fn region(text: &str) -> Result<String, NotARegion> {
     let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    is_name
-        .then(|| text.to_owned())
-        .ok_or("a region is letters, digits and hyphens: eu-west-1")
+    is_name.then(|| text.to_owned()).ok_or(NotARegion)
 }
 
 /// Reads `--now`.

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::failure::Failure;
 use super::handed::{environment, stamped};
 use super::mapping::WrittenMapping;
-use super::options::{Service, SourceArguments, moment};
+use super::options::{Service, SourceArguments, WriteRate, moment};
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
 use super::target::{self, BilledUse};
@@ -42,6 +42,9 @@ Examples:
 
 It writes a line for each chunk; `dynafold work` loads them, and `dynafold finish` ends the load.
 What a load would change in a table is shown by `dynafold migrate --plan`.")]
+#[command(mut_arg("max_wcu", |arg| arg.help(
+    "Maximum write capacity units a second of all workers, indexes included [default: as fast as the table accepts]"
+)))]
 pub(super) struct Plan {
     /// The mapping file
     mapping: PathBuf,
@@ -69,9 +72,8 @@ pub(super) struct Plan {
     /// The most workers that run at one time: each takes one Nth of the write capacity
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     slots: u32,
-    /// Maximum write capacity units a second of all workers, indexes included [default: as fast as the table accepts]
-    #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    max_wcu: Option<u32>,
+    #[command(flatten)]
+    rate: WriteRate,
     /// Stop when more than N rows are rejected
     #[arg(long, value_name = "N", default_value_t = 0)]
     max_rejects: u64,
@@ -97,7 +99,11 @@ pub(super) struct Plan {
 
 pub(super) async fn run(arguments: Plan, output: &OutputStreams) -> Result<Outcome, Failure> {
     let url = arguments.source.url()?;
-    if let Some(most) = arguments.max_wcu.filter(|most| *most < arguments.slots) {
+    if let Some(most) = arguments
+        .rate
+        .max_wcu
+        .filter(|most| *most < arguments.slots)
+    {
         let message = format!(
             "--max-wcu {most} is less than a write unit for each of {} slots",
             arguments.slots
@@ -138,7 +144,7 @@ pub(super) async fn run(arguments: Plan, output: &OutputStreams) -> Result<Outco
         now: (model.table.ttl.as_ref()).map(|_| context.now.to_string()),
         max_rejects: arguments.max_rejects,
         slots: arguments.slots,
-        max_wcu: arguments.max_wcu,
+        max_wcu: arguments.rate.max_wcu,
         export: match &arguments.to {
             Some(to) => Some(planned_export(to, &arguments, &written, &model.table).await?),
             None => None,

@@ -33,7 +33,7 @@ pub(super) fn progress(model: &Model) -> Arc<dyn Progress> {
 
 fn words(step: RunStep) -> &'static str {
     match step {
-        RunStep::ProvingKeys => "reading the keys, before anything is written",
+        RunStep::ProvingKeys => "reading the keys",
         RunStep::ComparingKeys => "comparing the keys",
         RunStep::NamingDuplicates => "reading again to name the rows that share a key",
         RunStep::Finishing => "finishing",

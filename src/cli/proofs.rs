@@ -37,12 +37,10 @@ pub(super) fn text(proofs: &Proofs, detailed: bool, output: &OutputStreams) -> S
         .of(ClaimKind::KeysDiffer)
         .partition(|claim| claim.of.item_types.len() == 1);
     let orders: Vec<&Claim> = proofs.of(ClaimKind::TextOrder).collect();
-    let mut lines = vec![
-        keys(&own),
-        types(proofs, &pairs, detailed),
-        order(&orders),
-        coverage(&proofs.coverage, detailed),
-    ];
+    let mut lines = vec![keys(&own)];
+    lines.extend(types(proofs, &pairs, detailed));
+    lines.extend(order(&orders));
+    lines.push(coverage(&proofs.coverage, detailed));
     lines.extend(numbered(&proofs.numbered_keys, detailed));
     lines.extend(indexes(proofs, detailed));
     lines.push(sizes(&proofs.sizes, detailed));
@@ -96,19 +94,33 @@ fn open(claims: &[&Claim]) -> Vec<String> {
 
 fn keys(claims: &[&Claim]) -> ProofLine {
     let open = open(claims);
-    let all = counted(claims.len(), "item type");
-    let text = match open.as_slice() {
-        [] => format!("no two rows make the same key, in {all}"),
-        open => format!(
-            "no two rows make the same key, in {} of {all}; the load will check {}",
-            claims.len() - open.len(),
-            open.join(", ")
-        ),
+    let proved = claims.len() - open.len();
+    let of = if open.is_empty() {
+        String::new()
+    } else {
+        format!("{proved} of ")
     };
+    let all = counted(claims.len(), "item type");
+    let its = if open.len() == 1 { "its" } else { "their" };
+    let text = proved_and_not(
+        proved,
+        &format!("no two rows make the same key, in {of}{all}"),
+        &open,
+        &format!("{}: the load compares {its} keys", open.join(", ")),
+    );
     ProofLine::new("keys", text, claims.iter().copied().map(reason))
 }
 
-fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> ProofLine {
+/// What was proved of so many, and what was not.
+fn proved_and_not(proved: usize, text: &str, open: &[String], unproved: &str) -> String {
+    match (proved, open) {
+        (_, []) => text.to_owned(),
+        (0, _) => format!("not proved for {unproved}"),
+        _ => format!("{text}; not proved for {unproved}"),
+    }
+}
+
+fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> Option<ProofLine> {
     let by_beginning = proofs.pairs_by_beginning;
     let left = proofs.pairs_not_compared;
     // One claim is of all the pairs that are left.
@@ -120,14 +132,16 @@ fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> ProofLine {
     if left > 0 {
         open.insert(0, format!("{left} pairs that were not compared"));
     }
-    let text = match (pairs, open.as_slice()) {
-        (0, _) => "there is only one item type".to_owned(),
-        (pairs, []) => format!("no two item types make the same key, in all {pairs} pairs"),
-        (pairs, open) => format!(
-            "no two item types make the same key, in {apart} of {pairs} pairs; not proved for {}",
-            listed(open, detailed)
-        ),
-    };
+    if pairs == 0 {
+        return None;
+    }
+    let all = of_all(apart, pairs, "pair");
+    let text = proved_and_not(
+        apart,
+        &format!("no two item types make the same key, in {all}"),
+        &open,
+        &listed(&open, detailed),
+    );
     let mut reasons = Vec::new();
     if by_beginning > 0 {
         reasons.push(format!(
@@ -135,20 +149,31 @@ fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> ProofLine {
         ));
     }
     reasons.extend(claims.iter().copied().map(reason));
-    ProofLine::new("item types", text, reasons)
+    Some(ProofLine::new("item types", text, reasons))
 }
 
-fn order(claims: &[&Claim]) -> ProofLine {
-    let (open, all) = (open(claims), claims.len());
-    let text = match open.as_slice() {
-        [] => format!("text order is value order in all {all} sort keys"),
-        open => format!(
-            "text order is value order in {} of {all} sort keys; not proved for {}",
-            all - open.len(),
-            open.join(", ")
-        ),
-    };
-    ProofLine::new("sort order", text, claims.iter().copied().map(reason))
+fn order(claims: &[&Claim]) -> Option<ProofLine> {
+    let open = open(claims);
+    let proved = claims.len() - open.len();
+    let all = of_all(proved, claims.len(), "sort key");
+    let text = proved_and_not(
+        proved,
+        &format!("text order is value order in {all}"),
+        &open,
+        &open.join(", "),
+    );
+    let reasons = claims.iter().copied().map(reason);
+    (!claims.is_empty()).then(|| ProofLine::new("sort order", text, reasons))
+}
+
+/// `1 pair`, `all 3 pairs`, `2 of 3 pairs`.
+fn of_all(some: usize, all: usize, noun: &str) -> String {
+    let all_of_them = counted(all, noun);
+    match some {
+        _ if some < all => format!("{some} of {all_of_them}"),
+        1 => all_of_them,
+        _ => format!("all {all_of_them}"),
+    }
 }
 
 /// Names, the first of them if there are many.

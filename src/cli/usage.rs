@@ -8,6 +8,7 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::format::printable;
+use super::options::NotARegion;
 use super::output::write_to_stderr;
 use crate::diagnostic::nearest;
 use crate::format::address::{Unsafe, without_logins};
@@ -30,6 +31,7 @@ const OPTIONS: [&str; 4] = ["source", "target", "output", "deny-warnings"];
 /// The tip for an argument that is not known; that it could be written as a value helps nobody.
 fn unknown(word: &str) -> String {
     match word.strip_prefix("--") {
+        None if word.starts_with('-') => "--help lists the options".to_owned(),
         None if word.contains(':') => "name a database with --source URL".to_owned(),
         None => {
             "a command takes one mapping, and options; name a database with --source URL".to_owned()
@@ -86,8 +88,12 @@ fn tips(error: &clap::Error) -> Vec<StyledStr> {
     }
 }
 
-/// The same error, with our tips in place of clap's where we have some.
+/// The same error, with our tips in place of clap's where we have some, and without what may be a secret.
 pub(super) fn explained(mut error: clap::Error) -> clap::Error {
+    if error.source().is_some_and(<dyn Error>::is::<NotARegion>) {
+        let hidden = ContextValue::String("…".to_owned());
+        error.insert(ContextKind::InvalidValue, hidden);
+    }
     let tips = tips(&error);
     if !tips.is_empty() {
         error.remove(ContextKind::SuggestedArg);
@@ -108,4 +114,25 @@ pub(super) fn print_usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(super::failure::FAILED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::options::region;
+
+    #[test]
+    fn what_is_no_region_is_not_shown() {
+        let region = clap::Arg::new("region").long("region").value_parser(region);
+        let command = clap::Command::new("dynafold").arg(region);
+        let error = command.try_get_matches_from(["dynafold", "--region", "wJalr/Xutn"]);
+        let text = explained(error.unwrap_err()).to_string();
+        assert!(!text.contains("Xutn"), "{text}");
+        assert!(text.contains("eu-west-1"), "{text}");
+    }
+
+    #[test]
+    fn a_short_option_that_is_not_known_is_no_mapping() {
+        assert_eq!(unknown("-x"), "--help lists the options");
+    }
 }

@@ -179,7 +179,10 @@ async fn nothing_is_deleted_of_a_type_with_a_row_whose_keys_are_not_known() {
             (1, 1)
         );
         let said = report["warnings"][0].as_str().unwrap();
-        assert!(said.starts_with("LINE: no items were deleted"), "{said}");
+        assert!(
+            said.starts_with("LINE: stale items were not deleted"),
+            "{said}"
+        );
     }
     let keys = case.keys().await;
     assert_eq!(keys.iter().filter(|key| key.contains("LINE")).count(), 4);

@@ -501,7 +501,12 @@ async fn a_folder_is_never_overwritten_and_equal_keys_are_refused_first() {
         !case.path("equal/data").exists() && !Path::new(&case.path("equal/manifest.json")).exists()
     );
     // Where that is allowed, the losers are rejected and the export says so.
-    case.export("equal", &["--max-rejects", "100"]).exits(3);
+    let told = case.export("equal", &["--max-rejects", "100"]).exits(3);
+    says(
+        &told,
+        "complete but for 29 rejected rows; they are in",
+        "rejects.ndjson",
+    );
     let found = case.verify("equal").exits(3).json();
     assert_eq!(
         (&found["equal"], &found["rejected"]),

@@ -170,7 +170,7 @@ async fn a_missing_table_with_no_create_is_named() {
     let target = format!("local:{}", folder.path().join("t.ddb").display());
     // Where nothing is written, the file itself is not made.
     for (name, missing) in [
-        ("migrate", "there is no table personalization"),
+        ("migrate", "there is no table `personalization`"),
         ("verify", "there is no file "),
     ] {
         let mut arguments = vec![name, &mapping, "--source"];

@@ -121,7 +121,7 @@ async fn a_tenant_is_bound_to_its_own_partition() {
     ];
     let (inferred, said) = statements("photos", "iam-application", &[]).await;
     assert_eq!(conditions(&inferred), bound);
-    assert!(said.contains("use --tenant none"), "{said}");
+    assert!(said.contains("use the tenant `none`"), "{said}");
     let (named, said) = statements("photos", "iam-application", &["--tenant", "userId"]).await;
     assert_eq!(conditions(&named), bound);
     assert!(!said.contains("tenant"), "{said}");

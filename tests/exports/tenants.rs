@@ -119,7 +119,7 @@ async fn a_tenant_that_does_not_bind_every_statement_is_refused() {
         let ran = asked(item, patterns, &["--tenant", tenant], 1).await;
         assert_eq!(ran.stdout, "");
         assert!(ran.stderr.contains(words), "{item}: {}", ran.stderr);
-        ran.says("use --tenant none");
+        ran.says("use the tenant `none`");
     }
 }
 

@@ -6,7 +6,7 @@ use dynafold::dynamodb::KeyType;
 use dynafold::load::{Cancel, NoProgress, Outcome, TableError, ensure_table};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
-use dynafold::preview::sample;
+use dynafold::preview::{SampleLimits, sample, sample_within};
 use dynafold::source::{self, Source};
 use dynafold::target::{self, Target, TargetSpec};
 use dynafold::verify::{
@@ -213,7 +213,7 @@ async fn a_table_with_another_key_or_without_leave_to_make_it_is_refused() {
     let differs = ensure_table(&*target, &other, true).await.unwrap_err();
     assert_eq!(
         differs.to_string(),
-        "the table app at local (memory) is not the one that the mapping describes\n  \
+        "the table `app` at local (memory) is not the one that the mapping describes\n  \
          the table's key is PK (S), SK (S), the mapping says PK (S), SK (N)"
     );
     assert!(differs.help().is_some());
@@ -264,4 +264,28 @@ async fn a_preview_shows_the_first_rows_of_each_item_type() {
         name == "ZERO"
     });
     assert_eq!(one.await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_preview_holds_no_more_rejects_than_items() {
+    let database = Database::new(SCRIPT).await;
+    let mut model = model();
+    model.item_types[0].attributes[0].1 = dynafold_testing::model::template("USER");
+    let mut source = open(&database).await;
+    let most = SampleLimits {
+        rows: 100,
+        bytes: 100,
+        by_key: true,
+    };
+    let wanted = |name: &str| name == "USER";
+    let samples = sample_within(&mut *source, &model, Context::default(), most, &wanted).await;
+    let samples = samples.unwrap();
+    let [sample] = samples.as_slice() else {
+        panic!("{samples:?}")
+    };
+    let size = sample.items[0].size;
+    assert!(sample.is_cut, "{} read", sample.read);
+    // Each row is an item of about this size, and all but the first are rejected for their key.
+    assert_eq!(sample.rejects.len(), 100 / size);
+    assert_eq!(sample.rejects[0].reject.code, "duplicate-key");
 }

@@ -182,7 +182,14 @@ impl<'t> YamlBuilder<'t> {
                     return Err(fault);
                 }
                 let is_tab = |word| matches!(word, "tab" | "tabs");
-                Err(if info.split(' ').any(is_tab) {
+                let is_star = self
+                    .text
+                    .get(at..)
+                    .is_some_and(|rest| rest.starts_with('*'));
+                Err(if is_star && info.contains("alias") {
+                    Diagnostic::new(Code::Yaml, at..at + 1, "`*` must stand in quotes")
+                        .with_help("write \"*\"")
+                } else if info.split(' ').any(is_tab) {
                     Diagnostic::new(Code::Yaml, at..at, "a tab where YAML allows only spaces")
                         .with_label("this is, or follows, a tab")
                         .with_help("indent with spaces: YAML allows no tabs there")

@@ -229,7 +229,7 @@ pub enum UrlError {
         what: &'static str,
     },
     /// When one of two parameters that need each other is missing.
-    #[error("`{0}` and `{1}` go together")]
+    #[error("`{0}` needs `{1}`, and `{1}` needs `{0}`: give both or neither")]
     Together(&'static str, &'static str),
 }
 

@@ -51,6 +51,9 @@ pub enum SpecError {
         "the endpoint URL must not hold a user or a password; credentials come from the AWS chain"
     )]
     Secret,
+    /// When the endpoint's URL has a query or a fragment, behind which the protocol's own path would be lost.
+    #[error("the endpoint URL must not have a query (`?`) or a fragment (`#`)")]
+    Query,
     /// When something else than a file's name follows `local:`.
     #[error("the target is not usable")]
     File(#[from] Unsafe),
@@ -124,6 +127,9 @@ pub(super) fn check_endpoint(text: &str) -> Result<url::Url, SpecError> {
     if !url.username().is_empty() || url.password().is_some() || is_split {
         return Err(SpecError::Secret);
     }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(SpecError::Query);
+    }
     Ok(url)
 }
 
@@ -185,6 +191,16 @@ mod tests {
                 "dynamodb",
                 Some("http://me:geheim@host:8000"),
                 "the endpoint URL must not hold a user or a password; credentials come from the AWS chain",
+            ),
+            (
+                "dynamodb",
+                Some("http://127.0.0.1:8000/#x"),
+                "the endpoint URL must not have a query (`?`) or a fragment (`#`)",
+            ),
+            (
+                "dynamodb",
+                Some("http://127.0.0.1:8000?x"),
+                "the endpoint URL must not have a query (`?`) or a fragment (`#`)",
             ),
         ] {
             let error = TargetSpec::parse(text, endpoint, None, None).unwrap_err();

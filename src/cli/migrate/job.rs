@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::Timestamp;
 
 use super::apart;
 use super::route::{Route, RouteJob, Tier};
 use crate::cli::failure::Failure;
-use crate::cli::options::{Format, SourceArguments, TargetArguments, moment};
-use crate::load::state::{self, ResumeMode};
+use crate::cli::options::{Format, SourceArguments, TargetArguments, WriteRate, moment};
+use crate::load::state::{self, ResumeMode, SWITCHED_ON};
 use crate::load::{ItemAction, KeyCheck, LoadOptions, Prune};
 use crate::target::{ServiceLoad, TargetSpec};
 
@@ -76,9 +76,8 @@ pub(in crate::cli) struct Migrate {
     /// Where `expired: archive` writes items, one JSON line each [default: beside the mapping]
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
-    /// Maximum write capacity units a second, indexes included [default: as fast as the table accepts]
-    #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    pub(in crate::cli) max_wcu: Option<u32>,
+    #[command(flatten)]
+    pub(in crate::cli) rate: WriteRate,
     /// Maximum number of batches in flight [default: as many as the target accepts]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: Option<u16>,
@@ -186,7 +185,7 @@ impl Migrate {
     /// What a load by a route is to do.
     pub(super) fn route_job(self, route: Route) -> Result<RouteJob, Failure> {
         if route.kind == ServiceLoad::Import
-            && (self.append || self.max_wcu.is_some() || self.tier.is_some())
+            && (self.append || self.rate.max_wcu.is_some() || self.tier.is_some())
         {
             let message = "--append, --max-wcu and --tier go with `--route bulk:s3://…`: an import makes a new table";
             return Err(Failure::usage(message));
@@ -254,8 +253,11 @@ impl Migrate {
     /// The options by which one run is told from another; the file of `--retry-rejects` is told by what it
     /// holds.
     pub(super) fn identity(&self) -> Vec<(&'static str, String)> {
-        let flag = |is_given: bool| is_given.then(|| "said".to_owned());
-        let stale = self.prune.and_then(|rows| rows.to_possible_value());
+        let flag = |is_given: bool| is_given.then(|| SWITCHED_ON.to_owned());
+        let stale = self.prune.map(|rows| match rows {
+            StaleRows::Gone => SWITCHED_ON.to_owned(),
+            StaleRows::Filtered => "filtered".to_owned(),
+        });
         let options = [
             (
                 "--items",
@@ -264,7 +266,7 @@ impl Migrate {
             ("--partition", self.partition.clone()),
             ("--now", self.now.map(|now| now.to_string())),
             ("--changes-only", flag(self.changes_only)),
-            ("--prune", stale.map(|rows| rows.get_name().to_owned())),
+            ("--prune", stale),
             ("--replace", flag(self.replace)),
         ];
         options

@@ -6,7 +6,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use crate::cli::failure::Failure;
-use crate::cli::options::{Format, Service, SourceArguments, moment};
+use crate::cli::options::{Format, Service, SourceArguments, WriteRate, moment};
 use crate::target::{ServiceOptions, TargetSpec};
 
 #[derive(Debug, Args)]
@@ -20,6 +20,9 @@ Examples:
   dynafold verify shop.yaml --source postgres://app@db/shop --against-export shop-export
   dynafold verify shop.yaml --source postgres://app@db/shop --against-export s3://my-bucket/shop
   dynafold verify shop.yaml --source sqlite:shop.db --target dynamodb --patterns --values 100")]
+#[command(mut_arg("max_wcu", |arg| arg.requires("repair").help(
+    "Maximum write capacity units a second of a repair, indexes included [default: as fast as the table accepts]"
+)))]
 pub(in crate::cli) struct Verify {
     /// The mapping file
     pub(super) mapping: PathBuf,
@@ -34,10 +37,8 @@ pub(in crate::cli) struct Verify {
     /// Write what is missing or different; nothing is deleted
     #[arg(long)]
     pub(super) repair: bool,
-    /// Maximum write capacity units a second of a repair, indexes included [default: as fast as the table accepts]
-    #[arg(long, value_name = "UNITS", requires = "repair",
-          value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    pub(super) max_wcu: Option<u32>,
+    #[command(flatten)]
+    pub(super) rate: WriteRate,
     /// Only this item type; may be repeated
     #[arg(long = "items", value_name = "NAME")]
     pub(super) items: Vec<String>,

@@ -9,6 +9,7 @@ use dynafold_mapping::sample::ItemTypeSample;
 
 use super::Inputs;
 use super::figures::{Basis, Figures, TypeFigures, unread};
+use super::heat::KeyNames;
 use super::places::places;
 
 /// What the table or an index holds of some items.
@@ -109,7 +110,7 @@ pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
         unread_writes,
         import_bytes: None,
         hot: single(inputs),
-        names_keys: inputs.examples.is_some(),
+        key_names: KeyNames::of(&[], inputs.examples.is_some()),
     }
 }
 

@@ -7,13 +7,13 @@ use dynafold_mapping::forecast::{PlaceForecast, load_demand};
 use dynafold_mapping::item::DUPLICATE_KEY;
 use dynafold_mapping::model::ItemType;
 
-use super::heat::{self, NAMED};
+use super::heat::{self, KeyNames};
 use super::{DocumentFacts, Totals, patterns};
 use crate::phrases::{self, cost, dollars, marked, units};
 use crate::tree::{DocBlock, DocRow, DocTable, TextPiece, code, plain, prose, texts};
 
 /// A key is named from this share of a place's write units on.
-const HOT_SHARE: f64 = 0.01;
+pub(super) const HOT_SHARE: f64 = 0.01;
 /// Shown where the mapping declares no rates.
 const NO_RATES: &str = "The mapping declares no rates. With `rate` on an access pattern \
     (calls a second) and `write_rate` on an item type (writes a second) this shows what a month \
@@ -34,8 +34,8 @@ pub(super) struct Figures {
     pub(super) import_bytes: Option<u64>,
     /// Sentences about hot partition keys, each with the table or index that it is about.
     pub(super) hot: Vec<(String, String)>,
-    /// Whether partition keys may be named.
-    pub(super) names_keys: bool,
+    /// How partition keys are called.
+    pub(super) key_names: KeyNames,
 }
 
 /// The basis of the figures.
@@ -104,7 +104,7 @@ impl SteadyPlace {
 }
 
 impl Figures {
-    /// The figures of all rows. `names_keys`: whether keys may be named.
+    /// The figures of all rows. `names_keys`: whether keys may be shown.
     pub(super) fn of_all(totals: Totals<'_>, item_types: &[ItemType], names_keys: bool) -> Self {
         let made = totals.item_types.iter().map(|each| each.made);
         let (unread_writes, unread_rate) = unread(item_types, made);
@@ -131,13 +131,13 @@ impl Figures {
             unread_writes,
             import_bytes: Some(totals.import_bytes),
             hot: Vec::new(),
-            names_keys,
+            key_names: KeyNames::of(totals.places, names_keys),
         };
         for place in totals.places {
             let rated = place.rated.as_ref();
             let writes = rated.map_or(0.0, |rated| rated.units_per_second);
             figures.writes.push(writes);
-            let sentences = hot_keys(place, names_keys).into_iter();
+            let sentences = hot_keys(place, &figures.key_names).into_iter();
             let hot = sentences.map(|sentence| (place.name.clone(), sentence));
             figures.hot.extend(hot);
         }
@@ -209,7 +209,7 @@ impl Figures {
             }
             blocks.extend(self.unread_note());
             let places = (self.basis == Basis::AllRows).then_some(self.places.as_slice());
-            blocks.extend(heat::blocks(places, self.names_keys));
+            blocks.extend(heat::blocks(places, &self.key_names));
         }
         blocks.push(DocBlock::Heading("How a rate becomes a bill".to_owned()));
         let lines = arithmetic(prices).map(|line| vec![plain(line)]);
@@ -472,19 +472,13 @@ pub(super) fn unread(
     (names, sum)
 }
 
-/// Sentences about the heaviest partition keys of a place that holds anything. `names_keys`: whether keys may be named.
-fn hot_keys(place: &PlaceForecast, names_keys: bool) -> Vec<String> {
+/// Sentences about the heaviest partition keys of a place that holds anything.
+fn hot_keys(place: &PlaceForecast, names: &KeyNames) -> Vec<String> {
     let Some(hottest) = place.hottest.as_ref().filter(|_| place.items > 0) else {
         return Vec::new();
     };
-    let keys = hottest.keys.iter().take(NAMED);
-    let heavy = keys.take_while(|key| key.share >= HOT_SHARE).enumerate();
-    let sentences = heavy.map(|(at, key)| {
-        let name = if names_keys {
-            key.key.clone()
-        } else {
-            format!("key {}", at + 1)
-        };
+    let sentences = heat::hot(place).map(|key| {
+        let name = names.name(&key.key);
         let units = if key.most > key.least {
             format!("at least {}, at most {}", count(key.least), count(key.most))
         } else {
@@ -585,7 +579,7 @@ mod tests {
             rated: None,
             reads: None,
         };
-        hot_keys(&place, true)
+        hot_keys(&place, &KeyNames::Shown)
     }
 
     #[test]

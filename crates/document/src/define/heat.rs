@@ -2,28 +2,93 @@
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, rounded};
-use dynafold_mapping::forecast::{HOT_READS_HELP, PlaceForecast, ReadKey, TOO_FEW_ROWS};
+use dynafold_mapping::forecast::{HOT_READS_HELP, HotKey, PlaceForecast, ReadKey, TOO_FEW_ROWS};
 
+use super::figures::HOT_SHARE;
 use super::pattern_names;
 use crate::phrases::units;
 use crate::tree::{DocBlock, DocRow, DocTable, TextLine, TextPiece, code, plain, prose};
 
 /// Hot keys of a place that are named.
-pub(super) const NAMED: usize = 5;
+const NAMED: usize = 5;
 
-/// The partition keys that are written and read most. `places`: of all rows; `None` where not all were read. `names_keys`:
-/// whether keys may be named.
-pub(super) fn blocks(places: Option<&[PlaceForecast]>, names_keys: bool) -> Vec<DocBlock> {
+/// How partition keys are called in all of the document.
+#[derive(Debug)]
+pub(super) enum KeyNames {
+    /// By themselves.
+    Shown,
+    /// By numbers, in this order: they must not be shown.
+    Numbered(Vec<String>),
+}
+
+impl KeyNames {
+    pub(super) fn of(places: &[PlaceForecast], names_keys: bool) -> Self {
+        if names_keys {
+            return Self::Shown;
+        }
+        let written = places.iter().flat_map(written);
+        let read = places.iter().flat_map(read);
+        let named = written.map(|(key, _)| key);
+        let named = named.chain(read.map(|key| &key.key));
+        let hot = places.iter().flat_map(hot);
+        let mut keys = Vec::new();
+        for key in named.chain(hot.map(|key| &key.key)) {
+            if !keys.contains(key) {
+                keys.push(key.clone());
+            }
+        }
+        Self::Numbered(keys)
+    }
+
+    pub(super) fn name(&self, key: &str) -> String {
+        match self {
+            Self::Shown => key.to_owned(),
+            Self::Numbered(keys) => {
+                let at = keys.iter().position(|known| known == key);
+                at.map_or_else(|| "a key".to_owned(), |at| format!("key {}", at + 1))
+            }
+        }
+    }
+
+    fn cell(&self, key: &str) -> TextLine {
+        let name = self.name(key);
+        vec![match self {
+            Self::Shown => TextPiece::Value(name),
+            Self::Numbered(_) => plain(name),
+        }]
+    }
+}
+
+/// The keys of a place that are written most, with their units a second.
+fn written(place: &PlaceForecast) -> impl Iterator<Item = &(String, f64)> {
+    let keys = place.rated.iter().flat_map(|rated| &rated.keys);
+    keys.filter(|(_, rate)| *rate > 0.0).take(NAMED)
+}
+
+/// The keys of a place that are read most.
+fn read(place: &PlaceForecast) -> impl Iterator<Item = &ReadKey> {
+    let keys = place.reads.iter().flat_map(|reads| &reads.keys);
+    keys.take(NAMED)
+}
+
+/// The keys that take a large share of a place's write units.
+pub(super) fn hot(place: &PlaceForecast) -> impl Iterator<Item = &HotKey> {
+    let keys = place.hottest.iter().flat_map(|hottest| &hottest.keys);
+    keys.take(NAMED).take_while(|key| key.share >= HOT_SHARE)
+}
+
+/// The partition keys that are written and read most. `places`: of all rows; `None` where not all were read.
+pub(super) fn blocks(places: Option<&[PlaceForecast]>, names: &KeyNames) -> Vec<DocBlock> {
     let Some(places) = places else {
         let unknown = "Which partition keys these rates fall on is not known without `--all`.";
         return vec![DocBlock::Note(prose(unknown))];
     };
-    let mut blocks = writes(places, names_keys);
-    blocks.extend(reads(places, names_keys));
+    let mut blocks = writes(places, names);
+    blocks.extend(reads(places, names));
     blocks
 }
 
-fn writes(places: &[PlaceForecast], names_keys: bool) -> Vec<DocBlock> {
+fn writes(places: &[PlaceForecast], names: &KeyNames) -> Vec<DocBlock> {
     let mut rows = Vec::new();
     let mut error = 0.0_f64;
     for place in places {
@@ -36,11 +101,10 @@ fn writes(places: &[PlaceForecast], names_keys: bool) -> Vec<DocBlock> {
                 Vec::new(),
             ]));
         }
-        let keys = rated.keys.iter().filter(|(_, rate)| *rate > 0.0);
-        for (at, (key, rate)) in keys.take(NAMED).enumerate() {
+        for (key, rate) in written(place) {
             rows.push(DocRow::new(vec![
                 vec![code(&place.name)],
-                named(names_keys, at, key),
+                names.cell(key),
                 rated_cell(*rate, PARTITION_WRITES),
             ]));
         }
@@ -60,18 +124,18 @@ fn writes(places: &[PlaceForecast], names_keys: bool) -> Vec<DocBlock> {
     vec![DocBlock::Table(table), DocBlock::note(note)]
 }
 
-fn reads(places: &[PlaceForecast], names_keys: bool) -> Vec<DocBlock> {
+fn reads(places: &[PlaceForecast], names: &KeyNames) -> Vec<DocBlock> {
     let mut rows = Vec::new();
     let mut error = 0.0_f64;
     let mut is_over = false;
     for place in places {
         let Some(reads) = &place.reads else { continue };
         error = error.max(reads.error);
-        for (at, key) in reads.keys.iter().take(NAMED).enumerate() {
+        for key in read(place) {
             is_over |= key.units_per_second > PARTITION_READS;
             rows.push(DocRow::new(vec![
                 vec![code(&place.name)],
-                named(names_keys, at, &key.key),
+                names.cell(&key.key),
                 rated_cell(key.units_per_second, PARTITION_READS),
                 by_patterns(key),
             ]));
@@ -100,15 +164,6 @@ fn reads(places: &[PlaceForecast], names_keys: bool) -> Vec<DocBlock> {
         ));
     }
     vec![DocBlock::Table(table), DocBlock::note(note)]
-}
-
-/// A partition key, or its place in the order where it must not be shown.
-fn named(names_keys: bool, at: usize, key: &str) -> TextLine {
-    vec![if names_keys {
-        TextPiece::Value(key.to_owned())
-    } else {
-        plain(format!("key {}", at + 1))
-    }]
 }
 
 /// Units a second, and whether a partition takes so many.

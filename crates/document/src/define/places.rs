@@ -241,7 +241,7 @@ fn billing(billing: Billing, autoscale: Option<Autoscale>) -> String {
     };
     let scaled = autoscale.map_or(String::new(), |autoscale| {
         format!(
-            ", scaled up to {} with {} % in use",
+            ", autoscaled up to {} at {} % utilization",
             count(autoscale.max),
             autoscale.target
         )
@@ -310,7 +310,7 @@ pub(super) fn settings(table: &Table) -> DocBlock {
             }),
         ),
         ("Deletion protection", settings.deletion_protection.map(yes)),
-        ("Class", settings.class.map(|class| class.word().to_owned())),
+        ("Table class", settings.class.map(|class| class.word().to_owned())),
         ("Warm throughput", warm),
         ("Replicas", listed(&settings.replicas)),
         ("Tags", listed(&tags)),

@@ -454,7 +454,7 @@ fn of_all_rows(title: &str, names_keys: bool) -> String {
             too_few_rows: false,
             units_per_second: 20.0,
             error: 0.0,
-            keys: vec![("USER#00000007".to_owned(), 18.0)],
+            keys: vec![("USER#00000009".to_owned(), 18.0)],
         }),
         reads: Some(RatedReads {
             error: 0.5,
@@ -744,7 +744,7 @@ fn the_keys_that_rates_fall_on_are_named_where_values_may_be() {
         "{named}"
     );
     assert!(
-        named.contains("| `shop` | `USER#00000007` | 18 |\n"),
+        named.contains("| `shop` | `USER#00000009` | 18 |\n"),
         "{named}"
     );
     assert!(
@@ -754,7 +754,9 @@ fn the_keys_that_rates_fall_on_are_named_where_values_may_be() {
     assert!(named.contains("or cache the answers"), "{named}");
     let hidden = of_all_rows(title, false);
     assert!(
-        hidden.contains("| `shop` | key 1 | 3,500 – more"),
+        hidden.contains("| `shop` | key 1 | 18 |\n")
+            && hidden.contains("| `shop` | key 2 | 3,500 – more")
+            && hidden.contains("| `shop` | key 1 | 40 | "),
         "{hidden}"
     );
     assert!(!hidden.contains("USER#0000000"), "{hidden}");

@@ -23,7 +23,7 @@ use layers::layerings;
 
 /// The space that a drawing is shaped for: what the page leaves of a window of 1280 × 800.
 const PAGE: (i32, i32) = (960, 740);
-/// By how many thousandths a drawing may shrink and still be readable.
+/// The least scale, in thousandths, at which text is readable.
 pub(super) const READABLE: i32 = 760;
 /// How many layerings are drawn, of which the best is taken.
 const TRIALS: usize = 12;
@@ -73,7 +73,7 @@ pub(super) struct ErdLayout {
 }
 
 impl ErdLayout {
-    /// By how many thousandths the drawing must shrink to fit the page; 1000 where it fits.
+    /// The scale, in thousandths, at which the drawing fits the page; 1000 where it needs none.
     pub(super) fn scale(&self) -> i32 {
         scale(self.width, self.height)
     }

@@ -583,7 +583,7 @@ fn tenant(model: &Model, wanted: &Tenant) -> Result<(Option<String>, Vec<String>
     }
     if is_inferred {
         notes.push(format!(
-            "every access pattern finds its partition by `{name}`, so the policy restricts a caller to the partition of its tag `{name}`; if partitions do not belong to callers, use --tenant none"
+            "every access pattern finds its partition by `{name}`, so the policy restricts a caller to the partition of its tag `{name}`; if partitions do not belong to callers, use the tenant `none`"
         ));
     }
     notes.extend(tag_requirement(model, name));

@@ -19,6 +19,28 @@ use jiff::Timestamp;
 
 use infrastructure::Infrastructure;
 
+/// Writes an export. `samples` are example items; only a Workbench model holds any.
+///
+/// # Errors
+///
+/// [`ExportError`] when the format cannot say what the mapping says.
+pub fn export(
+    format: ExportFormat,
+    model: &Model,
+    samples: &[ItemTypeSample],
+    options: &ExportOptions,
+) -> Result<Export, ExportError> {
+    match format {
+        ExportFormat::Cloudformation => cloudformation::write(&Infrastructure::of(model)),
+        ExportFormat::Terraform => terraform::write(&Infrastructure::of(model)),
+        ExportFormat::Workbench => Ok(workbench::write(model, samples, options)),
+        ExportFormat::IamMigration => Ok(iam::migration(model, options)),
+        ExportFormat::IamImport => Ok(iam::route(model, options, true)),
+        ExportFormat::IamBulk => Ok(iam::route(model, options, false)),
+        ExportFormat::IamApplication => iam::application(model, options),
+    }
+}
+
 /// What an export is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportFormat {
@@ -100,7 +122,7 @@ pub enum ExportError {
     /// When a mapping has no access pattern, and an application therefore asks nothing.
     #[error("the mapping has no access patterns, so there is nothing to allow")]
     NoPatterns,
-    /// When `--tenant` names what no access pattern finds its partition by.
+    /// When the tenant is what no access pattern finds its partition by.
     #[error("no access pattern finds its partition by `{name}`")]
     UnknownTenant {
         /// The parameter.
@@ -108,8 +130,8 @@ pub enum ExportError {
         /// Those by which partitions are found.
         known: Vec<String>,
     },
-    /// When `--tenant` names a parameter that does not keep callers to their own partitions.
-    #[error("`--tenant {name}` does not restrict the access pattern `{pattern}`: {reason}")]
+    /// When the tenant is a parameter that does not keep callers to their own partitions.
+    #[error("the tenant `{name}` does not restrict the access pattern `{pattern}`: {reason}")]
     Unbound {
         /// The parameter.
         name: String,
@@ -152,13 +174,13 @@ impl ExportError {
                 "list what the application reads under `access_patterns`".to_owned()
             }
             Self::UnknownTenant { known, .. } if known.is_empty() => {
-                "none finds its partition by a parameter: use --tenant none".to_owned()
+                "none finds its partition by a parameter: use the tenant `none`".to_owned()
             }
             Self::UnknownTenant { known, .. } => {
                 format!("use one of {}, or none", known.join(", "))
             }
             Self::Unbound { .. } => {
-                "use --tenant none, or move the access patterns that read other tenants' data to a mapping of their own, with a policy for another role"
+                "use the tenant `none`, or move the access patterns that read other tenants' data to a mapping of their own, with a policy for another role"
                     .to_owned()
             }
             Self::FixedReplicas => {
@@ -190,12 +212,21 @@ fn roll_up_description(roll_up: &RollUp) -> String {
     text.chars().take(512).collect()
 }
 
-/// A template with values in place of its `@names@`.
+/// A template with values in place of its `@names@`. What a value holds is not looked at again.
 fn filled(template: &str, values: &[(&str, impl AsRef<str>)]) -> String {
-    let mut text = template.to_owned();
-    for (name, value) in values {
-        text = text.replace(&format!("@{name}@"), value.as_ref());
+    let mut text = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('@') {
+        text.push_str(before);
+        let mut found = values.iter().filter_map(|(name, value)| {
+            let left = after.strip_prefix(name)?.strip_prefix('@')?;
+            Some((value.as_ref(), left))
+        });
+        let (value, left) = found.next().unwrap_or(("@", after));
+        text.push_str(value);
+        rest = left;
     }
+    text.push_str(rest);
     text
 }
 
@@ -205,10 +236,21 @@ fn athena_name(table: &str) -> String {
     format!("expired_{}", name.to_ascii_lowercase())
 }
 
-/// What a vault of AWS Backup is called: letters, digits, hyphens and underscores, at most 50.
+/// What a vault of AWS Backup is called: letters, digits, hyphens and underscores, at most 50. A name that is too long
+/// ends in a hash of the whole.
 fn vault_name(table: &str) -> String {
-    let sign = |sign: char| if sign == '.' { '-' } else { sign };
-    let name: String = table.chars().take(42).map(sign).collect();
+    const MOST: usize = 42;
+    let name = table.replace('.', "-");
+    let name = if name.len() > MOST {
+        // FNV-1a: the same in every version.
+        let hash = table.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        });
+        let begin: String = name.chars().take(MOST - 9).collect();
+        format!("{begin}-{hash:08x}")
+    } else {
+        name
+    };
     format!("{name}-backups")
 }
 
@@ -221,24 +263,22 @@ fn indented(lines: &str, by: &str) -> String {
     lines.collect()
 }
 
-/// Writes an export. `samples` are example items; only a Workbench model holds any.
-///
-/// # Errors
-///
-/// [`ExportError`] when the format cannot say what the mapping says.
-pub fn export(
-    format: ExportFormat,
-    model: &Model,
-    samples: &[ItemTypeSample],
-    options: &ExportOptions,
-) -> Result<Export, ExportError> {
-    match format {
-        ExportFormat::Cloudformation => cloudformation::write(&Infrastructure::of(model)),
-        ExportFormat::Terraform => terraform::write(&Infrastructure::of(model)),
-        ExportFormat::Workbench => Ok(workbench::write(model, samples, options)),
-        ExportFormat::IamMigration => Ok(iam::migration(model, options)),
-        ExportFormat::IamImport => Ok(iam::route(model, options, true)),
-        ExportFormat::IamBulk => Ok(iam::route(model, options, false)),
-        ExportFormat::IamApplication => iam::application(model, options),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_put_in_once() {
+        let text = filled("@a@ @b@ @c@ x@y", &[("a", "@b@"), ("b", "1")]);
+        assert_eq!(text, "@b@ 1 @c@ x@y");
+    }
+
+    #[test]
+    fn vaults_of_long_names_differ() {
+        let long = "a".repeat(60);
+        let (one, other) = (format!("{long}-one"), format!("{long}-two"));
+        assert_ne!(vault_name(&one), vault_name(&other));
+        assert_eq!(vault_name(&one).len(), 50);
+        assert_eq!(vault_name("shop.orders"), "shop-orders-backups");
     }
 }

@@ -108,7 +108,7 @@ impl Failure {
             }
             Self::Keys(error) => error.help(),
             Self::State(error) => error.help(),
-            Self::File { which, .. } => which.help(),
+            Self::File { which, cause, .. } => which.help(is_full(cause)),
             Self::FileChanged { .. } => "put the file back as it was, or start over with --fresh",
             Self::Scratch(_) => "free some disk space there, or set TMPDIR to another folder",
             Self::Items(_) => return None,
@@ -173,19 +173,34 @@ impl OutputFile {
         }
     }
 
-    pub(super) fn help(self) -> &'static str {
-        match self {
-            Self::Rejects => {
-                "free some disk space or name another file with --rejects; without it a rejected row would be lost"
+    fn help(self, is_full: bool) -> &'static str {
+        match (self, is_full) {
+            (Self::Rejects, true) => {
+                "free some disk space, or name another file with --rejects; without it a rejected row would be lost"
             }
-            Self::Archive => {
-                "free some disk space or name another file with --archive; without it an item would be lost"
+            (Self::Rejects, false) => {
+                "name another file with --rejects; without it a rejected row would be lost"
             }
-            Self::Keys => {
+            (Self::Archive, true) => {
+                "free some disk space, or name another file with --archive; without it an item would be lost"
+            }
+            (Self::Archive, false) => {
+                "name another file with --archive; without it an item would be lost"
+            }
+            (Self::Keys, true) => {
                 "free some disk space, or name another folder with --files; without it the keys cannot be compared"
+            }
+            (Self::Keys, false) => {
+                "name another folder with --files; without it the keys cannot be compared"
             }
         }
     }
+}
+
+/// Whether a file cannot be written for want of space.
+fn is_full(cause: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(cause.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 /// Why items cannot be told apart.
@@ -199,4 +214,34 @@ pub enum Indistinguishable {
     /// When two item types have everything in common.
     #[error("items of {0} and {1} cannot be distinguished by their attributes or by their keys")]
     Alike(Arc<str>, Arc<str>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disk_space_is_freed_only_where_it_is_full() {
+        for (kind, begins) in [
+            (
+                io::ErrorKind::StorageFull,
+                "free some disk space, or name another file with --rejects",
+            ),
+            (
+                io::ErrorKind::AlreadyExists,
+                "name another file with --rejects",
+            ),
+            (
+                io::ErrorKind::PermissionDenied,
+                "name another file with --rejects",
+            ),
+        ] {
+            let failure = Failure::File {
+                which: OutputFile::Rejects,
+                path: PathBuf::from("rejects.ndjson"),
+                cause: kind.into(),
+            };
+            assert!(failure.help().unwrap().starts_with(begins));
+        }
+    }
 }

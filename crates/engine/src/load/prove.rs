@@ -9,12 +9,11 @@
 //! Rows that make no item are counted on the way, and noted: a load that may not reject so many ends
 //! here, before anything is written.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use dynafold_dynamodb::Item;
-use dynafold_mapping::item::{DUPLICATE_KEY, Folded, Folder};
+use dynafold_mapping::item::{DUPLICATE_KEY, Folded, Folder, Reject};
 use dynafold_mapping::model::{AttributeNode, ChildContainer, Expired, ItemType, Model, Pass};
 use dynafold_mapping::template::Context;
 use dynafold_relational::scan::{Scan, ScanColumn};
@@ -475,26 +474,25 @@ impl ContestedKeys {
             .and_then(|winner| winner.row.as_ref())
             .and_then(|(index, row)| Some((model.item_types.get(*index)?, row)));
         let help = "add a column that differs between these rows to the key template, for example one of the primary key, or exclude one of the rows with `where`; with --max-rejects, the other row is loaded";
-        shares_key(model, item_type, row, named, help, folded)
+        let reject = shares_key(model, named, help, &folded.item);
+        Rejected::new(item_type, row, reject)
     }
 }
 
 /// The reject of a row whose item has the key of another row's item, which may be known.
 pub(crate) fn shares_key(
     model: &Model,
-    item_type: usize,
-    row: RowKey,
     other: Option<(&ItemType, &RowKey)>,
     help: &str,
-    folded: &Folded,
-) -> Rejected {
+    item: &Item,
+) -> Reject {
     let is_keyless = other.is_some_and(|(item_type, _)| item_type.is_keyless());
     let other = match other {
         // Such a row has no other name than its item's key.
         Some((item_type, _)) if is_keyless => format!(
             "another row of {}: {}",
             item_type.name,
-            key_json(&model.table, &folded.item)
+            key_json(&model.table, item)
         ),
         Some((item_type, row)) => format!("{} {}", item_type.name, row_json(item_type, row)),
         None => "another row".to_owned(),
@@ -504,14 +502,12 @@ pub(crate) fn shares_key(
     } else {
         help
     };
-    Rejected {
-        item_type,
-        row,
-        code: Cow::Borrowed(DUPLICATE_KEY),
+    Reject {
+        code: DUPLICATE_KEY.into(),
         message: format!("the item has the same key as that of {other}"),
         help: Some(help.to_owned()),
         attribute: Some(model.table.partition.name.to_string()),
-        item: Some(json(&folded.item)),
+        item_so_far: Some(item.clone()),
     }
 }
 

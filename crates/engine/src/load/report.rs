@@ -57,8 +57,11 @@ pub struct Traffic {
     pub unprocessed: u64,
     /// Batches that were split to find an item that the service refused.
     pub splits: u64,
-    /// Write capacity units that the answers say were used; `None` where they say nothing.
+    /// Write capacity units that the answers say were used; `None` unless every answer says it.
     pub consumed_units: Option<f64>,
+    /// Whether an answer has not said it.
+    #[serde(skip)]
+    is_unmetered: bool,
     /// Seconds that writers waited before sending again, all writers together.
     pub backoff_seconds: f64,
 }
@@ -66,10 +69,10 @@ pub struct Traffic {
 impl Traffic {
     /// Adds that of another part of the load.
     pub(super) fn add(&mut self, other: &Self) {
-        add_fields!(self += other: requests, throttled, transient, unprocessed, splits);
-        if let Some(units) = other.consumed_units {
-            *self.consumed_units.get_or_insert(0.0) += units;
+        if other.requests > 0 {
+            self.meter(other.consumed_units);
         }
+        add_fields!(self += other: requests, throttled, transient, unprocessed, splits);
         self.backoff_seconds += other.backoff_seconds;
     }
 
@@ -77,9 +80,15 @@ impl Traffic {
     pub(super) fn answered(&mut self, unprocessed: u64, consumed: Option<Consumed>) {
         self.requests += 1;
         self.unprocessed += unprocessed;
-        if let Some(consumed) = consumed {
-            *self.consumed_units.get_or_insert(0.0) += consumed.total;
-        }
+        self.meter(consumed.map(|consumed| consumed.total));
+    }
+
+    fn meter(&mut self, units: Option<f64>) {
+        self.is_unmetered |= units.is_none();
+        let sum = self.consumed_units.unwrap_or_default();
+        self.consumed_units = units
+            .filter(|_| !self.is_unmetered)
+            .map(|units| sum + units);
     }
 }
 
@@ -402,3 +411,35 @@ pub enum RunStep {
 pub struct NoProgress;
 
 impl Progress for NoProgress {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_summed_only_where_every_answer_reports_them() {
+        let reported = || {
+            Some(Consumed {
+                total: 2.0,
+                ..Consumed::default()
+            })
+        };
+        let mut traffic = Traffic::default();
+        traffic.answered(0, reported());
+        traffic.answered(0, reported());
+        assert_eq!(traffic.consumed_units, Some(4.0));
+        let (mut sum, whole) = (Traffic::default(), traffic);
+        traffic.answered(0, None);
+        traffic.answered(0, reported());
+        assert_eq!(traffic.consumed_units, None);
+        for (part, units) in [
+            (whole, Some(4.0)),
+            (Traffic::default(), Some(4.0)),
+            (traffic, None),
+            (whole, None),
+        ] {
+            sum.add(&part);
+            assert_eq!(sum.consumed_units, units);
+        }
+    }
+}

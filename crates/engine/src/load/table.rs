@@ -31,7 +31,7 @@ pub struct EnsuredTable {
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// When there is no such table and none may be made.
-    #[error("there is no table {name} at {place}")]
+    #[error("there is no table `{name}` at {place}")]
     Missing {
         /// The table's name.
         name: String,
@@ -40,7 +40,7 @@ pub enum TableError {
     },
     /// When the table that is there is not the mapping's.
     #[error(
-        "the table {name} at {place} is not the one that the mapping describes{}",
+        "the table `{name}` at {place} is not the one that the mapping describes{}",
         DifferenceList(differences)
     )]
     Differs {
@@ -52,7 +52,7 @@ pub enum TableError {
         differences: Vec<Difference>,
     },
     /// When the table is being deleted, or does not become usable.
-    #[error("the table {name} at {place} is {status}")]
+    #[error("the table `{name}` at {place} is {status}")]
     NotActive {
         /// The table's name.
         name: String,
@@ -62,7 +62,7 @@ pub enum TableError {
         status: String,
     },
     /// When an index that was asked for does not come, or is gone again.
-    #[error("the table {name} at {place} does not show the index {index}, which was asked for")]
+    #[error("the table `{name}` at {place} does not show the index `{index}`, which was asked for")]
     IndexGone {
         /// The table's name.
         name: String,

@@ -537,7 +537,7 @@ impl LoadRules {
             if *prunable && spared.load(Ordering::Relaxed) {
                 *prunable = false;
                 notes.push(format!(
-                    "{}: no items were deleted, because rows were rejected before their keys were made, and it is not known which items are theirs",
+                    "{}: stale items were not deleted: some rows were rejected, and their items cannot be told from stale ones. `migrate --changes-only --prune` deletes stale items once the rows are corrected",
                     item_type.name
                 ));
             }

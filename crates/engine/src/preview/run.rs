@@ -369,7 +369,7 @@ fn claim(model: &Model, outcome: &ForecastOutcome, collisions: Option<&Collision
 // every read of a snapshot, so they are found again by their keys, not by their places.
 
 /// What to do about them.
-const HELP: &str = "add a column that differs between these rows to the key template, for example one of the primary key, or exclude one of the rows with `where`";
+pub(super) const SHARED_KEY_HELP: &str = "add a column that differs between these rows to the key template, for example one of the primary key, or exclude one of the rows with `where`";
 /// Rows of one key that the report names.
 const ROWS: usize = 10;
 /// Item types that a locator tells apart.
@@ -465,7 +465,8 @@ impl SurveyRun {
                 let row = row_key(item_type, row);
                 if let (Some(rejects), Some(first)) = (&mut *rejects, wanted.rows.first()) {
                     let first = model.item_types.get(first.0).map(|item| (item, &first.1));
-                    let reject = shares_key(model, index, row.clone(), first, HELP, &folded);
+                    let reject = shares_key(model, first, SHARED_KEY_HELP, &folded.item);
+                    let reject = Rejected::new(index, row.clone(), reject);
                     unwritten = write(rejects, model, &reject).err();
                 }
                 let key = || key_json(&model.table, &folded.item);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use dynafold_dynamodb::{BuildFingerprintHasher, Item};
-use dynafold_mapping::item::{DUPLICATE_KEY, Folded, Folder, Reject};
+use dynafold_mapping::item::{Folded, Folder};
 use dynafold_mapping::model::{ItemType, Model, Pass};
 use dynafold_mapping::sample::{ItemTypeSample, SampleItem, SampleReject};
 use dynafold_mapping::template::Context;
@@ -12,7 +12,8 @@ use dynafold_source::{Source, SourceError};
 use futures_util::StreamExt as _;
 use serde_json::value::RawValue;
 
-use crate::load::{RowOutcome, RowOutcomes, raw, row_json};
+use super::run::SHARED_KEY_HELP;
+use crate::load::{RowOutcome, RowOutcomes, raw, row_json, shares_key};
 
 /// Reads the first `limit` rows of each item type that `wanted` takes by its name, and folds them.
 /// Rows that the item type's `where` leaves out are not among them. Opens the source's snapshot.
@@ -40,7 +41,7 @@ pub async fn sample(
 pub struct SampleLimits {
     /// Most rows of each item type.
     pub rows: u64,
-    /// About the most bytes of items that are kept, each item type its share of them.
+    /// About the most bytes of items that are kept, those of rejects too; each item type has its share of them.
     pub bytes: usize,
     /// Whether rows come in the order of their keys: the same in every copy of a database.
     pub by_key: bool,
@@ -58,7 +59,8 @@ pub async fn sample_within(
     most: SampleLimits,
     wanted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Vec<ItemTypeSample>, SourceError> {
-    let share = most.bytes / model.item_types.len().max(1);
+    let is_wanted = |item_type: &&ItemType| wanted(&item_type.name);
+    let share = most.bytes / model.item_types.iter().filter(is_wanted).count().max(1);
     source.begin(&model.scans()).await?;
     let folder = Folder::new(model, context);
     let mut keys: HashSet<u128, BuildFingerprintHasher> = HashSet::default();
@@ -97,14 +99,14 @@ pub async fn sample_within(
                 }
                 sample.read = read;
                 let row = raw(row_json(item_type, &outcomes.key(item_type)));
+                kept += outcome.item().map_or(0, Item::size);
                 match outcome {
                     RowOutcome::Filtered => {}
                     RowOutcome::Made(folded) if keys.insert(folded.fingerprint) => {
-                        kept += folded.size;
                         sample.items.push(sampled(folded, row));
                     }
                     RowOutcome::Made(folded) => {
-                        let reject = duplicate(model, folded.item);
+                        let reject = shares_key(model, None, SHARED_KEY_HELP, &folded.item);
                         sample.rejects.push(SampleReject { row, reject });
                     }
                     RowOutcome::Expired(folded) => sample.expired.push(sampled(*folded, row)),
@@ -159,15 +161,5 @@ fn sampled(folded: Folded, row: Box<RawValue>) -> SampleItem {
         units: folded.units,
         compressed: folded.compressed,
         row,
-    }
-}
-
-fn duplicate(model: &Model, item: Item) -> Reject {
-    Reject {
-        code: DUPLICATE_KEY.into(),
-        message: "the item has the same key as that of an earlier row".to_owned(),
-        help: Some("add a column that differs between these rows to the key template".to_owned()),
-        attribute: Some(model.table.partition.name.to_string()),
-        item_so_far: Some(item),
     }
 }

@@ -16,7 +16,7 @@ use crate::template::{Context, Filter};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
     /// When a text is none of the parameter's kind.
-    #[error("`{text}` is not {}, which `{name}` takes", wanted(*kind).0)]
+    #[error("`{name}` takes {}, not `{text}`", wanted(*kind).0)]
     Kind {
         /// The parameter.
         name: Arc<str>,
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(text(ParameterKind::Number, "007").as_deref(), Ok("7"));
         assert_eq!(
             text(ParameterKind::Number, "seven"),
-            Err("`seven` is not a number, which `since` takes".to_owned())
+            Err("`since` takes a number, not `seven`".to_owned())
         );
         assert!(text(ParameterKind::Boolean, "yes").is_err());
         assert!(text(ParameterKind::Binary, "?").is_err());

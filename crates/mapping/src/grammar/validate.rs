@@ -133,6 +133,7 @@ fn names(fields: &[Field]) -> String {
 
 fn record(node: &YamlNode, fields: &[Field], what: &str, faults: &Diagnostics) {
     duplicates(node, faults);
+    let is_condition = fields.iter().any(|field| field.name == "begins_with");
     for (at, entry) in node.entries().iter().enumerate() {
         match fields.iter().find(|field| field.name == entry.key) {
             Some(field) => {
@@ -157,9 +158,14 @@ fn record(node: &YamlNode, fields: &[Field], what: &str, faults: &Diagnostics) {
                         "`${0}` is a directive: under `attributes`, write NAME: {{ ${0}: … }}",
                         entry.key
                     ),
+                    None if is_condition => format!("use {}", names(fields)),
                     None => format!("the keys of {what} are {}", names(fields)),
                 };
-                let message = format!("{what} has no key `{}`", entry.key);
+                let message = if is_condition {
+                    format!("`{}` is not a condition for {what}", entry.key)
+                } else {
+                    format!("{what} has no key `{}`", entry.key)
+                };
                 faults.add(Code::UnknownKey, entry.key_span.clone(), message, help);
             }
         }
@@ -175,10 +181,21 @@ fn record(node: &YamlNode, fields: &[Field], what: &str, faults: &Diagnostics) {
             faults.push(
                 Diagnostic::new(Code::MissingKey, first_line(node), message)
                     .with_label(format!("`{}` is missing here", field.name))
-                    .with_help(format!("{}: {}", field.name, field.doc)),
+                    .with_help(added(field)),
             );
         }
     }
+}
+
+/// How a field is added.
+fn added(field: &Field) -> String {
+    if let ValueShape::Word([only]) = field.shape {
+        return format!("add `{}: {only}`", field.name);
+    }
+    let mut doc = field.doc.trim_end_matches('.').chars();
+    let first = doc.next().map(|first| first.to_ascii_lowercase());
+    let doc: String = first.into_iter().chain(doc).collect();
+    format!("add `{}:` ({doc})", field.name)
 }
 
 /// The field that is meant by a name which none has.
@@ -291,6 +308,9 @@ fn reshaped(node: &YamlNode, shape: &ValueShape) -> String {
             "write a list: [first, second]".to_owned()
         }
         (ValueShape::Text | ValueShape::Template, _) => "write one text, in quotes".to_owned(),
+        (ValueShape::OneOf([ValueShape::Word(["*"]), ..]), _) => {
+            "write \"*\" (with quotes), or a list: [id]".to_owned()
+        }
         (ValueShape::OneOf(shapes), _) => match shapes
             .iter()
             .find(|shape| matches!(shape, ValueShape::Record(_)))
@@ -320,6 +340,8 @@ fn words(shape: &ValueShape) -> String {
         ValueShape::Integer => "a whole number".to_owned(),
         ValueShape::Positive => "a number above zero".to_owned(),
         ValueShape::Bool => "true or false".to_owned(),
+        // A bare `*` is not YAML.
+        ValueShape::Word(["*"]) => "\"*\"".to_owned(),
         ValueShape::Word([only]) => format!("`{only}`"),
         ValueShape::Word(words) => format!("one of {}", quoted(words)),
         ValueShape::List(_) | ValueShape::Some(_) => "a list".to_owned(),

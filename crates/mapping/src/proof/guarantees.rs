@@ -485,7 +485,7 @@ impl OfTable<'_, '_> {
                 Some("a session that turns `foreign_key_checks` off is not held to it")
             }
             (Enforcement::Enforced, Dbms::Sqlite) => {
-                Some("only connections that turn `PRAGMA foreign_keys` on are held to it")
+                Some("enforced only on connections with `PRAGMA foreign_keys = ON`")
             }
             (Enforcement::NotEnforced, Dbms::Postgres) => {
                 Some("`NOT ENFORCED`, or its triggers are disabled: nothing keeps it")
@@ -670,7 +670,7 @@ impl OfTable<'_, '_> {
                         Some(default) => format!("{name} {default}"),
                         None => format!("{name}, which SQLite numbers"),
                     },
-                    "makes the next one: a UUID, or a counter item that an update with `ADD` raises",
+                    "generates the next value: a UUID, or a counter item incremented with `ADD`",
                 ),
                 None => {
                     if let Some(default) = default {

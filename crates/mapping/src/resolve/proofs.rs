@@ -202,7 +202,7 @@ fn risk(refusal: RefusedContent, key: &str, table: &Table) -> (Code, String, Str
     match refusal {
         RefusedContent::Empty(column) => {
             let message = format!(
-                "the key `{key}` is empty where `{column}` is, and then the row is rejected"
+                "if `{column}` is empty text, the key `{key}` is empty and DynamoDB refuses the item: the row is rejected"
             );
             let help = if table.key().any(|own| *own.name == *key) {
                 format!("put text around it, or leave such rows out: where: {column} <> ''")

@@ -1,5 +1,6 @@
 //! What `pg_stat_statements` and the statistics of tables have counted.
 
+use dynafold_format::{counted, counted_as};
 use dynafold_relational::catalog::TableName;
 use serde::Deserialize;
 
@@ -74,7 +75,7 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Activity> {
         _ => error,
     })?;
     let mut activity = Activity::default();
-    let mut hidden = 0;
+    let mut hidden = 0_u64;
     for statement in statements {
         match statement.sql {
             Some(sql) => activity.count(sql, statement.calls),
@@ -91,7 +92,12 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Activity> {
     }
     if hidden > 0 {
         activity.notices.push(format!(
-            "{hidden} statements of other users are not shown to this one, and are left out: {grant}"
+            "{} not shown to this one, and left out: {grant}",
+            counted_as(
+                hidden,
+                "statement of other users is",
+                "statements of other users are"
+            )
         ));
     }
     if extension.has_info {
@@ -100,8 +106,8 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Activity> {
             activity.seconds = since.seconds.filter(|seconds| *seconds > 0.0);
             if since.dropped > 0 {
                 activity.notices.push(format!(
-                    "pg_stat_statements had to forget statements {} times: rates are at least these",
-                    since.dropped
+                    "pg_stat_statements had to forget statements {}: rates are at least these",
+                    counted(since.dropped, "time")
                 ));
             }
         }
@@ -111,7 +117,7 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Activity> {
         .await?;
     if writes.iter().any(|one| one.seconds.is_none()) {
         activity.notices.push(
-            "the database does not say since when it counts the rows that are written: after SELECT pg_stat_reset() it does".to_owned(),
+            "the database does not say since when it counts the rows that are written: SELECT pg_stat_reset() starts the count, but it also resets what autovacuum works by, so run ANALYZE afterwards".to_owned(),
         );
     }
     let writes = writes.into_iter().filter_map(|one| {

@@ -13,6 +13,7 @@ use http_body_util::LengthLimitError;
 
 use super::ServiceLocation;
 use super::answers::TOO_LONG;
+use super::wire::sign::is_skew;
 use super::wording::{throttling_reasons, without_values};
 use crate::ErrorClass::{Fatal, Invalid, Throttle, Transient};
 use crate::TargetErrorKind::{
@@ -185,7 +186,7 @@ impl Attempt<'_> {
             | "InvalidClientTokenId"
             | "MissingAuthenticationToken"
             | "MissingAuthenticationTokenException" => (Fatal, Credentials),
-            code if is_of_clock(code) => (Fatal, Credentials),
+            code if is_skew(code) => (Fatal, Credentials),
             "KMSAccessDeniedException"
             | "KMSDisabledException"
             | "KMSInvalidStateException"
@@ -205,7 +206,7 @@ impl Attempt<'_> {
                 "allow dynamodb:{} on the table; docs/aws.md has the smallest policy that is enough",
                 self.operation
             ),
-            Credentials if is_of_clock(code) => {
+            Credentials if is_skew(code) => {
                 format!("is the computer's clock right? Otherwise log in again: {login}")
             }
             Credentials => format!("log in again: {login}"),
@@ -291,18 +292,6 @@ impl Attempt<'_> {
         self.connection(Fatal, "the request or its answer is not valid")
             .with_cause(error, 0)
     }
-}
-
-/// Whether a code may mean that the computer's clock is wrong.
-fn is_of_clock(code: &str) -> bool {
-    matches!(
-        code,
-        "InvalidSignatureException"
-            | "SignatureDoesNotMatch"
-            | "IncompleteSignature"
-            | "RequestExpired"
-            | "RequestTimeTooSkewed"
-    )
 }
 
 fn by_status(status: u16) -> (ErrorClass, TargetErrorKind) {

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 use super::super::{ErrorClass, ItemKey, Page, Result, ScanRequest, TargetError, TargetErrorKind};
 use super::Dynamodb;
 use super::classify::Attempt;
-use super::wire::Body;
+use super::wire::RequestBody;
 use super::write::ConsumedCapacity;
 use crate::retry::{Decision, Policy, Retry};
 
@@ -70,7 +70,7 @@ struct PageResponse {
 
 impl Dynamodb {
     /// Sends a request once and reads its answer.
-    pub(super) async fn call<T>(&self, action: &Attempt<'_>, body: Body) -> Result<T>
+    pub(super) async fn call<T>(&self, action: &Attempt<'_>, body: RequestBody) -> Result<T>
     where
         T: DeserializeOwned,
     {
@@ -187,7 +187,7 @@ impl Dynamodb {
         let wanted = json!({ "Keys": keys, "ConsistentRead": consistent });
         let body =
             json!({ "RequestItems": { &table.name: wanted }, "ReturnConsumedCapacity": "TOTAL" });
-        let answer: BatchGetResponse = self.call(&action, Body::of(&body)).await?;
+        let answer: BatchGetResponse = self.call(&action, RequestBody::of(&body)).await?;
         let items = answer
             .responses
             .ok_or_else(|| action.incomplete("Responses"))?;
@@ -292,7 +292,7 @@ impl Dynamodb {
         let begun = Instant::now();
         let mut retry = Retry::new(policy, fastrand::u64(..));
         loop {
-            let error = match self.call(action, Body::of(body)).await {
+            let error = match self.call(action, RequestBody::of(body)).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::Dynamodb;
 use super::client::open;
-use crate::{Difference, Result, ServiceOptions, Target};
+use crate::{Difference, Result, ServiceOptions, Target, TargetError, TargetErrorKind};
 
 /// A client for the loads that DynamoDB does itself.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct TableRoutes {
 }
 
 /// The status of a load that DynamoDB does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RouteStatus {
     /// It is running.
@@ -37,8 +37,9 @@ pub enum RouteStatus {
     Cancelled,
     /// It has failed; it may have written items before.
     Failed,
-    /// A status that this version does not know.
-    Other,
+    /// A status that this version does not know, as the service writes it.
+    #[serde(untagged)]
+    Other(String),
 }
 
 /// A load that DynamoDB does.
@@ -53,8 +54,20 @@ pub enum ServiceLoad {
 
 impl RouteStatus {
     /// Whether it has ended.
-    pub fn is_final(self) -> bool {
-        !matches!(self, Self::InProgress | Self::Cancelling | Self::Other)
+    pub fn is_final(&self) -> bool {
+        !matches!(self, Self::InProgress | Self::Cancelling | Self::Other(_))
+    }
+
+    fn of(word: String) -> Self {
+        match word.as_str() {
+            "IN_PROGRESS" => Self::InProgress,
+            "CANCELLING" => Self::Cancelling,
+            "COMPLETED" => Self::Completed,
+            "COMPLETED_WITH_ERRORS" => Self::CompletedWithErrors,
+            "CANCELLED" => Self::Cancelled,
+            "FAILED" => Self::Failed,
+            _ => Self::Other(word),
+        }
     }
 }
 
@@ -109,15 +122,7 @@ impl Description {
             .map(|code| (code, self.failure_message.unwrap_or_default()));
         Some(RouteProgress {
             arn: self.import_arn.or(self.bulk_operation_arn)?,
-            status: match status.as_str() {
-                "IN_PROGRESS" => RouteStatus::InProgress,
-                "CANCELLING" => RouteStatus::Cancelling,
-                "COMPLETED" => RouteStatus::Completed,
-                "COMPLETED_WITH_ERRORS" => RouteStatus::CompletedWithErrors,
-                "CANCELLED" => RouteStatus::Cancelled,
-                "FAILED" => RouteStatus::Failed,
-                _ => RouteStatus::Other,
-            },
+            status: RouteStatus::of(status),
             processed_items: self.processed_item_count,
             imported_items: self.imported_item_count,
             failed_items: self.error_count.or(self.failed_item_count),
@@ -209,10 +214,11 @@ impl TableRoutes {
         };
         let action = self.dynamodb.action(operation, table);
         let mut answer: BTreeMap<String, Value> = self.dynamodb.control(&action, request).await?;
-        let description = answer.remove(member).unwrap_or_default();
-        let description = serde_json::from_value::<Description>(description);
-        let progress = description.ok().and_then(Description::progress);
-        progress.ok_or_else(|| action.incomplete(member))
+        let incomplete = || action.incomplete(member);
+        let description = answer.remove(member).ok_or_else(incomplete)?;
+        let description: Description =
+            serde_json::from_value(description).map_err(|error| action.garbled(error))?;
+        description.progress().ok_or_else(incomplete)
     }
 
     /// Sets what an import does not set: stream, deletion protection, table class, warm throughput, tags, TTL,
@@ -221,7 +227,8 @@ impl TableRoutes {
     ///
     /// # Errors
     ///
-    /// [`crate::TargetError`] when the table cannot be described, or its TTL cannot be set. No other setting is an error.
+    /// [`crate::TargetError`] when the table cannot be described, its TTL cannot be set, or the service cannot be asked. A
+    /// setting that it refuses is no error.
     pub async fn complete(&self, table: &Table) -> Result<Vec<Difference>> {
         self.dynamodb.wait(&table.name).await?;
         let wanted = definition(table);
@@ -241,7 +248,7 @@ impl TableRoutes {
             let request = json!({ "TableName": table.name, member: value });
             match self.dynamodb.control::<Value>(&action, &request).await {
                 Ok(_) => self.dynamodb.wait(&table.name).await?,
-                Err(error) => refused.push((setting, error.code)),
+                Err(error) => refused.push((setting, refusal(error)?)),
             }
         }
         if let Some(tags) = wanted.get("Tags")
@@ -250,10 +257,63 @@ impl TableRoutes {
             let action = self.dynamodb.action("TagResource", &table.name);
             let request = json!({ "ResourceArn": found.table_arn, "Tags": tags });
             if let Err(error) = self.dynamodb.control::<Value>(&action, &request).await {
-                refused.push(("tags", error.code));
+                refused.push(("tags", refusal(error)?));
             }
         }
         self.dynamodb.set_ttl(table).await?;
         Ok(self.dynamodb.complete(table, refused).await)
+    }
+}
+
+/// The code with which the service refuses a setting; what else has failed is an error. An endpoint may not know a setting
+/// (`Other`), and a quota may forbid it: a table changes its class twice in 30 days.
+fn refusal(error: TargetError) -> Result<String> {
+    use TargetErrorKind::{AccessDenied, Other, Quota, Refused};
+    match error.kind {
+        Refused | AccessDenied | Quota | Other => Ok(error.code),
+        _ => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorClass;
+
+    #[test]
+    fn statuses_are_known_by_the_words_of_the_service() {
+        for (word, status, is_final, json) in [
+            ("IN_PROGRESS", RouteStatus::InProgress, false, "in_progress"),
+            ("CANCELLING", RouteStatus::Cancelling, false, "cancelling"),
+            ("COMPLETED", RouteStatus::Completed, true, "completed"),
+            (
+                "COMPLETED_WITH_ERRORS",
+                RouteStatus::CompletedWithErrors,
+                true,
+                "completed_with_errors",
+            ),
+            ("CANCELLED", RouteStatus::Cancelled, true, "cancelled"),
+            ("FAILED", RouteStatus::Failed, true, "failed"),
+            (
+                "PAUSED",
+                RouteStatus::Other("PAUSED".to_owned()),
+                false,
+                "PAUSED",
+            ),
+        ] {
+            let description = json!({ "ImportArn": "arn", "ImportStatus": word });
+            let description: Description = serde_json::from_value(description).unwrap();
+            let found = description.progress().unwrap().status;
+            assert_eq!((&found, found.is_final()), (&status, is_final));
+            assert_eq!(json!(found), json);
+        }
+    }
+
+    #[test]
+    fn only_what_the_service_refuses_is_a_refused_setting() {
+        let error = |kind| TargetError::new(kind, ErrorClass::Fatal, "Code", "said".to_owned());
+        assert_eq!(refusal(error(TargetErrorKind::Refused)).unwrap(), "Code");
+        assert!(refusal(error(TargetErrorKind::Connection)).is_err());
+        assert!(refusal(error(TargetErrorKind::Credentials)).is_err());
     }
 }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::Dynamodb;
 use super::classify::Attempt;
-use super::wire::Body;
+use super::wire::RequestBody;
 use crate::{Action, Batch, BatchOutcome, Consumed, ErrorClass, ItemKey, Result, TargetErrorKind};
 
 #[derive(Deserialize)]
@@ -89,7 +89,7 @@ impl Dynamodb {
         quote(&mut before, &table.name);
         before.push_str(":[");
         let after = "]},\"ReturnConsumedCapacity\":\"INDEXES\"}";
-        let body = Body::new(before, batch.wire(), after);
+        let body = RequestBody::new(before, batch.wire(), after);
         let bytes = self.wire.send(&action, body).await?;
         let garbled = |_| action.service(None, "", 200, &bytes);
         let answer: BatchWriteResponse<'_> = serde_json::from_slice(&bytes).map_err(garbled)?;
@@ -125,7 +125,7 @@ impl Dynamodb {
         quote(&mut before, &table.name);
         before.push_str(member);
         let after = ",\"ReturnConsumedCapacity\":\"INDEXES\"}";
-        let body = Body::new(before, batch.wire_json(index), after);
+        let body = RequestBody::new(before, batch.wire_json(index), after);
         let answer: SingleWriteResponse = self.call(&action, body).await?;
         Ok(BatchOutcome {
             unprocessed: Vec::new(),

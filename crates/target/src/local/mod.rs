@@ -193,7 +193,7 @@ fn refused(opener: &Opener, table: &str, error: DynoxideError) -> TargetError {
         }
         _ => (Refused, ErrorClass::Invalid, "refused"),
     };
-    let message = format!("import into table {table}: {what} ({code})");
+    let message = format!("write to table {table}: {what} ({code})");
     TargetError::new(kind, class, code, message)
         .with_cause(ServiceText(without_values(&error.to_string())), 0)
 }

@@ -414,7 +414,7 @@ impl Bucket {
     /// expired and others have come.
     async fn send_renewed(&self, request: &S3Request<'_>) -> Result<S3Answer> {
         let inner = &*self.inner;
-        let (worn, offset) = (inner.vault.last(), inner.clock.offset());
+        let (used, offset) = (inner.vault.last(), inner.clock.offset());
         let region = inner.region.read().clone();
         let mut answer = self.send_once(request).await;
         if let Err(error) = &answer
@@ -425,10 +425,10 @@ impl Bucket {
         }
         if let Err(error) = &answer
             && is_expiry(&error.code)
-            && let Some(worn) = worn.or_else(|| inner.vault.last())
+            && let Some(used) = used.or_else(|| inner.vault.last())
             && inner
                 .vault
-                .renew(&worn, inner.clock.now())
+                .renew(&used, inner.clock.now())
                 .await
                 .unwrap_or(false)
         {
@@ -473,7 +473,7 @@ impl Bucket {
             if (200..300).contains(&status) {
                 return Ok(answer);
             }
-            inner.clock.refused(date);
+            inner.clock.note_error_date(date);
             if !region.is_empty() && matches!(inner.endpoint, S3Endpoint::Amazon(_)) {
                 *inner.region.write() = region;
             }

@@ -142,7 +142,7 @@ impl<'j> OpenRoute<'j> {
                 "--route works with `--target dynamodb`: the service does the load",
             ));
         };
-        if let (ServiceLoad::Bulk, Some(units)) = (job.route.kind, job.arguments.max_wcu)
+        if let (ServiceLoad::Bulk, Some(units)) = (job.route.kind, job.arguments.rate.max_wcu)
             && units < LEAST_UNITS
         {
             let message = format!("a bulk operation needs --max-wcu {LEAST_UNITS} or more");

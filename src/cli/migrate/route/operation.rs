@@ -19,7 +19,7 @@ use crate::target::{ErrorClass, RouteProgress, RouteStatus, ServiceLoad, TargetE
 
 /// Between two looks: at first, and at most.
 const LOOK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
-/// How long DynamoDB may not be reached while its load goes on without us.
+/// How long DynamoDB may not be reached, or give a status that is not known, while its load goes on without us.
 const PATIENCE: Duration = Duration::from_mins(15);
 
 /// A load of DynamoDB's own that is under way.
@@ -98,14 +98,24 @@ impl<'r> Operation<'r> {
         };
         let _bar = progress::counted(what, self.items, done.clone());
         let (mut pause, mut is_ending) = (LOOK.0, false);
-        let mut reached = Instant::now();
+        let (mut reached, mut unknown) = (Instant::now(), None);
         loop {
             match self.look().await {
                 Ok(found) if found.status.is_final() => return Ok(Some(found)),
                 Ok(found) => {
-                    reached = Instant::now();
                     done.store(found.processed_items.unwrap_or_default(), Ordering::Relaxed);
                     is_ending |= found.status == RouteStatus::Cancelling;
+                    if let RouteStatus::Other(status) = found.status {
+                        if reached.elapsed() >= PATIENCE {
+                            return Err(self.unknown(&status));
+                        }
+                        if unknown.as_ref() != Some(&status) {
+                            output.warning(&format!("DynamoDB gives the operation the status `{status}`, which this version does not know; waiting until it has another"));
+                            unknown = Some(status);
+                        }
+                    } else {
+                        reached = Instant::now();
+                    }
                 }
                 // It goes on without us.
                 Err(error)
@@ -138,6 +148,17 @@ impl<'r> Operation<'r> {
             .await
     }
 
+    /// Why the wait for it ends.
+    fn unknown(&self, status: &str) -> Failure {
+        let message = format!(
+            "the operation keeps the status `{status}`, which this version does not know: {}",
+            self.arn
+        );
+        Failure::failed(message)
+            .with_code("route")
+            .with_help("look at it in the console; start the same command again to wait for it")
+    }
+
     /// After Ctrl-C: says what goes on, and ends what can be ended if the user wants that.
     async fn is_cancelled_by_user(&self, output: &OutputStreams) -> Result<bool, Failure> {
         if self.open.job.route.kind == ServiceLoad::Import {
@@ -161,7 +182,7 @@ impl<'r> Operation<'r> {
 
     /// Why it has failed. `is_there`: whether the table is.
     pub(super) fn failed(&self, progress: &RouteProgress, is_there: bool) -> Failure {
-        let what = match (self.open.job.route.kind, progress.status) {
+        let what = match (self.open.job.route.kind, &progress.status) {
             (ServiceLoad::Import, RouteStatus::Cancelled) => "the import was cancelled",
             (ServiceLoad::Import, _) => "the import failed",
             (ServiceLoad::Bulk, RouteStatus::Cancelled) => "the bulk operation was cancelled",
@@ -247,6 +268,7 @@ fn request(
         members.extend(
             open.job
                 .arguments
+                .rate
                 .max_wcu
                 .map(|units| ("MaxWriteRequestUnits".to_owned(), json!(units))),
         );

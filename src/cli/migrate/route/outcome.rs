@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::OpenRoute;
 use super::reports::Reports;
 use crate::cli::failure::Failure;
-use crate::cli::format::{bytes, count, counted};
+use crate::cli::format::{bytes, count, counted, counted_as};
 use crate::cli::{Outcome, mapping, progress, report, target};
 use crate::load::{Cancel, KeyCheck};
 use crate::mapping::model::Model;
@@ -193,6 +193,17 @@ impl RouteReport {
                 self.reports.place
             ));
         }
+        if self.reports.cut > 0 {
+            warnings.push(format!(
+                "{} not read to the end, damaged or too long: look into {}",
+                counted_as(
+                    self.reports.cut,
+                    "of DynamoDB's reports was",
+                    "of DynamoDB's reports were"
+                ),
+                self.reports.place
+            ));
+        }
         if self.lines.len() >= REJECTS {
             warnings.push(format!(
                 "the rejects file has the first {REJECTS} items; `dynafold verify` counts all"
@@ -243,7 +254,7 @@ struct RejectLine<'f> {
 fn line(finding: &Finding, kind: ServiceLoad, reports: &Reports) -> String {
     let reported = reports.of(finding.key.get());
     let (code, message) = match (finding.kind, reported) {
-        (_, Some(reported)) => (reported.code, reported.message.clone()),
+        (_, Some(reported)) => (reported.code.word(), reported.message.clone()),
         (FindingKind::Missing, None) => (
             "not-loaded",
             format!("{} has not put the item into the table", loader(kind)),

@@ -4,7 +4,7 @@
 //! value that has the table's key attributes in DynamoDB JSON. Lines without one are counted, and said.
 
 use std::collections::HashMap;
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,7 +13,7 @@ use crate::cli::failure::Failure;
 use crate::dynamodb::Table;
 use crate::target::parts::{ExportPlace, unpacked};
 
-/// Bytes of one report that are read at once: no more are kept in memory.
+/// Most bytes of one report that are read, once it is unpacked.
 const MOST_BYTES: u64 = 256 << 20;
 /// Characters of a message that are kept.
 const MOST_TEXT: usize = 500;
@@ -27,8 +27,10 @@ pub(super) struct Reports {
     pub(super) errors: u64,
     /// Items whose condition was not met: one of their keys was there.
     pub(super) condition_failures: u64,
-    /// Lines in which no item was found.
+    /// Lines in which no item was found, or that are not JSON.
     pub(super) unread: u64,
+    /// Reports that were not read to their end: they are damaged, or longer than [`MOST_BYTES`].
+    pub(super) cut: u64,
     #[serde(skip)]
     by_key: HashMap<String, Reported>,
 }
@@ -36,9 +38,27 @@ pub(super) struct Reports {
 /// What is said of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reported {
-    /// `refused` or `exists`.
-    pub(super) code: &'static str,
+    pub(super) code: ReportedCode,
     pub(super) message: String,
+}
+
+/// Why an item was not written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReportedCode {
+    /// For an error of its own.
+    Refused,
+    /// An item of its key is in the table.
+    Exists,
+}
+
+impl ReportedCode {
+    /// The code in the rejects file.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Exists => "exists",
+        }
+    }
 }
 
 impl Reports {
@@ -48,12 +68,36 @@ impl Reports {
         self.by_key.get(&canonical(key.as_object()?))
     }
 
-    fn take(&mut self, line: &str, is_condition: bool, table: &Table) {
-        let Ok(line) = serde_json::from_str::<Value>(line) else {
+    /// Takes the lines of a report as it lies in S3, no more than `most` bytes of them.
+    fn take_all(&mut self, packed: &[u8], most: u64, is_condition: bool, table: &Table) {
+        let Ok(unpacked) = unpacked(packed) else {
+            self.cut += 1;
+            return;
+        };
+        let mut reader = BufReader::new(unpacked).take(most.saturating_add(1));
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match reader.read_until(b'\n', &mut line) {
+                Ok(0) if reader.limit() > 0 => return,
+                Ok(_) if reader.limit() > 0 => self.take(line.trim_ascii(), is_condition, table),
+                _ => {
+                    self.cut += 1;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, line: &[u8], is_condition: bool, table: &Table) {
+        if line.is_empty() {
+            return;
+        }
+        let Ok(line) = serde_json::from_slice::<Value>(line) else {
             self.unread += 1;
             return;
         };
-        let is_condition = is_condition || line.to_string().contains("CONDITION_CHECK_FAILURE");
+        let is_condition = is_condition || says_condition(&line, table);
         let Some(item) = item(&line, table) else {
             // The first line of a report, or the manifest beside it, may tell of the report itself.
             self.unread += u64::from(line.get("Item").is_some() || text(&line).is_some());
@@ -65,12 +109,12 @@ impl Reports {
         let (code, otherwise) = if is_condition {
             self.condition_failures += 1;
             (
-                "exists",
+                ReportedCode::Exists,
                 "an item of its key is in the table, and was left as it is",
             )
         } else {
             self.errors += 1;
-            ("refused", "DynamoDB refused the item")
+            (ReportedCode::Refused, "DynamoDB refused the item")
         };
         let message = text(&line)
             .unwrap_or(otherwise)
@@ -96,51 +140,57 @@ pub(super) async fn read(
         ..Reports::default()
     };
     for object in bucket.list(prefix, usize::MAX).await? {
-        let name = object.name.to_ascii_lowercase();
-        if name.contains("manifest")
-            || name.rsplit('.').next() == Some("md5")
-            || name.ends_with('/')
-        {
-            continue;
-        }
-        let mut packed = Vec::new();
-        bucket.read(&object.name, &mut packed).await?;
-        let mut text = String::new();
-        let unread = |error| {
-            let message = format!("the report {place}/{} cannot be read", object.name);
-            Failure::failed(message).with_cause(&error)
-        };
-        unpacked(&packed)
-            .map_err(unread)?
-            .take(MOST_BYTES)
-            .read_to_string(&mut text)
-            .map_err(unread)?;
-        let is_condition = name.contains("condition");
-        for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            reports.take(line, is_condition, table);
+        let name = object.name.strip_prefix(prefix).unwrap_or(&object.name);
+        if let Some(is_condition) = report_kind(name) {
+            let mut packed = Vec::new();
+            bucket.read(&object.name, &mut packed).await?;
+            reports.take_all(&packed, MOST_BYTES, is_condition, table);
         }
     }
     Ok(reports)
+}
+
+/// Whether a report is of conditions that were not met, by its name below the prefix; `None` for what is no report.
+fn report_kind(name: &str) -> Option<bool> {
+    let name = name.to_ascii_lowercase();
+    let file = name.rsplit('/').next().unwrap_or(&name);
+    let is_report = !file.is_empty() && !file.starts_with("manifest") && !file.ends_with(".md5");
+    is_report.then(|| name.contains("condition"))
 }
 
 /// The first value that holds the table's key in DynamoDB JSON, at any depth: the attempted item stands before the one
 /// that is there.
 fn item<'v>(value: &'v Value, table: &Table) -> Option<&'v Map<String, Value>> {
     match value {
-        Value::Object(members) => {
-            let is_key = |key: &crate::dynamodb::KeyAttribute| {
-                let attribute = members.get(&*key.name);
-                attribute
-                    .and_then(|attribute| attribute.get(key.key_type.word()))
-                    .is_some_and(Value::is_string)
-            };
-            if table.key().all(is_key) {
-                return Some(members);
-            }
-            members.values().find_map(|value| item(value, table))
-        }
+        Value::Object(members) if is_item(members, table) => Some(members),
+        Value::Object(members) => members.values().find_map(|value| item(value, table)),
         Value::Array(values) => values.iter().find_map(|value| item(value, table)),
         _ => None,
+    }
+}
+
+/// Whether a map has the table's key in DynamoDB JSON.
+fn is_item(members: &Map<String, Value>, table: &Table) -> bool {
+    table.key().all(|key| {
+        let attribute = members.get(&*key.name);
+        attribute
+            .and_then(|attribute| attribute.get(key.key_type.word()))
+            .is_some_and(Value::is_string)
+    })
+}
+
+/// Whether a line tells of a condition that was not met, outside the items in it.
+fn says_condition(value: &Value, table: &Table) -> bool {
+    let says = |text: &str| text.contains("CONDITION_CHECK_FAILURE");
+    match value {
+        Value::String(text) => says(text),
+        Value::Object(members) if is_item(members, table) => false,
+        Value::Object(members) => {
+            let mut members = members.iter();
+            members.any(|(name, value)| says(name) || says_condition(value, table))
+        }
+        Value::Array(values) => values.iter().any(|value| says_condition(value, table)),
+        _ => false,
     }
 }
 
@@ -195,17 +245,17 @@ mod tests {
         let mut reports = Reports::default();
         let own = r#"{"PK":{"S":"a"},"SK":{"S":"1"},"x":{"N":"1"}}"#;
         reports.take(
-            &format!(r#"{{"errorMessage":"too large","item":{own}}}"#),
+            format!(r#"{{"errorMessage":"too large","item":{own}}}"#).as_bytes(),
             false,
             &table(),
         );
-        reports.take(r#"{"type":"CONDITION_CHECK_FAILURE","attempted":{"Item":{"SK":{"S":"2"},"PK":{"S":"a"}}},"existing":{"PK":{"S":"a"},"SK":{"S":"2"}}}"#, false, &table());
+        reports.take(br#"{"type":"CONDITION_CHECK_FAILURE","attempted":{"Item":{"SK":{"S":"2"},"PK":{"S":"a"}}},"existing":{"PK":{"S":"a"},"SK":{"S":"2"}}}"#, false, &table());
         reports.take(
-            r#"{"errorMessage":"the line is not JSON","line":7}"#,
+            br#"{"errorMessage":"the line is not JSON","line":7}"#,
             false,
             &table(),
         );
-        reports.take("{not", false, &table());
+        reports.take(b"{not", false, &table());
         assert_eq!(
             (reports.errors, reports.condition_failures, reports.unread),
             (1, 1, 2)
@@ -213,10 +263,58 @@ mod tests {
         let refused = reports.of(r#"{"SK":{"S":"1"},"PK":{"S":"a"}}"#).unwrap();
         assert_eq!(
             (refused.code, refused.message.as_str()),
-            ("refused", "too large")
+            (ReportedCode::Refused, "too large")
         );
         let there = reports.of(r#"{"PK":{"S":"a"},"SK":{"S":"2"}}"#).unwrap();
-        assert_eq!(there.code, "exists");
+        assert_eq!(there.code, ReportedCode::Exists);
         assert_eq!(reports.of(r#"{"PK":{"S":"b"},"SK":{"S":"2"}}"#), None);
+    }
+
+    #[test]
+    fn what_an_item_holds_is_not_what_is_said_of_it() {
+        let mut reports = Reports::default();
+        let item = r#"{"PK":{"S":"CONDITION_CHECK_FAILURE"},"SK":{"S":"1"}}"#;
+        let line = format!(r#"{{"errorMessage":"too large","item":{item}}}"#);
+        reports.take(line.as_bytes(), false, &table());
+        assert_eq!((reports.errors, reports.condition_failures), (1, 0));
+    }
+
+    #[test]
+    fn reports_that_are_long_or_damaged_are_cut_and_counted() {
+        let line = |sort: u32| {
+            format!("{{\"item\":{{\"PK\":{{\"S\":\"a\"}},\"SK\":{{\"S\":\"{sort}\"}}}}}}\n")
+        };
+        let text: String = (0..9).map(line).collect();
+        let whole = u64::try_from(text.len()).unwrap();
+        let read = |packed: &[u8], most| {
+            let mut reports = Reports::default();
+            reports.take_all(packed, most, false, &table());
+            (reports.errors, reports.unread, reports.cut)
+        };
+        assert_eq!(read(text.as_bytes(), whole), (9, 0, 0));
+        assert_eq!(read(text.as_bytes(), whole - 1), (8, 0, 1));
+        assert_eq!(read(text.as_bytes(), whole / 3), (3, 0, 1));
+        assert_eq!(read(b"\xff\n{not\n\n", whole), (0, 2, 0));
+        // A stored block of a gzip file that ends behind it.
+        let length = u16::try_from(text.len()).unwrap();
+        let mut packed = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\0".to_vec();
+        packed.extend(length.to_le_bytes());
+        packed.extend((!length).to_le_bytes());
+        packed.extend(text.as_bytes());
+        assert_eq!(read(&packed, whole * 2), (9, 0, 1));
+    }
+
+    #[test]
+    fn reports_are_known_by_their_names() {
+        for (name, is_condition) in [
+            ("error/00000.json.gz", Some(false)),
+            ("CONDITION_CHECK_FAILURE/manifest-files.json", None),
+            ("condition_check_failure/00000.json.gz", Some(true)),
+            ("manifest-of/00000.json", Some(false)),
+            ("error/00000.md5", None),
+            ("error/", None),
+        ] {
+            assert_eq!(report_kind(name), is_condition, "{name}");
+        }
     }
 }

@@ -50,7 +50,7 @@ const CHUNKS: usize = 8;
 #[derive(Debug, thiserror::Error)]
 pub enum FinishError {
     /// When a result is of another plan.
-    #[error("a result is of another plan: of {found}, not of {run}")]
+    #[error("a result belongs to plan {found}, not to plan {run}")]
     OtherPlan {
         /// The plan of the result.
         found: String,
@@ -77,7 +77,7 @@ pub enum FinishError {
     #[error("chunks were loaded into different places: {0} and {1}")]
     Places(String, String),
     /// When the job has not compared the keys of all chunks.
-    #[error("the job has compared {}, and the chunks have {}", counted(*compared, "key"), counted(*of, "key"))]
+    #[error("the job compared {}, but the chunks have {}: not every key was compared once", counted(*compared, "key"), counted(*of, "key"))]
     KeysMiscounted {
         /// What it says.
         compared: u64,

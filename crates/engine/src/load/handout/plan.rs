@@ -133,7 +133,7 @@ pub enum PlanError {
     #[error("cannot read the plan")]
     Unread(#[from] std::io::Error),
     /// When a line is not that of a chunk.
-    #[error("a line is not one of `dynafold plan`")]
+    #[error("a line was not written by `dynafold plan`")]
     NotAChunkLine(#[source] serde_json::Error),
     /// When another version has written it.
     #[error("the lines are of version {0}; this program reads version {VERSION}")]
@@ -322,13 +322,13 @@ fn reads(pass: &Pass, part: &ChunkPart) -> String {
 /// What is said of a load whose workers share no snapshot.
 pub fn consistency(dbms: Dbms) -> String {
     let why = match dbms {
-        Dbms::Postgres => "no snapshot is held",
+        Dbms::Postgres => "no snapshot is held for the workers",
         Dbms::Mysql | Dbms::Mariadb => {
-            "no session of MySQL or MariaDB takes over another's snapshot"
+            "MySQL and MariaDB cannot share one snapshot between workers"
         }
-        Dbms::Sqlite => "SQLite shares no snapshot between processes",
+        Dbms::Sqlite => "SQLite cannot share one snapshot between workers",
     };
     format!(
-        "each worker reads a snapshot of its own, because {why}: of rows that change while chunks are loaded, the table may get an old or a new version, both, or none, and an item may stay whose row has gone"
+        "{why}. If rows change during the load, the table may hold old or new versions of them, both, or neither, and items of deleted rows"
     )
 }

@@ -21,8 +21,8 @@ pub enum StateError {
         /// Since when.
         since: Option<String>,
     },
-    /// It belongs to an unfinished run of something else.
-    #[error("the state {} belongs to an unfinished run of something else: {}", path.display(), listed(differences))]
+    /// It belongs to an unfinished run of another mapping, from another source, or with other options.
+    #[error("the state {} belongs to an unfinished run with another mapping, source or options: {}", path.display(), listed(differences))]
     Differs {
         /// The state.
         path: PathBuf,

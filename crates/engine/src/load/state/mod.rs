@@ -20,7 +20,7 @@ mod tests;
 pub use error::StateError;
 pub use model::{
     ChangedFact, EarlierRun, IdentityFact, PruneSelection, ResumeMode, RunAttempt, RunIdentity,
-    TableAtStart,
+    SWITCHED_ON, TableAtStart,
 };
 pub(super) use paths::{first_bytes, with_suffix};
 pub use resumable_file::CommittedExtent;

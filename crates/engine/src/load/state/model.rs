@@ -190,17 +190,23 @@ impl RunIdentity {
     }
 }
 
+/// The value of an option that is given without one.
+pub const SWITCHED_ON: &str = "on";
+
 impl fmt::Display for ChangedFact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = &self.what;
-        match (&self.earlier, &self.now) {
-            (Some(earlier), Some(now)) if earlier == now => {
-                write!(f, "{what} ({now}) has changed")
-            }
-            (Some(earlier), Some(now)) => write!(f, "{what} was {earlier} and is {now}"),
-            (Some(earlier), None) => write!(f, "{what} was {earlier} and is not given"),
-            (None, Some(now)) => write!(f, "{what} was not given and is {now}"),
-            (None, None) => write!(f, "{what} differs"),
+        if let (Some(earlier), Some(now)) = (&self.earlier, &self.now)
+            && earlier == now
+        {
+            return write!(f, "{what} ({now}) has changed");
         }
+        let [now, then] = [&self.now, &self.earlier].map(Option::as_deref);
+        let absent = match now.or(then) {
+            Some(SWITCHED_ON) => "off",
+            _ => "none",
+        };
+        let (now, then) = (now.unwrap_or(absent), then.unwrap_or(absent));
+        write!(f, "{what}: {now} now, {then} then")
     }
 }

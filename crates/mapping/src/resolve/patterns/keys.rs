@@ -1,5 +1,6 @@
 //! Whether a key or an index can serve a condition, and which one could.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use dynafold_dynamodb::{Index, KeyAttribute, KeyType, Table};
@@ -268,7 +269,9 @@ pub(super) fn not_there<'n>(
     what: &str,
     known: impl Iterator<Item = &'n str>,
 ) -> Diagnostic {
-    let known: Vec<&str> = known.collect();
+    let mut known: Vec<&str> = known.collect();
+    let mut seen = HashSet::new();
+    known.retain(|name| seen.insert(*name));
     let help = did_you_mean(&name.value, known.iter().copied());
     let help = help.unwrap_or_else(|| match known.as_slice() {
         [] => format!("the mapping has no {what} at all"),

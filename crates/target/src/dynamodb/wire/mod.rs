@@ -1,13 +1,13 @@
 //! Requests, sent below the SDK's orchestrator.
 //!
-//! What the SDK knows stays the SDK's: it dresses one request for a table (`template`), with its
-//! endpoint, headers, signing scope, timeouts and HTTP connector, and every request of ours wears
-//! the same. Credentials come from its provider (`vault`). The rest is here: bodies that are parts
-//! of a shared buffer, the signature, and the reading of answers. Why: docs/adr/0019.
+//! What the SDK knows stays the SDK's: it prepares one request for a table (`template`), and every
+//! request of ours has the same endpoint, headers, signing scope, timeouts and HTTP connector.
+//! Credentials come from its provider (`vault`). The rest is here: bodies that are parts of a shared
+//! buffer, the signature, and the reading of answers. Why: docs/adr/0019.
 //!
-//! A request is sent once. It is sent a second time in two cases alone, where the first was refused
-//! for a reason that is known to be gone: the computer's clock was off and is corrected by the
-//! answer's date, or the credentials had expired and others have come.
+//! A request is sent once, and up to twice more where it was refused for a reason that is known to be
+//! gone: the computer's clock was off and is corrected by the answer's date, and the credentials had
+//! expired and others have come.
 
 pub(crate) mod hash;
 pub(crate) mod sign;
@@ -50,7 +50,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// `client` dresses the templates; it has the credentials of `vault` and signs by `clock`.
+    /// `client` prepares the templates; it has the credentials of `vault` and signs by `clock`.
     pub(super) fn new(client: Client, vault: Vault, clock: Clock) -> Self {
         Self {
             templates: Templates::new(client),
@@ -60,9 +60,9 @@ impl Wire {
     }
 
     /// Sends a request and gives the body of an answer that is no error. It is sent once more where the clock was off,
-    /// or the credentials had expired and others have come.
-    pub(super) async fn send(&self, attempt: &Attempt<'_>, body: Body) -> Result<Bytes> {
-        let (worn, offset) = (self.vault.last(), self.clock.offset());
+    /// and once more where the credentials had expired and others have come.
+    pub(super) async fn send(&self, attempt: &Attempt<'_>, body: RequestBody) -> Result<Bytes> {
+        let (used, offset) = (self.vault.last(), self.clock.offset());
         let mut answer = self.send_once(attempt, &body).await;
         if let Err(error) = &answer
             && sign::is_skew(&error.code)
@@ -72,22 +72,22 @@ impl Wire {
         }
         if let Err(error) = &answer
             && vault::is_expiry(&error.code)
-            && let Some(worn) = worn.or_else(|| self.vault.last())
-            && self.renew(attempt, &worn).await?
+            && let Some(used) = used.or_else(|| self.vault.last())
+            && self.renew(attempt, &used).await?
         {
             answer = self.send_once(attempt, &body).await;
         }
         answer
     }
 
-    async fn send_once(&self, attempt: &Attempt<'_>, body: &Body) -> Result<Bytes> {
+    async fn send_once(&self, attempt: &Attempt<'_>, body: &RequestBody) -> Result<Bytes> {
         let held = self.vault.valid_at(self.clock.now()).await;
         let held = held.map_err(|error| attempt.credentials(error))?;
         let template = self.templates.of(attempt, &held).await?;
         let request = self.request(attempt, &template, &held, body)?;
         let answer = exchange(attempt, &template, request).await?;
         if answer.code.is_some() {
-            self.clock.refused(answer.date.clone());
+            self.clock.note_error_date(answer.date.clone());
         }
         answer.body(attempt)
     }
@@ -120,7 +120,7 @@ impl Wire {
         attempt: &Attempt<'_>,
         template: &RequestTemplate,
         held: &HeldCredentials,
-        body: &Body,
+        body: &RequestBody,
     ) -> Result<HttpRequest> {
         let time = sign::stamp(self.clock.now());
         let target = format!("{}{}", template::PREFIX, attempt.operation);
@@ -253,12 +253,12 @@ fn plain(kind: &str) -> &str {
 
 /// The parts of a body that are still to be sent. Cloning it copies none of them.
 #[derive(Debug, Clone)]
-pub(super) struct Body {
+pub(super) struct RequestBody {
     parts: [Bytes; 3],
     hash: OnceLock<String>,
 }
 
-impl Body {
+impl RequestBody {
     /// Puts a body together: what stands before, the requests, what stands after.
     pub(in crate::dynamodb) fn new(before: String, middle: Bytes, after: &'static str) -> Self {
         Self {
@@ -287,7 +287,7 @@ impl Body {
     }
 }
 
-impl http_body::Body for Body {
+impl http_body::Body for RequestBody {
     type Data = Bytes;
     type Error = Infallible;
 

@@ -109,7 +109,7 @@ struct ClockCorrection {
     /// Seconds that the service's clock is ahead.
     ahead: AtomicI64,
     /// The date of the last answer that was an error.
-    refused: Mutex<Option<String>>,
+    error_date: Mutex<Option<String>>,
 }
 
 impl TimeSource for Clock {
@@ -132,14 +132,14 @@ impl Clock {
     }
 
     /// Takes the date of an answer that was an error.
-    pub(crate) fn refused(&self, date: Option<String>) {
-        *self.inner.refused.lock() = date;
+    pub(crate) fn note_error_date(&self, date: Option<String>) {
+        *self.inner.error_date.lock() = date;
     }
 
     /// Takes the service's time from the last answer that was an error, to a request that was signed with this offset.
     /// Says whether the request should be signed anew: its time was off by more than the service tolerates.
     pub(crate) fn correct(&self, offset: SignedDuration) -> bool {
-        let date = self.inner.refused.lock().clone();
+        let date = self.inner.error_date.lock().clone();
         let Some(there) = date.as_deref().and_then(parse) else {
             return false;
         };
@@ -163,6 +163,7 @@ pub(crate) fn is_skew(code: &str) -> bool {
         code,
         "InvalidSignatureException"
             | "SignatureDoesNotMatch"
+            | "IncompleteSignature"
             | "AuthFailure"
             | "RequestExpired"
             | "RequestTimeTooSkewed"
@@ -201,7 +202,7 @@ mod clock_tests {
         };
         let none = SignedDuration::ZERO;
         let correct = |offset: SignedDuration, date: Option<&str>| {
-            clock.refused(date.map(str::to_owned));
+            clock.note_error_date(date.map(str::to_owned));
             clock.correct(offset)
         };
         assert!(!correct(none, None));

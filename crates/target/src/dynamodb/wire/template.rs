@@ -1,4 +1,4 @@
-//! One request that the SDK has dressed: where it goes, what it wears, who carries it.
+//! One request that the SDK has prepared: its endpoint, its headers, its connector.
 //!
 //! The SDK is let run up to the moment in which it would send a BatchWriteItem, and stopped there.
 //! So its endpoint rules (accounts, FIPS, dual stack, VPC endpoints), its user agent, timeouts and
@@ -85,15 +85,15 @@ impl Templates {
         {
             return Ok(last);
         }
-        let dressed = self.dress(attempt).await?;
-        let bare = dressed.bare(attempt.table, account.map(str::to_owned));
+        let signed = self.signed(attempt).await?;
+        let bare = signed.bare(attempt.table, account.map(str::to_owned));
         let template = Arc::new(bare.ok_or_else(|| attempt.incomplete("a signature"))?);
         let mut last = self.last.write();
         *last = Some(Arc::clone(&template));
         Ok(template)
     }
 
-    async fn dress(&self, attempt: &Attempt<'_>) -> Result<SignedRequest> {
+    async fn signed(&self, attempt: &Attempt<'_>) -> Result<SignedRequest> {
         let mirror = RequestCapture::default();
         let stopped = self
             .client
@@ -106,7 +106,7 @@ impl Templates {
             .await;
         let seen = mirror.seen.lock().take();
         match (seen, stopped) {
-            (Some(dressed), _) => Ok(dressed),
+            (Some(signed), _) => Ok(signed),
             (None, Err(error)) => Err(attempt.classify(error)),
             (None, Ok(_)) => Err(attempt.incomplete("a request")),
         }
@@ -199,12 +199,12 @@ impl Intercept for RequestCapture {
             .http_client()
             .ok_or("the HTTP client is missing")?;
         let request = context.request().try_clone();
-        let dressed = SignedRequest {
+        let signed = SignedRequest {
             request: request.ok_or("the request cannot be cloned")?,
             connector: client.http_connector(&settings.build(), components),
             patience: timeouts.operation_attempt_timeout(),
         };
-        *self.seen.lock() = Some(dressed);
+        *self.seen.lock() = Some(signed);
         Err("seen, and not to be sent".into())
     }
 }

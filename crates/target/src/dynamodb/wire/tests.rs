@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::hash::sha256;
 use super::sign::{Signed, SigningScope, authorization};
 use super::template::RequestCapture;
-use super::{Body, Vault, Wire, sign};
+use super::{RequestBody, Vault, Wire, sign};
 use crate::dynamodb::ServiceLocation;
 use crate::dynamodb::classify::Attempt;
 use crate::{ErrorClass, Result};
@@ -72,7 +72,7 @@ impl Bench {
             place: &self.place,
             held: self.wire.has_credentials(),
         };
-        let body = Body::new("{\"a\":[".to_owned(), "1,2".into(), "]}");
+        let body = RequestBody::new("{\"a\":[".to_owned(), "1,2".into(), "]}");
         self.wire.send(&attempt, body).await
     }
 
@@ -149,7 +149,7 @@ async fn the_sdk_signs_as_we_do() {
 }
 
 #[tokio::test]
-async fn a_request_wears_what_the_sdk_gave_it() {
+async fn a_request_has_what_the_sdk_gave_it() {
     let bench = Bench::new(&[fine(), fine()], &[credentials("AKIA", None)]);
     bench.send().await.unwrap();
     bench.send().await.unwrap();

@@ -94,8 +94,8 @@ fn an_unfinished_run_of_something_else_is_not_gone_on_with() {
         words,
         [
             "the mapping (shop.yaml) has changed",
-            "--items was not given and is USER",
-            "the table was shop and is not given",
+            "--items: USER now, none then",
+            "the table: none now, shop then",
         ]
     );
     assert!(error.help().contains("--fresh"));
