@@ -227,7 +227,8 @@ pub(super) async fn propose(
             // Another key may depend on more.
             loop {
                 let known = (limits.delimited.len(), limits.signed.len());
-                let looked = (&*proposed.before_delimiters, &*proposed.padded);
+                let texts = [&*proposed.before_delimiters, &*proposed.escaped].concat();
+                let looked = (&*texts, &*proposed.padded);
                 look_up(source.as_mut(), catalog, looked, &mut limits).await?;
                 if known == (limits.delimited.len(), limits.signed.len()) {
                     break;

@@ -9,13 +9,14 @@ mod sql;
 
 use std::collections::BTreeMap;
 
+use dynafold_format::{joined, whole};
 use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Table, TableName,
 };
 use dynafold_sql::{
-    ColumnRef, Condition, ConditionTest, Constant, Name, Operand, OperandValue, Parametrized,
-    RelationSource, RowLimit, Select, SelectOutput, SetOperation, SqlQuery, UnreadableSql,
-    Wrapping, parametrized,
+    ColumnRef, Condition, ConditionTest, Constant, Lists, Name, Operand, OperandValue,
+    Parametrized, RelationSource, RowLimit, Select, SelectOutput, SetOperation, SqlQuery,
+    UnreadableSql, ValueList, Wrapping, parametrized,
 };
 
 use crate::observed::Observed;
@@ -23,6 +24,7 @@ use crate::path::{Path, Step};
 pub(crate) use collection::CHILDREN_BY_KEY;
 pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query};
 pub(crate) use filter::{Filter, by_filter, without_constants};
+use rows::is_cut;
 pub(crate) use rows::note_ties;
 pub(crate) use sql::child_name;
 
@@ -229,14 +231,31 @@ pub(crate) fn ask<'c>(
     catalog: &'c Catalog,
     observed: &Observed,
 ) -> Result<Vec<Ask<'c>>, Unserved> {
-    let whole = read(sql, catalog, observed, false);
-    if parametrized(sql, catalog.dbms, true).is_ok_and(|prepared| prepared.lists.is_empty()) {
-        return whole;
+    let split = read(sql, catalog, observed, Lists::Split);
+    if parametrized(sql, catalog.dbms, Lists::Split).is_ok_and(|prepared| prepared.lists.is_empty())
+    {
+        return split;
     }
-    // A list may be one request for each of its values, or decide who is in an index.
-    match (read(sql, catalog, observed, true), whole) {
+    // A list is one request for each of its values, or a filter of what the rest finds.
+    match (split, read(sql, catalog, observed, Lists::Parameters)) {
         (Ok(split), Ok(whole)) => Ok(split.into_iter().chain(whole).collect()),
         (Err(_), Ok(whole)) => Ok(whole),
+        (split, _) => split,
+    }
+}
+
+/// The same of SQL whose literals are meant.
+pub(crate) fn as_said<'c>(
+    sql: &str,
+    catalog: &'c Catalog,
+    observed: &Observed,
+) -> Result<Vec<Ask<'c>>, Unserved> {
+    let split = read(sql, catalog, observed, Lists::SplitParameters);
+    match (split, read(sql, catalog, observed, Lists::Said)) {
+        (Ok(split), Ok(whole)) if split.iter().any(|ask| ask.requests > 1) => {
+            Ok(split.into_iter().chain(whole).collect())
+        }
+        (Err(_), whole) => whole,
         (split, _) => split,
     }
 }
@@ -245,16 +264,32 @@ fn read<'c>(
     sql: &str,
     catalog: &'c Catalog,
     observed: &Observed,
-    splits_lists: bool,
+    lists: Lists,
 ) -> Result<Vec<Ask<'c>>, Unserved> {
-    let prepared = parametrized(sql, catalog.dbms, splits_lists);
+    let prepared = parametrized(sql, catalog.dbms, lists);
     let prepared = prepared.map_err(|error| unread(&error))?;
     let query = SqlQuery::read(&prepared.sql, Some(catalog.dbms));
     let query = query.map_err(|error| unread(&error))?;
     let select = plain_select(sql, &query)?;
-    let reading = Reading::new((catalog, observed), &query, select, &prepared)?;
+    let mut reading = Reading::new((catalog, observed), &query, select, &prepared)?;
     reading.refuse_unknown_columns()?;
-    reading.asks()
+    let mut asks = reading.asks()?;
+    if reading.extreme.is_some() {
+        // Any of the rows with that value will do: a key that another read has serves too.
+        reading.is_first_key = true;
+        asks.extend(reading.asks()?);
+    }
+    // What is written anew anyway may as well say which of equal rows it takes.
+    let is_written = |ask: &Ask<'_>| ask.sql != prepared.sql && is_cut(ask, catalog);
+    if asks.iter().any(is_written) {
+        reading.is_by_key = true;
+        let decided = reading.asks().unwrap_or_default().into_iter();
+        let decided = decided.filter(|ask| {
+            ask.children.is_empty() && ask.unsortable.is_none() && !is_cut(ask, catalog)
+        });
+        asks = decided.chain(asks).collect();
+    }
+    Ok(asks)
 }
 
 /// The one SELECT of a query, where nothing else is in it.
@@ -291,7 +326,7 @@ pub(crate) fn references(
     catalog: &Catalog,
     observed: &Observed,
 ) -> Vec<(TableName, ForeignKey)> {
-    let Ok(prepared) = parametrized(sql, catalog.dbms, false) else {
+    let Ok(prepared) = parametrized(sql, catalog.dbms, Lists::Kept) else {
         return Vec::new();
     };
     let Ok(query) = SqlQuery::read(&prepared.sql, Some(catalog.dbms)) else {
@@ -349,6 +384,11 @@ struct Reading<'c, 'q> {
     conditions: Vec<&'q Condition>,
     /// The column of which the greatest or the least value is asked, with whether it is the greatest.
     extreme: Option<(At, bool)>,
+    /// Whether of rows with that value the one with the other end of the key is taken: the first key of the greatest value, and the
+    /// last of the least.
+    is_first_key: bool,
+    /// Whether of rows that are equal under ORDER BY the key decides.
+    is_by_key: bool,
 }
 
 impl<'c, 'q> Reading<'c, 'q> {
@@ -391,6 +431,8 @@ impl<'c, 'q> Reading<'c, 'q> {
             pairs: Vec::new(),
             conditions: Vec::new(),
             extreme: None,
+            is_first_key: false,
+            is_by_key: false,
         };
         reading.pairs = reading.using()?;
         let on = select.relations.iter().enumerate();
@@ -907,10 +949,10 @@ impl<'c, 'q> Reading<'c, 'q> {
         }
         let (limit, is_page) = self.most_rows()?;
         let mut notes = Vec::new();
-        let mut requests = 1;
-        for (parameter, count) in &self.prepared.lists {
-            requests *= u64::try_from(*count).unwrap_or(u64::MAX).max(1);
-            notes.push(format!("one request for each value of `{parameter}`"));
+        let mut requests: u64 = 1;
+        for list in &self.prepared.lists {
+            requests = requests.saturating_mul(whole(list.values.len()).max(1));
+            notes.push(note_of_list(list));
         }
         for (parameter, said) in &self.prepared.computed {
             notes.push(format!(
@@ -991,7 +1033,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             }
             // Of equal ones the key decides, so that the answer is one row.
             let key = table.into_iter().flat_map(Table::row_key);
-            let key = key.map(|column| (Path::own(column), *is_greatest));
+            let key = key.map(|column| (Path::own(column), *is_greatest != self.is_first_key));
             let mut order = vec![(path, *is_greatest)];
             order.extend(
                 key.filter(|(column, _)| order.iter().all(|(known, _)| known != column))
@@ -1009,7 +1051,33 @@ impl<'c, 'q> Reading<'c, 'q> {
                 found.push((path, key.descending));
             }
         }
+        for (column, descends) in root.map_or_else(Vec::new, |root| self.deciding_key(*root)) {
+            found.push((Path::own(&column), descends));
+        }
         Ok(found)
+    }
+
+    /// The columns of the key by which equal rows are sorted, each with whether it descends: as a key has them where nobody says more.
+    fn deciding_key(&self, root: usize) -> Vec<(String, bool)> {
+        let Some(table) = self.tables.get(root).filter(|_| self.is_by_key) else {
+            return Vec::new();
+        };
+        let is_integer = |(at, name): &At| {
+            let column = self.tables.get(*at).and_then(|table| table.column(name));
+            column.is_some_and(|column| matches!(column.data_type, DataType::Integer { .. }))
+        };
+        let keys = self.query.order.iter().flatten();
+        let keys =
+            keys.filter_map(|key| Some((self.column(key.column.as_ref()?)?, key.descending)));
+        let keys: Vec<(At, bool)> = keys.collect();
+        let first = keys.iter().find(|(at, _)| !is_integer(at)).or(keys.first());
+        let descends = first.is_some_and(|(_, descends)| *descends);
+        let fixed = self.conditions.iter().filter_map(|one| one.fixed());
+        let fixed: Vec<At> = fixed.filter_map(|column| self.column(column)).collect();
+        let own = table.row_key().iter().map(|column| (root, column.clone()));
+        let own = own.filter(|at| !fixed.contains(at) && keys.iter().all(|(known, _)| known != at));
+        own.map(|at| (at.1.clone(), descends && !is_integer(&at)))
+            .collect()
     }
 
     /// Why the text of a column's values does not sort as the database sorts them; `None` where it does.
@@ -1125,6 +1193,23 @@ impl Reading<'_, '_> {
             SelectOutput::All | SelectOutput::AllOf(_) => None,
         })
     }
+}
+
+/// Values of a list that a note names at most.
+const NAMED: usize = 10;
+
+/// That one request is asked for each value of a list.
+fn note_of_list(list: &ValueList) -> String {
+    let more = list.values.len().saturating_sub(NAMED);
+    let named = list.values.iter().take(NAMED);
+    let named = joined(named.map(|value| format!("`{value}`")), ", ");
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    let parameter = &list.parameter;
+    format!("one request for each of {named}{more}, handed in as `{parameter}`")
 }
 
 /// This name, or with the first number behind it that makes it free.

@@ -16,9 +16,10 @@ use dynafold_sql::{SqlQuery, WriteKind, table, write_statement};
 use serde::Serialize;
 
 use crate::add_references;
-use crate::ask::{Ask, Asked, FigureQuery, ask, by_filter, figure_query};
+use crate::ask::{Ask, Asked, FigureQuery, as_said, ask, by_filter, figure_query};
 use crate::facts::{Facts, rows};
 use crate::observed::Observed;
+use crate::path::Path;
 use crate::pricing::{MONTH, fetched};
 use crate::workload::Statement;
 
@@ -188,7 +189,18 @@ impl<'d> Priced<'d> {
             .get(item.pass)
             .and_then(|pass| pass.estimated_rows);
         let table = self.scan(item).and_then(|scan| self.table_of(&scan.from));
-        table.map_or_else(|| known.map_or(1_000.0, float), rows)
+        let groups = || self.groups(item, &|_| false);
+        let counted = table.map(rows).or(known.map(float)).or_else(groups);
+        counted.unwrap_or(1_000.0)
+    }
+
+    /// The groups that an item type has figures of, with one value of those that are given; `None` where it has none.
+    fn groups(&self, item: &ItemType, is_given: &dyn Fn(&String) -> bool) -> Option<f64> {
+        let figures = self.figures(self.scan(item)?)?;
+        let base = self.facts.catalog.table(&figures.base)?;
+        let groups = figures.groups.iter().filter(|group| !is_given(group));
+        let values = groups.map(|group| self.facts.distinct(&Path::own(group), base));
+        Some(values.product::<f64>().min(rows(base)).max(1.0))
     }
 
     /// The bytes of an item in the table, or in an index.
@@ -279,9 +291,12 @@ impl<'d> Priced<'d> {
 
     /// One request of an access pattern. What its key does not ask for is read in vain.
     fn read(&self, pattern: &AccessPattern, statement: &Statement) -> PricedRequest {
-        let understood = |sql: &str| ask(sql, self.facts.catalog, self.facts.observed).ok();
-        // SQL that compares by bytes is no SQL that this reads; the statement says what it is for.
-        let own = pattern.sql.as_deref().and_then(understood);
+        let (catalog, observed) = (self.facts.catalog, self.facts.observed);
+        let understood = |sql: &str| ask(sql, catalog, observed).ok();
+        // SQL that compares by bytes is no SQL that this reads; the statement says what it is for. Literals of an access pattern are
+        // meant: its key has them, or its index the rows that meet them.
+        let own = pattern.sql.as_deref();
+        let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
         let of_statement = understood(&statement.sql).unwrap_or_default();
         let asks = own.unwrap_or_else(|| of_statement.clone());
         let asked: BTreeSet<&str> = pattern
@@ -302,9 +317,31 @@ impl<'d> Priced<'d> {
             scan.is_some_and(|scan| matches!(scan.from, Relation::Query(_)))
         };
         let kept = types.first().filter(|_| types.iter().all(is_query));
-        let found = asks.first().map(|ask| match kept {
-            Some(_) if ask.computes && !ask.equal.is_empty() => 1.0,
-            Some(item) if ask.computes => self.items(item),
+        // Of a list either its value is in the key, or all of it in a filter.
+        let has_list = asks.iter().any(|ask| ask.requests > 1);
+        let is_chosen = |ask: &&Ask<'_>| {
+            let mut values = ask.equal.iter().map(|equal| &equal.value);
+            values.all(|value| is_asked(value, &asked))
+        };
+        let chosen = asks.iter().filter(|_| has_list).find(is_chosen);
+        let chosen = chosen.or(asks.first());
+        let found = chosen.map(|ask| match kept {
+            Some(item) if ask.computes => {
+                let is_given = |group: &String| {
+                    let equal = ask
+                        .equal
+                        .iter()
+                        .find(|equal| equal.path == Path::own(group));
+                    equal.is_some_and(|equal| is_asked(&equal.value, &asked))
+                };
+                let limit = pattern.limit.filter(|_| pattern.filter.is_none());
+                let groups = self.groups(item, &is_given);
+                let all = groups.unwrap_or_else(|| {
+                    let all = self.items(item);
+                    if ask.equal.is_empty() { all } else { 1.0 }
+                });
+                all.min(limit.map_or(f64::INFINITY, f64::from))
+            }
             _ => self.found(ask, &asked, pattern),
         });
         let main = asks.first().map(|ask| ask.root);
@@ -338,15 +375,11 @@ impl<'d> Priced<'d> {
         }
         let each = if pattern.consistent { 1.0 } else { 0.5 };
         let requests = float(u64::from(pattern.shards.unwrap_or(1)));
-        let lists = asks.iter().map(|ask| ask.requests).min().unwrap_or(1);
+        let lists = chosen.map_or(1, |ask| ask.requests);
         let requests = requests * float(lists) * (bytes / 1_048_576.0).ceil().max(1.0);
         // The access pattern is asked again for each value of a list that its own SQL does not have.
-        let all = of_statement
-            .iter()
-            .map(|ask| ask.requests)
-            .min()
-            .unwrap_or(1);
-        let times = (float(all) / float(lists)).max(1.0);
+        let all = of_statement.iter().filter(|_| !has_list);
+        let times = float(all.map(|ask| ask.requests).max().unwrap_or(1));
         let units = ((bytes / 4096.0).ceil().max(1.0) * each).max(requests * each);
         PricedRequest {
             index: pattern.index.as_ref().map(ToString::to_string),
@@ -360,11 +393,7 @@ impl<'d> Priced<'d> {
 
     /// The items that the key condition finds.
     fn found(&self, ask: &Ask<'_>, asked: &BTreeSet<&str>, pattern: &AccessPattern) -> f64 {
-        let is_asked = |value: &Asked| match value {
-            Asked::Parameter(name) => asked.contains(&**name),
-            Asked::Constant(_) => true,
-        };
-        let kept = ask.equal.iter().filter(|equal| is_asked(&equal.value));
+        let kept = (ask.equal.iter()).filter(|equal| is_asked(&equal.value, asked));
         let kept: Vec<_> = kept.map(|equal| equal.path.clone()).collect();
         let range = ask.range.iter().flat_map(|range| {
             let bounds = [&range.low, &range.high].into_iter().flatten();
@@ -574,6 +603,14 @@ impl<'d> Priced<'d> {
             Some(self.items(item) * (own + entries.sum::<f64>()))
         });
         items.sum()
+    }
+}
+
+/// Whether a key condition with these parameters says what a column is equal to.
+fn is_asked(value: &Asked, asked: &BTreeSet<&str>) -> bool {
+    match value {
+        Asked::Parameter(name) => asked.contains(&**name),
+        Asked::Constant(_) => true,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use dynafold_format::{each_once, float, has_word};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
-use dynafold_sql::{SqlQuery, identifier, parametrized, table, write_statement};
+use dynafold_sql::{Lists, SqlQuery, identifier, parametrized, table, write_statement};
 
 use crate::workload::Statement;
 
@@ -134,7 +134,7 @@ fn base_name(catalog: &Catalog, sql: &str) -> Option<String> {
     if !KINDS.iter().any(|word| first.eq_ignore_ascii_case(word)) {
         return None;
     }
-    let prepared = parametrized(sql, dbms, true).ok();
+    let prepared = parametrized(sql, dbms, Lists::Split).ok();
     let query = prepared.and_then(|prepared| SqlQuery::read(&prepared.sql, Some(dbms)).ok());
     let Some(query) = query else {
         // What cannot be read is listed as such, where it is about one of the tables.

@@ -214,6 +214,14 @@ impl Facts<'_> {
         }
     }
 
+    /// Whether it is counted how many rows have the values that a read asks for.
+    pub(crate) fn is_counted(&self, ask: &Ask<'_>) -> bool {
+        ask.equal.iter().all(|equal| {
+            let found = equal.path.find(ask.root, self.catalog);
+            found.is_some_and(|(table, column)| self.sample(table, column).is_some())
+        })
+    }
+
     /// The share of the rows with its values that its range and its conditions leave.
     fn narrowed(&self, ask: &Ask<'_>) -> f64 {
         let when = ask.when.iter().map(|when| self.share(when, ask.root));

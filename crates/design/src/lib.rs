@@ -113,6 +113,8 @@ pub struct Design {
     pub report: Report,
     /// Columns of text that stand before a delimiter in a key: if one of their values holds it, keys must be escaped.
     pub before_delimiters: Vec<(TableName, String)>,
+    /// Where delimiters are escaped, all columns of text in keys.
+    pub escaped: Vec<(TableName, String)>,
     /// Columns of whole numbers that are padded with zeros in a key: a negative number cannot be.
     pub padded: Vec<(TableName, String)>,
 }
@@ -315,7 +317,7 @@ fn proposal(
     };
     add_relaxed(&mut reads, facts);
     if limits.escapes() {
-        refuse_escaped(&mut reads, catalog, &mut unserved);
+        refuse_escaped(&mut reads, facts, &mut unserved);
     }
     refuse_figures(&mut reads, facts, &mut unserved);
     if !is_guessed && !choice.single {
@@ -401,7 +403,12 @@ fn proposal(
             .collect();
         columns.into_iter().collect::<Vec<_>>()
     };
-    let escaped = to_rows(before_delimiters(catalog, &parts));
+    let before_delimiters = to_rows(before_delimiters(catalog, &parts));
+    let escaped = if limits.escapes() {
+        to_rows(texts(catalog, &parts))
+    } else {
+        Vec::new()
+    };
     let material = report::Material {
         catalog,
         names: &names,
@@ -431,7 +438,8 @@ fn proposal(
         padded: to_rows(padded(catalog, &parts)),
         mapping,
         report,
-        before_delimiters: escaped,
+        before_delimiters,
+        escaped,
     };
     let shared = shared(&placed, &slots, &priced);
     let unserved = unserved.into_iter();
@@ -850,8 +858,11 @@ fn add_unions(all: &mut Vec<Structure<'_>>) {
     }
 }
 
-/// Items up to which an application may well sort, compute, or leave out what a filter would.
+/// Items up to which an application may well sort or compute, and a filter leave out what is not wanted where its price is not
+/// known.
 const SHORT: f64 = 100.0;
+/// Bytes that one Query reads.
+const PAGE: f64 = 1_048_576.0;
 
 /// Adds the other forms of reads that find few items: fewer columns in the key and the rest by filter, sorted by the application.
 fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
@@ -864,6 +875,11 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
     for read in reads {
         let mut found: Vec<Ask<'_>> = Vec::new();
         let is_short = |ask: &Ask<'_>| facts.most_found(ask) <= SHORT;
+        // What is paid for in vain is a matter of its price.
+        let is_priced = |ask: &Ask<'_>| {
+            let found = facts.most_found(ask);
+            found <= SHORT || facts.is_counted(ask) && found * facts.item(ask.root) <= PAGE
+        };
         for ask in &read.asks {
             found.push(ask.clone());
             let own: Vec<path::Path> = ask.equal.iter().map(|equal| equal.path.clone()).collect();
@@ -878,7 +894,7 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
                     if is_same || keeps_range && ask.range.is_none() && ask.equal.is_empty() {
                         continue;
                     }
-                    found.extend(by_filter(ask, kept, keeps_range).filter(is_short));
+                    found.extend(by_filter(ask, kept, keeps_range).filter(is_priced));
                 }
             }
         }
@@ -921,14 +937,26 @@ pub(crate) fn add_fetches(reads: &mut [Read<'_, '_>]) {
     }
 }
 
-/// Where delimiters in values are escaped, so are the letters of templates: texts then neither sort as they are nor stand as
-/// they are in the words of a query.
+/// Where delimiters in values are escaped, so are the letters of templates: texts that have them then neither sort as they are nor
+/// stand as they are in the words of a query.
 fn refuse_escaped<'w>(
     reads: &mut Vec<Read<'w, '_>>,
-    catalog: &Catalog,
+    facts: Facts<'_>,
     unserved: &mut Vec<UnservedRead<'w>>,
 ) {
-    let is_text = |path: &path::Path, table: &Table| path.is_loose(table, catalog);
+    let catalog = facts.catalog;
+    // The names of item types stand in templates, in capital letters.
+    let is_ascii = catalog
+        .tables
+        .iter()
+        .all(|table| table.name.name.is_ascii());
+    let is_text = |path: &path::Path, table: &Table| {
+        let found = path.find(table, catalog);
+        let is_same =
+            found.is_some_and(|(at, column)| facts.observed.is_unescaped(at, &column.name));
+        let is_kept = is_same && is_ascii && !path.may_be_null(table, catalog);
+        path.is_loose(table, catalog) && !is_kept
+    };
     reads.retain_mut(|read| {
         let asks = read.asks.iter().filter_map(ask::without_constants);
         let asks = asks.filter_map(|mut ask| {
@@ -948,11 +976,19 @@ fn refuse_escaped<'w>(
                 ask.sql = ask.unsorted.take()?;
                 ask.notes.push(ask::CHILDREN_BY_KEY.to_owned());
             }
+            if let Some(range) = &ask.range
+                && range.path.is_loose(ask.root, catalog)
+            {
+                ask.notes.push(format!(
+                    "keys are escaped: hand in bounds of {} without capital letters, `_`, `#` and `%`",
+                    range.path.column
+                ));
+            }
             (!sorts && !is_between).then_some(ask)
         });
         read.asks = asks.collect();
         if read.asks.is_empty() {
-            let why = "asks for an order or a range of texts, and some values hold `#`: keys are escaped, and escaped texts sort differently";
+            let why = "asks for an order or a range of texts with capital letters, `_` or `#`, and some values in keys hold `#`: keys are escaped, and such texts sort differently there";
             let instead = "keep `#` out of the values that keys have, or sort in the application";
             let why = why.to_owned();
             unserved.push((read.statement, Unserved { why, instead }));
@@ -1310,6 +1346,19 @@ fn padded(catalog: &Catalog, parts: &[structure::Part<'_>]) -> Vec<(TableName, S
         }
     }
     found.into_iter().collect()
+}
+
+/// Columns of text in keys.
+fn texts(catalog: &Catalog, parts: &[structure::Part<'_>]) -> Vec<(TableName, String)> {
+    let keys = parts.iter().flat_map(|part| {
+        let keys = part.partition.iter().chain(&part.sort);
+        keys.filter_map(|key| key.path.find(part.table, catalog))
+    });
+    let texts = keys.filter(|(_, column)| path::is_loose(column));
+    let texts: BTreeSet<(TableName, String)> = texts
+        .map(|(table, column)| (table.name.clone(), column.name.clone()))
+        .collect();
+    texts.into_iter().collect()
 }
 
 /// Columns of text in keys, with something behind them.

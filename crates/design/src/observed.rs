@@ -39,6 +39,12 @@ impl Observed {
         sample.is_some_and(|sample| sample.is_all && sample.chars == sample.bytes)
     }
 
+    /// Whether escaped keys have all texts of a column as they are. Not known where not all rows were looked at.
+    pub(crate) fn is_unescaped(&self, table: &Table, column: &str) -> bool {
+        let sample = self.column(table, column);
+        sample.is_some_and(|sample| sample.is_all && sample.unescaped == sample.present)
+    }
+
     /// Whether a column holds both texts and other values, which SQLite allows: each of its numbers is less than each text, and
     /// DynamoDB compares values of one type alone.
     pub(crate) fn is_mixed(&self, table: &Table, column: &str) -> bool {
@@ -64,6 +70,9 @@ pub struct ColumnSample {
     pub longest: u64,
     /// Its texts that are nothing but digits.
     pub digits: u64,
+    /// Its texts without capital letters of ASCII, `_`, `#`, `%` and control characters: where keys are escaped, they stand there
+    /// as they are.
+    pub unescaped: u64,
     /// Of its texts and of its other values the number of those that are fewer: only in SQLite a column holds both.
     pub mixed: u64,
     /// The rows that have its most frequent value; 0 where that was not counted.

@@ -17,7 +17,7 @@ use dynafold_mapping::scalar::quoted;
 use dynafold_mapping::yaml::{YamlNode, parse};
 use dynafold_mapping::{Described, Raw, resolve};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
-use dynafold_sql::parametrized;
+use dynafold_sql::{Lists, parametrized};
 use serde::Serialize;
 
 use crate::ask::{Ask, Unserved, by_filter};
@@ -162,7 +162,9 @@ pub fn update(
     let mut reads = new_reads(&old.model, catalog, reads, &mut unserved, &mut done);
     add_relaxed(&mut reads, facts);
     if old.escapes {
-        refuse_escaped(&mut reads, catalog, &mut unserved);
+        // The item types of a mapping may have other letters in their keys.
+        let observed = &crate::Observed::default();
+        refuse_escaped(&mut reads, Facts { catalog, observed }, &mut unserved);
     }
     refuse_figures(&mut reads, facts, &mut unserved);
     let mut growing = old.clone();
@@ -236,7 +238,7 @@ fn new_reads<'w, 'c>(
     let answers = |statement: &Statement, asks: &[Ask<'c>]| {
         let mut patterns = model.patterns.iter();
         let pattern = patterns.find(|pattern| *pattern.name == *statement.name)?;
-        let prepared = parametrized(&statement.sql, catalog.dbms, false);
+        let prepared = parametrized(&statement.sql, catalog.dbms, Lists::Kept);
         let mut said = vec![plain(&statement.sql)];
         said.extend(prepared.ok().map(|prepared| plain(&prepared.sql)));
         let of_asks = asks

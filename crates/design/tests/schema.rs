@@ -9,7 +9,7 @@
 
 use std::time::{Duration, Instant};
 
-use dynafold_design::{Limits, Report, design, guess, workload};
+use dynafold_design::{ColumnSample, Limits, Report, design, guess, workload};
 use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_mapping::{Described, Proofs, Raw, Resolution, resolve};
 use dynafold_relational::catalog::sample::shop;
@@ -243,15 +243,12 @@ fn a_limit_that_may_cut_between_equal_rows_is_announced_with_the_key_that_decide
         "{:#?}\n{text}",
         resolution.diagnostics
     );
-    for name in ["ties", "joined"] {
-        let notes = notes(&report, name);
-        let said = "rows may be equal under its ORDER BY";
-        assert!(
-            notes.contains(said) && notes.contains("ORDER BY (id)"),
-            "{name}: {notes}"
-        );
-    }
-    for name in ["byKey", "unique", "latest", "lines", "all"] {
+    let ties = notes(&report, "ties");
+    assert!(
+        ties.contains("rows may be equal under its ORDER BY") && ties.contains("ORDER BY (id)"),
+        "{ties}"
+    );
+    for name in ["joined", "byKey", "unique", "latest", "lines", "all"] {
         let notes = notes(&report, name);
         assert!(!notes.contains("may be equal"), "{name}: {notes}");
     }
@@ -705,4 +702,208 @@ fn a_type_that_cuts_what_it_is_compared_with_is_compared_by_its_text() {
         report.reads.iter().any(|read| read.why_not.is_some()),
         "{report:#?}"
     );
+}
+
+#[test]
+fn literals_of_one_column_are_a_list_of_examples() {
+    let catalog = shop_with_kinds();
+    let served = |condition: &str| {
+        let sql = format!("-- get (50/s)\nSELECT id, kind FROM orders WHERE {condition};");
+        let (text, report) = served(&catalog, &sql);
+        let resolution = checked(&text, &catalog);
+        assert!(
+            resolution.model.is_some(),
+            "{:#?}\n{text}",
+            resolution.diagnostics
+        );
+        assert!(!text.contains("$when"), "{condition}: {text}");
+        let notes = notes(&report, "get");
+        let served = report.reads[0].served.clone().unwrap();
+        (served.requests, served.units, text, notes)
+    };
+    for (condition, parameter, named) in [
+        ("id IN (:a, :b, :c, :d)", "a", "`:a`, `:b`, `:c`, `:d`"),
+        ("id IN (3, 17, 200, 411)", "id", "`3`, `17`, `200`, `411`"),
+        (
+            "id = 3 OR id = 17 OR (id IN (200) OR 411 = id)",
+            "id",
+            "`3`, `17`, `200`, `411`",
+        ),
+        (
+            "kind IN ('a', 'b', 'c', 'd')",
+            "kind",
+            "`'a'`, `'b'`, `'c'`, `'d'`",
+        ),
+    ] {
+        let (requests, units, _, notes) = served(condition);
+        assert_eq!((requests, units), (4, 2.0), "{condition}");
+        let said = format!("one request for each of {named}, handed in as `{parameter}`");
+        assert!(notes.contains(&said), "{condition}: {notes}");
+    }
+    // Beside a key it is asked by a filter in one request, where that costs less.
+    let (requests, _, text, _) = served("user_id = 7 AND kind IN ('a', 'b')");
+    assert_eq!(requests, 1);
+    assert!(text.contains("filter: \"kind IN (:kind, :kind_2)\""), "{text}");
+    // Figures of a list are those of all of its values.
+    let counted = "-- count (50/s)\nSELECT count(*) FROM orders WHERE kind IN ('a', 'b');";
+    let mut large = catalog.clone();
+    orders(&mut large).estimated_rows = Some(1_000_000);
+    let (text, report) = self::served(&large, counted);
+    assert_eq!(report.reads[0].served.as_ref().unwrap().requests, 1);
+    assert!(text.contains("WHERE kind IN ('a', 'b')"), "{text}");
+}
+
+#[test]
+fn a_literal_in_lower_case_is_an_example() {
+    let catalog = typed_shop();
+    let (text, _) = served(
+        &catalog,
+        "-- get (50/s)\nSELECT * FROM users WHERE lower(email) = lower('A@EX.com');",
+    );
+    assert!(!text.contains("$when"), "{text}");
+    assert!(text.contains("EMAIL#{email | lower}"), "{text}");
+    assert!(text.contains("lower(email) = lower(:email)"), "{text}");
+}
+
+/// Orders of SQLite with a text that stands before a delimiter and holds it, and times as text, counted in all rows.
+fn orders_of_sqlite() -> (Catalog, Limits) {
+    let mut catalog = shop_with_kinds();
+    catalog.dbms = Dbms::Sqlite;
+    let text = |name: &str| Column {
+        declared: "TEXT".to_owned(),
+        ..column(name, DataType::Text { max_chars: None })
+    };
+    orders(&mut catalog)
+        .columns
+        .extend([text("ordered_on"), text("code")]);
+    let mut limits = Limits::default();
+    let table = catalog.find("orders").unwrap();
+    for own in &table.columns {
+        let is_time = own.name == "ordered_on";
+        let sample = ColumnSample {
+            rows: 1_000,
+            present: 1_000,
+            distinct: 50,
+            bytes: 10_000,
+            chars: 10_000,
+            most: 200,
+            unescaped: if is_time { 1_000 } else { 0 },
+            is_all: true,
+            ..ColumnSample::default()
+        };
+        let place = (table.name.clone(), own.name.clone());
+        limits.observed.columns.insert(place, sample);
+    }
+    (catalog, limits)
+}
+
+fn served_within(catalog: &Catalog, limits: &Limits, statements: &str) -> (String, Report) {
+    let prices = Prices::read(SHIPPED, None).unwrap();
+    let statements = workload::read(statements, catalog.dbms).unwrap();
+    let proposed = design(catalog, &statements, &prices, limits);
+    let resolution = checked(&proposed.mapping, catalog);
+    assert!(
+        resolution.model.is_some(),
+        "{:#?}\n{}",
+        resolution.diagnostics,
+        proposed.mapping
+    );
+    (proposed.mapping, proposed.report)
+}
+
+#[test]
+fn escaped_keys_sort_the_texts_that_they_leave_as_they_are() {
+    let (catalog, mut limits) = orders_of_sqlite();
+    let orders = catalog.find("orders").unwrap().name.clone();
+    limits.delimited = [
+        (orders.clone(), "kind".to_owned()),
+        (orders, "code".to_owned()),
+    ]
+    .into();
+    let sql = "-- byTime (30/s)
+        SELECT id, ordered_on FROM orders WHERE kind = :k AND ordered_on >= :a AND ordered_on < :b ORDER BY ordered_on;
+        -- byCode (30/s)
+        SELECT id, code FROM orders WHERE code > :k ORDER BY code;
+        -- get (30/s)
+        SELECT id FROM orders WHERE code = :c;";
+    let (text, report) = served_within(&catalog, &limits, sql);
+    let is_served = |name: &str| {
+        let mut reads = report.reads.iter();
+        reads.any(|read| read.name == name && read.served.is_some())
+    };
+    assert!(text.contains("key_escape: percent"), "{text}");
+    assert!(is_served("byTime") && is_served("get"), "{report:#?}");
+    assert!(!is_served("byCode"), "{report:#?}");
+    assert!(notes(&report, "byTime").contains("hand in bounds of ordered_on"));
+    let named: Vec<String> = (report.warnings.iter())
+        .map(|one| format!("{one:?}"))
+        .filter(|one| one.contains("delimiter in values"))
+        .collect();
+    assert!(named.concat().contains("orders.code"), "{named:?}");
+}
+
+#[test]
+fn a_filter_and_an_index_compete_by_price() {
+    let (catalog, limits) = orders_of_sqlite();
+    // Up to 200 items have one value: that is no reason for an index which each write pays for.
+    let sql = "-- all (30/s)
+        SELECT id, ordered_on FROM orders WHERE user_id = :u ORDER BY ordered_on;
+        -- some (5/s)
+        SELECT id, ordered_on FROM orders WHERE user_id = :u AND kind = :k ORDER BY ordered_on;
+        -- new (1000/s)
+        INSERT INTO orders (id) VALUES (:id);";
+    let (text, _) = served_within(&catalog, &limits, sql);
+    assert!(text.contains("filter: \"kind = :k\""), "{text}");
+}
+
+#[test]
+fn the_greatest_value_is_one_item_of_the_key_of_another_read() {
+    let catalog = shop_with_kinds();
+    let (text, report) = served(
+        &catalog,
+        "-- history (30/s)\nSELECT id, placed_at FROM orders WHERE user_id = :u ORDER BY placed_at DESC, id LIMIT 20;
+        -- latest (40/s)\nSELECT max(placed_at) FROM orders WHERE user_id = :u;
+        -- new (9/s)\nINSERT INTO orders (id) VALUES (:id);",
+    );
+    let pattern = text.split("  latest:").nth(1).unwrap();
+    assert!(pattern.contains("limit: 1\n"), "{text}");
+    assert_eq!(report.indexes.len(), 1, "{text}");
+    let notes = notes(&report, "latest");
+    assert!(!notes.contains("the application"), "{notes}");
+}
+
+#[test]
+fn a_column_without_case_is_asked_in_lower_case_where_all_is_ascii() {
+    let (mut catalog, mut limits) = orders_of_sqlite();
+    let kind = kind_of_order(&mut catalog);
+    kind.insensitive = true;
+    kind.collation = Some("NOCASE".to_owned());
+    let sql = "-- byKind (30/s)\nSELECT id FROM orders WHERE kind = 'web';";
+    let (text, report) = served_within(&catalog, &limits, sql);
+    assert!(text.contains("{kind | lower}"), "{text}");
+    assert!(text.contains("WHERE kind = :kind"), "{text}");
+    assert!(!notes(&report, "byKind").contains("by its bytes"), "{text}");
+    // Of other letters SQLite keeps the case.
+    for sample in limits.observed.columns.values_mut() {
+        sample.bytes += 1;
+    }
+    let (text, report) = served_within(&catalog, &limits, sql);
+    assert!(!text.contains("| lower"), "{text}");
+    assert!(notes(&report, "byKind").contains("by its bytes"), "{text}");
+}
+
+#[test]
+fn sql_that_is_written_anew_says_which_of_equal_rows_its_limit_takes() {
+    let catalog = shop_with_kinds();
+    let (text, report) = served(
+        &catalog,
+        "-- latest (30/s)\nSELECT kind FROM orders WHERE user_id = :u ORDER BY placed_at DESC LIMIT 20;",
+    );
+    assert!(
+        text.contains(r#"ORDER BY orders.placed_at DESC, orders."id" LIMIT 20"#),
+        "{text}"
+    );
+    let notes = notes(&report, "latest");
+    assert!(notes.contains("sorts by the key too"), "{notes}");
+    assert!(!notes.contains("may be equal"), "{notes}");
 }

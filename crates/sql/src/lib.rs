@@ -40,7 +40,8 @@ pub use order::{InResult, SortKey};
 pub use origin::{ColumnOrigin, SelectedColumn, table};
 pub use query::{Comparison, ParameterBound, ReadTable, RowLimit, SetOperation, SqlQuery};
 pub use rewrite::{
-    Example, Parametrized, WriteKind, WriteStatement, parametrized, qualified, write_statement,
+    Example, Lists, Parametrized, ValueList, WriteKind, WriteStatement, parametrized, qualified,
+    write_statement,
 };
 pub use select::{RelationSource, Select, SelectOutput};
 pub use text::Sql;

@@ -2,9 +2,9 @@
 
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
-    AssignmentTarget, BinaryOperator, Expr, FromTable, Ident, JoinConstraint, JoinOperator,
-    ObjectName, SetExpr, Statement, TableFactor, TableObject, TableWithJoins, UnaryOperator, Value,
-    VisitMut, VisitorMut,
+    AssignmentTarget, BinaryOperator, Expr, FromTable, FunctionArg, FunctionArgExpr,
+    FunctionArguments, Ident, JoinConstraint, JoinOperator, ObjectName, SetExpr, Statement,
+    TableFactor, TableObject, TableWithJoins, UnaryOperator, Value, VisitMut, VisitorMut,
 };
 use sqlparser::parser::Parser;
 use std::collections::BTreeMap;
@@ -23,13 +23,36 @@ pub struct Parametrized {
     pub sql: String,
     /// The values that stood there.
     pub examples: Vec<Example>,
-    /// Columns that were compared with a list by IN, and are compared with one parameter now: the parameter, and how many
-    /// values the list had.
-    pub lists: Vec<(String, usize)>,
+    /// Columns that were compared with a list, by IN or by OR, and are compared with one parameter now.
+    pub lists: Vec<ValueList>,
     /// Parameters in the place of what the query computes of no column: the parameter, and what stood there.
     pub computed: Vec<(String, String)>,
     /// Whether its literals are meant, because it has parameters of its own.
     pub keeps_literals: bool,
+}
+
+/// A list that a column was compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueList {
+    /// The parameter that stands in its place.
+    pub parameter: String,
+    /// Its values as the query writes them.
+    pub values: Vec<String>,
+}
+
+/// What becomes of a list of values or parameters that a column is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lists {
+    /// It stays as it is.
+    Kept,
+    /// Its literals become parameters.
+    Parameters,
+    /// One comparison with one parameter stands in its place.
+    Split,
+    /// It stays as it is, and so does every literal.
+    Said,
+    /// The same, but one parameter stands in the place of a list of parameters.
+    SplitParameters,
 }
 
 /// The value that stood in a query where a parameter stands now.
@@ -41,19 +64,16 @@ pub struct Example {
     pub value: String,
 }
 
-/// Puts a parameter in the place of each literal that a column is compared with in WHERE and ON, of each value that is computed
-/// of no column and is the same for all rows (`:at + 60`, `now() - interval '1 day'`, not `random()`), and, where `splits_lists`, one comparison in the place of each IN with
-/// a list. Literals stay where the query has parameters already: there they are meant. Parameters as drivers write them, `$1`
+/// Puts a parameter in the place of each literal that a column is compared with in WHERE and ON, also within `lower` and `upper`,
+/// and of each value that is computed of no column and is the same for all rows (`:at + 60`, `now() - interval '1 day'`, not
+/// `random()`). Equalities of one column that OR connects become an IN, and of an IN with a list becomes what `lists` says.
+/// Literals stay where the query has parameters already: there they are meant. Parameters as drivers write them, `$1`
 /// and `?`, are called like the column that they are compared with, and `:p1` where they are compared with none.
 ///
 /// # Errors
 ///
 /// [`UnreadableSql`] where it is not one query that the parser takes.
-pub fn parametrized(
-    text: &str,
-    dbms: Dbms,
-    splits_lists: bool,
-) -> Result<Parametrized, UnreadableSql> {
+pub fn parametrized(text: &str, dbms: Dbms, lists: Lists) -> Result<Parametrized, UnreadableSql> {
     let (named, drivers) = with_named_parameters(text, dbms)?;
     let sql = Sql::read(&named, Some(dbms))?;
     if let Some(refusal) = sql.refusal() {
@@ -72,7 +92,7 @@ pub fn parametrized(
         }
         let mut into = Replacing {
             dbms,
-            splits_lists,
+            lists,
             taken: sql
                 .parameters()
                 .iter()
@@ -81,7 +101,8 @@ pub fn parametrized(
             drivers,
             renamed: BTreeMap::new(),
             done: Parametrized {
-                keeps_literals: has_parameters,
+                keeps_literals: has_parameters
+                    || matches!(lists, Lists::Said | Lists::SplitParameters),
                 ..Parametrized::default()
             },
         };
@@ -99,8 +120,8 @@ pub fn parametrized(
         }
         let _ = VisitMut::visit(&mut query, &mut Renaming(&into.renamed));
         let renamed = |name: &String| into.renamed.get(name).unwrap_or(name).clone();
-        for (parameter, _) in &mut into.done.lists {
-            *parameter = renamed(parameter);
+        for list in &mut into.done.lists {
+            list.parameter = renamed(&list.parameter);
         }
         into.done.sql = query.to_string();
         Ok(into.done)
@@ -142,7 +163,7 @@ fn condition_of(join: &mut JoinOperator) -> Option<&mut Expr> {
 
 struct Replacing {
     dbms: Dbms,
-    splits_lists: bool,
+    lists: Lists,
     taken: Vec<String>,
     /// Parameters that a driver wrote without a name.
     drivers: Vec<String>,
@@ -168,8 +189,11 @@ impl VisitorMut for Renaming<'_> {
 }
 
 impl Replacing {
-    /// The parts that hold at once; nothing of what stands under OR or NOT.
+    /// The parts that hold at once; of what stands under OR or NOT only a list of values of one column.
     fn condition(&mut self, expression: &mut Expr) {
+        if let Some(list) = either(expression, self.dbms) {
+            *expression = list;
+        }
         match expression {
             Expr::Nested(inner) => self.condition(inner),
             Expr::BinaryOp {
@@ -184,7 +208,10 @@ impl Replacing {
                 expr,
                 list,
                 negated: false,
-            } if self.splits_lists => self.list(expr.clone(), list.clone(), expression),
+            } if !matches!(self.lists, Lists::Kept | Lists::Said) => {
+                let (column, values) = (expr.clone(), list.clone());
+                self.list(column, values, expression);
+            }
             Expr::BinaryOp { left, op, right } => {
                 let suffix = match op {
                     BinaryOperator::Eq => "",
@@ -256,42 +283,42 @@ impl Replacing {
         }
     }
 
-    fn list(&mut self, left: Box<Expr>, list: Vec<Expr>, whole: &mut Expr) {
+    fn list(&mut self, left: Box<Expr>, mut list: Vec<Expr>, whole: &mut Expr) {
         let Some(column) = column(&left) else { return };
-        let are_values = list.iter().all(|one| match one {
-            Expr::Value(value) => match &value.value {
-                Value::Placeholder(_) => true,
-                _ => !self.done.keeps_literals && text(one, self.dbms).is_some(),
-            },
-            _ => false,
+        let are_values = list.iter().all(|one| {
+            placeholder(one).is_some()
+                || !self.done.keeps_literals && text(one, self.dbms).is_some()
         });
         if !are_values {
             return;
         }
-        let count = list.len();
+        let values = list.iter().map(ToString::to_string).collect();
         if let Some(first) = list.first() {
             self.rename(first, &column);
         }
-        let Some(mut first) = list.into_iter().next() else {
-            return;
-        };
-        let parameter = match &first {
-            Expr::Value(value) => match &value.value {
-                Value::Placeholder(name) => name.trim_start_matches(':').to_owned(),
-                _ => {
-                    let name = self.name(&column);
-                    self.literal_as(&mut first, name.clone());
-                    name
-                }
-            },
-            _ => return,
-        };
-        *whole = Expr::BinaryOp {
-            left,
-            op: BinaryOperator::Eq,
-            right: Box::new(first),
-        };
-        self.done.lists.push((parameter, count));
+        let splits = matches!(self.lists, Lists::Split | Lists::SplitParameters);
+        if splits {
+            list.truncate(1);
+        }
+        for one in list.iter_mut().filter(|one| placeholder(one).is_none()) {
+            let name = self.name(&column);
+            self.literal_as(one, name);
+        }
+        let first = list.first().filter(|_| splits);
+        if let Some((right, parameter)) = first.and_then(|one| Some((one, placeholder(one)?))) {
+            *whole = Expr::BinaryOp {
+                left,
+                op: BinaryOperator::Eq,
+                right: Box::new(right.clone()),
+            };
+            self.done.lists.push(ValueList { parameter, values });
+        } else {
+            *whole = Expr::InList {
+                expr: left,
+                list,
+                negated: false,
+            };
+        }
     }
 
     /// Calls a parameter that a driver wrote like the column that it is compared with.
@@ -327,9 +354,12 @@ impl Replacing {
             *at = Expr::Value(Value::Placeholder(format!(":{name}")).into());
             self.taken.push(name.clone());
             self.done.computed.push((name, expression));
-        } else if !self.done.keeps_literals && text(at, self.dbms).is_some() {
+        } else if let Some(literal) = folded(at)
+            && !self.done.keeps_literals
+            && text(literal, self.dbms).is_some()
+        {
             let name = self.name(wanted);
-            self.literal_as(at, name);
+            self.literal_as(literal, name);
         }
     }
 
@@ -360,6 +390,101 @@ impl Replacing {
     }
 }
 
+/// The name of a parameter.
+fn placeholder(expression: &Expr) -> Option<String> {
+    match expression {
+        Expr::Value(value) => match &value.value {
+            Value::Placeholder(name) => Some(name.trim_start_matches(':').to_owned()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What stands in `lower` or `upper`, or the expression itself.
+fn folded(expression: &mut Expr) -> Option<&mut Expr> {
+    let Expr::Function(function) = expression else {
+        return Some(expression);
+    };
+    let name = function.name.to_string().to_lowercase();
+    let FunctionArguments::List(list) = &mut function.args else {
+        return None;
+    };
+    match list.args.as_mut_slice() {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))] if FOLDS.contains(&&*name) => {
+            Some(inner)
+        }
+        _ => None,
+    }
+}
+
+/// Functions that take the case out of a text.
+const FOLDS: [&str; 2] = ["lower", "upper"];
+
+/// Equalities of one column that OR connects, as an IN with their values: parameters, texts or numbers, and not several of these.
+fn either(expression: &Expr, dbms: Dbms) -> Option<Expr> {
+    fn gathered<'e>(expression: &'e Expr, into: &mut Vec<(&'e Expr, &'e Expr)>) -> Option<()> {
+        match expression {
+            Expr::Nested(inner) => gathered(inner, into),
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::Or,
+                right,
+            } => {
+                gathered(left, into)?;
+                gathered(right, into)
+            }
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::Eq,
+                right,
+            } => {
+                into.push(match column(left) {
+                    Some(_) => (&**left, &**right),
+                    None => (&**right, &**left),
+                });
+                Some(())
+            }
+            Expr::InList {
+                expr,
+                list,
+                negated: false,
+            } => {
+                into.extend(list.iter().map(|one| (&**expr, one)));
+                Some(())
+            }
+            _ => None,
+        }
+    }
+    let Expr::BinaryOp {
+        op: BinaryOperator::Or,
+        ..
+    } = expression
+    else {
+        return None;
+    };
+    let mut pairs = Vec::new();
+    gathered(expression, &mut pairs)?;
+    let (first, value) = *pairs.first()?;
+    column(first)?;
+    let kind = |value: &Expr| match value {
+        Expr::Value(value) => Some(std::mem::discriminant(&value.value)),
+        _ => None,
+    };
+    let kind_of_first = kind(value)?;
+    let is_value = |value: &Expr| placeholder(value).is_some() || text(value, dbms).is_some();
+    let is_alike = pairs.iter().all(|(one, value)| {
+        one.to_string() == first.to_string()
+            && kind(value) == Some(kind_of_first)
+            && is_value(value)
+    });
+    is_alike.then(|| Expr::InList {
+        expr: Box::new(first.clone()),
+        list: pairs.iter().map(|(_, value)| (*value).clone()).collect(),
+        negated: false,
+    })
+}
+
 /// Whether it is computed of no column, once for all rows: neither a literal or a parameter, nor one of them in lower case.
 fn is_computed(expression: &Expr, dbms: Dbms) -> bool {
     struct Columns;
@@ -385,7 +510,7 @@ fn is_computed(expression: &Expr, dbms: Dbms) -> bool {
         Expr::Value(_) => true,
         Expr::Function(function) => {
             let name = function.name.to_string().to_lowercase();
-            matches!(&*name, "lower" | "upper" | "any" | "all" | "some")
+            FOLDS.contains(&&*name) || matches!(&*name, "any" | "all" | "some")
         }
         Expr::AnyOp { .. } | Expr::AllOp { .. } | Expr::Tuple(_) | Expr::Array(_) => true,
         other => text(other, dbms).is_some(),
@@ -622,7 +747,7 @@ mod tests {
     #[test]
     fn literals_beside_columns_become_parameters() {
         let read = |sql: &str| {
-            let read = parametrized(sql, Dbms::Postgres, true).unwrap();
+            let read = parametrized(sql, Dbms::Postgres, Lists::Split).unwrap();
             let examples = read.examples.iter();
             let examples = examples.map(|one| format!("{}={}", one.parameter, one.value));
             (read.sql.clone(), examples.collect::<Vec<_>>().join(" "))
@@ -652,13 +777,57 @@ mod tests {
             "SELECT 1 FROM t WHERE a LIKE :a || '%' AND b LIKE '%x' AND c = :c"
         );
         assert_eq!(examples, "a=ab c=1");
-        let lists = parametrized("SELECT 1 FROM t WHERE c IN (1, 2)", Dbms::Mysql, true).unwrap();
-        assert_eq!(lists.lists, [("c".to_owned(), 2)]);
-        let whole = parametrized("SELECT 1 FROM t WHERE c IN (1, 2)", Dbms::Mysql, false).unwrap();
+        let lists = parametrized(
+            "SELECT 1 FROM t WHERE c IN (1, 2)",
+            Dbms::Mysql,
+            Lists::Split,
+        )
+        .unwrap();
+        let values = |list: &ValueList| format!("{}: {}", list.parameter, list.values.join(" "));
+        let lists: Vec<String> = lists.lists.iter().map(values).collect();
+        assert_eq!(lists, ["c: 1 2"]);
+        let whole = parametrized(
+            "SELECT 1 FROM t WHERE c IN (1, 2)",
+            Dbms::Mysql,
+            Lists::Kept,
+        )
+        .unwrap();
         assert!(whole.lists.is_empty() && whole.sql.ends_with("IN (1, 2)"));
+        // One column, one list.
+        let either = |condition: &str, lists: Lists| {
+            let sql = format!("SELECT 1 FROM t WHERE {condition}");
+            let read = parametrized(&sql, Dbms::Sqlite, lists).unwrap().sql;
+            read.split_once(" WHERE ").unwrap().1.to_owned()
+        };
+        for (said, split, whole) in [
+            ("c = 1 OR c = 2 OR 3 = c", "c = :c", "c IN (:c, :c_2, :c_3)"),
+            (
+                "(c = 1 OR (c IN (2, 3))) AND d = 4",
+                "(c = :c) AND d = :d",
+                "(c IN (:c, :c_2, :c_3)) AND d = :d",
+            ),
+            ("c = :x OR c = :y", "c = :x", "c IN (:x, :y)"),
+            ("c = :x OR c = 1", "c = :x OR c = 1", "c = :x OR c = 1"),
+            ("c = 1 OR d = 1", "c = 1 OR d = 1", "c = 1 OR d = 1"),
+            ("c = 1 OR c > 4", "c = 1 OR c > 4", "c = 1 OR c > 4"),
+            ("c = 1 OR c = '1'", "c = 1 OR c = '1'", "c = 1 OR c = '1'"),
+            (
+                "c = :x AND (d = 1 OR d = 2)",
+                "c = :x AND (d IN (1, 2))",
+                "c = :x AND (d IN (1, 2))",
+            ),
+            (
+                "lower(c) = lower('A')",
+                "lower(c) = lower(:c)",
+                "lower(c) = lower(:c)",
+            ),
+        ] {
+            assert_eq!(either(said, Lists::Split), split, "{said}");
+            assert_eq!(either(said, Lists::Parameters), whole, "{said}");
+        }
         // What is computed of no column is handed in; a text in lower case is not, and drivers' parameters get names.
         let computed = |sql: &str| {
-            let read = parametrized(sql, Dbms::Postgres, true).unwrap();
+            let read = parametrized(sql, Dbms::Postgres, Lists::Split).unwrap();
             (read.sql, read.computed)
         };
         let (sql, handed) = computed(
@@ -686,12 +855,12 @@ mod tests {
             assert_eq!(computed(&sql).1, [], "{drawn}");
         }
         let drivers = "SELECT a, ? FROM t WHERE b = ? AND c IN (?, ?) AND d >= ? AND d < ? LIMIT ?";
-        let read = parametrized(drivers, Dbms::Mysql, true).unwrap();
+        let read = parametrized(drivers, Dbms::Mysql, Lists::Split).unwrap();
         assert_eq!(
             read.sql,
             "SELECT a, :p1 FROM t WHERE b = :b AND c = :c AND d >= :d_from AND d < :d_until LIMIT :p7"
         );
-        assert_eq!(read.lists, [("c".to_owned(), 2)]);
+        assert_eq!(values(&read.lists[0]), "c: :p3 :p4");
     }
 
     #[test]
@@ -718,12 +887,12 @@ mod tests {
             let again = qualified(said, dbms, &owner);
             assert_eq!(again.as_deref(), Some(said), "{dbms:?}");
             let sql = format!("SELECT a FROM t WHERE t.id = :id AND ({said})");
-            let read = parametrized(&sql, dbms, true).unwrap();
+            let read = parametrized(&sql, dbms, Lists::Split).unwrap();
             assert_eq!(read.sql, sql, "{dbms:?}");
         }
         // What stands in a text is read all the same; digits of another kind are no example.
         let examples = |sql: &str, dbms| {
-            let read = parametrized(sql, dbms, true).unwrap();
+            let read = parametrized(sql, dbms, Lists::Split).unwrap();
             let examples = read.examples.iter();
             let all: Vec<String> = examples.map(|one| one.value.clone()).collect();
             (read.sql, all)

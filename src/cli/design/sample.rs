@@ -72,8 +72,18 @@ pub(super) async fn observe(
         let Some((rows, rest)) = counted.first().and_then(|row| row.split_first()) else {
             continue;
         };
-        for (column, figures) in columns.into_iter().zip(rest.chunks(7)) {
-            let [present, distinct, bytes, chars, longest, digits, mixed] = figures else {
+        for (column, figures) in columns.into_iter().zip(rest.chunks(8)) {
+            let [
+                present,
+                distinct,
+                bytes,
+                chars,
+                longest,
+                digits,
+                unescaped,
+                mixed,
+            ] = figures
+            else {
                 continue;
             };
             // Of values that rows have to themselves none is frequent.
@@ -91,6 +101,7 @@ pub(super) async fn observe(
                 chars: *chars,
                 longest: *longest,
                 digits: *digits,
+                unescaped: *unescaped,
                 mixed: *mixed,
                 most,
                 is_all: *rows < u64::from(ROWS),
@@ -185,19 +196,24 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
             Dbms::Mysql | Dbms::Mariadb => format!("length({name})"),
         };
         let is_text = column.data_type.family() == TypeFamily::Text;
-        let (chars, digits) = match dbms {
-            _ if !is_text => ("0".to_owned(), "1 = 0".to_owned()),
+        let (chars, digits, unescaped) = match dbms {
+            _ if !is_text => ("0".to_owned(), "1 = 0".to_owned(), "1 = 0".to_owned()),
             Dbms::Postgres => (
                 format!("char_length(CAST({name} AS text))"),
                 format!("CAST({name} AS text) ~ '^[0-9]+$'"),
+                format!(r"CAST({name} AS text) !~ '[A-Z_#%\x01-\x1f]'"),
             ),
             Dbms::Sqlite => (
                 format!("length(CAST({name} AS TEXT))"),
                 format!("{name} <> '' AND {name} NOT GLOB '*[^0-9]*'"),
+                format!("{name} NOT GLOB '*[A-Z_#%' || char(1) || '-' || char(31) || ']*'"),
             ),
             Dbms::Mysql | Dbms::Mariadb => (
                 format!("char_length({name})"),
                 format!("{name} REGEXP '^[0-9]+$'"),
+                format!(
+                    "CAST({name} AS BINARY) = CAST(lower({name}) AS BINARY) AND {name} NOT REGEXP '[_#%[:cntrl:]]'"
+                ),
             ),
         };
         // The greatest of NULL and a number is not the same everywhere: nothing is 0.
@@ -213,7 +229,8 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
         };
         format!(
             "count({name}), count(DISTINCT {name}), coalesce(sum({bytes}), 0), coalesce(sum({chars}), 0), {longest}, \
-             coalesce(sum(CASE WHEN {digits} THEN 1 ELSE 0 END), 0), {mixed}"
+             coalesce(sum(CASE WHEN {digits} THEN 1 ELSE 0 END), 0), \
+             coalesce(sum(CASE WHEN {unescaped} THEN 1 ELSE 0 END), 0), {mixed}"
         )
     });
     let figures = joined(figures, ", ");

@@ -8,7 +8,7 @@ use dynafold_sql::{
     qualified,
 };
 
-use super::filter::{is_value, of_condition};
+use super::filter::{is_value, of_condition, of_list};
 use super::sql::{ignores_blanks, is_loose, is_prefix};
 use super::{
     Ask, Asked, At, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, PATTERN, REWRITE, RangeAsk,
@@ -72,6 +72,20 @@ impl<'c> Reading<'c, '_> {
                     range.low = Some((low.to_owned(), true));
                     range.high = Some((high.to_owned(), true));
                 }
+                ConditionTest::In {
+                    operand,
+                    negated: false,
+                    list,
+                } if has_parameters => {
+                    let Some(filter) = operand.column().and_then(path).and_then(|path| {
+                        let column = path.column_of(ask.root, self.catalog)?;
+                        let is_exact = !is_loose(column, self.catalog.dbms);
+                        of_list(path, list).filter(|_| is_exact)
+                    }) else {
+                        return unserved(format!("asks for `{text}`"), SEVERAL);
+                    };
+                    ask.filters.push(filter);
+                }
                 // Beside parameters a pattern is meant, and decides who is in an index like any other condition.
                 ConditionTest::Like { operand, pattern }
                     if has_parameters || !self.prepared.keeps_literals =>
@@ -112,6 +126,14 @@ impl<'c> Reading<'c, '_> {
             }
         }
         self.constants(ask, &path);
+        let is_list = |condition: &&&Condition| {
+            matches!(condition.test, ConditionTest::In { .. }) && condition.has_parameters()
+        };
+        if let Some(list) = self.conditions.iter().find(is_list)
+            && ask.equal.is_empty()
+        {
+            return unserved(format!("asks for `{}`", list.text), SEVERAL);
+        }
         ask.when.sort();
         ask.equal.sort_by(|a, b| a.path.cmp(&b.path));
         let mut paths = ask.equal.windows(2);
@@ -171,7 +193,11 @@ impl<'c> Reading<'c, '_> {
         let Some((column, parameter)) = column.zip(parameter) else {
             return unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE);
         };
-        if folds(left) {
+        let found = column.find(ask.root, self.catalog);
+        let is_nocase = op == Comparator::Equal
+            && left.around.is_empty()
+            && found.is_some_and(|(table, column)| self.is_lower_enough(table, column));
+        if folds(left) || is_nocase {
             self.fold(ask, &column, text)?;
         }
         let (is_low, is_in) = match op {
@@ -179,8 +205,8 @@ impl<'c> Reading<'c, '_> {
                 ask.equal.push(Equal {
                     path: column,
                     value: Asked::Parameter(parameter),
-                    folds: folds(left),
-                    folds_parameter: folds(right),
+                    folds: folds(left) || is_nocase,
+                    folds_parameter: folds(right) || is_nocase,
                 });
                 return Ok(());
             }

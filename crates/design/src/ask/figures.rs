@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName};
 use dynafold_sql::{
-    ColumnRef, Condition, ConditionTest, InResult, Operand, OperandValue, RowLimit, SelectOutput,
-    SqlQuery, Wrapping, WriteKind, identifier, parametrized,
+    ColumnRef, Condition, ConditionTest, InResult, Lists, Operand, OperandValue, RowLimit,
+    SelectOutput, SqlQuery, Wrapping, WriteKind, identifier, parametrized,
 };
 
 use super::sql::{by_bytes, ignores_blanks};
@@ -89,7 +89,7 @@ pub(crate) fn figure_query(
     catalog: &Catalog,
     observed: &Observed,
 ) -> Option<FigureQuery> {
-    let prepared = parametrized(sql, catalog.dbms, false).ok()?;
+    let prepared = parametrized(sql, catalog.dbms, Lists::Kept).ok()?;
     let query = SqlQuery::read(&prepared.sql, Some(catalog.dbms)).ok()?;
     let select = plain_select(sql, &query).ok()?;
     let reading = Reading::new((catalog, observed), &query, select, &prepared).ok()?;

@@ -103,6 +103,23 @@ pub(super) fn of_range(range: &RangeAsk) -> Option<Filter> {
     })
 }
 
+/// Values that the IN of a filter takes.
+const IN_LIST: usize = 100;
+
+/// A list of parameters as a filter.
+pub(super) fn of_list(path: Path, list: &[Operand]) -> Option<Filter> {
+    let names = list
+        .iter()
+        .map(|one| one.parameter().map(|name| format!(":{name}")));
+    let names: Vec<String> = names.collect::<Option<_>>()?;
+    let parameters = list.iter().filter_map(Operand::parameter);
+    (names.len() <= IN_LIST).then(|| Filter {
+        path,
+        text: format!("{{}} IN ({})", names.join(", ")),
+        parameters: parameters.map(str::to_owned).collect(),
+    })
+}
+
 /// A condition without parameters as a filter, where it means the same: one column, and a constant of its type.
 pub(super) fn of_condition(
     condition: &Condition,

@@ -36,6 +36,17 @@ impl<'c> Reading<'c, '_> {
         let mut order = ask.order.iter().filter(|_| !is_one_row(&ask));
         ask.unsortable = order.find_map(|(path, _)| self.unsorted(ask.root, path));
         is_changed |= self.answer_order(&mut ask);
+        let decides: Vec<String> = self
+            .deciding_key(root)
+            .into_iter()
+            .map(|one| one.0)
+            .collect();
+        if !decides.is_empty() {
+            let key = decides.join(", ");
+            ask.notes.push(format!(
+                "its SQL sorts by the key too, so that its LIMIT takes the same of equal rows: {key}"
+            ));
+        }
         if let Some(mut note) = self.distinct_note() {
             if ask.limit.is_some() {
                 note.push_str(", and stops after as many others as it wants");
@@ -233,7 +244,7 @@ impl<'c> Reading<'c, '_> {
             let note = "columns of the same name get the names of their tables in front";
             ask.notes.push(note.to_owned());
         }
-        if computes {
+        if computes && self.extreme.is_none() {
             let note =
                 "the answer has the columns of the computation, and the application computes";
             ask.notes.push(note.to_owned());
@@ -360,13 +371,18 @@ impl<'c> Reading<'c, '_> {
     }
 }
 
-/// Notes that rows may be equal under the order of a read with a LIMIT: the database may answer with one, the table with another.
-pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
+/// Whether a LIMIT may cut between rows that are equal under the order of a read.
+pub(super) fn is_cut(ask: &Ask<'_>, catalog: &Catalog) -> bool {
     let Ok(query) = SqlQuery::read(&ask.sql, Some(catalog.dbms)) else {
-        return;
+        return false;
     };
     let is_cut = query.limit != RowLimit::None && query.order.is_some();
-    if !is_cut || query.order_decides(catalog) {
+    is_cut && !query.order_decides(catalog)
+}
+
+/// Notes that rows may be equal under the order of a read with a LIMIT: the database may answer with one, the table with another.
+pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
+    if !is_cut(ask, catalog) {
         return;
     }
     let known = ask.order.iter().map(|(path, _)| path);

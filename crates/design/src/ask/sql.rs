@@ -181,7 +181,6 @@ impl<'c> Reading<'c, '_> {
 
     fn sort_terms(&self, root: usize, ways: &BTreeMap<usize, Vec<Step>>) -> Vec<String> {
         if let Some(((at, column), is_greatest)) = &self.extreme {
-            let direction = if *is_greatest { " DESC" } else { "" };
             let key = self
                 .tables
                 .get(root)
@@ -190,9 +189,13 @@ impl<'c> Reading<'c, '_> {
                 .iter()
                 .map(|column| (root, column))
                 .filter(|one| *one != (*at, column));
-            let all = std::iter::once((*at, column)).chain(key);
+            let key = key.map(|(at, column)| (at, column, *is_greatest != self.is_first_key));
+            let all = std::iter::once((*at, column, *is_greatest)).chain(key);
             return all
-                .map(|(at, column)| format!("{}{direction}", self.column_of(at, column)))
+                .map(|(at, column, descends)| {
+                    let direction = if descends { " DESC" } else { "" };
+                    format!("{}{direction}", self.column_of(at, column))
+                })
                 .collect();
         }
         let mut is_folded = false;
@@ -212,6 +215,14 @@ impl<'c> Reading<'c, '_> {
             })
         });
         let mut terms: Vec<String> = terms.collect();
+        terms.extend(
+            self.deciding_key(root)
+                .into_iter()
+                .map(|(column, descends)| {
+                    let direction = if descends { " DESC" } else { "" };
+                    format!("{}{direction}", self.column_of(root, &column))
+                }),
+        );
         // Of texts that are equal in lower case the key decides.
         if is_folded && let Some(table) = self.tables.get(root) {
             let key = table.row_key().iter();
@@ -318,6 +329,9 @@ impl<'c> Reading<'c, '_> {
         let (at, name) = self.at_root(self.column(column_in(left)?)?, root);
         let found = self.tables.get(at)?.column(&name)?;
         let dbms = self.catalog.dbms;
+        if self.is_lower_enough(self.tables.get(at)?, found) {
+            return None;
+        }
         let in_case = |operand: &Operand, text: String| match operand.around.as_slice() {
             [] => Some(text),
             _ => is_lower(operand).then(|| format!("lower({text})")),
@@ -339,6 +353,19 @@ impl<'c> Reading<'c, '_> {
                 )
             }
         })
+    }
+
+    /// Whether a column is equal to a text where both are so in lower case: SQLite's NOCASE takes the case of ASCII letters alone out,
+    /// and there are no others.
+    pub(super) fn is_lower_enough(&self, table: &Table, column: &Column) -> bool {
+        let is_nocase = column
+            .collation
+            .as_ref()
+            .is_some_and(|name| name.eq_ignore_ascii_case("NOCASE"));
+        self.catalog.dbms == Dbms::Sqlite
+            && is_nocase
+            && self.observed.is_ascii(table, &column.name)
+            && !self.observed.is_mixed(table, &column.name)
     }
 
     /// Whether the query asks for the beginning of a column's texts without regard to case.

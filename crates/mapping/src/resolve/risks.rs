@@ -115,14 +115,14 @@ fn single_partitions(whole: &ResolvedMapping<'_>) -> Vec<(Diagnostic, bool)> {
 fn every(item: &ResolvedItem, partition: &[KeyAttribute]) -> String {
     let node = |key: &KeyAttribute| item.item.node(&key.name);
     let is_sparse = partition.iter().filter_map(node).any(has_condition);
-    let whose = if is_sparse {
-        " whose `$when` holds"
+    let (whose, of) = if is_sparse {
+        (" whose `$when` holds", "of ")
     } else {
-        ""
+        ("", "")
     };
     let rows = item
         .rows
-        .map(|rows| format!(" (about {})", counted(rows, "row")));
+        .map(|rows| format!(" ({of}about {})", counted(rows, "row")));
     format!(
         "every {}{whose}{}",
         item.item.name,
