@@ -113,6 +113,10 @@ pub(super) async fn run(
             refuse_existing(file, arguments.force)?;
         }
     }
+    for path in arguments.compare.iter().chain(&arguments.update) {
+        std::fs::File::open(path)
+            .map_err(|error| Failure::unread("", path, &error).into_usage())?;
+    }
     let prices = prices::read(arguments.prices.as_deref(), arguments.region.as_deref())?;
     let origin = CatalogOrigin::of(arguments.source.source.clone(), arguments.catalog.clone())?;
     let (mut source, mut catalog) = origin.read().await?;

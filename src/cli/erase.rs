@@ -75,7 +75,11 @@ pub(super) async fn run(arguments: Erase, output: &OutputStreams) -> Result<Outc
     let target = target::open_loaded(&arguments.target.spec()?).await?;
     target::require_table(target.as_ref(), &outline.table).await?;
     let found = target.describe(&outline.table.name).await?;
-    let ceiling = target::ceiling(arguments.rate.max_wcu, target.is_billed(), outline.table.billing);
+    let ceiling = target::ceiling(
+        arguments.rate.max_wcu,
+        target.is_billed(),
+        outline.table.billing,
+    );
     let job = erase::Erase {
         table: found.map_or_else(|| outline.table.clone(), |found| found.table),
         item_types: (outline.item_types.iter())

@@ -70,7 +70,11 @@ async fn compare(arguments: &Verify, output: &OutputStreams) -> Result<Outcome, 
         options: verify::VerifyOptions {
             keys,
             partition,
-            ceiling: target::ceiling(arguments.rate.max_wcu, target.is_billed(), model.table.billing),
+            ceiling: target::ceiling(
+                arguments.rate.max_wcu,
+                target.is_billed(),
+                model.table.billing,
+            ),
             sample: arguments.sample,
             repair: arguments.repair,
             readers: arguments.readers.map(usize::from),

@@ -196,8 +196,8 @@ fn unserved<T>(why: impl Into<String>, instead: &'static str) -> Result<T, Unser
 
 fn unread(error: &UnreadableSql) -> Unserved {
     Unserved {
-        why: format!("cannot be read: its SQL {error}"),
-        instead: "correct it, or leave it out of the workload",
+        why: format!("is not understood: its SQL {error}"),
+        instead: "write it in plain SQL, or leave it out of the workload (lines count from the statement's first)",
     }
 }
 
@@ -210,7 +210,7 @@ const FROZEN: &str = "the index holds only the rows that meet";
 pub(crate) const COUNTER: &str = "keep the figure in a counter item or an attribute that each write updates, or export the table and ask Athena";
 /// Rows of a page where the query leaves their number to a parameter.
 const PAGE: u64 = 20;
-const CURSOR: &str = "no Query skips rows by OFFSET: this asks the first page, and each further page continues after the last item of the one before (its LastEvaluatedKey)";
+pub(crate) const CURSOR: &str = "no Query skips rows by OFFSET: this asks the first page, and each further page continues after the last item of the one before (its LastEvaluatedKey)";
 const SEVERAL: &str = "ask one Query for each part and put the answers together in the application";
 const REWRITE: &str = "write it as a join over the tables' keys, with its conditions joined by AND";
 const MATERIALIZE: &str =
@@ -961,7 +961,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         }
         if let Some(table) = self.twice() {
             notes.push(format!(
-                "it reads {} twice, and `verify --patterns` may not be able to tell whose a column is",
+                "it reads {} more than once, and `verify --patterns` may not be able to tell whose a column is",
                 table.name.name
             ));
         }

@@ -10,6 +10,7 @@ use dynafold_format::{float, has_word, rounded, whole};
 use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ItemType, Model, SortCondition, Template, TemplatePart,
 };
+use dynafold_mapping::template::Filter;
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{SqlQuery, WriteKind, table, write_statement};
@@ -62,6 +63,8 @@ pub struct PricedWrite {
     pub units: f64,
     /// US dollars a month, with the reads that find items whose key it does not say.
     pub usd_month: f64,
+    /// Whether a key of the table or of an index finds its rows. Otherwise only a Scan does, which is not priced.
+    pub has_key: bool,
 }
 
 /// How an access pattern serves a read.
@@ -79,6 +82,8 @@ pub struct PricedRequest {
     pub units: f64,
     /// US dollars a month.
     pub usd_month: f64,
+    /// Whether it is strongly consistent, where the workload asks for that.
+    pub consistent: Option<bool>,
 }
 
 impl PricedRequest {
@@ -122,8 +127,9 @@ pub fn price<S: Borrow<Statement>>(
         if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
             if let Some(table) = table(catalog, write.schema.as_ref(), &write.table) {
                 let units = priced.write(table, write.kind, &write.columns);
-                let searches =
-                    write.kind != WriteKind::Insert && priced.must_search(table, &write.found_by);
+                let is_new = write.kind == WriteKind::Insert;
+                let has_key = is_new || priced.has_key(table, &write.found_by);
+                let searches = !is_new && has_key && priced.must_search(table, &write.found_by);
                 let reads = if searches { 0.5 } else { 0.0 };
                 let usd_month = prices.writes(units * rate * MONTH).unwrap_or_default()
                     + prices.reads(reads * rate * MONTH).unwrap_or_default();
@@ -132,6 +138,7 @@ pub fn price<S: Borrow<Statement>>(
                     name,
                     units,
                     usd_month,
+                    has_key,
                 });
             }
             continue;
@@ -143,6 +150,7 @@ pub fn price<S: Borrow<Statement>>(
             let mut request = priced.read(pattern, statement);
             let units = request.units * rate * MONTH;
             request.usd_month = prices.reads(units).unwrap_or_default();
+            request.consistent = statement.strong.then_some(pattern.consistent);
             request
         });
         let name = statement.name.clone();
@@ -388,6 +396,7 @@ impl<'d> Priced<'d> {
             items: found.map(|_| items * times),
             units: (units + then.0 * 2.0 * each * float(lists)) * times,
             usd_month: 0.0,
+            consistent: None,
         }
     }
 
@@ -437,6 +446,8 @@ impl<'d> Priced<'d> {
             // Children in their parent, and copies of a parent in its children.
             let is_inside = item.attributes.iter().any(|(_, node)| touched(node));
             let is_own = own.is_some_and(|own| own.name == table.name);
+            let set = columns.iter().filter(|_| kind == WriteKind::Update);
+            let of_others = self.rewritten(item, scan, table, &set.collect::<Vec<_>>());
             let (times, is_new) = match (&figures, kind) {
                 (Some(figures), _) => (figures.times(kind, columns), false),
                 (None, WriteKind::Insert | WriteKind::Delete) if is_own => (1.0, true),
@@ -448,9 +459,9 @@ impl<'d> Priced<'d> {
                     ((own.map_or(1.0, rows) / rows(table)).max(1.0), false)
                 }
                 (None, _) if !is_own && self.embeds(item, scan, table) => (1.0, false),
-                _ => return None,
+                _ => return Some(of_others),
             };
-            Some(times * self.put(item, scan, is_new, &touched))
+            Some(times * self.put(item, scan, is_new, &touched) + of_others)
         });
         items.fold(0.0, |sum, units| sum + units)
     }
@@ -458,25 +469,34 @@ impl<'d> Priced<'d> {
     /// Whether a statement whose WHERE holds these columns of a table equal to something must find the items first: they do not
     /// say the table's own key.
     fn must_search(&self, table: &Table, found_by: &[String]) -> bool {
-        let mut items = self.model.item_types.iter();
-        items.any(|item| {
-            let scan = self.scan(item);
-            let own = scan.and_then(|scan| self.table_of(&scan.from));
-            let Some(scan) = scan.filter(|_| own.is_some_and(|own| own.name == table.name)) else {
-                return false;
-            };
-            let is_said = |column: usize| match scan.columns.get(column) {
-                Some(ScanColumn::Column {
-                    join: None, name, ..
-                }) => found_by.iter().any(|one| one.eq_ignore_ascii_case(name)),
-                _ => false,
-            };
-            let mut keys = self
-                .model
-                .table
-                .key()
-                .filter_map(|key| item.node(&key.name));
-            keys.any(|key| !key.places().iter().all(|place| is_said(place.column)))
+        let mut items = self.items_of(table);
+        items.any(|(item, scan)| {
+            let nodes = self.model.table.key();
+            let mut nodes = nodes.filter_map(|key| item.node(&key.name));
+            nodes.any(|node| {
+                let mut places = node.places().into_iter();
+                !places.all(|place| is_said(scan, place.column, found_by))
+            })
+        })
+    }
+
+    /// Whether such a statement gives a partition key of each item type of its table, in the table or in an index.
+    fn has_key(&self, table: &Table, found_by: &[String]) -> bool {
+        let mut items = self.items_of(table);
+        items.all(|(item, scan)| {
+            let is_said = |key: &str| finds(item, scan, key, found_by);
+            let mut indexes = self.model.table.all_indexes();
+            is_said(&self.model.table.partition.name)
+                || indexes.any(|index| index.partition.iter().all(|key| is_said(&key.name)))
+        })
+    }
+
+    /// The item types with the rows of a table.
+    fn items_of(&self, table: &Table) -> impl Iterator<Item = (&'d ItemType, &'d Scan)> {
+        self.model.item_types.iter().filter_map(move |item| {
+            let scan = self.scan(item)?;
+            let own = self.table_of(&scan.from)?;
+            (own.name == table.name).then_some((item, scan))
         })
     }
 
@@ -513,6 +533,42 @@ impl<'d> Priced<'d> {
             };
         }
         sum
+    }
+
+    /// Write units for one item whose place in sparse indexes a write of another row decides: their conditions read that row's table.
+    fn rewritten(&self, item: &ItemType, scan: &Scan, table: &Table, columns: &[&String]) -> f64 {
+        let reads = |condition: &str| {
+            let condition = condition.to_lowercase();
+            condition.split_once("select").is_some_and(|(_, query)| {
+                let named = |name: &str| has_word(query, &name.to_lowercase());
+                let is_set = columns.is_empty() || columns.iter().any(|column| named(column));
+                named(&table.name.name) && is_set
+            })
+        };
+        let mut is_decided = false;
+        let entries = self.entries(item, scan).into_iter().filter(|(index, _)| {
+            let mut keys = index.key().filter_map(|key| item.node(&key.name));
+            keys.any(|key| {
+                let mut found = false;
+                key.visit(&mut |node| {
+                    if let AttributeNode::When { flag, .. } = node
+                        && let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag)
+                    {
+                        found |= reads(condition);
+                    }
+                });
+                is_decided |= found;
+                found
+            })
+        });
+        let units = |bytes: f64| (bytes / 1024.0).ceil().max(1.0);
+        let entries = entries.map(|(index, _)| units(self.bytes(item, Some(index))));
+        let entries = entries.fold(0.0, |sum, units| sum + units);
+        if is_decided {
+            units(self.bytes(item, None)) + entries
+        } else {
+            0.0
+        }
     }
 
     /// The indexes that an item type stands in, each with the share of its items that do.
@@ -612,6 +668,35 @@ fn is_asked(value: &Asked, asked: &BTreeSet<&str>) -> bool {
         Asked::Parameter(name) => asked.contains(&**name),
         Asked::Constant(_) => true,
     }
+}
+
+/// Whether a column of a scan is one of these of its own table.
+fn is_said(scan: &Scan, column: usize, columns: &[String]) -> bool {
+    match scan.columns.get(column) {
+        Some(ScanColumn::Column {
+            join: None, name, ..
+        }) => columns.iter().any(|one| one.eq_ignore_ascii_case(name)),
+        _ => false,
+    }
+}
+
+/// Whether these columns of the item's own table give a partition key that all of its rows have. All shards are asked.
+fn finds(item: &ItemType, scan: &Scan, key: &str, columns: &[String]) -> bool {
+    let Some(node) = item.node(key) else {
+        return false;
+    };
+    let mut is_found = true;
+    node.visit(&mut |node| {
+        is_found &= match node {
+            AttributeNode::Template(template) => template.placeholders().all(|one| {
+                matches!(one.filters.last(), Some(Filter::Shard(_)))
+                    || is_said(scan, one.place.column, columns)
+            }),
+            AttributeNode::When { .. } => false,
+            _ => true,
+        };
+    });
+    is_found
 }
 
 /// Whether items of a type that is not answered stand between those that a key condition finds: a filter leaves them out.

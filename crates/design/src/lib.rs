@@ -36,7 +36,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::price::Prices;
-use dynafold_format::{count, float, rounded};
+use dynafold_format::{count, float, rounded, whole};
 use dynafold_mapping::diagnostic::{Diagnostic, Severity};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::{Described, Raw, resolve};
@@ -350,7 +350,7 @@ fn proposal(
     let asks = placed
         .iter()
         .map(|(placed, ..)| (placed.structure, placed.ask));
-    let slots = slots::arranged(slots, &structures, asks, &pricing);
+    let slots = slots::arranged(slots, &structures, asks, &pricing, choice.indexes);
     // Of the figures those that somebody asks for.
     let catalog = &figures.only_used(catalog, &structures, &slots);
     let stored: Vec<&Table> = catalog
@@ -364,6 +364,7 @@ fn proposal(
         .iter()
         .map(|(statement, why)| report::not_served(&statement.name, &why.why, why.instead))
         .collect();
+    let alternatives = alternatives(&problem, &ways, &reads, &solution);
     let reads: Vec<Placed<'_, '_>> = placed.iter().map(|(placed, ..)| *placed).collect();
     let writing = Writing {
         catalog,
@@ -423,7 +424,7 @@ fn proposal(
         unserved: &unserved,
         written: &written,
         solution: &solution,
-        alternatives: alternatives(&problem, &ways, &solution),
+        alternatives,
         escaped: escaped
             .iter()
             .filter(|column| limits.delimited.contains(*column))
@@ -904,8 +905,9 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
             ask.sql = sql;
             ask.order.clear();
             ask.sorts = true;
+            ask.notes.retain(|note| note != ask::CURSOR);
             let note = if ask.limit.take().is_some() {
-                "the application sorts, and takes the first ones"
+                "the application sorts, and takes those that the SQL's LIMIT leaves"
             } else {
                 "the application sorts"
             };
@@ -1384,22 +1386,27 @@ fn before_delimiters(catalog: &Catalog, parts: &[structure::Part<'_>]) -> Vec<(T
 }
 
 /// What fewer indexes than were chosen would cost more, or leave unserved.
-fn alternatives(problem: &Problem, ways: &[Vec<Way>], chosen: &Solution) -> Vec<Alternative> {
+fn alternatives(
+    problem: &Problem,
+    ways: &[Vec<Way>],
+    reads: &[Read<'_, '_>],
+    chosen: &Solution,
+) -> Vec<Alternative> {
     let used = chosen.slots.values().max().copied().unwrap_or(0);
     // Without what stands for reads that are not served or not consistent.
     let priced = |solution: &Solution| {
-        let (mut cost, mut not_served, mut not_consistent) = (solution.cost, 0, 0);
-        for (ways, choice) in ways.iter().zip(&solution.reads) {
+        let (mut cost, mut unserved, mut not_consistent) = (solution.cost, Vec::new(), 0);
+        for ((ways, choice), read) in ways.iter().zip(&solution.reads).zip(reads) {
             match choice.and_then(|choice| ways.get(choice)) {
                 Some(way) if !way.is_consistent => {
                     not_consistent += 1;
                     cost -= INCONSISTENT * (1.0 + way.rate);
                 }
-                None if !ways.is_empty() => not_served += 1,
+                None if !ways.is_empty() => unserved.push(read.statement.name.clone()),
                 _ => {}
             }
         }
-        (cost, not_served, not_consistent)
+        (cost, unserved, not_consistent)
     };
     let (least, left, _) = priced(chosen);
     let alternative = |indexes: usize| {
@@ -1407,11 +1414,12 @@ fn alternatives(problem: &Problem, ways: &[Vec<Way>], chosen: &Solution) -> Vec<
             most_indexes: indexes,
             ..problem.clone()
         });
-        let (cost, not_served, not_consistent) = priced(&solution);
+        let (cost, unserved, not_consistent) = priced(&solution);
         Alternative {
             indexes,
-            usd_month: (not_served == 0 && left == 0).then_some(cost - least),
-            not_served,
+            usd_month: (unserved.is_empty() && left.is_empty()).then_some(cost - least),
+            not_served: whole(unserved.len()),
+            unserved,
             not_consistent,
         }
     };

@@ -337,7 +337,7 @@ impl Pricing<'_> {
     }
 
     /// The share of an item type's items that an index holds.
-    fn share(&self, structure: &Structure<'_>, part: &Part<'_>) -> f64 {
+    pub(crate) fn share(&self, structure: &Structure<'_>, part: &Part<'_>) -> f64 {
         let when = structure.when.iter();
         when.map(|when| self.facts.share(when, part.table))
             .product()

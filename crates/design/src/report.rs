@@ -155,6 +155,9 @@ pub struct Alternative {
     pub usd_month: Option<f64>,
     /// Reads that it does not serve.
     pub not_served: u64,
+    /// Their names.
+    #[serde(default)]
+    pub unserved: Vec<String>,
     /// Reads that ask for consistency and do not get it.
     pub not_consistent: u64,
 }
@@ -298,11 +301,11 @@ impl Report {
             "the search was cut short: another design may serve more reads".to_owned()
         } else if self.gap_usd_month > 0.0 {
             format!(
-                "the search was cut short: another design may be up to {} a month cheaper",
+                "the search was cut short: another design may be up to {} USD a month cheaper",
                 usd(self.gap_usd_month)
             )
         } else {
-            "the search was not cut short, and of the choices that were priced as mappings none saves more than a few US dollars a month".to_owned()
+            "the search was not cut short: by its estimates no other choice is cheaper. As mappings only a few others were priced, and none saves more than 5 USD a month: your own can be compared by `--compare`".to_owned()
         }
     }
 
@@ -324,11 +327,15 @@ impl Alternative {
     pub fn why_lost(&self) -> String {
         let mut said = match self.usd_month {
             Some(cost) => format!(
-                "about {} a month by the search's estimates, in which each index that it saves counts as a saving of 1 USD; `--max-indexes {}` searches again and prices that mapping",
+                "about {} USD a month by the search's estimates, in which each index that it saves counts as a saving of 1 USD; `--max-indexes {}` searches again and prices that mapping",
                 usd(cost),
                 self.indexes
             ),
-            None => format!("{} not served", counted(self.not_served, "read")),
+            None => format!(
+                "{} not served ({})",
+                counted(self.not_served, "read"),
+                self.unserved.join(", ")
+            ),
         };
         if self.not_consistent > 0 {
             said.push_str(&format!(

@@ -1,133 +1,218 @@
-//! In which of its indexes a structure stands, where any will do. An index projects attributes by name: an update of one that it
-//! projects for one item type is written in it for every item type that has an attribute of that name.
+//! In which of the indexes a structure stands, where any will do. An index projects attributes by name: an update of one that it
+//! projects for one item type is written in it for every item type that has an attribute of that name, also a copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_relational::catalog::TableName;
+use dynafold_relational::catalog::{Table, TableName};
 
+use crate::OTHER;
 use crate::ask::Ask;
+use crate::facts::rows;
 use crate::pricing::{PROJECTED, Pricing};
-use crate::structure::Structure;
+use crate::structure::{Part, Structure};
 
-/// The places of structures, exchanged between indexes while that makes updates cheaper. `reads`: those that are served, each
-/// with its structure.
+/// The places of structures, moved and exchanged between indexes while that makes writes cheaper; to a further index up to so many,
+/// where that saves more than its stated price. `reads`: those that are served, each with its structure.
 pub(crate) fn arranged<'a, 'c: 'a>(
     slots: BTreeMap<usize, usize>,
     structures: &[Structure<'_>],
     reads: impl Iterator<Item = (usize, &'a Ask<'c>)>,
     pricing: &Pricing<'_>,
+    most: usize,
 ) -> BTreeMap<usize, usize> {
-    let mut held: BTreeMap<usize, Held> = BTreeMap::new();
-    for (structure, ask) in reads {
-        held.entry(structure).or_default().add(ask);
-    }
-    // Write units a second for what other structures in the same index project.
-    let in_vain = |slots: &BTreeMap<usize, usize>| {
-        let mut by_slot: BTreeMap<usize, Held> = BTreeMap::new();
-        for (structure, slot) in slots {
-            if let Some(own) = held.get(structure) {
-                by_slot.entry(*slot).or_default().join(own);
-            }
-        }
-        let mut sum = 0.0;
-        for (at, slot) in slots.iter().filter(|(_, slot)| **slot > 0) {
-            let (Some(structure), Some(own), Some(all)) =
-                (structures.get(*at), held.get(at), by_slot.get(slot))
-            else {
-                continue;
-            };
-            for part in &structure.parts {
-                for write in pricing.statements(part.table) {
-                    let units = [all, own]
-                        .map(|held| pricing.in_index(structure, part, write, held.names(), 0.0));
-                    sum += write.rate * (units[0] - units[1]).max(0.0);
-                }
-            }
-        }
-        sum
+    let mut arranging = Arranging {
+        structures,
+        pricing,
+        held: BTreeMap::new(),
+        copies: BTreeMap::new(),
     };
-    let mut least = in_vain(&slots);
-    if least <= 0.0 {
-        return slots;
+    for (structure, ask) in reads {
+        arranging.add(structure, ask);
     }
-    let most = slots.values().max().copied().unwrap_or(0);
-    let groups = groups(&slots, structures);
-    let mut best = slots;
-    for _ in 0..4 {
-        let before = least;
-        for group in &groups {
-            for (one, other) in (1..=most).flat_map(|one| (1..one).map(move |other| (one, other))) {
-                let mut tried = best.clone();
-                for (at, slot) in &mut tried {
-                    if group.contains(at) {
-                        *slot = match *slot {
-                            slot if slot == one => other,
-                            slot if slot == other => one,
-                            slot => slot,
-                        };
-                    }
-                }
-                let found = in_vain(&tried);
-                if found < least - 1e-9 {
-                    (best, least) = (tried, found);
-                }
-            }
+    let used = slots.values().max().copied().unwrap_or(0);
+    let mut indexes: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); used + 1];
+    for (structure, slot) in &slots {
+        if let Some(members) = indexes.get_mut(*slot) {
+            members.insert(*structure);
         }
-        if least >= before {
+    }
+    let home = indexes.remove(0);
+    // Where nothing is written for others, no place is better.
+    let in_vain = indexes
+        .iter()
+        .filter(|members| arranging.is_in_vain(members));
+    let movable: Vec<usize> = in_vain.flatten().copied().collect();
+    let mut is_better = true;
+    for _ in 0..8 {
+        if !std::mem::take(&mut is_better) {
             break;
         }
+        for structure in &movable {
+            is_better |= arranging.improve(&mut indexes, *structure, most);
+        }
     }
-    best
+    indexes.retain(|members| !members.is_empty());
+    let places = (1..).zip(indexes);
+    let places = places.flat_map(|(slot, members)| members.into_iter().map(move |one| (one, slot)));
+    places
+        .chain(home.into_iter().map(|structure| (structure, 0)))
+        .collect()
 }
 
-/// What reads want an index to hold.
-#[derive(Debug, Clone, Default)]
-struct Held {
-    columns: BTreeSet<String>,
-    is_whole: bool,
+/// What decides where structures stand.
+struct Arranging<'d> {
+    structures: &'d [Structure<'d>],
+    pricing: &'d Pricing<'d>,
+    /// The attributes that the reads of each structure want an index to hold.
+    held: BTreeMap<usize, BTreeSet<String>>,
+    /// The columns of parents of which an item type has copies.
+    copies: BTreeMap<TableName, BTreeSet<(TableName, String)>>,
 }
 
-impl Held {
-    fn add(&mut self, ask: &Ask<'_>) {
+impl Arranging<'_> {
+    fn add(&mut self, structure: usize, ask: &Ask<'_>) {
         let children = ask.children.iter().flat_map(|child| &child.outputs);
         let outputs = ask.held().iter().chain(children).map(|(path, _)| path);
         let filters = ask.filters.iter().map(|filter| &filter.path);
         let names = outputs.chain(filters).map(|path| path.column.clone());
-        self.columns.extend(names);
-        self.is_whole |= self.columns.len() > PROJECTED;
+        self.held.entry(structure).or_default().extend(names);
+        for (table, outputs) in ask.types() {
+            let copies = outputs.iter().filter_map(|(path, _)| {
+                let parent = path.steps.last()?.table.clone();
+                // It is called otherwise beside a column of its own.
+                let is_free = table.column(&path.column).is_none();
+                is_free.then(|| (parent, path.column.clone()))
+            });
+            let known = self.copies.entry(table.name.clone()).or_default();
+            known.extend(copies);
+        }
     }
 
-    fn join(&mut self, other: &Self) {
-        self.columns.extend(other.columns.iter().cloned());
-        self.is_whole |= other.is_whole || self.columns.len() > PROJECTED;
-    }
-
-    /// Their names; `None` for all.
-    fn names(&self) -> Option<&BTreeSet<String>> {
-        (!self.is_whole).then_some(&self.columns)
-    }
-}
-
-/// Structures in indexes that have item types in common, by way of others too: they stand in different ones.
-fn groups(slots: &BTreeMap<usize, usize>, structures: &[Structure<'_>]) -> Vec<BTreeSet<usize>> {
-    let mut found: Vec<(BTreeSet<&TableName>, BTreeSet<usize>)> = Vec::new();
-    for at in slots
-        .iter()
-        .filter(|(_, slot)| **slot > 0)
-        .map(|(at, _)| at)
-    {
-        let parts = structures.get(*at).into_iter().flat_map(|one| &one.parts);
-        let mut tables: BTreeSet<&TableName> = parts.map(|part| &part.table.name).collect();
-        let mut group = BTreeSet::from([*at]);
-        found.retain(|(others, members)| {
-            let is_apart = others.is_disjoint(&tables);
-            if !is_apart {
-                tables.extend(others.iter().copied());
-                group.extend(members.iter().copied());
+    /// Moves a structure to the index in which that makes writes cheapest, in exchange for those that cannot stand beside it.
+    fn improve(&self, indexes: &mut Vec<BTreeSet<usize>>, structure: usize, most: usize) -> bool {
+        let Some(from) = indexes.iter().position(|one| one.contains(&structure)) else {
+            return false;
+        };
+        if indexes.len() < most && indexes.iter().all(|members| !members.is_empty()) {
+            indexes.push(BTreeSet::new());
+        }
+        let mut best: Option<(f64, usize, [BTreeSet<usize>; 2])> = None;
+        for (at, other) in indexes.iter().enumerate().filter(|(at, _)| *at != from) {
+            let Some(own) = indexes.get(from) else {
+                continue;
+            };
+            let moved = self.chain(structure, own, other);
+            let exchanged =
+                |one: &BTreeSet<usize>| one.symmetric_difference(&moved).copied().collect();
+            let both = [exchanged(own), exchanged(other)];
+            let cost = |[one, other]: [&BTreeSet<usize>; 2]| self.cost(one) + self.cost(other);
+            let saved = cost([own, other]) - cost(both.each_ref());
+            if saved > best.as_ref().map_or(1e-9, |(most, ..)| *most) {
+                best = Some((saved, at, both));
             }
-            is_apart
-        });
-        found.push((tables, group));
+        }
+        let is_better = best.is_some();
+        if let Some((_, at, [one, other])) = best {
+            for (at, members) in [(from, one), (at, other)] {
+                if let Some(place) = indexes.get_mut(at) {
+                    *place = members;
+                }
+            }
+        }
+        is_better
     }
-    found.into_iter().map(|(_, group)| group).collect()
+
+    /// A structure with all those of two indexes that have to change their places with it: one index has an item type once.
+    fn chain(
+        &self,
+        structure: usize,
+        one: &BTreeSet<usize>,
+        other: &BTreeSet<usize>,
+    ) -> BTreeSet<usize> {
+        let tables = |at: usize| -> BTreeSet<&TableName> {
+            self.parts(at).map(|part| &part.table.name).collect()
+        };
+        let mut chain = BTreeSet::from([structure]);
+        let mut moved = tables(structure);
+        let mut is_new = true;
+        while std::mem::take(&mut is_new) {
+            for at in one.union(other) {
+                let own = tables(*at);
+                if !chain.contains(at) && !own.is_disjoint(&moved) {
+                    chain.insert(*at);
+                    moved.extend(own);
+                    is_new = true;
+                }
+            }
+        }
+        chain
+    }
+
+    fn parts(&self, structure: usize) -> impl Iterator<Item = &Part<'_>> {
+        let structure = self.structures.get(structure);
+        structure.into_iter().flat_map(|one| &one.parts)
+    }
+
+    /// US dollars a month for the writes of an index with these structures, and what it has to save.
+    fn cost(&self, members: &BTreeSet<usize>) -> f64 {
+        if members.is_empty() {
+            return 0.0;
+        }
+        let names = self.names(members);
+        let units = members.iter().map(|at| self.units(*at, &names));
+        let units = units.fold(0.0, |sum, units| sum + units);
+        self.pricing.usd_writes(units) + OTHER
+    }
+
+    /// Whether a structure is written for what others project.
+    fn is_in_vain(&self, members: &BTreeSet<usize>) -> bool {
+        let names = self.names(members);
+        members.iter().any(|at| {
+            let own = self.names(&BTreeSet::from([*at]));
+            self.units(*at, &names) > self.units(*at, &own) + 1e-9
+        })
+    }
+
+    fn names(&self, members: &BTreeSet<usize>) -> BTreeSet<String> {
+        let held = members.iter().filter_map(|at| self.held.get(at));
+        held.flatten().cloned().collect()
+    }
+
+    /// Write units a second of a structure in an index that projects these attributes.
+    fn units(&self, structure: usize, names: &BTreeSet<String>) -> f64 {
+        let Some(structure) = self.structures.get(structure) else {
+            return 0.0;
+        };
+        let names = Some(names).filter(|names| names.len() <= PROJECTED);
+        let parts = structure.parts.iter().map(|part| {
+            let own = self.pricing.statements(part.table);
+            let own = own.map(|write| {
+                write.rate * self.pricing.in_index(structure, part, write, names, 0.0)
+            });
+            let copied = self.copied(part.table, names);
+            own.sum::<f64>() + copied * self.pricing.share(structure, part)
+        });
+        parts.sum()
+    }
+
+    /// Write units a second that updates of parents cause in an index that holds these attributes of a table's items.
+    fn copied(&self, table: &Table, names: Option<&BTreeSet<String>>) -> f64 {
+        let copies = self.copies.get(&table.name).into_iter().flatten();
+        let held = copies.filter(|(_, column)| names.is_none_or(|names| names.contains(column)));
+        let mut by_parent: BTreeMap<&TableName, BTreeSet<&String>> = BTreeMap::new();
+        for (parent, column) in held {
+            by_parent.entry(parent).or_default().insert(column);
+        }
+        let units = by_parent.into_iter().filter_map(|(parent, columns)| {
+            let parent = self.pricing.facts.catalog.table(parent)?;
+            let each = (rows(table) / rows(parent)).max(1.0);
+            let writes = self.pricing.statements(parent);
+            let writes = writes.filter(|write| {
+                let mut set = write.columns.iter();
+                set.any(|column| columns.contains(column))
+            });
+            Some(each * writes.map(|write| write.rate).sum::<f64>())
+        });
+        units.sum()
+    }
 }

@@ -6,13 +6,14 @@ use dynafold_format::{float, has_word, joined};
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::WriteKind;
 
+use crate::ask::Equal;
 use crate::facts::rows;
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
 use crate::path::Path;
 use crate::pricing::{MONTH, PARTITION_WRITES, Pricing, is_moved};
 use crate::report::{DELIMITER, Material, Warning};
-use crate::structure::{Part, Structure};
+use crate::structure::{KeyPart, Part, Structure, own_part};
 use crate::workload::Statement;
 use crate::writes::Write;
 use crate::written::Placed;
@@ -131,6 +132,35 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
             })
     }
 
+    /// Where a table's items stand: in the table itself by a key of their own where no structure is chosen there, and in indexes.
+    fn parts<'s>(&'s self, table: &'c Table) -> Vec<(usize, Option<&'s Structure<'c>>, Part<'c>)> {
+        let structures = self.slots.iter().filter_map(|(at, slot)| {
+            let structure = self.structures.get(*at)?;
+            let mut parts = structure.parts.iter();
+            let part = parts.find(|part| part.table.name == table.name)?;
+            Some((*slot, Some(structure), part.clone()))
+        });
+        let mut found: Vec<_> = structures.collect();
+        if found.iter().all(|(slot, ..)| *slot > 0) {
+            let own = own_part(self.catalog, table, self.pricing.pins);
+            found.push((0, None, own));
+        }
+        found
+    }
+
+    /// The share of a part's items that have the most frequent partition key value.
+    fn most_frequent(&self, part: &Part<'_>) -> f64 {
+        let shares = part.partition.iter().map(|key| {
+            let sample = self.sample(&key.path, part.table);
+            let sample = sample.filter(|sample| sample.most > 0 && float(sample.present) > LONG);
+            let mean = 1.0 / self.pricing.facts.distinct(&key.path, part.table);
+            sample.map_or(mean, |sample| {
+                mean.max(float(sample.most) / float(sample.present))
+            })
+        });
+        shares.product()
+    }
+
     /// Write units a second that a part takes in an index.
     fn index_writes(&self, (structure, part): Stored<'_, 'c>, slot: usize) -> f64 {
         let pricing = self.pricing;
@@ -221,31 +251,90 @@ fn contention(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     found
 }
 
+/// What one partition key value of the table or of an index takes, of the statements of all item types that stand there.
+#[derive(Debug, Default)]
+struct PartitionLoad {
+    statements: BTreeSet<String>,
+    columns: String,
+    writes: f64,
+    reads: f64,
+}
+
 /// Partition key values that take more than a partition does.
 fn hot_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let pricing = material.pricing;
-    let mut hot = Vec::new();
-    for (statement, placed, (structure, part), slot) in material.served() {
-        let values = pricing.key_values(structure, part);
-        let units = pricing.write_units(part.table);
-        let at_home = pricing.statements(part.table);
-        let writes = match slot {
-            0 => at_home.map(|write| write.rate * units).sum(),
-            _ => material.index_writes((structure, part), slot),
-        } / values;
-        let units = pricing.units(placed.ask, statement.strong && slot == 0, slot > 0, &[]);
-        let reads = Pricing::rate(statement) * units / values;
-        if writes > PARTITION_WRITES || reads > 3.0 * PARTITION_WRITES {
-            hot.push(format!(
-                "{} (about {writes:.0} write units and {reads:.0} read units a second)",
-                statement.name
-            ));
+    let concepts = |part: &Part<'_>| -> Vec<(TableName, String)> {
+        let keys = part.partition.iter();
+        keys.map(|key| key.path.concept(part.table, material.catalog))
+            .collect()
+    };
+    // Item types stand under one value where their keys mean the same. Requests for a row itself are as uneven as its children.
+    let tables = material.catalog.tables.iter();
+    let stored = tables.filter(|table| table.is_stored() && !table.row_key().is_empty());
+    let parts: Vec<_> = stored.flat_map(|table| material.parts(table)).collect();
+    let place = |slot: usize, structure: Option<&Structure<'_>>, part: &Part<'_>| {
+        let named = structure.and_then(|structure| structure.named.clone());
+        (slot, named, concepts(part))
+    };
+    let mut shares: BTreeMap<_, f64> = BTreeMap::new();
+    for (slot, structure, part) in &parts {
+        if rows(part.table) > LONG {
+            let share = shares.entry(place(*slot, *structure, part)).or_default();
+            *share = share.max(material.most_frequent(part));
         }
     }
+    let share = |slot: usize, structure: Option<&Structure<'_>>, part: &Part<'_>| {
+        let own = material.most_frequent(part);
+        let common = shares.get(&place(slot, structure, part)).copied();
+        let common = common.filter(|_| part.is_row()).unwrap_or(0.0);
+        own.max(common) / structure.map_or(1.0, |structure| float(structure.shards))
+    };
+    let mut loads: BTreeMap<_, PartitionLoad> = BTreeMap::new();
+    for (slot, structure, part) in &parts {
+        let load = loads.entry(place(*slot, *structure, part)).or_default();
+        load.columns = columns(part);
+        for write in pricing.statements(part.table) {
+            let units = match structure.filter(|_| *slot > 0) {
+                Some(structure) => {
+                    let projected = material.projected.get(slot).and_then(Option::as_ref);
+                    pricing.in_index(structure, part, write, projected, 0.0)
+                }
+                None => pricing.write_units(part.table),
+            };
+            let statement = material.written.get(write.at);
+            if let Some((statement, ..)) = statement.filter(|_| units > 0.0) {
+                load.writes += write.rate * units * share(*slot, *structure, part);
+                load.statements.insert(statement.name.clone());
+            }
+        }
+    }
+    for (statement, placed, (structure, part), slot) in material.served() {
+        let load = loads.entry(place(slot, Some(structure), part)).or_default();
+        let units = pricing.units(placed.ask, statement.strong && slot == 0, slot > 0, &[]);
+        load.columns = columns(part);
+        load.reads += Pricing::rate(statement) * units * share(slot, Some(structure), part);
+        load.statements.insert(statement.name.clone());
+    }
+    let hot = loads
+        .into_iter()
+        .filter(|(_, load)| load.writes > PARTITION_WRITES || load.reads > 3.0 * PARTITION_WRITES);
+    let hot = hot.map(|((slot, ..), load)| {
+        let of = match (slot, &*load.columns) {
+            (0, columns) => format!("{columns} in the table"),
+            (_, "") => format!("all of GSI{slot}"),
+            (_, columns) => format!("{columns} in GSI{slot}"),
+        };
+        format!(
+            "{} ({of}: about {:.0} write units and {:.0} read units a second)",
+            joined(load.statements, " and "),
+            load.writes,
+            load.reads
+        )
+    });
     line(
         "hot key",
         hot,
-        "DynamoDB accepts 1,000 write units and 3,000 read units a second for one partition key value: spread the value by `shard(n)`, or serve the read by a key with more values",
+        "DynamoDB accepts 1,000 write units and 3,000 read units a second for one partition key value (in brackets: what the most frequent value gets by its share of the rows): spread the value by `shard(n)`, or use a key with more values",
     )
 }
 
@@ -258,16 +347,15 @@ fn one_partition(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         }
         let writes = material.index_writes((structure, part), slot) / float(structure.shards);
         found.push(format!(
-            "{} ({} of {}/s)",
+            "{} (about {} write units a second)",
             statement.name,
-            about(writes),
-            about(PARTITION_WRITES)
+            about(writes)
         ));
     }
     line(
         "all in one partition",
         found,
-        "the read asks for no key, so all items of the index have one partition key value, which accepts 1,000 write units a second (in brackets: what it gets): if it may get more, spread it by `shard(n)`, or use a Scan or an export instead",
+        "the read asks for no key, so all items of the index have one partition key value, which accepts 1,000 write units a second: if it may get more, spread it by `shard(n)`, or use a Scan or an export instead",
     )
 }
 
@@ -332,7 +420,7 @@ fn skewed(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     line(
         "skewed values",
         found,
-        "one value has that share of the rows, so averages say little: index only the rare values (a sparse index), and expect a long list and a busy partition for the frequent one",
+        "one value has that share of the rows, so averages say little: expect a long list and a busy partition for that value; if it is a state that few reads ask for, index only the other ones (a sparse index)",
     )
 }
 
@@ -495,18 +583,17 @@ fn copies(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     for (_, placed, _, _) in material.served() {
         for (table, outputs) in placed.ask.types() {
             for (path, _) in outputs {
-                let Some(parent) = path.steps.last() else {
+                let Some(step) = path.steps.last() else {
                     continue;
                 };
-                let Some(parent) = material.catalog.table(&parent.table) else {
+                let Some(parent) = material.catalog.table(&step.table) else {
                     continue;
                 };
                 for (statement, of, write) in material.writes() {
                     if of.name == parent.name && write.columns.contains(&path.column) {
-                        let items = (rows(table) / rows(parent)).max(1.0);
                         let name =
                             format!("{} ({}.{})", statement.name, called(parent), path.column);
-                        found.insert(name, format!("{} items of {}", about(items), called(table)));
+                        found.insert(name, copied(material, table, parent, path));
                     }
                 }
             }
@@ -514,7 +601,7 @@ fn copies(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     }
     let found = found
         .into_iter()
-        .map(|(name, items)| format!("{name} writes about {items}"));
+        .map(|(name, items)| format!("{name} writes {items}"));
     line(
         "copies to keep up to date",
         found,
@@ -522,47 +609,100 @@ fn copies(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     )
 }
 
+/// How many copies of a parent's column there are, and whether a key finds them.
+fn copied<'c>(
+    material: &Material<'_, '_, 'c>,
+    table: &'c Table,
+    parent: &Table,
+    path: &Path,
+) -> String {
+    let mean = (rows(table) / rows(parent)).max(1.0);
+    let mut said = format!("about {} items of {}", about(mean), called(table));
+    let own = path.steps.first().map_or(&[][..], |step| &*step.columns);
+    if let ([_], [column]) = (&*path.steps, own) {
+        let sample = material.sample(&Path::own(column), table);
+        let most = sample.map_or(0.0, |one| float(one.most) / float(one.rows) * rows(table));
+        if most > mean {
+            said.push_str(&format!(", up to {}", about(most)));
+        }
+    }
+    let is_of_parent = |part: &Part<'_>| {
+        let mut keys = part.partition.iter();
+        let steps = path.steps.len();
+        !part.partition.is_empty()
+            && keys.all(|key| match key.path.steps.len() {
+                0 => steps == 1 && own.contains(&key.path.column),
+                _ => key.path.steps == path.steps,
+            })
+    };
+    let parts = material.parts(table);
+    let mut parts = parts.iter();
+    if !parts.any(|(_, structure, part)| {
+        is_of_parent(part) && structure.is_none_or(|structure| structure.when.is_empty())
+    }) {
+        said.push_str(", which no key finds");
+    }
+    said
+}
+
 /// Lists that grow without a bound.
 fn unbounded(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let facts = material.pricing.facts;
-    let mut found = Vec::new();
+    let (mut listed, mut whole) = (Vec::new(), Vec::new());
     for (statement, placed, _, _) in material.served() {
         let ask = placed.ask;
-        if ask.limit.is_some() && !ask.sorts && !ask.computes {
+        let is_whole = ask.sorts || ask.computes;
+        if ask.limit.is_some() && !is_whole {
             continue;
         }
-        for child in &ask.children {
+        let found = if is_whole { &mut whole } else { &mut listed };
+        let children = ask.children.iter();
+        // The large columns of a row are one item.
+        let children = children.filter(|child| !material.splits.contains_key(&child.table.name));
+        for child in children {
             let each = rows(child.table) / rows(ask.root);
             let grows = material.inserted(child.table) / rows(ask.root);
             if each > LONG || grows > LONG {
-                found.push(grown(&statement.name, each, grows));
+                found.push(grown(&statement.name, "about", each, grows));
             }
         }
-        if !ask.children.is_empty() || facts.is_by_key(ask) {
+        let is_one = |equal: &Equal| {
+            let sample = material.sample(&equal.path, ask.root);
+            let sample = sample.filter(|_| equal.path.steps.is_empty());
+            sample.is_some_and(|one| one.is_all && one.present > 1 && one.distinct == one.present)
+        };
+        if !ask.children.is_empty() || facts.is_by_key(ask) || ask.equal.iter().any(is_one) {
             continue;
         }
         let (all, most) = (facts.found_in_all(ask), facts.most_found(ask));
         let grows = material.inserted(ask.root) * all / rows(ask.root);
+        // Of ranges and conditions the mean is known alone.
+        let is_most = most > all && ask.range.is_none() && ask.when.is_empty();
         if most > LONG || grows > LONG {
-            found.push(grown(&statement.name, most, grows));
+            let how = if is_most { "up to" } else { "about" };
+            found.push(grown(&statement.name, how, most, grows));
         }
     }
-    line(
+    let mut lines = line(
         "unbounded list",
-        found,
-        "it has no LIMIT, or the application needs all of it: read it in pages (Limit, LastEvaluatedKey), put a time into the key, keep sums, or let old items expire",
-    )
+        listed,
+        "it has no LIMIT: read it in pages (Limit, LastEvaluatedKey), put a time into the key, keep sums, or let old items expire",
+    );
+    lines.extend(line(
+        "unbounded list",
+        whole,
+        "the application sorts or computes, and needs all of the items, also where the SQL has a LIMIT: use a key that sorts them, keep sums, or let old items expire",
+    ));
+    lines
 }
 
-fn grown(name: &str, items: f64, a_day: f64) -> String {
+fn grown(name: &str, how: &str, items: f64, a_day: f64) -> String {
+    let items = about(items);
     if a_day >= 1.0 {
-        format!(
-            "{name} (up to {} items now, {} more a day)",
-            about(items),
-            about(a_day)
-        )
+        let a_day = about(a_day);
+        format!("{name} ({how} {items} items now, {a_day} more a day)")
     } else {
-        format!("{name} (up to {} items)", about(items))
+        format!("{name} ({how} {items} items)")
     }
 }
 
@@ -578,16 +718,31 @@ fn inconsistent(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     )
 }
 
-/// UPDATE and DELETE of more than one row.
+/// UPDATE and DELETE of more than one row, and those whose rows no key finds.
 fn many_at_once(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let found = material.writes().filter(|(_, table, write)| {
-        write.kind != WriteKind::Insert && !finds_one_row(table, write)
-    });
-    line(
+    let (mut many, mut lost) = (Vec::new(), Vec::new());
+    for (statement, table, write) in material.writes() {
+        if write.kind == WriteKind::Insert {
+            continue;
+        }
+        let mut priced = material.priced.writes.iter();
+        if priced.any(|one| one.name == statement.name && !one.has_key) {
+            lost.push(statement.name.clone());
+        } else if !finds_one_row(table, write) {
+            many.push(statement.name.clone());
+        }
+    }
+    let mut lines = line(
+        "no key finds the rows",
+        lost,
+        "no partition key of the table or of an index that holds all its rows is in the WHERE: only a Scan finds them, whose cost is not included; let the program give the item's key, add a read with this WHERE to the workload, which gives it an index, or let rows that are deleted by their age expire (`ttl`)",
+    );
+    lines.extend(line(
         "many items at once",
-        found.map(|(statement, ..)| statement.name.clone()),
+        many,
         "DynamoDB writes single items by their whole key: run such a statement as a Query, and one write for each item that it finds",
-    )
+    ));
+    lines
 }
 
 /// Rows that are deleted by their age.
@@ -621,7 +776,7 @@ fn expiry(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     line(
         "TTL",
         found,
-        "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds (`{column | epoch}`); that may be hours later, and until then reads have to leave them out",
+        "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds (`{column | epoch}`); that may take a few days, and until then reads have to leave them out",
     )
 }
 
@@ -700,14 +855,26 @@ fn cursors(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         let mut words = statement.sql.split(|c: char| !c.is_alphanumeric());
         words.any(|word| word.eq_ignore_ascii_case("offset"))
     };
-    line(
+    let found = material.served();
+    let found = found.filter(|(statement, ..)| offset(statement));
+    let (sorted, paged): (Vec<_>, Vec<_>) = found.partition(|(_, placed, ..)| placed.ask.sorts);
+    let named = |found: Vec<Served<'_, '_, '_, '_>>| {
+        let names = found.into_iter();
+        names
+            .map(|(statement, ..)| statement.name.clone())
+            .collect::<Vec<_>>()
+    };
+    let mut lines = line(
         "OFFSET",
-        material
-            .served()
-            .filter(|(statement, ..)| offset(statement))
-            .map(|(statement, ..)| statement.name.clone()),
+        named(paged),
         "no Query skips rows: a page continues after the last item of the one before (LastEvaluatedKey), so nobody can jump to page 7",
-    )
+    );
+    lines.extend(line(
+        "OFFSET",
+        named(sorted),
+        "no key sorts these rows: the application reads them all for each page, sorts them and skips the first ones",
+    ));
+    lines
 }
 
 /// Texts that are compared without case.
@@ -751,11 +918,27 @@ fn unique(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         for key in unique.filter(|_| is_written) {
             found.push(format!("{}({})", called(table), key.columns.join(" + ")));
         }
+        let row_key = table.row_key();
+        let is_of_row = |key: &KeyPart| {
+            let own = key.path.steps.first().map(|step| &step.columns);
+            match own {
+                Some(columns) => columns.iter().all(|column| row_key.contains(column)),
+                None => row_key.contains(&key.path.column),
+            }
+        };
+        let is_lost = || {
+            let parts = material.parts(table);
+            let mut parts = parts.iter().filter(|(slot, ..)| *slot == 0);
+            parts.any(|(.., part)| !part.partition.iter().chain(&part.sort).all(is_of_row))
+        };
+        if is_written && !row_key.is_empty() && table.is_stored() && is_lost() {
+            found.push(format!("{}({})", called(table), row_key.join(" + ")));
+        }
     }
     line(
         "unique",
         found,
-        "an index does not keep values unique: put a guard item whose key is the value, with attribute_not_exists, in one transaction with the item (`check --guarantees` shows what becomes of each key)",
+        "neither an index nor a key with further columns keeps values unique: put a guard item whose key is the value, with attribute_not_exists, in one transaction with the item (`check --guarantees` shows what becomes of each key)",
     )
 }
 
@@ -859,20 +1042,36 @@ fn absent_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
 
 /// Columns that look like references, and are none.
 fn undeclared(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+    let equal = material.served().flat_map(|(_, placed, ..)| {
+        let own = placed.ask.equal.iter();
+        let own = own.filter(|equal| equal.path.steps.is_empty());
+        own.map(|equal| (&placed.ask.root.name, &*equal.path.column))
+    });
+    let asked: BTreeSet<(&TableName, &str)> = equal.collect();
     let mut found = Vec::new();
     for table in material.tables() {
         for column in &table.columns {
             let name = column.name.to_lowercase();
-            let looks_so = name.ends_with("_id") || column.name.ends_with("Id");
+            // `tenant_code`, where tenants have a unique `code`.
+            let is_of = |other: &Table| {
+                let parent = other.name.name.to_lowercase();
+                let mut keys = other.keys(material.catalog.dbms);
+                other.name != table.name
+                    && keys.any(|key| match &*key.columns {
+                        [one] => {
+                            let one = one.to_lowercase();
+                            name == format!("{}_{one}", parent.trim_end_matches('s'))
+                        }
+                        _ => false,
+                    })
+            };
+            let looks_so = || {
+                name.ends_with("_id") || column.name.ends_with("Id") || material.tables().any(is_of)
+            };
             let mut keys = table.foreign_keys.iter();
             let is_one = keys.any(|key| key.columns.contains(&column.name));
-            let is_asked = || {
-                material.served().any(|(_, placed, ..)| {
-                    let ask = placed.ask;
-                    ask.root.name == table.name && ask.has_equal(&Path::own(&column.name))
-                })
-            };
-            if looks_so && !is_one && !table.row_key().contains(&column.name) && is_asked() {
+            let is_asked = asked.contains(&(&table.name, &*column.name));
+            if is_asked && !is_one && !table.row_key().contains(&column.name) && looks_so() {
                 found.push(format!("{}.{}", called(table), column.name));
             }
         }
@@ -990,7 +1189,7 @@ fn rates(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     if unrated > 0 {
         let all = material.placed.len();
         found.push(Warning::from(format!(
-            "guessed rates: {unrated} of {all} reads have no rate: one request a second is reckoned for each"
+            "guessed rates: {unrated} of {all} reads have no rate: one request a second is assumed for each"
         )));
     }
     let writes = material
@@ -1003,10 +1202,10 @@ fn rates(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     found.extend(line(
         "guessed write rates",
         writes,
-        "one a second is reckoned for each",
+        "one a second is assumed for each",
     ));
     if material.written.is_empty() {
-        let why = "no writes: no statement writes, so that indexes and copies are reckoned without what keeping them up to date costs";
+        let why = "no writes: no statement writes, so the costs do not include keeping indexes and copies up to date";
         found.push(Warning::from(why.to_owned()));
     }
     found

@@ -93,6 +93,9 @@ pub(crate) struct IndexNames {
     pub(crate) is_shared: bool,
 }
 
+/// What U+0001 is for in a sort key.
+const SORTS_FIRST: &str = "\\u0001 sorts before all other text: `Ann` before `Ann Lee`, NULL first";
+
 /// The attributes that each index projects: `None` for all.
 pub(crate) type Projected = BTreeMap<usize, Option<BTreeSet<String>>>;
 
@@ -637,9 +640,14 @@ impl<'c> Writing<'_, 'c> {
         if !reads.is_empty() {
             notes.push(reads.as_str());
         }
-        if sort.contains("\\u0001") || sort.contains("\\u0002") {
-            notes.push("\\u0001 and \\u0002 sort before every letter: after a text, so that `Ann` comes before `Ann Lee`, or in place of NULL");
+        if sort.contains("\\u0001") && slot == 0 {
+            notes.push(SORTS_FIRST);
         }
+        let sorts = if sort.contains("\\u0001") && slot > 0 {
+            format!("    # {SORTS_FIRST}")
+        } else {
+            String::new()
+        };
         let why = if notes.is_empty() {
             String::new()
         } else {
@@ -651,10 +659,12 @@ impl<'c> Writing<'_, 'c> {
                 format!("    key: {{ {partition_name}: {partition}, {sort_name}: {sort} }}{why}\n")
             }
             None => {
-                format!("      {partition_name}: {partition}{why}\n      {sort_name}: {sort}\n")
+                format!(
+                    "      {partition_name}: {partition}{why}\n      {sort_name}: {sort}{sorts}\n"
+                )
             }
             Some(when) => format!(
-                "      {partition_name}:{why}\n        $value: {partition}\n        $when: {when}\n      {sort_name}: {sort}\n"
+                "      {partition_name}:{why}\n        $value: {partition}\n        $when: {when}\n      {sort_name}: {sort}{sorts}\n"
             ),
         }
     }

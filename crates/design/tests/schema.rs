@@ -743,7 +743,10 @@ fn literals_of_one_column_are_a_list_of_examples() {
     // Beside a key it is asked by a filter in one request, where that costs less.
     let (requests, _, text, _) = served("user_id = 7 AND kind IN ('a', 'b')");
     assert_eq!(requests, 1);
-    assert!(text.contains("filter: \"kind IN (:kind, :kind_2)\""), "{text}");
+    assert!(
+        text.contains("filter: \"kind IN (:kind, :kind_2)\""),
+        "{text}"
+    );
     // Figures of a list are those of all of its values.
     let counted = "-- count (50/s)\nSELECT count(*) FROM orders WHERE kind IN ('a', 'b');";
     let mut large = catalog.clone();
@@ -906,4 +909,247 @@ fn sql_that_is_written_anew_says_which_of_equal_rows_its_limit_takes() {
     let notes = notes(&report, "latest");
     assert!(notes.contains("sorts by the key too"), "{notes}");
     assert!(!notes.contains("may be equal"), "{notes}");
+}
+
+/// Tables with rows, each column a whole number, with the primary key first. A name with `@` refers to the table behind it.
+fn tables_of(tables: &[(&str, u64, &[&str])]) -> Catalog {
+    let mut catalog = shop();
+    let schema = catalog.search_path[0].clone();
+    let whole = DataType::Integer {
+        bits: 64,
+        unsigned: false,
+    };
+    let called = |name: &str| TableName {
+        schema: schema.clone(),
+        name: name.to_owned(),
+    };
+    catalog.tables = tables
+        .iter()
+        .map(|(name, rows, columns)| {
+            let mut table = Table::new(called(name), TableKind::Table);
+            table.estimated_rows = Some(*rows);
+            for said in *columns {
+                let (own, parent) = said.split_once('@').unwrap_or((said, ""));
+                table.columns.push(column(own, whole.clone()));
+                if !parent.is_empty() {
+                    table.foreign_keys.push(ForeignKey {
+                        name: own.to_owned(),
+                        columns: vec![own.to_owned()],
+                        references: called(parent),
+                        referenced_columns: vec!["id".to_owned()],
+                        ..ForeignKey::default()
+                    });
+                }
+            }
+            table.primary_key = vec![table.columns[0].name.clone()];
+            table
+        })
+        .collect();
+    catalog
+}
+
+/// What was counted of a column: rows, different values, and the rows with the most frequent one.
+fn observe(limits: &mut Limits, catalog: &Catalog, column: (&str, &str), counts: [u64; 3]) {
+    let mut tables = catalog.tables.iter();
+    let table = tables.find(|table| table.name.name == column.0).unwrap();
+    let [rows, distinct, most] = counts;
+    let sample = ColumnSample {
+        rows,
+        present: rows,
+        distinct,
+        most,
+        bytes: rows * 4,
+        is_all: true,
+        ..ColumnSample::default()
+    };
+    let place = (table.name.clone(), column.1.to_owned());
+    limits.observed.columns.insert(place, sample);
+}
+
+fn warned(catalog: &Catalog, statements: &str, limits: &Limits) -> (Report, Vec<String>) {
+    let prices = Prices::read(SHIPPED, None).unwrap();
+    let statements = workload::read(statements, catalog.dbms).unwrap();
+    let report = design(catalog, &statements, &prices, limits).report;
+    let warnings = report.warnings.iter().map(ToString::to_string).collect();
+    (report, warnings)
+}
+
+fn units(report: &Report, name: &str) -> f64 {
+    let mut writes = report.writes.iter();
+    writes.find(|write| write.name == name).unwrap().units
+}
+
+#[test]
+fn copies_do_not_stand_in_an_index_that_projects_their_name_for_others() {
+    let catalog = tables_of(&[
+        ("items", 1_000, &["id", "x", "y", "price"]),
+        ("watches", 20_000, &["id", "item_id@items", "owner"]),
+        ("sellers", 1_000, &["id", "nick", "price"]),
+    ]);
+    let reads = "-- item (900/s)\nSELECT * FROM items WHERE id = :id;
+        -- byX (500/s)\nSELECT id, price FROM items WHERE x = :x;
+        -- byY (500/s)\nSELECT id FROM items WHERE y = :y;
+        -- watch (900/s)\nSELECT w.id, i.price FROM watches w JOIN items i ON i.id = w.item_id WHERE w.id = :id;
+        -- watchersOf (100/s)\nSELECT id, owner FROM watches WHERE owner = :o;
+        -- raise (50/s)\nUPDATE items SET price = :p WHERE id = :id;";
+    let (report, _) = warned(&catalog, reads, &Limits::default());
+    assert_eq!(report.indexes.len(), 2, "{report:#?}");
+    // The item, its entry for byX, and the copies, which no index holds.
+    assert!((units(&report, "raise") - 22.0).abs() < 0.01, "{report:#?}");
+    // Where there is no such index beside it, one more pays.
+    let reads = reads.replace("-- byY (500/s)\nSELECT id FROM items WHERE y = :y;", "");
+    let (report, _) = warned(&catalog, &reads, &Limits::default());
+    assert_eq!(report.indexes.len(), 2, "{report:#?}");
+    assert!((units(&report, "raise") - 22.0).abs() < 0.01, "{report:#?}");
+}
+
+#[test]
+fn a_write_whose_rows_no_key_finds_is_named_and_not_priced_as_found() {
+    let catalog = tables_of(&[("users", 1_000, &["id", "code", "name"])]);
+    let reads = "-- login (100/s, strong)\nSELECT id, name FROM users WHERE code = :c;
+        -- rename (40/s)\nUPDATE users SET name = :n WHERE id = :id;
+        -- recode (1/s)\nUPDATE users SET name = :n WHERE code = :c;";
+    let (report, warnings) = warned(&catalog, reads, &Limits::default());
+    let lost = |warning: &&String| warning.starts_with("no key finds the rows: rename:");
+    assert!(
+        warnings.iter().any(|warning| lost(&warning)),
+        "{warnings:#?}"
+    );
+    let rename = report.writes.iter().find(|write| write.name == "rename");
+    let alone = units(&report, "rename") * 40.0 * 2.592 * 0.625;
+    assert!(
+        (rename.unwrap().usd_month - alone).abs() < 0.01,
+        "{report:#?}"
+    );
+    // `check --guarantees` is pointed to for the key that is unique no more.
+    let insert = format!("{reads}\n-- add (1/s)\nINSERT INTO users (id) VALUES (:id);");
+    let (_, warnings) = warned(&catalog, &insert, &Limits::default());
+    let is_lost = |warning: &&String| warning.starts_with("unique: users(id):");
+    assert!(
+        warnings.iter().any(|warning| is_lost(&warning)),
+        "{warnings:#?}"
+    );
+}
+
+#[test]
+fn a_hot_key_is_that_of_the_most_frequent_value_with_all_that_stands_under_it() {
+    let catalog = tables_of(&[
+        ("meters", 60, &["id", "value"]),
+        ("readings", 2_500, &["id", "meter_id@meters", "value"]),
+    ]);
+    let mut limits = Limits::default();
+    observe(
+        &mut limits,
+        &catalog,
+        ("readings", "meter_id"),
+        [2_500, 60, 1_100],
+    );
+    let reads = "-- meter (10/s)\nSELECT id, value FROM meters WHERE id = :id;
+        -- last (300/s, strong)\nSELECT id, value FROM readings WHERE meter_id = :m ORDER BY id DESC LIMIT 5;
+        -- bump (1500/s)\nUPDATE meters SET value = value + 1 WHERE id = :id;
+        -- add (3000/s)\nINSERT INTO readings (id, meter_id, value) VALUES (:i, :m, :v);";
+    let (_, warnings) = warned(&catalog, reads, &limits);
+    let hot = warnings.iter().find(|one| one.starts_with("hot key:"));
+    let hot = hot.unwrap_or_else(|| panic!("{warnings:#?}"));
+    assert!(
+        hot.contains(
+            "add and bump and last and meter (meter_id in the table: about 1980 write units"
+        ) || hot.contains("(id in the table: about 1980 write units"),
+        "{hot}"
+    );
+    // Nothing is less than nothing.
+    let rare = "-- some (1000000/s)\nSELECT id, value FROM readings WHERE meter_id = :m;";
+    let (_, warnings) = warned(&catalog, rare, &limits);
+    let hot = warnings.iter().find(|one| one.starts_with("hot key:"));
+    assert!(hot.unwrap().contains("about 0 write units"), "{hot:?}");
+}
+
+#[test]
+fn lists_are_unbounded_by_what_is_known() {
+    let catalog = tables_of(&[("events", 5_000, &["id", "kind", "no", "at", "size"])]);
+    let mut limits = Limits::default();
+    observe(&mut limits, &catalog, ("events", "kind"), [5_000, 100, 80]);
+    observe(&mut limits, &catalog, ("events", "no"), [5_000, 5_000, 1]);
+    let reads = "-- ofKind (5/s)\nSELECT id, at FROM events WHERE kind = :k ORDER BY at;
+        -- byNo (5/s)\nSELECT id FROM events WHERE no = :n;
+        -- since (5/s)\nSELECT id FROM events WHERE kind = :k AND at > :a ORDER BY at;
+        -- add (1000/s)\nINSERT INTO events (id) VALUES (:id);";
+    let (_, warnings) = warned(&catalog, reads, &limits);
+    let lists: Vec<&String> = warnings
+        .iter()
+        .filter(|one| one.starts_with("unbounded list:"))
+        .collect();
+    assert_eq!(lists.len(), 1, "{warnings:#?}");
+    assert!(
+        lists[0].contains("ofKind (up to 80 items now,"),
+        "{lists:#?}"
+    );
+    assert!(lists[0].contains("since (about "), "{lists:#?}");
+    assert!(!lists[0].contains("byNo"), "{lists:#?}");
+}
+
+#[test]
+fn a_sparse_index_by_other_rows_says_so_and_costs_what_they_cause() {
+    let catalog = tables_of(&[("files", 2_000, &["id", "owner", "version"])]);
+    let reads = "-- newest (5/s)
+        SELECT id, version FROM files f WHERE owner = :o AND version = (SELECT max(version) FROM files g WHERE g.owner = f.owner);
+        -- add (5/s)\nINSERT INTO files (id, owner, version) VALUES (:i, :o, :v);";
+    let (report, _) = warned(&catalog, reads, &Limits::default());
+    let said = notes(&report, "newest");
+    assert!(said.contains("looks at other rows"), "{said}");
+    assert!(units(&report, "add") > 3.0, "{report:#?}");
+}
+
+#[test]
+fn copies_say_how_many_there_are_at_most_and_whether_a_key_finds_them() {
+    let catalog = tables_of(&[
+        ("users", 400, &["id", "name"]),
+        ("notes", 800, &["id", "author@users", "size"]),
+    ]);
+    let mut limits = Limits::default();
+    observe(&mut limits, &catalog, ("notes", "author"), [800, 400, 278]);
+    let reads = "-- note (50/s)\nSELECT n.id, n.size, u.name FROM notes n JOIN users u ON u.id = n.author WHERE n.id = :id;
+        -- rename (1/s)\nUPDATE users SET name = :n WHERE id = :id;";
+    let (_, warnings) = warned(&catalog, reads, &limits);
+    let said = "rename (users.name) writes about 2 items of notes, up to 278";
+    let copies = |warnings: &[String], said: &str| warnings.iter().any(|one| one.contains(said));
+    assert!(
+        copies(&warnings, &format!("{said}, which no key finds")),
+        "{warnings:#?}"
+    );
+    let listed = format!("{reads}\n-- ofAuthor (9/s)\nSELECT id FROM notes WHERE author = :a;");
+    let (_, warnings) = warned(&catalog, &listed, &limits);
+    assert!(copies(&warnings, &format!("{said}:")), "{warnings:#?}");
+}
+
+#[test]
+fn a_page_that_the_application_sorts_is_said_once() {
+    let mut catalog = tables_of(&[("notes", 800, &["id", "author", "title"])]);
+    catalog.tables[0].columns[2].data_type = DataType::Text { max_chars: None };
+    let reads = "-- page (5/s)\nSELECT id, title FROM notes WHERE author = :a ORDER BY title, id DESC LIMIT 10 OFFSET 20;";
+    let (report, warnings) = warned(&catalog, reads, &Limits::default());
+    let notes = notes(&report, "page");
+    assert!(notes.contains("the application sorts"), "{notes}");
+    assert!(!notes.contains("LastEvaluatedKey"), "{notes}");
+    let offset = warnings.iter().find(|one| one.starts_with("OFFSET: page"));
+    assert!(offset.unwrap().contains("no key sorts"), "{warnings:#?}");
+}
+
+#[test]
+fn a_column_called_like_a_unique_one_of_another_table_may_be_a_reference() {
+    let mut catalog = tables_of(&[
+        ("tenants", 20, &["id", "code"]),
+        ("accounts", 800, &["id", "tenant_code"]),
+    ]);
+    catalog.tables[0].unique_keys.push(UniqueKey {
+        columns: vec!["code".to_owned()],
+        ..UniqueKey::default()
+    });
+    let reads = "-- ofTenant (5/s)\nSELECT id FROM accounts WHERE tenant_code = :c;";
+    let (_, warnings) = warned(&catalog, reads, &Limits::default());
+    let said = "no declared reference: accounts.tenant_code:";
+    assert!(
+        warnings.iter().any(|one| one.starts_with(said)),
+        "{warnings:#?}"
+    );
 }

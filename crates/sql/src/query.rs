@@ -535,11 +535,30 @@ impl SqlQuery {
     }
 }
 
-/// Whether a word that looks like a column's name may give the time, the user or a variable.
-fn is_of_the_session(word: &str) -> bool {
-    let begins = ["current_", "utc_", "localtime", "@"];
-    let words = ["sysdate", "user", "session_user", "system_user"];
-    words.contains(&word) || begins.iter().any(|begin| word.starts_with(begin))
+/// Whether a word that looks like a column's name gives the time, the user or a variable: no column can be called so without
+/// quotes, since the database reserves the word.
+fn is_of_the_session(word: &str, dbms: Option<Dbms>) -> bool {
+    let of_all = ["current_date", "current_time", "current_timestamp"];
+    let of_servers = [
+        "current_role",
+        "current_user",
+        "localtime",
+        "localtimestamp",
+    ];
+    let of_postgres = [
+        "current_catalog",
+        "current_schema",
+        "session_user",
+        "system_user",
+        "user",
+    ];
+    let of_mysql = ["sysdate", "utc_date", "utc_time", "utc_timestamp"];
+    let is_mysql = matches!(dbms, None | Some(Dbms::Mysql | Dbms::Mariadb));
+    let is_postgres = matches!(dbms, None | Some(Dbms::Postgres));
+    of_all.contains(&word)
+        || (is_mysql || is_postgres) && of_servers.contains(&word)
+        || is_postgres && of_postgres.contains(&word)
+        || is_mysql && (of_mysql.contains(&word) || word.starts_with('@'))
 }
 
 /// Whether a cast gives the same at any time. The text `today` is another date each day, MySQL adds the date of the day to
@@ -670,7 +689,8 @@ impl Visitor for QueryFacts {
             Expr::Identifier(name) => {
                 let word = name.value.to_lowercase();
                 self.read.used.push(word.clone());
-                (name.quote_style.is_none() && is_of_the_session(&word)).then_some(word)
+                let dbms = self.read.sql.dbms();
+                (name.quote_style.is_none() && is_of_the_session(&word, dbms)).then_some(word)
             }
             Expr::Cast {
                 expr, data_type, ..

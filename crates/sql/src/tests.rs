@@ -746,7 +746,6 @@ fn what_depends_on_the_clock_on_chance_or_on_who_asks_is_fickle() {
         "day > date 'yesterday'",
         "day = CURRENT_DATE",
         "at > sysdate(6)",
-        "at > utc_timestamp",
         "unix_timestamp() > at",
         "at > datetime('now', '-1 day')",
         "strftime('%Y') = year",
@@ -774,6 +773,29 @@ fn what_depends_on_the_clock_on_chance_or_on_who_asks_is_fickle() {
     ] {
         assert!(reads_more(sql, Dbms::Postgres), "{sql}");
     }
+    assert!(reads_more("at > utc_timestamp", Dbms::Mysql));
+}
+
+#[test]
+fn a_column_whose_name_only_begins_like_a_clock_is_none() {
+    for sql in [
+        "current_price > 5",
+        "utc_offset = 2",
+        "localtime_zone = 'x'",
+    ] {
+        for dbms in [Dbms::Postgres, Dbms::Mysql, Dbms::Mariadb, Dbms::Sqlite] {
+            assert!(!reads_more(sql, dbms), "{sql}");
+        }
+    }
+    // These are words of other databases.
+    for (sql, dbms) in [
+        ("user = 'ann'", Dbms::Sqlite),
+        ("user = 'ann'", Dbms::Mysql),
+        ("utc_date > 5", Dbms::Postgres),
+    ] {
+        assert!(!reads_more(sql, dbms), "{sql}");
+    }
+    assert!(reads_more("at > current_timestamp", Dbms::Sqlite));
 }
 
 #[test]

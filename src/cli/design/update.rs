@@ -12,6 +12,7 @@ use crate::cli::format::shell_word;
 use crate::cli::options::Format;
 use crate::cli::output::OutputStreams;
 use crate::cli::{Outcome, mapping, report};
+use crate::design::workload::{self, Statement};
 use crate::design::{Limits, Mapping, PricedMapping, Update, UpdatedRead, Warning, price, update};
 use crate::mapping::model::Model;
 use crate::mapping::{Described, Raw};
@@ -64,13 +65,19 @@ pub(super) async fn run(
     let named = found.mapping.clone();
     let new = mapping::check_text(&arguments.output, named, catalog, source.as_deref_mut()).await?;
     let new = new.into_model(output)?;
+    // What the mapping serves already goes on.
+    let mut statements = wanted.statements.to_vec();
+    let known = workload::of_mapping(&text).unwrap_or_default();
+    let is_new = |one: &Statement| statements.iter().all(|other| other.name != one.name);
+    let known: Vec<Statement> = known.into_iter().filter(is_new).collect();
+    statements.extend(known);
     let priced = |path: &Path, model: &Model| {
-        let (name, statements) = (path.display().to_string(), wanted.statements);
+        let name = path.display().to_string();
         price(
             &name,
             catalog,
             model,
-            statements,
+            &statements,
             wanted.prices,
             &limits.observed,
         )

@@ -9,7 +9,7 @@ use crate::dynamodb::price::Prices;
 pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
     let sum = &report.sum;
     let sum = format!(
-        "about {} a month on demand: reads {}, writes {}, storage {} ({})",
+        "about {} USD a month on demand: reads {}, writes {}, storage {} ({})",
         usd(sum.all),
         usd(sum.reads),
         usd(sum.writes),
@@ -75,7 +75,12 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
                 return "not served".to_owned();
             };
             let (units, cost) = (figure(served.units), usd(served.usd_month));
-            format!("{}, {units} units, {cost}", served.asked())
+            let eventual = if served.consistent == Some(false) {
+                ", not strongly consistent"
+            } else {
+                ""
+            };
+            format!("{}, {units} units, {cost}{eventual}", served.asked())
         });
         rows.push(std::iter::once(read.name.clone()).chain(cells).collect());
     }
@@ -90,6 +95,23 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
             count(served.count()),
             count(mapping.reads.len())
         )
+    });
+    sum("not strongly consistent", &|mapping| {
+        let served = mapping.reads.iter().filter_map(|read| read.served.as_ref());
+        count(
+            served
+                .filter(|served| served.consistent == Some(false))
+                .count(),
+        )
+    });
+    sum("writes that no key finds", &|mapping| {
+        let lost = mapping.writes.iter().filter(|write| !write.has_key);
+        let lost: Vec<&str> = lost.map(|write| &*write.name).collect();
+        if lost.is_empty() {
+            "none".to_owned()
+        } else {
+            lost.join(", ")
+        }
     });
     sum("indexes", &|mapping| count(mapping.indexes));
     sum("reads, USD a month", &|mapping| usd(mapping.usd_reads));
@@ -138,7 +160,7 @@ pub(in crate::cli) fn update(
     section("not served", not, &mut out);
     out.push(String::new());
     out.push(format!(
-        "this workload costs about {} a month with the old mapping, and {} with the new one: reads {}, writes {}, storage {} ({})",
+        "this workload and that of the mapping cost about {} USD a month with the old mapping, and {} with the new one: reads {}, writes {}, storage {} ({})",
         usd(before.usd_month),
         usd(after.usd_month),
         usd(after.usd_reads),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::{Billing, KeyAttribute, KeyType, Settings, Table};
 use dynafold_mapping::model::{
-    AttributeNode, Expired, ItemType, KeyTexts, Model, Pass, Placeholder, Template, TemplatePart,
-    ValuePath,
+    AttributeNode, Expired, ItemType, KeyTexts, Model, Pass, Placeholder, RowDomains, Template,
+    TemplatePart, ValuePath,
 };
 use dynafold_relational::catalog::{DataType, TableName, TypeFamily};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
@@ -109,6 +109,7 @@ pub fn item_type(name: &str, pass: usize, attributes: &[(&str, &str)]) -> ItemTy
         spreads: Vec::new(),
         keep_nulls: false,
         expired: Expired::Load,
+        domains: RowDomains::default(),
         compress: Vec::new(),
         description: None,
         write_rate: None,

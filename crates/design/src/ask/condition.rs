@@ -17,7 +17,8 @@ use super::{
 use crate::path::{Path, Step};
 
 /// Why no key stands for a comparison that SQLite makes without case.
-const ASCII_CASE: &str = "where SQLite takes the case of ASCII letters alone out, and a key in lower case that of all letters";
+const ASCII_CASE: &str =
+    "SQLite ignores the case of ASCII letters only, and a key in lower case that of all letters";
 
 /// The path that a column of the query is.
 type Find<'f> = &'f dyn Fn(&ColumnRef) -> Option<Path>;
@@ -462,7 +463,10 @@ impl<'c> Reading<'c, '_> {
 
 /// What is to be said of a condition that decides who is in an index.
 fn frozen(test: &ConditionTest, text: &str) -> Option<String> {
-    if matches!(test, ConditionTest::Other(expression) if expression.has_query) {
+    let is_compared = matches!(test, ConditionTest::Compare { .. });
+    let has_query = is_compared && text.to_uppercase().contains("(SELECT ")
+        || matches!(test, ConditionTest::Other(expression) if expression.has_query);
+    if has_query {
         return Some(format!(
             "`{text}` looks at other rows: whoever writes those has to write the item again"
         ));

@@ -98,17 +98,14 @@ pub(crate) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -> Coverage {
     coverage
 }
 
-/// The columns in partition keys, of the table and its indexes, that the database numbers.
+/// The columns in keys, of the table and its indexes, that the database numbers.
 pub(crate) fn numbered_keys(
     covered: &[Covered<'_>],
     catalog: &Catalog,
     table: &dynafold_dynamodb::Table,
 ) -> Vec<String> {
-    let indexes = table.all_indexes().flat_map(|index| &index.partition);
-    let keys: BTreeSet<&str> = std::iter::once(&table.partition)
-        .chain(indexes)
-        .map(|key| &*key.name)
-        .collect();
+    let indexes = table.all_indexes().flat_map(dynafold_dynamodb::Index::key);
+    let keys: BTreeSet<&str> = (table.key()).chain(indexes).map(|key| &*key.name).collect();
     let mut numbered = BTreeSet::new();
     for each in covered {
         let templates = keys

@@ -17,7 +17,7 @@ pub struct Proofs {
     pub pairs_not_compared: usize,
     /// Which columns are in items.
     pub coverage: Coverage,
-    /// The columns in partition keys that the database numbers.
+    /// The columns in keys that the database numbers.
     pub numbered_keys: Vec<String>,
     /// Which item types are in each index.
     pub indexes: Vec<IndexProof>,
