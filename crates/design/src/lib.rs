@@ -350,7 +350,7 @@ fn proposal(
     let asks = placed
         .iter()
         .map(|(placed, ..)| (placed.structure, placed.ask));
-    let slots = slots::arranged(slots, &structures, asks, &pricing, choice.indexes);
+    let slots = slots::arranged(&slots, &structures, asks, &pricing, choice.indexes);
     // Of the figures those that somebody asks for.
     let catalog = &figures.only_used(catalog, &structures, &slots);
     let stored: Vec<&Table> = catalog

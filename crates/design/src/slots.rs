@@ -14,7 +14,7 @@ use crate::structure::{Part, Structure};
 /// The places of structures, moved and exchanged between indexes while that makes writes cheaper; to a further index up to so many,
 /// where that saves more than its stated price. `reads`: those that are served, each with its structure.
 pub(crate) fn arranged<'a, 'c: 'a>(
-    slots: BTreeMap<usize, usize>,
+    slots: &BTreeMap<usize, usize>,
     structures: &[Structure<'_>],
     reads: impl Iterator<Item = (usize, &'a Ask<'c>)>,
     pricing: &Pricing<'_>,
@@ -31,7 +31,7 @@ pub(crate) fn arranged<'a, 'c: 'a>(
     }
     let used = slots.values().max().copied().unwrap_or(0);
     let mut indexes: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); used + 1];
-    for (structure, slot) in &slots {
+    for (structure, slot) in slots {
         if let Some(members) = indexes.get_mut(*slot) {
             members.insert(*structure);
         }

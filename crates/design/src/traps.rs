@@ -1057,7 +1057,7 @@ fn undeclared(material: &Material<'_, '_, '_>) -> Vec<Warning> {
                 let parent = other.name.name.to_lowercase();
                 let mut keys = other.keys(material.catalog.dbms);
                 other.name != table.name
-                    && keys.any(|key| match &*key.columns {
+                    && keys.any(|key| match key.columns {
                         [one] => {
                             let one = one.to_lowercase();
                             name == format!("{}_{one}", parent.trim_end_matches('s'))

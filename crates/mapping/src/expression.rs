@@ -398,7 +398,7 @@ fn refused(pieces: &[ExpressionPiece]) -> Option<String> {
         .position(|piece| piece.is_one_of(&ORDERED) || piece.is_one_of(&infix));
     let (before, name, rest) = match operator {
         Some(at) => (pieces.get(..at)?, pieces.get(at)?, pieces.get(at + 1..)?),
-        None => (&[] as &[_], pieces.first()?, pieces.get(1..)?),
+        None => (pieces.get(..0)?, pieces.first()?, pieces.get(1..)?),
     };
     let ExpressionPiece::Word(name) = name else {
         return None;

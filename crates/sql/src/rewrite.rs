@@ -793,38 +793,6 @@ mod tests {
         )
         .unwrap();
         assert!(whole.lists.is_empty() && whole.sql.ends_with("IN (1, 2)"));
-        // One column, one list.
-        let either = |condition: &str, lists: Lists| {
-            let sql = format!("SELECT 1 FROM t WHERE {condition}");
-            let read = parametrized(&sql, Dbms::Sqlite, lists).unwrap().sql;
-            read.split_once(" WHERE ").unwrap().1.to_owned()
-        };
-        for (said, split, whole) in [
-            ("c = 1 OR c = 2 OR 3 = c", "c = :c", "c IN (:c, :c_2, :c_3)"),
-            (
-                "(c = 1 OR (c IN (2, 3))) AND d = 4",
-                "(c = :c) AND d = :d",
-                "(c IN (:c, :c_2, :c_3)) AND d = :d",
-            ),
-            ("c = :x OR c = :y", "c = :x", "c IN (:x, :y)"),
-            ("c = :x OR c = 1", "c = :x OR c = 1", "c = :x OR c = 1"),
-            ("c = 1 OR d = 1", "c = 1 OR d = 1", "c = 1 OR d = 1"),
-            ("c = 1 OR c > 4", "c = 1 OR c > 4", "c = 1 OR c > 4"),
-            ("c = 1 OR c = '1'", "c = 1 OR c = '1'", "c = 1 OR c = '1'"),
-            (
-                "c = :x AND (d = 1 OR d = 2)",
-                "c = :x AND (d IN (1, 2))",
-                "c = :x AND (d IN (1, 2))",
-            ),
-            (
-                "lower(c) = lower('A')",
-                "lower(c) = lower(:c)",
-                "lower(c) = lower(:c)",
-            ),
-        ] {
-            assert_eq!(either(said, Lists::Split), split, "{said}");
-            assert_eq!(either(said, Lists::Parameters), whole, "{said}");
-        }
         // What is computed of no column is handed in; a text in lower case is not, and drivers' parameters get names.
         let computed = |sql: &str| {
             let read = parametrized(sql, Dbms::Postgres, Lists::Split).unwrap();
@@ -861,6 +829,41 @@ mod tests {
             "SELECT a, :p1 FROM t WHERE b = :b AND c = :c AND d >= :d_from AND d < :d_until LIMIT :p7"
         );
         assert_eq!(values(&read.lists[0]), "c: :p3 :p4");
+    }
+
+    #[test]
+    fn what_is_said_of_one_column_is_one_list() {
+        let either = |condition: &str, lists: Lists| {
+            let sql = format!("SELECT 1 FROM t WHERE {condition}");
+            let read = parametrized(&sql, Dbms::Sqlite, lists).unwrap().sql;
+            read.split_once(" WHERE ").unwrap().1.to_owned()
+        };
+        for (said, split, whole) in [
+            ("c = 1 OR c = 2 OR 3 = c", "c = :c", "c IN (:c, :c_2, :c_3)"),
+            (
+                "(c = 1 OR (c IN (2, 3))) AND d = 4",
+                "(c = :c) AND d = :d",
+                "(c IN (:c, :c_2, :c_3)) AND d = :d",
+            ),
+            ("c = :x OR c = :y", "c = :x", "c IN (:x, :y)"),
+            ("c = :x OR c = 1", "c = :x OR c = 1", "c = :x OR c = 1"),
+            ("c = 1 OR d = 1", "c = 1 OR d = 1", "c = 1 OR d = 1"),
+            ("c = 1 OR c > 4", "c = 1 OR c > 4", "c = 1 OR c > 4"),
+            ("c = 1 OR c = '1'", "c = 1 OR c = '1'", "c = 1 OR c = '1'"),
+            (
+                "c = :x AND (d = 1 OR d = 2)",
+                "c = :x AND (d IN (1, 2))",
+                "c = :x AND (d IN (1, 2))",
+            ),
+            (
+                "lower(c) = lower('A')",
+                "lower(c) = lower(:c)",
+                "lower(c) = lower(:c)",
+            ),
+        ] {
+            assert_eq!(either(said, Lists::Split), split, "{said}");
+            assert_eq!(either(said, Lists::Parameters), whole, "{said}");
+        }
     }
 
     #[test]

@@ -127,6 +127,13 @@ impl<'c> Reading<'c, '_> {
             }
         }
         self.constants(ask, &path);
+        self.settle(ask)?;
+        ranges.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(ranges)
+    }
+
+    /// Sorts what was read, and refuses what no key asks for.
+    fn settle(&self, ask: &mut Ask<'c>) -> Result<(), Unserved> {
         let is_list = |condition: &&&Condition| {
             matches!(condition.test, ConditionTest::In { .. }) && condition.has_parameters()
         };
@@ -141,8 +148,7 @@ impl<'c> Reading<'c, '_> {
         if paths.any(|pair| matches!(pair, [a, b] if a.path == b.path)) {
             return unserved("holds one column equal to two parameters", REWRITE);
         }
-        ranges.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(ranges)
+        Ok(())
     }
 
     /// Refuses a condition that may hold at one time and not at another: by the clock, by chance, by who asks, by what

@@ -154,7 +154,8 @@ pub(super) async fn read(
 fn report_kind(name: &str) -> Option<bool> {
     let name = name.to_ascii_lowercase();
     let file = name.rsplit('/').next().unwrap_or(&name);
-    let is_report = !file.is_empty() && !file.starts_with("manifest") && !file.ends_with(".md5");
+    let is_report =
+        !file.is_empty() && !file.starts_with("manifest") && file.rsplit('.').next() != Some("md5");
     is_report.then(|| name.contains("condition"))
 }
 
