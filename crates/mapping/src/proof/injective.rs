@@ -76,9 +76,12 @@ fn read<'t>(known: &KnownTemplate<'t>, attribute: &Arc<str>) -> Vec<ValueReading
 pub(super) fn twice(known: &KnownTemplate<'_>) -> Vec<CommonText> {
     let mut work = ProofBudget::one();
     let values = 0..known.uses.len();
-    let texts = values.map(|number| match known.is_alone() {
-        true => CommonText::Nothing,
-        false => two_readings(&known.shapes, number, &mut work),
+    let texts = values.map(|number| {
+        if known.is_alone() {
+            CommonText::Nothing
+        } else {
+            two_readings(&known.shapes, number, &mut work)
+        }
     });
     texts.collect()
 }
