@@ -100,6 +100,7 @@ pub fn item_type(name: &str, pass: usize, attributes: &[(&str, &str)]) -> ItemTy
     let keys = attributes.iter().take(2);
     ItemType {
         key_texts: keys.map(|(_, node)| KeyTexts::of(node)).collect(),
+        domains: RowDomains::default(),
         name: name.into(),
         pass,
         condition: None,
