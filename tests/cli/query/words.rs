@@ -97,20 +97,9 @@ async fn whatever_is_wrong_with_parameters_is_said() {
         "`points` is queried from `{low}` to `{high}`, and the first value sorts after the second",
         "exchange",
     );
-    let source = table.source();
-    let within = [
-        "withinPoints",
-        "--grp",
-        "b",
-        "--low",
-        "80",
-        "--high",
-        "70",
-        "--source",
-        &source,
-    ];
+    let source = format!("--source={}", table.source());
     says(
-        &of(&within),
+        &of(&["withinPoints", "--grp=b", "--low=80", "--high=70", &source]),
         "`points` is queried from `:low` to `:high`, and the first value sorts after the second",
         "exchange",
     );
