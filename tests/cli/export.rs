@@ -401,7 +401,7 @@ async fn an_export_that_ends_before_its_parts_goes_on_only_with_what_the_source_
     assert!(again.contains("going on with the parts"), "{again}");
     let other = notes(&["--now", "2026-11-01T00:00:00Z"]);
     assert!(
-        other.contains("starting over: --now was not given"),
+        other.contains("starting over: --now: 2026-11-01T00:00:00Z now, none then"),
         "{other}"
     );
     notes(&["--fresh"]);
