@@ -73,7 +73,7 @@ async fn whatever_is_wrong_with_parameters_is_said() {
     );
     says(
         &of(&["note", "--grp", "b", "--id", "x"]),
-        "`x` is not a number",
+        "`id` takes a number, not `x`",
         "give digits",
     );
     says(

@@ -7,13 +7,11 @@ use dynafold_mapping::forecast::{PlaceForecast, load_demand};
 use dynafold_mapping::item::DUPLICATE_KEY;
 use dynafold_mapping::model::ItemType;
 
-use super::heat::{self, KeyNames};
+use super::heat::{self, HOT_SHARE, KeyNames};
 use super::{DocumentFacts, Totals, patterns};
 use crate::phrases::{self, cost, dollars, marked, units};
 use crate::tree::{DocBlock, DocRow, DocTable, TextPiece, code, plain, prose, texts};
 
-/// A key is named from this share of a place's write units on.
-pub(super) const HOT_SHARE: f64 = 0.01;
 /// Shown where the mapping declares no rates.
 const NO_RATES: &str = "The mapping declares no rates. With `rate` on an access pattern \
     (calls a second) and `write_rate` on an item type (writes a second) this shows what a month \

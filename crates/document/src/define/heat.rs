@@ -4,13 +4,14 @@ use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, rounded};
 use dynafold_mapping::forecast::{HOT_READS_HELP, HotKey, PlaceForecast, ReadKey, TOO_FEW_ROWS};
 
-use super::figures::HOT_SHARE;
 use super::pattern_names;
 use crate::phrases::units;
 use crate::tree::{DocBlock, DocRow, DocTable, TextLine, TextPiece, code, plain, prose};
 
 /// Hot keys of a place that are named.
 const NAMED: usize = 5;
+/// A key is named from this share of a place's write units on.
+pub(super) const HOT_SHARE: f64 = 0.01;
 
 /// How partition keys are called in all of the document.
 #[derive(Debug)]

@@ -308,9 +308,6 @@ fn reshaped(node: &YamlNode, shape: &ValueShape) -> String {
             "write a list: [first, second]".to_owned()
         }
         (ValueShape::Text | ValueShape::Template, _) => "write one text, in quotes".to_owned(),
-        (ValueShape::OneOf([ValueShape::Word(["*"]), ..]), _) => {
-            "write \"*\" (with quotes), or a list: [id]".to_owned()
-        }
         (ValueShape::OneOf(shapes), _) => match shapes
             .iter()
             .find(|shape| matches!(shape, ValueShape::Record(_)))
@@ -340,14 +337,16 @@ fn words(shape: &ValueShape) -> String {
         ValueShape::Integer => "a whole number".to_owned(),
         ValueShape::Positive => "a number above zero".to_owned(),
         ValueShape::Bool => "true or false".to_owned(),
-        // A bare `*` is not YAML.
-        ValueShape::Word(["*"]) => "\"*\"".to_owned(),
         ValueShape::Word([only]) => format!("`{only}`"),
         ValueShape::Word(words) => format!("one of {}", quoted(words)),
         ValueShape::List(_) | ValueShape::Some(_) => "a list".to_owned(),
         ValueShape::Record(fields) => format!("a map with {}", names(fields)),
         ValueShape::Named(_) | ValueShape::Tree => "a map".to_owned(),
         ValueShape::Node => "a template, a list or a map".to_owned(),
+        // A bare `*` is not YAML.
+        ValueShape::OneOf([ValueShape::Word(["*"]), ..]) => {
+            "\"*\" (with quotes), or a list: [id]".to_owned()
+        }
         ValueShape::OneOf(shapes) => {
             let words: Vec<String> = shapes.iter().map(words).collect();
             words.join(" or ")

@@ -13,7 +13,6 @@ use http_body_util::LengthLimitError;
 
 use super::ServiceLocation;
 use super::answers::TOO_LONG;
-use super::wire::sign::is_skew;
 use super::wording::{throttling_reasons, without_values};
 use crate::ErrorClass::{Fatal, Invalid, Throttle, Transient};
 use crate::TargetErrorKind::{
@@ -292,6 +291,20 @@ impl Attempt<'_> {
         self.connection(Fatal, "the request or its answer is not valid")
             .with_cause(error, 0)
     }
+}
+
+/// Whether an error may mean that the computer's clock is off.
+pub(crate) fn is_skew(code: &str) -> bool {
+    matches!(
+        code,
+        "InvalidSignatureException"
+            | "SignatureDoesNotMatch"
+            | "IncompleteSignature"
+            | "AuthFailure"
+            | "RequestExpired"
+            | "RequestTimeTooSkewed"
+            | "AccessDeniedException"
+    )
 }
 
 fn by_status(status: u16) -> (ErrorClass, TargetErrorKind) {

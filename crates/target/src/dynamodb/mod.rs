@@ -13,6 +13,7 @@ pub(crate) mod wire;
 mod wording;
 mod write;
 
+pub(crate) use classify::is_skew;
 pub(super) use client::{made_up_credentials, open, service};
 pub use routes::{RouteProgress, RouteStatus, ServiceLoad, TableRoutes};
 pub(super) use wording::without_values;

@@ -23,10 +23,10 @@ use tokio::time::{Instant, sleep};
 use super::S3Location;
 use super::answer::{Answer, Texts};
 use super::failure::S3Attempt;
-use crate::dynamodb::client;
 use crate::dynamodb::wire::hash::sha256;
 use crate::dynamodb::wire::vault::{HeldCredentials, is_expiry};
 use crate::dynamodb::wire::{Vault, sign};
+use crate::dynamodb::{client, is_skew};
 use crate::retry::{Decision, Policy, Retry, RetryWarning};
 use crate::{Result, ServiceOptions, TargetError};
 
@@ -419,7 +419,7 @@ impl Bucket {
         let mut answer = self.send_once(request).await;
         if let Err(error) = &answer
             && (*inner.region.read() != region
-                || (sign::is_skew(&error.code) && inner.clock.correct(offset)))
+                || (is_skew(&error.code) && inner.clock.correct(offset)))
         {
             answer = self.send_once(request).await;
         }

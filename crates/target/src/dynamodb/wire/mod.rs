@@ -39,7 +39,7 @@ pub(super) use sign::Clock;
 pub(crate) use vault::Vault;
 
 use super::super::{ErrorClass, Result};
-use super::classify::Attempt;
+use super::classify::{Attempt, is_skew};
 
 /// Sends requests for items.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Wire {
         let (used, offset) = (self.vault.last(), self.clock.offset());
         let mut answer = self.send_once(attempt, &body).await;
         if let Err(error) = &answer
-            && sign::is_skew(&error.code)
+            && is_skew(&error.code)
             && self.clock.correct(offset)
         {
             answer = self.send_once(attempt, &body).await;

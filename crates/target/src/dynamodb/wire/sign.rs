@@ -157,20 +157,6 @@ impl Clock {
     }
 }
 
-/// Whether an error may mean that the computer's clock is off.
-pub(crate) fn is_skew(code: &str) -> bool {
-    matches!(
-        code,
-        "InvalidSignatureException"
-            | "SignatureDoesNotMatch"
-            | "IncompleteSignature"
-            | "AuthFailure"
-            | "RequestExpired"
-            | "RequestTimeTooSkewed"
-            | "AccessDeniedException"
-    )
-}
-
 /// A time as requests carry it: `20261121T090618Z`.
 pub(crate) fn stamp(time: SystemTime) -> String {
     let time = Timestamp::try_from(time).unwrap_or(Timestamp::UNIX_EPOCH);
