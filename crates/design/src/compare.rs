@@ -326,7 +326,11 @@ impl<'d> Priced<'d> {
         };
         let kept = types.first().filter(|_| types.iter().all(is_query));
         // Of a list either its value is in the key, or all of it in a filter.
-        let has_list = asks.iter().any(|ask| ask.requests > 1);
+        let has_values = pattern
+            .sql
+            .as_deref()
+            .is_some_and(|sql| sql.contains(" IN ("));
+        let has_list = has_values || asks.iter().any(|ask| ask.requests > 1);
         let is_chosen = |ask: &&Ask<'_>| {
             let mut values = ask.equal.iter().map(|equal| &equal.value);
             values.all(|value| is_asked(value, &asked))

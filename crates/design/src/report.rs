@@ -331,12 +331,12 @@ impl Alternative {
                 usd(cost),
                 self.indexes
             ),
-            None => format!(
-                "{} not served ({})",
-                counted(self.not_served, "read"),
-                self.unserved.join(", ")
-            ),
+            None => format!("{} not served", counted(self.not_served, "read")),
         };
+        // A report of an earlier version does not name them.
+        if !self.unserved.is_empty() {
+            said.push_str(&format!(" ({})", self.unserved.join(", ")));
+        }
         if self.not_consistent > 0 {
             said.push_str(&format!(
                 ", {} not consistent",

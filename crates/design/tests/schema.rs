@@ -748,12 +748,12 @@ fn literals_of_one_column_are_a_list_of_examples() {
         "{text}"
     );
     // Figures of a list are those of all of its values.
-    let counted = "-- count (50/s)\nSELECT count(*) FROM orders WHERE kind IN ('a', 'b');";
+    let counted = "-- count (50/s)\nSELECT count(*) FROM orders WHERE orders.kind IN ('a', 'b');";
     let mut large = catalog.clone();
     orders(&mut large).estimated_rows = Some(1_000_000);
     let (text, report) = self::served(&large, counted);
     assert_eq!(report.reads[0].served.as_ref().unwrap().requests, 1);
-    assert!(text.contains("WHERE kind IN ('a', 'b')"), "{text}");
+    assert!(text.contains("WHERE orders.kind IN ('a', 'b')"), "{text}");
 }
 
 #[test]

@@ -110,7 +110,6 @@ pub fn item_type(name: &str, pass: usize, attributes: &[(&str, &str)]) -> ItemTy
         spreads: Vec::new(),
         keep_nulls: false,
         expired: Expired::Load,
-        domains: RowDomains::default(),
         compress: Vec::new(),
         description: None,
         write_rate: None,
