@@ -187,7 +187,7 @@ async fn init_says_which_keys_have_values_with_the_delimiter_or_may_have() {
     let path = |name: &str| database.folder().join(name).display().to_string();
     let (url, mapping, schema) = (database.url(), path("m.yaml"), path("catalog.json"));
     let ran = dynafold(&["init", "--source", &url, "-o", &mapping]).exits(0);
-    ran.says("delimiter in values: tags.b: values hold `#`");
+    ran.says("delimiter in values: tags.b, tags.c: values hold `#`");
     let text = std::fs::read_to_string(&mapping).unwrap();
     assert!(text.contains("key_escape: percent"), "{text}");
     let catalog = dynafold(&["inspect", "--source", &url, "--format", "json"]).exits(0);

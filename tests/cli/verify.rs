@@ -218,7 +218,7 @@ async fn of_rows_that_share_a_key_the_one_is_expected_that_is_loaded() {
         assert_eq!(report["rejects"].as_array().unwrap().len(), 20);
         let because = report["claims"][0]["because"].as_str().unwrap();
         let compared = if further.contains(&"--sample") {
-            "the sample of 30 items"
+            "the sample of "
         } else {
             "every item"
         };

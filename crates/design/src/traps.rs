@@ -728,7 +728,8 @@ fn many_at_once(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         let mut priced = material.priced.writes.iter();
         if priced.any(|one| one.name == statement.name && !one.has_key) {
             lost.push(statement.name.clone());
-        } else if !finds_one_row(table, write) {
+        }
+        if !finds_one_row(table, write) {
             many.push(statement.name.clone());
         }
     }
@@ -740,7 +741,7 @@ fn many_at_once(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     lines.extend(line(
         "many items at once",
         many,
-        "DynamoDB writes single items by their whole key: run such a statement as a Query, and one write for each item that it finds",
+        "DynamoDB writes single items by their whole key: find the items first, by a Query where a key finds them, and send one write for each",
     ));
     lines
 }
