@@ -181,8 +181,8 @@ fn what_is_proposed_for_five_hundred_tables_passes_check_and_takes_seconds() {
     assert!(resolution.model.is_some(), "{:?}", &resolution.diagnostics);
     let keys_differ = resolution.proofs.as_ref().is_some_and(Proofs::keys_differ);
     assert!(keys_differ);
-    // Without optimisation; a program that is shipped takes a tenth.
-    assert!(took < Duration::from_secs(30), "{took:?}");
+    // Without optimisation, on a busy machine; a program that is shipped takes a tenth.
+    assert!(took < Duration::from_mins(1), "{took:?}");
 }
 
 #[test]
