@@ -131,8 +131,7 @@ impl Domain {
         }
     }
 
-    /// What a column's type tells where the database keeps to it.
-    pub(super) fn typed(data_type: &DataType, declared: &str, dbms: Dbms) -> Self {
+    fn typed(data_type: &DataType, declared: &str, dbms: Dbms) -> Self {
         let figures = |bytes| {
             Self::new(
                 ValueKind::Number,

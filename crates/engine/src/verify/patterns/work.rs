@@ -258,26 +258,23 @@ impl<'a> PatternProver<'_, 'a> {
         unaccounted: &Unaccounted,
     ) -> Result<(), ProofStop> {
         let mut reasons = Vec::new();
-        let named = |is: &dyn Fn(usize) -> bool| {
-            let columns = columns.iter().enumerate().filter(|(at, _)| is(*at));
-            let names: Vec<String> = columns.map(|(_, one)| format!("`{}`", one.name)).collect();
-            (!names.is_empty()).then(|| names.join(", "))
+        let is_unused = |at: &usize| {
+            !projections.iter().any(|one| one.used.contains(at)) || unaccounted.lost.contains(at)
         };
-        let is_used = |at: usize| projections.iter().any(|one| one.used.contains(&at));
-        let is_part = |at: usize| projections.iter().any(|one| one.lossy.contains(&at));
-        if let Some(unused) = named(&|at| !is_used(at) && !is_part(at)) {
+        let unused: Vec<String> = columns
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| is_unused(at))
+            .map(|(_, column)| format!("`{}`", column.name))
+            .collect();
+        if !unused.is_empty() {
             let what = match &self.pattern.index {
                 Some(index) if !self.pattern.fetch => format!("what the index `{index}` holds"),
                 _ => "the items".to_owned(),
             };
             reasons.push(format!(
-                "its `sql` selects {unused}, which is not compared with any attribute of {what}: leave it out, or name its attribute under `answer`"
-            ));
-        }
-        let is_lost = |at: usize| unaccounted.lost.contains(&at) || !is_used(at) && is_part(at);
-        if let Some(lost) = named(&is_lost) {
-            reasons.push(format!(
-                "its `sql` selects {lost}, whose values cannot all be read back from the items: leave it out, or give the items an attribute of it"
+                "its `sql` selects {}, which is not compared with any attribute of {what}: leave it out, or name its attribute under `answer`",
+                unused.join(", ")
             ));
         }
         if unaccounted.undecided > 0 {
