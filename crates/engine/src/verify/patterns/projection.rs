@@ -662,9 +662,14 @@ fn told(node: &AttributeNode) -> Vec<&ValuePath> {
     }
 }
 
-/// Whether an attribute that a filter makes holds its value: the moment that a text says stands for the text.
+/// Whether an attribute that a filter makes holds its value: the moment that a text says stands for the text, and nobody reads a
+/// pseudonym.
 fn keeps(filter: &Filter) -> bool {
-    is_faithful(filter) || matches!(filter, Filter::Time(_))
+    match filter {
+        Filter::Pseudonym => false,
+        Filter::Time(_) => true,
+        other => is_faithful(other),
+    }
 }
 
 /// Whether a filter makes two values of two.
