@@ -5,18 +5,18 @@
 //! their DynamoDB JSON, `{"M":{…}}`. What is binary already stays as it is: nothing would tell a
 //! reader that it was compressed. Numbers and booleans stay too.
 
-use std::io::Read as _;
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, Item, attribute_json};
-use flate2::bufread::GzDecoder;
-use flate2::{Compress, Compression, FlushCompress, Status};
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::fault::Fault;
 use super::limits::{ItemLimits, ItemMeasure};
 
 /// A gzip header: deflate, no time, no name, no particular system.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+/// Bytes of a gzip trailer: the CRC-32 and the length of the content, both with the low byte first.
+const TRAILER: usize = 8;
 /// How much an output grows by when it is full.
 const ROOM: usize = 64 << 10;
 
@@ -101,12 +101,21 @@ fn pack(content: &[u8]) -> Option<Vec<u8>> {
     Some(packed)
 }
 
-/// The content of a gzip member, whoever wrote it; `None` for any other bytes, and where others follow it.
+/// The content of a gzip member of ours; `None` for any other bytes, also between the content and its trailer.
 fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
-    let mut content = Vec::new();
-    let mut reader = GzDecoder::new(packed);
-    reader.read_to_end(&mut content).ok()?;
-    reader.into_inner().is_empty().then_some(content)
+    let (deflated, trailer) = packed
+        .strip_prefix(&HEADER)?
+        .split_last_chunk::<TRAILER>()?;
+    let (crc, length) = trailer.split_first_chunk::<4>()?;
+    let length = u32::from_le_bytes(length.try_into().ok()?);
+    let mut content = Vec::with_capacity(usize::try_from(length).ok()?);
+    let mut inflate = Decompress::new(false);
+    let status = inflate.decompress_vec(deflated, &mut content, FlushDecompress::Finish);
+    let whole = matches!(status, Ok(Status::StreamEnd))
+        && usize::try_from(inflate.total_in()).ok()? == deflated.len()
+        && content.len() == usize::try_from(length).ok()?
+        && crc32fast::hash(&content).to_le_bytes() == *crc;
+    whole.then_some(content)
 }
 
 /// Whether two items are the same once the named attributes are unpacked: another version of the
@@ -162,6 +171,7 @@ mod tests {
 
     #[test]
     fn any_gzip_reads_the_bytes() {
+        use std::io::Read as _;
         let packed = pack(b"lorem ipsum lorem ipsum").unwrap();
         let mut text = String::new();
         let mut reader = flate2::read::GzDecoder::new(packed.as_slice());

@@ -15,10 +15,15 @@ impl Dialect for MysqlDialect {
         format!("`{}`", identifier.replace('`', "``"))
     }
 
-    /// As a WHERE, and not as an expression: only there `IS NULL` finds the zero dates of a NOT NULL column
-    /// (MySQL's manual, "IS NULL").
+    /// Only in a WHERE `IS NULL` finds the zero dates of a NOT NULL column (MySQL's manual, "IS NULL"), and a subquery may
+    /// compare otherwise there. What has neither stays an expression: a derived table with a subquery is not merged.
     fn flag(&self, condition: &str) -> String {
-        format!("EXISTS (SELECT 1 FROM DUAL WHERE ({condition}\n))")
+        let lower = condition.to_ascii_lowercase();
+        if lower.contains("null") || lower.contains("select") {
+            format!("EXISTS (SELECT 1 FROM DUAL WHERE ({condition}\n))")
+        } else {
+            format!("CASE WHEN ({condition}\n) THEN 1 ELSE 0 END")
+        }
     }
 
     fn expression(&self, column: &str, data_type: &DataType) -> String {
