@@ -128,7 +128,7 @@ impl<'a> PartitionKey<'_, 'a> {
         let placeholders = templates.flat_map(Template::placeholders);
         let whole_values = placeholders.filter(|placeholder| {
             let mut filters = placeholder.filters.iter();
-            filters.all(|filter| !matches!(filter, Filter::Map { .. } | Filter::Present { .. }))
+            !filters.any(makes_few)
         });
         let columns = whole_values.filter_map(|placeholder| self.column(item, placeholder));
         let own = columns.filter(|(table, _)| table.name == *from);
@@ -767,4 +767,19 @@ fn shard(placeholder: &Placeholder) -> Option<u32> {
         Filter::Shard(shards) => Some(*shards),
         _ => None,
     })
+}
+
+/// Whether a filter makes one value of many.
+fn makes_few(filter: &Filter) -> bool {
+    matches!(
+        filter,
+        Filter::Map { .. }
+            | Filter::Present { .. }
+            | Filter::Truncate(_)
+            | Filter::Date
+            | Filter::Format(_)
+            | Filter::Shard(_)
+            | Filter::Bool
+            | Filter::Redact
+    )
 }

@@ -576,6 +576,12 @@ fn a_key_of_few_values_is_told_though_rows_are_not_counted_and_for_all_item_type
     let text = item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }");
     let (_, diagnostics) = check_with(&text, &catalog);
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    // But for a filter that makes one value of many.
+    let text =
+        item("from: services, key: { PK: \"S#{service | truncate(2)}\", SK: \"S#{service}\" }");
+    let (_, diagnostics) = check_with(&text, &catalog);
+    let codes: Vec<Code> = diagnostics.iter().map(|d| d.code).collect();
+    assert_eq!(codes, [Code::FewValues]);
     let rate = ", write_rate: 1500";
     let both = format!("{}\n{}", by_sex("A", rate), by_sex("B", rate));
     assert_eq!(

@@ -41,7 +41,7 @@ use crate::proof::{Proof, ProofOptions};
 
 /// Shared keys that are named by their chunks; more are counted.
 const NAMED: usize = 10_000;
-/// Objects that one import from S3 takes.
+/// Objects that one import from S3 takes (limits.md 43).
 const MOST_PARTS: usize = 50_000;
 /// Chunks that are named of a shared key.
 const CHUNKS: usize = 8;
