@@ -411,6 +411,9 @@ async fn a_key_beyond_what_its_column_holds_is_somebody_elses() {
         ("state | upper", "SETTINGS"),
         ("id | default(0)", "007"),
         ("id | ordered", "p9991."),
+        // A CHAR of MySQL and MariaDB ends in no blank, and PostgreSQL has no NUL.
+        ("c", "a "),
+        ("c", "\0b"),
     ] {
         load("t", column);
         plant(&case, &format!("X#{key}"), "-").await;

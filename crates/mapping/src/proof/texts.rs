@@ -104,7 +104,11 @@ impl KeyTexts {
             let mut others = values.iter().skip(at + 1);
             others.any(|other| is_one_place(one, other))
         });
-        if !is_twice {
+        let may_be_odd = |value: &&Attribute| match value {
+            Attribute::S(text) => text.contains([' ', '\0']),
+            _ => false,
+        };
+        if !is_twice && !key.iter().any(may_be_odd) {
             return true;
         }
         let mut readings: Vec<Vec<Option<&str>>> = vec![Vec::new()];
@@ -118,7 +122,13 @@ impl KeyTexts {
             });
             readings = joined.collect();
         }
-        readings.iter().any(|reading| agrees(&values, reading))
+        let exact: Vec<&Exact> = texts.iter().flat_map(|one| &one.narrow.exact).collect();
+        let is_sure = |reading: &Vec<Option<&str>>| {
+            let mut read = reading.iter().zip(&exact);
+            let is_odd = read.any(|(text, exact)| text.is_some_and(|text| exact.is_odd(text)));
+            !is_odd && agrees(&values, reading)
+        };
+        readings.iter().any(is_sure)
     }
 
     /// Whether an item of such a type may have this key.
@@ -379,6 +389,13 @@ impl Exact {
                 .is_some_and(|text| self.kind.allows(&text)),
             None => self.kind.allows(text),
         }
+    }
+
+    /// Whether not every database has such a text: but for columns of one length none ends in a blank in a CHAR of MySQL and
+    /// MariaDB, and PostgreSQL has no NUL.
+    fn is_odd(&self, text: &str) -> bool {
+        let is_fixed = matches!(self.kind, Kind::Text { fixed: true, .. });
+        text.ends_with(' ') && !is_fixed || text.contains('\0')
     }
 
     /// Whether bytes are a value of it, where it is a whole attribute.
