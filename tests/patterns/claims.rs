@@ -34,7 +34,7 @@ fn hold(world: &YamlNode, source: &Source) -> usize {
             "--format",
             "json",
         ];
-        run(&mut command(&[&first, further].concat()))
+        run(command(&[&first, further].concat()).env("DYNAFOLD_PSEUDONYM_KEY", "key"))
     };
     ask("migrate", mapping, &["--max-rejects", "9"]);
     let cases = world.get("cases").unwrap().elements();

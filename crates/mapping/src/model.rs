@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt::{Display, Formatter, Result, Write as _};
 use std::sync::Arc;
 
-pub use super::proof::KeyTexts;
+pub use super::proof::{KeyTexts, RowDomains};
 pub use super::template::{Placeholder, Template, TemplatePart, ValuePath};
 
 use dynafold_dynamodb::{Attribute, DynamoType, KeyAttribute, Table};
@@ -135,6 +135,8 @@ pub struct ItemType {
     pub compress: Vec<Arc<str>>,
     /// The texts that each key attribute can have, the partition key first.
     pub key_texts: Vec<KeyTexts>,
+    /// What is known of the values of its rows, for reading them back from its attributes.
+    pub domains: RowDomains,
     /// The mapping's `description` of the item type.
     pub description: Option<String>,
     /// Writes a second at peak in production, above zero; `None` where the mapping gives none.

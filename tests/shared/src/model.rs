@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::{Billing, KeyAttribute, KeyType, Settings, Table};
 use dynafold_mapping::model::{
-    AttributeNode, Expired, ItemType, KeyTexts, Model, Pass, Placeholder, Template, TemplatePart,
-    ValuePath,
+    AttributeNode, Expired, ItemType, KeyTexts, Model, Pass, Placeholder, RowDomains, Template,
+    TemplatePart, ValuePath,
 };
 use dynafold_relational::catalog::{DataType, TableName, TypeFamily};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
@@ -100,6 +100,7 @@ pub fn item_type(name: &str, pass: usize, attributes: &[(&str, &str)]) -> ItemTy
     let keys = attributes.iter().take(2);
     ItemType {
         key_texts: keys.map(|(_, node)| KeyTexts::of(node)).collect(),
+        domains: RowDomains::default(),
         name: name.into(),
         pass,
         condition: None,

@@ -131,7 +131,8 @@ impl Domain {
         }
     }
 
-    fn typed(data_type: &DataType, declared: &str, dbms: Dbms) -> Self {
+    /// What a column's type tells where the database keeps to it.
+    pub(super) fn typed(data_type: &DataType, declared: &str, dbms: Dbms) -> Self {
         let figures = |bytes| {
             Self::new(
                 ValueKind::Number,

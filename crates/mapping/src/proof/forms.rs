@@ -104,6 +104,11 @@ impl<'t> KnownTemplate<'t> {
         known
     }
 
+    /// Whether a value is all of it.
+    pub(super) fn is_alone(&self) -> bool {
+        matches!(self.template.parts.as_slice(), [_]) && self.uses.len() == 1
+    }
+
     /// With `key_escape` a value holds what is escaped only in the digits that stand for it.
     fn escape(&mut self) {
         let foreign = !format!("{:#}", self.template).is_ascii();

@@ -60,24 +60,30 @@ fn readings(subject: ProofSubject<'_>) -> Option<Vec<ValueReading<'_>>> {
 
 /// Every value of a template, and whether it can be read back.
 fn read<'t>(known: &KnownTemplate<'t>, attribute: &Arc<str>) -> Vec<ValueReading<'t>> {
-    let alone = matches!(known.template.parts.as_slice(), [_]) && known.uses.len() == 1;
-    let mut work = ProofBudget::one();
-    let readings = known
-        .uses
-        .iter()
-        .enumerate()
-        .map(|(number, each)| ValueReading {
-            twice: if alone {
-                CommonText::Nothing
-            } else {
-                two_readings(&known.shapes, number, &mut work)
-            },
-            each: each.clone(),
-            attribute: attribute.clone(),
-            follows: known.follows(number),
-            alone,
-        });
+    let alone = known.is_alone();
+    let values = known.uses.iter().zip(twice(known)).enumerate();
+    let readings = values.map(|(number, (each, twice))| ValueReading {
+        twice,
+        each: each.clone(),
+        attribute: attribute.clone(),
+        follows: known.follows(number),
+        alone,
+    });
     readings.collect()
+}
+
+/// For each value of a template, a text in which it is read in two ways.
+pub(super) fn twice(known: &KnownTemplate<'_>) -> Vec<CommonText> {
+    let mut work = ProofBudget::one();
+    let values = 0..known.uses.len();
+    let texts = values.map(|number| {
+        if known.is_alone() {
+            CommonText::Nothing
+        } else {
+            two_readings(&known.shapes, number, &mut work)
+        }
+    });
+    texts.collect()
 }
 
 /// What keeps each column of a unique key from being read back.
@@ -271,7 +277,7 @@ fn judged(
         return absent(subject, key, gaps);
     };
     let shown = match gap {
-        Gap::Twice => twice(reading, readings),
+        Gap::Twice => read_twice(reading, readings),
         Gap::Lost => lost(reading),
         _ => optional(subject, reading),
     };
@@ -335,7 +341,7 @@ fn overlap(a: &[usize], b: &[usize]) -> bool {
     a.iter().any(|column| b.contains(column))
 }
 
-fn twice(reading: &ValueReading<'_>, readings: &[ValueReading<'_>]) -> Injectivity {
+fn read_twice(reading: &ValueReading<'_>, readings: &[ValueReading<'_>]) -> Injectivity {
     let written = reading.written();
     let because = match (&reading.twice, reading.follows) {
         (CommonText::Unknown, _) => format!(

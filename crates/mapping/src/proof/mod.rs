@@ -14,6 +14,7 @@
 //! | `indexes` | which item types are in an index, and when? |
 //! | `size` | how large can an item be, and what does writing it cost? |
 //! | `guarantees` | what does the database keep, and what takes its place? |
+//! | `read_back` | which values does an item tell? |
 //! | `reach` | which item types does an access pattern find? |
 //!
 //! They stand on `text` (what a value can look like), `domain` and `passage` (what a column's type and the filters make of
@@ -31,6 +32,7 @@ mod meet;
 mod order;
 mod passage;
 mod reach;
+mod read_back;
 mod report;
 mod size;
 mod text;
@@ -48,6 +50,7 @@ pub(super) use injective::{KeyProofEnd, prove};
 pub(super) use meet::ProofBudget;
 pub(super) use order::{disorders, proofs as order, sort_keys};
 pub(super) use reach::{KeyCondition, Reachability, reach};
+pub use read_back::RowDomains;
 pub use report::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, SizeProof, Writes};
 pub(super) use size::{RefusedContent, column_bytes, refused, size};
 pub use texts::KeyTexts;

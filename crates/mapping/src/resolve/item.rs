@@ -11,7 +11,7 @@ use super::pass::PassBuilder;
 use super::scope::Scope;
 use super::{ResolvedItem, embed, life};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::model::{AttributeNode, Expired, ItemType, Template, TemplatePart};
+use crate::model::{AttributeNode, Expired, ItemType, RowDomains, Template, TemplatePart};
 use crate::raw::{Raw, RawItem};
 
 /// The name of the type attribute where the mapping does not choose one.
@@ -71,6 +71,7 @@ pub(super) fn resolve(
             compress: compress.map(|name| name.value.as_str().into()).collect(),
             // Told when the whole table is known.
             key_texts: Vec::new(),
+            domains: RowDomains::default(),
             description: raw.description.clone(),
             write_rate: raw.write_rate,
         },

@@ -34,7 +34,7 @@ use dynafold_relational::catalog::{Catalog, Column};
 use dynafold_relational::scan::Scan;
 use jiff::tz::TimeZone;
 
-use super::model::{AccessPattern, ItemType, Model, RollUp};
+use super::model::{AccessPattern, ItemType, Model, RollUp, RowDomains};
 use super::proof::{Pairs, ProofSubject, Proofs, RowFacts, key_texts, pairs};
 use super::raw::{Raw, Spanned};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
@@ -105,10 +105,13 @@ pub fn resolve(
         return resolution;
     }
     resolution.proofs = Some(mapping.proofs(&checked));
-    let key_texts: Vec<_> = mapping.subjects().into_iter().map(key_texts).collect();
-    let item_types = resolved.into_iter().zip(key_texts);
-    let item_types = item_types.map(|(each, key_texts)| ItemType {
+    let known = mapping.subjects().into_iter();
+    let known = known.map(|subject| (key_texts(subject), RowDomains::of(subject, catalog.dbms)));
+    let known: Vec<_> = known.collect();
+    let item_types = resolved.into_iter().zip(known);
+    let item_types = item_types.map(|(each, (key_texts, domains))| ItemType {
         key_texts,
+        domains,
         ..each.item
     });
     let mut item_types: Vec<ItemType> = item_types.collect();

@@ -73,10 +73,61 @@ impl Template {
         })
     }
 
+    /// Whether a text of the template can be split into values in one way only, if these may be any texts: `a-b` can by
+    /// `{x}-{y}`, `a-b-c` cannot.
+    pub fn is_split_once(&self, text: &str) -> bool {
+        let is_optional = |part: &&TemplatePart| matches!(part, TemplatePart::Optional(_));
+        let segments = self.parts.iter().filter(is_optional).count();
+        let ways = (0..=segments).map(|there| usize::from(self.splits(text, there)));
+        ways.sum::<usize>() == 1
+    }
+
+    /// In how many ways a text can be split with so many optional segments: 0, 1, or 2 for any more.
+    fn splits(&self, text: &str, mut there: usize) -> u8 {
+        // For each place in the text: in how many ways the parts so far end there.
+        let mut ends = vec![0; text.len() + 1];
+        if let Some(start) = ends.first_mut() {
+            *start = 1;
+        }
+        for part in &self.parts {
+            let parts = match part {
+                TemplatePart::Optional(_) if there == 0 => continue,
+                TemplatePart::Optional(inner) => {
+                    there -= 1;
+                    inner.as_slice()
+                }
+                part => std::slice::from_ref(part),
+            };
+            for part in parts {
+                ends = next_ends(part, text, &ends);
+            }
+        }
+        ends.last().copied().unwrap_or_default()
+    }
+
     /// The kind of value that comes out.
     pub fn family(&self) -> TypeFamily {
         self.single().map_or(TypeFamily::Text, |only| only.family)
     }
+}
+
+/// From the places where parts of a template may end in a text to those where the next part may.
+fn next_ends(part: &TemplatePart, text: &str, ends: &[u8]) -> Vec<u8> {
+    let mut next = vec![0; ends.len()];
+    let mut so_far: u8 = 0;
+    for (at, ways) in ends.iter().enumerate() {
+        let Some(rest) = text.get(at..) else { continue };
+        so_far = ways.saturating_add(so_far).min(2);
+        let (place, ways) = match part {
+            TemplatePart::Text(literal) if rest.starts_with(literal) => (at + literal.len(), *ways),
+            TemplatePart::Text(_) => continue,
+            _ => (at, so_far),
+        };
+        if let Some(place) = next.get_mut(place) {
+            *place = ways;
+        }
+    }
+    next
 }
 
 /// A part of a compiled template.
@@ -300,6 +351,29 @@ mod tests {
         assert_eq!(escaped(&escape, ""), "");
         for none in ["a#b", "%61", "%2f", "%2", "%", "%C3", "%+7"] {
             assert_eq!(escape.undo(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_split_once_where_what_stands_between_values_is_in_none() {
+        let pair = template(vec![text("P#"), value(), text("#"), value()]);
+        let optional = |mark: &str| TemplatePart::Optional(vec![text(mark), value()]);
+        let segments = template(vec![text("v"), optional("#"), optional("#")]);
+        let closed = template(vec![value(), text("aa"), value()]);
+        for (template, once, not) in [
+            (&pair, "P#a#b P#a# P## P#é#한", "P#a#b#c P### P#a a#b"),
+            (&segments, "v v#a v#", "v#a#b va"),
+            (&closed, "xaay aa", "aaa xaaay x"),
+            (&template(vec![value(), value()]), "", "ab a"),
+        ] {
+            let wrong = once
+                .split_whitespace()
+                .find(|one| !template.is_split_once(one));
+            assert_eq!(wrong, None, "{template}");
+            let wrong = not
+                .split_whitespace()
+                .find(|one| template.is_split_once(one));
+            assert_eq!(wrong, None, "{template}");
         }
     }
 

@@ -122,26 +122,44 @@ impl ExpectedAnswer<'_> {
     }
 }
 
-/// The columns of the item types' own tables that have a value in a row whose items do not hold it.
-fn lost(rows: &[Row], answers: &[ExpectedAnswer<'_>]) -> BTreeSet<usize> {
-    let mut makers: HashMap<usize, Vec<&ItemProjection<'_>>> = HashMap::new();
-    for answer in answers {
-        for number in answer.entries.iter().flat_map(|entry| &entry.rows) {
-            makers.entry(*number).or_default().push(answer.projection);
+/// For each row by its number: the columns that belong to the item types of its items, and those whose values these hold.
+#[derive(Debug, Default)]
+struct HeldColumns(HashMap<usize, (HashSet<usize>, HashSet<usize>)>);
+
+impl HeldColumns {
+    /// Adds what the item of some rows holds.
+    fn add(
+        &mut self,
+        projection: &ItemProjection<'_>,
+        entry: &ExpectedEntry<'_>,
+        rows: &[Row],
+        found: Option<&Item>,
+        folder: &Folder,
+    ) {
+        for number in &entry.rows {
+            let Some(row) = rows.get(*number) else {
+                continue;
+            };
+            let (taken, held) = self.0.entry(*number).or_default();
+            taken.extend(projection.taken());
+            held.extend(projection.held(row, &entry.expected, found, folder));
         }
     }
-    let of_row = |(number, makers): (usize, Vec<&ItemProjection<'_>>)| {
-        let row = rows.get(number);
-        let has_value = |at: &usize| {
-            let value = row.and_then(|row| row.get(*at));
-            value.is_some_and(|value| *value != Value::Null)
+
+    /// The columns that have a value in a row whose items do not hold it.
+    fn lost(self, rows: &[Row]) -> BTreeSet<usize> {
+        let of_row = |(number, (taken, held)): (usize, (HashSet<usize>, HashSet<usize>))| {
+            let row = rows.get(number);
+            let has_value = |at: &usize| {
+                let value = row.and_then(|row| row.get(*at));
+                value.is_some_and(|value| *value != Value::Null)
+            };
+            let lost = taken.into_iter();
+            let lost = lost.filter(|at| has_value(at) && !held.contains(at));
+            lost.collect::<Vec<_>>()
         };
-        let is_held = |at: &usize| makers.iter().any(|one| one.used.contains(at));
-        let own = makers.iter().flat_map(|one| &one.own).copied();
-        own.filter(|at| has_value(at) && !is_held(at))
-            .collect::<Vec<_>>()
-    };
-    makers.into_iter().flat_map(of_row).collect()
+        self.0.into_iter().flat_map(of_row).collect()
+    }
 }
 
 impl AnswerComparer<'_> {
@@ -168,11 +186,12 @@ impl AnswerComparer<'_> {
                 None => examples.push(self.of_item(ExampleKind::Extra, None, item)),
             }
         }
+        let mut held = HeldColumns::default();
         for answer in &answers {
             let is_cut = self.cut.is_some_and(|most| whole(rows.len()) >= most);
-            examples.extend(self.compare(answer, is_cut, unaccounted));
+            examples.extend(self.compare(answer, rows, is_cut, &mut held, unaccounted));
         }
-        unaccounted.lost.extend(lost(rows, &answers));
+        unaccounted.lost.extend(held.lost(rows));
         examples.extend(self.repetitions(rows, &answers, unaccounted));
         let entries = answers.iter().flat_map(|answer| &answer.entries);
         let has_item: HashSet<usize> = entries.flat_map(|one| one.rows.iter().copied()).collect();
@@ -313,7 +332,9 @@ impl AnswerComparer<'_> {
     fn compare(
         &self,
         answer: &ExpectedAnswer<'_>,
+        rows: &[Row],
         is_cut: bool,
+        held: &mut HeldColumns,
         unaccounted: &mut Unaccounted,
     ) -> Vec<Example> {
         let ExpectedAnswer {
@@ -347,7 +368,9 @@ impl AnswerComparer<'_> {
             (Some(_), None) => false,
         };
         for entry in entries {
-            let Some(at) = position(entry) else {
+            let item = position(entry).and_then(|at| found.get(at).copied());
+            held.add(projection, entry, rows, item, self.folder);
+            let Some(item) = item else {
                 let deleted = self.deleted(projection, &entry.expected);
                 gone += usize::from(deleted != Deleted::No);
                 match deleted {
@@ -368,7 +391,6 @@ impl AnswerComparer<'_> {
                 continue;
             };
             present.push(entry);
-            let Some(item) = found.get(at) else { continue };
             let attributes = projection.differences(&entry.expected, item);
             if !attributes.is_empty() {
                 let name = Some(&projection.item.name);

@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, Index, Item, KeyAttribute, Table};
 use dynafold_mapping::item::{self, Folder, same_unpacked, text_of, to_attribute};
-use dynafold_mapping::model::{AccessPattern, AttributeNode, ItemType, Model, Pass, ValuePath};
+use dynafold_mapping::model::{
+    AccessPattern, AttributeNode, ItemType, Model, Pass, Placeholder, Template, TemplatePart,
+    ValuePath,
+};
 use dynafold_mapping::template::Filter;
 use dynafold_relational::scan::Relation;
 use dynafold_relational::value::{Text, Value};
@@ -31,6 +34,20 @@ pub(super) struct ComparedAttribute {
     pub(super) may_lack: bool,
 }
 
+/// A column of the result that an attribute tells.
+#[derive(Debug)]
+struct ToldColumn {
+    column: usize,
+    /// The place of the row that it stands for.
+    place: ValuePath,
+    /// Whether the attribute is its value and nothing else.
+    is_bare: bool,
+    /// The values without which the attribute, or the part of it, is absent.
+    beside: Vec<ValuePath>,
+    /// What a row must make a text of that can be split in one way only.
+    split: Option<AttributeNode>,
+}
+
 /// An item type of a pattern.
 #[derive(Debug)]
 pub(super) struct ItemProjection<'a> {
@@ -41,6 +58,8 @@ pub(super) struct ItemProjection<'a> {
     compared: Vec<ComparedAttribute>,
     /// Those of the compared by which a row finds its item.
     identity: Vec<usize>,
+    /// The templates of the identity whose texts do not all tell their values.
+    split: Vec<AttributeNode>,
     /// Columns of the source's row key: NULL where a row of the query has no row of this type, or where the key itself
     /// may hold NULL.
     presence: Vec<usize>,
@@ -67,6 +86,10 @@ pub(super) struct ItemProjection<'a> {
     pub(super) by_key: bool,
     /// Attributes of the type that are not compared.
     pub(super) not_compared: Vec<String>,
+    /// Columns that attributes tell.
+    told: Vec<ToldColumn>,
+    /// Columns from which attributes are made that do not tell them.
+    pub(super) lossy: HashSet<usize>,
     /// Columns that are compared with something.
     pub(super) used: HashSet<usize>,
     /// Why values that agree today may differ tomorrow: columns of tables that are compared with attributes made of others.
@@ -92,6 +115,7 @@ impl<'a> ItemProjection<'a> {
             slots: RowSlots::new(&names),
             compared: Vec::new(),
             identity: Vec::new(),
+            split: Vec::new(),
             presence: Vec::new(),
             never_null: names.never_null(),
             own: names.own_columns(&|_| true),
@@ -106,6 +130,8 @@ impl<'a> ItemProjection<'a> {
             constants: Vec::new(),
             by_key: false,
             not_compared: Vec::new(),
+            told: Vec::new(),
+            lossy: HashSet::new(),
             used: HashSet::new(),
             doubts: Vec::new(),
         };
@@ -218,18 +244,19 @@ impl<'a> ItemProjection<'a> {
             return Ok(());
         }
         let mut identity: Vec<usize> = Vec::new();
-        let mut missing: Vec<&str> = Vec::new();
+        let (mut missing, mut lossy) = (Vec::<&str>::new(), Vec::<&str>::new());
         for (name, column) in &item.row_key {
             let compared = self.compared.iter().enumerate();
-            let carriers =
-                compared.filter(|(_, one)| one.node.as_ref().is_some_and(|n| tells(n, *column)));
+            let is_told = |node: &AttributeNode| is_told(item, node, *column);
+            let carriers = compared.filter(|(_, one)| one.node.as_ref().is_some_and(is_told));
             match carriers.min_by_key(|(_, one)| one.path.len()) {
                 Some((at, _)) if identity.contains(&at) => {}
                 Some((at, _)) => identity.push(at),
+                None if self.slots.column(*column).is_some() => lossy.push(name),
                 None => missing.push(name),
             }
         }
-        if identity.is_empty() && missing.is_empty() {
+        if identity.is_empty() && missing.is_empty() && lossy.is_empty() {
             return Err(format!(
                 "the rows of `{}` have no unique key, and its `sql` does not select all of the key {}",
                 item.name,
@@ -246,6 +273,17 @@ impl<'a> ItemProjection<'a> {
                 item.name
             ));
         }
+        if !lossy.is_empty() {
+            return Err(format!(
+                "the rows of `{}` are identified by {}, which cannot be read back from any attribute that is compared: select what the table's key is made from, too",
+                item.name,
+                lossy.join(", ")
+            ));
+        }
+        let carriers = identity.iter().filter_map(|at| self.compared.get(*at));
+        let values = carriers.filter_map(|one| one.node.as_ref());
+        let values = values.flat_map(|node| told(item, node));
+        self.split = values.filter_map(|value| value.split).collect();
         self.identity = identity;
         Ok(())
     }
@@ -305,12 +343,18 @@ impl<'a> ItemProjection<'a> {
     /// one of these: not only the text of a key that has it within.
     fn count_used(&mut self, names: &AttributeColumns<'_>) {
         let nodes = self.compared.iter().filter_map(|one| one.node.as_ref());
-        let places = nodes.flat_map(told).chain(&self.spreads);
+        let nodes = nodes.flat_map(|node| told(self.item, node));
+        let values = nodes.chain(self.spreads.iter().map(ToldValue::bare));
+        // Of a document that the query gives whole a member tells no more than itself.
+        let is_whole =
+            |place: &ValuePath| place.path.is_empty() || self.slots.column(place.column).is_none();
+        let values = values.filter(|value| is_whole(value.place));
+        let values: Vec<ToldValue<'_>> = values.collect();
         let is_held = |name: &Arc<str>| {
             let mut compared = self.compared.iter();
             compared.any(|one| matches!(one.path.as_slice(), [only] if only == name))
         };
-        let counts = |place: &&ValuePath| {
+        let counts = |place: &ValuePath| {
             let column = self.slots.find(place).map(|at| names.name(at));
             let is_own = |(name, node): &&(Arc<str>, AttributeNode)| {
                 column.is_some_and(|column| **name == *column)
@@ -321,11 +365,78 @@ impl<'a> ItemProjection<'a> {
             let mut own = own.map(|(name, _)| name).peekable();
             own.peek().is_none() || own.any(is_held)
         };
-        let places = places.filter(counts);
-        let mut used: HashSet<usize> = places.filter_map(|place| self.slots.find(place)).collect();
+        let nodes = self.compared.iter().filter_map(|one| one.node.as_ref());
+        let is_lossy = |place: &&ValuePath| !values.iter().any(|one| is_same(one.place, place));
+        let lossy = nodes.flat_map(AttributeNode::places).filter(is_lossy);
+        let lossy = lossy.filter_map(|place| self.slots.find(place)).collect();
+        let values = values.into_iter().filter(|value| counts(value.place));
+        let told = values.filter_map(|value| {
+            Some(ToldColumn {
+                column: self.slots.find(value.place)?,
+                place: value.place.clone(),
+                is_bare: value.is_bare,
+                beside: value.beside.into_iter().cloned().collect(),
+                split: value.split,
+            })
+        });
+        self.told = told.collect();
+        self.lossy = lossy;
+        let mut used: HashSet<usize> = self.told.iter().map(|value| value.column).collect();
         used.extend(self.compared.iter().filter_map(|one| one.column));
         used.extend(self.type_column);
         self.used = used;
+    }
+
+    /// The columns of the result that have anything to do with the item type.
+    pub(super) fn taken(&self) -> impl Iterator<Item = usize> {
+        let slots = self.slots.iter().map(|(_, at)| at);
+        let compared = self.compared.iter().filter_map(|one| one.column);
+        self.own.iter().copied().chain(slots).chain(compared)
+    }
+
+    /// The columns of a row whose values can be read back from its item. `found`: the item, where there is one, which does
+    /// not differ from what the row says.
+    pub(super) fn held(
+        &self,
+        given: &[Value],
+        expected: &ExpectedItem,
+        found: Option<&Item>,
+        folder: &Folder,
+    ) -> impl Iterator<Item = usize> {
+        let row = self.slots.row(given);
+        let is_there = |place: &ValuePath| !item::find(place, &row).is_null();
+        let is_told = |value: &&ToldColumn| {
+            let own = item::find(&value.place, &row);
+            (value.is_bare || self.item.domains.fits(&value.place, &own))
+                && value.beside.iter().all(is_there)
+                && value
+                    .split
+                    .iter()
+                    .all(|node| is_split_once(node, &row, folder))
+        };
+        let told: Vec<usize> = self
+            .told
+            .iter()
+            .filter(is_told)
+            .map(|value| value.column)
+            .collect();
+        let pairs = self.compared.iter().zip(&expected.parts);
+        let direct = pairs.filter_map(|(one, part)| {
+            let column = one.column?;
+            let is_carried = one
+                .node
+                .as_ref()
+                .is_none_or(|node| node.carried().is_some());
+            let is_held = is_carried
+                || found.is_none_or(|item| {
+                    let direct = part.direct.as_ref().map(|value| to_attribute(value, false));
+                    let found = find(item, &one.path);
+                    matches!(direct, Some(Ok(direct)) if self.same(one, direct.as_ref(), found))
+                });
+            is_held.then_some(column)
+        });
+        let direct: Vec<usize> = direct.collect();
+        told.into_iter().chain(direct).chain(self.type_column)
     }
 
     /// Whether an item may go without a column that is compared.
@@ -444,6 +555,10 @@ impl ItemProjection<'_> {
                 identity = None;
                 break;
             }
+        }
+        let is_split = |node: &AttributeNode| is_split_once(node, &row, folder);
+        if certainty == Certainty::Sure && !self.split.iter().all(is_split) {
+            certainty = Certainty::Untold;
         }
         let mut spread = Vec::new();
         for place in &self.spreads {
@@ -630,29 +745,71 @@ pub(super) fn holds(table: &Table, pattern: &AccessPattern, attribute: &str) -> 
     pattern.fetch || index.is_none_or(|index| table.projects(index, attribute))
 }
 
-/// Whether a column of the row can be told from what a node makes.
-pub(super) fn tells(node: &AttributeNode, column: usize) -> bool {
+/// Whether a column of the row can be told from what a node of an item type makes.
+fn is_told(item: &ItemType, node: &AttributeNode, column: usize) -> bool {
+    let is_it = |value: &&Placeholder| {
+        let mut filters = value.filters.iter();
+        value.place.column == column
+            && value.place.path.is_empty()
+            && !filters.any(|one| matches!(one, Filter::Time(_)))
+    };
     match node {
-        AttributeNode::Template(template) => template.mandatory().any(|value| {
-            value.place.column == column
-                && value.place.path.is_empty()
-                && value.filters.iter().all(is_faithful)
-        }),
-        AttributeNode::Typed { value, .. } => tells(value, column),
+        AttributeNode::Template(template) if template.mandatory().any(|value| is_it(&value)) => {
+            let firm: Vec<&Placeholder> = template.mandatory().filter(is_it).collect();
+            let mut told = item.domains.read_back(template).into_iter();
+            told.any(|value| firm.contains(&value.placeholder))
+        }
+        AttributeNode::Typed { value, .. } => is_told(item, value, column),
         _ => false,
     }
 }
 
-/// The places whose values a node tells, if it takes nothing but the row's.
-fn told(node: &AttributeNode) -> Vec<&ValuePath> {
+/// Whether the text that a template makes of a row can be split in one way only.
+fn is_split_once(node: &AttributeNode, row: &[Value], folder: &Folder) -> bool {
+    match (node, folder.attribute(node, row, false)) {
+        (AttributeNode::Template(template), Ok(Some(Attribute::S(text)))) => {
+            template.is_split_once(&text)
+        }
+        _ => false,
+    }
+}
+
+/// A value that a node tells.
+struct ToldValue<'n> {
+    place: &'n ValuePath,
+    is_bare: bool,
+    /// The values without which the node does not have it.
+    beside: Vec<&'n ValuePath>,
+    /// What must make a text that can be split in one way only.
+    split: Option<AttributeNode>,
+}
+
+impl<'n> ToldValue<'n> {
+    fn bare(place: &'n ValuePath) -> Self {
+        Self {
+            place,
+            is_bare: true,
+            beside: Vec::new(),
+            split: None,
+        }
+    }
+}
+
+/// The values that a node of an item type tells, if it takes nothing but the row's. A pseudonym tells nothing.
+fn told<'n>(item: &ItemType, node: &'n AttributeNode) -> Vec<ToldValue<'n>> {
     let mut found = Vec::new();
     node.visit(&mut |node| match node {
         AttributeNode::Template(template) => {
-            let values = template.placeholders();
-            let values = values.filter(|one| one.filters.iter().all(keeps));
-            found.extend(values.map(|one| &one.place));
+            let told = item.domains.read_back(template).into_iter();
+            let told = told.filter(|one| !one.placeholder.filters.contains(&Filter::Pseudonym));
+            found.extend(told.map(|one| ToldValue {
+                place: &one.placeholder.place,
+                is_bare: one.placeholder.filters.is_empty() && template.single().is_some(),
+                beside: beside(template, one.placeholder),
+                split: (!one.is_sure).then(|| AttributeNode::Template(template.clone())),
+            }));
         }
-        AttributeNode::Map { spreads, .. } => found.extend(spreads),
+        AttributeNode::Map { spreads, .. } => found.extend(spreads.iter().map(ToldValue::bare)),
         _ => {}
     });
     if places(node).is_some() {
@@ -662,30 +819,26 @@ fn told(node: &AttributeNode) -> Vec<&ValuePath> {
     }
 }
 
-/// Whether an attribute that a filter makes holds its value: the moment that a text says stands for the text, and nobody reads a
-/// pseudonym.
-fn keeps(filter: &Filter) -> bool {
-    match filter {
-        Filter::Pseudonym => false,
-        Filter::Time(_) => true,
-        other => is_faithful(other),
+/// The values without which a template makes nothing, or leaves out the segment of a value: NULL leaves out its segment and
+/// all behind it.
+fn beside<'n>(template: &'n Template, value: &Placeholder) -> Vec<&'n ValuePath> {
+    let mut needed: Vec<&Placeholder> = template.mandatory().collect();
+    if !needed.iter().any(|one| std::ptr::eq(*one, value)) {
+        for part in &template.parts {
+            let TemplatePart::Optional(inner) = part else {
+                continue;
+            };
+            let from = needed.len();
+            needed.extend(inner.iter().filter_map(|part| match part {
+                TemplatePart::Value(value) => Some(value),
+                _ => None,
+            }));
+            let mut segment = needed.iter().skip(from);
+            if segment.any(|one| std::ptr::eq(*one, value)) {
+                break;
+            }
+        }
     }
-}
-
-/// Whether a filter makes two values of two.
-fn is_faithful(filter: &Filter) -> bool {
-    matches!(
-        filter,
-        Filter::Pad { .. }
-            | Filter::Desc { .. }
-            | Filter::Ordered
-            | Filter::Hex
-            | Filter::Base64
-            | Filter::Uuid { .. }
-            | Filter::String
-            | Filter::Number
-            | Filter::Iso
-            | Filter::EpochMs
-            | Filter::Pseudonym
-    )
+    let needed = needed.into_iter().filter(|one| !one.replaces_null());
+    needed.map(|one| &one.place).collect()
 }

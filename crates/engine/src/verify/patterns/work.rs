@@ -258,28 +258,31 @@ impl<'a> PatternProver<'_, 'a> {
         unaccounted: &Unaccounted,
     ) -> Result<(), ProofStop> {
         let mut reasons = Vec::new();
-        let is_unused = |at: &usize| {
-            !projections.iter().any(|one| one.used.contains(at)) || unaccounted.lost.contains(at)
+        let named = |is: &dyn Fn(usize) -> bool| {
+            let columns = columns.iter().enumerate().filter(|(at, _)| is(*at));
+            let names: Vec<String> = columns.map(|(_, one)| format!("`{}`", one.name)).collect();
+            (!names.is_empty()).then(|| names.join(", "))
         };
-        let unused: Vec<String> = columns
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| is_unused(at))
-            .map(|(_, column)| format!("`{}`", column.name))
-            .collect();
-        if !unused.is_empty() {
+        let is_used = |at: usize| projections.iter().any(|one| one.used.contains(&at));
+        let is_part = |at: usize| projections.iter().any(|one| one.lossy.contains(&at));
+        if let Some(unused) = named(&|at| !is_used(at) && !is_part(at)) {
             let what = match &self.pattern.index {
                 Some(index) if !self.pattern.fetch => format!("what the index `{index}` holds"),
                 _ => "the items".to_owned(),
             };
             reasons.push(format!(
-                "its `sql` selects {}, which is not compared with any attribute of {what}: leave it out, or name its attribute under `answer`",
-                unused.join(", ")
+                "its `sql` selects {unused}, which is not compared with any attribute of {what}: leave it out, or name its attribute under `answer`"
+            ));
+        }
+        let is_lost = |at: usize| unaccounted.lost.contains(&at) || !is_used(at) && is_part(at);
+        if let Some(lost) = named(&is_lost) {
+            reasons.push(format!(
+                "its `sql` selects {lost}, whose values cannot all be read back from the items: leave it out, or give the items an attribute of it"
             ));
         }
         if unaccounted.undecided > 0 {
             reasons.push(format!(
-                "{} of {} items may belong to rows of its `sql` that have NULL in their keys or do not show their item type",
+                "{} of {} items may belong to rows of its `sql` that do not show which item is theirs: they have NULL in their keys, do not show their item type, or can only be told apart by a text that can be split in two ways",
                 unaccounted.undecided, self.report.items
             ));
         }
@@ -306,7 +309,7 @@ impl<'a> PatternProver<'_, 'a> {
             reasons.push("no call found anything on either side: nothing was compared".to_owned());
         } else if unaccounted.left_out > 0 {
             reasons.push(format!(
-                "{} of {} rows of its `sql` do not have the whole key of a returned item and were not compared",
+                "{} of {} rows of its `sql` do not show which item is theirs, and were not compared",
                 unaccounted.left_out, self.report.rows
             ));
         }

@@ -1,0 +1,127 @@
+//! Which values of a row can be read back from what a template makes of them.
+
+use dynafold_relational::catalog::{DataType, Dbms};
+use dynafold_relational::value::Value;
+use jiff::tz::TimeZone;
+
+use super::domain::{Domain, ValueKind, anything};
+use super::facts::{ColumnFact, ProofSubject};
+use super::forms::KnownTemplate;
+use super::injective::twice;
+use super::meet::CommonText;
+use crate::model::{Placeholder, Template, ValuePath};
+use crate::template::Filter;
+
+/// A value that a template's text tells.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadBack<'t> {
+    pub placeholder: &'t Placeholder,
+    /// Whether every text tells it. If not, those do that can be split in one way only: see [`Template::is_split_once`].
+    pub is_sure: bool,
+}
+
+/// What is known of the values in an item type's rows, once they are read. Two values that the database keeps apart and
+/// reads as one count as one here.
+#[derive(Debug, Clone)]
+pub struct RowDomains {
+    columns: Vec<Domain>,
+    time_zone: TimeZone,
+    dbms: Dbms,
+}
+
+/// Before the whole table is known: nothing is known of any value.
+impl Default for RowDomains {
+    fn default() -> Self {
+        Self {
+            columns: Vec::new(),
+            time_zone: TimeZone::UTC,
+            dbms: Dbms::Sqlite,
+        }
+    }
+}
+
+impl RowDomains {
+    pub(crate) fn of(subject: ProofSubject<'_>, dbms: Dbms) -> Self {
+        let columns = subject.facts.columns.iter();
+        Self {
+            columns: columns.map(|column| as_read(column, dbms)).collect(),
+            time_zone: subject.time_zone.clone(),
+            dbms,
+        }
+    }
+
+    /// The values of a template that its text tells, where it holds them: no filter makes two values one. A text counts as the
+    /// time that `time` reads in it.
+    pub fn read_back<'t>(&self, template: &'t Template) -> Vec<ReadBack<'t>> {
+        let domain = |one: &Placeholder| self.domain(&one.place);
+        let known = KnownTemplate::new(template, &self.time_zone, &domain);
+        let values = known.uses.iter().zip(twice(&known));
+        let values = values.filter(|(each, _)| self.keeps(each.placeholder));
+        let told = values.map(|(each, twice)| ReadBack {
+            placeholder: each.placeholder,
+            is_sure: twice == CommonText::Nothing,
+        });
+        told.collect()
+    }
+
+    /// Whether a value is of the kind that its column's type says: SQLite keeps any value in any column.
+    pub fn fits(&self, place: &ValuePath, value: &Value) -> bool {
+        let kind = self.domain(place).kind;
+        self.dbms != Dbms::Sqlite
+            || match value {
+                Value::Number(_) => matches!(kind, ValueKind::Number | ValueKind::Other),
+                Value::Text(_) => {
+                    matches!(kind, ValueKind::Text | ValueKind::Uuid | ValueKind::Other)
+                }
+                Value::Bool(_) => matches!(kind, ValueKind::Boolean | ValueKind::Other),
+                Value::Time(_) => matches!(kind, ValueKind::Time(..) | ValueKind::Other),
+                Value::Bytes(_) => matches!(kind, ValueKind::Binary | ValueKind::Other),
+                _ => kind == ValueKind::Other,
+            }
+    }
+
+    fn domain(&self, place: &ValuePath) -> Domain {
+        let column = self.columns.get(place.column);
+        let column = column.filter(|_| place.path.is_empty());
+        column.cloned().unwrap_or_else(Domain::of_any_type)
+    }
+
+    /// Whether filters make two values of two.
+    fn keeps(&self, placeholder: &Placeholder) -> bool {
+        let mut domain = self.domain(&placeholder.place);
+        for filter in &placeholder.filters {
+            domain = domain.through(filter, &self.time_zone);
+            if domain.loss.is_some() && !matches!(filter, Filter::Time(_)) {
+                return false;
+            }
+            domain.loss = None;
+        }
+        true
+    }
+}
+
+/// What a column's values are once they are read.
+fn as_read(column: &ColumnFact, dbms: Dbms) -> Domain {
+    let read = match &column.data_type {
+        None => Domain::of_any_type(),
+        Some(data_type) if dbms == Dbms::Sqlite => match data_type {
+            // A declared type says nothing of how many digits a time has, nor of the case of a UUID.
+            DataType::Date | DataType::Time { .. } | DataType::Timestamp { .. } => {
+                let domain = Domain::typed(data_type, "", dbms);
+                match data_type.time() {
+                    Some((kind, _)) => domain.of_kind(ValueKind::Time(kind, None)),
+                    None => domain,
+                }
+                .in_forms(anything())
+            }
+            DataType::Uuid => Domain::typed(&DataType::Text { max_chars: None }, "", dbms),
+            _ => Domain::typed(data_type, "", dbms),
+        },
+        Some(_) => column.domain.clone(),
+    };
+    Domain {
+        loss: None,
+        nullable: column.domain.nullable,
+        ..read
+    }
+}
