@@ -54,7 +54,7 @@ fn served(proof: &PatternProof, proofs: &Proofs) -> String {
     let unproved = claims
         .find(|claim| claim.of.pattern.as_deref() == Some(&*proof.pattern) && !claim.is_proved());
     let others = unproved.map_or_else(String::new, |claim| {
-        format!(" (not proved to find no other: {})", claim.because)
+        format!(" (may find others too: {})", claim.because)
     });
     format!(
         "{}: {} on {of}, {}{partitions}; finds {}{others}{fetch}; {units}",
