@@ -38,7 +38,7 @@ fn stale(report: &Value) -> Vec<(String, String)> {
     all
 }
 
-/// Puts an item without a type attribute.
+/// Puts an item without a type attribute; its `data` is what that of users may be, too.
 async fn plant(case: &Case, partition: &str, sort: &str) {
     let spec = TargetSpec::parse(&case.target(), None, None, None).unwrap();
     let target = connect(&spec).await.unwrap();
@@ -53,7 +53,8 @@ async fn plant(case: &Case, partition: &str, sort: &str) {
         partition: 1,
         ..BatchEntry::default()
     };
-    let item = json!({ "PK": { "S": partition }, "SK": { "S": sort } }).to_string();
+    let item = json!({ "PK": { "S": partition }, "SK": { "S": sort }, "data": { "S": "USER" } });
+    let item = item.to_string();
     batch.push(entry, |out| out.push_str(&item));
     batch.seal();
     assert!(
@@ -288,6 +289,7 @@ async fn without_a_type_attribute_a_key_that_no_template_can_make_is_somebody_el
     from: users
     key: { PK: \"USER#{id | pad(3)}\", SK: \"-\" }
     columns: [name]
+    attributes: { data: USER }
 ";
     let case = Case::new(USERS, items).await;
     let mapping = std::fs::read_to_string(case.path("t.yaml")).unwrap();

@@ -24,6 +24,8 @@ pub struct Model {
     pub table: Table,
     /// The reads, in the order of the file; each serves one or more item types.
     pub passes: Vec<Pass>,
+    /// The attribute that names the item type in every item; `None` with `type_attribute: false`.
+    pub type_attribute: Option<Arc<str>>,
     /// The item types, in the order of the file.
     pub item_types: Vec<ItemType>,
     /// The access patterns, in the order of the file.

@@ -121,6 +121,7 @@ pub fn model(passes: Vec<Pass>, item_types: Vec<ItemType>) -> Model {
     Model {
         table: table(),
         passes,
+        type_attribute: None,
         item_types,
         description: None,
         time_zone: jiff::tz::TimeZone::UTC,

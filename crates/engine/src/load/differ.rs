@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::{Item, Table, fingerprint};
 use dynafold_mapping::item::{Expiry, Folded, Folder, same_unpacked};
-use dynafold_target::{ItemKey, Target};
+use dynafold_mapping::model::Model;
+use dynafold_target::{ItemKey, Target, TargetError};
 use tokio::task::JoinSet;
 
 use super::ending::RunHalt;
@@ -181,10 +182,23 @@ pub(crate) fn is_same(folded: &Folded, item: &Item) -> bool {
     folded.item.same(item) || same_unpacked(&folded.item, item, &folded.compressed)
 }
 
-/// What a load has to know of an item: an expired one that is missing was deleted by DynamoDB.
-pub(super) fn classify_for_load(folded: &Folded, found: Option<&Item>) -> KnownItem {
+/// Whether the table's expired items are deleted: its TTL is on, and of the mapping's attribute.
+pub(crate) async fn deletes_expired(
+    target: &dyn Target,
+    model: &Model,
+) -> Result<bool, TargetError> {
+    if model.table.ttl.is_none() || !target.deletes_expired() {
+        return Ok(false);
+    }
+    let there = target.describe(&model.table.name).await?;
+    Ok(there.is_some_and(|there| there.table.ttl == model.table.ttl))
+}
+
+/// What a load has to know of an item. `expires`: whether the table's expired items are deleted, so that one that is missing
+/// needs no item.
+pub(super) fn classify_for_load(folded: &Folded, found: Option<&Item>, expires: bool) -> KnownItem {
     match found {
-        None if folded.expiry == Expiry::Past => KnownItem::Same,
+        None if expires && folded.expiry == Expiry::Past => KnownItem::Same,
         None => KnownItem::Missing,
         Some(item) if is_same(folded, item) => KnownItem::Same,
         Some(_) => KnownItem::Different,
@@ -224,11 +238,12 @@ mod tests {
             (Expiry::TooOld, None, KnownItem::Missing),
             (Expiry::Milliseconds, None, KnownItem::Missing),
         ] {
-            assert_eq!(
-                classify_for_load(&folded(expiry), found),
-                known,
-                "{expiry:?} {found:?}"
-            );
+            let folded = folded(expiry);
+            let of_table = |expires| classify_for_load(&folded, found, expires);
+            assert_eq!(of_table(true), known, "{expiry:?} {found:?}");
+            // A table whose TTL is off keeps what has expired.
+            let kept = found.map_or(KnownItem::Missing, |_| known);
+            assert_eq!(of_table(false), kept, "{expiry:?} {found:?}");
         }
     }
 }

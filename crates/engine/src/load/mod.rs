@@ -69,7 +69,7 @@ pub use table::{
 
 pub(crate) use books::{RowCounts, add_fields};
 pub(crate) use claims::subject;
-pub(crate) use differ::{DifferenceReader, PageLookup, is_same};
+pub(crate) use differ::{DifferenceReader, PageLookup, deletes_expired, is_same};
 pub(crate) use ending::{EndReason, RunHalt};
 pub(crate) use failure::shared;
 pub(crate) use feed::{RowFeed, RowOutcome, RowOutcomes};

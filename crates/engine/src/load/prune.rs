@@ -540,18 +540,18 @@ impl ItemTypeMarks {
                 return Err(Indistinguishable::Anything(item.name.clone()));
             }
         }
-        Self::among(model.item_types.iter(), &model.table, &|_| true)
+        Self::among(model.item_types.iter(), model, &|_| true)
     }
 
     /// Finds what tells some item types from one another, by the attributes that are held.
     pub(crate) fn among<'m>(
         item_types: impl Iterator<Item = &'m ItemType>,
-        table: &Table,
+        model: &Model,
         holds: &dyn Fn(&str) -> bool,
     ) -> Result<Self, Indistinguishable> {
         let marks: Vec<ItemTypeMark> = item_types
             .map(|item| {
-                let mut mark = mark(item, table);
+                let mut mark = mark(item, &model.table);
                 mark.constants.retain(|(name, _)| holds(name));
                 mark
             })
@@ -569,9 +569,9 @@ impl ItemTypeMarks {
             }
         }
         Ok(Self {
-            type_attribute: type_attribute(&marks),
+            type_attribute: model.type_attribute.clone().filter(|name| holds(name)),
             marks,
-            keys: keys(table),
+            keys: keys(&model.table),
         })
     }
 
@@ -621,17 +621,6 @@ impl ItemTypeMarks {
 
 fn says(item: &Item, name: &str, text: &str) -> bool {
     matches!(item.get(name), Some(Attribute::S(found)) if **found == *text)
-}
-
-fn type_attribute(marks: &[ItemTypeMark]) -> Option<Arc<str>> {
-    let (first, others) = marks.split_first()?;
-    let names = |mark: &ItemTypeMark, name: &str| {
-        let mut constants = mark.constants.iter();
-        constants.any(|(other, text)| **other == *name && **text == *mark.name)
-    };
-    let mut all = first.constants.iter().map(|(name, _)| name);
-    let found = all.find(|name| names(first, name) && others.iter().all(|mark| names(mark, name)));
-    found.cloned()
 }
 
 fn keys(table: &Table) -> Vec<Arc<str>> {

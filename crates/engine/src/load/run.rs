@@ -13,6 +13,7 @@ use tokio::time::{Duration, Instant};
 
 use super::books::{Books, RowCounts, ttl_remarks};
 use super::claims::{claims, subject};
+use super::differ::deletes_expired;
 use super::ending::EndReason;
 use super::handed::KeyFile;
 use super::lanes::{ChunkEnd, IssueTicket, LaneMessage, Lanes, Reader, spread};
@@ -111,6 +112,7 @@ impl BegunLoad {
         if cancel.is_cancelled() {
             return Err(EndReason::Cancelled);
         }
+        setting.rules.expires = deletes_expired(&**target, model).await?;
         if let Some(state) = &mut self.entries.state {
             // An attempt that is in the state has a journal of its own.
             setting.keep_journal(&self.load, state)?;

@@ -86,6 +86,8 @@ fn rules(load: &Load, contest: ContestedKeys, stale: bool) -> LoadRules {
         keys: (stale || wants_all_keys(load)).then(keys),
         keep_filtered: prune.is_some_and(|prune| !prune.filtered),
         keep_rejected: prune.is_some(),
+        // Known when the table is there.
+        expires: false,
         spared: spared.collect(),
     }
 }

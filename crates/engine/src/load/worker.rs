@@ -61,13 +61,16 @@ impl LoadWorker {
         folder: Folder,
         parcels: mpsc::Sender<TicketedBatch>,
     ) -> Self {
+        let expires = rules.expires;
         Self {
             batcher: Batcher::new(delivery.target.batch_limit()),
             differ: DifferenceReader::new(
                 delivery.target.clone(),
                 &delivery.model.table,
                 folder.clone(),
-                Arc::new(|_, folded, found| classify_for_load(folded, found.as_ref())),
+                Arc::new(move |_, folded, found| {
+                    classify_for_load(folded, found.as_ref(), expires)
+                }),
                 REQUESTS,
                 delivery.halt.clone(),
             ),
@@ -515,6 +518,8 @@ pub(super) struct LoadRules {
     pub(super) keep_filtered: bool,
     /// Whether items of rows that are rejected, or have expired, must not be deleted.
     pub(super) keep_rejected: bool,
+    /// Whether the table's expired items are deleted.
+    pub(super) expires: bool,
     /// The item types of which rows were rejected whose keys are not known.
     pub(super) spared: Vec<AtomicBool>,
 }

@@ -12,20 +12,8 @@ pub mod patterns;
 mod report;
 mod run;
 
-use dynafold_mapping::model::Model;
-use dynafold_target::{Target, TargetError};
-
 pub use report::{
     AttributeDifference, AttributeFinding, ComparedBooks, Finding, FindingKind, VerifyOutcome,
     VerifyReport,
 };
 pub use run::{Verify, VerifyOptions, verify};
-
-/// Whether the table's expired items are deleted: its TTL is on, and of the mapping's attribute.
-async fn deletes_expired(target: &dyn Target, model: &Model) -> Result<bool, TargetError> {
-    if model.table.ttl.is_none() || !target.deletes_expired() {
-        return Ok(false);
-    }
-    let there = target.describe(&model.table.name).await?;
-    Ok(there.is_some_and(|there| there.table.ttl == model.table.ttl))
-}

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::made::Made;
 use super::{ChangeKind, DiffSide, IndexDiff, ItemTypeDiff, UnitRange, find};
-use crate::model::{Expired, ItemType, Model, Template};
+use crate::model::{Expired, ItemType, Model};
 
 /// What has to be written and deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -256,10 +256,8 @@ impl Subject<'_, '_> {
         if !self.prunes {
             return StaleItems::Stay;
         }
-        match (
-            type_attribute(self.old.model),
-            type_attribute(self.new.model),
-        ) {
+        let (old, new) = (self.old.model, self.new.model);
+        match (&old.type_attribute, &new.type_attribute) {
             (Some(old), Some(new)) if old == new => StaleItems::Deleted,
             (_, Some(_)) => StaleItems::Stay,
             (_, None) => self.by_form(name),
@@ -288,7 +286,7 @@ impl Subject<'_, '_> {
 
     /// What becomes of items of a type that the new mapping does not have.
     fn of_removed(&self, name: &str) -> StaleItems {
-        match type_attribute(self.new.model) {
+        match self.new.model.type_attribute {
             _ if !self.prunes => StaleItems::Stay,
             Some(_) => StaleItems::Stay,
             None => self.by_form(name),
@@ -356,15 +354,4 @@ impl Subject<'_, '_> {
         }
         Some(UnitRange { least, most })
     }
-}
-
-/// The attribute that names the item type in every item.
-fn type_attribute(model: &Model) -> Option<&str> {
-    let names = |item_type: &ItemType, name: &str| {
-        let template = item_type.template(name).map(Template::prefix);
-        template == Some((&*item_type.name, true)) && !model.table.is_key(name)
-    };
-    let (first, others) = model.item_types.split_first()?;
-    let mut all = first.attributes.iter().map(|(name, _)| &**name);
-    all.find(|name| names(first, name) && others.iter().all(|other| names(other, name)))
 }

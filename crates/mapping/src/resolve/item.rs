@@ -7,15 +7,13 @@ use std::sync::Arc;
 use dynafold_dynamodb::Table;
 
 use super::bind::ItemBinder;
+use super::outline::type_attribute;
 use super::pass::PassBuilder;
 use super::scope::Scope;
 use super::{ResolvedItem, embed, life};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::model::{AttributeNode, Expired, ItemType, RowDomains, Template, TemplatePart};
 use crate::raw::{Raw, RawItem};
-
-/// The name of the type attribute where the mapping does not choose one.
-pub(super) const DEFAULT_TYPE_ATTRIBUTE: &str = "_type";
 
 /// Resolves an item type over its relation, with the number of its pass.
 pub(super) fn resolve(
@@ -32,13 +30,15 @@ pub(super) fn resolve(
         binder.pass.condition(&condition.value)
     });
     let mut attributes = Attributes::of_key(raw, table, &mut binder);
-    let type_attribute = mapping.table.type_attribute.as_ref();
-    let type_name = type_attribute.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| name.value.as_str());
-    let item_type = (type_name != "false").then(|| {
-        let span = type_attribute.map_or(&raw.name.span, |name| &name.span);
+    let item_type = type_attribute(mapping).map(|name| {
+        let written = mapping.table.type_attribute.as_ref();
+        let span = written.map_or(&raw.name.span, |name| &name.span);
         let parts = vec![TemplatePart::Text(raw.name.value.clone())];
-        let node = AttributeNode::Template(Template { parts });
-        (Arc::from(type_name), node, span.clone())
+        (
+            name,
+            AttributeNode::Template(Template { parts }),
+            span.clone(),
+        )
     });
     let carried = binder.carried(raw).into_iter();
     let carried = carried

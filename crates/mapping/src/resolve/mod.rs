@@ -119,6 +119,7 @@ pub fn resolve(
     resolution.model = Some(Model {
         passes: passes.finish(&mut item_types, catalog),
         table,
+        type_attribute: outline::type_attribute(raw),
         item_types,
         patterns: patterns.map(|bound| bound.pattern).collect(),
         roll_ups: checked.roll_ups,

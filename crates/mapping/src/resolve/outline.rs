@@ -7,7 +7,6 @@ use dynafold_dynamodb::Table;
 use dynafold_relational::catalog::TypeFamily;
 use jiff::tz::TimeZone;
 
-use super::item::DEFAULT_TYPE_ATTRIBUTE;
 use super::patterns::{KnownAttributes, PatternContext, bind};
 use super::{life, table};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -114,7 +113,10 @@ fn make(item: &RawItem, raw: &Raw, table: &Table) -> KnownAttributes {
     }
 }
 
-/// The attribute that names the item type in every item.
+/// The name of the type attribute where the mapping does not choose one.
+const DEFAULT_TYPE_ATTRIBUTE: &str = "_type";
+
+/// The attribute that names the item type in every item; `None` with `type_attribute: false`.
 pub(super) fn type_attribute(raw: &Raw) -> Option<Arc<str>> {
     let named = raw.table.type_attribute.as_ref();
     let name = named.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| &name.value);

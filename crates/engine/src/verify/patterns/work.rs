@@ -23,8 +23,8 @@ use super::projection::{ItemProjection, holds};
 use super::reach::AskedKeys;
 use super::report::{ComparedType, DifferentCall, PatternReport};
 use super::shape::QueryShape;
+use crate::load::deletes_expired;
 use crate::load::{Cancel, Failure, ItemTypeMarks};
-use crate::verify::deletes_expired;
 
 /// The input of a proof of access patterns.
 pub struct Proving<'a> {
@@ -431,7 +431,7 @@ impl<'a> PatternProver<'_, 'a> {
         }
         let types = projections.iter().map(|one| one.item);
         let held = |name: &str| holds(&model.table, self.pattern, name);
-        match ItemTypeMarks::among(types, &model.table, &held) {
+        match ItemTypeMarks::among(types, model, &held) {
             Ok(owners) => Ok(Some(owners)),
             // An item is of the type whose whole key it has.
             Err(_) if projections.iter().all(|one| one.by_key) => Ok(None),

@@ -18,13 +18,12 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::deletes_expired;
 use super::report::VerifyReport;
 use crate::load::{
     Cancel, ChunkPart, ChunkPlan, ClosedLedger, ContestedKeys, DifferenceReader, EndReason,
     Failure, Indistinguishable, IssueTicket, ItemTypeMarks, KeyCheck, KeyPass, LaneMessage, Lanes,
     NOTED, Progress, Reader, RepairWriter, RowBlock, RowCounts, RowOutcome, RunHalt, RunSelection,
-    RunStep, crew, narrow, processors, spread,
+    RunStep, crew, deletes_expired, narrow, processors, spread,
 };
 use crate::proof;
 use crate::proof::Proof;
