@@ -80,6 +80,10 @@ fn seen(html: &str) -> String {
 /// What the post that pattern 1 is taken from draws in its steps 2 to 6.
 const DRAWN: &[&str] = &[
     // Step 2: entities, access patterns, what each is for.
+    "What the users of a portal have set, and what they have subscribed to",
+    "A subscription of a user",
+    "findServices All services",
+    "findUserBySubscribeServiceAndContentTypeAndContentOriginId Who has subscribed to one thing",
     "findUserByUserId A user's profile",
     "findServiceByService A service by its short name",
     "findPersonalByUserIdAndService All of a user's settings of one service",
@@ -106,6 +110,8 @@ const DRAWN: &[&str] = &[
     "GSI1 SK = SUBSCRIBE# and PK begins_with SUBSCRIBE#{service}#",
     "GSI1 SK = SUBSCRIBE# and PK begins_with SUBSCRIBE#{service}#{contentType}#",
     "GSI2 data = SUBSCRIBE_USER and SK begins_with SUBSCRIBE#{service}#",
+    "GSI1 SK = SERVICE#",
+    "GSI1 SK = SUBSCRIBE#{service}#{contentType}#{contentOriginId} and PK begins_with USER#",
     "userId number {userId | pad(3)} users.id INTEGER",
     "settingType text as it is personal_settings.setting_type varchar(30)",
     // Step 6: example data of each entity; the members of a JSON column differ by type.

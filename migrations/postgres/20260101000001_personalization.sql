@@ -40,6 +40,29 @@ CREATE TABLE subscribe_users (
     FOREIGN KEY (subscribe_id) REFERENCES subscribes (id)
 );
 
+COMMENT ON TABLE users IS 'Users of the portal';
+COMMENT ON COLUMN users.id IS 'user number';
+COMMENT ON COLUMN users.email IS 'e-mail address';
+COMMENT ON COLUMN users.name IS 'name';
+COMMENT ON COLUMN users.gender IS 'F or M, if the user has said so';
+COMMENT ON TABLE services IS 'Services of the portal';
+COMMENT ON COLUMN services.service IS 'short name';
+COMMENT ON COLUMN services.name IS 'name that users see';
+COMMENT ON TABLE personal_settings IS 'Settings of users';
+COMMENT ON COLUMN personal_settings.user_id IS 'whose setting';
+COMMENT ON COLUMN personal_settings.service IS 'in which service';
+COMMENT ON COLUMN personal_settings.setting_type IS 'kind of setting, such as background';
+COMMENT ON COLUMN personal_settings.setting IS 'what is set; its members depend on the kind';
+COMMENT ON TABLE subscribes IS 'What users can subscribe to';
+COMMENT ON COLUMN subscribes.id IS 'number';
+COMMENT ON COLUMN subscribes.service IS 'of which service';
+COMMENT ON COLUMN subscribes.content_type IS 'kind of content, such as press';
+COMMENT ON COLUMN subscribes.content_origin_id IS 'number that the service gives the content';
+COMMENT ON COLUMN subscribes.title IS 'name that users see';
+COMMENT ON TABLE subscribe_users IS 'Subscriptions';
+COMMENT ON COLUMN subscribe_users.user_id IS 'who has subscribed';
+COMMENT ON COLUMN subscribe_users.subscribe_id IS 'to what';
+
 INSERT INTO users (id, email, name, gender) VALUES
     (1, 'jiwoo@example.com', '김지우', 'F'),
     (2, 'minjun@example.com', '이민준', 'M'),

@@ -140,7 +140,10 @@ async fn an_application_is_bound_to_the_partitions_that_its_patterns_ask_for() {
         [
             ("GetItemOnTable", like("StringLike", &["USER#*"])),
             ("QueryOnTable", like("StringLike", &["SERVICE#*", "USER#*"])),
-            ("QueryOnIndexGSI1", like("StringEquals", &["SUBSCRIBE#"])),
+            (
+                "QueryOnIndexGSI1",
+                like("StringLike", &["SERVICE#", "SUBSCRIBE#*"])
+            ),
             (
                 "QueryOnIndexGSI2",
                 like("StringEquals", &["SUBSCRIBE_USER"])

@@ -91,7 +91,7 @@ fn shells_offer_the_patterns_of_the_mapping_and_the_parameters_of_a_pattern() {
         let names = values(&patterns);
         assert_eq!(names.first(), Some(&"findUserByUserId"), "{shell}");
         assert!(
-            names.len() == 8 && names.iter().all(|name| name.starts_with("find")),
+            names.len() == 10 && names.iter().all(|name| name.starts_with("find")),
             "{names:?}"
         );
         if shell != "bash" {

@@ -2,7 +2,7 @@
 //!
 //! Mermaid's grammar takes fewer names than databases do. Tables are always in quotes; a column's
 //! name or type that Mermaid could not read has the odd characters replaced by `_`, and the true
-//! name beside it as the comment.
+//! name beside it as the comment, before the comment that the database has.
 
 use std::fmt::Write as _;
 
@@ -44,8 +44,14 @@ fn entity(out: &mut String, catalog: &Catalog, table: &Table) {
         if !keys.is_empty() {
             let _ = write!(out, " {}", keys.join(", "));
         }
-        if name != column.name {
-            let _ = write!(out, " \"{}\"", comment(&column.name));
+        let true_name = Some(&column.name).filter(|own| **own != name);
+        let notes: Vec<String> = true_name
+            .into_iter()
+            .chain(&column.comment)
+            .map(|note| comment(note))
+            .collect();
+        if !notes.is_empty() {
+            let _ = write!(out, " \"{}\"", notes.join(": "));
         }
         out.push('\n');
     }
