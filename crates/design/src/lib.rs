@@ -35,7 +35,7 @@ use std::borrow::Borrow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_dynamodb::price::Prices;
+use dynafold_dynamodb::price::{PARTITION_WRITES, Prices};
 use dynafold_format::{count, float, rounded, whole};
 use dynafold_mapping::diagnostic::{Diagnostic, Severity};
 use dynafold_mapping::model::Model;
@@ -54,7 +54,7 @@ pub use guess::guess;
 use names::{MappingNames, table_name};
 pub use observed::{ColumnSample, Observed};
 pub use pins::{Expiries, Pins, RefusedExpiry, RefusedPin, expiring, pinned};
-use pricing::{INCONSISTENT, PARTITION_WRITES, Pricing};
+use pricing::{INCONSISTENT, Pricing};
 pub use report::{
     Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, Warning, WriteReport,
 };

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{float, has_word, joined};
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::WriteKind;
@@ -11,7 +12,7 @@ use crate::facts::rows;
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
 use crate::path::Path;
-use crate::pricing::{MONTH, PARTITION_WRITES, Pricing, is_moved};
+use crate::pricing::{MONTH, Pricing, is_moved};
 use crate::report::{DELIMITER, Material, Warning};
 use crate::structure::{KeyPart, Part, Structure, own_part};
 use crate::workload::Statement;
@@ -317,7 +318,7 @@ fn hot_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     }
     let hot = loads
         .into_iter()
-        .filter(|(_, load)| load.writes > PARTITION_WRITES || load.reads > 3.0 * PARTITION_WRITES);
+        .filter(|(_, load)| load.writes > PARTITION_WRITES || load.reads > PARTITION_READS);
     let hot = hot.map(|((slot, ..), load)| {
         let of = match (slot, &*load.columns) {
             (0, columns) => format!("{columns} in the table"),
