@@ -1,5 +1,8 @@
 //! What a person has to decide, or would find out too late: one line for each kind, the heaviest first.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
