@@ -583,7 +583,7 @@ fn dear_indexes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
 
 /// Copies of what changes.
 fn copies(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (_, placed, _, _) in material.served() {
         for (table, outputs) in placed.ask.types() {
             for (path, _) in outputs {
@@ -597,7 +597,8 @@ fn copies(material: &Material<'_, '_, '_>) -> Vec<Warning> {
                     if of.name == parent.name && write.columns.contains(&path.column) {
                         let name =
                             format!("{} ({}.{})", statement.name, called(parent), path.column);
-                        found.insert(name, copied(material, table, parent, path));
+                        let copies = copied(material, table, parent, path);
+                        found.entry(name).or_default().insert(copies);
                     }
                 }
             }
@@ -605,7 +606,7 @@ fn copies(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     }
     let found = found
         .into_iter()
-        .map(|(name, items)| format!("{name} writes {items}"));
+        .map(|(name, items)| format!("{name} writes {}", joined(items, ", and ")));
     line(
         "copies to keep up to date",
         found,

@@ -108,6 +108,17 @@ const CASES: &[Case] = &[
         silent: ["SET name", "SET size"],
     },
     Case {
+        kind: "copies to keep up to date",
+        named: "users 400: id, name text
+            notes 800: id, author @users
+            photos 1200: id, taker @users
+            -- note (50/s)\nSELECT n.id, u.name FROM notes n JOIN users u ON u.id = n.author WHERE n.id = :id;
+            -- photo (50/s)\nSELECT p.id, u.name FROM photos p JOIN users u ON u.id = p.taker WHERE p.id = :id;
+            -- change (1/s)\nUPDATE users SET name = :n WHERE id = :id;",
+        says: "change (users.name) writes about 2 items of notes, which no key finds, and about 3 items of photos, which no key finds",
+        silent: ["UPDATE users SET name = :n", "DELETE FROM users"],
+    },
+    Case {
         kind: "unbounded list",
         named: "events 5000: id, kind distinct=20 most=400\n-- ofKind (5/s)\nSELECT id FROM events WHERE kind = :k ORDER BY id;",
         says: "ofKind (up to 400 items): it has no LIMIT",
