@@ -711,6 +711,7 @@ fn understood<'w, 'c>(
                         columns,
                         from_itself: write.from_itself.iter().map(named).collect(),
                         found_by: write.found_by.iter().map(named).collect(),
+                        below: write.below.iter().map(named).collect(),
                     });
                     written.push((statement, table, write.kind));
                 }

@@ -6,7 +6,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
-use dynafold_format::{float, has_word, joined};
+use dynafold_format::{float, joined};
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::WriteKind;
 
@@ -102,12 +102,6 @@ fn is_name_of(column: &Column, words: &[&str]) -> bool {
     words.iter().any(|word| name.contains(word))
 }
 
-/// Whether a statement has the name of a column in it.
-fn names(statement: &Statement, column: &Column) -> bool {
-    let name = column.name.to_lowercase();
-    statement.sql.to_lowercase().contains(&name)
-}
-
 /// A structure, and one of its parts.
 type Stored<'s, 'c> = (&'s Structure<'c>, &'s Part<'c>);
 
@@ -190,6 +184,20 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
         let inserts = self.pricing.statements(table);
         let inserts = inserts.filter(|write| write.kind == WriteKind::Insert);
         inserts.map(|write| write.rate).sum::<f64>() * DAY
+    }
+
+    /// The reads that find rows of a table and have no condition on one of its columns.
+    fn forgetful(&self, table: &TableName, column: &str) -> Vec<&'w str> {
+        let is_of = |base: &TableName| {
+            let split = self.splits.get(base).map(|split| &split.base);
+            split.unwrap_or(base) == table
+        };
+        let place = (table.clone(), column.to_owned());
+        let forgetful = self.served().filter(|(_, placed, ..)| {
+            let mut tables = placed.ask.tables();
+            tables.any(|table| is_of(&table.name)) && !placed.ask.clauses.compared.contains(&place)
+        });
+        forgetful.map(|(statement, ..)| &*statement.name).collect()
     }
 
     fn sample(&self, path: &Path, table: &Table) -> Option<&ColumnSample> {
@@ -761,11 +769,10 @@ fn expiry(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         }
         let is_time = |column: &&Column| column.data_type.family() == TypeFamily::Time;
         for column in table.columns.iter().filter(is_time) {
-            let deleted = material.writes().find(|(statement, of, write)| {
+            let deleted = material.writes().find(|(_, of, write)| {
                 write.kind == WriteKind::Delete
                     && of.name == table.name
-                    && names(statement, column)
-                    && !write.found_by.contains(&column.name)
+                    && write.below.contains(&column.name)
             });
             if let Some((statement, ..)) = deleted {
                 found.push(format!(
@@ -793,26 +800,8 @@ fn expiring(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         let Some(table) = material.catalog.table(name) else {
             continue;
         };
-        let is_of = |base: &TableName| {
-            let split = material.splits.get(base).map(|split| &split.base);
-            split.unwrap_or(base) == name
-        };
-        let own = material.served().filter(|(_, placed, ..)| {
-            let mut tables = placed.ask.tables();
-            tables.any(|table| is_of(&table.name))
-        });
-        let forget = own.filter(|(statement, ..)| {
-            let said = statement.sql.to_lowercase();
-            let (_, conditions) = said.split_once("where").unwrap_or_default();
-            // What is only sorted by leaves nothing out.
-            let conditions = conditions.split("order by").next().unwrap_or_default();
-            !has_word(conditions, &column.to_lowercase())
-        });
-        let forget: Vec<&str> = forget.map(|(statement, ..)| &*statement.name).collect();
         let mut said = format!("{} by {column}", called(table));
-        if !forget.is_empty() {
-            said.push_str(&format!(" (not asked by {})", forget.join(" and ")));
-        }
+        said.push_str(&not_asked(material.forgetful(name, column)));
         // Those that are used.
         let mut figures = material.pricing.figures.tables.iter();
         if figures.any(|(own, kept)| kept.of.base == *name && material.catalog.table(own).is_some())
@@ -828,6 +817,13 @@ fn expiring(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     )
 }
 
+fn not_asked(reads: Vec<&str>) -> String {
+    if reads.is_empty() {
+        return String::new();
+    }
+    format!(" (not asked by {})", joined(reads, " and "))
+}
+
 /// Rows that are marked as deleted, and stay.
 fn soft_deletes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     const WORDS: [&str; 5] = ["delet", "archiv", "removed", "discard", "trash"];
@@ -838,15 +834,8 @@ fn soft_deletes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             .iter()
             .filter(|column| is_name_of(column, &WORDS))
         {
-            let forget = material.served().filter(|(statement, placed, ..)| {
-                placed.ask.root.name == table.name && !names(statement, column)
-            });
-            let forget: Vec<&str> = forget.map(|(statement, ..)| &*statement.name).collect();
-            let named = format!("{}.{}", called(table), column.name);
-            found.push(match forget.as_slice() {
-                [] => named,
-                names => format!("{named} (not asked by {})", names.join(" and ")),
-            });
+            let forgetful = not_asked(material.forgetful(&table.name, &column.name));
+            found.push(format!("{}.{}{forgetful}", called(table), column.name));
         }
     }
     line(
@@ -857,12 +846,8 @@ fn soft_deletes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
 }
 
 fn cursors(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let offset = |statement: &Statement| {
-        let mut words = statement.sql.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| word.eq_ignore_ascii_case("offset"))
-    };
     let found = material.served();
-    let found = found.filter(|(statement, ..)| offset(statement));
+    let found = found.filter(|(_, placed, ..)| placed.ask.clauses.skips);
     let (sorted, paged): (Vec<_>, Vec<_>) = found.partition(|(_, placed, ..)| placed.ask.sorts);
     let named = |found: Vec<Served<'_, '_, '_, '_>>| {
         let names = found.into_iter();
@@ -953,17 +938,16 @@ fn text_numbers(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for (statement, placed, ..) in material.served() {
         let ask = placed.ask;
-        let sql = statement.sql.to_lowercase();
-        let sorted = sql.rsplit_once("order by").map_or("", |(_, terms)| terms);
-        let words = sorted.split(|c: char| !c.is_alphanumeric() && c != '_');
-        let words: Vec<&str> = words.collect();
-        for column in &ask.root.columns {
-            let digits = material.pricing.facts.sample(ask.root, column);
+        let sorted = ask.clauses.sorted.iter().filter_map(|(table, column)| {
+            let table = material.catalog.table(table)?;
+            Some((table, table.column(column)?))
+        });
+        let range = ask.range.iter();
+        let ranged = range.filter_map(|range| range.path.find(ask.root, material.catalog));
+        for (table, column) in sorted.chain(ranged) {
+            let digits = material.pricing.facts.sample(table, column);
             let is_number = digits.is_some_and(|one| one.present > 0 && one.digits == one.present);
-            let mut ranges = ask.range.iter();
-            let is_compared = ranges.any(|range| range.path == Path::own(&column.name))
-                || words.contains(&&*column.name.to_lowercase());
-            if is_number && matches!(column.data_type, DataType::Text { .. }) && is_compared {
+            if is_number && matches!(column.data_type, DataType::Text { .. }) {
                 found.push(format!("{} ({})", statement.name, column.name));
             }
         }

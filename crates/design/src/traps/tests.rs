@@ -305,6 +305,59 @@ const CASES: &[Case] = &[
         says: "no statement writes",
         silent: ["SELECT * FROM", "DELETE FROM"],
     },
+    Case {
+        kind: "OFFSET",
+        named: "zones 1000: id, kind, utc_offset\n-- page (9/s)\nSELECT id, utc_offset FROM zones WHERE kind = :k ORDER BY id LIMIT 10 OFFSET 20;",
+        says: "page: no Query skips rows",
+        silent: [" OFFSET 20", ""],
+    },
+    Case {
+        kind: "OFFSET",
+        named: "mysql\nzones 1000: id, kind\n-- page (9/s)\nSELECT id FROM zones WHERE kind = :k ORDER BY id LIMIT 20, 10;",
+        says: "page: no Query skips rows",
+        silent: ["LIMIT 20, 10", "LIMIT 10"],
+    },
+    Case {
+        kind: "expires",
+        named: "sessions 1000: id, owner, note text, ends time
+            -- expires: sessions by ends
+            -- ofOwner (9/s)\nSELECT id FROM sessions WHERE owner = :o AND note = 'ends' ORDER  BY ends;",
+        says: "sessions by ends (not asked by ofOwner)",
+        silent: ["-- expires: sessions by ends", ""],
+    },
+    Case {
+        kind: "expires",
+        named: "sessions 1000: id, owner, ends time
+            -- expires: sessions by ends
+            -- ofOwner (9/s)\nSELECT id FROM sessions WHERE owner = :o ORDER  BY ends;",
+        says: "sessions by ends (not asked by ofOwner)",
+        silent: ["-- expires: sessions by ends", ""],
+    },
+    Case {
+        kind: "soft delete",
+        named: "posts 1000: id, owner, deleted_at time null\n-- raw (9/s)\nSELECT id, deleted_at FROM posts WHERE owner = :o;",
+        says: "posts.deleted_at (not asked by raw)",
+        silent: ["deleted_at", "left_at"],
+    },
+    Case {
+        kind: "TTL",
+        named: "jobs 1000: id, done time, done_at time\n-- purge (1/s)\nDELETE FROM jobs WHERE done_at < :t;",
+        says: "TTL: jobs.done_at (purge): ",
+        silent: ["done_at < :t", "done_at > :t"],
+    },
+    Case {
+        kind: "numbers as text",
+        named: "firms 90: id, no\nbills 1000: id, owner @firms, no text digits
+            -- ofOwner (9/s)\nSELECT b.id, f.no FROM bills b JOIN firms f ON f.id = b.owner WHERE b.owner = :o ORDER  BY b.no;",
+        says: "ofOwner (no)",
+        silent: ["ORDER  BY b.no", "ORDER BY f.no"],
+    },
+    Case {
+        kind: "numbers as text",
+        named: "bills 1000: id, owner, no text digits\n-- last (9/s)\nSELECT max(no) FROM bills WHERE owner = :o;",
+        says: "last (no)",
+        silent: ["max(no)", "max(id)"],
+    },
 ];
 
 #[test]
