@@ -12,6 +12,7 @@ use dynafold_sql::WriteKind;
 
 use crate::ask::Equal;
 use crate::facts::rows;
+use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
 use crate::path::Path;
@@ -95,11 +96,6 @@ fn about(number: f64) -> String {
     } else {
         format!("{number:.1}").trim_end_matches(".0").to_owned()
     }
-}
-
-fn is_name_of(column: &Column, words: &[&str]) -> bool {
-    let name = column.name.to_lowercase();
-    words.iter().any(|word| name.contains(word))
 }
 
 /// A structure, and one of its parts.
@@ -761,14 +757,30 @@ fn many_at_once(material: &Material<'_, '_, '_>) -> Vec<Warning> {
 
 /// Rows that are deleted by their age.
 fn expiry(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    const WORDS: [&str; 5] = ["expir", "valid_until", "ttl", "purge_at", "delete_after"];
+    const TERMS: [&str; 11] = [
+        "expire",
+        "expires",
+        "expired",
+        "expiresat",
+        "expiry",
+        "expirydate",
+        "expiration",
+        "validuntil",
+        "ttl",
+        "purgeat",
+        "deleteafter",
+    ];
     let mut found = Vec::new();
     for table in material.tables() {
         if material.expiries.contains_key(&table.name) {
             continue;
         }
-        let is_time = |column: &&Column| column.data_type.family() == TypeFamily::Time;
-        for column in table.columns.iter().filter(is_time) {
+        for column in &table.columns {
+            let is_time = column.data_type.family() == TypeFamily::Time;
+            let is_called_so = has_term(&column.name, &TERMS);
+            if !is_time && !is_called_so {
+                continue;
+            }
             let deleted = material.writes().find(|(_, of, write)| {
                 write.kind == WriteKind::Delete
                     && of.name == table.name
@@ -781,7 +793,7 @@ fn expiry(material: &Material<'_, '_, '_>) -> Vec<Warning> {
                     column.name,
                     statement.name
                 ));
-            } else if is_name_of(column, &WORDS) {
+            } else if is_time && is_called_so {
                 found.push(format!("{}.{}", called(table), column.name));
             }
         }
@@ -826,14 +838,33 @@ fn not_asked(reads: Vec<&str>) -> String {
 
 /// Rows that are marked as deleted, and stay.
 fn soft_deletes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    const WORDS: [&str; 5] = ["delet", "archiv", "removed", "discard", "trash"];
+    const TERMS: [&str; 9] = [
+        "deleted",
+        "deletedat",
+        "isdeleted",
+        "deleteflag",
+        "archived",
+        "removed",
+        "discarded",
+        "trashed",
+        "voided",
+    ];
     let mut found = Vec::new();
     for table in material.tables() {
-        for column in table
-            .columns
-            .iter()
-            .filter(|column| is_name_of(column, &WORDS))
-        {
+        for column in &table.columns {
+            let family = column.data_type.family();
+            // A number or a text is a mark where the workload uses it as one.
+            let is_used = || {
+                let place = (table.name.clone(), column.name.clone());
+                let mut reads = material.served();
+                let mut writes = material.writes().filter(|(_, of, _)| of.name == table.name);
+                reads.any(|(_, placed, ..)| placed.ask.clauses.compared.contains(&place))
+                    || writes.any(|(.., write)| write.columns.contains(&column.name))
+            };
+            let is_mark = matches!(family, TypeFamily::Time | TypeFamily::Boolean) || is_used();
+            if !has_term(&column.name, &TERMS) || !is_mark {
+                continue;
+            }
             let forgetful = not_asked(material.forgetful(&table.name, &column.name));
             found.push(format!("{}.{}{forgetful}", called(table), column.name));
         }
@@ -1041,23 +1072,20 @@ fn undeclared(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for table in material.tables() {
         for column in &table.columns {
-            let name = column.name.to_lowercase();
+            let name = words(&column.name);
             // `tenant_code`, where tenants have a unique `code`.
             let is_of = |other: &Table| {
-                let parent = other.name.name.to_lowercase();
+                let parent = words(&other.name.name).concat();
+                let parent = parent.trim_end_matches('s');
                 let mut keys = other.keys(material.catalog.dbms);
                 other.name != table.name
                     && keys.any(|key| match key.columns {
-                        [one] => {
-                            let one = one.to_lowercase();
-                            name == format!("{}_{one}", parent.trim_end_matches('s'))
-                        }
+                        [one] => name.concat() == format!("{parent}{}", words(one).concat()),
                         _ => false,
                     })
             };
-            let looks_so = || {
-                name.ends_with("_id") || column.name.ends_with("Id") || material.tables().any(is_of)
-            };
+            let is_id = name.len() > 1 && name.last().is_some_and(|last| last == "id");
+            let looks_so = || is_id || material.tables().any(is_of);
             let mut keys = table.foreign_keys.iter();
             let is_one = keys.any(|key| key.columns.contains(&column.name));
             let is_asked = asked.contains(&(&table.name, &*column.name));
@@ -1094,52 +1122,60 @@ fn audit(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     )
 }
 
+/// Whether a column holds data of persons, by its name and its type.
+fn is_personal(column: &Column) -> bool {
+    const TERMS: [&str; 18] = [
+        "address",
+        "email",
+        "emailaddress",
+        "familyname",
+        "firstname",
+        "fullname",
+        "givenname",
+        "iban",
+        "lastname",
+        "mail",
+        "mobile",
+        "passport",
+        "phone",
+        "phonenumber",
+        "postcode",
+        "ssn",
+        "surname",
+        "telephone",
+    ];
+    const BIRTH: [&str; 4] = ["birth", "birthdate", "birthday", "dateofbirth"];
+    const IDS: [&str; 2] = ["nationalid", "taxid"];
+    // What tells of such a value, and is none.
+    const ABOUT: [&str; 6] = ["id", "type", "kind", "status", "count", "format"];
+    let is_about = words(&column.name).pop();
+    let is_about = is_about.is_some_and(|last| ABOUT.contains(&&*last));
+    let is = |terms: &[&str]| has_term(&column.name, terms);
+    match &column.data_type {
+        DataType::Boolean | DataType::Time { .. } | DataType::Timestamp { .. } => false,
+        DataType::Date => is(&BIRTH),
+        _ => is(&IDS) || !is_about && (is(&TERMS) || is(&BIRTH)),
+    }
+}
+
 /// Data of persons that stands in keys, or is copied.
 fn personal(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    const WORDS: [&str; 18] = [
-        "email",
-        "e_mail",
-        "mail",
-        "phone",
-        "mobile",
-        "birth",
-        "passport",
-        "iban",
-        "ssn",
-        "lastname",
-        "last_name",
-        "firstname",
-        "first_name",
-        "full_name",
-        "national_id",
-        "tax_id",
-        "postcode",
-        "address",
-    ];
-    let is_personal = |path: &&Path| {
-        let column = path.column.to_lowercase();
-        WORDS.iter().any(|word| column.contains(word))
+    let named = |statement: &Statement, table: &Table, paths: Vec<&Path>| {
+        let columns = paths.into_iter();
+        let columns = columns.filter_map(|path| path.column_of(table, material.catalog));
+        let columns = columns.filter(|column| is_personal(column));
+        let columns: BTreeSet<&str> = columns.map(|column| &*column.name).collect();
+        let columns = Some(columns).filter(|columns| !columns.is_empty())?;
+        Some(format!("{} ({})", statement.name, joined(columns, " and ")))
     };
     let (mut keys, mut copied) = (Vec::new(), Vec::new());
     for (statement, placed, (_, part), _) in material.served() {
         let held = part.partition.iter().chain(&part.sort).map(|key| &key.path);
-        let held: BTreeSet<&str> = held.filter(is_personal).map(|path| &*path.column).collect();
-        if !held.is_empty() {
-            keys.push(format!("{} ({})", statement.name, joined(held, " and ")));
-        }
-        let children = placed.ask.children.iter().flat_map(|child| &child.outputs);
-        let outputs = placed
-            .ask
-            .outputs
-            .iter()
-            .chain(children)
-            .map(|(path, _)| path);
-        let copies = outputs
-            .filter(|path| !path.steps.is_empty())
-            .filter(is_personal);
-        let copies: BTreeSet<&str> = copies.map(|path| &*path.column).collect();
-        if !copies.is_empty() {
-            copied.push(format!("{} ({})", statement.name, joined(copies, " and ")));
+        keys.extend(named(statement, part.table, held.collect()));
+        for (table, outputs) in placed.ask.types() {
+            let copies = outputs.iter().map(|(path, _)| path);
+            let copies = copies.filter(|path| !path.steps.is_empty());
+            copied.extend(named(statement, table, copies.collect()));
         }
     }
     let mut found = line(

@@ -358,6 +358,55 @@ const CASES: &[Case] = &[
         says: "last (no)",
         silent: ["max(no)", "max(id)"],
     },
+    Case {
+        kind: "TTL",
+        named: "tokens 1000: id, expires_at time\n-- token (1/s)\nSELECT * FROM tokens WHERE id = :id;",
+        says: "tokens.expires_at",
+        silent: ["expires_at", "settled_at"],
+    },
+    Case {
+        kind: "TTL",
+        named: "tokens 1000: id, expires\n-- purge (1/s)\nDELETE FROM tokens WHERE expires < :t;",
+        says: "tokens.expires (purge)",
+        silent: ["expires", "stock"],
+    },
+    Case {
+        kind: "soft delete",
+        named: "posts 1000: id, owner, isDeleted bool\n-- raw (9/s)\nSELECT id FROM posts WHERE owner = :o;",
+        says: "posts.isDeleted (not asked by raw)",
+        silent: ["isDeleted", "undeleted"],
+    },
+    Case {
+        kind: "soft delete",
+        named: "posts 1000: id, owner, deleted\n-- live (9/s)\nSELECT id FROM posts WHERE owner = :o AND deleted = 0;",
+        says: "posts.deleted:",
+        silent: [" AND deleted = 0", ""],
+    },
+    Case {
+        kind: "personal data in keys",
+        named: "users 1000: id, email text\n-- byName (9/s)\nSELECT id FROM users WHERE email = :n;",
+        says: "byName (email)",
+        silent: ["email", "businessname"],
+    },
+    Case {
+        kind: "personal data in keys",
+        named: "users 1000: id, home_phone2 text\n-- byName (9/s)\nSELECT id FROM users WHERE home_phone2 = :n;",
+        says: "byName (home_phone2)",
+        silent: ["home_phone2 text", "home_phone2 bool"],
+    },
+    Case {
+        kind: "personal data in copies",
+        named: "users 1000: id, last_name text\nposts 9000: id, author @users
+            -- post (9/s)\nSELECT p.id, u.last_name FROM posts p JOIN users u ON u.id = p.author WHERE p.id = :id;",
+        says: "post (last_name)",
+        silent: ["last_name text", "last_name_change time"],
+    },
+    Case {
+        kind: "no declared reference",
+        named: "members 1000: id\nposts 9000: id, memberID\n-- ofMember (9/s)\nSELECT id FROM posts WHERE \"memberID\" = :m;",
+        says: "posts.memberID",
+        silent: ["memberID", "memberPaid"],
+    },
 ];
 
 #[test]
