@@ -6,7 +6,8 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
-use dynafold_format::{float, joined};
+use dynafold_format::{count, each_once, float, joined, whole};
+use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::WriteKind;
 
@@ -58,7 +59,8 @@ pub(crate) fn traps(
         folded_case(material),
         unique(material),
         text_numbers(material),
-        too_long(material),
+        large_values(material),
+        long_keys(material),
         delimiters(material),
         absent_keys(material),
         undeclared(material),
@@ -990,8 +992,8 @@ fn text_numbers(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     )
 }
 
-/// Values beyond what DynamoDB takes.
-fn too_long(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+/// Values that take much of what an item holds.
+fn large_values(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for table in material.tables() {
         for column in &table.columns {
@@ -1006,30 +1008,84 @@ fn too_long(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             }
         }
     }
-    let mut lines = line(
+    line(
         "large values",
         found,
         "an item holds 400 KB, all attributes together: store such values in S3 and their address in the item, or compress them (`oversize`)",
-    );
+    )
+}
+
+/// Keys that may be longer than DynamoDB takes: by the limits of their columns, or by what was counted where these have none.
+fn long_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
-    for (statement, _, (_, part), _) in material.served() {
-        for key in &part.sort {
-            let sample = material.sample(&key.path, part.table);
-            let longest = sample.map_or(0, |sample| sample.longest);
-            if longest > 900 {
-                found.push(format!(
-                    "{} ({}: {longest} bytes)",
-                    statement.name, key.path.column
-                ));
+    for table in material.tables() {
+        let item_type = material.names.item_type(&table.name);
+        let sizes = material.sizes.iter();
+        let sizes = sizes.filter(|size| size.item_type == item_type);
+        for key in sizes.flat_map(|size| &size.keys) {
+            let slot = slot_of(key, material.slots.values());
+            let Some(long) = too_long(material, table, key, slot) else {
+                continue;
+            };
+            let reads = material.served();
+            let reads =
+                reads.filter(|(_, _, (_, part), at)| *at == slot && part.table.name == table.name);
+            let mut reads = each_once(reads.map(|(statement, ..)| &*statement.name));
+            if reads.is_empty() {
+                reads.push(item_type);
             }
+            found.push(format!(
+                "{} ({}: {long}, {} allowed)",
+                reads.join(" and "),
+                key.attribute,
+                count(key.allowed)
+            ));
         }
     }
-    lines.extend(line(
+    line(
         "long keys",
         found,
-        "a sort key holds 1,024 bytes, and `migrate` rejects rows with longer ones: shorten the text in the key by `| truncate(n)`",
-    ));
-    lines
+        "all parts of a key and the signs between them count, a letter with up to 4 bytes, and `migrate` rejects rows with longer keys: shorten a text in the key by `| truncate(n)`, or limit the column in the database",
+    )
+}
+
+/// Of a key's attribute the number of its index; 0 of the table itself.
+fn slot_of<'s>(key: &KeySize, mut slots: impl Iterator<Item = &'s usize>) -> usize {
+    let name = key.attribute.trim_start_matches('_');
+    let is_of = |slot: &usize| name == format!("GSI{slot}PK") || name == format!("GSI{slot}SK");
+    slots.find(|slot| is_of(slot)).copied().unwrap_or(0)
+}
+
+/// How long a key may be, where that may be too long.
+fn too_long<'c>(
+    material: &Material<'_, '_, 'c>,
+    table: &'c Table,
+    key: &KeySize,
+    slot: usize,
+) -> Option<String> {
+    let mut parts = material.parts(table);
+    parts.retain(|(at, ..)| *at == slot);
+    let (mut bytes, mut unlimited) = (whole(key.bytes), Vec::new());
+    for written in &key.without_limit {
+        let column = written.trim_matches('`').rsplit('.').next();
+        let mut paths = parts
+            .iter()
+            .flat_map(|(.., part)| part.partition.iter().chain(&part.sort))
+            .map(|key| &key.path);
+        let Some(path) = paths.find(|path| Some(&*path.column) == column) else {
+            continue;
+        };
+        match material.sample(path, table).filter(|one| one.is_all) {
+            Some(sample) => bytes += sample.longest,
+            // SQLite limits no column; its numbers and times are short.
+            None if path.is_loose(table, material.catalog) => unlimited.push(&**written),
+            None => {}
+        }
+    }
+    if !unlimited.is_empty() {
+        return Some(format!("no limit of {}", unlimited.join(" and ")));
+    }
+    (bytes > whole(key.allowed)).then(|| format!("up to {} bytes", count(bytes)))
 }
 
 fn delimiters(material: &Material<'_, '_, '_>) -> Vec<Warning> {

@@ -407,6 +407,30 @@ const CASES: &[Case] = &[
         says: "posts.memberID",
         silent: ["memberID", "memberPaid"],
     },
+    Case {
+        kind: "long keys",
+        named: "files 1000: id, path text600\n-- byPath (9/s)\nSELECT id FROM files WHERE path = :p;",
+        says: "byPath (GSI1PK: up to 2,405 bytes, 2,048 allowed)",
+        silent: ["text600", "text400"],
+    },
+    Case {
+        kind: "long keys",
+        named: "files 1000: id, owner, area text150, name text150\n-- list (9/s)\nSELECT id FROM files WHERE owner = :o ORDER BY area, name;",
+        says: "list (SK: up to 1,228 bytes, 1,024 allowed)",
+        silent: ["name text150", "name text50"],
+    },
+    Case {
+        kind: "long keys",
+        named: "files 1000: id, path text\n-- byPath (9/s)\nSELECT id FROM files WHERE path = :p;",
+        says: "byPath (GSI1PK: no limit of `path`, 2,048 allowed)",
+        silent: ["path text", "path text longest=90"],
+    },
+    Case {
+        kind: "long keys",
+        named: "files 1000: id, owner, area text longest=600, name text longest=600\n-- list (9/s)\nSELECT id FROM files WHERE owner = :o ORDER BY area, name;",
+        says: "list (SK: up to 1,228 bytes, 1,024 allowed)",
+        silent: ["name text longest=600", "name text longest=90"],
+    },
 ];
 
 #[test]
