@@ -7,7 +7,7 @@ mod filter;
 mod rows;
 mod sql;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_format::{joined, whole};
 use dynafold_relational::catalog::{
@@ -77,6 +77,18 @@ pub(crate) struct Ask<'c> {
     pub(crate) fetches: bool,
     /// What the answer leaves to the application, and what was changed.
     pub(crate) notes: Vec<String>,
+    pub(crate) clauses: Clauses,
+}
+
+/// What the SQL of a read says, also where a request leaves it to the application.
+#[derive(Debug, Clone)]
+pub(crate) struct Clauses {
+    /// The columns that its conditions have, joins left out.
+    pub(crate) compared: BTreeSet<(TableName, String)>,
+    /// Those that it sorts by, or of which it asks the greatest or the least value.
+    pub(crate) sorted: BTreeSet<(TableName, String)>,
+    /// Whether it skips rows.
+    pub(crate) skips: bool,
 }
 
 impl<'c> Ask<'c> {
@@ -1014,7 +1026,22 @@ impl<'c, 'q> Reading<'c, 'q> {
             shards: 1,
             fetches: false,
             notes,
+            clauses: self.clauses(),
         })
+    }
+
+    fn clauses(&self) -> Clauses {
+        let place = |(at, column): At| Some((self.tables.get(at)?.name.clone(), column));
+        let compared = self.conditions.iter().filter_map(|one| one.columns());
+        let compared = compared.flatten().filter_map(|column| self.column(column));
+        let sorted = self.query.order.iter().flatten();
+        let sorted = sorted.filter_map(|key| self.column(key.column.as_ref()?));
+        let extreme = self.extreme.iter().map(|(at, _)| at.clone());
+        Clauses {
+            compared: compared.filter_map(place).collect(),
+            sorted: sorted.chain(extreme).filter_map(place).collect(),
+            skips: self.query.offset != RowLimit::None,
+        }
     }
 
     fn order(&self, ways: &BTreeMap<usize, Vec<Step>>) -> Result<Vec<(Path, bool)>, Unserved> {

@@ -185,6 +185,7 @@ impl Figures {
                     columns: kept.of.figures.iter().map(Figure::name).collect(),
                     from_itself: kept.of.figures.iter().map(Figure::name).collect(),
                     found_by: kept.of.groups.clone(),
+                    below: Vec::new(),
                 });
             }
             writes.insert(name.clone(), own);

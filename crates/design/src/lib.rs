@@ -35,11 +35,11 @@ use std::borrow::Borrow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_dynamodb::price::Prices;
+use dynafold_dynamodb::price::{PARTITION_WRITES, Prices};
 use dynafold_format::{count, float, rounded, whole};
 use dynafold_mapping::diagnostic::{Diagnostic, Severity};
 use dynafold_mapping::model::Model;
-use dynafold_mapping::{Described, Raw, resolve};
+use dynafold_mapping::{Described, Raw, SizeProof, resolve};
 use dynafold_relational::catalog::{Catalog, DataType, ForeignKey, Table, TableName};
 use dynafold_sql::{WriteKind, table, write_statement};
 
@@ -54,7 +54,7 @@ pub use guess::guess;
 use names::{MappingNames, table_name};
 pub use observed::{ColumnSample, Observed};
 pub use pins::{Expiries, Pins, RefusedExpiry, RefusedPin, expiring, pinned};
-use pricing::{INCONSISTENT, PARTITION_WRITES, Pricing};
+use pricing::{INCONSISTENT, Pricing};
 pub use report::{
     Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, Warning, WriteReport,
 };
@@ -386,12 +386,12 @@ fn proposal(
     let (mapping, projected) = writing.mapping();
     let described = figures.described(catalog);
     let observed = &limits.observed;
-    let (priced, fault) = match modelled(&mapping, &of_rows, &described) {
-        Ok(model) => {
+    let (priced, sizes, fault) = match modelled(&mapping, &of_rows, &described) {
+        Ok((model, sizes)) => {
             let priced = price("", &of_rows, &model, &statements, prices, observed);
-            (priced, None)
+            (priced, sizes, None)
         }
-        Err(why) => (PricedMapping::default(), Some(why)),
+        Err(why) => (PricedMapping::default(), Vec::new(), Some(why)),
     };
     let parts = parts(catalog, &limits.pins, &structures, &slots);
     let to_rows = |columns: Vec<(TableName, String)>| {
@@ -421,6 +421,7 @@ fn proposal(
         placed: &placed,
         projected: &projected,
         priced: &priced,
+        sizes: &sizes,
         unserved: &unserved,
         written: &written,
         solution: &solution,
@@ -477,14 +478,18 @@ fn shared(
     more.into_iter().map(|(_, name)| name.clone()).collect()
 }
 
-/// The model of a proposal's text; else what is wrong with it.
-fn modelled(text: &str, catalog: &Catalog, described: &Described) -> Result<Model, String> {
+/// The model of a proposal's text, and how large its items can be; else what is wrong with it.
+fn modelled(
+    text: &str,
+    catalog: &Catalog,
+    described: &Described,
+) -> Result<(Model, Vec<SizeProof>), String> {
     let (raw, faults) = Raw::read(text, &|_| None);
     let mut diagnostics = faults.clone();
     let model = raw.and_then(|raw| {
         let resolution = resolve(&raw, faults, catalog, described);
         diagnostics = resolution.diagnostics;
-        resolution.model
+        Some((resolution.model?, resolution.proofs?.sizes))
     });
     let is_error = |one: &Diagnostic| one.severity() == Severity::Error;
     let error = || diagnostics.iter().find(|one| is_error(one));
@@ -711,6 +716,7 @@ fn understood<'w, 'c>(
                         columns,
                         from_itself: write.from_itself.iter().map(named).collect(),
                         found_by: write.found_by.iter().map(named).collect(),
+                        below: write.below.iter().map(named).collect(),
                     });
                     written.push((statement, table, write.kind));
                 }

@@ -148,3 +148,71 @@ pub(crate) fn written_name(catalog: &Catalog, name: &TableName) -> String {
     };
     format!("{}.{}", part(&name.schema), part(&name.name))
 }
+
+/// The words of a name, in lower case: of `changed_by`, `ChangedBy` and `CHANGEDBy2`, digits apart.
+pub(crate) fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut last = '_';
+    let mut letters = name.chars().peekable();
+    while let Some(letter) = letters.next() {
+        if letter.is_alphanumeric() {
+            let ends_capitals = letters.peek().is_some_and(|next| next.is_lowercase());
+            let is_capital = letter.is_uppercase() && (last.is_lowercase() || ends_capitals);
+            let begins = is_capital || last.is_numeric() != letter.is_numeric();
+            if begins || !last.is_alphanumeric() {
+                words.push(String::new());
+            }
+            if let Some(word) = words.last_mut() {
+                word.extend(letter.to_lowercase());
+            }
+        }
+        last = letter;
+    }
+    words
+}
+
+/// Whether one of these is a word of a name, or several of its words written as one: `firstname` of `first_name`.
+pub(crate) fn has_term(name: &str, terms: &[&str]) -> bool {
+    let words = words(name);
+    let rests = (0..words.len()).filter_map(|from| words.get(from..));
+    let mut runs = rests.flat_map(|rest| {
+        rest.iter().scan(String::new(), |run, word| {
+            run.push_str(word);
+            Some(run.clone())
+        })
+    });
+    runs.any(|run| terms.contains(&&*run))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_split_where_words_begin() {
+        for (name, said) in [
+            ("changed_by", "changed by"),
+            ("ChangedBy", "changed by"),
+            ("memberID", "member id"),
+            ("SSNNumber2", "ssn number 2"),
+            ("address2line", "address 2 line"),
+            ("businessname", "businessname"),
+            ("\u{dc}berNr", "\u{fc}ber nr"),
+        ] {
+            assert_eq!(words(name).join(" "), said, "{name}");
+        }
+        let terms = ["ssn", "firstname"];
+        for name in [
+            "ssn",
+            "FirstName",
+            "the_first_name_2",
+            "firstname",
+            "userSSN",
+        ] {
+            assert!(has_term(name, &terms), "{name}");
+        }
+        for name in ["businessname", "first", "first_of_name", "firstnames"] {
+            assert!(!has_term(name, &terms), "{name}");
+        }
+    }
+}

@@ -6,6 +6,8 @@ use dynafold_relational::catalog::{
     Catalog, Column, ForeignKey, ReferentialAction, Table, TypeFamily,
 };
 
+use crate::names::words;
+
 /// How a foreign key ties a row to its parent, the closest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Tie {
@@ -143,25 +145,6 @@ pub(crate) fn is_audit(key: &ForeignKey) -> bool {
             || words.iter().any(is_maker)
             || words.first().is_some_and(|word| DONE.contains(&&**word)) && is_user()
     })
-}
-
-/// The words of a name, in lower case: `changed_by`, `ChangedBy`.
-fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut last = '_';
-    for letter in name.chars() {
-        if letter.is_alphanumeric() {
-            let begins = !last.is_alphanumeric() || last.is_lowercase() && letter.is_uppercase();
-            if begins {
-                words.push(String::new());
-            }
-            if let Some(word) = words.last_mut() {
-                word.extend(letter.to_lowercase());
-            }
-        }
-        last = letter;
-    }
-    words
 }
 
 fn leads_to_key(table: &Table, key: &ForeignKey, parent: &Table) -> bool {

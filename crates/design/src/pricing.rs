@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_dynamodb::price::Prices;
+use dynafold_dynamodb::price::{PARTITION_WRITES, Prices};
 use dynafold_format::{float, whole};
 use dynafold_relational::catalog::{Table, TableName};
 use dynafold_sql::WriteKind;
@@ -21,8 +21,6 @@ use crate::{Way, facts, path};
 pub(crate) const MONTH: f64 = 2_592_000.0;
 /// What an index is worth a month in US dollars besides what DynamoDB charges: someone has to know it, and a table has 20.
 const INDEX_PRICE: f64 = 1.0;
-/// Write units a second that one partition takes (docs/limits.md, 26).
-pub(crate) const PARTITION_WRITES: f64 = 1_000.0;
 /// Columns up to which an index projects those alone: DynamoDB takes 20.
 pub(crate) const PROJECTED: usize = 20;
 /// More than any design costs, for each request a second: that a read is not served, or not consistently.

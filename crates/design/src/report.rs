@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use dynafold_format::{count, counted, figure, usd};
+use dynafold_mapping::SizeProof;
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::WriteKind;
 use serde::{Deserialize, Serialize};
@@ -422,6 +423,8 @@ pub(crate) struct Material<'m, 'w, 'c> {
     pub(crate) projected: &'m Projected,
     /// What the mapping costs.
     pub(crate) priced: &'m PricedMapping,
+    /// How large its items can be.
+    pub(crate) sizes: &'m [SizeProof],
     pub(crate) unserved: &'m [(&'w Statement, Unserved)],
     pub(crate) written: &'m [(&'w Statement, &'c Table, WriteKind)],
     pub(crate) solution: &'m Solution,

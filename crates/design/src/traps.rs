@@ -1,17 +1,23 @@
 //! What a person has to decide, or would find out too late: one line for each kind, the heaviest first.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::{float, has_word, joined};
+use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
+use dynafold_format::{count, each_once, float, joined, whole};
+use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::WriteKind;
 
 use crate::ask::Equal;
 use crate::facts::rows;
+use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
 use crate::path::Path;
-use crate::pricing::{MONTH, PARTITION_WRITES, Pricing, is_moved};
+use crate::pricing::{MONTH, Pricing, is_moved};
 use crate::report::{DELIMITER, Material, Warning};
 use crate::structure::{KeyPart, Part, Structure, own_part};
 use crate::workload::Statement;
@@ -53,7 +59,8 @@ pub(crate) fn traps(
         folded_case(material),
         unique(material),
         text_numbers(material),
-        too_long(material),
+        large_values(material),
+        long_keys(material),
         delimiters(material),
         absent_keys(material),
         undeclared(material),
@@ -91,17 +98,6 @@ fn about(number: f64) -> String {
     } else {
         format!("{number:.1}").trim_end_matches(".0").to_owned()
     }
-}
-
-fn is_name_of(column: &Column, words: &[&str]) -> bool {
-    let name = column.name.to_lowercase();
-    words.iter().any(|word| name.contains(word))
-}
-
-/// Whether a statement has the name of a column in it.
-fn names(statement: &Statement, column: &Column) -> bool {
-    let name = column.name.to_lowercase();
-    statement.sql.to_lowercase().contains(&name)
 }
 
 /// A structure, and one of its parts.
@@ -186,6 +182,20 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
         let inserts = self.pricing.statements(table);
         let inserts = inserts.filter(|write| write.kind == WriteKind::Insert);
         inserts.map(|write| write.rate).sum::<f64>() * DAY
+    }
+
+    /// The reads that find rows of a table and have no condition on one of its columns.
+    fn forgetful(&self, table: &TableName, column: &str) -> Vec<&'w str> {
+        let is_of = |base: &TableName| {
+            let split = self.splits.get(base).map(|split| &split.base);
+            split.unwrap_or(base) == table
+        };
+        let place = (table.clone(), column.to_owned());
+        let forgetful = self.served().filter(|(_, placed, ..)| {
+            let mut tables = placed.ask.tables();
+            tables.any(|table| is_of(&table.name)) && !placed.ask.clauses.compared.contains(&place)
+        });
+        forgetful.map(|(statement, ..)| &*statement.name).collect()
     }
 
     fn sample(&self, path: &Path, table: &Table) -> Option<&ColumnSample> {
@@ -317,7 +327,7 @@ fn hot_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     }
     let hot = loads
         .into_iter()
-        .filter(|(_, load)| load.writes > PARTITION_WRITES || load.reads > 3.0 * PARTITION_WRITES);
+        .filter(|(_, load)| load.writes > PARTITION_WRITES || load.reads > PARTITION_READS);
     let hot = hot.map(|((slot, ..), load)| {
         let of = match (slot, &*load.columns) {
             (0, columns) => format!("{columns} in the table"),
@@ -579,7 +589,7 @@ fn dear_indexes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
 
 /// Copies of what changes.
 fn copies(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (_, placed, _, _) in material.served() {
         for (table, outputs) in placed.ask.types() {
             for (path, _) in outputs {
@@ -593,7 +603,8 @@ fn copies(material: &Material<'_, '_, '_>) -> Vec<Warning> {
                     if of.name == parent.name && write.columns.contains(&path.column) {
                         let name =
                             format!("{} ({}.{})", statement.name, called(parent), path.column);
-                        found.insert(name, copied(material, table, parent, path));
+                        let copies = copied(material, table, parent, path);
+                        found.entry(name).or_default().insert(copies);
                     }
                 }
             }
@@ -601,7 +612,7 @@ fn copies(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     }
     let found = found
         .into_iter()
-        .map(|(name, items)| format!("{name} writes {items}"));
+        .map(|(name, items)| format!("{name} writes {}", joined(items, ", and ")));
     line(
         "copies to keep up to date",
         found,
@@ -748,19 +759,34 @@ fn many_at_once(material: &Material<'_, '_, '_>) -> Vec<Warning> {
 
 /// Rows that are deleted by their age.
 fn expiry(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    const WORDS: [&str; 5] = ["expir", "valid_until", "ttl", "purge_at", "delete_after"];
+    const TERMS: [&str; 11] = [
+        "expire",
+        "expires",
+        "expired",
+        "expiresat",
+        "expiry",
+        "expirydate",
+        "expiration",
+        "validuntil",
+        "ttl",
+        "purgeat",
+        "deleteafter",
+    ];
     let mut found = Vec::new();
     for table in material.tables() {
         if material.expiries.contains_key(&table.name) {
             continue;
         }
-        let is_time = |column: &&Column| column.data_type.family() == TypeFamily::Time;
-        for column in table.columns.iter().filter(is_time) {
-            let deleted = material.writes().find(|(statement, of, write)| {
+        for column in &table.columns {
+            let is_time = column.data_type.family() == TypeFamily::Time;
+            let is_called_so = has_term(&column.name, &TERMS);
+            if !is_time && !is_called_so {
+                continue;
+            }
+            let deleted = material.writes().find(|(_, of, write)| {
                 write.kind == WriteKind::Delete
                     && of.name == table.name
-                    && names(statement, column)
-                    && !write.found_by.contains(&column.name)
+                    && write.below.contains(&column.name)
             });
             if let Some((statement, ..)) = deleted {
                 found.push(format!(
@@ -769,7 +795,7 @@ fn expiry(material: &Material<'_, '_, '_>) -> Vec<Warning> {
                     column.name,
                     statement.name
                 ));
-            } else if is_name_of(column, &WORDS) {
+            } else if is_time && is_called_so {
                 found.push(format!("{}.{}", called(table), column.name));
             }
         }
@@ -788,26 +814,8 @@ fn expiring(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         let Some(table) = material.catalog.table(name) else {
             continue;
         };
-        let is_of = |base: &TableName| {
-            let split = material.splits.get(base).map(|split| &split.base);
-            split.unwrap_or(base) == name
-        };
-        let own = material.served().filter(|(_, placed, ..)| {
-            let mut tables = placed.ask.tables();
-            tables.any(|table| is_of(&table.name))
-        });
-        let forget = own.filter(|(statement, ..)| {
-            let said = statement.sql.to_lowercase();
-            let (_, conditions) = said.split_once("where").unwrap_or_default();
-            // What is only sorted by leaves nothing out.
-            let conditions = conditions.split("order by").next().unwrap_or_default();
-            !has_word(conditions, &column.to_lowercase())
-        });
-        let forget: Vec<&str> = forget.map(|(statement, ..)| &*statement.name).collect();
         let mut said = format!("{} by {column}", called(table));
-        if !forget.is_empty() {
-            said.push_str(&format!(" (not asked by {})", forget.join(" and ")));
-        }
+        said.push_str(&not_asked(material.forgetful(name, column)));
         // Those that are used.
         let mut figures = material.pricing.figures.tables.iter();
         if figures.any(|(own, kept)| kept.of.base == *name && material.catalog.table(own).is_some())
@@ -823,25 +831,44 @@ fn expiring(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     )
 }
 
+fn not_asked(reads: Vec<&str>) -> String {
+    if reads.is_empty() {
+        return String::new();
+    }
+    format!(" (not asked by {})", joined(reads, " and "))
+}
+
 /// Rows that are marked as deleted, and stay.
 fn soft_deletes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    const WORDS: [&str; 5] = ["delet", "archiv", "removed", "discard", "trash"];
+    const TERMS: [&str; 9] = [
+        "deleted",
+        "deletedat",
+        "isdeleted",
+        "deleteflag",
+        "archived",
+        "removed",
+        "discarded",
+        "trashed",
+        "voided",
+    ];
     let mut found = Vec::new();
     for table in material.tables() {
-        for column in table
-            .columns
-            .iter()
-            .filter(|column| is_name_of(column, &WORDS))
-        {
-            let forget = material.served().filter(|(statement, placed, ..)| {
-                placed.ask.root.name == table.name && !names(statement, column)
-            });
-            let forget: Vec<&str> = forget.map(|(statement, ..)| &*statement.name).collect();
-            let named = format!("{}.{}", called(table), column.name);
-            found.push(match forget.as_slice() {
-                [] => named,
-                names => format!("{named} (not asked by {})", names.join(" and ")),
-            });
+        for column in &table.columns {
+            let family = column.data_type.family();
+            // A number or a text is a mark where the workload uses it as one.
+            let is_used = || {
+                let place = (table.name.clone(), column.name.clone());
+                let mut reads = material.served();
+                let mut writes = material.writes().filter(|(_, of, _)| of.name == table.name);
+                reads.any(|(_, placed, ..)| placed.ask.clauses.compared.contains(&place))
+                    || writes.any(|(.., write)| write.columns.contains(&column.name))
+            };
+            let is_mark = matches!(family, TypeFamily::Time | TypeFamily::Boolean) || is_used();
+            if !has_term(&column.name, &TERMS) || !is_mark {
+                continue;
+            }
+            let forgetful = not_asked(material.forgetful(&table.name, &column.name));
+            found.push(format!("{}.{}{forgetful}", called(table), column.name));
         }
     }
     line(
@@ -852,12 +879,8 @@ fn soft_deletes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
 }
 
 fn cursors(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let offset = |statement: &Statement| {
-        let mut words = statement.sql.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| word.eq_ignore_ascii_case("offset"))
-    };
     let found = material.served();
-    let found = found.filter(|(statement, ..)| offset(statement));
+    let found = found.filter(|(_, placed, ..)| placed.ask.clauses.skips);
     let (sorted, paged): (Vec<_>, Vec<_>) = found.partition(|(_, placed, ..)| placed.ask.sorts);
     let named = |found: Vec<Served<'_, '_, '_, '_>>| {
         let names = found.into_iter();
@@ -948,17 +971,16 @@ fn text_numbers(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for (statement, placed, ..) in material.served() {
         let ask = placed.ask;
-        let sql = statement.sql.to_lowercase();
-        let sorted = sql.rsplit_once("order by").map_or("", |(_, terms)| terms);
-        let words = sorted.split(|c: char| !c.is_alphanumeric() && c != '_');
-        let words: Vec<&str> = words.collect();
-        for column in &ask.root.columns {
-            let digits = material.pricing.facts.sample(ask.root, column);
+        let sorted = ask.clauses.sorted.iter().filter_map(|(table, column)| {
+            let table = material.catalog.table(table)?;
+            Some((table, table.column(column)?))
+        });
+        let range = ask.range.iter();
+        let ranged = range.filter_map(|range| range.path.find(ask.root, material.catalog));
+        for (table, column) in sorted.chain(ranged) {
+            let digits = material.pricing.facts.sample(table, column);
             let is_number = digits.is_some_and(|one| one.present > 0 && one.digits == one.present);
-            let mut ranges = ask.range.iter();
-            let is_compared = ranges.any(|range| range.path == Path::own(&column.name))
-                || words.contains(&&*column.name.to_lowercase());
-            if is_number && matches!(column.data_type, DataType::Text { .. }) && is_compared {
+            if is_number && matches!(column.data_type, DataType::Text { .. }) {
                 found.push(format!("{} ({})", statement.name, column.name));
             }
         }
@@ -970,8 +992,8 @@ fn text_numbers(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     )
 }
 
-/// Values beyond what DynamoDB takes.
-fn too_long(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+/// Values that take much of what an item holds.
+fn large_values(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for table in material.tables() {
         for column in &table.columns {
@@ -986,30 +1008,84 @@ fn too_long(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             }
         }
     }
-    let mut lines = line(
+    line(
         "large values",
         found,
         "an item holds 400 KB, all attributes together: store such values in S3 and their address in the item, or compress them (`oversize`)",
-    );
+    )
+}
+
+/// Keys that may be longer than DynamoDB takes: by the limits of their columns, or by what was counted where these have none.
+fn long_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
-    for (statement, _, (_, part), _) in material.served() {
-        for key in &part.sort {
-            let sample = material.sample(&key.path, part.table);
-            let longest = sample.map_or(0, |sample| sample.longest);
-            if longest > 900 {
-                found.push(format!(
-                    "{} ({}: {longest} bytes)",
-                    statement.name, key.path.column
-                ));
+    for table in material.tables() {
+        let item_type = material.names.item_type(&table.name);
+        let sizes = material.sizes.iter();
+        let sizes = sizes.filter(|size| size.item_type == item_type);
+        for key in sizes.flat_map(|size| &size.keys) {
+            let slot = slot_of(key, material.slots.values());
+            let Some(long) = too_long(material, table, key, slot) else {
+                continue;
+            };
+            let reads = material.served();
+            let reads =
+                reads.filter(|(_, _, (_, part), at)| *at == slot && part.table.name == table.name);
+            let mut reads = each_once(reads.map(|(statement, ..)| &*statement.name));
+            if reads.is_empty() {
+                reads.push(item_type);
             }
+            found.push(format!(
+                "{} ({}: {long}, {} allowed)",
+                reads.join(" and "),
+                key.attribute,
+                count(key.allowed)
+            ));
         }
     }
-    lines.extend(line(
+    line(
         "long keys",
         found,
-        "a sort key holds 1,024 bytes, and `migrate` rejects rows with longer ones: shorten the text in the key by `| truncate(n)`",
-    ));
-    lines
+        "all parts of a key and the signs between them count, a letter with up to 4 bytes, and `migrate` rejects rows with longer keys: shorten a text in the key by `| truncate(n)`, or limit the column in the database",
+    )
+}
+
+/// Of a key's attribute the number of its index; 0 of the table itself.
+fn slot_of<'s>(key: &KeySize, mut slots: impl Iterator<Item = &'s usize>) -> usize {
+    let name = key.attribute.trim_start_matches('_');
+    let is_of = |slot: &usize| name == format!("GSI{slot}PK") || name == format!("GSI{slot}SK");
+    slots.find(|slot| is_of(slot)).copied().unwrap_or(0)
+}
+
+/// How long a key may be, where that may be too long.
+fn too_long<'c>(
+    material: &Material<'_, '_, 'c>,
+    table: &'c Table,
+    key: &KeySize,
+    slot: usize,
+) -> Option<String> {
+    let mut parts = material.parts(table);
+    parts.retain(|(at, ..)| *at == slot);
+    let (mut bytes, mut unlimited) = (whole(key.bytes), Vec::new());
+    for written in &key.without_limit {
+        let column = written.trim_matches('`').rsplit('.').next();
+        let mut paths = parts
+            .iter()
+            .flat_map(|(.., part)| part.partition.iter().chain(&part.sort))
+            .map(|key| &key.path);
+        let Some(path) = paths.find(|path| Some(&*path.column) == column) else {
+            continue;
+        };
+        match material.sample(path, table).filter(|one| one.is_all) {
+            Some(sample) => bytes += sample.longest,
+            // SQLite limits no column; its numbers and times are short.
+            None if path.is_loose(table, material.catalog) => unlimited.push(&**written),
+            None => {}
+        }
+    }
+    if !unlimited.is_empty() {
+        return Some(format!("no limit of {}", unlimited.join(" and ")));
+    }
+    (bytes > whole(key.allowed)).then(|| format!("up to {} bytes", count(bytes)))
 }
 
 fn delimiters(material: &Material<'_, '_, '_>) -> Vec<Warning> {
@@ -1052,23 +1128,20 @@ fn undeclared(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let mut found = Vec::new();
     for table in material.tables() {
         for column in &table.columns {
-            let name = column.name.to_lowercase();
+            let name = words(&column.name);
             // `tenant_code`, where tenants have a unique `code`.
             let is_of = |other: &Table| {
-                let parent = other.name.name.to_lowercase();
+                let parent = words(&other.name.name).concat();
+                let parent = parent.trim_end_matches('s');
                 let mut keys = other.keys(material.catalog.dbms);
                 other.name != table.name
                     && keys.any(|key| match key.columns {
-                        [one] => {
-                            let one = one.to_lowercase();
-                            name == format!("{}_{one}", parent.trim_end_matches('s'))
-                        }
+                        [one] => name.concat() == format!("{parent}{}", words(one).concat()),
                         _ => false,
                     })
             };
-            let looks_so = || {
-                name.ends_with("_id") || column.name.ends_with("Id") || material.tables().any(is_of)
-            };
+            let is_id = name.len() > 1 && name.last().is_some_and(|last| last == "id");
+            let looks_so = || is_id || material.tables().any(is_of);
             let mut keys = table.foreign_keys.iter();
             let is_one = keys.any(|key| key.columns.contains(&column.name));
             let is_asked = asked.contains(&(&table.name, &*column.name));
@@ -1105,52 +1178,60 @@ fn audit(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     )
 }
 
+/// Whether a column holds data of persons, by its name and its type.
+fn is_personal(column: &Column) -> bool {
+    const TERMS: [&str; 18] = [
+        "address",
+        "email",
+        "emailaddress",
+        "familyname",
+        "firstname",
+        "fullname",
+        "givenname",
+        "iban",
+        "lastname",
+        "mail",
+        "mobile",
+        "passport",
+        "phone",
+        "phonenumber",
+        "postcode",
+        "ssn",
+        "surname",
+        "telephone",
+    ];
+    const BIRTH: [&str; 4] = ["birth", "birthdate", "birthday", "dateofbirth"];
+    const IDS: [&str; 2] = ["nationalid", "taxid"];
+    // What tells of such a value, and is none.
+    const ABOUT: [&str; 6] = ["id", "type", "kind", "status", "count", "format"];
+    let is_about = words(&column.name).pop();
+    let is_about = is_about.is_some_and(|last| ABOUT.contains(&&*last));
+    let is = |terms: &[&str]| has_term(&column.name, terms);
+    match &column.data_type {
+        DataType::Boolean | DataType::Time { .. } | DataType::Timestamp { .. } => false,
+        DataType::Date => is(&BIRTH),
+        _ => is(&IDS) || !is_about && (is(&TERMS) || is(&BIRTH)),
+    }
+}
+
 /// Data of persons that stands in keys, or is copied.
 fn personal(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    const WORDS: [&str; 18] = [
-        "email",
-        "e_mail",
-        "mail",
-        "phone",
-        "mobile",
-        "birth",
-        "passport",
-        "iban",
-        "ssn",
-        "lastname",
-        "last_name",
-        "firstname",
-        "first_name",
-        "full_name",
-        "national_id",
-        "tax_id",
-        "postcode",
-        "address",
-    ];
-    let is_personal = |path: &&Path| {
-        let column = path.column.to_lowercase();
-        WORDS.iter().any(|word| column.contains(word))
+    let named = |statement: &Statement, table: &Table, paths: Vec<&Path>| {
+        let columns = paths.into_iter();
+        let columns = columns.filter_map(|path| path.column_of(table, material.catalog));
+        let columns = columns.filter(|column| is_personal(column));
+        let columns: BTreeSet<&str> = columns.map(|column| &*column.name).collect();
+        let columns = Some(columns).filter(|columns| !columns.is_empty())?;
+        Some(format!("{} ({})", statement.name, joined(columns, " and ")))
     };
     let (mut keys, mut copied) = (Vec::new(), Vec::new());
     for (statement, placed, (_, part), _) in material.served() {
         let held = part.partition.iter().chain(&part.sort).map(|key| &key.path);
-        let held: BTreeSet<&str> = held.filter(is_personal).map(|path| &*path.column).collect();
-        if !held.is_empty() {
-            keys.push(format!("{} ({})", statement.name, joined(held, " and ")));
-        }
-        let children = placed.ask.children.iter().flat_map(|child| &child.outputs);
-        let outputs = placed
-            .ask
-            .outputs
-            .iter()
-            .chain(children)
-            .map(|(path, _)| path);
-        let copies = outputs
-            .filter(|path| !path.steps.is_empty())
-            .filter(is_personal);
-        let copies: BTreeSet<&str> = copies.map(|path| &*path.column).collect();
-        if !copies.is_empty() {
-            copied.push(format!("{} ({})", statement.name, joined(copies, " and ")));
+        keys.extend(named(statement, part.table, held.collect()));
+        for (table, outputs) in placed.ask.types() {
+            let copies = outputs.iter().map(|(path, _)| path);
+            let copies = copies.filter(|path| !path.steps.is_empty());
+            copied.extend(named(statement, table, copies.collect()));
         }
     }
     let mut found = line(

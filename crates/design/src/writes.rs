@@ -28,4 +28,6 @@ pub(crate) struct Write {
     pub(crate) from_itself: Vec<String>,
     /// The columns that its WHERE holds equal to something.
     pub(crate) found_by: Vec<String>,
+    /// The columns that its WHERE holds below something: rows before a time.
+    pub(crate) below: Vec<String>,
 }

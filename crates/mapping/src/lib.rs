@@ -30,7 +30,9 @@ pub mod yaml;
 
 pub use grammar::schema;
 pub use partition::{CarriedColumn, ElsewhereItemType, OtherShards, PartitionScope};
-pub use proof::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, SizeProof, Writes};
+pub use proof::{
+    Coverage, IndexProof, KeySize, MembershipProof, PatternProof, Proofs, SizeProof, Writes,
+};
 pub use raw::{Raw, Spanned};
 pub use resolve::{Described, Outline, OutlinedItemType, Resolution, outline, resolve};
 pub use resolve::{aligned, is_fickle_query, kind_of, writing};

@@ -35,6 +35,22 @@ impl Condition {
         left.column().filter(|_| is_value)
     }
 
+    /// The one column that it holds below something that is no column.
+    pub(super) fn below(&self) -> Option<&ColumnRef> {
+        let ConditionTest::Compare { left, op, right } = &self.test else {
+            return None;
+        };
+        let sides = match op {
+            Comparator::Less | Comparator::LessOrEqual => [left, right],
+            Comparator::Greater | Comparator::GreaterOrEqual => [right, left],
+            Comparator::Equal | Comparator::NotDistinct | Comparator::NotEqual => return None,
+        };
+        match sides.map(Operand::columns) {
+            [[column], []] => Some(column),
+            _ => None,
+        }
+    }
+
     /// What it compares; nothing for USING, and for what is not understood.
     fn operands(&self) -> Vec<&Operand> {
         match &self.test {

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::UnreadableSql;
+use super::condition::{Condition, conditions};
 use super::definition::literal_text;
 use super::operand::{Expression, Name, names};
 use super::query::{gives_one_value, on_large_stack, refused_binary};
@@ -644,6 +645,8 @@ pub struct WriteStatement {
     pub from_itself: Vec<String>,
     /// The columns that its WHERE holds equal to something.
     pub found_by: Vec<String>,
+    /// The columns that its WHERE holds below something that is no column, alone or in an expression.
+    pub below: Vec<String>,
 }
 
 /// Reads an INSERT, UPDATE or DELETE of one table; `None` for anything else, and where the parser does not take it.
@@ -689,10 +692,13 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             }
             _ => return None,
         };
-        let mut found_by = Vec::new();
+        let (mut found_by, mut held) = (Vec::new(), Vec::new());
         if let Some(condition) = condition {
             equal_columns(condition, &mut found_by);
+            conditions(condition, &sql, &mut held);
         }
+        let below = held.iter().filter_map(Condition::below);
+        let below = below.map(|column| column.name.text.clone()).collect();
         let mut parts = names(table, Some(dbms))?;
         let table = parts.pop()?;
         Some(WriteStatement {
@@ -702,6 +708,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             columns,
             from_itself,
             found_by,
+            below,
         })
     })
     .flatten()
@@ -936,6 +943,21 @@ mod tests {
         let counts = "UPDATE t SET a = a + 1, b = coalesce(t.b, 0) + :n, c = d + 1 WHERE id = 2";
         let counts = write_statement(counts, Dbms::Postgres).unwrap();
         assert_eq!(counts.from_itself, ["a", "b"]);
+        let below = |condition: &str| {
+            let sql = format!("DELETE FROM t WHERE a = 1 AND {condition}");
+            write_statement(&sql, Dbms::Postgres).unwrap().below
+        };
+        for condition in [
+            "b < :x",
+            "now() >= t.b",
+            "b + interval '1 day' <= now()",
+            "now() - interval '1 day' > date(b)",
+        ] {
+            assert_eq!(below(condition), ["b"], "{condition}");
+        }
+        for condition in ["b > :x", "b < c", "b = :x", "(b < :x OR c > :x)"] {
+            assert!(below(condition).is_empty(), "{condition}");
+        }
     }
 
     #[test]

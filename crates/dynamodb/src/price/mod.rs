@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 pub use routes::{LoadDemand, Route, RouteKind, RouteLimit, WriteDemand, best, routes};
 pub use steady::{Monthly, Rates, SteadyCost, monthly, steady};
 
-/// Write units a second that a partition takes (limits.md 26).
+/// Write units a second that a partition takes (docs/limits.md, 26).
 pub const PARTITION_WRITES: f64 = 1_000.0;
-/// Read units a second that a partition takes (limits.md 26).
+/// Read units a second that a partition takes (docs/limits.md, 26).
 pub const PARTITION_READS: f64 = 3_000.0;
 
 /// The prices that Dynafold ships, as the text of a [`PriceFile`].

@@ -51,7 +51,9 @@ pub(super) use meet::ProofBudget;
 pub(super) use order::{disorders, proofs as order, sort_keys};
 pub(super) use reach::{KeyCondition, Reachability, reach};
 pub use read_back::RowDomains;
-pub use report::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, SizeProof, Writes};
+pub use report::{
+    Coverage, IndexProof, KeySize, MembershipProof, PatternProof, Proofs, SizeProof, Writes,
+};
 pub(super) use size::{RefusedContent, column_bytes, refused, size};
 pub use texts::KeyTexts;
 pub(super) use texts::key_texts;

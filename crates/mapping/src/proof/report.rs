@@ -95,8 +95,24 @@ pub struct SizeProof {
     pub without_limit: Vec<String>,
     /// The largest columns, where an item can pass 400 KB by its columns' limits.
     pub largest: Vec<String>,
+    /// How long its keys can be, those of indexes too.
+    #[serde(skip)]
+    pub keys: Vec<KeySize>,
     /// What one put writes.
     pub writes: Writes,
+}
+
+/// How long a text in a key can be, all its parts and what stands between them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeySize {
+    /// The attribute.
+    pub attribute: String,
+    /// Most bytes of what has a limit.
+    pub bytes: usize,
+    /// The columns without a limit.
+    pub without_limit: Vec<String>,
+    /// Most bytes that DynamoDB takes.
+    pub allowed: usize,
 }
 
 /// What one put writes.

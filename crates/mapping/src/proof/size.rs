@@ -9,8 +9,8 @@ use dynafold_relational::value::Value;
 use super::domain::ValueKind;
 use super::facts::ProofSubject;
 use super::forms::{KnownTemplate, TextShape, ValueUse};
-use super::indexes::conditions;
-use super::{SizeProof, Writes};
+use super::indexes::{conditions, key_attributes};
+use super::{KeySize, SizeProof, Writes};
 use crate::model::{AttributeNode, Template, TemplatePart};
 use crate::template::{Filter, canonical};
 
@@ -128,7 +128,33 @@ pub(crate) fn size(subject: ProofSubject<'_>) -> SizeProof {
         most_bytes,
         without_limit: whole.without_limit,
         largest,
+        keys: key_sizes(subject),
         writes,
+    }
+}
+
+fn key_sizes(subject: ProofSubject<'_>) -> Vec<KeySize> {
+    let keys = key_attributes(subject.table).into_iter();
+    let sizes = keys.filter_map(|(key, is_sort)| {
+        let template = subject.item.template(&key.name);
+        let template = template.filter(|_| key.key_type == KeyType::S)?;
+        let text = text_bytes(&subject.known(template));
+        Some(KeySize {
+            attribute: key.name.to_string(),
+            bytes: text.bytes,
+            without_limit: text.without_limit,
+            allowed: allowed(is_sort),
+        })
+    });
+    sizes.collect()
+}
+
+/// Most bytes of a key attribute that DynamoDB takes.
+fn allowed(is_sort: bool) -> usize {
+    if is_sort {
+        MAX_SORT_BYTES
+    } else {
+        MAX_PARTITION_BYTES
     }
 }
 
@@ -193,11 +219,16 @@ fn of_template(subject: ProofSubject<'_>, template: &Template) -> TracedBytes {
         let bytes = bytes.map(|bytes| bytes.max(least));
         return TracedBytes::column(&placeholder.place.written, bytes);
     }
+    text_bytes(&known)
+}
+
+/// Most bytes of a template's text: its values one after the other, and the text between them.
+fn text_bytes(known: &KnownTemplate<'_>) -> TracedBytes {
     let values = known
         .uses
         .iter()
         .map(|each| TracedBytes::column(&each.placeholder.place.written, escaped(each)));
-    values.fold(TracedBytes::of(literals(template)), TracedBytes::and)
+    values.fold(TracedBytes::of(literals(known.template)), TracedBytes::and)
 }
 
 /// Bytes of the largest constant that a filter may put in a value's place.
@@ -268,35 +299,15 @@ pub(crate) fn refused(
             text.placeholder.place.written.to_string(),
         ));
     }
-    let most = if is_sort {
-        MAX_SORT_BYTES
-    } else {
-        MAX_PARTITION_BYTES
-    };
-    if let Some(bytes) = bytes(&known).filter(|bytes| *bytes > most) {
+    let (text, most) = (text_bytes(&known), allowed(is_sort));
+    if let Some(bytes) = text.most().filter(|bytes| *bytes > most) {
         refused.push(RefusedContent::Long {
             bytes,
             most,
-            columns: largest(&known),
+            columns: heaviest(text.columns),
         });
     }
     refused
-}
-
-/// Most bytes of a key attribute's text; `None` where a column has no limit.
-fn bytes(known: &KnownTemplate<'_>) -> Option<usize> {
-    let values: Option<Vec<usize>> = known.uses.iter().map(escaped).collect();
-    let sum = values?.into_iter().fold(0, usize::saturating_add);
-    Some(sum.saturating_add(literals(known.template)))
-}
-
-/// The columns with the most bytes.
-fn largest(known: &KnownTemplate<'_>) -> Vec<String> {
-    let columns = known.uses.iter().map(|each| {
-        let bytes = each.domain.bytes.unwrap_or(usize::MAX);
-        (format!("`{}`", each.placeholder.place.written), bytes)
-    });
-    heaviest(columns.collect())
 }
 
 fn heaviest(mut columns: Vec<(String, usize)>) -> Vec<String> {

@@ -1,16 +1,14 @@
 //! Risks: what DynamoDB would let pass in silence, or serve slowly.
 
+use dynafold_dynamodb::price::PARTITION_WRITES;
 use dynafold_dynamodb::{KeyAttribute, Table};
-use dynafold_format::counted;
+use dynafold_format::{counted, float};
 
 use super::keys::may_be_in;
 use super::proofs::has_condition;
 use super::{ResolvedItem, ResolvedMapping};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::proof::fixed;
-
-/// Write units a second that one partition key value takes (limits.md 26).
-const PARTITION_WRITES: u32 = 1_000;
 
 /// Tells of risks. Gives those that nobody need be told of while there are so few rows.
 pub(super) fn check(whole: &ResolvedMapping<'_>) -> Vec<Diagnostic> {
@@ -147,8 +145,8 @@ fn single<'r>(
             .clone()
             .map(|(item, _)| item.rows.unwrap_or(u64::MAX));
         let rate = together.filter_map(|(item, _)| item.item.write_rate);
-        rows.fold(0, u64::saturating_add) > u64::from(PARTITION_WRITES)
-            || rate.sum::<f64>() > f64::from(PARTITION_WRITES)
+        float(rows.fold(0, u64::saturating_add)) > PARTITION_WRITES
+            || rate.sum::<f64>() > PARTITION_WRITES
     };
     let judged = single.iter();
     judged

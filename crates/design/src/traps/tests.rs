@@ -1,0 +1,568 @@
+//! For each kind of trap what is named, and what is nearly the same and is not.
+
+use dynafold_dynamodb::price::{Prices, SHIPPED};
+use dynafold_relational::catalog::sample::shop;
+use dynafold_relational::catalog::{
+    Catalog, Column, DataType, Dbms, ForeignKey, Table, TableKind, TableName, UniqueKey,
+};
+
+use crate::{ColumnSample, Limits, design, expiring, workload};
+
+struct Case {
+    kind: &'static str,
+    /// A schema as [`schema`] reads it, and behind it a workload.
+    named: &'static str,
+    /// What a line of this kind says.
+    says: &'static str,
+    /// What makes a near miss, of which no line of the kind says anything, when it is put in the place of the first.
+    silent: [&'static str; 2],
+}
+
+const CASES: &[Case] = &[
+    Case {
+        kind: "counter under contention",
+        named: "counters 10: id, n\n-- bump (2500/s)\nUPDATE counters SET n = n + 1 WHERE id = :id;",
+        says: "bump (counters.n, 2500/s)",
+        silent: ["n = n + 1", "n = :n"],
+    },
+    Case {
+        kind: "counter under contention",
+        named: "votes 50000: id, poll distinct=10 most=5000
+            -- tally (900/s)\nSELECT count(*) AS n FROM votes WHERE poll = :p;
+            -- vote (5000/s)\nINSERT INTO votes (id, poll) VALUES (:i, :p);",
+        says: "votes_by_poll (5000/s)",
+        silent: ["5000/s", "500/s"],
+    },
+    Case {
+        kind: "counter",
+        named: "counters 1000: id, n\n-- bump (5/s)\nUPDATE counters SET n = n + 1 WHERE id = :id;",
+        says: "bump (counters.n, 5/s)",
+        silent: ["n = n + 1", "n = :n"],
+    },
+    Case {
+        kind: "hot key",
+        named: "readings 2500: id, meter distinct=60 most=50
+            -- ofMeter (1000000/s)\nSELECT id FROM readings WHERE meter = :m;",
+        says: "ofMeter (meter in",
+        silent: ["1000000/s", "100000/s"],
+    },
+    Case {
+        kind: "all in one partition",
+        named: "categories 50: id, name text\n-- all (1/s)\nSELECT id, name FROM categories ORDER BY name;",
+        says: "all (about 0 write units a second)",
+        silent: [" ORDER BY", " WHERE id = :id ORDER BY"],
+    },
+    Case {
+        kind: "few distinct values",
+        named: "members 1000: id, kind distinct=3 most=400\n-- ofKind (1/s)\nSELECT id FROM members WHERE kind = :k;",
+        says: "ofKind (kind)",
+        silent: ["distinct=3 most=400", "distinct=30 most=40"],
+    },
+    Case {
+        kind: "skewed values",
+        named: "members 1000: id, kind distinct=20 most=700\n-- ofKind (1/s)\nSELECT id FROM members WHERE kind = :k;",
+        says: "ofKind (kind: 70 %)",
+        silent: ["most=700", "most=70"],
+    },
+    Case {
+        kind: "large columns",
+        named: "docs 1000: id, title text, body text longest=3000
+            -- doc (1/s)\nSELECT * FROM docs WHERE id = :id;
+            -- rename (50/s)\nUPDATE docs SET title = :t WHERE id = :id;",
+        says: "they stand in items of their own",
+        silent: ["SET title", "SET body"],
+    },
+    Case {
+        kind: "large columns",
+        named: "docs 1000: id, title text, body text longest=3000
+            -- doc (1/s)\nSELECT * FROM docs WHERE id = :id;
+            -- rename (0.5/s)\nUPDATE docs SET title = :t WHERE id = :id;",
+        says: "body of docs: they are about 3004 of the item's",
+        silent: ["longest=3000", "longest=500"],
+    },
+    Case {
+        kind: "index on what changes often",
+        named: "users 1000: id, phone text unique, seen time
+            -- user (900/s, strong)\nSELECT * FROM users WHERE id = :id;
+            -- byPhone (900/s)\nSELECT id, seen FROM users WHERE phone = :p;
+            -- see (50/s)\nUPDATE users SET seen = :s WHERE id = :id;",
+        says: "see changes entries of GSI1",
+        silent: ["SELECT id, seen", "SELECT id"],
+    },
+    Case {
+        kind: "dear index",
+        named: "users 1000: id, phone text unique
+            -- user (900/s, strong)\nSELECT * FROM users WHERE id = :id;
+            -- byPhone (0.001/s)\nSELECT id FROM users WHERE phone = :p;
+            -- join (500/s)\nINSERT INTO users (id, phone) VALUES (:i, :p);",
+        says: "byPhone by GSI1",
+        silent: ["0.001/s", "100/s"],
+    },
+    Case {
+        kind: "copies to keep up to date",
+        named: "users 400: id, name text, size
+            notes 800: id, author @users distinct=400 most=278
+            -- note (50/s)\nSELECT n.id, u.name FROM notes n JOIN users u ON u.id = n.author WHERE n.id = :id;
+            -- change (1/s)\nUPDATE users SET name = :n WHERE id = :id;",
+        says: "change (users.name) writes about 2 items of notes, up to 278, which no key finds",
+        silent: ["SET name", "SET size"],
+    },
+    Case {
+        kind: "copies to keep up to date",
+        named: "users 400: id, name text
+            notes 800: id, author @users
+            photos 1200: id, taker @users
+            -- note (50/s)\nSELECT n.id, u.name FROM notes n JOIN users u ON u.id = n.author WHERE n.id = :id;
+            -- photo (50/s)\nSELECT p.id, u.name FROM photos p JOIN users u ON u.id = p.taker WHERE p.id = :id;
+            -- change (1/s)\nUPDATE users SET name = :n WHERE id = :id;",
+        says: "change (users.name) writes about 2 items of notes, which no key finds, and about 3 items of photos, which no key finds",
+        silent: ["UPDATE users SET name = :n", "DELETE FROM users"],
+    },
+    Case {
+        kind: "unbounded list",
+        named: "events 5000: id, kind distinct=20 most=400\n-- ofKind (5/s)\nSELECT id FROM events WHERE kind = :k ORDER BY id;",
+        says: "ofKind (up to 400 items): it has no LIMIT",
+        silent: ["ORDER BY id", "ORDER BY id LIMIT 10"],
+    },
+    Case {
+        kind: "unbounded list",
+        named: "events 5000: id, kind distinct=20 most=400, size
+            -- total (0.001/s)\nSELECT sum(size) AS size FROM events WHERE kind = :k;
+            -- add (0.01/s)\nINSERT INTO events (id, kind, size) VALUES (:i, :k, :s);",
+        says: "total (up to 400 items now, 43 more a day): the application sorts or computes",
+        silent: ["distinct=20 most=400", "distinct=200 most=30"],
+    },
+    Case {
+        kind: "not strongly consistent",
+        named: "users 1000: id, phone text unique
+            -- user (900/s, strong)\nSELECT * FROM users WHERE id = :id;
+            -- byPhone (5/s, strong)\nSELECT id FROM users WHERE phone = :p;",
+        says: "byPhone",
+        silent: ["(5/s, strong)", "(5/s)"],
+    },
+    Case {
+        kind: "no key finds the rows",
+        named: "users 1000: id, code, name text
+            -- user (9/s)\nSELECT * FROM users WHERE id = :id;
+            -- change (1/s)\nUPDATE users SET name = :n WHERE code = :c;",
+        says: "change",
+        silent: ["WHERE code", "WHERE id"],
+    },
+    Case {
+        kind: "many items at once",
+        named: "users 1000: id, code, name text
+            -- ofCode (9/s)\nSELECT * FROM users WHERE code = :c;
+            -- change (1/s)\nUPDATE users SET name = :n WHERE code = :c;",
+        says: "change",
+        silent: ["name = :n WHERE code = :c", "name = :n WHERE code = :c AND id = :id"],
+    },
+    Case {
+        kind: "expires",
+        named: "sessions 1000: id, owner, ends time
+            -- expires: sessions by ends
+            -- ofOwner (9/s)\nSELECT id FROM sessions WHERE owner = :o ORDER BY ends;",
+        says: "sessions by ends (not asked by ofOwner)",
+        silent: ["-- expires: sessions by ends", ""],
+    },
+    Case {
+        kind: "TTL",
+        named: "jobs 1000: id, done time
+            -- purge (1/s)\nDELETE FROM jobs WHERE done < :t;",
+        says: "jobs.done (purge)",
+        silent: ["done < :t", "done = :t"],
+    },
+    Case {
+        kind: "TTL",
+        named: "tokens 1000: id, expires_at time\n-- token (1/s)\nSELECT * FROM tokens WHERE id = :id;",
+        says: "tokens.expires_at",
+        silent: ["expires_at time", "expires_at text"],
+    },
+    Case {
+        kind: "soft delete",
+        named: "posts 1000: id, owner, deleted_at time null
+            -- live (9/s)\nSELECT id FROM posts WHERE owner = :o AND deleted_at IS NULL;
+            -- raw (9/s)\nSELECT id FROM posts WHERE owner = :o;",
+        says: "posts.deleted_at (not asked by raw)",
+        silent: ["deleted_at", "left_at"],
+    },
+    Case {
+        kind: "OFFSET",
+        named: "zones 1000: id, kind\n-- page (9/s)\nSELECT id FROM zones WHERE kind = :k ORDER BY id LIMIT 10 OFFSET 20;",
+        says: "page: no Query skips rows",
+        silent: [" OFFSET 20", ""],
+    },
+    Case {
+        kind: "OFFSET",
+        named: "zones 1000: id, kind, name text, land text\n-- page (9/s)\nSELECT id, name FROM zones WHERE kind = :k ORDER BY name, land DESC LIMIT 10 OFFSET 20;",
+        says: "page: no key sorts",
+        silent: [" OFFSET 20", ""],
+    },
+    Case {
+        kind: "case",
+        named: "users 1000: id, login text\n-- byLogin (9/s)\nSELECT id FROM users WHERE lower(login) = lower(:l);",
+        says: "byLogin (login)",
+        silent: ["lower(login) = lower(:l)", "login = :l"],
+    },
+    Case {
+        kind: "unique",
+        named: "users 1000: id, login text unique\n-- join (1/s)\nINSERT INTO users (id, login) VALUES (:i, :l);",
+        says: "users(login)",
+        silent: ["text unique", "text"],
+    },
+    Case {
+        kind: "unique",
+        named: "users 1000: id, code, name text
+            -- byCode (9/s, strong)\nSELECT id, name FROM users WHERE code = :c;
+            -- join (1/s)\nINSERT INTO users (id) VALUES (:i);",
+        says: "users(id)",
+        silent: ["WHERE code", "WHERE id"],
+    },
+    Case {
+        kind: "numbers as text",
+        named: "bills 1000: id, owner, no text digits\n-- ofOwner (9/s)\nSELECT id, no FROM bills WHERE owner = :o ORDER BY no;",
+        says: "ofOwner (no)",
+        silent: ["ORDER BY no", "ORDER BY id"],
+    },
+    Case {
+        kind: "large values",
+        named: "docs 10: id, body text longest=200000\n-- doc (9/s)\nSELECT * FROM docs WHERE id = :id;",
+        says: "docs.body (200000 bytes)",
+        silent: ["longest=200000", "longest=90000"],
+    },
+    Case {
+        kind: "delimiter in values",
+        named: "parts 100: no text hash, name text\n-- part (9/s)\nSELECT * FROM parts WHERE no = :n;",
+        says: "parts.no",
+        silent: [" hash", ""],
+    },
+    Case {
+        kind: "NULL in keys",
+        named: "members 1000: id, referrer null\n-- referred (9/s)\nSELECT id FROM members WHERE referrer = :r;",
+        says: "referred (referrer)",
+        silent: [" null", ""],
+    },
+    Case {
+        kind: "no declared reference",
+        named: "members 1000: id\nposts 9000: id, member_id\n-- ofMember (9/s)\nSELECT id FROM posts WHERE member_id = :m;",
+        says: "posts.member_id",
+        silent: ["member_id\n", "member_id @members\n"],
+    },
+    Case {
+        kind: "no declared reference",
+        named: "tenants 20: id, code unique\nposts 900: id, tenant_code\n-- ofTenant (9/s)\nSELECT id FROM posts WHERE tenant_code = :c;",
+        says: "posts.tenant_code",
+        silent: ["code unique", "code"],
+    },
+    Case {
+        kind: "reference by a join alone",
+        named: "shelves 10: id, colour\nparts 100: id, shelf
+            -- part (9/s)\nSELECT p.id, s.colour FROM parts p JOIN shelves s ON s.id = p.shelf WHERE p.id = :id;",
+        says: "parts.shelf to shelves",
+        silent: ["shelf\n", "shelf @shelves\n"],
+    },
+    Case {
+        kind: "audit columns",
+        named: "users 10: id\nposts 100: id, created_by @users\n-- post (9/s)\nSELECT * FROM posts WHERE id = :id;",
+        says: "posts.created_by",
+        silent: ["created_by", "reviewer"],
+    },
+    Case {
+        kind: "personal data in keys",
+        named: "users 1000: id, email text\n-- byName (9/s)\nSELECT id FROM users WHERE email = :n;",
+        says: "byName (email)",
+        silent: ["email", "nickname"],
+    },
+    Case {
+        kind: "personal data in copies",
+        named: "users 1000: id, first_name text\nposts 9000: id, author @users
+            -- post (9/s)\nSELECT p.id, u.first_name FROM posts p JOIN users u ON u.id = p.author WHERE p.id = :id;",
+        says: "post (first_name)",
+        silent: ["first_name", "display"],
+    },
+    Case {
+        kind: "filter",
+        named: "events 5000: id, kind distinct=20 most=300, size
+            -- other (0.01/s)\nSELECT id, size FROM events WHERE kind = :k AND size <> :s;
+            -- add (10/s)\nINSERT INTO events (id, kind, size) VALUES (:i, :k, :s);",
+        says: "other (250 items)",
+        silent: ["distinct=20 most=300", "distinct=200 most=30"],
+    },
+    Case {
+        kind: "guessed rates",
+        named: "users 10: id\n-- user\nSELECT * FROM users WHERE id = :id;",
+        says: "1 of 1 reads",
+        silent: ["-- user", "-- user (1/s)"],
+    },
+    Case {
+        kind: "guessed write rates",
+        named: "users 10: id\n-- join\nINSERT INTO users (id) VALUES (:i);",
+        says: "join",
+        silent: ["-- join", "-- join (1/s)"],
+    },
+    Case {
+        kind: "no writes",
+        named: "users 10: id\n-- user (1/s)\nSELECT * FROM users WHERE id = :id;",
+        says: "no statement writes",
+        silent: ["SELECT * FROM", "DELETE FROM"],
+    },
+    Case {
+        kind: "OFFSET",
+        named: "zones 1000: id, kind, utc_offset\n-- page (9/s)\nSELECT id, utc_offset FROM zones WHERE kind = :k ORDER BY id LIMIT 10 OFFSET 20;",
+        says: "page: no Query skips rows",
+        silent: [" OFFSET 20", ""],
+    },
+    Case {
+        kind: "OFFSET",
+        named: "mysql\nzones 1000: id, kind\n-- page (9/s)\nSELECT id FROM zones WHERE kind = :k ORDER BY id LIMIT 20, 10;",
+        says: "page: no Query skips rows",
+        silent: ["LIMIT 20, 10", "LIMIT 10"],
+    },
+    Case {
+        kind: "expires",
+        named: "sessions 1000: id, owner, note text, ends time
+            -- expires: sessions by ends
+            -- ofOwner (9/s)\nSELECT id FROM sessions WHERE owner = :o AND note = 'ends' ORDER  BY ends;",
+        says: "sessions by ends (not asked by ofOwner)",
+        silent: ["-- expires: sessions by ends", ""],
+    },
+    Case {
+        kind: "expires",
+        named: "sessions 1000: id, owner, ends time
+            -- expires: sessions by ends
+            -- ofOwner (9/s)\nSELECT id FROM sessions WHERE owner = :o ORDER  BY ends;",
+        says: "sessions by ends (not asked by ofOwner)",
+        silent: ["-- expires: sessions by ends", ""],
+    },
+    Case {
+        kind: "soft delete",
+        named: "posts 1000: id, owner, deleted_at time null\n-- raw (9/s)\nSELECT id, deleted_at FROM posts WHERE owner = :o;",
+        says: "posts.deleted_at (not asked by raw)",
+        silent: ["deleted_at", "left_at"],
+    },
+    Case {
+        kind: "TTL",
+        named: "jobs 1000: id, done time, done_at time\n-- purge (1/s)\nDELETE FROM jobs WHERE done_at < :t;",
+        says: "TTL: jobs.done_at (purge): ",
+        silent: ["done_at < :t", "done_at > :t"],
+    },
+    Case {
+        kind: "numbers as text",
+        named: "firms 90: id, no\nbills 1000: id, owner @firms, no text digits
+            -- ofOwner (9/s)\nSELECT b.id, f.no FROM bills b JOIN firms f ON f.id = b.owner WHERE b.owner = :o ORDER  BY b.no;",
+        says: "ofOwner (no)",
+        silent: ["ORDER  BY b.no", "ORDER BY f.no"],
+    },
+    Case {
+        kind: "numbers as text",
+        named: "bills 1000: id, owner, no text digits\n-- last (9/s)\nSELECT max(no) FROM bills WHERE owner = :o;",
+        says: "last (no)",
+        silent: ["max(no)", "max(id)"],
+    },
+    Case {
+        kind: "TTL",
+        named: "tokens 1000: id, expires_at time\n-- token (1/s)\nSELECT * FROM tokens WHERE id = :id;",
+        says: "tokens.expires_at",
+        silent: ["expires_at", "settled_at"],
+    },
+    Case {
+        kind: "TTL",
+        named: "tokens 1000: id, expires\n-- purge (1/s)\nDELETE FROM tokens WHERE expires < :t;",
+        says: "tokens.expires (purge)",
+        silent: ["expires", "stock"],
+    },
+    Case {
+        kind: "soft delete",
+        named: "posts 1000: id, owner, isDeleted bool\n-- raw (9/s)\nSELECT id FROM posts WHERE owner = :o;",
+        says: "posts.isDeleted (not asked by raw)",
+        silent: ["isDeleted", "undeleted"],
+    },
+    Case {
+        kind: "soft delete",
+        named: "posts 1000: id, owner, deleted\n-- live (9/s)\nSELECT id FROM posts WHERE owner = :o AND deleted = 0;",
+        says: "posts.deleted:",
+        silent: [" AND deleted = 0", ""],
+    },
+    Case {
+        kind: "personal data in keys",
+        named: "users 1000: id, email text\n-- byName (9/s)\nSELECT id FROM users WHERE email = :n;",
+        says: "byName (email)",
+        silent: ["email", "businessname"],
+    },
+    Case {
+        kind: "personal data in keys",
+        named: "users 1000: id, home_phone2 text\n-- byName (9/s)\nSELECT id FROM users WHERE home_phone2 = :n;",
+        says: "byName (home_phone2)",
+        silent: ["home_phone2 text", "home_phone2 bool"],
+    },
+    Case {
+        kind: "personal data in copies",
+        named: "users 1000: id, last_name text\nposts 9000: id, author @users
+            -- post (9/s)\nSELECT p.id, u.last_name FROM posts p JOIN users u ON u.id = p.author WHERE p.id = :id;",
+        says: "post (last_name)",
+        silent: ["last_name text", "last_name_change time"],
+    },
+    Case {
+        kind: "no declared reference",
+        named: "members 1000: id\nposts 9000: id, memberID\n-- ofMember (9/s)\nSELECT id FROM posts WHERE \"memberID\" = :m;",
+        says: "posts.memberID",
+        silent: ["memberID", "memberPaid"],
+    },
+    Case {
+        kind: "long keys",
+        named: "files 1000: id, path text600\n-- byPath (9/s)\nSELECT id FROM files WHERE path = :p;",
+        says: "byPath (GSI1PK: up to 2,405 bytes, 2,048 allowed)",
+        silent: ["text600", "text400"],
+    },
+    Case {
+        kind: "long keys",
+        named: "files 1000: id, owner, area text150, name text150\n-- list (9/s)\nSELECT id FROM files WHERE owner = :o ORDER BY area, name;",
+        says: "list (SK: up to 1,228 bytes, 1,024 allowed)",
+        silent: ["name text150", "name text50"],
+    },
+    Case {
+        kind: "long keys",
+        named: "files 1000: id, path text\n-- byPath (9/s)\nSELECT id FROM files WHERE path = :p;",
+        says: "byPath (GSI1PK: no limit of `path`, 2,048 allowed)",
+        silent: ["path text", "path text longest=90"],
+    },
+    Case {
+        kind: "long keys",
+        named: "files 1000: id, owner, area text longest=600, name text longest=600\n-- list (9/s)\nSELECT id FROM files WHERE owner = :o ORDER BY area, name;",
+        says: "list (SK: up to 1,228 bytes, 1,024 allowed)",
+        silent: ["name text longest=600", "name text longest=90"],
+    },
+];
+
+#[test]
+fn each_trap_is_named_and_what_is_nearly_one_is_not() {
+    let mut wrong = Vec::new();
+    for case in CASES {
+        let [before, after] = case.silent;
+        let near = case.named.replace(before, after);
+        assert_ne!(near, case.named, "{}: {before}", case.kind);
+        let begins = format!("{}: ", case.kind);
+        let of_kind = |text: &str| -> (Vec<String>, Vec<String>) {
+            let lines = warnings(text).into_iter();
+            lines.partition(|line| line.starts_with(&begins))
+        };
+        let (lines, others) = of_kind(case.named);
+        if !lines.iter().any(|line| line.contains(case.says)) {
+            wrong.push(format!(
+                "{begins}{:?} is not in {lines:#?} {others:#?}",
+                case.says
+            ));
+        }
+        let (lines, _) = of_kind(&near);
+        if !lines.is_empty() {
+            wrong.push(format!("of {after:?} instead of {before:?}: {lines:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is to be decided of a schema with a workload.
+fn warnings(text: &str) -> Vec<String> {
+    let (tables, statements) = text.split_at(text.find("--").unwrap());
+    let (catalog, mut limits) = schema(tables);
+    let expiries = workload::expiries(statements).unwrap();
+    limits.expiries = expiring(&catalog, &expiries).unwrap();
+    let statements = workload::read(statements, catalog.dbms).unwrap();
+    let prices = Prices::read(SHIPPED, None).unwrap();
+    let report = design(&catalog, &statements, &prices, &limits).report;
+    report.warnings.iter().map(ToString::to_string).collect()
+}
+
+/// Tables as `NAME ROWS: COLUMN WORDS, …`. The first column is the primary key, and columns are whole numbers that are never
+/// NULL where their words do not say something else: a type, `null`, `unique`, `@parent` for a reference to the parent's
+/// key, `hash` for values with `#`, and what was counted of all values. A line of one word says the database.
+fn schema(text: &str) -> (Catalog, Limits) {
+    let mut catalog = shop();
+    catalog.tables.clear();
+    let mut limits = Limits::default();
+    let name = |name: &str| TableName {
+        schema: "public".to_owned(),
+        name: name.to_owned(),
+    };
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let Some((head, columns)) = line.split_once(": ") else {
+            assert_eq!(line, "mysql");
+            catalog.dbms = Dbms::Mysql;
+            continue;
+        };
+        let (of, rows) = head.split_once(' ').unwrap();
+        let rows: u64 = rows.parse().unwrap();
+        let mut table = Table::new(name(of), TableKind::Table);
+        table.estimated_rows = Some(rows);
+        for said in columns.split(", ") {
+            let mut words = said.split(' ');
+            let own = words.next().unwrap().to_owned();
+            let mut column = Column::new(own.clone(), String::new(), kind("int"));
+            column.nullable = false;
+            let place = (table.name.clone(), own.clone());
+            let mut sample = ColumnSample {
+                rows,
+                present: rows,
+                distinct: rows,
+                bytes: rows * 4,
+                longest: 4,
+                most: 1,
+                is_all: true,
+                ..ColumnSample::default()
+            };
+            let uncounted = sample;
+            for word in words {
+                let (word, number) = word.split_once('=').unwrap_or((word, "0"));
+                let number: u64 = number.parse().unwrap();
+                match word {
+                    "distinct" => sample.distinct = number,
+                    "most" => sample.most = number,
+                    "longest" => (sample.longest, sample.bytes) = (number, rows * number),
+                    "digits" => sample.digits = rows,
+                    "null" => column.nullable = true,
+                    "unique" => table.unique_keys.push(UniqueKey {
+                        columns: vec![own.clone()],
+                        ..UniqueKey::default()
+                    }),
+                    "hash" => {
+                        limits.delimited.insert(place.clone());
+                    }
+                    _ if word.starts_with('@') => table.foreign_keys.push(ForeignKey {
+                        columns: vec![own.clone()],
+                        references: name(&word[1..]),
+                        referenced_columns: vec!["id".to_owned()],
+                        ..ForeignKey::default()
+                    }),
+                    _ => column.data_type = kind(word),
+                }
+            }
+            if matches!(column.data_type, DataType::Text { .. }) {
+                "text".clone_into(&mut column.declared);
+            }
+            if sample != uncounted {
+                limits.observed.columns.insert(place, sample);
+            }
+            table.columns.push(column);
+        }
+        table.primary_key = vec![table.columns[0].name.clone()];
+        catalog.tables.push(table);
+    }
+    (catalog, limits)
+}
+
+fn kind(word: &str) -> DataType {
+    match word {
+        "int" => DataType::Integer {
+            bits: 64,
+            unsigned: false,
+        },
+        "bool" => DataType::Boolean,
+        "time" => DataType::Timestamp {
+            digits: 6,
+            zone: true,
+        },
+        "text" => DataType::Text { max_chars: None },
+        other => DataType::Text {
+            max_chars: Some(other.strip_prefix("text").unwrap().parse().unwrap()),
+        },
+    }
+}
