@@ -13,6 +13,7 @@ use dynafold::target::{TargetSpec, connect};
 use dynafold::{check, source};
 use serde_json::Value;
 
+use crate::support::books::claimed;
 use crate::support::cli::{Ran, command, ran, run};
 use crate::support::contents::contents;
 use crate::support::source::Source;
@@ -559,9 +560,15 @@ async fn a_chunk_that_is_loaded_again_after_a_change_is_said() {
         .await;
     crate::support::sqlite::settled(&database.file());
     let again = handed.work(&lines).exits(0).stdout;
-    let ended = handed.finish(&(first + &again), &[]).exits(0);
+    let results = first + &again;
+    let ended = handed.finish(&results, &[]).exits(0);
     says(&ended, "loaded again after the source had changed");
     says(&ended, "`dynafold verify` finds what differs");
+    let report = handed
+        .finish(&results, &["--format", "json"])
+        .exits(0)
+        .json();
+    assert_eq!(claimed(&report, "keys_differ"), "not_proved", "{report:#}");
 }
 
 /// A snapshot does not hold what its rows come from: here another value at each reading.

@@ -134,8 +134,9 @@ fn keys_differ(
             match keys.compared_by {
                 None => "all keys were compared after the last row, and no two are equal".to_owned(),
                 Some(by) => format!(
-                    "{} of all workers compared after the last row, {}, and no two are equal",
-                    counted_as(keys.compared, "key was", "keys were"),
+                    "{} of all workers {} compared after the last row, {}, and no two are equal",
+                    counted(keys.compared, "key"),
+                    if keys.compared == 1 { "was" } else { "were" },
                     by.words()
                 ),
             },

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dynafold_format::{counted, counted_as};
-use dynafold_mapping::claim::{ClaimKind, ClaimSubject};
+use dynafold_mapping::claim::{ClaimKind, ClaimSubject, ClaimVerdict};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::template::Context;
 use dynafold_source::Source;
@@ -335,6 +335,15 @@ impl Finish {
             ..ClaimSubject::default()
         };
         report.claims = claims(&of, false, &report);
+        for claim in &mut report.claims {
+            if claim.kind == ClaimKind::KeysDiffer
+                && claim.verdict == ClaimVerdict::Proved
+                && let Some(why) = self.other_keys()
+            {
+                claim.verdict = ClaimVerdict::NotProved;
+                why.clone_into(&mut claim.because);
+            }
+        }
         let mut written: Vec<_> = (self.done.values())
             .flat_map(|done| done.parts.iter().cloned())
             .collect();
@@ -506,6 +515,29 @@ impl Finish {
         })
     }
 
+    /// Whether the source says that no row changed between the plan and any result.
+    fn is_unchanged(&self) -> bool {
+        let stamp = &self.plan.facts.stamp;
+        let mut done = self.done.values();
+        let is_once = self.changed + self.reread == 0;
+        stamp.is_some() && is_once && done.all(|done| done.stamp == *stamp)
+    }
+
+    /// Why items of other keys than were compared may have been written, where workers have read snapshots of their own.
+    fn other_keys(&self) -> Option<&'static str> {
+        if self.plan.facts.snapshot.is_some() || self.is_unchanged() {
+            return None;
+        }
+        if self.changed + self.reread > 0 {
+            return Some(
+                "a chunk was loaded again after rows had changed, and only the keys of its first result were compared: an item of the second may have overwritten another",
+            );
+        }
+        (self.plan.facts.keys == KeyCheck::Proved).then_some(
+            "the schema keeps keys apart in one state of the source, and each worker has read one of its own",
+        )
+    }
+
     /// What is known of the state of the source, and what is to be warned of.
     fn consistency(&self) -> (String, Vec<String>) {
         let facts = &self.plan.facts;
@@ -534,9 +566,7 @@ impl Finish {
             ));
             return (text, warnings);
         }
-        let mut done = self.done.values();
-        let is_once = self.changed + self.reread == 0;
-        if facts.stamp.is_some() && is_once && done.all(|done| done.stamp == facts.stamp) {
+        if self.is_unchanged() {
             let text = "each worker read a snapshot of its own, and the source says that no stored row changed between the plan and any result; what a worker wrote that failed or gave no result is not known";
             return (text.to_owned(), warnings);
         }
