@@ -1,5 +1,6 @@
 //! `columns` and `omit`: which columns an item type carries under their own names.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -245,7 +246,7 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
             let is_equal = *op == Comparator::Equal;
             if is_equal
                 && let (Some(one), Some(other)) = (text(left), text(right))
-                && one.trim_end().to_lowercase() != other.trim_end().to_lowercase()
+                && !may_equal(one, other, dbms)
             {
                 return Some((
                     format!("'{one}' and '{other}' are different texts"),
@@ -253,7 +254,7 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
                 ));
             }
             let column = column(left, scope)?;
-            (is_equal && !may_be(column, right)).then(|| no_member(column))
+            (is_equal && !may_be(column, right, dbms)).then(|| no_member(column))
         }
         ConditionTest::In {
             operand,
@@ -261,7 +262,7 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
             list,
         } => {
             let column = column(operand, scope)?;
-            let is_none = list.iter().all(|value| !may_be(column, value));
+            let is_none = list.iter().all(|value| !may_be(column, value, dbms));
             (is_none && !list.is_empty()).then(|| no_member(column))
         }
         ConditionTest::Null {
@@ -313,17 +314,38 @@ fn is_null(operand: &Operand) -> bool {
         && !operand.around.iter().any(is_function)
 }
 
-/// Whether a column of an enum may be equal to a value, in whatever case; any other may.
-fn may_be(column: &Column, value: &Operand) -> bool {
+/// Whether a column of an enum may be equal to a value, under whatever collation; any other may.
+fn may_be(column: &Column, value: &Operand, dbms: Dbms) -> bool {
     match (&column.data_type, &value.value) {
         (DataType::Enum { values }, OperandValue::Constant(Constant::Text(text)))
             if value.around.is_empty() =>
         {
-            let text = text.trim_end().to_lowercase();
-            text.is_empty() || values.iter().any(|value| value.to_lowercase() == text)
+            let mut values = values.iter();
+            text.trim().is_empty() || values.any(|value| may_equal(value, text, dbms))
         }
         _ => true,
     }
+}
+
+/// Whether two texts may be equal under a collation that is not known.
+fn may_equal(one: &str, other: &str, dbms: Dbms) -> bool {
+    if matches!(dbms, Dbms::Mysql | Dbms::Mariadb) {
+        let letters = loosest(one).zip(loosest(other));
+        return letters.is_none_or(|(one, other)| one == other);
+    }
+    one.trim_end().to_lowercase() == other.trim_end().to_lowercase()
+}
+
+/// The letters and digits of a text, of which no collation of MySQL overlooks one: Hungarian's takes `ccs` for `cscs`,
+/// Lithuanian's i for y, the Roman one i for j and u for v. `None` for a text with other than ASCII's.
+fn loosest(text: &str) -> Option<BTreeSet<char>> {
+    let letters = text.chars().filter(char::is_ascii_alphanumeric);
+    let loose = letters.map(|letter| match letter.to_ascii_lowercase() {
+        'j' | 'y' => 'i',
+        'v' | 'w' => 'u',
+        letter => letter,
+    });
+    text.is_ascii().then(|| loose.collect())
 }
 
 /// Whether a column is the base table's.

@@ -1,5 +1,6 @@
-//! Conditions of `where` that an index surely answers as an expression does.
+//! Conditions of `where`: those that surely never hold, and those that an index surely answers as an expression does.
 
+use dynafold_mapping::diagnostic::Code;
 use dynafold_relational::catalog::{Catalog, DataType, Dbms};
 
 use super::check_with;
@@ -38,6 +39,48 @@ items:
   USER: {{ from: users, where: \"{condition}\", key: {{ PK: \"USER#{{id}}\", SK: U }}, columns: [] }}
 "
     )
+}
+
+#[test]
+fn a_collation_decides_what_an_enum_is_equal_to() {
+    let catalog = catalog();
+    for (condition, is_told) in [
+        ("gender = 'open'", false),
+        ("gender = 'OPEN '", false),
+        ("gender = 'öpen'", false),
+        ("gender = 'strasse'", false),
+        // In Hungarian.
+        ("gender = 'cscs'", false),
+        ("gender IN ('shut', 'öpen')", false),
+        ("'öpen' = 'open'", false),
+        ("gender = ''", false),
+    ] {
+        let (_, diagnostics) = check_with(&mapping(condition), &catalog);
+        let mut told = diagnostics.iter();
+        let told = told.any(|diagnostic| diagnostic.code == Code::NeverMatches);
+        assert_eq!(told, is_told, "{condition}: {diagnostics:?}");
+    }
+    let mut ascii = catalog;
+    let users = ascii
+        .tables
+        .iter_mut()
+        .find(|table| table.name.name == "users");
+    for column in &mut users.unwrap().columns {
+        if let DataType::Enum { values } = &mut column.data_type {
+            *values = ["open", "closed"].map(str::to_owned).to_vec();
+        }
+    }
+    for (condition, is_told) in [
+        ("gender = 'shut'", true),
+        ("gender IN ('shut', 'gone')", true),
+        ("gender IN ('shut', 'OPEN')", false),
+        ("'name' = 'Ann'", true),
+    ] {
+        let (_, diagnostics) = check_with(&mapping(condition), &ascii);
+        let mut told = diagnostics.iter();
+        let told = told.any(|diagnostic| diagnostic.code == Code::NeverMatches);
+        assert_eq!(told, is_told, "{condition}: {diagnostics:?}");
+    }
 }
 
 #[test]
