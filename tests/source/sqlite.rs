@@ -412,6 +412,75 @@ async fn joins_conditions_and_limits_are_the_databases_work() {
 }
 
 #[tokio::test]
+async fn a_quoted_name_in_a_condition_is_a_column_and_never_a_text() {
+    let database = Database::new(
+        r#"CREATE TABLE p (id INT PRIMARY KEY, title TEXT);
+        CREATE TABLE c (id INT PRIMARY KEY, p_id INT, v TEXT, "say ""a"" `b`" TEXT);
+        INSERT INTO p VALUES (1, 'a');
+        INSERT INTO c VALUES (1, 1, 'x', '"v"'), (2, 2, 'y', ''), (3, 1, 'a', 'z')"#,
+    )
+    .await;
+    let mut source = open(&database).await;
+    let catalog = source.catalog().await.unwrap();
+    let name = |name: &str| table(&catalog, name).name.clone();
+    let scan = |condition: &str| Scan {
+        joins: vec![Join {
+            alias: "p".into(),
+            table: name("p"),
+            on: vec![Match {
+                join: None,
+                ours: "p_id".into(),
+                theirs: "id".into(),
+            }],
+            is_single: true,
+        }],
+        conditions: vec![condition.to_owned()],
+        ..scan_of(table(&catalog, "c"))
+    };
+    for (condition, why) in [
+        (r#""title" = 'a'"#, "no such column: title"),
+        (r#"v = "x""#, "no such column: x"),
+        (r#"p.title = "a""#, "no such column: a"),
+        ("[title] = 'a'", "no such column: title"),
+        ("`title` = 'a'", "no such column: title"),
+        (
+            r#"v -- "id
+            = "x""#,
+            "no such column: x",
+        ),
+        (r#"id IN (SELECT "idd" FROM p)"#, "no such column: idd"),
+    ] {
+        let refused = source.prepare(&scan(condition)).await;
+        let Err(SourceError::Query { cause, .. }) = refused else {
+            panic!("{condition}: {refused:?}");
+        };
+        assert!(cause.to_string().contains(why), "{condition}: {cause}");
+    }
+    for (condition, rows) in [
+        (r#""v" = 'x' /* "no" ' */ OR "c"."v" = 'a'"#, 2),
+        (r#""p"."title" = 'a'"#, 2),
+        (r#""say ""a"" `b`" = '"v"'"#, 1),
+        (r#""rowid" = 1 OR [v] = 'it''s "v"'"#, 1),
+        (
+            r#"id IN (SELECT "id" AS "one" FROM "p" ORDER BY "one" COLLATE "nocase")"#,
+            1,
+        ),
+        (r#"`say "a" ``b``` = 'z' OR [say "] = 1"#, 0),
+    ] {
+        let scan = scan(condition);
+        if rows > 0 {
+            assert_eq!(
+                rows_of(source.as_mut(), &scan).await.len(),
+                rows,
+                "{condition}"
+            );
+        } else {
+            assert!(source.prepare(&scan).await.is_err(), "{condition}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_query_is_described_counted_and_read() {
     let database = Database::new(SCHEMA).await;
     let mut source = open(&database).await;

@@ -2,6 +2,7 @@
 
 mod broken;
 mod collation;
+mod conditions;
 mod faults;
 mod guarantees;
 mod injective;

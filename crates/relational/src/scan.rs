@@ -104,6 +104,9 @@ pub struct Scan {
     pub joins: Vec<Join>,
     /// SQL conditions; each becomes one boolean of the row. Empty: every row is wanted.
     pub conditions: Vec<String>,
+    /// Those of the conditions and flags that an index answers as an expression does. MySQL and MariaDB are asked the others
+    /// in a form that no index serves.
+    pub plain: Vec<String>,
     /// Whether rows that meet none of the conditions are wanted too.
     pub keep_unmatched: bool,
     /// Most rows to read.
@@ -174,6 +177,7 @@ impl Scan {
             key: Vec::new(),
             joins: Vec::new(),
             conditions: Vec::new(),
+            plain: Vec::new(),
             keep_unmatched: false,
             limit: None,
             range: None,

@@ -17,9 +17,12 @@ pub trait Dialect: Send + Sync {
         column.to_owned()
     }
 
-    /// A condition as an expression that is 1, or 0 for false and NULL alike.
-    fn flag(&self, condition: &str) -> String {
-        format!("CASE WHEN ({condition}\n) THEN 1 ELSE 0 END")
+    /// A condition as it is asked, both for a value and in a WHERE. `plain`: it is one of [`Scan::plain`].
+    ///
+    /// [`Scan::plain`]: dynafold_relational::scan::Scan::plain
+    fn condition(&self, condition: &str, plain: bool) -> String {
+        let _ = plain;
+        format!("({condition}\n)")
     }
 
     /// A table's name in full.

@@ -19,19 +19,30 @@ struct Rows<'a> {
     dialect: &'a dyn Dialect,
     scan: &'a Scan,
     base: String,
+    /// Whether rows that the scan does not want are left out.
+    is_restricted: bool,
     /// The conditions and flags in the order of the scan, as they are asked for.
-    flags: Vec<Flag<'a>>,
+    flags: Vec<Flag>,
 }
 
 /// A condition that becomes a value of the row.
-struct Flag<'a> {
-    sql: &'a str,
+struct Flag {
+    /// As the database is asked.
+    sql: String,
     /// Whether it is put to the base relation before parents are joined.
     inner: bool,
 }
 
+impl Flag {
+    /// 1, or 0 for false and NULL alike.
+    fn value(&self) -> String {
+        format!("CASE WHEN {} THEN 1 ELSE 0 END", self.sql)
+    }
+}
+
 impl<'a> Rows<'a> {
-    fn new(dialect: &'a dyn Dialect, scan: &'a Scan) -> Self {
+    /// `restrict`: only of rows that the scan wants.
+    fn new(dialect: &'a dyn Dialect, scan: &'a Scan, restrict: bool) -> Self {
         let base = match &scan.from {
             Relation::Table(name) => dialect.quote(&name.name),
             Relation::Query(_) => dialect.quote("q"),
@@ -41,13 +52,14 @@ impl<'a> Rows<'a> {
             _ => None,
         });
         let flags = scan.conditions.iter().chain(flags).map(|sql| Flag {
-            sql,
+            sql: dialect.condition(sql, scan.plain.contains(sql)),
             inner: !scan.joins.is_empty() && !names_one(sql, &scan.joins),
         });
         Self {
             dialect,
             scan,
             base,
+            is_restricted: restrict && !scan.keep_unmatched && !scan.conditions.is_empty(),
             flags: flags.collect(),
         }
     }
@@ -59,10 +71,13 @@ impl<'a> Rows<'a> {
     /// One of the scan's conditions and flags as a value.
     fn flag(&self, index: usize) -> Option<String> {
         let flag = self.flags.get(index)?;
-        Some(if flag.inner {
+        let is_met = self.is_restricted && index == 0 && self.scan.conditions.len() == 1;
+        Some(if is_met {
+            "1".to_owned()
+        } else if flag.inner {
             format!("{}.{}", self.base, self.inner_name(index))
         } else {
-            self.dialect.flag(flag.sql)
+            flag.value()
         })
     }
 
@@ -107,55 +122,37 @@ impl<'a> Rows<'a> {
         format!("{}.{}", self.base, self.dialect.quote(&on.theirs))
     }
 
-    /// Whether the scan leaves out rows.
-    fn restricts(&self) -> bool {
-        !self.scan.keep_unmatched && !self.scan.conditions.is_empty()
-    }
-
     /// 1 for the rows that the scan wants, 0 for those that it leaves out.
     fn wanted(&self) -> String {
-        if !self.restricts() {
+        if self.is_restricted || self.scan.keep_unmatched {
             return "1".to_owned();
         }
         let flags = (0..self.scan.conditions.len()).filter_map(|index| self.flag(index));
         let flags: Vec<String> = flags.collect();
         match flags.as_slice() {
+            [] => "1".to_owned(),
             [only] => only.clone(),
             several => format!("CASE WHEN 1 IN ({}) THEN 1 ELSE 0 END", several.join(", ")),
         }
     }
 
-    /// The condition under which a row is wanted, where any are left out.
+    /// The condition under which a row is wanted, where others are left out.
     fn any(&self) -> Option<String> {
-        if !self.restricts() {
-            return None;
-        }
         let all = self.flags.iter().take(self.scan.conditions.len());
-        let any: Vec<String> = all
-            .enumerate()
-            .map(|(index, flag)| {
-                if flag.inner {
-                    format!("{}.{} = 1", self.base, self.inner_name(index))
-                } else {
-                    format!("({}\n)", flag.sql)
-                }
-            })
-            .collect();
-        Some(any.join(" OR "))
+        let any = all.enumerate().map(|(index, flag)| {
+            if flag.inner {
+                format!("{}.{} = 1", self.base, self.inner_name(index))
+            } else {
+                flag.sql.clone()
+            }
+        });
+        self.is_restricted.then(|| joined(any, " OR "))
     }
 
-    /// The statement that asks for these outputs. `restrict`: only of rows that the scan wants.
-    fn select(&self, outputs: &[String], restrict: bool) -> String {
+    /// The statement that asks for these outputs.
+    fn select(&self, outputs: &[String]) -> String {
         let from = self.dialect.relation(&self.scan.from);
         let base = &self.base;
-        let inner = self.flags.iter().enumerate().filter(|(_, flag)| flag.inner);
-        let inner: Vec<String> = inner
-            .map(|(index, flag)| {
-                let value = self.dialect.flag(flag.sql);
-                format!(", {value} AS {}", self.inner_name(index))
-            })
-            .collect();
-        let restriction = self.any().filter(|_| restrict);
         let range = self.scan.range.as_ref();
         let range = range.and_then(|range| range::condition(range, self.dialect, base));
         // The range comes first, and the others as one.
@@ -167,30 +164,37 @@ impl<'a> Rows<'a> {
         };
         // Where no condition names a parent, rows are left out before parents are looked up.
         let conditions = self.flags.iter().take(self.scan.conditions.len());
-        let early = !inner.is_empty() && conditions.clone().all(|flag| flag.inner);
+        let has_inner = self.flags.iter().any(|flag| flag.inner);
+        let early = self.is_restricted && has_inner && conditions.clone().all(|flag| flag.inner);
+        let restriction = self.any().filter(|_| !early);
         let mut sql = format!("SELECT {}", outputs.join(", "));
         // Writing to a String cannot fail.
-        let _ = if inner.is_empty() {
-            write!(sql, "\nFROM {from} AS {base}")
-        } else {
-            let rows = and(restriction.as_ref().filter(|_| early).map(|_| {
-                let any: Vec<String> = conditions.map(|c| format!("({}\n)", c.sql)).collect();
-                any.join(" OR ")
-            }));
-            let flags = inner.concat();
+        let _ = if has_inner {
+            let rows = and(early.then(|| joined(conditions.map(|c| c.sql.clone()), " OR ")));
+            // MySQL reads a derived table along no index for a value that is asked by a subquery.
+            let is_asked = |name: &String| {
+                let mut all = outputs.iter().chain(&restriction);
+                all.any(|sql| sql.contains(name))
+            };
+            let flags = self.flags.iter().enumerate().filter_map(|(index, flag)| {
+                let name = self.inner_name(index);
+                (flag.inner && is_asked(&name)).then(|| format!(", {} AS {name}", flag.value()))
+            });
+            let flags: String = flags.collect();
             write!(
                 sql,
                 "\nFROM (SELECT {base}.*{flags}\nFROM {from} AS {base}{rows}) AS {base}"
             )
+        } else {
+            write!(sql, "\nFROM {from} AS {base}")
         };
         for join in &self.scan.joins {
             self.join(&mut sql, join);
         }
-        let restriction = restriction.filter(|_| !early);
-        sql.push_str(&if inner.is_empty() {
-            and(restriction)
-        } else {
+        sql.push_str(&if has_inner {
             restriction.map_or_else(String::new, |any| format!("\nWHERE {any}"))
+        } else {
+            and(restriction)
         });
         sql
     }
@@ -251,11 +255,11 @@ fn mentions(condition: &str, alias: &str) -> bool {
 /// Writes a scan as one statement.
 pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
     let layout = ScanLayout::new(scan);
-    let base = Rows::new(dialect, scan);
+    let base = Rows::new(dialect, scan, true);
     if layout.tag.is_none() {
         let columns = (0..scan.columns.len()).filter_map(|index| base.column(index));
         let conditions = (0..scan.conditions.len()).filter_map(|index| base.flag(index));
-        let mut sql = base.select(&named(columns.chain(conditions)), true);
+        let mut sql = base.select(&named(columns.chain(conditions)));
         if let Some(limit) = scan.limit {
             let key = scan.key.iter().filter_map(|column| base.stored(*column));
             let key: Vec<String> = key.collect();
@@ -351,7 +355,7 @@ impl<'a> Union<'a> {
             "LEFT JOIN"
         };
         sql.push_str(&self.parents(&chain, join));
-        if self.scan.limit.is_none() && Rows::new(self.dialect, self.scan).restricts() {
+        if self.scan.limit.is_none() && Rows::new(self.dialect, self.scan, true).is_restricted {
             sql.push_str("\nWHERE e0.wanted IS NULL OR e0.wanted = 1");
         }
         sql
@@ -444,7 +448,9 @@ impl<'a> Union<'a> {
             return String::new();
         };
         let own = chain.first() == Some(&index);
-        let rows = Rows::new(self.dialect, node.scan);
+        let is_base = index == 0;
+        let part = self.scan.limit.is_some() || self.scan.range.is_some();
+        let rows = Rows::new(self.dialect, node.scan, !is_base || own || part);
         let mut outputs = Vec::new();
         for (output, place) in &node.cells {
             if !own && !node.key.contains(output) {
@@ -467,13 +473,10 @@ impl<'a> Union<'a> {
             let theirs = embed.on.iter().enumerate();
             outputs.extend(theirs.map(|(at, on)| format!("{} AS m{index}_{at}", rows.theirs(on))));
         }
-        let is_base = index == 0;
         if is_base && !own {
             outputs.push(format!("{} AS wanted", rows.wanted()));
         }
-        let part = self.scan.limit.is_some() || self.scan.range.is_some();
-        let restrict = !is_base || own || part;
-        let mut sql = rows.select(&outputs, restrict);
+        let mut sql = rows.select(&outputs);
         if let Some(limit) = self.scan.limit.filter(|_| is_base) {
             let key: Vec<String> = node
                 .scan
@@ -546,6 +549,7 @@ mod union_tests {
                 is_single: true,
             }],
             conditions: conditions.iter().map(|&c| c.to_owned()).collect(),
+            plain: Vec::new(),
             keep_unmatched: false,
             limit: None,
             range: None,
@@ -558,9 +562,8 @@ mod union_tests {
         scan.limit = Some(5);
         assert_eq!(
             statement(&Plain, &scan),
-            "SELECT \"p\".\"title\" AS c0, \"line\".\"dynafold_condition_0\" AS c1\n\
-             FROM (SELECT \"line\".*, CASE WHEN (id > 3 -- mine\n) THEN 1 ELSE 0 END AS \
-             \"dynafold_condition_0\"\nFROM \"main\".\"line\" AS \"line\"\nWHERE (id > 3 -- mine\n)) AS \"line\"\n\
+            "SELECT \"p\".\"title\" AS c0, 1 AS c1\n\
+             FROM (SELECT \"line\".*\nFROM \"main\".\"line\" AS \"line\"\nWHERE (id > 3 -- mine\n)) AS \"line\"\n\
              LEFT JOIN \"main\".\"product\" AS \"p\" ON \"p\".\"id\" = \"line\".\"product_id\"\nLIMIT 5"
         );
     }
@@ -610,6 +613,7 @@ mod union_tests {
             key: vec![0],
             joins: Vec::new(),
             conditions: vec!["open".into()],
+            plain: Vec::new(),
             keep_unmatched: false,
             limit: None,
             range: None,
@@ -621,7 +625,7 @@ mod union_tests {
         assert_eq!(
             statement(&Plain, &orders()),
             "SELECT e0.c0 AS c0, e0.c1 AS c1, 0 AS c2, NULL AS c3\n\
-             FROM (SELECT \"order\".\"id\" AS c0, CASE WHEN (open\n) THEN 1 ELSE 0 END AS c1\n\
+             FROM (SELECT \"order\".\"id\" AS c0, 1 AS c1\n\
              FROM \"main\".\"order\" AS \"order\"\nWHERE (open\n)) AS e0\n\
              UNION ALL\n\
              SELECT e0.c0 AS c0, NULL AS c1, CASE WHEN e0.wanted IS NULL THEN -1 ELSE 1 END AS c2, e1.c3 AS c3\n\

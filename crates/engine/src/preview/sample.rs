@@ -133,6 +133,9 @@ fn met(outcomes: &RowOutcomes) -> u64 {
         .sum()
 }
 
+/// A condition that no row meets.
+const NEVER: &str = "1 = 0";
+
 /// The pass's scan for one item type alone. Conditions keep their places in the row; those of
 /// other item types are made false, so that the limit counts this type's rows.
 fn first_rows(pass: &Pass, item_type: &ItemType, most: SampleLimits) -> Scan {
@@ -147,9 +150,10 @@ fn first_rows(pass: &Pass, item_type: &ItemType, most: SampleLimits) -> Scan {
         let first = scan.columns.len();
         for (nth, condition) in scan.conditions.iter_mut().enumerate() {
             if first + nth != own {
-                "1 = 0".clone_into(condition);
+                NEVER.clone_into(condition);
             }
         }
+        scan.plain.push(NEVER.to_owned());
     }
     scan
 }

@@ -239,6 +239,13 @@ impl PassBuilder {
         self.scan.columns.len() - 1
     }
 
+    /// Notes that an index answers a condition as an expression does.
+    pub(super) fn plain(&mut self, sql: &str) {
+        if !self.scan.plain.iter().any(|other| other == sql) {
+            self.scan.plain.push(sql.to_owned());
+        }
+    }
+
     /// The number of a condition among the pass's conditions.
     pub(super) fn condition(&mut self, sql: &str) -> usize {
         let found = self.scan.conditions.iter().position(|other| other == sql);

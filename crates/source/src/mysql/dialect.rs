@@ -15,14 +15,14 @@ impl Dialect for MysqlDialect {
         format!("`{}`", identifier.replace('`', "``"))
     }
 
-    /// Only in a WHERE `IS NULL` finds the zero dates of a NOT NULL column (MySQL's manual, "IS NULL"), and a subquery may
-    /// compare otherwise there. What has neither stays an expression: a derived table with a subquery is not merged.
-    fn flag(&self, condition: &str) -> String {
-        let lower = condition.to_ascii_lowercase();
-        if lower.contains("null") || lower.contains("select") {
-            format!("EXISTS (SELECT 1 FROM DUAL WHERE ({condition}\n))")
+    /// A WHERE finds the zero dates of a NOT NULL column by `IS NULL` (MySQL's manual, "IS NULL") and an index the error value of
+    /// an ENUM by `''`, which an expression does not; and MariaDB's WHERE does not where it is behind a LEFT JOIN. This form is
+    /// a WHERE that no index serves, and means the same wherever it stands.
+    fn condition(&self, condition: &str, plain: bool) -> String {
+        if plain {
+            format!("({condition}\n)")
         } else {
-            format!("CASE WHEN ({condition}\n) THEN 1 ELSE 0 END")
+            format!("EXISTS (SELECT 1 FROM DUAL WHERE ({condition}\n))")
         }
     }
 
@@ -76,7 +76,38 @@ fn utf8_or_bytes(column: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dynafold_relational::catalog::TableName;
+    use dynafold_relational::scan::{Relation, Scan, ScanColumn};
+
     use super::*;
+    use crate::statement;
+
+    #[test]
+    fn a_condition_is_one_expression_in_every_read_and_a_where_for_an_index_where_it_is_plain() {
+        let table = TableName {
+            schema: "a".into(),
+            name: "t".into(),
+        };
+        let mut scan = Scan {
+            conditions: vec!["d IS NULL".into()],
+            ..Scan::of(
+                Relation::Table(table),
+                vec![ScanColumn::base("id", DataType::Json)],
+            )
+        };
+        let asked = "EXISTS (SELECT 1 FROM DUAL WHERE (d IS NULL\n))";
+        let one = statement(&MysqlDialect, &scan);
+        assert!(one.starts_with("SELECT `t`.`id` AS c0, 1 AS c1\n"), "{one}");
+        assert!(one.ends_with(&format!("\nWHERE {asked}")), "{one}");
+        scan.keep_unmatched = true;
+        let all = statement(&MysqlDialect, &scan);
+        let value = format!("CASE WHEN {asked} THEN 1 ELSE 0 END AS c1\nFROM `a`.`t` AS `t`");
+        assert!(all.ends_with(&value), "{all}");
+        scan.keep_unmatched = false;
+        scan.plain = scan.conditions.clone();
+        let plain = statement(&MysqlDialect, &scan);
+        assert!(plain.ends_with("\nWHERE (d IS NULL\n)"), "{plain}");
+    }
 
     #[test]
     fn no_text_of_a_range_depends_on_what_the_sql_mode_makes_of_a_backslash() {

@@ -19,7 +19,7 @@ use sqlx::{AssertSqlSafe, Column as _, Executor as _, Row as _, SqlSafeStr as _,
 
 use super::super::Dialect as _;
 use super::decode::data_type;
-use super::scan::UTF8;
+use super::scan::{UTF8, in_backquotes};
 use crate::dialect::alone;
 
 /// The one schema: attached databases are none of ours.
@@ -415,11 +415,13 @@ pub(super) async fn describe(
     answer(connection, wrapped).await
 }
 
-/// Has SQLite prepare the query and reads what its columns are.
+/// Has SQLite prepare the query and reads what its columns are. A name in double quotes must be one.
 pub(super) async fn answer(
     connection: &mut SqliteConnection,
     sql: String,
 ) -> sqlx::Result<Vec<Column>> {
+    let names = AssertSqlSafe(in_backquotes(&sql)).into_sql_str();
+    connection.prepare(names).await?;
     let sql = AssertSqlSafe(sql).into_sql_str();
     let statement = connection.prepare(sql).await?;
     let mut columns = Vec::new();

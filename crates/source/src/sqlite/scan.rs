@@ -29,6 +29,11 @@ impl Dialect for SqliteDialect {
         format!("\"{}\"", identifier.replace('"', "\"\""))
     }
 
+    fn condition(&self, condition: &str, plain: bool) -> String {
+        let _ = plain;
+        format!("({}\n)", in_backquotes(condition))
+    }
+
     fn expression(&self, column: &str, data_type: &DataType) -> String {
         let read = match data_type {
             // A document may be stored in SQLite's binary form, which only SQLite reads. What is
@@ -46,6 +51,52 @@ impl Dialect for SqliteDialect {
             "CASE WHEN typeof({column}) = 'text' AND replace({column}, 'x', 'x') <> {column} COLLATE BINARY \
              THEN CAST(x'D8D8' AS TEXT) ELSE {read} END"
         )
+    }
+}
+
+/// Writes the names in double quotes in backquotes: SQLite takes a name in double quotes that is no column for a text, and
+/// one in backquotes for a column that is missing.
+pub(super) fn in_backquotes(sql: &str) -> String {
+    let mut written = String::with_capacity(sql.len());
+    let mut rest = sql;
+    while let Some(first) = rest.chars().next() {
+        let (token, after) = rest.split_at(token_len(rest, first));
+        match token
+            .strip_prefix('"')
+            .and_then(|name| name.strip_suffix('"'))
+        {
+            Some(name) => {
+                let name = name.replace("\"\"", "\"").replace('`', "``");
+                written.extend(["`", &name, "`"]);
+            }
+            None => written.push_str(token),
+        }
+        rest = after;
+    }
+    written
+}
+
+/// Bytes of what comes first: something in quotes, a comment, or one character. What is not ended goes to the end.
+fn token_len(sql: &str, first: char) -> usize {
+    let to = |start: usize, end: &str| {
+        let found = sql.get(start..).and_then(|text| text.find(end));
+        found.map_or(sql.len(), |at| start + at + end.len())
+    };
+    match first {
+        '"' => {
+            let mut end = to(1, "\"");
+            while sql.get(end..).is_some_and(|rest| rest.starts_with('"')) {
+                end = to(end + 1, "\"");
+            }
+            end
+        }
+        // A quote within is doubled: two of them follow one another.
+        '\'' => to(1, "'"),
+        '`' => to(1, "`"),
+        '[' => to(1, "]"),
+        '-' if sql.starts_with("--") => to(2, "\n"),
+        '/' if sql.starts_with("/*") => to(2, "*/"),
+        other => other.len_utf8(),
     }
 }
 

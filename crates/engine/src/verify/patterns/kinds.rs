@@ -82,9 +82,11 @@ async fn met(
     for some in wanted.chunks(ROWS) {
         let mut outputs: Vec<ScanColumn> = columns.iter().map(|column| (*column).clone()).collect();
         outputs.push(ScanColumn::Flag(condition.to_owned()));
+        let keys = some.join(" OR ");
         let lookup = Scan {
             joins: scan.joins.clone(),
-            conditions: vec![some.join(" OR ")],
+            plain: scan.plain.iter().chain([&keys]).cloned().collect(),
+            conditions: vec![keys],
             ..Scan::of(scan.from.clone(), outputs)
         };
         let mut chunks = source.scan(&lookup);
