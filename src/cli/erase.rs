@@ -64,8 +64,8 @@ pub(super) struct Erase {
 }
 
 pub(super) async fn run(arguments: Erase, output: &OutputStreams) -> Result<Outcome, Failure> {
-    let outline = mapping::outlined(&arguments.mapping, Some(output))?;
-    let marks = marks(&arguments, &outline, output).await?;
+    let mut outline = mapping::outlined(&arguments.mapping, Some(output))?;
+    let marks = marks(&arguments, &mut outline, output).await?;
     let partition = arguments.partition.iter();
     let values = partition
         .map(|value| selection::partition_value(value, &outline.table))
@@ -115,10 +115,11 @@ pub(super) async fn run(arguments: Erase, output: &OutputStreams) -> Result<Outc
     ended(report)
 }
 
-/// How items are assigned to item types: by the schema if one is given, or else by the type attribute.
+/// How items are assigned to item types: by the schema if one is given, or else by the type attribute. A schema completes the
+/// outline.
 async fn marks(
     arguments: &Erase,
-    outline: &Outline,
+    outline: &mut Outline,
     output: &OutputStreams,
 ) -> Result<Option<ItemTypeMarks>, Failure> {
     let (source, catalog) = (arguments.source.clone(), arguments.catalog.clone());
@@ -126,6 +127,7 @@ async fn marks(
         let schema = CatalogOrigin::of(source, catalog)?;
         let (_, _, file) = mapping::open_any(&schema, &arguments.mapping).await?;
         let model = file.into_model(output)?;
+        outline.complete(&model);
         let marks = ItemTypeMarks::of(&model).map_err(load::Failure::from)?;
         return Ok(Some(marks));
     }
@@ -238,14 +240,22 @@ fn warn(report: &EraseReport, scope: &PartitionScope, output: &OutputStreams) {
             let carried = item_type.carries.iter();
             let carried =
                 carried.map(|one| format!("`{}` in {}", one.column, one.attributes.join(" and ")));
-            let carried: Vec<String> = carried.collect();
+            let mut carried: Vec<String> = carried.collect();
+            if item_type.needs_schema {
+                carried.push("perhaps attributes that only the schema names".to_owned());
+            }
             let with = if carried.is_empty() { "" } else { ", with " };
             let (name, template) = (&item_type.item_type, &item_type.partition);
             format!("\n{name} (`{template}`){with}{}", carried.join(", "))
         });
         output.warning(&format!(
-            "items of these item types have other partition keys and were not looked at: only the source knows which of them belong to what you erase. An attribute is named if its column is called like a column of the erased key:{}",
-            elsewhere.collect::<String>()
+            "items of these item types have other partition keys and were not looked at: only the source knows which of them belong to what you erase. An attribute is named if a column in it, or of its children, is called like a column of the erased key:{}{}",
+            elsewhere.collect::<String>(),
+            if scope.elsewhere.iter().any(|one| one.needs_schema) {
+                "\n--catalog or --source names the others"
+            } else {
+                ""
+            }
         ));
     }
 }

@@ -1,5 +1,7 @@
 //! `diff`: pairs of mappings with what they change, written by hand; and what it foretells against what a migration does.
 
+use std::collections::BTreeSet;
+
 use dynafold::target::{TargetSpec, connect};
 use serde_json::Value;
 
@@ -328,6 +330,72 @@ async fn what_becomes_of_the_items_of_a_loaded_table_is_told_type_by_type() {
         read += 1;
     }
     assert_eq!(read, 15);
+}
+
+const ALL_FIELDS: &str = "
+    CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL, note TEXT, seen TIMESTAMP, ends INTEGER NOT NULL,
+      doc JSON, data JSON);
+    CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+    CREATE TABLE orders (id INTEGER PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users,
+      other_id INTEGER NOT NULL REFERENCES users, total INTEGER NOT NULL, note TEXT, tags JSON NOT NULL, more JSON NOT NULL);
+    CREATE TABLE others (id INTEGER PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users, total INTEGER NOT NULL);
+    CREATE TABLE votes (id INTEGER NOT NULL, vote INTEGER NOT NULL, points INTEGER NOT NULL, PRIMARY KEY (id, vote));
+    CREATE TABLE more_votes (id INTEGER NOT NULL, vote INTEGER NOT NULL, points INTEGER NOT NULL, PRIMARY KEY (id, vote));";
+
+/// What changes no item, no answer and no setting of the table.
+const NOT_COMPARED: [&str; 4] = ["accept", "description", "dynafold", "write_rate"];
+
+/// Collects the names of a JSON schema's properties.
+fn properties(schema: &Value, found: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::Object(named)) = members.get("properties") {
+                found.extend(named.keys().cloned());
+            }
+            members.values().for_each(|one| properties(one, found));
+        }
+        Value::Array(all) => all.iter().for_each(|one| properties(one, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_field_of_a_mapping_is_compared() {
+    let base = include_str!("compared.yaml");
+    let case = Case {
+        source: Database::new(ALL_FIELDS).await,
+    };
+    let put = |name: &str, text: &str| std::fs::write(case.path(name), text).unwrap();
+    put("old.yaml", base);
+    put(
+        "new.yaml",
+        &base.replace("description: a", "description: the"),
+    );
+    case.diff(&[]).exits(0);
+    let mut seen: BTreeSet<String> = NOT_COMPARED.map(str::to_owned).into();
+    let mut same = Vec::new();
+    for block in include_str!("compared.txt")
+        .trim_end()
+        .split("\n\n")
+        .skip(1)
+    {
+        let (field, change) = block.split_once("\n- ").unwrap();
+        let (from, to) = change.split_once("\n+").unwrap();
+        let [from, to] =
+            [from, to.strip_prefix(' ').unwrap_or(to)].map(|one| one.replace("\\n", "\n"));
+        assert!(base.contains(&from), "{block}");
+        put("new.yaml", &base.replacen(&from, &to, 1));
+        let ran = case.diff(&[]);
+        assert!([0, 3].contains(&ran.code), "{block}\n{}", ran.stderr);
+        if ran.code == 0 {
+            same.push(block);
+        }
+        seen.insert(field.to_owned());
+    }
+    assert_eq!(same, [""; 0]);
+    let mut all = BTreeSet::new();
+    properties(&dynafold::mapping::schema(), &mut all);
+    assert_eq!(seen, all);
 }
 
 /// What `migrate` did with an item type.

@@ -357,6 +357,68 @@ async fn a_tenant_whose_key_holds_another_value_too_may_have_more_and_that_is_sa
     case.end().await;
 }
 
+/// What other item types hold of the tenant is named wherever it stands; where only the schema knows the columns, with the schema.
+#[tokio::test(flavor = "multi_thread")]
+async fn attributes_that_may_hold_the_tenant_are_named_with_the_schema_all_of_them() {
+    let mapping = "dynafold: 1
+table: { name: TABLE, key: { partition: PK, sort: SK } }
+items:
+  TENANT: { from: tenants, key: { PK: \"T#{tenant_id}\", SK: T } }
+  ALL: { from: orders, key: { PK: \"A#{id}\", SK: A } }
+  DEEP:
+    from: orders
+    key: { PK: \"D#{id}\", SK: D }
+    columns: [total]
+    attributes: { of: { t: \"{tenant_id}\" }, l: [\"{tenant_id}\"] }
+  JOINED:
+    from: orders
+    join: { t: tenant_id }
+    key: { PK: \"J#{id}\", SK: J }
+    columns: [t.*]
+  CHILDREN:
+    from: tenants
+    key: { PK: \"C#{name}\", SK: C }
+    columns: []
+    attributes: { orders: { $embed: orders } }
+  NONE: { from: orders, key: { PK: \"N#{id}\", SK: N }, columns: [total] }
+";
+    let script = "CREATE TABLE tenants (tenant_id TEXT PRIMARY KEY, name TEXT NOT NULL);
+        CREATE TABLE orders (id INTEGER PRIMARY KEY, tenant_id TEXT NOT NULL REFERENCES tenants, total INTEGER);
+        INSERT INTO tenants VALUES ('7', 'seven'); INSERT INTO orders VALUES (1, '7', 5);";
+    let case = Case::of(None, script, mapping).await;
+    let source = case.source.url();
+    let named = |further: &[&str]| {
+        let report = case.erase("T#7", &[&["--plan"], further].concat()).exits(3);
+        let all = report.json()["elsewhere"].as_array().unwrap().clone();
+        let named = all.iter().map(|one| {
+            let held = one["carries"][0]["attributes"].as_array();
+            let held = held
+                .into_iter()
+                .flatten()
+                .map(|name| name.as_str().unwrap());
+            let open = one["needs_schema"].as_bool().unwrap_or_default();
+            let name = one["item_type"].as_str().unwrap();
+            format!(
+                "{name}: {}{}",
+                held.collect::<Vec<_>>().join(" "),
+                if open { "?" } else { "" }
+            )
+        });
+        named.collect::<Vec<_>>()
+    };
+    let without = ["ALL: ?", "DEEP: of l", "JOINED: ?", "CHILDREN: ?", "NONE: "];
+    assert_eq!(named(&[]), without);
+    let with = [
+        "ALL: tenant_id",
+        "DEEP: of l",
+        "JOINED: tenant_id",
+        "CHILDREN: orders",
+        "NONE: ",
+    ];
+    assert_eq!(named(&["--source", &source]), with);
+    case.end().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_type_attribute_the_schema_tells_whose_an_item_is() {
     let case = Case::new(None, &script(), "  type_attribute: false\n").await;

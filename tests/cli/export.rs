@@ -386,6 +386,108 @@ async fn an_export_that_is_killed_resumes_to_the_same_files() {
     assert!(kills >= 4, "{kills}");
 }
 
+/// An import reads all that is in `data/`, whatever the manifest says: every part that is listed is read, or named as one that is not.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_manifest_that_lists_other_parts_than_were_planned_is_found_out() {
+    let case = Case::new(20).await;
+    case.export("out", &["--compress", "none"]).exits(0);
+    let manifest = case.path("out/manifest.json");
+    let honest: Value = serde_json::from_slice(&std::fs::read(&manifest).unwrap()).unwrap();
+    let evil = "{\"Item\":{\"PK\":{\"S\":\"EVIL\"},\"SK\":{\"S\":\"X\"}}}\n";
+    let listed = |file: &str| {
+        use sha2::Digest as _;
+        let sum = sha2::Sha256::digest(evil);
+        let sum: String = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+        let bytes = evil.len();
+        json!({ "file": file, "items": 1, "uncompressed_bytes": bytes, "bytes": bytes, "sha256": sum })
+    };
+    let with = |change: &dyn Fn(&mut Value)| {
+        let mut forged = honest.clone();
+        change(&mut forged);
+        std::fs::write(&manifest, forged.to_string()).unwrap();
+        let found = case.verify("out").exits(3).json();
+        (
+            found["unexpected"].as_u64().unwrap(),
+            found["changed_parts"].to_string(),
+        )
+    };
+    let add = |forged: &mut Value, part: Value| forged["parts"].as_array_mut().unwrap().push(part);
+    // The sums are made to agree, too.
+    let more = |forged: &mut Value| {
+        forged["items"] = json!(24);
+        forged["item_types"][0]["items"] = json!(4);
+    };
+    let name = "data/part-77777.json";
+    std::fs::write(case.path("out").join(name), evil).unwrap();
+    for by_chunk in [false, true] {
+        let (unexpected, changed) = with(&|forged| {
+            add(forged, listed(name));
+            more(forged);
+            forged["by_chunk"] = json!(by_chunk);
+        });
+        assert_eq!(unexpected, 1, "{changed}");
+        assert_eq!(changed.contains("did not plan"), !by_chunk, "{changed}");
+    }
+    std::fs::remove_file(case.path("out").join(name)).unwrap();
+    // Elsewhere no import looks: it is not read, and said.
+    std::fs::write(case.path("elsewhere.json"), evil).unwrap();
+    for name in [
+        "elsewhere.json",
+        "data/../../elsewhere.json",
+        "data/more/part-00000.json",
+    ] {
+        let (unexpected, changed) = with(&|forged| add(forged, listed(name)));
+        assert_eq!(unexpected, 0, "{changed}");
+        assert!(
+            changed.contains(&format!("{name} is listed and no file of data/")),
+            "{changed}"
+        );
+    }
+    let part = &honest["parts"][0];
+    let (_, changed) = with(&|forged| add(forged, part.clone()));
+    assert!(
+        changed.contains("data/part-00000.json is listed more than once"),
+        "{changed}"
+    );
+    for (place, said) in [
+        ("/items", "has 24 items, and 23 by its parts"),
+        (
+            "/item_types/0/items",
+            "has 23 items, and 24 by its item types",
+        ),
+        ("/parts/0/items", "has 23 lines for 24 items"),
+        ("/parts/0/uncompressed_bytes", "uncompressed"),
+        ("/parts/0/bytes", "bytes for"),
+    ] {
+        let (_, changed) = with(&|forged| {
+            let figure = forged.pointer_mut(place).unwrap();
+            *figure = json!(figure.as_u64().unwrap() + 1);
+        });
+        assert!(changed.contains(said), "{place}: {changed}");
+    }
+    let (_, changed) = with(&|forged| forged["parts"][0]["sha256"] = json!("00"));
+    assert!(changed.contains("has another digest"), "{changed}");
+    std::fs::write(&manifest, honest.to_string()).unwrap();
+    case.verify("out").exits(0);
+    // A link is what it leads to, for `aws s3 cp` too.
+    #[cfg(unix)]
+    {
+        let (own, moved) = (
+            case.path("out/data/part-00000.json"),
+            case.path("moved.json"),
+        );
+        std::fs::rename(&own, &moved).unwrap();
+        std::os::unix::fs::symlink(&moved, &own).unwrap();
+        case.verify("out").exits(0);
+        std::fs::remove_file(&moved).unwrap();
+        let found = case.verify("out").exits(3).json();
+        assert!(
+            found["changed_parts"].to_string().contains("is not there"),
+            "{found:#}"
+        );
+    }
+}
+
 /// Reading has ended, the parts have not: what was read counts only while the source and what makes items are as they were.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_export_that_ends_before_its_parts_goes_on_only_with_what_the_source_still_makes() {

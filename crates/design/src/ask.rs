@@ -26,7 +26,7 @@ pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query};
 pub(crate) use filter::{Filter, by_filter, without_constants};
 use rows::is_cut;
 pub(crate) use rows::note_ties;
-pub(crate) use sql::child_name;
+pub(crate) use sql::{child_name, ignores_case};
 
 /// A read that one Query may answer.
 #[expect(

@@ -11,7 +11,7 @@ use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::WriteKind;
 
-use crate::ask::Equal;
+use crate::ask::{Equal, ignores_case};
 use crate::facts::rows;
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
@@ -908,7 +908,7 @@ fn folded_case(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         let ask = placed.ask;
         let is_loose = |path: &Path| {
             let column = path.column_of(ask.root, material.catalog);
-            column.is_some_and(|column| column.insensitive)
+            column.is_some_and(ignores_case)
         };
         for equal in &ask.equal {
             if equal.folds || is_loose(&equal.path) {

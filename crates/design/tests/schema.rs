@@ -895,6 +895,26 @@ fn a_column_without_case_is_asked_in_lower_case_where_all_is_ascii() {
     assert!(notes(&report, "byKind").contains("by its bytes"), "{text}");
 }
 
+/// MySQL's binary collations keep case apart, and leave blanks at the end out of account.
+#[test]
+fn a_binary_collation_that_ignores_blanks_keeps_case() {
+    let mut catalog = shop_with_kinds();
+    catalog.dbms = Dbms::Mysql;
+    let reads = "-- begins (30/s)
+        SELECT id, kind FROM orders WHERE kind LIKE 'we%' ORDER BY kind;";
+    for (collation, folds) in [
+        (None, false),
+        (Some("latin1_bin"), false),
+        (Some("utf8mb4_0900_ai_ci"), true),
+    ] {
+        let kind = kind_of_order(&mut catalog);
+        kind.insensitive = true;
+        kind.collation = collation.map(str::to_owned);
+        let (text, _) = served(&catalog, reads);
+        assert_eq!(text.contains("lower"), folds, "{collation:?}: {text}");
+    }
+}
+
 #[test]
 fn sql_that_is_written_anew_says_which_of_equal_rows_its_limit_takes() {
     let catalog = shop_with_kinds();

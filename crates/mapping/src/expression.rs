@@ -109,6 +109,8 @@ struct ExpressionParser {
 
 /// How deep an expression may be nested: DynamoDB takes 300 operators and 4 KB (limits.md), and people fewer.
 const MAX_LEVELS: usize = 100;
+/// Levels of a path that DynamoDB takes: names and positions.
+const MOST_LEVELS: usize = 32;
 /// Values that DynamoDB takes in one IN.
 const MOST_IN: usize = 100;
 
@@ -336,6 +338,22 @@ impl ExpressionParser {
     }
 
     fn path(&mut self) -> Result<(), ExpressionError> {
+        let (from, first) = (self.here(), self.pieces.len());
+        self.steps()?;
+        let own = self.pieces.get(first..).unwrap_or_default();
+        let is_dot =
+            |piece: &&ExpressionPiece| matches!(piece, ExpressionPiece::Step(step) if step == ".");
+        // A name and the dot before it are one level.
+        let levels = own.len() - own.iter().filter(is_dot).count();
+        if levels > MOST_LEVELS {
+            let message =
+                format!("a path has at most {MOST_LEVELS} levels, and this one has {levels}");
+            return Err(fault(from..self.here(), message));
+        }
+        Ok(())
+    }
+
+    fn steps(&mut self) -> Result<(), ExpressionError> {
         self.name(true)?;
         loop {
             let Some((Token::Sign(sign), _)) = self.tokens.peek() else {
@@ -350,12 +368,16 @@ impl ExpressionParser {
                 "[" => {
                     self.tokens.next();
                     match self.tokens.peek().cloned() {
-                        Some((Token::Constant(Attribute::N(number)), _))
+                        Some((Token::Constant(Attribute::N(number)), span))
                             if number
                                 .to_string()
                                 .bytes()
                                 .all(|digit| digit.is_ascii_digit()) =>
                         {
+                            if number.to_string().parse::<u32>().is_err() {
+                                let message = format!("the highest position is {}", u32::MAX);
+                                return Err(fault(span, message));
+                            }
                             self.tokens.next();
                             self.pieces
                                 .push(ExpressionPiece::Step(format!("[{number}]")));
@@ -421,6 +443,24 @@ fn refused(pieces: &[ExpressionPiece]) -> Option<String> {
         return Some(format!(
             "DynamoDB refuses `{name}` of an attribute with itself"
         ));
+    }
+    let second = others.first().copied().unwrap_or_default();
+    let is_value = matches!(
+        second,
+        [ExpressionPiece::Constant(_) | ExpressionPiece::Parameter { .. }]
+    );
+    match name.as_str() {
+        "attribute_type" if !is_value => {
+            return Some("the type of `attribute_type` is a text or a parameter".to_owned());
+        }
+        "begins_with"
+            if second
+                .first()
+                .is_some_and(|piece| piece.is_one_of(&["size"])) =>
+        {
+            return Some("`begins_with` takes no value of type N".to_owned());
+        }
+        _ => {}
     }
     let constants = std::iter::once(&first).chain(others);
     let constants: Vec<&Attribute> = constants

@@ -322,6 +322,21 @@ impl AttributeNode {
         found
     }
 
+    /// The places that it uses, as the mapping writes them, of children too, without those of conditions.
+    pub fn all_places(&self) -> Vec<Arc<str>> {
+        let mut found: Vec<Arc<str>> = Vec::new();
+        found.extend(self.places().into_iter().map(|place| place.written.clone()));
+        self.visit(&mut |node| {
+            if let Self::Embed(embed) = node {
+                found.extend(embed.each.all_places());
+                if let ChildContainer::Map(key) = &embed.container {
+                    found.extend(key.placeholders().map(|one| one.place.written.clone()));
+                }
+            }
+        });
+        found
+    }
+
     /// The family of the values that it makes.
     pub fn family(&self) -> TypeFamily {
         match self {

@@ -44,6 +44,9 @@ pub struct ElsewhereItemType {
     /// Columns of which the named value is made, and the attributes in which the item type has a column of that name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub carries: Vec<CarriedColumn>,
+    /// Whether it may have such a column in attributes that only the schema names, and there is none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub needs_schema: bool,
 }
 
 /// A column, and the attributes that are made from one of its name.
@@ -82,10 +85,13 @@ impl Outline {
         });
         let shards = shards.filter(|one| one.values.as_ref().is_none_or(|all| !all.is_empty()));
         let found =
-            |(item_type, template): &(&OutlinedItemType, Template), carries| ElsewhereItemType {
-                item_type: item_type.name.to_string(),
-                partition: template.to_string(),
-                carries,
+            |(item_type, template): &(&OutlinedItemType, Template), carries, needs_schema| {
+                ElsewhereItemType {
+                    item_type: item_type.name.to_string(),
+                    partition: template.to_string(),
+                    carries,
+                    needs_schema,
+                }
             };
         let several = within.iter().filter(|(_, template)| {
             let mut places = places(template);
@@ -95,10 +101,13 @@ impl Outline {
         PartitionScope {
             shards: shards.collect(),
             unmade: values.iter().filter(is_unmade).cloned().collect(),
-            beside: several.map(|one| found(one, Vec::new())).collect(),
+            beside: several.map(|one| found(one, Vec::new(), false)).collect(),
             elsewhere: elsewhere
                 .iter()
-                .map(|one| found(one, carried(one.0, &erased)))
+                .map(|one| {
+                    let needs_schema = one.0.is_open && !erased.is_empty();
+                    found(one, carried(one.0, &erased), needs_schema)
+                })
                 .collect(),
         }
     }
@@ -198,14 +207,10 @@ fn column(written: &str) -> &str {
 }
 
 fn carried(item_type: &OutlinedItemType, columns: &[String]) -> Vec<CarriedColumn> {
-    let holds = |template: &Template, wanted: &str| {
-        let mut placeholders = template.placeholders();
-        placeholders.any(|placeholder| column(&placeholder.place.written) == wanted)
-    };
     let carried = columns.iter().map(|wanted| CarriedColumn {
         column: wanted.clone(),
-        attributes: (item_type.attributes.iter())
-            .filter(|(_, template)| template.as_ref().is_some_and(|one| holds(one, wanted)))
+        attributes: (item_type.places.iter())
+            .filter(|(_, places)| places.iter().any(|written| column(written) == wanted))
             .map(|(name, _)| name.to_string())
             .collect(),
     });
@@ -300,6 +305,41 @@ items:
         );
         // A value that nothing makes.
         assert_eq!(scope("T#{tenant}", "t#7").unmade.len(), 1);
+    }
+
+    /// Whatever an attribute is made as.
+    #[test]
+    fn attributes_that_hold_a_column_deep_within_are_named() {
+        let text = "dynafold: 1
+table: { name: app, key: { partition: PK, sort: SK } }
+items:
+  TENANT: { from: tenants, key: { PK: \"T#{tenant}\", SK: T } }
+  ORDER:
+    from: orders
+    key: { PK: \"O#{id}\", SK: O }
+    columns: [total, t.tenant]
+    attributes:
+      map: { of: { t: \"{tenant}\" } }
+      list: [\"{id}\", \"{tenant | string}\"]
+      when: { $when: paid, $value: { in: \"{tenant}\" } }
+      embed: { $embed: lines, $each: { t: \"{tenant}\" } }
+      keys: { $embed: lines, $as: map, $key: \"{tenant}\", $each: \"{id}\" }
+      all: { $embed: lines }
+      members: { $spread: doc.tenant }
+      none: { $embed: lines, $match: { tenant: tenant }, $where: tenant > 1, $each: \"{id}\" }
+";
+        let (raw, faults) = Raw::read(text, &|_| None);
+        let outline = outline(&raw.unwrap(), faults);
+        let found = outline.partition_scope(&[Attribute::S("T#7".into())]);
+        let [order] = &found.elsewhere[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(
+            order.carries[0].attributes,
+            ["map", "list", "when", "embed", "keys", "members", "tenant"]
+        );
+        // Of `all` only the schema knows the members.
+        assert!(order.needs_schema);
     }
 
     #[test]

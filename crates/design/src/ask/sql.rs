@@ -373,7 +373,7 @@ impl<'c> Reading<'c, '_> {
         let is_loose = || {
             let table = self.tables.get(of.0);
             let column = table.and_then(|table| table.column(&of.1));
-            self.catalog.dbms == Dbms::Sqlite || column.is_some_and(|column| column.insensitive)
+            self.catalog.dbms == Dbms::Sqlite || column.is_some_and(ignores_case)
         };
         let mut conditions = self.conditions.iter();
         conditions.any(|condition| {
@@ -471,6 +471,14 @@ pub(super) fn ignores_blanks(column: &Column, dbms: Dbms) -> bool {
         Dbms::Mysql | Dbms::Mariadb => column.declared.starts_with("char("),
         Dbms::Sqlite => false,
     }
+}
+
+/// Whether the database takes no account of case. MySQL's binary collations keep case apart, though texts may be equal but for blanks
+/// at the end.
+pub(crate) fn ignores_case(column: &Column) -> bool {
+    let collation = column.collation.as_deref();
+    // Of one in the order of bytes the catalog does not keep the name.
+    column.insensitive && collation.is_some_and(|name| !name.ends_with("_bin"))
 }
 
 /// Whether a column is equal to more than one text: by its collation, by blanks at the end, or because PostgreSQL cuts what it compares

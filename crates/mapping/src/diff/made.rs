@@ -87,6 +87,18 @@ impl<'m> Made<'m> {
         let expires = attributes.find(|(name, _)| **name == *ttl);
         let expires = expires.map_or_else(String::new, |(_, node)| exact.node(node));
         let rivals = rivals(item_type, side);
+        let is_query = pass.scan.from.sql().is_some();
+        let row_key = |texts: &NodeTexts<'_>| {
+            let key = item_type.row_key.iter();
+            let key = key.map(|(name, at)| {
+                if texts.exact {
+                    texts.column(*at)
+                } else {
+                    name.to_string()
+                }
+            });
+            some(key.collect::<Vec<_>>().join(", "))
+        };
         Some(Self {
             item_type,
             rows: vec![
@@ -102,6 +114,12 @@ impl<'m> Made<'m> {
                     "where",
                     condition.map(str::to_owned),
                     condition.map_or_else(String::new, |sql| exact.sql(sql)),
+                ),
+                // Of rows with one key its order decides which one is loaded, and it tells rows with children apart.
+                part(
+                    "key of the query",
+                    row_key(&plain).filter(|_| is_query),
+                    row_key(&exact).filter(|_| is_query).unwrap_or_default(),
                 ),
                 part("explode", some(explodes(&plain)), explodes(&exact)),
                 part("join", some(aliases.join(", ")), owners.join(", ")),

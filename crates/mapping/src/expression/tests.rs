@@ -124,14 +124,39 @@ fn what_dynamodb_refuses_is_told() {
             "attribute_type(a, 'T')",
             "its types are S, SS, N, NS, B, BS, BOOL, NULL, L, M",
         ),
+        (
+            "attribute_type(a, b)",
+            "the type of `attribute_type` is a text or a parameter",
+        ),
+        (
+            "attribute_type(a, size(b))",
+            "the type of `attribute_type` is a text or a parameter",
+        ),
+        (
+            "begins_with(a, size(b))",
+            "`begins_with` takes no value of type N",
+        ),
+        (
+            "attribute_exists(a.b[4294967296])",
+            "the highest position is 4294967295",
+        ),
     ] {
         assert_eq!(faulty(text), message, "{text}");
+    }
+    for step in [".a", "[0]"] {
+        let path = |steps: usize| format!("size(d{}) > 1", step.repeat(steps));
+        assert!(parse(&path(31)).is_ok(), "{step}");
+        assert_eq!(
+            faulty(&path(32)),
+            "a path has at most 32 levels, and this one has 33"
+        );
     }
     for text in [
         "a = b AND a = true AND a <> null",
         "a IN (true, null) AND a.b[0] = a.b[1]",
         "size(a) = a AND size(a) = size(a) AND contains(a, 5) AND attribute_type(a, 'BOOL')",
         "a BETWEEN b AND b AND a BETWEEN '10' AND '9'",
+        "begins_with(a, b) AND attribute_type(a, :t) AND attribute_exists(a[4294967295])",
     ] {
         assert!(parse(text).is_ok(), "{text}");
     }

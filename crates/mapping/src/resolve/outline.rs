@@ -10,10 +10,13 @@ use jiff::tz::TimeZone;
 use super::patterns::{KnownAttributes, PatternContext, bind};
 use super::{life, table};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::model::{AccessPattern, Placeholder, Template};
+use crate::model::{AccessPattern, Model, Placeholder, Template};
 use crate::raw::{Raw, RawItem};
 use crate::template::{self, Filter};
 use crate::yaml::YamlNode;
+
+/// What brings members of a document; its name stands for those at the top of an item.
+const SPREAD: &str = "$spread";
 
 /// What a mapping says without a schema.
 #[derive(Debug)]
@@ -39,6 +42,29 @@ pub struct OutlinedItemType {
     pub name: Arc<str>,
     /// The attributes that the mapping names, with the template of those that have one. Its places are bound to no column.
     pub attributes: Vec<(Arc<str>, Option<Template>)>,
+    /// The same attributes with the places that stand in them, however deep, as the mapping writes them.
+    pub places: Vec<(Arc<str>, Vec<Arc<str>>)>,
+    /// Whether it has attributes, or members of them, that only the schema names: those of all columns.
+    pub is_open: bool,
+}
+
+impl Outline {
+    /// Adds what only the schema tells of the places in attributes.
+    pub fn complete(&mut self, model: &Model) {
+        for item_type in &mut self.item_types {
+            let mut known = model.item_types.iter();
+            if let Some(known) = known.find(|known| known.name == item_type.name) {
+                let attributes = known.attributes.iter();
+                item_type.places = attributes
+                    .map(|(name, node)| (name.clone(), node.all_places()))
+                    .collect();
+                let spreads = known.spreads.iter();
+                let spread = spreads.map(|place| (SPREAD.into(), vec![place.written.clone()]));
+                item_type.places.extend(spread);
+                item_type.is_open = false;
+            }
+        }
+    }
 }
 
 /// Reads a mapping as far as no schema is needed. `faults` is what [`Raw::read`] found.
@@ -61,9 +87,29 @@ pub fn outline(raw: &Raw, faults: Vec<Diagnostic>) -> Outline {
     let patterns = patterns.into_iter().map(|bound| bound.pattern).collect();
     let mut diagnostics = diagnostics.take();
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
-    let item_types = makes.into_iter().map(|made| OutlinedItemType {
-        name: made.name,
-        attributes: made.attributes,
+    let item_types = makes.into_iter().zip(&raw.items).map(|(made, item)| {
+        let mut is_open = item.columns.is_none();
+        let mut places: Vec<(Arc<str>, Vec<Arc<str>>)> = Vec::new();
+        for entry in item.key.iter().chain(&item.attributes) {
+            let mut own = Vec::new();
+            if entry.key == SPREAD {
+                own.extend(entry.value.text().map(Arc::from));
+            } else {
+                is_open |= read_places(&entry.value, &mut own);
+            }
+            places.push((entry.key.as_str().into(), own));
+        }
+        for column in item.columns.iter().flatten() {
+            let name = column.value.rsplit('.').next().unwrap_or_default();
+            is_open |= name == "*";
+            places.push((name.into(), vec![column.value.as_str().into()]));
+        }
+        OutlinedItemType {
+            name: made.name,
+            attributes: made.attributes,
+            places,
+            is_open,
+        }
     });
     Outline {
         table,
@@ -73,6 +119,33 @@ pub fn outline(raw: &Raw, faults: Vec<Diagnostic>) -> Outline {
         type_attribute: type_attribute(raw),
         diagnostics,
     }
+}
+
+/// Collects the places that stand in the value of an attribute. Whether it has members that only the schema names.
+fn read_places(node: &YamlNode, found: &mut Vec<Arc<str>>) -> bool {
+    if let Some(text) = node.text() {
+        let template = loose(text);
+        let placeholders = template.iter().flat_map(Template::placeholders);
+        found.extend(placeholders.map(|one| one.place.written.clone()));
+    }
+    let mut is_open = node.get("$embed").is_some() && node.get("$each").is_none();
+    for element in node.elements() {
+        is_open |= read_places(element, found);
+    }
+    for entry in node.entries() {
+        match entry.key.as_str() {
+            SPREAD => {
+                let several = entry.value.elements().iter();
+                let spread = several.chain([&entry.value]).filter_map(YamlNode::text);
+                found.extend(spread.map(Arc::from));
+            }
+            // What holds no value of a row.
+            "$when" | "$type" | "$embed" | "$match" | "$where" | "$order" | "$limit" | "$join"
+            | "$as" => {}
+            _ => is_open |= read_places(&entry.value, found),
+        }
+    }
+    is_open
 }
 
 /// What an item type makes of its attributes, as far as the mapping itself says.

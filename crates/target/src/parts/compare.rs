@@ -4,7 +4,7 @@
 //! key, and put together at the end: an item that differs is in both, under one key.
 
 use std::cmp::Ordering as Order;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -128,15 +128,27 @@ impl Spool {
         let plan = PartsPlan::of(manifest.items, manifest.item_bytes);
         let groups = plan.groups();
         let keys: Vec<&str> = table.key().map(|key| &*key.name).collect();
-        let by_name: BTreeMap<&str, &Part> = manifest
-            .parts
-            .iter()
-            .map(|part| (part.file.as_str(), part))
-            .collect();
+        let mut by_name = manifest.readable_parts();
         let planned = |part: usize| {
             PartsPlan::name(&format!("{part:05}"), &manifest.lines, manifest.compression)
         };
-        let all = Mutex::new(Alone::default());
+        let mut all = Alone::default();
+        let names: BTreeSet<String> = (0..1_usize << plan.bits()).map(planned).collect();
+        let unplanned: Vec<&Part> = by_name
+            .extract_if(.., |name, _| !names.contains(*name))
+            .map(|(_, part)| part)
+            .collect();
+        for part in &unplanned {
+            let changed = format!("{} is a part that the export did not plan", part.file);
+            all.changed.push(changed);
+        }
+        // An import reads them too.
+        let mut lines = Lines::of((place, self.folder()), manifest, &frame, unplanned)?;
+        while let Some(line) = lines.next()? {
+            all.unexpected(&line, &keys);
+        }
+        all.changed.append(&mut lines.changed);
+        let all = Mutex::new(all);
         let group_of = |part: usize| (part * groups.len()) >> plan.bits();
         let parts_of = |group: &std::ops::Range<usize>| {
             let index = group.start / group.len().max(1);
@@ -201,7 +213,7 @@ impl Spool {
         let frame = manifest.lines.frame().unwrap_or_default();
         let scratch = |name: &str| self.folder().join(name);
         let held = Self::begin(&scratch("held"), &place.named(MANIFEST))?;
-        let parts = manifest.parts.iter().collect();
+        let parts = manifest.readable_parts().into_values().collect();
         let mut lines = Lines::of((place, self.folder()), manifest, &frame, parts)?;
         let (mut items, mut strays) = (0, 0);
         let mut blocks = Blocks::of(&held);
@@ -383,6 +395,7 @@ struct OpenPart<'l> {
     part: &'l Part,
     reader: Box<dyn BufRead + Send>,
     lines: u64,
+    bytes: u64,
     /// It is read to its end before it goes.
     file: LocalFile,
 }
@@ -444,6 +457,12 @@ impl<'l> Lines<'l> {
                     self.changed
                         .push(format!("{name} has {found} lines for {wanted} items"));
                 }
+                let (found, wanted) = (open.bytes, open.part.uncompressed_bytes);
+                if found != wanted {
+                    self.changed.push(format!(
+                        "{name} has {found} bytes for {wanted}, uncompressed"
+                    ));
+                }
                 self.open = None;
                 continue;
             }
@@ -454,6 +473,7 @@ impl<'l> Lines<'l> {
                 ));
             }
             open.lines += 1;
+            open.bytes += u64::try_from(line.len()).unwrap_or(u64::MAX);
             let item = line
                 .strip_prefix(&self.frame.before[..])
                 .and_then(|rest| rest.strip_suffix(&self.frame.after[..]));
@@ -484,6 +504,7 @@ impl<'l> Lines<'l> {
             part,
             reader,
             lines: 0,
+            bytes: 0,
             file,
         });
         Ok(())

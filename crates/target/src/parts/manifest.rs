@@ -1,5 +1,7 @@
 //! What an export says of itself, and what `ImportTable` is asked with.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use dynafold_dynamodb::{Table, definition};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -70,6 +72,14 @@ pub struct Part {
     pub sha256: String,
 }
 
+impl Part {
+    /// Whether its name is that of a file in `data/`, and leads nowhere else.
+    fn is_in_data(&self) -> bool {
+        let name = self.file.strip_prefix("data/");
+        name.is_some_and(|name| !name.contains(['/', '\\']) && name != "..")
+    }
+}
+
 /// A part that was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrittenPart {
@@ -90,6 +100,38 @@ impl WrittenPart {
 impl Manifest {
     /// The version that this program writes and reads.
     pub const VERSION: u32 = 1;
+
+    /// The parts that may be read, by their names: those in `data/`, each once.
+    pub(super) fn readable_parts(&self) -> BTreeMap<&str, &Part> {
+        let in_data = self.parts.iter().filter(|part| part.is_in_data());
+        in_data.map(|part| (part.file.as_str(), part)).collect()
+    }
+
+    /// In what it does not agree with itself: parts that no import reads or that are listed twice, and sums.
+    pub(super) fn contradictions(&self) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        let mut names = BTreeSet::new();
+        for part in &self.parts {
+            let name = &part.file;
+            if !part.is_in_data() {
+                found.push(format!("{name} is listed and no file of data/"));
+            }
+            if !names.insert(name) {
+                found.push(format!("{name} is listed more than once"));
+            }
+        }
+        let in_parts = self.parts.iter().map(|part| part.items);
+        let of_types = self.item_types.iter().map(|one| one.items);
+        let sums = [
+            ("parts", in_parts.fold(0, u64::saturating_add)),
+            ("item types", of_types.fold(0, u64::saturating_add)),
+        ];
+        for (of, sum) in sums.into_iter().filter(|(_, sum)| *sum != self.items) {
+            let all = self.items;
+            found.push(format!("{MANIFEST} has {all} items, and {sum} by its {of}"));
+        }
+        found
+    }
 }
 
 /// The name of the file with what `aws dynamodb import-table` is asked.

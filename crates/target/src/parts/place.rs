@@ -77,15 +77,17 @@ impl ExportPlace {
         })
     }
 
-    /// What is not as the manifest has it: files in `data/` that are no parts of it, which an import would read too, and
-    /// parts that are gone or of another size. Their contents are not looked at.
+    /// What is not as the manifest has it: files in `data/` that are no parts of it, which an import would read too,
+    /// parts that are gone or of another size, and where it does not agree with itself. Contents are not looked at.
     ///
     /// # Errors
     ///
     /// [`crate::TargetError`] when it cannot be looked at.
     pub async fn changes(&self, manifest: &Manifest) -> Result<Vec<String>> {
         let found = self.data().await?;
-        Ok(changed_files(&found, manifest.parts.iter()))
+        let mut changes = changed_files(&found, manifest.parts.iter());
+        changes.extend(manifest.contradictions());
+        Ok(changes)
     }
 
     /// What is not as the parts were written, as [`Self::changes`], and then by contents. An object with another `ETag` than its
@@ -125,9 +127,11 @@ impl ExportPlace {
                     let entries = if_there(std::fs::read_dir(&data))?.into_iter().flatten();
                     let sized = entries.map(|entry| {
                         let entry = entry?;
+                        // Of a link, what it leads to: that is what is read, and what `aws s3 cp` uploads.
+                        let metadata = entry.path().metadata().or_else(|_| entry.metadata())?;
                         Ok(S3Object {
                             name: format!("data/{}", entry.file_name().to_string_lossy()),
-                            size: entry.metadata()?.len(),
+                            size: metadata.len(),
                             etag: String::new(),
                         })
                     });
