@@ -4,6 +4,7 @@
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, each_once, float, joined, whole};
@@ -11,7 +12,7 @@ use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::WriteKind;
 
-use crate::ask::{Equal, ignores_case};
+use crate::ask::{Ask, Equal, ignores_case};
 use crate::facts::rows;
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
@@ -22,7 +23,6 @@ use crate::report::{DELIMITER, Material, Warning};
 use crate::structure::{KeyPart, Part, Structure, own_part};
 use crate::workload::Statement;
 use crate::writes::Write;
-use crate::written::Placed;
 
 /// Bytes of a column beyond which it is large: it costs writes and reads that do not need it.
 const LARGE: f64 = 512.0;
@@ -38,55 +38,59 @@ const DAY: f64 = 86_400.0;
 pub(crate) fn traps(
     material: &Material<'_, '_, '_>,
 ) -> (Vec<Warning>, Vec<(TableName, BTreeSet<String>)>) {
-    let (lines, large) = large_columns(material);
-    let found = [
-        contention(material),
-        hot_keys(material),
-        one_partition(material),
-        few_values(material),
-        skewed(material),
-        lines,
-        moved_entries(material),
-        dear_indexes(material),
-        copies(material),
-        unbounded(material),
-        inconsistent(material),
-        many_at_once(material),
-        expiring(material),
-        expiry(material),
-        soft_deletes(material),
-        cursors(material),
-        folded_case(material),
-        unique(material),
-        text_numbers(material),
-        large_values(material),
-        long_keys(material),
-        delimiters(material),
-        absent_keys(material),
-        undeclared(material),
-        audit(material),
-        personal(material),
-        filtered(material),
-        rates(material),
-    ];
-    (found.into_iter().flatten().collect(), large)
+    let lines = &mut Lines::default();
+    contention(material, lines);
+    hot_keys(material, lines);
+    one_partition(material, lines);
+    few_values(material, lines);
+    skewed(material, lines);
+    let large = large_columns(material, lines);
+    moved_entries(material, lines);
+    dear_indexes(material, lines);
+    copies(material, lines);
+    unbounded(material, lines);
+    inconsistent(material, lines);
+    many_at_once(material, lines);
+    expiring(material, lines);
+    expiry(material, lines);
+    soft_deletes(material, lines);
+    cursors(material, lines);
+    folded_case(material, lines);
+    unique(material, lines);
+    text_numbers(material, lines);
+    large_values(material, lines);
+    long_keys(material, lines);
+    delimiters(material, lines);
+    absent_keys(material, lines);
+    undeclared(material, lines);
+    audit(material, lines);
+    personal(material, lines);
+    filtered(material, lines);
+    rates(material, lines);
+    (std::mem::take(&mut lines.0), large)
 }
 
-/// A line of a kind; nothing where nobody is concerned.
-fn line(kind: &str, concerned: impl IntoIterator<Item = String>, why: &str) -> Vec<Warning> {
-    let mut seen = BTreeSet::new();
-    let concerned = concerned.into_iter().filter(|one| seen.insert(one.clone()));
-    let concerned: Vec<String> = concerned.collect();
-    let is_any = !concerned.is_empty();
-    is_any
-        .then(|| Warning::new(kind, concerned, why))
-        .into_iter()
-        .collect()
+#[derive(Default)]
+struct Lines(Vec<Warning>);
+
+impl Lines {
+    /// Adds a line of a kind, in which each of the concerned stands once; none where nobody is concerned.
+    fn add(&mut self, kind: &str, concerned: impl IntoIterator<Item = String>, why: &str) {
+        let concerned = each_once(concerned);
+        if !concerned.is_empty() {
+            self.0.push(Warning::new(kind, concerned, why));
+        }
+    }
 }
 
-/// What people call a table.
-fn called(table: &Table) -> &str {
-    &table.name.name
+/// A statement with what is said of it.
+fn noted(statement: &Statement, note: impl fmt::Display) -> String {
+    format!("{} ({note})", statement.name)
+}
+
+/// A column with its table, as people call both.
+fn named(table: &Table, column: &str) -> String {
+    format!("{}.{column}", table.name.name)
 }
 
 /// A number in a sentence.
@@ -100,11 +104,15 @@ fn about(number: f64) -> String {
     }
 }
 
-/// A structure, and one of its parts.
-type Stored<'s, 'c> = (&'s Structure<'c>, &'s Part<'c>);
-
-/// A read that is served.
-type Served<'s, 'm, 'w, 'c> = (&'w Statement, &'s Placed<'m, 'c>, Stored<'s, 'c>, usize);
+/// A read that is served: how, and by which part of which structure.
+struct Served<'m, 'w, 'c> {
+    statement: &'w Statement,
+    ask: &'m Ask<'c>,
+    structure: &'m Structure<'c>,
+    part: &'m Part<'c>,
+    slot: usize,
+    is_consistent: bool,
+}
 
 impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
     /// The tables of the schema: those of figures and of large columns are none.
@@ -116,25 +124,48 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
         })
     }
 
-    /// The reads that are served: the statement, how, the structure with the part that is read, and the slot.
-    fn served(&self) -> impl Iterator<Item = Served<'_, 'm, 'w, 'c>> {
+    /// Their columns.
+    fn columns(&self) -> impl Iterator<Item = (&'c Table, &'c Column)> {
+        self.tables()
+            .flat_map(|table| table.columns.iter().map(move |column| (table, column)))
+    }
+
+    fn served(&self) -> impl Iterator<Item = Served<'m, 'w, 'c>> {
         self.placed
             .iter()
-            .filter_map(move |(placed, statement, _)| {
+            .filter_map(move |(placed, statement, way)| {
                 let structure = self.structures.get(placed.structure)?;
-                let part = structure.parts.get(placed.part)?;
-                let slot = self.slots.get(&placed.structure).copied().unwrap_or(0);
-                Some((*statement, placed, (structure, part), slot))
+                Some(Served {
+                    statement,
+                    ask: placed.ask,
+                    structure,
+                    part: structure.parts.get(placed.part)?,
+                    slot: self.slots.get(&placed.structure).copied().unwrap_or(0),
+                    is_consistent: way.is_consistent,
+                })
             })
+    }
+
+    /// The statements that write: with the table, and what they do.
+    fn writes(&self) -> impl Iterator<Item = (&'w Statement, &'c Table, &Write)> {
+        let written = self.written.iter().enumerate();
+        written.filter_map(move |(at, (statement, table, _))| {
+            let mut all = self.pricing.statements(table);
+            Some((*statement, *table, all.find(|write| write.at == at)?))
+        })
+    }
+
+    /// The structures in indexes: each with its place and the number of its index.
+    fn indexes(&self) -> impl Iterator<Item = (usize, usize, &'m Structure<'c>)> {
+        let slots = self.slots.iter().filter(|(_, slot)| **slot > 0);
+        slots.filter_map(move |(at, slot)| Some((*at, *slot, self.structures.get(*at)?)))
     }
 
     /// Where a table's items stand: in the table itself by a key of their own where no structure is chosen there, and in indexes.
     fn parts<'s>(&'s self, table: &'c Table) -> Vec<(usize, Option<&'s Structure<'c>>, Part<'c>)> {
         let structures = self.slots.iter().filter_map(|(at, slot)| {
             let structure = self.structures.get(*at)?;
-            let mut parts = structure.parts.iter();
-            let part = parts.find(|part| part.table.name == table.name)?;
-            Some((*slot, Some(structure), part.clone()))
+            Some((*slot, Some(structure), part_of(structure, table)?.clone()))
         });
         let mut found: Vec<_> = structures.collect();
         if found.iter().all(|(slot, ..)| *slot > 0) {
@@ -157,24 +188,25 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
         shares.product()
     }
 
-    /// Write units a second that a part takes in an index.
-    fn index_writes(&self, (structure, part): Stored<'_, 'c>, slot: usize) -> f64 {
-        let pricing = self.pricing;
+    /// Write units of one request of a statement in an index.
+    fn index_units(
+        &self,
+        slot: usize,
+        structure: &Structure<'_>,
+        part: &Part<'_>,
+        write: &Write,
+    ) -> f64 {
         let projected = self.projected.get(&slot).and_then(Option::as_ref);
-        let units = |write: &Write| pricing.in_index(structure, part, write, projected, 0.0);
-        let writes = pricing.statements(part.table);
-        writes.map(|write| write.rate * units(write)).sum()
+        self.pricing
+            .in_index(structure, part, write, projected, 0.0)
     }
 
-    /// The statements that write: with the table, and what they do.
-    fn writes(&self) -> impl Iterator<Item = (&'w Statement, &'c Table, &Write)> {
-        self.written
-            .iter()
-            .enumerate()
-            .filter_map(move |(at, (statement, table, _))| {
-                let mut all = self.pricing.statements(table);
-                Some((*statement, *table, all.find(|write| write.at == at)?))
-            })
+    /// Write units a second that a part takes in an index.
+    fn index_writes(&self, slot: usize, structure: &Structure<'_>, part: &Part<'_>) -> f64 {
+        let writes = self.pricing.statements(part.table);
+        writes
+            .map(|write| write.rate * self.index_units(slot, structure, part, write))
+            .sum()
     }
 
     /// Items of one table that come to each parent in a day.
@@ -184,18 +216,30 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
         inserts.map(|write| write.rate).sum::<f64>() * DAY
     }
 
-    /// The reads that find rows of a table and have no condition on one of its columns.
-    fn forgetful(&self, table: &TableName, column: &str) -> Vec<&'w str> {
+    /// Whether a read has a condition on a column.
+    fn is_compared(&self, table: &Table, column: &Column) -> bool {
+        let place = (table.name.clone(), column.name.clone());
+        self.served()
+            .any(|read| read.ask.clauses.compared.contains(&place))
+    }
+
+    /// The reads that find rows of a table and have no condition on one of its columns, in words.
+    fn not_asked(&self, table: &TableName, column: &str) -> String {
         let is_of = |base: &TableName| {
             let split = self.splits.get(base).map(|split| &split.base);
             split.unwrap_or(base) == table
         };
         let place = (table.clone(), column.to_owned());
-        let forgetful = self.served().filter(|(_, placed, ..)| {
-            let mut tables = placed.ask.tables();
-            tables.any(|table| is_of(&table.name)) && !placed.ask.clauses.compared.contains(&place)
+        let reads = self.served().filter(|read| {
+            let mut tables = read.ask.tables();
+            tables.any(|table| is_of(&table.name)) && !read.ask.clauses.compared.contains(&place)
         });
-        forgetful.map(|(statement, ..)| &*statement.name).collect()
+        let reads = joined(reads.map(|read| &*read.statement.name), " and ");
+        if reads.is_empty() {
+            reads
+        } else {
+            format!(" (not asked by {reads})")
+        }
     }
 
     fn sample(&self, path: &Path, table: &Table) -> Option<&ColumnSample> {
@@ -204,61 +248,58 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
     }
 }
 
-/// Whether an UPDATE or DELETE names the key of one row.
-fn finds_one_row(table: &Table, write: &Write) -> bool {
-    let is_found = |key: &[String]| {
-        !key.is_empty() && key.iter().all(|column| write.found_by.contains(column))
-    };
-    is_found(table.row_key()) || table.unique_keys.iter().any(|key| is_found(&key.columns))
+/// The part of a structure that has a table's items.
+fn part_of<'s, 'c>(structure: &'s Structure<'c>, table: &Table) -> Option<&'s Part<'c>> {
+    let mut parts = structure.parts.iter();
+    parts.find(|part| part.table.name == table.name)
+}
+
+/// The columns of a partition key.
+fn columns(part: &Part<'_>) -> String {
+    joined(part.partition.iter().map(|key| &*key.path.column), " and ")
+}
+
+/// The paths of both keys.
+fn key_paths<'p>(part: &'p Part<'_>) -> impl Iterator<Item = &'p Path> {
+    part.partition.iter().chain(&part.sort).map(|key| &key.path)
 }
 
 /// Values that are computed from what they were: one item takes so many writes, and two that read it first lose one.
-fn contention(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+fn contention(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    // A favourite may get a tenth of all.
+    let is_much = |each: f64| each > PARTITION_WRITES / 10.0;
     let (mut calm, mut hot) = (Vec::new(), Vec::new());
     for (statement, table, write) in material.writes() {
         if write.from_itself.is_empty() {
             continue;
         }
-        let columns = write.from_itself.join(", ");
-        let items = rows(table).max(1.0);
-        let each = write.rate * material.pricing.write_units(table) / items;
-        let one = format!(
-            "{} ({}.{columns}, {}/s)",
-            statement.name,
-            called(table),
-            about(write.rate)
-        );
-        // A favourite may get a tenth of all.
-        if each > PARTITION_WRITES / 10.0 || write.rate > PARTITION_WRITES {
-            hot.push(one);
+        let each = write.rate * material.pricing.write_units(table) / rows(table);
+        let counter = named(table, &write.from_itself.join(", "));
+        let counted = noted(statement, format!("{counter}, {}/s", about(write.rate)));
+        if is_much(each) || write.rate > PARTITION_WRITES {
+            hot.push(counted);
         } else {
-            calm.push(one);
+            calm.push(counted);
         }
     }
-    for name in material.pricing.figures.tables.keys() {
-        let Some(table) = material.catalog.table(name) else {
-            continue;
-        };
-        let rate = material
-            .pricing
-            .statements(table)
-            .map(|write| write.rate)
-            .sum::<f64>();
-        if rate / rows(table) > PARTITION_WRITES / 10.0 {
-            hot.push(format!("{} ({}/s)", called(table), about(rate)));
+    let figures = material.pricing.figures.tables.keys();
+    for table in figures.filter_map(|name| material.catalog.table(name)) {
+        let writes = material.pricing.statements(table);
+        let rate: f64 = writes.map(|write| write.rate).sum();
+        if is_much(rate / rows(table)) {
+            hot.push(format!("{} ({}/s)", table.name.name, about(rate)));
         }
     }
-    let mut found = line(
+    lines.add(
         "counter under contention",
         hot,
         "one item accepts about 1,000 write units a second, and more may meet one: split the counter over several items by `shard(n)` and add them up when you read, or count from the table's stream",
     );
-    found.extend(line(
+    lines.add(
         "counter",
         calm,
         "add with ADD, or with a condition if the value must not pass a bound; if you read the value and then write it, one of two simultaneous writes is lost",
-    ));
-    found
+    );
 }
 
 /// What one partition key value of the table or of an index takes, of the statements of all item types that stand there.
@@ -271,20 +312,17 @@ struct PartitionLoad {
 }
 
 /// Partition key values that take more than a partition does.
-fn hot_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+fn hot_keys(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let pricing = material.pricing;
-    let concepts = |part: &Part<'_>| -> Vec<(TableName, String)> {
-        let keys = part.partition.iter();
-        keys.map(|key| key.path.concept(part.table, material.catalog))
-            .collect()
-    };
-    // Item types stand under one value where their keys mean the same. Requests for a row itself are as uneven as its children.
     let tables = material.catalog.tables.iter();
     let stored = tables.filter(|table| table.is_stored() && !table.row_key().is_empty());
     let parts: Vec<_> = stored.flat_map(|table| material.parts(table)).collect();
+    // Item types stand under one value where their keys mean the same. Requests for a row itself are as uneven as its children.
     let place = |slot: usize, structure: Option<&Structure<'_>>, part: &Part<'_>| {
         let named = structure.and_then(|structure| structure.named.clone());
-        (slot, named, concepts(part))
+        let keys = part.partition.iter();
+        let concepts = keys.map(|key| key.path.concept(part.table, material.catalog));
+        (slot, named, concepts.collect::<Vec<_>>())
     };
     let mut shares: BTreeMap<_, f64> = BTreeMap::new();
     for (slot, structure, part) in &parts {
@@ -305,10 +343,7 @@ fn hot_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         load.columns = columns(part);
         for write in pricing.statements(part.table) {
             let units = match structure.filter(|_| *slot > 0) {
-                Some(structure) => {
-                    let projected = material.projected.get(slot).and_then(Option::as_ref);
-                    pricing.in_index(structure, part, write, projected, 0.0)
-                }
+                Some(structure) => material.index_units(*slot, structure, part, write),
                 None => pricing.write_units(part.table),
             };
             let statement = material.written.get(write.at);
@@ -318,17 +353,17 @@ fn hot_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             }
         }
     }
-    for (statement, placed, (structure, part), slot) in material.served() {
-        let load = loads.entry(place(slot, Some(structure), part)).or_default();
-        let units = pricing.units(placed.ask, statement.strong && slot == 0, slot > 0, &[]);
-        load.columns = columns(part);
-        load.reads += Pricing::rate(statement) * units * share(slot, Some(structure), part);
-        load.statements.insert(statement.name.clone());
+    for read in material.served() {
+        let (slot, structure) = (read.slot, Some(read.structure));
+        let load = loads.entry(place(slot, structure, read.part)).or_default();
+        let is_strong = read.statement.strong && slot == 0;
+        let units = pricing.units(read.ask, is_strong, slot > 0, &[]);
+        load.columns = columns(read.part);
+        load.reads += Pricing::rate(read.statement) * units * share(slot, structure, read.part);
+        load.statements.insert(read.statement.name.clone());
     }
-    let hot = loads
-        .into_iter()
-        .filter(|(_, load)| load.writes > PARTITION_WRITES || load.reads > PARTITION_READS);
-    let hot = hot.map(|((slot, ..), load)| {
+    loads.retain(|_, load| load.writes > PARTITION_WRITES || load.reads > PARTITION_READS);
+    let hot = loads.into_iter().map(|((slot, ..), load)| {
         let of = match (slot, &*load.columns) {
             (0, columns) => format!("{columns} in the table"),
             (_, "") => format!("all of GSI{slot}"),
@@ -341,197 +376,164 @@ fn hot_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             load.reads
         )
     });
-    line(
+    lines.add(
         "hot key",
         hot,
         "DynamoDB accepts 1,000 write units and 3,000 read units a second for one partition key value (in brackets: what the most frequent value gets by its share of the rows): spread the value by `shard(n)`, or use a key with more values",
-    )
+    );
 }
 
 /// Reads for which all items stand under one partition key value.
-fn one_partition(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let mut found = Vec::new();
-    for (statement, _, (structure, part), slot) in material.served() {
-        if !part.partition.is_empty() {
-            continue;
-        }
-        let writes = material.index_writes((structure, part), slot) / float(structure.shards);
-        found.push(format!(
-            "{} (about {} write units a second)",
-            statement.name,
-            about(writes)
-        ));
-    }
-    line(
+fn one_partition(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let reads = material.served();
+    let all = reads.filter(|read| read.part.partition.is_empty());
+    let all = all.map(|read| {
+        let writes = material.index_writes(read.slot, read.structure, read.part);
+        let writes = about(writes / float(read.structure.shards));
+        noted(
+            read.statement,
+            format!("about {writes} write units a second"),
+        )
+    });
+    lines.add(
         "all in one partition",
-        found,
+        all,
         "the read asks for no key, so all items of the index have one partition key value, which accepts 1,000 write units a second: if it may get more, spread it by `shard(n)`, or use a Scan or an export instead",
-    )
+    );
 }
 
 /// Partition keys of few values.
-fn few_values(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let mut found = Vec::new();
-    for (statement, _, (_, part), _) in material.served() {
+fn few_values(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let few = material.served().filter(|Served { part, .. }| {
         let values = part.partition.iter();
         let values = values.map(|key| material.pricing.facts.distinct(&key.path, part.table));
         let values: f64 = values.product();
-        let many = rows(part.table) / values > LONG;
-        if !part.partition.is_empty() && values <= 10.0 && many {
-            found.push(format!("{} ({})", statement.name, columns(part)));
-        }
-    }
-    line(
+        !part.partition.is_empty() && values <= 10.0 && rows(part.table) / values > LONG
+    });
+    lines.add(
         "few distinct values",
-        found,
+        few.map(|read| noted(read.statement, columns(read.part))),
         "this partition key is cheap, but it has 10 values at most, and costs do not show that each of them gathers a large share of the items: put another column before it, add a day or `shard(n)`, or keep a sparse index of the rare value only",
-    )
-}
-
-/// The columns of a partition key.
-fn columns(part: &Part<'_>) -> String {
-    let columns = part.partition.iter().map(|key| &*key.path.column);
-    columns.collect::<Vec<_>>().join(" and ")
+    );
 }
 
 /// Columns of which one value is that of most rows.
-fn skewed(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+fn skewed(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
-    for (statement, placed, (structure, part), _) in material.served() {
-        let whens = structure
-            .when
-            .iter()
-            .filter_map(|when| Some(&when.filter.as_ref()?.path));
-        let filters = placed.ask.filters.iter().map(|filter| &filter.path);
-        let keys = part
-            .partition
-            .iter()
-            .map(|key| &key.path)
-            .chain(whens)
-            .chain(filters);
-        for path in keys {
-            let Some(sample) = material.sample(path, part.table) else {
+    for read in material.served() {
+        let whens = read.structure.when.iter();
+        let whens = whens.filter_map(|when| when.filter.as_ref());
+        let filters = whens.chain(&read.ask.filters).map(|filter| &filter.path);
+        let keys = read.part.partition.iter().map(|key| &key.path);
+        for path in keys.chain(filters) {
+            let Some(sample) = material.sample(path, read.part.table) else {
                 continue;
             };
             let share = float(sample.most) / float(sample.present.max(1));
-            // A hundred times the mean, or more than half of several.
+            // Twenty times the mean, or more than half of several.
             let mean = 1.0 / float(sample.distinct.max(1));
             let is_much = sample.distinct > 1 && share > 0.6 || share > 20.0 * mean && share > 0.05;
             if is_much && float(sample.present) > LONG {
-                found.push(format!(
-                    "{} ({}: {:.0} %)",
-                    statement.name,
-                    path.column,
-                    share * 100.0
-                ));
+                let percent = format!("{}: {:.0} %", path.column, share * 100.0);
+                found.push(noted(read.statement, percent));
             }
         }
     }
-    line(
+    lines.add(
         "skewed values",
         found,
         "one value has that share of the rows, so averages say little: expect a long list and a busy partition for that value; if it is a state that few reads ask for, index only the other ones (a sparse index)",
-    )
+    );
 }
 
 /// Large columns in items whose writes and reads do not need them.
 fn large_columns(
     material: &Material<'_, '_, '_>,
-) -> (Vec<Warning>, Vec<(TableName, BTreeSet<String>)>) {
+    lines: &mut Lines,
+) -> Vec<(TableName, BTreeSet<String>)> {
     let pricing = material.pricing;
     let facts = pricing.facts;
     let made = material.splits.iter().map(|(name, split)| {
-        let columns: Vec<&str> = split.large.iter().map(String::as_str).collect();
+        let columns = joined(split.large.iter().map(String::as_str), " and ");
         let item = material.names.item_type(name);
-        format!("{} of {} ({item})", columns.join(" and "), split.base.name)
+        format!("{columns} of {} ({item})", split.base.name)
     });
-    let mut lines = line(
+    lines.add(
         "large columns",
         made,
         "they stand in items of their own: a statement pays for them only if it uses a column of that item; an INSERT or DELETE writes both items, in one transaction",
     );
     let mut found: Vec<(f64, TableName, BTreeSet<String>)> = Vec::new();
     for table in material.tables() {
-        let large = table
-            .columns
-            .iter()
-            .filter(|column| facts.bytes(table, column) > LARGE);
+        let large = table.columns.iter();
+        let large = large.filter(|column| facts.bytes(table, column) > LARGE);
         let large: Vec<&Column> = large.collect();
         let bytes: f64 = large.iter().map(|column| facts.bytes(table, column)).sum();
-        let rest = facts.item(table) - bytes;
+        let item = facts.item(table);
+        let rest = item - bytes;
         if large.is_empty() || rest <= 0.0 {
             continue;
         }
         let is_large = |name: &String| large.iter().any(|column| column.name == *name);
-        let less = |unit: f64| (facts.item(table) / unit).ceil() - (rest / unit).ceil();
+        let less = (item / 1024.0).ceil() - (rest / 1024.0).ceil();
         let mut saved = 0.0;
-        let mut who = Vec::new();
+        let mut payers: Vec<&str> = Vec::new();
         for (statement, of, write) in material.writes() {
             let is_apart = write.kind == WriteKind::Update
                 && !write.columns.is_empty()
                 && !write.columns.iter().any(is_large);
-            if of.name == table.name && is_apart && less(1024.0) > 0.0 {
-                saved += pricing.usd_writes(write.rate * less(1024.0));
-                who.push(statement.name.clone());
+            if of.name == table.name && is_apart && less > 0.0 {
+                saved += pricing.usd_writes(write.rate * less);
+                payers.push(&statement.name);
             }
         }
-        for (statement, placed, _, slot) in material.served() {
-            let mut outputs = placed.ask.outputs.iter();
+        for read in material.served() {
+            let mut outputs = read.ask.outputs.iter();
             let wants = outputs.any(|(path, _)| path.steps.is_empty() && is_large(&path.column));
-            if placed.ask.root.name != table.name || wants || slot > 0 {
+            if read.ask.root.name != table.name || wants || read.slot > 0 {
                 continue;
             }
-            let items = facts.found(placed.ask);
-            let units =
-                (items * facts.item(table) / 4096.0).ceil() - (items * rest / 4096.0).ceil();
+            let items = facts.found(read.ask);
+            let units = (items * item / 4096.0).ceil() - (items * rest / 4096.0).ceil();
             if units > 0.0 {
-                saved += pricing.usd_reads(units * 0.5 * Pricing::rate(statement));
-                who.push(statement.name.clone());
+                saved += pricing.usd_reads(units * 0.5 * Pricing::rate(read.statement));
+                payers.push(&read.statement.name);
             }
         }
         if saved < WORTH {
             continue;
         }
-        let names: Vec<&str> = large.iter().map(|column| &*column.name).collect();
-        lines.extend(line(
+        let names = large.iter().map(|column| column.name.clone());
+        let columns = joined(names.clone(), " and ");
+        lines.add(
             "large columns",
-            [format!("{} of {}", names.join(" and "), called(table))],
+            [format!("{columns} of {}", table.name.name)],
             &format!(
-                "they are about {bytes:.0} of the item's {:.0} bytes, and {} pay for them without setting or selecting them: in items of their own they would save about {saved:.2} USD a month, as long as no other read needs them; or store them in S3",
-                facts.item(table),
-                who.join(", "),
+                "they are about {bytes:.0} of the item's {item:.0} bytes, and {} pay for them without setting or selecting them: in items of their own they would save about {saved:.2} USD a month, as long as no other read needs them; or store them in S3",
+                payers.join(", "),
             ),
-        ));
-        let names = names.into_iter().map(str::to_owned);
+        );
         found.push((saved, table.name.clone(), names.collect()));
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    let found = found
-        .into_iter()
-        .map(|(_, table, columns)| (table, columns));
-    (lines, found.collect())
+    let found = found.into_iter();
+    found.map(|(_, table, columns)| (table, columns)).collect()
 }
 
 /// Indexes whose keys or attributes change all the time.
-fn moved_entries(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let pricing = material.pricing;
+fn moved_entries(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
-    for (statement, table, write) in material.writes() {
+    let updates = material.writes();
+    for (statement, table, write) in updates.filter(|(.., write)| write.kind == WriteKind::Update) {
         let mut indexes = BTreeSet::new();
         let (mut sum, mut moves) = (0.0, false);
-        for (at, slot) in material.slots.iter().filter(|(_, slot)| **slot > 0) {
-            let structure = material.structures.get(*at);
-            let part = structure.and_then(|structure| {
-                let mut parts = structure.parts.iter();
-                Some((structure, parts.find(|part| part.table.name == table.name)?))
-            });
-            let Some((structure, part)) = part.filter(|_| write.kind == WriteKind::Update) else {
+        for (_, slot, structure) in material.indexes() {
+            let Some(part) = part_of(structure, table) else {
                 continue;
             };
-            let projected = material.projected.get(slot).and_then(Option::as_ref);
-            let units = pricing.in_index(structure, part, write, projected, 0.0);
+            let units = material.index_units(slot, structure, part, write);
             if units > 0.0 {
-                sum += pricing.usd_writes(units * write.rate);
+                sum += material.pricing.usd_writes(units * write.rate);
                 moves |= is_moved(structure, part, write);
                 indexes.insert(format!("GSI{slot}"));
             }
@@ -545,79 +547,63 @@ fn moved_entries(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             ));
         }
     }
-    line(
+    lines.add(
         "index on what changes often",
         found,
         "each change of a key costs two writes in the index, each change of a projected attribute one: leave the column out of the index if the read can do without it, or read it from the table (`fetch: true`)",
-    )
+    );
 }
 
 /// Indexes that cost far more than the reads that ask them are likely worth.
-fn dear_indexes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let pricing = material.pricing;
-    let mut found = Vec::new();
-    for (at, slot) in material.slots.iter().filter(|(_, slot)| **slot > 0) {
-        let Some(structure) = material.structures.get(*at) else {
-            continue;
-        };
-        let mut cost = 0.0;
-        for part in &structure.parts {
-            cost += pricing.usd_writes(material.index_writes((structure, part), *slot));
-        }
-        let reads = material
-            .placed
-            .iter()
-            .filter(|(placed, ..)| placed.structure == *at);
+fn dear_indexes(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let dear = material.indexes().filter_map(|(at, slot, structure)| {
+        let parts = structure.parts.iter();
+        let units = parts.map(|part| material.index_writes(slot, structure, part));
+        let cost = material.pricing.usd_writes(units.sum());
+        let reads = material.placed.iter();
+        let reads = reads.filter(|(placed, ..)| placed.structure == at);
         let (names, rates): (Vec<&str>, Vec<f64>) = reads
             .map(|(placed, statement, _)| (placed.name, Pricing::rate(statement)))
             .unzip();
-        let requests = rates.iter().sum::<f64>() * MONTH / 1e6;
-        if cost > 10.0 * WORTH && cost > DEAR * requests {
-            found.push(format!(
-                "{} by GSI{slot} ({cost:.2} USD a month for {}/s)",
-                names.join(" and "),
-                about(rates.iter().sum())
-            ));
-        }
-    }
-    line(
+        let rate: f64 = rates.iter().sum();
+        let is_dear = cost > 10.0 * WORTH && cost > DEAR * rate * MONTH / 1e6;
+        is_dear.then(|| {
+            let (names, rate) = (names.join(" and "), about(rate));
+            format!("{names} by GSI{slot} ({cost:.2} USD a month for {rate}/s)")
+        })
+    });
+    lines.add(
         "dear index",
-        found,
+        dear,
         "keeping its entries up to date costs far more than the reads that use it: consider a Scan, an export to S3 with Athena, or a search index that the stream feeds",
-    )
+    );
 }
 
 /// Copies of what changes.
-fn copies(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+fn copies(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (_, placed, _, _) in material.served() {
-        for (table, outputs) in placed.ask.types() {
-            for (path, _) in outputs {
-                let Some(step) = path.steps.last() else {
-                    continue;
-                };
-                let Some(parent) = material.catalog.table(&step.table) else {
-                    continue;
-                };
-                for (statement, of, write) in material.writes() {
-                    if of.name == parent.name && write.columns.contains(&path.column) {
-                        let name =
-                            format!("{} ({}.{})", statement.name, called(parent), path.column);
-                        let copies = copied(material, table, parent, path);
-                        found.entry(name).or_default().insert(copies);
-                    }
-                }
+    let types = material.served().flat_map(|read| read.ask.types());
+    for (table, (path, _)) in
+        types.flat_map(|(table, outputs)| outputs.iter().map(move |output| (table, output)))
+    {
+        let parent = path.steps.last().map(|step| &step.table);
+        let Some(parent) = parent.and_then(|parent| material.catalog.table(parent)) else {
+            continue;
+        };
+        for (statement, of, write) in material.writes() {
+            if of.name == parent.name && write.columns.contains(&path.column) {
+                let written = noted(statement, named(parent, &path.column));
+                let copies = copied(material, table, parent, path);
+                found.entry(written).or_default().insert(copies);
             }
         }
     }
-    let found = found
-        .into_iter()
-        .map(|(name, items)| format!("{name} writes {}", joined(items, ", and ")));
-    line(
+    let found = found.into_iter();
+    lines.add(
         "copies to keep up to date",
-        found,
+        found.map(|(written, copies)| format!("{written} writes {}", joined(copies, ", and "))),
         "whoever changes the column has to change its copies too, from the stream or at once; until then they are stale",
-    )
+    );
 }
 
 /// How many copies of a parent's column there are, and whether a key finds them.
@@ -628,7 +614,7 @@ fn copied<'c>(
     path: &Path,
 ) -> String {
     let mean = (rows(table) / rows(parent)).max(1.0);
-    let mut said = format!("about {} items of {}", about(mean), called(table));
+    let mut said = format!("about {} items of {}", about(mean), table.name.name);
     let own = path.steps.first().map_or(&[][..], |step| &*step.columns);
     if let ([_], [column]) = (&*path.steps, own) {
         let sample = material.sample(&Path::own(column), table);
@@ -646,35 +632,45 @@ fn copied<'c>(
                 _ => key.path.steps == path.steps,
             })
     };
-    let parts = material.parts(table);
-    let mut parts = parts.iter();
-    if !parts.any(|(_, structure, part)| {
-        is_of_parent(part) && structure.is_none_or(|structure| structure.when.is_empty())
-    }) {
+    let mut parts = material.parts(table).into_iter();
+    let has_key = parts.any(|(_, structure, part)| {
+        is_of_parent(&part) && structure.is_none_or(|structure| structure.when.is_empty())
+    });
+    if !has_key {
         said.push_str(", which no key finds");
     }
     said
 }
 
 /// Lists that grow without a bound.
-fn unbounded(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let facts = material.pricing.facts;
     let (mut listed, mut whole) = (Vec::new(), Vec::new());
-    for (statement, placed, _, _) in material.served() {
-        let ask = placed.ask;
+    for Served { statement, ask, .. } in material.served() {
         let is_whole = ask.sorts || ask.computes;
         if ask.limit.is_some() && !is_whole {
             continue;
         }
         let found = if is_whole { &mut whole } else { &mut listed };
-        let children = ask.children.iter();
-        // The large columns of a row are one item.
-        let children = children.filter(|child| !material.splits.contains_key(&child.table.name));
-        for child in children {
-            let each = rows(child.table) / rows(ask.root);
-            let grows = material.inserted(child.table) / rows(ask.root);
-            if each > LONG || grows > LONG {
-                found.push(grown(&statement.name, "about", each, grows));
+        let mut add = |how: &str, items: f64, of: &Table, each: f64| {
+            let grows = material.inserted(of) * each;
+            if items > LONG || grows > LONG {
+                let more = if grows >= 1.0 {
+                    format!(" now, {} more a day", about(grows))
+                } else {
+                    String::new()
+                };
+                found.push(noted(
+                    statement,
+                    format!("{how} {} items{more}", about(items)),
+                ));
+            }
+        };
+        for child in &ask.children {
+            // The large columns of a row are one item.
+            if !material.splits.contains_key(&child.table.name) {
+                let each = 1.0 / rows(ask.root);
+                add("about", rows(child.table) * each, child.table, each);
             }
         }
         let is_one = |equal: &Equal| {
@@ -686,337 +682,247 @@ fn unbounded(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             continue;
         }
         let (all, most) = (facts.found_in_all(ask), facts.most_found(ask));
-        let grows = material.inserted(ask.root) * all / rows(ask.root);
         // Of ranges and conditions the mean is known alone.
         let is_most = most > all && ask.range.is_none() && ask.when.is_empty();
-        if most > LONG || grows > LONG {
-            let how = if is_most { "up to" } else { "about" };
-            found.push(grown(&statement.name, how, most, grows));
-        }
+        let how = if is_most { "up to" } else { "about" };
+        add(how, most, ask.root, all / rows(ask.root));
     }
-    let mut lines = line(
+    lines.add(
         "unbounded list",
         listed,
         "it has no LIMIT: read it in pages (Limit, LastEvaluatedKey), put a time into the key, keep sums, or let old items expire",
     );
-    lines.extend(line(
+    lines.add(
         "unbounded list",
         whole,
         "the application sorts or computes, and needs all of the items, also where the SQL has a LIMIT: use a key that sorts them, keep sums, or let old items expire",
-    ));
-    lines
+    );
 }
 
-fn grown(name: &str, how: &str, items: f64, a_day: f64) -> String {
-    let items = about(items);
-    if a_day >= 1.0 {
-        let a_day = about(a_day);
-        format!("{name} ({how} {items} items now, {a_day} more a day)")
-    } else {
-        format!("{name} ({how} {items} items)")
-    }
-}
-
-fn inconsistent(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let away = material.placed.iter().filter(|(placed, statement, way)| {
-        let slot = material.slots.get(&placed.structure).copied().unwrap_or(0);
-        statement.strong && (slot > 0 || !way.is_consistent)
-    });
-    line(
+fn inconsistent(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let strong = material.served().filter(|read| read.statement.strong);
+    let away = strong.filter(|read| read.slot > 0 || !read.is_consistent);
+    lines.add(
         "not strongly consistent",
-        away.map(|(_, statement, _)| statement.name.clone()),
+        away.map(|read| read.statement.name.clone()),
         "an index follows the table a moment later: to see a write at once, read by the table's own key, or keep a lookup item that is written in one transaction with the item",
-    )
+    );
 }
 
 /// UPDATE and DELETE of more than one row, and those whose rows no key finds.
-fn many_at_once(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+fn many_at_once(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let (mut many, mut lost) = (Vec::new(), Vec::new());
-    for (statement, table, write) in material.writes() {
-        if write.kind == WriteKind::Insert {
-            continue;
-        }
+    let writes = material.writes();
+    for (statement, table, write) in writes.filter(|(.., write)| write.kind != WriteKind::Insert) {
         let mut priced = material.priced.writes.iter();
         if priced.any(|one| one.name == statement.name && !one.has_key) {
             lost.push(statement.name.clone());
         }
-        if !finds_one_row(table, write) {
+        let unique = table.unique_keys.iter().map(|key| &*key.columns);
+        let mut keys = unique.chain([table.row_key()]);
+        let is_found = |column: &String| write.found_by.contains(column);
+        if !keys.any(|key| !key.is_empty() && key.iter().all(is_found)) {
             many.push(statement.name.clone());
         }
     }
-    let mut lines = line(
+    lines.add(
         "no key finds the rows",
         lost,
         "no partition key of the table or of an index that holds all its rows is in the WHERE: only a Scan finds them, whose cost is not included; let the program give the item's key, add a read with this WHERE to the workload, which gives it an index, or let rows that are deleted by their age expire (`ttl`)",
     );
-    lines.extend(line(
+    lines.add(
         "many items at once",
         many,
         "DynamoDB writes single items by their whole key: find the items first, by a Query where a key finds them, and send one write for each",
-    ));
-    lines
-}
-
-/// Rows that are deleted by their age.
-fn expiry(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    const TERMS: [&str; 11] = [
-        "expire",
-        "expires",
-        "expired",
-        "expiresat",
-        "expiry",
-        "expirydate",
-        "expiration",
-        "validuntil",
-        "ttl",
-        "purgeat",
-        "deleteafter",
-    ];
-    let mut found = Vec::new();
-    for table in material.tables() {
-        if material.expiries.contains_key(&table.name) {
-            continue;
-        }
-        for column in &table.columns {
-            let is_time = column.data_type.family() == TypeFamily::Time;
-            let is_called_so = has_term(&column.name, &TERMS);
-            if !is_time && !is_called_so {
-                continue;
-            }
-            let deleted = material.writes().find(|(_, of, write)| {
-                write.kind == WriteKind::Delete
-                    && of.name == table.name
-                    && write.below.contains(&column.name)
-            });
-            if let Some((statement, ..)) = deleted {
-                found.push(format!(
-                    "{}.{} ({})",
-                    called(table),
-                    column.name,
-                    statement.name
-                ));
-            } else if is_time && is_called_so {
-                found.push(format!("{}.{}", called(table), column.name));
-            }
-        }
-    }
-    line(
-        "TTL",
-        found,
-        "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds (`{column | epoch}`); that may take a few days, and until then reads have to leave them out",
-    )
+    );
 }
 
 /// Rows that expire, as the workload asks.
-fn expiring(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+fn expiring(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
     for (name, column) in material.expiries {
-        let Some(table) = material.catalog.table(name) else {
+        if material.catalog.table(name).is_none() {
             continue;
-        };
-        let mut said = format!("{} by {column}", called(table));
-        said.push_str(&not_asked(material.forgetful(name, column)));
+        }
+        let not_asked = material.not_asked(name, column);
         // Those that are used.
         let mut figures = material.pricing.figures.tables.iter();
-        if figures.any(|(own, kept)| kept.of.base == *name && material.catalog.table(own).is_some())
-        {
-            said.push_str(" (counts and sums keep what has expired: take it off by the stream)");
-        }
-        found.push(said);
+        let is_counted = figures
+            .any(|(own, kept)| kept.of.base == *name && material.catalog.table(own).is_some());
+        let counted = if is_counted {
+            " (counts and sums keep what has expired: take it off by the stream)"
+        } else {
+            ""
+        };
+        found.push(format!("{} by {column}{not_asked}{counted}", name.name));
     }
-    line(
+    lines.add(
         "expires",
         found,
         "DynamoDB deletes such items by `ttl`, free of charge and within a few days, so that no statement has to: reads that do not ask for the time find them until then; children of an item and copies do not go with it",
-    )
+    );
 }
 
-fn not_asked(reads: Vec<&str>) -> String {
-    if reads.is_empty() {
-        return String::new();
-    }
-    format!(" (not asked by {})", joined(reads, " and "))
+/// Rows that are deleted by their age.
+fn expiry(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    const TERMS: &str = "expire expires expired expiresat expiry expirydate expiration validuntil ttl purgeat deleteafter";
+    let found = material.columns().filter_map(|(table, column)| {
+        let is_time = column.data_type.family() == TypeFamily::Time;
+        let is_called_so = has_term(&column.name, TERMS);
+        if material.expiries.contains_key(&table.name) || !is_time && !is_called_so {
+            return None;
+        }
+        let deletes = material.writes().find(|(_, of, write)| {
+            let is_delete = write.kind == WriteKind::Delete && of.name == table.name;
+            is_delete && write.below.contains(&column.name)
+        });
+        let column = named(table, &column.name);
+        match deletes {
+            Some((statement, ..)) => Some(format!("{column} ({})", statement.name)),
+            None => (is_time && is_called_so).then_some(column),
+        }
+    });
+    lines.add(
+        "TTL",
+        found,
+        "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds (`{column | epoch}`); that may take a few days, and until then reads have to leave them out",
+    );
 }
 
 /// Rows that are marked as deleted, and stay.
-fn soft_deletes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    const TERMS: [&str; 9] = [
-        "deleted",
-        "deletedat",
-        "isdeleted",
-        "deleteflag",
-        "archived",
-        "removed",
-        "discarded",
-        "trashed",
-        "voided",
-    ];
-    let mut found = Vec::new();
-    for table in material.tables() {
-        for column in &table.columns {
-            let family = column.data_type.family();
-            // A number or a text is a mark where the workload uses it as one.
-            let is_used = || {
-                let place = (table.name.clone(), column.name.clone());
-                let mut reads = material.served();
-                let mut writes = material.writes().filter(|(_, of, _)| of.name == table.name);
-                reads.any(|(_, placed, ..)| placed.ask.clauses.compared.contains(&place))
-                    || writes.any(|(.., write)| write.columns.contains(&column.name))
-            };
-            let is_mark = matches!(family, TypeFamily::Time | TypeFamily::Boolean) || is_used();
-            if !has_term(&column.name, &TERMS) || !is_mark {
-                continue;
+fn soft_deletes(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    const TERMS: &str =
+        "deleted deletedat isdeleted deleteflag archived removed discarded trashed voided";
+    let marks = material.columns().filter(|(table, column)| {
+        let is_set = || {
+            let mut writes = material.writes();
+            writes
+                .any(|(_, of, write)| of.name == table.name && write.columns.contains(&column.name))
+        };
+        has_term(&column.name, TERMS)
+            && match column.data_type.family() {
+                TypeFamily::Time | TypeFamily::Boolean => true,
+                // A mark where the workload uses it as one.
+                _ => material.is_compared(table, column) || is_set(),
             }
-            let forgetful = not_asked(material.forgetful(&table.name, &column.name));
-            found.push(format!("{}.{}{forgetful}", called(table), column.name));
-        }
-    }
-    line(
+    });
+    let marks = marks.map(|(table, column)| {
+        named(table, &column.name) + &material.not_asked(&table.name, &column.name)
+    });
+    lines.add(
         "soft delete",
-        found,
+        marks,
         "rows with that mark remain items that are stored, read and filtered: leave them out of indexes (`$when`), let them expire by TTL, or move them to an archive; reads that do not ask for the mark find them",
-    )
+    );
 }
 
-fn cursors(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let found = material.served();
-    let found = found.filter(|(_, placed, ..)| placed.ask.clauses.skips);
-    let (sorted, paged): (Vec<_>, Vec<_>) = found.partition(|(_, placed, ..)| placed.ask.sorts);
-    let named = |found: Vec<Served<'_, '_, '_, '_>>| {
-        let names = found.into_iter();
-        names
-            .map(|(statement, ..)| statement.name.clone())
-            .collect::<Vec<_>>()
-    };
-    let mut lines = line(
-        "OFFSET",
-        named(paged),
-        "no Query skips rows: a page continues after the last item of the one before (LastEvaluatedKey), so nobody can jump to page 7",
-    );
-    lines.extend(line(
-        "OFFSET",
-        named(sorted),
-        "no key sorts these rows: the application reads them all for each page, sorts them and skips the first ones",
-    ));
-    lines
+fn cursors(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    for (sorts, why) in [
+        (
+            false,
+            "no Query skips rows: a page continues after the last item of the one before (LastEvaluatedKey), so nobody can jump to page 7",
+        ),
+        (
+            true,
+            "no key sorts these rows: the application reads them all for each page, sorts them and skips the first ones",
+        ),
+    ] {
+        let reads = material.served();
+        let skips = reads.filter(|read| read.ask.clauses.skips && read.ask.sorts == sorts);
+        let skips = skips.map(|read| read.statement.name.clone());
+        lines.add("OFFSET", skips, why);
+    }
 }
 
 /// Texts that are compared without case.
-fn folded_case(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let mut found = Vec::new();
-    for (statement, placed, ..) in material.served() {
-        let ask = placed.ask;
-        let is_loose = |path: &Path| {
+fn folded_case(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let folded = material.served().flat_map(|Served { statement, ask, .. }| {
+        let equal = ask.equal.iter().map(|equal| (&equal.path, equal.folds));
+        let range = ask.range.iter().map(|range| (&range.path, range.folds));
+        let folded = equal.chain(range).filter(move |(path, folds)| {
             let column = path.column_of(ask.root, material.catalog);
-            column.is_some_and(ignores_case)
-        };
-        for equal in &ask.equal {
-            if equal.folds || is_loose(&equal.path) {
-                found.push(format!("{} ({})", statement.name, equal.path.column));
-            }
-        }
-        for range in ask
-            .range
-            .iter()
-            .filter(|range| range.folds || is_loose(&range.path))
-        {
-            found.push(format!("{} ({})", statement.name, range.path.column));
-        }
-    }
-    line(
+            *folds || column.is_some_and(ignores_case)
+        });
+        folded.map(move |(path, _)| noted(statement, &path.column))
+    });
+    lines.add(
         "case",
-        found,
+        folded,
         "the database ignores case, and a key is compared by its bytes: write the key and ask for it in one form, as with `| lower`, and keep the text as it was typed in an attribute",
-    )
+    );
 }
 
 /// Keys that nothing keeps unique any more.
-fn unique(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+fn unique(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
     for table in material.tables() {
-        let is_written = material.writes().any(|(_, of, _)| of.name == table.name);
-        let unique = table
-            .unique_keys
-            .iter()
-            .filter(|key| key.columns != table.row_key());
-        for key in unique.filter(|_| is_written) {
-            found.push(format!("{}({})", called(table), key.columns.join(" + ")));
+        if !material.writes().any(|(_, of, _)| of.name == table.name) {
+            continue;
         }
         let row_key = table.row_key();
-        let is_of_row = |key: &KeyPart| {
-            let own = key.path.steps.first().map(|step| &step.columns);
-            match own {
-                Some(columns) => columns.iter().all(|column| row_key.contains(column)),
-                None => row_key.contains(&key.path.column),
-            }
+        let is_of_row = |key: &KeyPart| match key.path.steps.first() {
+            Some(step) => step.columns.iter().all(|column| row_key.contains(column)),
+            None => row_key.contains(&key.path.column),
         };
         let is_lost = || {
             let parts = material.parts(table);
             let mut parts = parts.iter().filter(|(slot, ..)| *slot == 0);
             parts.any(|(.., part)| !part.partition.iter().chain(&part.sort).all(is_of_row))
         };
-        if is_written && !row_key.is_empty() && table.is_stored() && is_lost() {
-            found.push(format!("{}({})", called(table), row_key.join(" + ")));
+        let unique = table.unique_keys.iter().map(|key| &*key.columns);
+        let mut lost: Vec<&[String]> = unique.filter(|key| *key != row_key).collect();
+        if !row_key.is_empty() && table.is_stored() && is_lost() {
+            lost.push(row_key);
         }
+        let lost = lost.into_iter().map(|key| key.join(" + "));
+        found.extend(lost.map(|key| format!("{}({key})", table.name.name)));
     }
-    line(
+    lines.add(
         "unique",
         found,
         "neither an index nor a key with further columns keeps values unique: put a guard item whose key is the value, with attribute_not_exists, in one transaction with the item (`check --guarantees` shows what becomes of each key)",
-    )
+    );
 }
 
 /// Numbers that are text.
-fn text_numbers(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+fn text_numbers(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
-    for (statement, placed, ..) in material.served() {
-        let ask = placed.ask;
+    for Served { statement, ask, .. } in material.served() {
         let sorted = ask.clauses.sorted.iter().filter_map(|(table, column)| {
             let table = material.catalog.table(table)?;
             Some((table, table.column(column)?))
         });
         let range = ask.range.iter();
         let ranged = range.filter_map(|range| range.path.find(ask.root, material.catalog));
-        for (table, column) in sorted.chain(ranged) {
-            let digits = material.pricing.facts.sample(table, column);
-            let is_number = digits.is_some_and(|one| one.present > 0 && one.digits == one.present);
-            if is_number && matches!(column.data_type, DataType::Text { .. }) {
-                found.push(format!("{} ({})", statement.name, column.name));
-            }
-        }
+        let texts = sorted.chain(ranged).filter(|(table, column)| {
+            let sample = material.pricing.facts.sample(table, column);
+            let is_number = sample.is_some_and(|one| one.present > 0 && one.digits == one.present);
+            is_number && matches!(column.data_type, DataType::Text { .. })
+        });
+        found.extend(texts.map(|(_, column)| noted(statement, &column.name)));
     }
-    line(
+    lines.add(
         "numbers as text",
         found,
         "the column is text and all its values are digits: 10 sorts before 9, here as in the database; pad it (`{column | pad(10)}` over a number) where numbers are meant",
-    )
+    );
 }
 
 /// Values that take much of what an item holds.
-fn large_values(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let mut found = Vec::new();
-    for table in material.tables() {
-        for column in &table.columns {
-            let longest = material.pricing.facts.sample(table, column);
-            let longest = longest.map_or(0, |sample| sample.longest);
-            if longest > 100_000 {
-                found.push(format!(
-                    "{}.{} ({longest} bytes)",
-                    called(table),
-                    column.name
-                ));
-            }
-        }
-    }
-    line(
+fn large_values(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let large = material.columns().filter_map(|(table, column)| {
+        let longest = material.pricing.facts.sample(table, column)?.longest;
+        (longest > 100_000).then(|| format!("{} ({longest} bytes)", named(table, &column.name)))
+    });
+    lines.add(
         "large values",
-        found,
+        large,
         "an item holds 400 KB, all attributes together: store such values in S3 and their address in the item, or compress them (`oversize`)",
-    )
+    );
 }
 
 /// Keys that may be longer than DynamoDB takes: by the limits of their columns, or by what was counted where these have none.
-fn long_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+fn long_keys(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
     for table in material.tables() {
         let item_type = material.names.item_type(&table.name);
@@ -1029,8 +935,8 @@ fn long_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             };
             let reads = material.served();
             let reads =
-                reads.filter(|(_, _, (_, part), at)| *at == slot && part.table.name == table.name);
-            let mut reads = each_once(reads.map(|(statement, ..)| &*statement.name));
+                reads.filter(|read| read.slot == slot && read.part.table.name == table.name);
+            let mut reads = each_once(reads.map(|read| &*read.statement.name));
             if reads.is_empty() {
                 reads.push(item_type);
             }
@@ -1042,11 +948,11 @@ fn long_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             ));
         }
     }
-    line(
+    lines.add(
         "long keys",
         found,
         "all parts of a key and the signs between them count, a letter with up to 4 bytes, and `migrate` rejects rows with longer keys: shorten a text in the key by `| truncate(n)`, or limit the column in the database",
-    )
+    );
 }
 
 /// Of a key's attribute the number of its index; 0 of the table itself.
@@ -1068,10 +974,7 @@ fn too_long<'c>(
     let (mut bytes, mut unlimited) = (whole(key.bytes), Vec::new());
     for written in &key.without_limit {
         let column = written.trim_matches('`').rsplit('.').next();
-        let mut paths = parts
-            .iter()
-            .flat_map(|(.., part)| part.partition.iter().chain(&part.sort))
-            .map(|key| &key.path);
+        let mut paths = parts.iter().flat_map(|(.., part)| key_paths(part));
         let Some(path) = paths.find(|path| Some(&*path.column) == column) else {
             continue;
         };
@@ -1088,207 +991,168 @@ fn too_long<'c>(
     (bytes > whole(key.allowed)).then(|| format!("up to {} bytes", count(bytes)))
 }
 
-fn delimiters(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let names = material
-        .escaped
-        .iter()
-        .map(|(table, column)| format!("{}.{column}", table.name));
-    line(
+fn delimiters(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let escaped = material.escaped.iter();
+    lines.add(
         DELIMITER,
-        names,
+        escaped.map(|(table, column)| format!("{}.{column}", table.name)),
         "values hold `#`, which separates the parts of keys: they are escaped there (`key_escape: percent`), and every program that writes or asks has to escape them too",
-    )
+    );
 }
 
 /// Columns in the keys of indexes that may be NULL.
-fn absent_keys(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let mut found = Vec::new();
-    for (statement, placed, (_, part), slot) in material.served() {
-        for key in part.partition.iter().filter(|_| slot > 0) {
-            if key.path.may_be_null(placed.ask.root, material.catalog) {
-                found.push(format!("{} ({})", statement.name, key.path.column));
-            }
-        }
-    }
-    line(
+fn absent_keys(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let in_indexes = material.served().filter(|read| read.slot > 0);
+    let absent = in_indexes.flat_map(|read| {
+        let paths = read.part.partition.iter().map(|key| &key.path);
+        let absent = paths.filter(move |path| path.may_be_null(read.ask.root, material.catalog));
+        absent.map(move |path| noted(read.statement, &path.column))
+    });
+    lines.add(
         "NULL in keys",
-        found,
+        absent,
         "rows with NULL there are not in the index (it is sparse): a read by `= :value` does not need them, any other read of the index does not find them",
-    )
+    );
 }
 
 /// Columns that look like references, and are none.
-fn undeclared(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let equal = material.served().flat_map(|(_, placed, ..)| {
-        let own = placed.ask.equal.iter();
-        let own = own.filter(|equal| equal.path.steps.is_empty());
-        own.map(|equal| (&placed.ask.root.name, &*equal.path.column))
+fn undeclared(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let is_asked = |table: &Table, column: &Column| {
+        let mut reads = material.served();
+        let path = Path::own(&column.name);
+        reads.any(|read| read.ask.root.name == table.name && read.ask.has_equal(&path))
+    };
+    let undeclared = material.columns().filter(|(table, column)| {
+        let name = words(&column.name);
+        let is_id = name.len() > 1 && name.last().is_some_and(|last| last == "id");
+        // `tenant_code`, where tenants have a unique `code`.
+        let is_key_of = |other: &Table| {
+            let parent = words(&other.name.name).concat();
+            let parent = parent.trim_end_matches('s');
+            let mut keys = other.keys(material.catalog.dbms);
+            other.name != table.name
+                && keys.any(|key| match key.columns {
+                    [one] => name.concat() == format!("{parent}{}", words(one).concat()),
+                    _ => false,
+                })
+        };
+        let mut keys = table.foreign_keys.iter().map(|key| &*key.columns);
+        let is_key =
+            table.row_key().contains(&column.name) || keys.any(|key| key.contains(&column.name));
+        !is_key && is_asked(table, column) && (is_id || material.tables().any(is_key_of))
     });
-    let asked: BTreeSet<(&TableName, &str)> = equal.collect();
-    let mut found = Vec::new();
-    for table in material.tables() {
-        for column in &table.columns {
-            let name = words(&column.name);
-            // `tenant_code`, where tenants have a unique `code`.
-            let is_of = |other: &Table| {
-                let parent = words(&other.name.name).concat();
-                let parent = parent.trim_end_matches('s');
-                let mut keys = other.keys(material.catalog.dbms);
-                other.name != table.name
-                    && keys.any(|key| match key.columns {
-                        [one] => name.concat() == format!("{parent}{}", words(one).concat()),
-                        _ => false,
-                    })
-            };
-            let is_id = name.len() > 1 && name.last().is_some_and(|last| last == "id");
-            let looks_so = || is_id || material.tables().any(is_of);
-            let mut keys = table.foreign_keys.iter();
-            let is_one = keys.any(|key| key.columns.contains(&column.name));
-            let is_asked = asked.contains(&(&table.name, &*column.name));
-            if is_asked && !is_one && !table.row_key().contains(&column.name) && looks_so() {
-                found.push(format!("{}.{}", called(table), column.name));
-            }
-        }
-    }
-    let mut lines = line(
+    lines.add(
         "no declared reference",
-        found,
+        undeclared.map(|(table, column)| named(table, &column.name)),
         "its name is that of a reference, but the schema declares none: it is treated as a plain value, and keeps no items together",
     );
-    lines.extend(line(
+    lines.add(
         "reference by a join alone",
         material.by_join.iter().cloned(),
         "statements join by it, but the schema declares no foreign key: a row whose parent is missing is loaded under that parent's key all the same",
-    ));
-    lines
+    );
 }
 
 /// Who made or changed a row owns nothing.
-fn audit(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let mut found = Vec::new();
-    for table in material.tables() {
-        for key in table.foreign_keys.iter().filter(|key| is_audit(key)) {
-            found.push(format!("{}.{}", called(table), key.columns.join("+")));
-        }
-    }
-    line(
+fn audit(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let audits = material.tables().flat_map(|table| {
+        let keys = table.foreign_keys.iter().filter(|key| is_audit(key));
+        keys.map(|key| named(table, &key.columns.join("+")))
+    });
+    lines.add(
         "audit columns",
-        found,
-        "they say who made or changed a row, and do not decide where its items stand",
-    )
+        audits,
+        "they say who made or changed a row, and do not decide where its items stand; where one does, say so in the workload (`-- keep: CHILD beside PARENT`)",
+    );
 }
 
 /// Whether a column holds data of persons, by its name and its type.
 fn is_personal(column: &Column) -> bool {
-    const TERMS: [&str; 18] = [
-        "address",
-        "email",
-        "emailaddress",
-        "familyname",
-        "firstname",
-        "fullname",
-        "givenname",
-        "iban",
-        "lastname",
-        "mail",
-        "mobile",
-        "passport",
-        "phone",
-        "phonenumber",
-        "postcode",
-        "ssn",
-        "surname",
-        "telephone",
-    ];
-    const BIRTH: [&str; 4] = ["birth", "birthdate", "birthday", "dateofbirth"];
-    const IDS: [&str; 2] = ["nationalid", "taxid"];
+    const TERMS: &str = "address email emailaddress familyname firstname fullname givenname iban lastname mail mobile passport phone phonenumber postcode ssn surname telephone";
+    const BIRTH: &str = "birth birthdate birthday dateofbirth";
+    const IDS: &str = "nationalid taxid";
     // What tells of such a value, and is none.
     const ABOUT: [&str; 6] = ["id", "type", "kind", "status", "count", "format"];
     let is_about = words(&column.name).pop();
     let is_about = is_about.is_some_and(|last| ABOUT.contains(&&*last));
-    let is = |terms: &[&str]| has_term(&column.name, terms);
+    let is = |terms: &str| has_term(&column.name, terms);
     match &column.data_type {
         DataType::Boolean | DataType::Time { .. } | DataType::Timestamp { .. } => false,
-        DataType::Date => is(&BIRTH),
-        _ => is(&IDS) || !is_about && (is(&TERMS) || is(&BIRTH)),
+        DataType::Date => is(BIRTH),
+        _ => is(IDS) || !is_about && (is(TERMS) || is(BIRTH)),
     }
 }
 
 /// Data of persons that stands in keys, or is copied.
-fn personal(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let named = |statement: &Statement, table: &Table, paths: Vec<&Path>| {
+fn personal(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let held = |statement: &Statement, table: &Table, paths: Vec<&Path>| {
         let columns = paths.into_iter();
         let columns = columns.filter_map(|path| path.column_of(table, material.catalog));
         let columns = columns.filter(|column| is_personal(column));
         let columns: BTreeSet<&str> = columns.map(|column| &*column.name).collect();
-        let columns = Some(columns).filter(|columns| !columns.is_empty())?;
-        Some(format!("{} ({})", statement.name, joined(columns, " and ")))
+        (!columns.is_empty()).then(|| noted(statement, joined(columns, " and ")))
     };
     let (mut keys, mut copied) = (Vec::new(), Vec::new());
-    for (statement, placed, (_, part), _) in material.served() {
-        let held = part.partition.iter().chain(&part.sort).map(|key| &key.path);
-        keys.extend(named(statement, part.table, held.collect()));
-        for (table, outputs) in placed.ask.types() {
+    for Served {
+        statement,
+        ask,
+        part,
+        ..
+    } in material.served()
+    {
+        keys.extend(held(statement, part.table, key_paths(part).collect()));
+        for (table, outputs) in ask.types() {
             let copies = outputs.iter().map(|(path, _)| path);
             let copies = copies.filter(|path| !path.steps.is_empty());
-            copied.extend(named(statement, table, copies.collect()));
+            copied.extend(held(statement, table, copies.collect()));
         }
     }
-    let mut found = line(
+    lines.add(
         "personal data in keys",
         keys,
         "keys show up in logs, metrics and URLs, and cannot be changed: a keyed hash of the value finds the same items",
     );
-    found.extend(line(
+    lines.add(
         "personal data in copies",
         copied,
         "what erases it has to erase the copies",
-    ));
-    found
+    );
 }
 
-fn filtered(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let facts = material.pricing.facts;
-    let found = material.served().filter_map(|(statement, placed, ..)| {
-        let found = facts.found(placed.ask);
-        let is_much = !placed.ask.filters.is_empty() && found > LONG;
-        is_much.then(|| format!("{} ({} items)", statement.name, about(found)))
+fn filtered(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let filtered = material
+        .served()
+        .filter(|read| !read.ask.filters.is_empty());
+    let much = filtered.filter_map(|read| {
+        let found = material.pricing.facts.found(read.ask);
+        (found > LONG).then(|| noted(read.statement, format!("{} items", about(found))))
     });
-    line(
+    lines.add(
         "filter",
-        found,
+        much,
         "the read pays for all of these items, and a filter then leaves out those that it does not want",
-    )
+    );
 }
 
-fn rates(material: &Material<'_, '_, '_>) -> Vec<Warning> {
-    let unrated = material
-        .placed
-        .iter()
-        .filter(|(_, statement, _)| statement.rate.is_none());
+fn rates(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let all = material.placed.len();
+    let unrated = material.placed.iter();
+    let unrated = unrated.filter(|(_, statement, _)| statement.rate.is_none());
     let unrated = unrated.count();
-    let mut found = Vec::new();
     if unrated > 0 {
-        let all = material.placed.len();
-        found.push(Warning::from(format!(
+        lines.0.push(Warning::from(format!(
             "guessed rates: {unrated} of {all} reads have no rate: one request a second is assumed for each"
         )));
     }
-    let writes = material
-        .written
-        .iter()
-        .filter(|(statement, ..)| statement.rate.is_none());
-    let writes: Vec<String> = writes
-        .map(|(statement, ..)| statement.name.clone())
-        .collect();
-    found.extend(line(
+    let writes = material.written.iter().map(|(statement, ..)| statement);
+    let writes = writes.filter(|statement| statement.rate.is_none());
+    lines.add(
         "guessed write rates",
-        writes,
+        writes.map(|statement| statement.name.clone()),
         "one a second is assumed for each",
-    ));
+    );
     if material.written.is_empty() {
         let why = "no writes: no statement writes, so the costs do not include keeping indexes and copies up to date";
-        found.push(Warning::from(why.to_owned()));
+        lines.0.push(Warning::from(why.to_owned()));
     }
-    found
 }
