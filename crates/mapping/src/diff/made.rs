@@ -349,16 +349,15 @@ impl NodeTexts<'_> {
         format!("{:?}({})", join.table, on.join(", "))
     }
 
-    /// SQL of the mapping, with the parents whose aliases stand in it.
+    /// SQL of the mapping, with all parents: one without its alias may be meant.
     fn sql(&self, sql: &str) -> String {
         if !self.exact {
             return sql.to_owned();
         }
-        let written = sql.to_lowercase();
         let joins = self.scan.joins.iter().enumerate();
-        let named = joins.filter(|(_, join)| written.contains(&join.alias.to_lowercase()));
-        let named = named.map(|(at, join)| format!(" {} is {}", join.alias, self.owner(Some(at))));
-        format!("{sql:?}{}", named.collect::<String>())
+        let parents =
+            joins.map(|(at, join)| format!(" {} is {}", join.alias, self.owner(Some(at))));
+        format!("{sql:?}{}", parents.collect::<String>())
     }
 
     fn children(&self, embed: &Embed) -> String {
