@@ -7,6 +7,7 @@ use std::sync::Arc;
 use dynafold_dynamodb::{Attribute, Item, Table, attribute_json};
 use dynafold_format::whole;
 use dynafold_mapping::item::{Expiry, Folder};
+use dynafold_mapping::model::Expired;
 use dynafold_relational::value::Value;
 use dynafold_source::Row;
 
@@ -76,7 +77,7 @@ impl Unaccounted {
             ),
             (
                 self.gone,
-                "have no item in the answer, which DynamoDB may have deleted since it had expired",
+                "have no item in the answer, which had expired: the load leaves such items out, or DynamoDB may have deleted it",
             ),
         ];
         let doubts = doubts.into_iter().filter(|(of, _)| *of > 0);
@@ -427,10 +428,12 @@ impl AnswerComparer<'_> {
         examples
     }
 
-    /// Whether the item of a row may have been deleted by the rule of `verify`: it has expired by the run's clock, and the
-    /// table's TTL is on.
+    /// Whether the item of a row may have been deleted, or left out, by the rule of `verify`: it has expired by the run's clock,
+    /// and the table's TTL is on, or the mapping loads no such item.
     fn deleted(&self, projection: &ItemProjection<'_>, expected: &ExpectedItem) -> Deleted {
-        let Some(ttl) = self.table.ttl.as_ref().filter(|_| self.expires) else {
+        let leaves_out = projection.item.expired != Expired::Load;
+        let ttl = self.table.ttl.as_ref();
+        let Some(ttl) = ttl.filter(|_| self.expires || leaves_out) else {
             return Deleted::No;
         };
         if projection.item.node(ttl).is_none() && projection.spreads.is_empty() {
@@ -438,7 +441,8 @@ impl AnswerComparer<'_> {
         }
         let readings = projection.readings(expected, ttl);
         let mut moments = readings.iter().flatten();
-        if moments.any(|moment| self.folder.expiry(moment) == Expiry::Past) {
+        let is_gone = |expiry: Expiry| expiry == Expiry::Past || leaves_out && expiry.is_past();
+        if moments.any(|moment| is_gone(self.folder.expiry(moment))) {
             Deleted::Yes
         } else if readings.is_empty() {
             Deleted::Untold
