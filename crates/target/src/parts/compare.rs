@@ -4,7 +4,7 @@
 //! key, and put together at the end: an item that differs is in both, under one key.
 
 use std::cmp::Ordering as Order;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{BufRead, Read as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -133,15 +133,11 @@ impl Spool {
             PartsPlan::name(&format!("{part:05}"), &manifest.lines, manifest.compression)
         };
         let mut all = Alone::default();
-        let names: BTreeSet<String> = (0..1_usize << plan.bits()).map(planned).collect();
+        let is_planned = manifest.planned_parts();
         let unplanned: Vec<&Part> = by_name
-            .extract_if(.., |name, _| !names.contains(*name))
+            .extract_if(.., |name, _| !is_planned(name))
             .map(|(_, part)| part)
             .collect();
-        for part in &unplanned {
-            let changed = format!("{} is a part that the export did not plan", part.file);
-            all.changed.push(changed);
-        }
         // An import reads them too.
         let mut lines = Lines::of((place, self.folder()), manifest, &frame, unplanned)?;
         while let Some(line) = lines.next()? {

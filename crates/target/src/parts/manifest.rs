@@ -6,7 +6,7 @@ use dynafold_dynamodb::{Table, definition};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Compression, ItemLines};
+use super::{Compression, ItemLines, PartsPlan};
 use crate::s3::S3Object;
 
 /// The name of the manifest in the folder of an export.
@@ -107,14 +107,30 @@ impl Manifest {
         in_data.map(|part| (part.file.as_str(), part)).collect()
     }
 
-    /// In what it does not agree with itself: parts that no import reads or that are listed twice, and sums.
+    /// Tells the names of parts that an export of these items may have; those by chunk may have any.
+    pub(super) fn planned_parts(&self) -> impl Fn(&str) -> bool {
+        let plan = PartsPlan::of(self.items, self.item_bytes);
+        let name = |part| PartsPlan::name(&format!("{part:05}"), &self.lines, self.compression);
+        let names: BTreeSet<String> = if self.by_chunk {
+            BTreeSet::new()
+        } else {
+            (0..plan.parts()).map(name).collect()
+        };
+        let has_any = self.by_chunk;
+        move |name| has_any || names.contains(name)
+    }
+
+    /// In what it does not agree with itself: parts that were not planned, that no import reads or that are listed twice, and sums.
     pub(super) fn contradictions(&self) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
         let mut names = BTreeSet::new();
+        let is_planned = self.planned_parts();
         for part in &self.parts {
             let name = &part.file;
             if !part.is_in_data() {
                 found.push(format!("{name} is listed and no file of data/"));
+            } else if !is_planned(name) {
+                found.push(format!("{name} is a part that the export did not plan"));
             }
             if !names.insert(name) {
                 found.push(format!("{name} is listed more than once"));
