@@ -2,7 +2,7 @@
 
 use dynafold_mapping::diagnostic::{Code, Severity};
 use dynafold_mapping::template::{Context, Filter};
-use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, TableKind};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table, TableKind};
 use dynafold_relational::value::Value;
 
 use super::{catalog, check_with};
@@ -815,6 +815,43 @@ fn the_shards_that_a_warning_names_take_the_writes_and_a_thousand_each_does_not(
             assert!(fullest(fewer) > 1_000.0, "{rate}: {}", fullest(fewer));
         }
     }
+}
+
+/// What is said with a code, in a catalog with some changes.
+fn told_with(code: Code, text: &str, change: &dyn Fn(&mut Catalog)) -> Vec<String> {
+    let mut catalog = catalog();
+    change(&mut catalog);
+    let (_, diagnostics) = check_with(text, &catalog);
+    let told = diagnostics.into_iter().filter(|d| d.code == code);
+    told.map(|d| d.message).collect()
+}
+
+fn table_mut<'c>(catalog: &'c mut Catalog, name: &str) -> &'c mut Table {
+    let mut tables = catalog.tables.iter_mut();
+    tables.find(|table| table.name.name == name).unwrap()
+}
+
+/// Settings under the key of their service, with what stands behind it.
+fn settings_by(partition: &str, more: &str) -> String {
+    format!(
+        "from: personal_settings, key: {{ PK: \"{partition}\", SK: \"{{user_id | pad(9)}}#{{service}}#{{setting_type}}\" }}, accept: [key-unproved]{more}"
+    )
+}
+
+#[test]
+fn a_joined_text_stands_for_the_foreign_key_that_it_is_equal_to() {
+    let text = item(
+        "from: personal_settings, join: { s: service }, key: { PK: \"S#{s.service}\", SK: \"{user_id | pad(9)}#{setting_type}\" }",
+    );
+    let told = |change: &dyn Fn(&mut Catalog)| told_with(Code::KeyNotUnique, &text, change);
+    assert_eq!(told(&|_| {}), Vec::<String>::new());
+    // Without case, texts that differ are equal to the join.
+    let folded = told(&|catalog| {
+        let settings = table_mut(catalog, "personal_settings");
+        let service = settings.column_mut("service").unwrap();
+        (service.insensitive, service.collation) = (true, Some("NOCASE".to_owned()));
+    });
+    assert_eq!(folded.len(), 1);
 }
 
 #[test]
