@@ -855,6 +855,37 @@ fn a_joined_text_stands_for_the_foreign_key_that_it_is_equal_to() {
 }
 
 #[test]
+fn a_key_is_not_empty_where_a_check_or_an_enum_has_no_empty_text() {
+    let labels = |labels: &[&str]| labels.iter().map(|it| (*it).to_owned()).collect();
+    let is_told = |key: &str, dbms: Dbms, listed: &[&str], names: &[&str]| {
+        let text = item(&format!(
+            "from: users, key: {{ PK: \"{key}\", SK: \"{{id | pad(9)}}\" }}, accept: [nullable-key, key-unproved]"
+        ));
+        let told = told_with(Code::EmptyKey, &text, &|catalog| {
+            catalog.dbms = dbms;
+            let gender = table_mut(catalog, "users").column_mut("gender").unwrap();
+            gender.listed = labels(listed);
+            if !names.is_empty() {
+                gender.data_type = DataType::Enum {
+                    values: labels(names),
+                };
+            }
+        });
+        !told.is_empty()
+    };
+    let (sqlite, pg, my) = (Dbms::Sqlite, Dbms::Postgres, Dbms::Mysql);
+    assert!(is_told("{gender}", sqlite, &[], &[]));
+    assert!(!is_told("{gender}", sqlite, &["F", "M"], &[]));
+    assert!(!is_told("{gender | lower}", sqlite, &["F", "M"], &[]));
+    assert!(is_told("{gender}", sqlite, &["F", ""], &[]));
+    assert!(is_told("[{gender}]", sqlite, &["F", "M"], &[]));
+    assert!(!is_told("{gender}", pg, &[], &["F", "M"]));
+    assert!(is_told("{gender}", pg, &[], &["F", ""]));
+    // Without strict mode, MySQL writes '' for what is no label.
+    assert!(is_told("{gender}", my, &[], &["F", "M"]));
+}
+
+#[test]
 fn a_filter_or_a_key_over_the_expiry_time_leaves_out_what_has_expired() {
     let codes = |pattern: &str| -> Vec<Code> {
         let text = mapping(
