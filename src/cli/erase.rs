@@ -214,8 +214,12 @@ fn tell_shards(scope: &PartitionScope, output: &OutputStreams) {
 /// Says what was not looked at and what stays.
 fn warn(report: &EraseReport, scope: &PartitionScope, output: &OutputStreams) {
     if report.kept_foreign > 0 {
+        let (stay, them) = match report.kept_foreign {
+            1 => ("stays, because it is", "it"),
+            _ => ("stay, because they are", "them"),
+        };
         output.warning(&format!(
-            "{} stay, because they are not known to be of an item type of the mapping; --foreign deletes them too",
+            "{} {stay} not known to be of an item type of the mapping; --foreign deletes {them} too",
             counted(report.kept_foreign, "item")
         ));
     }

@@ -55,26 +55,22 @@ impl<'m> Made<'m> {
             zone: &model.time_zone,
         };
         let (plain, exact) = (texts(false), texts(true));
+        let arrays = |texts: &NodeTexts<'_>| {
+            texts.places(&mut item_type.explodes.iter().map(|one| &one.array))
+        };
+        let spreads = |texts: &NodeTexts<'_>| texts.places(&mut item_type.spreads.iter());
         let part = |name: &str, text: Option<String>, exact: String| Part {
             name: name.to_owned(),
             text,
             exact,
         };
         let condition = model.condition(item_type);
-        let explodes = |texts: &NodeTexts<'_>| {
-            let arrays = item_type.explodes.iter().map(|one| texts.place(&one.array));
-            arrays.collect::<Vec<_>>().join(", ")
-        };
         // A parent that is not unique gives rows several times, to all item types of the pass.
         let joins = pass.scan.joins.iter().enumerate();
         let many = joins.filter(|(_, join)| !join.is_single);
         let many = many.map(|(at, join)| (join.alias.clone(), exact.owner(Some(at))));
         let (aliases, owners): (Vec<String>, Vec<String>) = many.unzip();
         let some = |text: String| (!text.is_empty()).then_some(text);
-        let spreads = |texts: &NodeTexts<'_>| {
-            let places = item_type.spreads.iter().map(|place| texts.place(place));
-            places.collect::<Vec<_>>().join(", ")
-        };
         let expired = match item_type.expired {
             Expired::Load => None,
             Expired::Skip => Some("skip"),
@@ -88,17 +84,7 @@ impl<'m> Made<'m> {
         let expires = expires.map_or_else(String::new, |(_, node)| exact.node(node));
         let rivals = rivals(item_type, side);
         let is_query = pass.scan.from.sql().is_some();
-        let row_key = |texts: &NodeTexts<'_>| {
-            let key = item_type.row_key.iter();
-            let key = key.map(|(name, at)| {
-                if texts.exact {
-                    texts.column(*at)
-                } else {
-                    name.to_string()
-                }
-            });
-            some(key.collect::<Vec<_>>().join(", "))
-        };
+        let row_key = |texts: &NodeTexts<'_>| some(texts.row_key(item_type)).filter(|_| is_query);
         Some(Self {
             item_type,
             rows: vec![
@@ -118,10 +104,10 @@ impl<'m> Made<'m> {
                 // Of rows with one key its order decides which one is loaded, and it tells rows with children apart.
                 part(
                     "key of the query",
-                    row_key(&plain).filter(|_| is_query),
-                    row_key(&exact).filter(|_| is_query).unwrap_or_default(),
+                    row_key(&plain),
+                    row_key(&exact).unwrap_or_default(),
                 ),
-                part("explode", some(explodes(&plain)), explodes(&exact)),
+                part("explode", some(arrays(&plain)), arrays(&exact)),
                 part("join", some(aliases.join(", ")), owners.join(", ")),
             ],
             attributes: (item_type.attributes.iter())
@@ -347,6 +333,23 @@ impl NodeTexts<'_> {
         });
         let on: Vec<String> = on.collect();
         format!("{:?}({})", join.table, on.join(", "))
+    }
+
+    fn places(&self, places: &mut dyn Iterator<Item = &ValuePath>) -> String {
+        let places = places.map(|place| self.place(place));
+        places.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The columns that tell rows apart.
+    fn row_key(&self, item_type: &ItemType) -> String {
+        let key = item_type.row_key.iter().map(|(name, at)| {
+            if self.exact {
+                self.column(*at)
+            } else {
+                name.to_string()
+            }
+        });
+        key.collect::<Vec<_>>().join(", ")
     }
 
     /// SQL of the mapping, with all parents: one without its alias may be meant.

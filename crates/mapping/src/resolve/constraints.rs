@@ -166,8 +166,9 @@ impl ItemBinder<'_> {
     }
 
     /// Which columns determine which: a parent's unique key determines the columns that are joined to it, because the join
-    /// finds one parent. Text is left out: two texts may be equal to the join, in a collation without case, and different
-    /// in the key. The second part are the columns that only a key determines which the database may not have enforced.
+    /// finds one parent. Text counts only where equal texts are the same: in a collation without case, two may be equal to the
+    /// join, and different in the key. The second part are the columns that only a key determines which the database may not
+    /// have enforced.
     fn determined(&mut self) -> (DeterminedColumns, Vec<usize>) {
         let scope = self.scope;
         let (mut determined, mut unenforced) = (Vec::new(), Vec::new());
@@ -203,10 +204,21 @@ impl ItemBinder<'_> {
             }
             _ => false,
         };
-        let ours = self.scope.column(on.owner.as_deref(), &on.ours);
-        let both = ours.zip(parent.table.column(&on.theirs));
-        let exact = |column: &Column| exact(&column.data_type) && !column.insensitive;
         let dbms = self.scope.catalog.dbms;
+        let owner = on.owner.as_deref();
+        let ours = self.scope.column(owner, &on.ours);
+        let both = ours.zip(parent.table.column(&on.theirs));
+        // A view's column may have a collation that the catalog does not say.
+        let table = match owner {
+            Some(alias) => self.scope.parent(alias).map(|owner| owner.table),
+            None => self.scope.table,
+        };
+        let are_stored = table.is_some_and(Table::is_stored) && parent.table.is_stored();
+        let exact = |column: &Column| {
+            let is_text = are_stored && column.is_plain_text(dbms);
+            let is_text = is_text && column.ambiguous_charset.is_none();
+            (exact(&column.data_type) || is_text) && !column.insensitive
+        };
         both.is_some_and(|(ours, theirs)| {
             let is_own = self.scope.catalog.own_operators;
             !is_own && exact(ours) && exact(theirs) && compares_as_key(theirs, ours, dbms)

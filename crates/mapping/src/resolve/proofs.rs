@@ -3,17 +3,19 @@
 use std::collections::BTreeSet;
 
 use dynafold_dynamodb::{Index, Table};
+use dynafold_relational::catalog::{DataType, Dbms};
 
 use super::reached::PatternFinds;
 use super::{ResolvedItem, ResolvedMapping};
 use crate::claim::{self, Claim, ClaimKind, ClaimVerdict};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::AttributeNode;
+use crate::model::{AttributeNode, TemplatePart};
 use crate::proof::{
     ApartReason, Covered, IndexProof, KeyProofEnd, MOST_PAIRS, Pairs, ProofSubject, Proofs,
     RefusedContent, RelationKind, SizeProof, coverage, disorders, guarantees, index,
     key_attributes, numbered_keys, order, prove, refused, size, sort_keys,
 };
+use crate::template::Filter;
 
 /// Tells of keys that may meet and of sort keys out of order.
 pub(super) fn check(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
@@ -190,12 +192,39 @@ pub(super) fn refusals(whole: &ResolvedMapping<'_>) {
             if item.item.node(&key.name).is_some_and(has_condition) {
                 continue;
             }
-            for refusal in refused(whole.subject(item), key, is_sort) {
+            let is_never_empty = is_never_empty(whole, item, &key.name);
+            let contents = refused(whole.subject(item), key, is_sort).into_iter();
+            for refusal in contents
+                .filter(|refusal| !(is_never_empty && matches!(refusal, RefusedContent::Empty(_))))
+            {
                 let (code, message, help) = risk(refusal, &key.name, whole.table);
                 diagnostics.add(code, item.place(&key.name), message, help);
             }
         }
     }
+}
+
+/// Whether a key attribute is a column of which a CHECK or an enum lists the values, and none is empty. MySQL and MariaDB may
+/// write an empty text for what is no label of an enum, unless they are strict.
+fn is_never_empty(whole: &ResolvedMapping<'_>, item: &ResolvedItem, key: &str) -> bool {
+    let template = item.item.template(key);
+    let Some([TemplatePart::Value(value)]) = template.map(|template| template.parts.as_slice())
+    else {
+        return false;
+    };
+    let mut filters = value.filters.iter();
+    let is_whole = value.place.path.is_empty()
+        && filters.all(|filter| matches!(filter, Filter::Lower | Filter::Upper));
+    let column = || {
+        let scan = whole.passes.so_far(item.item.pass)?;
+        let (table, column) = scan.origin(value.place.column)?;
+        whole.catalog.table(table)?.column(column)
+    };
+    let values: &[String] = column().map_or(&[], |column| match &column.data_type {
+        DataType::Enum { values } if whole.catalog.dbms == Dbms::Postgres => values,
+        _ => &column.listed,
+    });
+    is_whole && !values.is_empty() && values.iter().all(|value| !value.is_empty())
 }
 
 fn risk(refusal: RefusedContent, key: &str, table: &Table) -> (Code, String, String) {

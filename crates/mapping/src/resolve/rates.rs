@@ -77,22 +77,25 @@ impl<'a> PartitionKey<'_, 'a> {
                 continue;
             };
             let each = |all: f64| all / float(values.most);
-            // By statistics alone, many rows make a key of few values only where these hold the whole table back.
-            let holds_back =
-                !values.estimated || float(values.most) < TABLE_WRITES / PARTITION_WRITES;
+            // Many rows make a key of few values only where these hold the whole table back.
+            let holds_back = float(values.most) < TABLE_WRITES / PARTITION_WRITES;
             let rows: Option<u64> = same.iter().map(|item| item.rows).sum();
+            // How many rows a `where` leaves is not known, nor which of the values that statistics count.
+            let is_filtered = same.iter().any(|item| item.item.condition.is_some());
             let writes: f64 = same.iter().filter_map(|item| item.item.write_rate).sum();
             let much = match rows {
                 _ if each(writes) > PARTITION_WRITES => {
                     format!("{} writes a second of", count(rounded(writes)))
                 }
-                Some(rows) if holds_back && each(float(rows)) > PARTITION_WRITES => {
-                    format!("about {} of", counted(rows, "row"))
+                _ if !holds_back => continue,
+                Some(rows) if each(float(rows)) <= PARTITION_WRITES => continue,
+                Some(_) if is_filtered && values.estimated => continue,
+                Some(rows) if is_filtered => format!("some of about {} of", counted(rows, "row")),
+                Some(rows) => format!("about {} of", counted(rows, "row")),
+                None if values.estimated || same.iter().all(|item| self.has_one_row(item)) => {
+                    continue;
                 }
-                None if !values.estimated && !self.has_one_row(item) => {
-                    "an unknown number of rows of".to_owned()
-                }
-                _ => continue,
+                None => "an unknown number of rows of".to_owned(),
             };
             let of = match index {
                 Some(index) => format!("the partition key of `{}`", index.value),
@@ -100,8 +103,14 @@ impl<'a> PartitionKey<'_, 'a> {
             };
             let names: Vec<&str> = same.iter().map(|item| &*item.item.name).collect();
             let message = format!("{of} has {values} for {much} {}", names.join(", "));
+            let ways = match index {
+                Some(_) => {
+                    ", spread it with `shard(n)`, or keep only the few items that are asked for in the index, by `$when`"
+                }
+                None => ", or spread it with `shard(n)`",
+            };
             let help = format!(
-                "one value takes about {} write units a second: put a column with many values into the key, spread it with `shard(n)`, or keep only the few items that are asked for in the index, by `$when`",
+                "one value takes about {} write units a second: put a column with many values into the key{ways}",
                 count(rounded(PARTITION_WRITES))
             );
             let place = match (index, self.key.first()) {
@@ -126,19 +135,18 @@ impl<'a> PartitionKey<'_, 'a> {
             .iter()
             .filter_map(|key| item.item.template(&key.name));
         let placeholders = templates.flat_map(Template::placeholders);
-        let whole_values = placeholders.filter(|placeholder| {
+        let own_values = placeholders.filter(|placeholder| {
             let mut filters = placeholder.filters.iter();
-            !filters.any(makes_few)
+            self.is_own(item, placeholder) && !filters.any(makes_few)
         });
-        let columns = whole_values.filter_map(|placeholder| self.column(item, placeholder));
-        let own = columns.filter(|(table, _)| table.name == *from);
+        let own = own_values.filter_map(|placeholder| self.column(item, placeholder));
         let own: Vec<String> = own.map(|(_, column)| column.name.clone()).collect();
         let table = self.whole.catalog.table(from);
         table.is_some_and(|table| table.is_declared_unique(&own, self.whole.catalog.dbms))
     }
 
     /// Item types together whose partition keys have the same values: the same text, and the same filters over the same columns,
-    /// or over foreign keys that lead to these. Those without the key are left out.
+    /// or over foreign keys that lead to these, or as many shards. Those without the key are left out.
     fn by_domain<'r>(
         &self,
         items: impl Iterator<Item = &'r ResolvedItem>,
@@ -159,12 +167,14 @@ impl<'a> PartitionKey<'_, 'a> {
                 match part {
                     TemplatePart::Text(text) => into.push_str(text),
                     TemplatePart::Value(placeholder) => {
-                        let _ = write!(
-                            into,
-                            "{{{} {:?}}}",
-                            column(placeholder),
-                            placeholder.filters
-                        );
+                        let filters = placeholder.filters.as_slice();
+                        let at = filters.iter().position(|it| matches!(it, Filter::Shard(_)));
+                        // Shards are the same, whatever they are made of.
+                        let (source, filters) = match at.and_then(|at| filters.get(at..)) {
+                            Some(from_shard) => (String::new(), from_shard),
+                            None => (column(placeholder), filters),
+                        };
+                        let _ = write!(into, "{{{source} {filters:?}}}");
                     }
                     TemplatePart::Optional(inner) => {
                         into.push('[');
@@ -257,23 +267,23 @@ impl<'a> PartitionKey<'_, 'a> {
         place.path.is_empty().then_some((table, column))
     }
 
+    /// Whether a placeholder reads a column of the item type's own relation, and not of a joined one.
+    fn is_own(&self, item: &ResolvedItem, placeholder: &Placeholder) -> bool {
+        let scan = self.whole.passes.so_far(item.item.pass);
+        scan.is_some_and(|scan| scan.own_column(placeholder.place.column).is_some())
+    }
+
     /// Holds the number of shards of a partition key against the writes of its item types.
     fn shards(&self, bound: &[BoundPattern], within: &[&ResolvedItem]) {
-        for item in within {
-            let Some(key) = ShardedKey::of(self, item) else {
+        let sharded = within.iter().copied();
+        let sharded = sharded.filter(|item| ShardedKey::of(self, item).is_some());
+        for same in self.by_domain(sharded) {
+            let rates = same.iter().filter_map(|item| item.item.write_rate);
+            let writes: f64 = rates.sum();
+            let (Some(item), Some(key)) = (same.first(), ShardedKey::of_all(self, &same)) else {
                 continue;
             };
-            let is_same = |other: &&&ResolvedItem| {
-                let theirs = ShardedKey::of(self, other);
-                theirs.is_some_and(|theirs| theirs.text == key.text)
-            };
-            let same: Vec<&&ResolvedItem> = within.iter().filter(is_same).collect();
-            let rates = same.iter().filter_map(|other| other.item.write_rate);
-            let writes: f64 = rates.sum();
-            let is_first = same
-                .first()
-                .is_some_and(|first| first.item.name == item.item.name);
-            if writes <= 0.0 || !is_first {
+            if writes <= 0.0 {
                 continue;
             }
             let warning = key.few(writes).or_else(|| key.many(writes, bound));
@@ -303,13 +313,15 @@ impl<'a> PartitionKey<'_, 'a> {
         same: &[&ResolvedItem],
         of: impl Fn(&ResolvedItem) -> Option<ValueCount>,
     ) -> Option<ValueCount> {
-        let mut sum = ValueCount::exact(0);
-        for item in same {
-            sum = sum.or(of(item)?);
-        }
+        let each: Vec<Option<ValueCount>> = same.iter().map(|item| of(item)).collect();
+        // The parent's own key alone has no known number of values, but beside children it has as many as theirs.
+        let mut known = each.iter().flatten();
+        known.next()?;
+        let none = ValueCount::exact(0);
+        let sum = each.iter().try_fold(none, |sum, one| Some(sum.or((*one)?)));
         let domain = same.first().filter(|_| same.len() > 1);
         let domain = domain.and_then(|item| self.root_values(item));
-        fewest([domain, Some(sum)])
+        fewest([domain, sum])
     }
 
     /// How many values the columns have at most that a partition key's values are from.
@@ -325,7 +337,7 @@ impl<'a> PartitionKey<'_, 'a> {
                 Some(ValueCount::estimated(most, placeholder))
             };
             let by_type = self.type_values(item, placeholder);
-            by_type.or_else(by_statistics)
+            fewest([by_type.or_else(by_statistics), shard_values(placeholder)])
         })
     }
 
@@ -346,8 +358,8 @@ impl<'a> PartitionKey<'_, 'a> {
         fewest([self.template_values(item), rows])
     }
 
-    /// How many values a placeholder has at most, by its type and constraints, or else by statistics: those of its own column, or
-    /// the rows of the table that a foreign key leads to.
+    /// How many values a placeholder has at most, by its type and constraints, or else by statistics: those of its column, the
+    /// rows of the table that a foreign key leads to, or those of the joined table that it is from.
     fn column_values(&self, item: &ResolvedItem, placeholder: &Placeholder) -> Option<ValueCount> {
         let by_statistics = || {
             let (table, column) = self.column(item, placeholder)?;
@@ -356,15 +368,19 @@ impl<'a> PartitionKey<'_, 'a> {
             let parent =
                 key.and_then(|key| self.whole.catalog.table(&key.references)?.estimated_rows);
             let parent = parent.filter(|rows| *rows > 0);
-            if self.is_unique(table, column) {
-                return None;
-            }
-            let most = [column.distinct, parent].into_iter().flatten().min()?;
+            // As many values as there will be rows.
+            let (is_unique, joined) = if self.is_own(item, placeholder) {
+                (self.is_unique(table, column), None)
+            } else {
+                let joined = table.estimated_rows.filter(|rows| *rows > 0);
+                (is_unique_by_join(item, placeholder), joined)
+            };
+            let known = [column.distinct, parent, joined].into_iter().flatten();
+            let most = known.min().filter(|_| !is_unique)?;
             Some(ValueCount::estimated(most, placeholder))
         };
         let by_type = self.type_values(item, placeholder);
-        let shards = shard(placeholder).map(|shards| ValueCount::exact(u64::from(shards)));
-        fewest([by_type.or_else(by_statistics), shards])
+        fewest([by_type.or_else(by_statistics), shard_values(placeholder)])
     }
 
     /// The values that an item type's key has if its placeholders have these.
@@ -388,6 +404,15 @@ impl<'a> PartitionKey<'_, 'a> {
         let own = std::slice::from_ref(&column.name);
         table.is_declared_unique(own, self.whole.catalog.dbms)
     }
+}
+
+/// Whether a joined column tells rows apart: it is equal to columns of ours that are unique.
+fn is_unique_by_join(item: &ResolvedItem, placeholder: &Placeholder) -> bool {
+    let determined = item.facts.determined.iter();
+    let equal = determined.filter(|(theirs, _)| *theirs == [placeholder.place.column]);
+    let equal: Vec<usize> = equal.flat_map(|(_, ours)| ours).copied().collect();
+    let mut unique = item.facts.unique.iter();
+    unique.any(|key| key.columns.iter().all(|column| equal.contains(column)))
 }
 
 /// The least of what is known.
@@ -589,7 +614,7 @@ fn tell_hot(
     };
     let message = format!(
         "{what} over {over} at least {} read units a second for each; one partition takes {}",
-        count(rounded(each)),
+        count(above(each, PARTITION_READS)),
         count(rounded(PARTITION_READS)),
     );
     let mut help = "ask by a key with more values, keep copies of the items under several keys and ask one at random, or cache the answers (DAX, or in the application)".to_owned();
@@ -603,6 +628,11 @@ fn tell_hot(
     }
     let place = whole.pattern_place(pattern);
     whole.diagnostics.add(Code::HotReads, place, message, help);
+}
+
+/// A number that is more than a limit, rounded, but not to the limit.
+fn above(number: f64, limit: f64) -> u64 {
+    rounded(number).max(rounded(limit).saturating_add(1))
 }
 
 /// Most shards that the filter takes.
@@ -619,7 +649,7 @@ fn fullest(writes: f64, shards: u32) -> f64 {
 }
 
 /// The fewest shards of which the fullest takes its writes.
-fn shards_for(writes: f64) -> Option<u32> {
+pub(super) fn shards_for(writes: f64) -> Option<u32> {
     let mut numbers = 1..=MOST_SHARDS;
     numbers.find(|shards| fullest(writes, *shards) <= PARTITION_WRITES)
 }
@@ -634,23 +664,15 @@ struct ShardedKey {
     sources: Option<u64>,
     /// How many values the rest of the key has at most; 1 without a rest.
     others: Option<ValueCount>,
-    /// The templates of the key.
-    text: String,
 }
 
 impl ShardedKey {
     /// `None` where no attribute has a shard, or more than one.
     fn of(of: &PartitionKey<'_, '_>, item: &ResolvedItem) -> Option<Self> {
         let mut found = None;
-        let mut others = Some(ValueCount::exact(1));
-        let mut text = String::new();
         for key in of.key {
-            let template = item.item.template(&key.name)?;
-            let _ = writeln!(text, "{template}");
-            for placeholder in template.placeholders() {
+            for placeholder in item.item.template(&key.name)?.placeholders() {
                 let Some(shards) = shard(placeholder) else {
-                    let own = of.column_values(item, placeholder);
-                    others = others.zip(own).map(|(all, own)| all.times(own));
                     continue;
                 };
                 let sources = of.type_values(item, placeholder).map(|values| values.most);
@@ -665,8 +687,26 @@ impl ShardedKey {
             attribute,
             shards,
             sources,
-            others,
-            text,
+            others: None,
+        })
+    }
+
+    /// The key of item types that have the same values in it.
+    fn of_all(of: &PartitionKey<'_, '_>, same: &[&ResolvedItem]) -> Option<Self> {
+        let mut keys = same.iter().filter_map(|item| Self::of(of, item));
+        let first = keys.next()?;
+        // Of columns that fill so many shards the one that fills most.
+        let sources = keys.fold(first.sources, |most, key| {
+            most.zip(key.sources).map(|(a, b)| a.max(b))
+        });
+        let rest = PartitionKey {
+            joins_shards: true,
+            ..*of
+        };
+        Some(Self {
+            sources,
+            others: rest.domain_values(same, |item| rest.template_values(item)),
+            ..first
         })
     }
 
@@ -694,7 +734,7 @@ impl ShardedKey {
             "{} writes a second over {over}{are} are {} for each on average, and about {} for the fullest; one partition takes {}",
             count(rounded(writes)),
             count(rounded(each / f64::from(filled))),
-            count(rounded(full)),
+            count(above(full, PARTITION_WRITES)),
             count(rounded(PARTITION_WRITES)),
         );
         let needed = shards_for(each);
@@ -767,6 +807,10 @@ fn shard(placeholder: &Placeholder) -> Option<u32> {
         Filter::Shard(shards) => Some(*shards),
         _ => None,
     })
+}
+
+fn shard_values(placeholder: &Placeholder) -> Option<ValueCount> {
+    shard(placeholder).map(|shards| ValueCount::exact(u64::from(shards)))
 }
 
 /// Whether a filter makes one value of many.

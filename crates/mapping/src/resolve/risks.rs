@@ -6,6 +6,7 @@ use dynafold_format::{counted, float};
 
 use super::keys::may_be_in;
 use super::proofs::has_condition;
+use super::rates::shards_for;
 use super::{ResolvedItem, ResolvedMapping};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::proof::fixed;
@@ -72,11 +73,15 @@ fn single_partitions(whole: &ResolvedMapping<'_>) -> Vec<(Diagnostic, bool)> {
     for (index, written) in table.indexes.iter().zip(&whole.raw.table.indexes) {
         let within = whole.resolved.iter().filter(|item| may_be_in(item, index));
         let single = single(within, &index.partition);
-        let is_crowded = single.iter().any(|(.., is_crowded)| *is_crowded);
-        let list: Vec<String> = single
-            .iter()
-            .filter(|(.., is_too)| *is_too == is_crowded)
-            .map(|(item, value, _)| format!("{} under `{value}`", every(item, &index.partition)))
+        let is_crowded = single.iter().any(|shared| shared.is_crowded);
+        let named = single.iter();
+        let named = named.filter(|shared| shared.is_crowded == is_crowded);
+        let writes = named.clone().map(|shared| shared.writes);
+        let shards = shards(writes.fold(0.0, f64::max));
+        let list: Vec<String> = named
+            .map(|SharedValue { item, value, .. }| {
+                format!("{} under `{value}`", every(item, &index.partition))
+            })
             .collect();
         if list.is_empty() {
             continue;
@@ -87,36 +92,47 @@ fn single_partitions(whole: &ResolvedMapping<'_>) -> Vec<(Diagnostic, bool)> {
             list.join(", ")
         );
         let help = format!(
-            "one value takes about {PARTITION_WRITES} write units a second, and an index that is throttled throttles the table: spread it with `shard(n)`, or leave the attribute out where no access pattern asks for it"
+            "one value takes about {PARTITION_WRITES} write units a second, and an index that is throttled throttles the table: spread it with {shards}, or leave the attribute out where no access pattern asks for it"
         );
         let span = written.name.span.clone();
         let risk = Diagnostic::new(Code::SinglePartition, span, message);
         found.push((risk.with_help(help), is_crowded));
     }
     let own = std::slice::from_ref(&table.partition);
-    for (item, value, is_crowded) in single(whole.resolved.iter(), own) {
-        if value.is_empty() {
+    for shared in single(whole.resolved.iter(), own) {
+        if shared.value.is_empty() {
             continue;
         }
+        let (item, shards) = (shared.item, shards(shared.writes));
         let message = format!("{} has the same partition key value", every(item, own));
         let help = format!(
-            "one value takes about {PARTITION_WRITES} write units a second: put a column into it, or spread it with `shard(n)`"
+            "one value takes about {PARTITION_WRITES} write units a second: put a column into it, or spread it with {shards}"
         );
         let span = item.place(&table.partition.name);
         let risk = Diagnostic::new(Code::SinglePartition, span, message);
-        found.push((risk.with_help(help), is_crowded));
+        found.push((risk.with_help(help), shared.is_crowded));
     }
     found
+}
+
+/// The filter that spreads so many writes a second; without its number where they need none.
+fn shards(writes: f64) -> String {
+    let shards = shards_for(writes).filter(|shards| *shards > 1);
+    shards.map_or_else(
+        || "`shard(n)`".to_owned(),
+        |shards| format!("`shard({shards})`"),
+    )
 }
 
 /// How people call the items of a type that have a key.
 fn every(item: &ResolvedItem, partition: &[KeyAttribute]) -> String {
     let node = |key: &KeyAttribute| item.item.node(&key.name);
     let is_sparse = partition.iter().filter_map(node).any(has_condition);
-    let (whose, of) = if is_sparse {
-        (" whose `$when` holds", "of ")
-    } else {
-        ("", "")
+    let (whose, of) = match (item.item.condition.is_some(), is_sparse) {
+        (true, true) => (" whose `where` and `$when` hold", "of "),
+        (true, false) => (" whose `where` holds", "of "),
+        (false, true) => (" whose `$when` holds", "of "),
+        (false, false) => ("", ""),
     };
     let rows = item
         .rows
@@ -128,28 +144,41 @@ fn every(item: &ResolvedItem, partition: &[KeyAttribute]) -> String {
     )
 }
 
-/// The item types with one value for a partition key, that value, and whether it gets more rows, or
-/// more writes in production, than one partition takes within a second.
+/// An item type with one value for a partition key.
+struct SharedValue<'r> {
+    item: &'r ResolvedItem,
+    value: String,
+    /// Writes a second in production of all item types with the value.
+    writes: f64,
+    /// Whether it gets more rows or writes than one partition takes within a second.
+    is_crowded: bool,
+}
+
+/// The item types with one value for a partition key.
 fn single<'r>(
     within: impl Iterator<Item = &'r ResolvedItem>,
     partition: &[KeyAttribute],
-) -> Vec<(&'r ResolvedItem, String, bool)> {
+) -> Vec<SharedValue<'r>> {
     if partition.is_empty() {
         return Vec::new();
     }
     let one = |item: &'r ResolvedItem| Some((item, fixed(&item.item, partition)?));
     let single: Vec<(&ResolvedItem, String)> = within.filter_map(one).collect();
-    let is_crowded = |value: &str| {
+    let shared = |(item, value): &(&'r ResolvedItem, String)| {
         let together = single.iter().filter(|(_, other)| other == value);
         let rows = together
             .clone()
             .map(|(item, _)| item.rows.unwrap_or(u64::MAX));
-        let rate = together.filter_map(|(item, _)| item.item.write_rate);
-        float(rows.fold(0, u64::saturating_add)) > PARTITION_WRITES
-            || rate.sum::<f64>() > PARTITION_WRITES
+        let rates = together.filter_map(|(item, _)| item.item.write_rate);
+        let writes: f64 = rates.sum();
+        let is_crowded = float(rows.fold(0, u64::saturating_add)) > PARTITION_WRITES
+            || writes > PARTITION_WRITES;
+        SharedValue {
+            item,
+            value: value.clone(),
+            writes,
+            is_crowded,
+        }
     };
-    let judged = single.iter();
-    judged
-        .map(|(item, value)| (*item, value.clone(), is_crowded(value)))
-        .collect()
+    single.iter().map(shared).collect()
 }

@@ -2,7 +2,7 @@
 
 use dynafold_mapping::diagnostic::{Code, Severity};
 use dynafold_mapping::template::{Context, Filter};
-use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, TableKind};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table, TableKind};
 use dynafold_relational::value::Value;
 
 use super::{catalog, check_with};
@@ -815,6 +815,229 @@ fn the_shards_that_a_warning_names_take_the_writes_and_a_thousand_each_does_not(
             assert!(fullest(fewer) > 1_000.0, "{rate}: {}", fullest(fewer));
         }
     }
+}
+
+/// What is said with a code, in a catalog with some changes.
+fn told_with(code: Code, text: &str, change: &dyn Fn(&mut Catalog)) -> Vec<String> {
+    let mut catalog = catalog();
+    change(&mut catalog);
+    let (_, diagnostics) = check_with(text, &catalog);
+    let told = diagnostics.into_iter().filter(|d| d.code == code);
+    told.map(|d| d.message).collect()
+}
+
+fn table_mut<'c>(catalog: &'c mut Catalog, name: &str) -> &'c mut Table {
+    let mut tables = catalog.tables.iter_mut();
+    tables.find(|table| table.name.name == name).unwrap()
+}
+
+/// Settings under the key of their service, with what stands behind it.
+fn settings_by(partition: &str, more: &str) -> String {
+    format!(
+        "from: personal_settings, key: {{ PK: \"{partition}\", SK: \"{{user_id | pad(9)}}#{{service}}#{{setting_type}}\" }}, accept: [key-unproved]{more}"
+    )
+}
+
+#[test]
+fn a_key_of_few_values_is_told_beside_the_parent_in_one_item_collection() {
+    let parent = "  SERVICE: { from: services, key: { PK: \"S#{service}\", SK: \"!\" } }\n";
+    let told = |more: &str, parent: &str| {
+        let text = mapping("", &settings_by("S#{service}", more), parent);
+        told_with(Code::FewValues, &text, &|catalog| {
+            table_mut(catalog, "services").estimated_rows = Some(3);
+            table_mut(catalog, "personal_settings").estimated_rows = Some(60_000);
+        })
+    };
+    let few = "the partition key has about 3 values by the database's statistics for";
+    assert_eq!(told("", ""), [format!("{few} about 60,000 rows of USER")]);
+    assert_eq!(
+        told("", parent),
+        [format!("{few} about 60,003 rows of USER, SERVICE")]
+    );
+    assert_eq!(
+        told(", write_rate: 20000", parent),
+        [format!("{few} 20,000 writes a second of USER, SERVICE")]
+    );
+    // The rows of a table tell nothing of a key that is its own: there will be more.
+    let own = mapping(
+        "",
+        "from: services, key: { PK: \"S#{service}\", SK: A }, write_rate: 20000",
+        parent,
+    );
+    let few = told_with(Code::FewValues, &own, &|catalog| {
+        table_mut(catalog, "services").estimated_rows = Some(3);
+    });
+    assert!(few.is_empty(), "{few:?}");
+}
+
+#[test]
+fn a_key_of_the_joined_parents_column_is_a_key_of_few_values() {
+    let patterns = "access_patterns: { p: { items: [USER], key: { PK: \"S#{service}\" }, consistent: true, rate: 20000 } }";
+    for (column, join) in [("s.service", ", join: { s: service }"), ("service", "")] {
+        let text = mapping(
+            "",
+            &settings_by(
+                &format!("S#{{{column}}}"),
+                &format!(", write_rate: 20000{join}"),
+            ),
+            patterns,
+        );
+        let change = |catalog: &mut Catalog| {
+            table_mut(catalog, "services").estimated_rows = Some(3);
+        };
+        let told = |code| told_with(code, &text, &change);
+        assert_eq!(
+            told(Code::FewValues),
+            [
+                "the partition key has about 3 values by the database's statistics for 20,000 writes a second of USER"
+            ],
+            "{column}"
+        );
+        assert_eq!(told(Code::HotReads).len(), 1, "{column}");
+    }
+}
+
+#[test]
+fn a_joined_text_stands_for_the_foreign_key_that_it_is_equal_to() {
+    let text = item(
+        "from: personal_settings, join: { s: service }, key: { PK: \"S#{s.service}\", SK: \"{user_id | pad(9)}#{setting_type}\" }",
+    );
+    let told = |change: &dyn Fn(&mut Catalog)| told_with(Code::KeyNotUnique, &text, change);
+    assert_eq!(told(&|_| {}), Vec::<String>::new());
+    // Without case, texts that differ are equal to the join.
+    let folded = told(&|catalog| {
+        let settings = table_mut(catalog, "personal_settings");
+        let service = settings.column_mut("service").unwrap();
+        (service.insensitive, service.collation) = (true, Some("NOCASE".to_owned()));
+    });
+    assert_eq!(folded.len(), 1);
+}
+
+#[test]
+fn shards_of_columns_with_different_names_are_added_up() {
+    let told = |other: &str| {
+        let text = mapping(
+            "",
+            "from: users, key: { PK: \"V#{id | shard(3)}\", SK: \"A{id | pad(9)}\" }, write_rate: 2500",
+            &format!(
+                "  B: {{ from: personal_settings, key: {{ PK: \"{other}\", SK: \"B{{user_id | pad(9)}}{{service}}#{{setting_type}}\" }}, accept: [key-unproved], write_rate: 2500 }}"
+            ),
+        );
+        told_with(Code::ShardCount, &text, &|_| {})
+    };
+    let both = [
+        "5,000 writes a second over 3 shards are 1,667 for each on average, and about 1,716 for the fullest; one partition takes 1,000",
+    ];
+    assert_eq!(told("V#{user_id | shard(3)}"), both);
+    assert_eq!(told("V#{setting_type | shard(3)}"), both);
+    assert!(told("W#{user_id | shard(3)}").is_empty());
+}
+
+#[test]
+fn many_values_of_an_enum_hold_nothing_back_and_a_where_leaves_an_unknown_number_of_rows() {
+    let by_gender = |more: &str| {
+        item(&format!(
+            "from: users, key: {{ PK: \"G#{{gender | default(x)}}\", SK: \"{{id | pad(9)}}\" }}{more}"
+        ))
+    };
+    let told = |values: usize, rows: u64, more: &str| {
+        told_with(Code::FewValues, &by_gender(more), &|catalog| {
+            let users = table_mut(catalog, "users");
+            users.estimated_rows = Some(rows);
+            let labels = (0..values).map(|label| format!("g{label}"));
+            users.column_mut("gender").unwrap().list(labels.collect());
+        })
+    };
+    assert_eq!(told(38, 60_000, "").len(), 1);
+    assert!(told(39, 60_000, "").is_empty());
+    let filtered = ", where: id <= 10";
+    assert_eq!(
+        told(2, 60_000, filtered),
+        ["the partition key has 3 values for some of about 60,000 rows of USER"]
+    );
+    assert!(told(2, 3_000, filtered).is_empty());
+    // Which of the values that statistics count a `where` leaves is not known.
+    let by_statistics = |more: &str| {
+        told_with(Code::FewValues, &by_gender(more), &|catalog| {
+            let users = table_mut(catalog, "users");
+            users.estimated_rows = Some(60_000);
+            users.column_mut("gender").unwrap().distinct = Some(2);
+        })
+    };
+    assert_eq!(by_statistics("").len(), 1);
+    assert!(by_statistics(filtered).is_empty());
+    let single = |rows: u64| {
+        let text = item("from: users, key: { PK: ALL, SK: \"{id | pad(9)}\" }, where: id <= 10");
+        told_with(Code::SinglePartition, &text, &|catalog| {
+            table_mut(catalog, "users").estimated_rows = Some(rows);
+        })
+    };
+    assert_eq!(
+        single(60_000),
+        ["every USER whose `where` holds (of about 60,000 rows) has the same partition key value"]
+    );
+    assert!(single(900).is_empty());
+}
+
+#[test]
+fn a_key_is_not_empty_where_a_check_or_an_enum_has_no_empty_text() {
+    let labels = |labels: &[&str]| labels.iter().map(|it| (*it).to_owned()).collect();
+    let is_told = |key: &str, dbms: Dbms, listed: &[&str], names: &[&str]| {
+        let text = item(&format!(
+            "from: users, key: {{ PK: \"{key}\", SK: \"{{id | pad(9)}}\" }}, accept: [nullable-key, key-unproved]"
+        ));
+        let told = told_with(Code::EmptyKey, &text, &|catalog| {
+            catalog.dbms = dbms;
+            let gender = table_mut(catalog, "users").column_mut("gender").unwrap();
+            gender.listed = labels(listed);
+            if !names.is_empty() {
+                gender.data_type = DataType::Enum {
+                    values: labels(names),
+                };
+            }
+        });
+        !told.is_empty()
+    };
+    let (sqlite, pg, my) = (Dbms::Sqlite, Dbms::Postgres, Dbms::Mysql);
+    assert!(is_told("{gender}", sqlite, &[], &[]));
+    assert!(!is_told("{gender}", sqlite, &["F", "M"], &[]));
+    assert!(!is_told("{gender | lower}", sqlite, &["F", "M"], &[]));
+    assert!(is_told("{gender}", sqlite, &["F", ""], &[]));
+    assert!(is_told("[{gender}]", sqlite, &["F", "M"], &[]));
+    assert!(!is_told("{gender}", pg, &[], &["F", "M"]));
+    assert!(is_told("{gender}", pg, &[], &["F", ""]));
+    // Without strict mode, MySQL writes '' for what is no label.
+    assert!(is_told("{gender}", my, &[], &["F", "M"]));
+}
+
+#[test]
+fn the_help_of_hot_keys_fits_them() {
+    let help = |code, text: &str| {
+        let (_, diagnostics) = check_with(text, &catalog());
+        let told = diagnostics.into_iter().find(|d| d.code == code);
+        told.and_then(|d| d.help).unwrap()
+    };
+    let few = item(
+        "from: users, key: { PK: \"{gender | present(M, X)}\", SK: \"{id | pad(9)}\" }, write_rate: 2001",
+    );
+    assert!(!help(Code::FewValues, &few).contains("$when"));
+    let few = mapping(
+        "name: portal, key: { partition: PK, sort: SK }, indexes: { SEX: { partition: sex, sort: SK } }",
+        "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }, attributes: { sex: \"{gender | present(M, X)}\" }",
+        "",
+    );
+    assert!(help(Code::FewValues, &few).contains("$when"));
+    let single = item("from: users, key: { PK: USERS, SK: \"{id | pad(9)}\" }, write_rate: 20000");
+    let told = help(Code::SinglePartition, &single);
+    assert!(told.contains("`shard(22)`"), "{told}");
+    // What is more than a partition takes is never rounded to what it takes.
+    let hot = mapping(
+        "",
+        "",
+        "access_patterns: { p: { key: { PK: USER#1 }, consistent: true, rate: 3000.2 } }",
+    );
+    let told = told_with(Code::HotReads, &hot, &|_| {});
+    assert!(told[0].contains("at least 3,001 read units"), "{told:?}");
 }
 
 #[test]
