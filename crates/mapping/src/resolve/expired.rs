@@ -29,7 +29,9 @@ fn report<'a>(
     ttl: &str,
     found: &[&'a ResolvedItem],
 ) {
-    let expiring = found.iter().filter(|item| item.item.node(ttl).is_some());
+    let may_expire =
+        |item: &&&ResolvedItem| item.item.node(ttl).is_some() || !item.item.spreads.is_empty();
+    let expiring = found.iter().filter(may_expire);
     let expiring: Vec<&str> = expiring.map(|item| &*item.item.name).collect();
     if expiring.is_empty() {
         return;
@@ -44,8 +46,25 @@ fn report<'a>(
     } else {
         String::new()
     };
+    let condition = if pattern.order.iter().any(|key| *key.name == *ttl) {
+        // DynamoDB takes no attribute of the key that is asked in a filter.
+        format!("key: {{ {ttl}: {{ ge: \"{{time}}\" }} }}")
+    } else {
+        let mut written = whole.raw.patterns.iter();
+        let written = written.find(|raw| raw.name.value == *pattern.name);
+        let old = written.and_then(|raw| raw.filter.as_ref()?.text());
+        let only = format!("{ttl} >= :time{rest}");
+        let filter = old.map_or(only.clone(), |old| format!("({old}) AND ({only})"));
+        format!("filter: \"{filter}\"")
+    };
+    let index = pattern.index.as_ref();
+    let index = index.and_then(|index| whole.table.index(index));
+    let project = match index.filter(|index| !whole.table.projects(index, ttl)) {
+        Some(index) => format!("project `{ttl}` into `{}`, and ", index.name),
+        None => String::new(),
+    };
     let help = format!(
-        "leave them out: filter: \"{ttl} >= :time{rest}\" and params: {{ time: \"{{now | epoch}}\" }}; never use such an item as a lock"
+        "{project}leave them out: {condition} and params: {{ time: \"{{now | epoch}}\" }}; never use such an item as a lock"
     );
     let place = whole.pattern_place(pattern);
     whole

@@ -1185,6 +1185,64 @@ fn the_filter_that_is_named_keeps_items_that_never_expire() {
 }
 
 #[test]
+fn the_help_of_expired_items_can_be_followed() {
+    let told = |table: &str, attributes: &str, pattern: &str| {
+        let text = mapping(
+            &format!("name: portal, key: {{ partition: PK, sort: SK }}, ttl: ends{table}"),
+            &format!(
+                "from: users, key: {{ PK: \"USER#{{id}}\", SK: \"USER#\" }}, {attributes}, accept: [empty-key]"
+            ),
+            &format!("access_patterns: {{ p: {{ {pattern} }} }}"),
+        );
+        let (_, diagnostics) = check_with(&text, &catalog());
+        diagnostics
+    };
+    let help = |table: &str, attributes: &str, pattern: &str| {
+        let diagnostics = told(table, attributes, pattern);
+        let mut expired = diagnostics.iter();
+        let expired = expired.find(|d| d.code == Code::ExpiredItems);
+        let help = expired.and_then(|d| d.help.clone());
+        help.unwrap_or_else(|| panic!("{diagnostics:?}"))
+    };
+    let ends = "attributes: { ends: 4102444800 }";
+    let index = |more: &str| format!(", indexes: {{ BY_NAME: {{ partition: name, {more} }} }}");
+    let by = "index: BY_NAME, key: { name: \"{name}\" }";
+    let ordered = index("sort: { name: ends, type: N }");
+    let named = help(&ordered, ends, by);
+    assert!(
+        named.contains("key: { ends: { ge: \"{time}\" } }"),
+        "{named}"
+    );
+    let keys = index("sort: SK, project: keys");
+    for fetch in ["", ", fetch: true"] {
+        let named = help(&keys, ends, &format!("{by}{fetch}"));
+        assert!(
+            named.starts_with("project `ends` into `BY_NAME`, and leave"),
+            "{named}"
+        );
+    }
+    let filtered = "key: { PK: \"USER#{id}\" }, filter: \"name = :a OR name = :b\"";
+    let named = help("", ends, filtered);
+    let both = "filter: \"(name = :a OR name = :b) AND (ends >= :time)\"";
+    assert!(named.contains(both), "{named}");
+    let settings = "from: personal_settings, key: { PK: \"USER#{user_id}\", SK: \"{service}#{setting_type}\" }, columns: [], attributes: { $spread: setting }, accept: [key-unproved]";
+    let text = mapping(
+        "name: portal, key: { partition: PK, sort: SK }, ttl: ends",
+        settings,
+        "access_patterns: { p: { key: { PK: \"USER#{id}\" } } }",
+    );
+    assert_eq!(told_with(Code::ExpiredItems, &text, &|_| {}).len(), 1);
+    // What the index does not hold is said once.
+    let twice = format!(
+        "{by}, filter: \"ends >= :time OR attribute_not_exists(ends)\", params: {{ time: \"{{now | epoch}}\" }}"
+    );
+    let diagnostics = told(&keys, ends, &twice);
+    let codes = diagnostics.iter().map(|d| d.code);
+    let missing = codes.filter(|code| *code == Code::NotProjected);
+    assert_eq!(missing.count(), 1, "{diagnostics:?}");
+}
+
+#[test]
 fn no_code_is_without_a_case() {
     let cases: Vec<_> = cases().into_iter().chain(pattern_cases()).collect();
     for code in Code::ALL {

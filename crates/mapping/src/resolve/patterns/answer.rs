@@ -1,6 +1,7 @@
 //! What a pattern says besides its key: the filter, and attributes with the SQL columns that they
 //! are called otherwise.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -80,6 +81,7 @@ impl PatternBinder<'_> {
             values: Vec::new(),
             ranges: ranges(&pieces),
         };
+        let mut attributes = BTreeSet::new();
         for piece in pieces {
             let mut value = |operand| {
                 filter.values.push(operand);
@@ -100,8 +102,10 @@ impl PatternBinder<'_> {
                 } => {
                     if is_attribute {
                         let span = anchor.range(&span);
-                        self.filtered(&name, span.clone(), keys);
-                        self.is_answerable(&name, &span, keys);
+                        if attributes.insert(name.clone()) {
+                            self.filtered(&name, span.clone(), keys);
+                            self.is_answerable(&name, &span, keys);
+                        }
                         filter.text.push(' ');
                     }
                     let name: Arc<str> = name.into();
