@@ -396,7 +396,7 @@ async fn a_manifest_that_lists_other_parts_than_were_planned_is_found_out() {
     let evil = "{\"Item\":{\"PK\":{\"S\":\"EVIL\"},\"SK\":{\"S\":\"X\"}}}\n";
     let listed = |file: &str| {
         use sha2::Digest as _;
-        let sum = format!("{:x}", sha2::Sha256::digest(evil));
+        let sum = dynafold_format::hex(&sha2::Sha256::digest(evil));
         let bytes = evil.len();
         json!({ "file": file, "items": 1, "uncompressed_bytes": bytes, "bytes": bytes, "sha256": sum })
     };
