@@ -666,10 +666,11 @@ async fn the_parent_of_a_column_without_its_alias_is_compared() {
     let mapping = |column: &str| {
         format!(
             "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK }} }}\nitems:\n  \
-             O: {{ from: orders, join: {{ who: {column} }}, where: state = 'active', key: {{ PK: \"O#{{id}}\" }} }}\n"
+             O: {{ from: orders, join: {{ bill: {{ table: invoices, match: {{ id: id }} }}, who: {column} }}, \
+             where: bill.total > 0 AND state = 'active', key: {{ PK: \"O#{{id}}\" }} }}\n"
         )
     };
     let case = Case::new(&mapping("customer_id"), &mapping("clerk_id")).await;
     let text = case.text(3);
-    assert!(text.contains("where: state = 'active'"), "{text}");
+    assert!(text.contains("AND state = 'active'"), "{text}");
 }
