@@ -729,11 +729,12 @@ fn inconsistent(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     )
 }
 
-/// UPDATE and DELETE of more than one row, and those whose rows no key finds.
+/// Statements that write more than one row, and those whose rows no key finds.
 fn many_at_once(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     let (mut many, mut lost) = (Vec::new(), Vec::new());
     for (statement, table, write) in material.writes() {
         if write.kind == WriteKind::Insert {
+            many.extend(write.inserts_several.then(|| statement.name.clone()));
             continue;
         }
         let mut priced = material.priced.writes.iter();
@@ -752,7 +753,7 @@ fn many_at_once(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     lines.extend(line(
         "many items at once",
         many,
-        "DynamoDB writes single items by their whole key: find the items first, by a Query where a key finds them, and send one write for each",
+        "DynamoDB writes single items by their whole key: find the items first where the statement does not give the keys, by a Query where a key finds them, and send one write for each (BatchWriteItem puts up to 25)",
     ));
     lines
 }

@@ -1153,3 +1153,23 @@ fn a_column_called_like_a_unique_one_of_another_table_may_be_a_reference() {
         "{warnings:#?}"
     );
 }
+
+#[test]
+fn an_insert_of_several_rows_is_priced_by_its_rows() {
+    let catalog = tables_of(&[("c", 1_000, &["id", "kind"])]);
+    let (report, warnings) = warned(
+        &catalog,
+        "-- one (10/s)\nINSERT INTO c (id, kind) VALUES (1, 1);
+        -- three (10/s)\nINSERT INTO c (id, kind) VALUES (1, 1), (2, 2), (3, 3);
+        -- all (10/s)\nINSERT INTO c SELECT id + 100, kind FROM c WHERE kind = 1;
+        -- get (1/s)\nSELECT * FROM c WHERE id = :id;",
+        &Limits::default(),
+    );
+    assert!((units(&report, "three") - 3.0 * units(&report, "one")).abs() < 0.01);
+    let many = warnings
+        .iter()
+        .find(|one| one.contains("many items at once"));
+    let many = many.unwrap();
+    assert!(many.contains("all") && many.contains("three"), "{many}");
+    assert!(!many.contains("one (") && !many.contains("one,"), "{many}");
+}
