@@ -1155,6 +1155,40 @@ fn a_column_called_like_a_unique_one_of_another_table_may_be_a_reference() {
 }
 
 #[test]
+fn an_item_type_that_keeps_null_serves_no_filter_that_asks_whether_an_attribute_exists() {
+    let mut catalog = tables_of(&[("c", 1_000, &["id", "kind", "score"])]);
+    catalog.tables[0].columns[2].nullable = true;
+    let base = |nulls: &str| {
+        format!(
+            "dynafold: 1
+table: {{ name: app, key: {{ partition: PK, sort: SK }} }}
+items:
+  C: {{ from: c, key: {{ PK: \"C#{{id}}\", SK: C }}{nulls} }}
+access_patterns:
+  one: {{ items: [C], key: {{ PK: \"C#{{id}}\", SK: C }}, sql: \"SELECT * FROM c WHERE id = :id\" }}
+"
+        )
+    };
+    let sql = "-- other (9/s)\nSELECT id, score FROM c WHERE id = :id AND score <> 3;
+        -- without (9/s)\nSELECT id, score FROM c WHERE kind = :k AND score IS NULL;";
+    let statements = workload::read(sql, catalog.dbms).unwrap();
+    let prices = Prices::read(SHIPPED, None).unwrap();
+    let updated = |nulls: &str| {
+        let mapping = dynafold_design::Mapping {
+            text: &base(nulls),
+            variables: &|_| None,
+            described: &Described::new(),
+        };
+        let limits = Limits::default();
+        dynafold_design::update(&mapping, &catalog, &statements, &prices, &limits).unwrap()
+    };
+    let omitting = updated("").mapping;
+    assert!(omitting.contains("attribute_exists"), "{omitting}");
+    let keeping = updated(", nulls: keep").mapping;
+    assert!(!keeping.contains("attribute_"), "{keeping}");
+}
+
+#[test]
 fn an_insert_of_several_rows_is_priced_by_its_rows() {
     let catalog = tables_of(&[("c", 1_000, &["id", "kind"])]);
     let (report, warnings) = warned(
