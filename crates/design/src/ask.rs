@@ -1,6 +1,7 @@
 //! What a read of the workload asks, in terms of item types: which rows, found by what, in which order, with which columns.
 
 mod collection;
+mod comparison;
 mod condition;
 mod figures;
 mod filter;
@@ -22,6 +23,7 @@ use dynafold_sql::{
 use crate::observed::Observed;
 use crate::path::{Path, Step};
 pub(crate) use collection::CHILDREN_BY_KEY;
+use comparison::refuse_join;
 pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query};
 pub(crate) use filter::{Filter, by_filter, without_constants};
 use rows::is_cut;
@@ -477,8 +479,20 @@ impl<'c, 'q> Reading<'c, 'q> {
                 (_, None) => reading.conditions.push(condition),
             }
         }
+        reading.refuse_joins()?;
         reading.extreme = reading.only_extreme();
         Ok(reading)
+    }
+
+    /// Refuses a join by columns that the database does not compare as keys do.
+    fn refuse_joins(&self) -> Result<(), Unserved> {
+        let place = |(at, name): &At| {
+            let table = self.tables.get(*at).copied()?;
+            Some((table, table.column(name)?))
+        };
+        let pairs = self.pairs.iter();
+        let mut pairs = pairs.filter_map(|pair| place(&pair.one).zip(place(&pair.other)));
+        pairs.try_for_each(|(one, other)| refuse_join(one, other, self.catalog.dbms))
     }
 
     /// Whether a row of the result may be without a row of a relation.

@@ -126,7 +126,8 @@ pub fn price<S: Borrow<Statement>>(
         let rate = statement.rate.unwrap_or(1.0);
         if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
             if let Some(table) = table(catalog, write.schema.as_ref(), &write.table) {
-                let units = priced.write(table, write.kind, &write.columns);
+                let rows = float(write.rows.unwrap_or(1));
+                let units = rows * priced.write(table, write.kind, &write.columns);
                 let is_new = write.kind == WriteKind::Insert;
                 let has_key = is_new || priced.has_key(table, &write.found_by);
                 let searches = !is_new && has_key && priced.must_search(table, &write.found_by);

@@ -78,6 +78,13 @@ impl<'m> Existing<'m> {
         tables.collect()
     }
 
+    /// The tables of item types that have NULL as an attribute.
+    pub(crate) fn keeping_nulls(self) -> BTreeSet<TableName> {
+        let keeping = self.model.item_types.iter().filter(|item| item.keep_nulls);
+        let tables = keeping.filter_map(|item| Some(self.read_from(item)?.1.name.clone()));
+        tables.collect()
+    }
+
     fn read_from(self, item: &ItemType) -> Option<(&'m Scan, &'m Table)> {
         let scan = &self.model.passes.get(item.pass)?.scan;
         Some((scan, self.catalog.table(scan.from.table()?)?))

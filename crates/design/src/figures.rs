@@ -182,6 +182,7 @@ impl Figures {
                     at: write.at,
                     kind: WriteKind::Update,
                     rate,
+                    inserts_several: false,
                     columns: kept.of.figures.iter().map(Figure::name).collect(),
                     from_itself: kept.of.figures.iter().map(Figure::name).collect(),
                     found_by: kept.of.groups.clone(),

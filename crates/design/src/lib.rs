@@ -697,7 +697,7 @@ fn understood<'w, 'c>(
         if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
             match table(catalog, write.schema.as_ref(), &write.table) {
                 Some(table) => {
-                    let rate = statement.rate.unwrap_or(1.0);
+                    let rate = statement.rate.unwrap_or(1.0) * float(write.rows.unwrap_or(1));
                     let named = |column: &String| {
                         let mut columns = table.columns.iter();
                         let found = columns.find(|one| one.name.eq_ignore_ascii_case(column));
@@ -713,6 +713,7 @@ fn understood<'w, 'c>(
                         at: written.len(),
                         kind: write.kind,
                         rate,
+                        inserts_several: write.rows != Some(1),
                         columns,
                         from_itself: write.from_itself.iter().map(named).collect(),
                         found_by: write.found_by.iter().map(named).collect(),

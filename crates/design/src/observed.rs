@@ -45,6 +45,12 @@ impl Observed {
         sample.is_some_and(|sample| sample.is_all && sample.unescaped == sample.present)
     }
 
+    /// Whether all values of a column are texts, or none is. Not known where not all rows were looked at.
+    pub(crate) fn is_of_one_kind(&self, table: &Table, column: &str) -> bool {
+        let sample = self.column(table, column);
+        sample.is_some_and(|sample| sample.is_all && sample.mixed == 0)
+    }
+
     /// Whether a column holds both texts and other values, which SQLite allows: each of its numbers is less than each text, and
     /// DynamoDB compares values of one type alone.
     pub(crate) fn is_mixed(&self, table: &Table, column: &str) -> bool {

@@ -709,11 +709,14 @@ fn inconsistent(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     );
 }
 
-/// UPDATE and DELETE of more than one row, and those whose rows no key finds.
+/// Statements that write more than one row, and those whose rows no key finds.
 fn many_at_once(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let (mut many, mut lost) = (Vec::new(), Vec::new());
-    let writes = material.writes();
-    for (statement, table, write) in writes.filter(|(.., write)| write.kind != WriteKind::Insert) {
+    for (statement, table, write) in material.writes() {
+        if write.kind == WriteKind::Insert {
+            many.extend(write.inserts_several.then(|| statement.name.clone()));
+            continue;
+        }
         let mut priced = material.priced.writes.iter();
         if priced.any(|one| one.name == statement.name && !one.has_key) {
             lost.push(statement.name.clone());
@@ -733,7 +736,7 @@ fn many_at_once(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     lines.add(
         "many items at once",
         many,
-        "DynamoDB writes single items by their whole key: find the items first, by a Query where a key finds them, and send one write for each",
+        "DynamoDB writes single items by their whole key: find the items first where the statement does not give the keys, by a Query where a key finds them, and send one write for each (BatchWriteItem puts up to 25)",
     );
 }
 

@@ -20,7 +20,7 @@ use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::{Lists, parametrized};
 use serde::Serialize;
 
-use crate::ask::{Ask, Unserved, by_filter};
+use crate::ask::{Ask, Filter, Unserved, by_filter};
 use crate::choose::solve;
 use crate::edit::{Addition, Unwritable};
 use crate::existing::{Existing, KeyCondition};
@@ -160,6 +160,7 @@ pub fn update(
     old.keeps_pins()?;
     let mut done: Vec<UpdatedRead> = Vec::new();
     let mut reads = new_reads(&old.model, catalog, reads, &mut unserved, &mut done);
+    refuse_kept_nulls(&old.existing(), &mut reads, &mut unserved);
     add_relaxed(&mut reads, facts);
     if old.escapes {
         // The item types of a mapping may have other letters in their keys.
@@ -270,6 +271,36 @@ fn new_reads<'w, 'c>(
     }
     *unserved = unread;
     new
+}
+
+/// Takes out what asks whether an attribute exists, of item types that keep NULL as an attribute: it exists in every item. An index of
+/// the rows that meet the condition still serves, where the condition is one of the row.
+fn refuse_kept_nulls<'w>(
+    existing: &Existing<'_>,
+    reads: &mut Vec<Read<'w, '_>>,
+    unserved: &mut Vec<(&'w Statement, Unserved)>,
+) {
+    let keeping = existing.keeping_nulls();
+    reads.retain_mut(|read| {
+        read.asks.retain_mut(|ask| {
+            if !ask.tables().any(|table| keeping.contains(&table.name)) {
+                return true;
+            }
+            for when in &mut ask.when {
+                when.filter = when.filter.take().filter(|one| !one.asks_existence());
+            }
+            ask.required.is_empty() && !ask.filters.iter().any(Filter::asks_existence)
+        });
+        if read.asks.is_empty() {
+            let why = "leaves rows out by a filter that asks for NULL, and the mapping keeps NULL as an attribute (`nulls: keep`)";
+            let unserved_read = Unserved {
+                why: why.to_owned(),
+                instead: "leave `nulls: keep` out of the item type, or leave the rows out in the application",
+            };
+            unserved.push((read.statement, unserved_read));
+        }
+        !read.asks.is_empty()
+    });
 }
 
 /// What was changed of what must stay.

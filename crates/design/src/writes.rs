@@ -20,8 +20,10 @@ pub(crate) struct Write {
     /// Its place among all.
     pub(crate) at: usize,
     pub(crate) kind: WriteKind,
-    /// Times a second.
+    /// Rows a second, as far as the statement says how many it writes.
     pub(crate) rate: f64,
+    /// Whether it is an INSERT of several rows, or of those that a query gives.
+    pub(crate) inserts_several: bool,
     /// The columns that it sets.
     pub(crate) columns: Vec<String>,
     /// Those that it computes from what they were.

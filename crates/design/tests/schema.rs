@@ -1173,3 +1173,305 @@ fn a_column_called_like_a_unique_one_of_another_table_may_be_a_reference() {
         "{warnings:#?}"
     );
 }
+
+/// Children `c` that refer to parents `p` by `of_p`, which has one type and the parents' `id` another.
+fn joined_by(dbms: Dbms, own: &Column, parents: &Column) -> Catalog {
+    let mut catalog = tables_of(&[("p", 10, &["id", "nm"]), ("c", 1_000, &["id", "of_p@p"])]);
+    catalog.dbms = dbms;
+    let called = |name: &str, column: &Column| Column {
+        name: name.to_owned(),
+        ..column.clone()
+    };
+    catalog.tables[0].columns[0] = called("id", parents);
+    catalog.tables[1].columns[1] = called("of_p", own);
+    catalog
+}
+
+fn typed(declared: &str, data_type: DataType) -> Column {
+    Column {
+        declared: declared.to_owned(),
+        ..column("", data_type)
+    }
+}
+
+fn text(declared: &str) -> Column {
+    typed(declared, DataType::Text { max_chars: None })
+}
+
+fn collated(declared: &str, collation: &str) -> Column {
+    Column {
+        insensitive: true,
+        collation: Some(collation.to_owned()),
+        ..text(declared)
+    }
+}
+
+fn whole_numbers(declared: &str) -> Column {
+    let (bits, unsigned) = (32, false);
+    typed(declared, DataType::Integer { bits, unsigned })
+}
+
+fn floats(declared: &str, bits: u8) -> Column {
+    typed(declared, DataType::Float { bits })
+}
+
+/// Why the first statement is not served; nothing where it is.
+fn why_not(report: &Report) -> String {
+    report.reads[0].not_served().unwrap_or_default()
+}
+
+#[test]
+fn a_join_is_served_where_both_columns_compare_as_their_texts() {
+    let joins = |(dbms, own, parents): (Dbms, Column, Column)| {
+        let catalog = joined_by(dbms, &own, &parents);
+        let sql = "-- get (9/s)\nSELECT c.id, p.nm FROM c JOIN p ON p.id = c.of_p WHERE p.id = :x;";
+        let (_, report) = served(&catalog, sql);
+        let told = format!("{dbms:?} {} {}", own.declared, parents.declared);
+        (told, why_not(&report))
+    };
+    let date = typed("date", DataType::Date);
+    let (digits, zone) = (6, false);
+    let time = typed("timestamp", DataType::Timestamp { digits, zone });
+    for differing in [
+        (Dbms::Mysql, text("varchar(5)"), whole_numbers("int")),
+        (Dbms::Mysql, whole_numbers("year"), whole_numbers("int")),
+        (Dbms::Postgres, text("cidr"), text("inet")),
+        (Dbms::Mysql, floats("float", 32), floats("double", 64)),
+        (
+            Dbms::Postgres,
+            floats("float8", 64),
+            whole_numbers("bigint"),
+        ),
+        (
+            Dbms::Postgres,
+            text("character varying(10)"),
+            text("character(6)"),
+        ),
+        (Dbms::Postgres, text("character(8)"), text("character(6)")),
+        (Dbms::Postgres, text("text"), collated("citext", "en_US")),
+        (Dbms::Postgres, date, time),
+        (Dbms::Sqlite, text("TEXT"), collated("TEXT", "NOCASE")),
+        (
+            Dbms::Sqlite,
+            collated("TEXT", "RTRIM"),
+            collated("TEXT", "NOCASE"),
+        ),
+        (
+            Dbms::Sqlite,
+            typed("", DataType::Dynamic),
+            whole_numbers("INTEGER"),
+        ),
+    ] {
+        let (told, why) = joins(differing);
+        assert!(why.contains("joins `p.id`"), "{told}: {why}");
+        assert!(why.contains("give both columns one type"), "{told}: {why}");
+    }
+    let decimal = typed(
+        "numeric(10,2)",
+        DataType::Decimal {
+            precision: None,
+            scale: None,
+        },
+    );
+    for alike in [
+        (
+            Dbms::Postgres,
+            whole_numbers("int"),
+            whole_numbers("bigint"),
+        ),
+        (Dbms::Postgres, decimal, whole_numbers("bigint")),
+        (Dbms::Postgres, text("text"), text("character varying(10)")),
+        (Dbms::Postgres, text("character(6)"), text("character(6)")),
+        (
+            Dbms::Postgres,
+            collated("citext", "en_US"),
+            collated("citext", "en_US"),
+        ),
+        (
+            Dbms::Mysql,
+            collated("varchar(5)", "utf8mb4_general_ci"),
+            collated("char(5)", "utf8mb4_general_ci"),
+        ),
+        (
+            Dbms::Sqlite,
+            collated("TEXT", "NOCASE"),
+            collated("TEXT", "nocase"),
+        ),
+        (Dbms::Sqlite, floats("REAL", 64), whole_numbers("INTEGER")),
+    ] {
+        let (told, why) = joins(alike);
+        assert_eq!(why, "", "{told}");
+    }
+}
+
+#[test]
+fn a_column_is_compared_with_a_parameter_where_equal_values_have_one_text() {
+    let read = |dbms, column: &Column, condition: &str, is_mixed| {
+        let catalog = joined_by(dbms, column, &whole_numbers("int"));
+        let mut limits = Limits::default();
+        if let Some(mixed) = is_mixed {
+            observe(&mut limits, &catalog, ("c", "of_p"), [1_000, 50, 30]);
+            let sample = limits.observed.columns.values_mut().next().unwrap();
+            sample.mixed = mixed;
+        }
+        let sql = format!("-- get (9/s)\nSELECT id, of_p FROM c WHERE {condition};");
+        why_not(&warned(&catalog, &sql, &limits).0)
+    };
+    let dynamic = typed("", DataType::Dynamic);
+    let float = floats("float", 32);
+    let interval = typed("interval", DataType::Interval);
+    let json = typed("jsonb", DataType::Json);
+    let padded = text("character(6)");
+    for (dbms, column, condition, mixed, reason) in [
+        (Dbms::Sqlite, &dynamic, "of_p = :x", None, "has no type"),
+        (
+            Dbms::Sqlite,
+            &dynamic,
+            "of_p = :x",
+            Some(3),
+            "holds texts in some rows",
+        ),
+        (
+            Dbms::Sqlite,
+            &text("TEXT"),
+            "of_p = :x",
+            Some(3),
+            "holds texts in some rows",
+        ),
+        (Dbms::Mysql, &float, "of_p = :x", None, "as a double"),
+        (
+            Dbms::Mariadb,
+            &float,
+            "id = :i AND of_p > :x",
+            None,
+            "as a double",
+        ),
+        (
+            Dbms::Mysql,
+            &float,
+            "id = :i AND of_p <> :x",
+            None,
+            "as a double",
+        ),
+        (
+            Dbms::Mysql,
+            &float,
+            "id = :i AND of_p IN (:x, :y)",
+            None,
+            "as a double",
+        ),
+        (
+            Dbms::Postgres,
+            &interval,
+            "of_p = :x",
+            None,
+            "different texts are equal",
+        ),
+        (
+            Dbms::Postgres,
+            &json,
+            "of_p = :x",
+            None,
+            "different texts are equal",
+        ),
+        (
+            Dbms::Postgres,
+            &padded,
+            "of_p LIKE :x || '%'",
+            None,
+            "filled with blanks",
+        ),
+        (
+            Dbms::Postgres,
+            &padded,
+            "lower(of_p) = :x",
+            None,
+            "filled with blanks",
+        ),
+    ] {
+        let why = read(dbms, column, condition, mixed);
+        assert!(why.contains(reason), "{dbms:?} {condition}: {why}");
+    }
+    for (dbms, column, condition, mixed) in [
+        (Dbms::Sqlite, &dynamic, "of_p = :x", Some(0)),
+        (Dbms::Postgres, &padded, "of_p = :x", None),
+        (Dbms::Postgres, &text("text"), "of_p LIKE :x || '%'", None),
+        (Dbms::Mysql, &floats("double", 64), "of_p = :x", None),
+    ] {
+        let why = read(dbms, column, condition, mixed);
+        assert_eq!(why, "", "{dbms:?} {condition}");
+    }
+}
+
+#[test]
+fn a_child_that_spells_its_parent_otherwise_is_compared_and_sorted_as_announced() {
+    let both = collated("TEXT", "NOCASE");
+    let catalog = joined_by(Dbms::Sqlite, &both, &both);
+    let (text, report) = served(
+        &catalog,
+        "-- byParent (9/s)
+        SELECT c.id, p.id AS code FROM c JOIN p ON p.id = c.of_p WHERE p.id = :x;
+        -- sorted (9/s)
+        SELECT c.id, p.nm FROM c JOIN p ON p.id = c.of_p WHERE p.nm = :x ORDER BY p.id, c.id;",
+    );
+    assert!(text.contains("c.of_p COLLATE BINARY = :x"), "{text}");
+    for name in ["byParent", "sorted"] {
+        let notes = notes(&report, name);
+        let told = notes.contains("`c.of_p` for `p.\"id\"`");
+        assert!(told, "{name}: {notes}");
+    }
+}
+
+#[test]
+fn an_item_type_that_keeps_null_serves_no_filter_that_asks_whether_an_attribute_exists() {
+    let mut catalog = tables_of(&[("c", 1_000, &["id", "kind", "score"])]);
+    catalog.tables[0].columns[2].nullable = true;
+    let base = |nulls: &str| {
+        format!(
+            "dynafold: 1
+table: {{ name: app, key: {{ partition: PK, sort: SK }} }}
+items:
+  C: {{ from: c, key: {{ PK: \"C#{{id}}\", SK: C }}{nulls} }}
+access_patterns:
+  one: {{ items: [C], key: {{ PK: \"C#{{id}}\", SK: C }}, sql: \"SELECT * FROM c WHERE id = :id\" }}
+"
+        )
+    };
+    let sql = "-- other (9/s)\nSELECT id, score FROM c WHERE id = :id AND score <> 3;
+        -- without (9/s)\nSELECT id, score FROM c WHERE kind = :k AND score IS NULL;";
+    let statements = workload::read(sql, catalog.dbms).unwrap();
+    let prices = Prices::read(SHIPPED, None).unwrap();
+    let updated = |nulls: &str| {
+        let mapping = dynafold_design::Mapping {
+            text: &base(nulls),
+            variables: &|_| None,
+            described: &Described::new(),
+        };
+        let limits = Limits::default();
+        dynafold_design::update(&mapping, &catalog, &statements, &prices, &limits).unwrap()
+    };
+    let omitting = updated("").mapping;
+    assert!(omitting.contains("attribute_exists"), "{omitting}");
+    let keeping = updated(", nulls: keep").mapping;
+    assert!(!keeping.contains("attribute_"), "{keeping}");
+}
+
+#[test]
+fn an_insert_of_several_rows_is_priced_by_its_rows() {
+    let catalog = tables_of(&[("c", 1_000, &["id", "kind"])]);
+    let (report, warnings) = warned(
+        &catalog,
+        "-- one (10/s)\nINSERT INTO c (id, kind) VALUES (1, 1);
+        -- three (10/s)\nINSERT INTO c (id, kind) VALUES (1, 1), (2, 2), (3, 3);
+        -- all (10/s)\nINSERT INTO c SELECT id + 100, kind FROM c WHERE kind = 1;
+        -- get (1/s)\nSELECT * FROM c WHERE id = :id;",
+        &Limits::default(),
+    );
+    assert!((units(&report, "three") - 3.0 * units(&report, "one")).abs() < 0.01);
+    let many = warnings
+        .iter()
+        .find(|one| one.contains("many items at once"));
+    let many = many.unwrap();
+    assert!(many.contains("all") && many.contains("three"), "{many}");
+    assert!(!many.contains("one (") && !many.contains("one,"), "{many}");
+}

@@ -639,6 +639,8 @@ pub struct WriteStatement {
     pub schema: Option<Name>,
     /// Its table.
     pub table: Name,
+    /// The rows that an INSERT names; `None` where a query gives them. 1 of an UPDATE and a DELETE, whose rows nobody has counted.
+    pub rows: Option<u64>,
     /// The columns that an UPDATE sets.
     pub columns: Vec<String>,
     /// Those that it computes from what they were: `n = n + 1`.
@@ -656,9 +658,17 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         let mut statements = statements(&sql, dbms).ok()?;
         let statement = statements.pop().filter(|_| statements.is_empty())?;
         let mut from_itself = Vec::new();
+        let mut rows = Some(1);
         let (kind, table, columns, condition) = match &statement {
             Statement::Insert(insert) => match &insert.table {
-                TableObject::TableName(name) => (WriteKind::Insert, name, Vec::new(), None),
+                TableObject::TableName(name) => {
+                    rows = match insert.source.as_deref().map(|query| &*query.body) {
+                        Some(SetExpr::Values(values)) => u64::try_from(values.rows.len()).ok(),
+                        Some(_) => None,
+                        None => Some(1),
+                    };
+                    (WriteKind::Insert, name, Vec::new(), None)
+                }
                 _ => return None,
             },
             Statement::Update(update) => {
@@ -705,6 +715,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             kind,
             schema: parts.pop(),
             table,
+            rows,
             columns,
             from_itself,
             found_by,
@@ -940,6 +951,11 @@ mod tests {
             expected(WriteKind::Delete, "t", "")
         );
         assert_eq!(read("SELECT 1"), None);
+        let rows = |sql: &str| write_statement(sql, Dbms::Mysql).unwrap().rows;
+        assert_eq!(rows("INSERT INTO t (a) VALUES (1), (2), (:a)"), Some(3));
+        assert_eq!(rows("INSERT INTO t SET a = 1"), Some(1));
+        assert_eq!(rows("REPLACE INTO t SELECT * FROM s"), None);
+        assert_eq!(rows("DELETE FROM t"), Some(1));
         let counts = "UPDATE t SET a = a + 1, b = coalesce(t.b, 0) + :n, c = d + 1 WHERE id = 2";
         let counts = write_statement(counts, Dbms::Postgres).unwrap();
         assert_eq!(counts.from_itself, ["a", "b"]);

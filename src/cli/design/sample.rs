@@ -200,8 +200,8 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
             _ if !is_text => ("0".to_owned(), "1 = 0".to_owned(), "1 = 0".to_owned()),
             Dbms::Postgres => (
                 format!("char_length(CAST({name} AS text))"),
-                format!("CAST({name} AS text) ~ '^[0-9]+$'"),
-                format!(r"CAST({name} AS text) !~ '[A-Z_#%\x01-\x1f]'"),
+                format!("CAST({name} AS text) COLLATE \"C\" ~ '^[0-9]+$'"),
+                format!(r#"CAST({name} AS text) COLLATE "C" !~ '[A-Z_#%\x01-\x1f]'"#),
             ),
             Dbms::Sqlite => (
                 format!("length(CAST({name} AS TEXT))"),

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use dynafold_relational::catalog::{DataType, Dbms};
+use dynafold_relational::catalog::{DataType, Dbms, Table};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SqlQuery,
     qualified,
 };
 
+use super::comparison::{refuse_computed, refuse_value};
 use super::filter::{is_value, of_condition, of_list};
 use super::sql::{ignores_blanks, is_loose, is_prefix};
 use super::{
@@ -24,6 +25,31 @@ const ASCII_CASE: &str =
 type Find<'f> = &'f dyn Fn(&ColumnRef) -> Option<Path>;
 
 impl<'c> Reading<'c, '_> {
+    /// The path by which a condition's column is compared: the shortest one; a child's column is the parent's where the join holds
+    /// them equal.
+    pub(super) fn compared_path(
+        &self,
+        ways: &BTreeMap<usize, Vec<Step>>,
+        (at, name): At,
+    ) -> Option<Path> {
+        if self.may_be_missing(at) && ways.contains_key(&at) {
+            return self.path(ways, at, name);
+        }
+        let equal = self.equal_to(&(at, name)).into_iter();
+        let paths = equal
+            .filter(|(one, _)| *one == at || !self.may_be_missing(*one))
+            .filter_map(|(at, column)| self.path(ways, at, column));
+        paths.min_by_key(|path| path.steps.len())
+    }
+
+    /// Refuses to compare a column with a parameter where its values are not those of their texts.
+    fn refuse_value(&self, root: &Table, path: &Path) -> Result<(), Unserved> {
+        match path.find(root, self.catalog) {
+            Some((table, column)) => refuse_value(table, column, self.observed, self.catalog.dbms),
+            None => Ok(()),
+        }
+    }
+
     /// Sorts the conditions; gives the ranges.
     pub(super) fn conditions(
         &self,
@@ -32,18 +58,7 @@ impl<'c> Reading<'c, '_> {
         ask: &mut Ask<'c>,
     ) -> Result<Vec<RangeAsk>, Unserved> {
         let mut ranges: Vec<RangeAsk> = Vec::new();
-        let path = |column: &ColumnRef| {
-            let (at, name) = self.column(column)?;
-            if self.may_be_missing(at) && ways.contains_key(&at) {
-                return self.path(ways, at, name);
-            }
-            // By the shortest way; a child's column is the parent's where the join holds them equal.
-            let equal = self.equal_to(&(at, name)).into_iter();
-            let paths = equal
-                .filter(|(one, _)| *one == at || !self.may_be_missing(*one))
-                .filter_map(|(at, column)| self.path(ways, at, column));
-            paths.min_by_key(|path| path.steps.len())
-        };
+        let path = |column: &ColumnRef| self.compared_path(ways, self.column(column)?);
         for condition in &self.conditions {
             let text = &condition.text;
             let has_parameters = condition.has_parameters();
@@ -78,7 +93,11 @@ impl<'c> Reading<'c, '_> {
                     negated: false,
                     list,
                 } if has_parameters => {
-                    let Some(filter) = operand.column().and_then(path).and_then(|path| {
+                    let compared = operand.column().and_then(path);
+                    if let Some(path) = &compared {
+                        self.refuse_value(ask.root, path)?;
+                    }
+                    let Some(filter) = compared.and_then(|path| {
                         let column = path.column_of(ask.root, self.catalog)?;
                         let is_exact = !is_loose(column, self.catalog.dbms);
                         of_list(path, list).filter(|_| is_exact)
@@ -200,7 +219,11 @@ impl<'c> Reading<'c, '_> {
         let Some((column, parameter)) = column.zip(parameter) else {
             return unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE);
         };
+        self.refuse_value(ask.root, &column)?;
         let found = column.find(ask.root, self.catalog);
+        if let Some((_, column)) = found.filter(|_| folds(left) || folds(right)) {
+            refuse_computed(column, text, self.catalog.dbms)?;
+        }
         let is_nocase = op == Comparator::Equal
             && left.around.is_empty()
             && found.is_some_and(|(table, column)| self.is_lower_enough(table, column));
@@ -297,6 +320,10 @@ impl<'c> Reading<'c, '_> {
                     let why = format!("asks for what {name} begins with, and that is not text");
                     return unserved(why, MATERIALIZE);
                 }
+                if let Some(found) = found {
+                    refuse_computed(found, text, self.catalog.dbms)?;
+                }
+                self.refuse_value(ask.root, &column)?;
                 if folds {
                     self.fold(ask, &column, text)?;
                 }
@@ -376,6 +403,7 @@ impl<'c> Reading<'c, '_> {
         ranges: &'a mut Vec<RangeAsk>,
         path: &Path,
     ) -> Result<&'a mut RangeAsk, Unserved> {
+        self.refuse_value(ask.root, path)?;
         let column = path.column_of(ask.root, self.catalog);
         if let Some(collation) = column.and_then(|column| column.collation.as_ref()) {
             return unserved(

@@ -19,6 +19,11 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
+    /// Whether it asks for an attribute to be there or not: one that is NULL may be there too.
+    pub(crate) fn asks_existence(&self) -> bool {
+        self.text.contains("attribute_exists(") || self.text.contains("attribute_not_exists(")
+    }
+
     /// Leaves out items without the attribute.
     pub(super) fn exists(path: Path) -> Self {
         Self {

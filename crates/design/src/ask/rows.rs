@@ -63,7 +63,8 @@ impl<'c> Reading<'c, '_> {
         let mut conditions = self.conditions.iter();
         is_changed |=
             conditions.any(|condition| matches!(condition.test, ConditionTest::Like { .. }));
-        is_changed |= self.note_bytes(&mut ask)
+        is_changed |= self.note_spelling(ways, &mut ask);
+        is_changed |= self.note_bytes(ways, &mut ask)
             || ask.is_page
             || ask.computes
             || limits
@@ -276,8 +277,8 @@ impl<'c> Reading<'c, '_> {
 
     /// Notes the texts that the table compares and sorts by their bytes, and the database by a collation. Returns whether
     /// there are any.
-    fn note_bytes(&self, ask: &mut Ask<'c>) -> bool {
-        let compared = self.compares_loosely();
+    fn note_bytes(&self, ways: &BTreeMap<usize, Vec<Step>>, ask: &mut Ask<'c>) -> bool {
+        let compared = self.compares_loosely(ways);
         if !compared.is_empty() {
             ask.notes.push(format!(
                 "{} is compared by its bytes: write it in one form, such as lower case, where case, accents or blanks at the end must not count",
@@ -300,6 +301,41 @@ impl<'c> Reading<'c, '_> {
             ));
         }
         !compared.is_empty() || !sorted.is_empty()
+    }
+
+    /// Notes the parent's texts for which the table has those of the child, that a collation takes for equal. Returns whether there are
+    /// any.
+    fn note_spelling(&self, ways: &BTreeMap<usize, Vec<Step>>, ask: &mut Ask<'c>) -> bool {
+        let outputs = self.outputs().unwrap_or_default().into_iter();
+        let sorted = self.query.order.iter().flatten();
+        let sorted = sorted.filter_map(|key| self.column(key.column.as_ref()?));
+        let told = outputs.map(|(at, ..)| at).chain(sorted).map(|asked| {
+            let held = self.answered_as(ways, &asked);
+            (asked, held)
+        });
+        let compared = self.conditions.iter().filter_map(|one| one.columns());
+        let compared = compared.flatten().filter_map(|column| self.column(column));
+        let compared = compared.map(|asked| (asked.clone(), self.compared_as(ways, asked)));
+        let mut names: Vec<String> = told
+            .chain(compared)
+            .filter(|((at, name), held)| {
+                let column = self.tables.get(*at).and_then(|table| table.column(name));
+                column.is_some_and(|column| column.insensitive) && held != &(*at, name.clone())
+            })
+            .map(|(asked, held)| {
+                let [asked, held] = [asked, held].map(|(at, name)| self.column_of(at, &name));
+                format!("`{held}` for `{asked}`")
+            })
+            .collect();
+        names.sort();
+        names.dedup();
+        if !names.is_empty() {
+            ask.notes.push(format!(
+                "of columns that the join takes for equal by a collation, the table has one: {}: it is answered, compared and sorted as that one spells it",
+                names.join(", ")
+            ));
+        }
+        !names.is_empty()
     }
 
     /// A column's name behind that of its table, for an output whose own name is taken.

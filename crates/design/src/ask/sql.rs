@@ -30,7 +30,7 @@ impl<'c> Reading<'c, '_> {
         let mut text = format!("SELECT {} FROM {joined}", selected.join(", "));
         let conditions = self.conditions.iter().filter_map(|condition| {
             let of_parent = || self.of_parent(condition, root);
-            let exact = self.exactly(condition, (!children.is_empty()).then_some(root));
+            let exact = self.exactly(condition, ways, (!children.is_empty()).then_some(root));
             let moved = exact.or_else(|| of_parent().filter(|_| !children.is_empty()));
             moved.or_else(|| self.aliased(condition))
         });
@@ -179,6 +179,15 @@ impl<'c> Reading<'c, '_> {
         found.unwrap_or_else(|| asked.clone())
     }
 
+    /// The column that the key has for one that a condition compares.
+    pub(super) fn compared_as(&self, ways: &BTreeMap<usize, Vec<Step>>, asked: At) -> At {
+        let found = self.compared_path(ways, asked.clone()).and_then(|path| {
+            let (at, _) = ways.iter().find(|(_, way)| **way == path.steps)?;
+            Some((*at, path.column))
+        });
+        found.unwrap_or(asked)
+    }
+
     fn sort_terms(&self, root: usize, ways: &BTreeMap<usize, Vec<Step>>) -> Vec<String> {
         if let Some(((at, column), is_greatest)) = &self.extreme {
             let key = self
@@ -274,16 +283,27 @@ impl<'c> Reading<'c, '_> {
 
     /// An equality with a parameter that holds for the same bytes alone, where the column's collation takes other texts for
     /// equal too.
-    fn exactly(&self, condition: &Condition, root: Option<usize>) -> Option<String> {
+    fn exactly(
+        &self,
+        condition: &Condition,
+        ways: &BTreeMap<usize, Vec<Step>>,
+        root: Option<usize>,
+    ) -> Option<String> {
+        let place = |asked: At| match root {
+            Some(_) => self.at_root(asked, root),
+            None => self.compared_as(ways, asked),
+        };
         if let ConditionTest::Like { operand, pattern } = &condition.test {
-            let (at, name) = self.column(operand.column()?)?;
+            let asked = self.column(operand.column()?)?;
             let OperandValue::Expression(expression) = &pattern.value else {
                 return None;
             };
             let parameter = expression.parameters.first()?;
+            let is_folded = self.is_folded(&asked);
+            let (at, name) = place(asked);
             let own = self.column_of(at, &name);
             let folded = |text: String| {
-                if self.is_folded(&(at, name.clone())) {
+                if is_folded {
                     format!("lower({text})")
                 } else {
                     text
@@ -309,7 +329,7 @@ impl<'c> Reading<'c, '_> {
             });
         }
         if let Some((operand, bounds)) = bounds(condition) {
-            let (at, name) = self.column(operand.column()?)?;
+            let (at, name) = place(self.column(operand.column()?)?);
             let found = self.tables.get(at)?.column(&name)?;
             let is_mysql = matches!(self.catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
             let is_loose = found.insensitive || ignores_blanks(found, self.catalog.dbms);
@@ -326,7 +346,7 @@ impl<'c> Reading<'c, '_> {
         let OperandValue::Parameter(parameter) = &right.value else {
             return None;
         };
-        let (at, name) = self.at_root(self.column(column_in(left)?)?, root);
+        let (at, name) = place(self.column(column_in(left)?)?);
         let found = self.tables.get(at)?.column(&name)?;
         let dbms = self.catalog.dbms;
         if self.is_lower_enough(self.tables.get(at)?, found) {
@@ -387,11 +407,11 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// The columns that it compares by a collation that takes different texts for equal.
-    pub(super) fn compares_loosely(&self) -> Vec<String> {
+    pub(super) fn compares_loosely(&self, ways: &BTreeMap<usize, Vec<Step>>) -> Vec<String> {
         let named = self
             .conditions
             .iter()
-            .filter(|one| self.exactly(one, None).is_some());
+            .filter(|one| self.exactly(one, ways, None).is_some());
         let columns = named.filter_map(|one| {
             let column = match bounds(one) {
                 Some((operand, _)) => operand.column()?,

@@ -1,0 +1,144 @@
+//! Where a database compares columns as their key texts compare. DynamoDB compares the texts of keys by their bytes: a read is served
+//! only where the database too takes two values for equal if their texts are the same, and for different if they are not.
+
+use dynafold_relational::catalog::{Column, DataType, Dbms, Table};
+
+use super::sql::ignores_blanks;
+use super::{MATERIALIZE, Unserved};
+use crate::observed::Observed;
+
+/// Refuses a join that holds two columns equal whose key texts may differ, or holds apart columns with one text.
+pub(super) fn refuse_join(
+    one: (&Table, &Column),
+    other: (&Table, &Column),
+    dbms: Dbms,
+) -> Result<(), Unserved> {
+    if is_one_text(one.1, other.1, dbms) {
+        return Ok(());
+    }
+    let told = |(table, column): (&Table, &Column)| {
+        let mut parts = vec![match column.declared.as_str() {
+            "" => "no type",
+            declared => declared,
+        }];
+        parts.extend(column.collation.as_deref());
+        format!(
+            "`{}.{}` ({})",
+            table.name.name,
+            column.name,
+            parts.join(", ")
+        )
+    };
+    Err(Unserved {
+        why: format!(
+            "joins {} to {}, and the database does not compare the two as their texts in keys compare",
+            told(one),
+            told(other)
+        ),
+        instead: "give both columns one type and one collation",
+    })
+}
+
+/// Refuses to compare a column with a parameter where values with one key text differ, or values with different texts are equal. What a
+/// collation does is no reason: the SQL that is compared asks for bytes.
+pub(super) fn refuse_value(
+    table: &Table,
+    column: &Column,
+    observed: &Observed,
+    dbms: Dbms,
+) -> Result<(), Unserved> {
+    let is_mysql = matches!(dbms, Dbms::Mysql | Dbms::Mariadb);
+    let (why, instead) = match &column.data_type {
+        _ if observed.is_mixed(table, &column.name) => (
+            "which holds texts in some rows and other values in others",
+            ONE_KIND,
+        ),
+        DataType::Dynamic if !observed.is_of_one_kind(table, &column.name) => (
+            "which has no type, so that 1 and '1' are two values with one text in a key",
+            ONE_KIND,
+        ),
+        // A parameter is a double, which is seldom equal to the nearest value of 32 bits.
+        DataType::Float { bits: 32 } if is_mysql => (
+            "which the database compares as a double, so that its 0.1 is not 0.1",
+            "make it DOUBLE or DECIMAL",
+        ),
+        data_type if !has_one_text(data_type) => (
+            "of which values with different texts are equal",
+            MATERIALIZE,
+        ),
+        _ => return Ok(()),
+    };
+    let name = &column.name;
+    let declared = &column.declared;
+    let declared = match declared.as_str() {
+        "" => String::new(),
+        declared => format!(" ({declared})"),
+    };
+    Err(Unserved {
+        why: format!("compares {name}{declared}, {why}"),
+        instead,
+    })
+}
+
+/// Refuses what is computed of a `character(n)` of PostgreSQL, a beginning or lower case: a key has its values with the blanks at the end,
+/// and the database computes without them. `said`: the words of the query.
+pub(super) fn refuse_computed(column: &Column, said: &str, dbms: Dbms) -> Result<(), Unserved> {
+    if dbms != Dbms::Postgres || !ignores_blanks(column, dbms) {
+        return Ok(());
+    }
+    Err(Unserved {
+        why: format!(
+            "asks for `{said}`, whose column of {} is filled with blanks in the key, and here compared without them",
+            column.declared
+        ),
+        instead: "make the column character varying or text",
+    })
+}
+
+const ONE_KIND: &str = "give the column a type, and all its values that type";
+
+/// Whether equal values of a type have one text. An interval of a day is equal to one of 24 hours, and 1 to 1.0 in a document.
+fn has_one_text(data_type: &DataType) -> bool {
+    !matches!(
+        data_type,
+        DataType::Interval
+            | DataType::Json
+            | DataType::Array { .. }
+            | DataType::Composite { .. }
+            | DataType::Hstore
+            | DataType::Range { .. }
+    )
+}
+
+/// Whether the values of two columns are equal where their texts are, by the collation of both where they have one.
+fn is_one_text(one: &Column, other: &Column, dbms: Dbms) -> bool {
+    use DataType::{Decimal, Dynamic, Enum, Float, Integer, Text};
+    match (&one.data_type, &other.data_type) {
+        // A year is equal to a number of two digits too.
+        (Integer { .. } | Decimal { .. }, Integer { .. } | Decimal { .. }) => {
+            let is_year = |column: &Column| column.declared.starts_with("year");
+            is_year(one) == is_year(other)
+        }
+        (Float { bits }, Float { bits: others }) => bits == others,
+        // SQLite compares whole numbers and doubles exactly; others make doubles of both.
+        (Float { .. }, Integer { .. } | Decimal { .. })
+        | (Integer { .. } | Decimal { .. }, Float { .. }) => dbms == Dbms::Sqlite,
+        (Text { .. }, Text { .. }) => is_one_collation(one, other, dbms),
+        (Enum { values }, Enum { values: others }) => values == others,
+        (Dynamic, _) | (_, Dynamic) => false,
+        (kind, others) if kind.time().is_some() => kind.time() == others.time(),
+        (kind, others) => {
+            std::mem::discriminant(kind) == std::mem::discriminant(others) && has_one_text(kind)
+        }
+    }
+}
+
+/// Whether two columns of texts take the same texts for equal. What is no plain text, such as citext, inet and `character(n)`, compares in
+/// its own way.
+fn is_one_collation(one: &Column, other: &Column, dbms: Dbms) -> bool {
+    let are_plain = one.is_plain_text(dbms) && other.is_plain_text(dbms);
+    let name = |column: &Column| column.collation.as_ref().map(|name| name.to_lowercase());
+    one.insensitive == other.insensitive
+        && (are_plain || one.declared == other.declared)
+        && (!one.insensitive || name(one) == name(other))
+}
