@@ -1321,22 +1321,18 @@ fn a_column_is_compared_with_a_parameter_where_equal_values_have_one_text() {
     let float = floats("float", 32);
     let interval = typed("interval", DataType::Interval);
     let json = typed("jsonb", DataType::Json);
+    let areas = typed("box", DataType::Printed);
     let padded = text("character(6)");
+    let (several, mixed_kinds) = ("different texts are equal", "holds texts in some rows");
     for (dbms, column, condition, mixed, reason) in [
         (Dbms::Sqlite, &dynamic, "of_p = :x", None, "has no type"),
-        (
-            Dbms::Sqlite,
-            &dynamic,
-            "of_p = :x",
-            Some(3),
-            "holds texts in some rows",
-        ),
+        (Dbms::Sqlite, &dynamic, "of_p = :x", Some(3), mixed_kinds),
         (
             Dbms::Sqlite,
             &text("TEXT"),
             "of_p = :x",
             Some(3),
-            "holds texts in some rows",
+            mixed_kinds,
         ),
         (Dbms::Mysql, &float, "of_p = :x", None, "as a double"),
         (
@@ -1360,20 +1356,9 @@ fn a_column_is_compared_with_a_parameter_where_equal_values_have_one_text() {
             None,
             "as a double",
         ),
-        (
-            Dbms::Postgres,
-            &interval,
-            "of_p = :x",
-            None,
-            "different texts are equal",
-        ),
-        (
-            Dbms::Postgres,
-            &json,
-            "of_p = :x",
-            None,
-            "different texts are equal",
-        ),
+        (Dbms::Postgres, &interval, "of_p = :x", None, several),
+        (Dbms::Postgres, &areas, "of_p = :x", None, several),
+        (Dbms::Postgres, &json, "of_p = :x", None, several),
         (
             Dbms::Postgres,
             &padded,

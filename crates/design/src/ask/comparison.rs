@@ -62,10 +62,11 @@ pub(super) fn refuse_value(
             "which the database compares as a double, so that its 0.1 is not 0.1",
             "make it DOUBLE or DECIMAL",
         ),
-        data_type if !has_one_text(data_type) => (
-            "of which values with different texts are equal",
-            MATERIALIZE,
-        ),
+        // PostgreSQL compares these by their areas, and paths by the number of their points.
+        DataType::Printed if ["box", "circle", "path"].contains(&&*column.declared) => {
+            (SEVERAL_TEXTS, MATERIALIZE)
+        }
+        data_type if !has_one_text(data_type) => (SEVERAL_TEXTS, MATERIALIZE),
         _ => return Ok(()),
     };
     let name = &column.name;
@@ -95,6 +96,7 @@ pub(super) fn refuse_computed(column: &Column, said: &str, dbms: Dbms) -> Result
     })
 }
 
+const SEVERAL_TEXTS: &str = "of which values with different texts are equal";
 const ONE_KIND: &str = "give the column a type, and all its values that type";
 
 /// Whether equal values of a type have one text. An interval of a day is equal to one of 24 hours, and 1 to 1.0 in a document.
