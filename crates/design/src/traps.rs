@@ -12,7 +12,7 @@ use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamil
 use dynafold_sql::WriteKind;
 
 use crate::ask::Equal;
-use crate::facts::rows;
+use crate::facts::{cascading, rows};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
@@ -52,6 +52,7 @@ pub(crate) fn traps(
         unbounded(material),
         inconsistent(material),
         many_at_once(material),
+        cascades(material),
         expiring(material),
         expiry(material),
         soft_deletes(material),
@@ -146,15 +147,7 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
 
     /// The share of a part's items that have the most frequent partition key value.
     fn most_frequent(&self, part: &Part<'_>) -> f64 {
-        let shares = part.partition.iter().map(|key| {
-            let sample = self.sample(&key.path, part.table);
-            let sample = sample.filter(|sample| sample.most > 0 && float(sample.present) > LONG);
-            let mean = 1.0 / self.pricing.facts.distinct(&key.path, part.table);
-            sample.map_or(mean, |sample| {
-                mean.max(float(sample.most) / float(sample.present))
-            })
-        });
-        shares.product()
+        self.pricing.most_frequent(part)
     }
 
     /// Write units a second that a part takes in an index.
@@ -182,6 +175,20 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
         let inserts = self.pricing.statements(table);
         let inserts = inserts.filter(|write| write.kind == WriteKind::Insert);
         inserts.map(|write| write.rate).sum::<f64>() * DAY
+    }
+
+    /// How many items a read finds at most, and how many more in a day: now it finds so many on average and at most. Where parents
+    /// come too, each gets its share of the new items and no more.
+    fn growth(&self, table: &Table, parent: Option<&Table>, [mean, most]: [f64; 2]) -> (f64, f64) {
+        let all = self.inserted(table);
+        let parent = parent.map(|parent| (rows(parent), self.inserted(parent)));
+        match parent.filter(|(_, come)| *come > 0.0) {
+            Some((parents, come)) => {
+                let share = (mean * parents / rows(table)).min(1.0);
+                (most.max(all / come * share), 0.0)
+            }
+            None => (most, all * mean / rows(table)),
+        }
     }
 
     /// The reads that find rows of a table and have no condition on one of its columns.
@@ -572,7 +579,7 @@ fn dear_indexes(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             .map(|(placed, statement, _)| (placed.name, Pricing::rate(statement)))
             .unzip();
         let requests = rates.iter().sum::<f64>() * MONTH / 1e6;
-        if cost > 10.0 * WORTH && cost > DEAR * requests {
+        if !names.is_empty() && cost > 10.0 * WORTH && cost > DEAR * requests {
             found.push(format!(
                 "{} by GSI{slot} ({cost:.2} USD a month for {}/s)",
                 names.join(" and "),
@@ -672,7 +679,7 @@ fn unbounded(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         let children = children.filter(|child| !material.splits.contains_key(&child.table.name));
         for child in children {
             let each = rows(child.table) / rows(ask.root);
-            let grows = material.inserted(child.table) / rows(ask.root);
+            let (each, grows) = material.growth(child.table, Some(ask.root), [each; 2]);
             if each > LONG || grows > LONG {
                 found.push(grown(&statement.name, "about", each, grows));
             }
@@ -686,7 +693,13 @@ fn unbounded(material: &Material<'_, '_, '_>) -> Vec<Warning> {
             continue;
         }
         let (all, most) = (facts.found_in_all(ask), facts.most_found(ask));
-        let grows = material.inserted(ask.root) * all / rows(ask.root);
+        let parent = ask.equal.iter().find_map(|equal| {
+            let own = Some(&equal.path.column).filter(|_| equal.path.steps.is_empty())?;
+            let mut keys = ask.root.foreign_keys.iter();
+            let key = keys.find(|key| key.columns.as_slice() == std::slice::from_ref(own))?;
+            material.catalog.table(&key.references)
+        });
+        let (most, grows) = material.growth(ask.root, parent, [all, most]);
         // Of ranges and conditions the mean is known alone.
         let is_most = most > all && ask.range.is_none() && ask.when.is_empty();
         if most > LONG || grows > LONG {
@@ -757,6 +770,24 @@ fn many_at_once(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     lines
 }
 
+/// Deletes by which the database deletes rows of other tables.
+fn cascades(material: &Material<'_, '_, '_>) -> Vec<Warning> {
+    let deletes = material.writes();
+    let deletes = deletes.filter(|(_, _, write)| write.kind == WriteKind::Delete);
+    let found = deletes.filter_map(|(statement, table, _)| {
+        let children = cascading(material.pricing.facts.catalog, table);
+        let children =
+            children.map(|(child, each)| format!("about {} of {}", about(each), called(child)));
+        let children = joined(children, ", ");
+        (!children.is_empty()).then(|| format!("{} ({children})", statement.name))
+    });
+    line(
+        "cascades",
+        found,
+        "the database deletes these rows too (ON DELETE CASCADE), and nothing does so in DynamoDB: find them by a Query for each item type and delete them one by one, at once or from the stream; the statement's cost includes these deletes, and not the Queries",
+    )
+}
+
 /// Rows that are deleted by their age.
 fn expiry(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     const TERMS: [&str; 11] = [
@@ -803,7 +834,7 @@ fn expiry(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     line(
         "TTL",
         found,
-        "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds (`{column | epoch}`); that may take a few days, and until then reads have to leave them out",
+        "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds (`{column | epoch}`; of a time in the past, such as when a row came, plus your period: `{column | plus(30d) | epoch}`, else what is there expires at once); that may take a few days, and until then reads have to leave them out",
     )
 }
 
@@ -814,8 +845,11 @@ fn expiring(material: &Material<'_, '_, '_>) -> Vec<Warning> {
         let Some(table) = material.catalog.table(name) else {
             continue;
         };
-        let mut said = format!("{} by {column}", called(table));
-        said.push_str(&not_asked(material.forgetful(name, column)));
+        let mut said = format!("{} by {}", called(table), column.column);
+        if let Some(after) = &column.after {
+            said = format!("{said} + {after}");
+        }
+        said.push_str(&not_asked(material.forgetful(name, &column.column)));
         // Those that are used.
         let mut figures = material.pricing.figures.tables.iter();
         if figures.any(|(own, kept)| kept.of.base == *name && material.catalog.table(own).is_some())
@@ -827,7 +861,7 @@ fn expiring(material: &Material<'_, '_, '_>) -> Vec<Warning> {
     line(
         "expires",
         found,
-        "DynamoDB deletes such items by `ttl`, free of charge and within a few days, so that no statement has to: reads that do not ask for the time find them until then; children of an item and copies do not go with it",
+        "DynamoDB deletes such items by `ttl`, free of charge and within a few days, so that no statement has to: reads that do not ask for the time find them until then; children of an item and copies do not go with it; without a period (`+ 30d`) what is past expires at once",
     )
 }
 
