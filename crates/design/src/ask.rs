@@ -1303,9 +1303,15 @@ pub(crate) fn is_one_row(ask: &Ask<'_>) -> bool {
     !ask.root.row_key().is_empty() && key.all(|column| ask.has_equal(&Path::own(column)))
 }
 
-/// Whether an operand is a value in lower case.
+/// Whether an operand is a value in lower case, or in upper case, by which the same texts of ASCII are equal.
 fn is_lower(operand: &Operand) -> bool {
     matches!(operand.around.as_slice(), [Wrapping::Function(name)] if name == "lower")
+        || is_upper(operand)
+}
+
+/// Whether an operand is a value in upper case.
+fn is_upper(operand: &Operand) -> bool {
+    matches!(operand.around.as_slice(), [Wrapping::Function(name)] if name == "upper")
 }
 
 #[cfg(test)]

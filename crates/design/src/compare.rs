@@ -18,11 +18,14 @@ use serde::Serialize;
 
 use crate::add_references;
 use crate::ask::{Ask, Asked, FigureQuery, as_said, ask, by_filter, figure_query};
-use crate::facts::{Facts, rows};
+use crate::facts::{Facts, cascading, rows};
 use crate::observed::Observed;
 use crate::path::Path;
 use crate::pricing::{MONTH, fetched};
 use crate::workload::Statement;
+
+/// Tables in a row over which deletes are followed: a schema may go round in a circle.
+const CASCADES: u8 = 4;
 
 /// What a mapping serves of a workload, and for how much.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -127,7 +130,10 @@ pub fn price<S: Borrow<Statement>>(
         if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
             if let Some(table) = table(catalog, write.schema.as_ref(), &write.table) {
                 let rows = float(write.rows.unwrap_or(1));
-                let units = rows * priced.write(table, write.kind, &write.columns);
+                let mut units = rows * priced.write(table, write.kind, &write.columns);
+                if write.kind == WriteKind::Delete {
+                    units += priced.cascaded(table, CASCADES);
+                }
                 let is_new = write.kind == WriteKind::Insert;
                 let has_key = is_new || priced.has_key(table, &write.found_by);
                 let searches = !is_new && has_key && priced.must_search(table, &write.found_by);
@@ -431,6 +437,18 @@ impl<'d> Priced<'d> {
     /// The figures that an item type holds, where a query over one table makes its items.
     fn figures(&self, scan: &Scan) -> Option<FigureQuery> {
         figure_query(scan.from.sql()?, self.facts.catalog, self.facts.observed)
+    }
+
+    /// Write units of the rows that the database deletes with a row, by ON DELETE CASCADE over so many tables in a row.
+    fn cascaded(&self, table: &Table, further: u8) -> f64 {
+        let Some(further) = further.checked_sub(1) else {
+            return 0.0;
+        };
+        let children = cascading(self.facts.catalog, table);
+        let units = children.map(|(child, each)| {
+            each * (self.write(child, WriteKind::Delete, &[]) + self.cascaded(child, further))
+        });
+        units.sum()
     }
 
     /// Write units of one statement in the table and its indexes.

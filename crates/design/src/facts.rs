@@ -2,7 +2,7 @@
 //! price a design and prove nothing.
 
 use dynafold_format::{float, whole};
-use dynafold_relational::catalog::{Catalog, Column, DataType, Table};
+use dynafold_relational::catalog::{Catalog, Column, DataType, ReferentialAction, Table};
 use dynafold_sql::identifier;
 
 use crate::ask::{Ask, When, ask};
@@ -26,6 +26,21 @@ pub(crate) struct Facts<'d> {
 /// Rows of a table; one at least.
 pub(crate) fn rows(table: &Table) -> f64 {
     table.estimated_rows.map_or(ROWS, float).max(1.0)
+}
+
+/// The other tables whose rows go with a row of this one by ON DELETE CASCADE, each with their mean number.
+pub(crate) fn cascading<'c>(
+    catalog: &'c Catalog,
+    table: &Table,
+) -> impl Iterator<Item = (&'c Table, f64)> {
+    let parent = table.name.clone();
+    let all = rows(table);
+    catalog.tables.iter().filter_map(move |child| {
+        let mut keys = child.foreign_keys.iter();
+        let goes =
+            keys.any(|key| key.references == parent && key.on_delete == ReferentialAction::Cascade);
+        (goes && child.name != parent && child.is_stored()).then(|| (child, rows(child) / all))
+    })
 }
 
 impl Facts<'_> {
@@ -200,11 +215,19 @@ impl Facts<'_> {
         }
         let most = ask.equal.iter().filter_map(|equal| {
             let (table, column) = equal.path.find(ask.root, self.catalog)?;
-            let sample = self
-                .sample(table, column)
-                .filter(|sample| sample.most > 0)?;
+            let sample = *self.sample(table, column)?;
+            let rows_with_one = match sample.most {
+                // Nobody counts those of a value that most rows have to themselves.
+                0 if sample.distinct * 2 > sample.present => {
+                    sample.present.div_ceil(sample.distinct)
+                }
+                most => most,
+            };
+            if rows_with_one == 0 {
+                return None;
+            }
             // Of a parent's column as many as the share of its rows, and of a sample as many more.
-            Some(float(sample.most) / float(sample.rows) * rows(ask.root))
+            Some(float(rows_with_one) / float(sample.rows) * rows(ask.root))
         });
         let most = most.fold(f64::INFINITY, f64::min);
         if most.is_finite() {

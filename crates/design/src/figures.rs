@@ -180,6 +180,7 @@ impl Figures {
                 own.all += rate;
                 own.statements.push(Write {
                     at: write.at,
+                    name: write.name.clone(),
                     kind: WriteKind::Update,
                     rate,
                     inserts_several: false,

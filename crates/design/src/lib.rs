@@ -36,12 +36,12 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::price::{PARTITION_WRITES, Prices};
-use dynafold_format::{count, float, rounded, whole};
+use dynafold_format::{count, float, joined, rounded, whole};
 use dynafold_mapping::diagnostic::{Diagnostic, Severity};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::{Described, Raw, SizeProof, resolve};
 use dynafold_relational::catalog::{Catalog, DataType, ForeignKey, Table, TableName};
-use dynafold_sql::{WriteKind, table, write_statement};
+use dynafold_sql::{WriteKind, identifier, table, write_statement};
 
 use ask::{Ask, Unserved, ask};
 use ask::{by_filter, note_ties};
@@ -53,7 +53,7 @@ use figures::Figures;
 pub use guess::guess;
 use names::{MappingNames, table_name};
 pub use observed::{ColumnSample, Observed};
-pub use pins::{Expiries, Pins, RefusedExpiry, RefusedPin, expiring, pinned};
+pub use pins::{Expires, Expiries, Pins, RefusedExpiry, RefusedPin, expiring, pinned};
 use pricing::{INCONSISTENT, Pricing};
 pub use report::{
     Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, Warning, WriteReport,
@@ -178,15 +178,10 @@ pub fn design(
     let tried = |choice: &Choice| proposal(catalog, statements, prices, limits, choice);
     let mut best = tried(&choice);
     choice.not_served = best.not_served.clone();
-    let mut served = best
-        .design
-        .report
-        .reads
-        .iter()
-        .filter_map(|read| read.served.as_ref());
-    if served.any(|served| served.fetches > 0) {
+    let fetching = best.fetching();
+    if !fetching.is_empty() {
         let mut other = choice.clone();
-        other.single = true;
+        other.single = statements.iter().map(|one| one.name.clone()).collect();
         let proposed = tried(&other);
         if proposed.is_better(&best, 0.0) {
             (best, choice) = (proposed, other);
@@ -203,6 +198,16 @@ pub fn design(
     }
     if statements.len() > SMALL {
         return best.design;
+    }
+    for read in fetching.into_iter().take(ALONE) {
+        let mut other = choice.clone();
+        if !other.single.remove(&read) {
+            other.single.insert(read);
+        }
+        let proposed = tried(&other);
+        if proposed.is_better(&best, OTHER) {
+            (best, choice) = (proposed, other);
+        }
     }
     let shared = best.shared.clone();
     for read in shared.into_iter().take(ALONE) {
@@ -232,8 +237,8 @@ struct Choice {
     large: Large,
     /// Reads that share no index with others.
     alone: BTreeSet<String>,
-    /// Whether each read is one request, without a further one for the items by their keys.
-    single: bool,
+    /// Reads that are one request, without a further one for the items by their keys.
+    single: BTreeSet<String>,
     /// Most indexes.
     indexes: usize,
     /// Reads that no design serves, which decide nothing.
@@ -254,16 +259,31 @@ struct Proposal {
     /// Reads that pay for what others need in an index, the dearest first.
     shared: Vec<String>,
     not_served: NotServed,
+    /// Writes whose rows no key finds.
+    lost: usize,
     /// What was chosen from, and the choice.
     #[cfg(test)]
     problem: (Problem, Solution),
 }
 
 impl Proposal {
-    /// Whether its mapping passes `check`, serves no less than another one and saves so much a month.
+    /// The reads by two requests in a row.
+    fn fetching(&self) -> Vec<String> {
+        let reads = self.design.report.reads.iter();
+        let fetching = reads.filter(|read| {
+            let served = read.served.as_ref();
+            served.is_some_and(|served| served.fetches > 0)
+        });
+        fetching.map(|read| read.name.clone()).collect()
+    }
+
+    /// Whether its mapping passes `check`, serves no less than another one, finds the rows of no fewer writes, whose Scans have no
+    /// price, and saves so much a month.
     fn is_better(&self, other: &Self, saved: f64) -> bool {
         let (report, others) = (&self.design.report, &other.design.report);
-        report.fault.is_none() && (others.fault.is_some() || report.is_better(others, saved))
+        report.fault.is_none()
+            && (others.fault.is_some()
+                || self.lost <= other.lost && report.is_better(others, saved))
     }
 }
 
@@ -315,13 +335,28 @@ fn proposal(
         figures: &figures,
         is_guessed,
     };
+    let searches = searches(&of_rows, &writes, &reads);
+    let searching = searches.iter().map(|(statement, more)| {
+        let queries = std::iter::once(&statement.sql).chain(more);
+        let asks = queries.filter_map(|sql| ask(sql, catalog, facts.observed).ok());
+        let mut asks: Vec<Ask<'_>> = asks.flatten().collect();
+        // Of the item its key is wanted, which an index has.
+        for ask in &mut asks {
+            ask.outputs.clear();
+        }
+        Read { statement, asks }
+    });
+    let searching: Vec<Read<'_, '_>> = searching.collect();
+    let others = searching.len();
+    reads.extend(searching);
     add_relaxed(&mut reads, facts);
     if limits.escapes() {
         refuse_escaped(&mut reads, facts, &mut unserved);
     }
     refuse_figures(&mut reads, facts, &mut unserved);
-    if !is_guessed && !choice.single {
-        add_fetches(&mut reads);
+    let asked = reads.len().saturating_sub(others);
+    if !is_guessed {
+        add_fetches(reads.get_mut(..asked).unwrap_or_default(), &choice.single);
     }
     let mut candidates = candidates(catalog, &mut reads, &pricing);
     for (at, read) in reads.iter().enumerate() {
@@ -337,12 +372,20 @@ fn proposal(
     reads_without(
         catalog,
         (ways.as_slice(), hot.as_slice()),
-        &reads,
+        reads.get(..asked).unwrap_or_default(),
         &mut unserved,
     );
-    let problem = pricing.problem(&structures, &ways, choice.indexes);
+    let mut problem = pricing.problem(&structures, &ways, choice.indexes);
+    for (choices, read) in problem.reads.iter_mut().zip(&reads).skip(asked) {
+        if let (Some(scan), Some(ask)) = (choices.last_mut(), read.asks.first()) {
+            scan.cost = pricing.scan(read.statement, ask.root);
+        }
+    }
     let solution = cheapest(&problem, &reads, &ways);
-    let (placed, not_chosen) = placed_reads(&reads, &ways, &solution, limits);
+    let (placed, mut not_chosen) = placed_reads(&reads, &ways, &solution, limits);
+    let is_search =
+        |statement: &Statement| searches.iter().any(|(one, _)| std::ptr::eq(one, statement));
+    not_chosen.retain(|(statement, _)| !is_search(statement));
     unserved.extend(not_chosen);
     let is_used = |structure: &usize| placed.iter().any(|one| one.0.structure == *structure);
     let mut slots = solution.slots.clone();
@@ -351,6 +394,9 @@ fn proposal(
         .iter()
         .map(|(placed, ..)| (placed.structure, placed.ask));
     let slots = slots::arranged(&slots, &structures, asks, &pricing, choice.indexes);
+    let (found, placed): (Vec<_>, Vec<_>) =
+        (placed.into_iter()).partition(|(_, statement, _)| is_search(statement));
+    let found: Vec<Placed<'_, '_>> = found.into_iter().map(|(found, ..)| found).collect();
     // Of the figures those that somebody asks for.
     let catalog = &figures.only_used(catalog, &structures, &slots);
     let stored: Vec<&Table> = catalog
@@ -364,7 +410,12 @@ fn proposal(
         .iter()
         .map(|(statement, why)| report::not_served(&statement.name, &why.why, why.instead))
         .collect();
-    let alternatives = alternatives(&problem, &ways, &reads, &solution);
+    let alternatives = alternatives(
+        &problem,
+        &ways,
+        reads.get(..asked).unwrap_or_default(),
+        &solution,
+    );
     let reads: Vec<Placed<'_, '_>> = placed.iter().map(|(placed, ..)| *placed).collect();
     let writing = Writing {
         catalog,
@@ -374,6 +425,7 @@ fn proposal(
         structures: &structures,
         slots: &slots,
         reads: &reads,
+        found: &found,
         header: header(catalog, is_guessed),
         not_served: &not_served,
         escapes: limits.escapes(),
@@ -419,6 +471,7 @@ fn proposal(
         structures: &structures,
         slots: &slots,
         placed: &placed,
+        found: &found,
         projected: &projected,
         priced: &priced,
         sizes: &sizes,
@@ -451,6 +504,7 @@ fn proposal(
         design,
         large,
         shared,
+        lost: priced.writes.iter().filter(|one| !one.has_key).count(),
         not_served: unserved
             .map(|(statement, why)| (statement.name.clone(), why))
             .collect(),
@@ -711,6 +765,7 @@ fn understood<'w, 'c>(
                     }
                     known.statements.push(Write {
                         at: written.len(),
+                        name: statement.name.clone(),
                         kind: write.kind,
                         rate,
                         inserts_several: write.rows != Some(1),
@@ -749,6 +804,84 @@ fn understood<'w, 'c>(
         writes,
         written,
     }
+}
+
+/// A table, and the columns of it that a WHERE holds equal to something.
+type SaidColumns<'w> = (&'w TableName, BTreeSet<&'w String>);
+
+/// The statements that say the same of a table's rows.
+type WritesOf<'w> = (&'w Table, Vec<&'w Write>);
+
+/// For the updates and deletes that give their row's whole key, the reads that find it where no read of the workload does: an item
+/// whose key nobody knows is found by a Scan alone. With the query of all that they say, where that is more.
+fn searches(
+    catalog: &Catalog,
+    writes: &BTreeMap<TableName, Writes>,
+    reads: &[Read<'_, '_>],
+) -> Vec<(Statement, Option<String>)> {
+    let mut found: BTreeMap<SaidColumns<'_>, WritesOf<'_>> = BTreeMap::new();
+    for (name, writes) in writes {
+        // Figures and large columns have the keys of their rows.
+        let Some(table) = catalog.table(name).filter(|table| table.is_stored()) else {
+            continue;
+        };
+        for write in &writes.statements {
+            let said: BTreeSet<&String> = write.found_by.iter().collect();
+            if write.kind != WriteKind::Insert && write.gives_row(table) {
+                let known = found.entry((name, said)).or_insert((table, Vec::new()));
+                known.1.push(write);
+            }
+        }
+    }
+    let own = |columns: &BTreeSet<&String>| -> BTreeSet<path::Path> {
+        columns
+            .iter()
+            .map(|column| path::Path::own(column))
+            .collect()
+    };
+    let search = |((_, said), (table, writes)): (SaidColumns<'_>, WritesOf<'_>)| {
+        let key: BTreeSet<&String> = table.row_key().iter().collect();
+        let is_asked = |columns: &BTreeSet<&String>| {
+            let columns = own(columns);
+            let asks_so = |ask: &Ask<'_>| {
+                let equal = ask.equal.iter().map(|equal| equal.path.clone());
+                ask.root.name == table.name && equal.collect::<BTreeSet<_>>() == columns
+            };
+            reads.iter().any(|read| read.asks.iter().all(asks_so))
+        };
+        if is_asked(&key) || is_asked(&said) {
+            return None;
+        }
+        let names: BTreeSet<&str> = writes.iter().map(|write| &*write.name).collect();
+        let statement = Statement {
+            name: joined(names, ", "),
+            rate: Some(writes.iter().map(|write| write.rate).sum()),
+            sql: by_columns(catalog, table, &key),
+            ..Statement::default()
+        };
+        // What it says besides may be in the key of the table.
+        let more = (said.len() > key.len()).then(|| by_columns(catalog, table, &said));
+        Some((statement, more))
+    };
+    found.into_iter().filter_map(search).collect()
+}
+
+/// The query of a table's rows with these values.
+fn by_columns(catalog: &Catalog, table: &Table, columns: &BTreeSet<&String>) -> String {
+    let name = |name: &str| identifier(name, catalog.dbms);
+    let schema = if catalog.search_path.contains(&table.name.schema) {
+        String::new()
+    } else {
+        format!("{}.", name(&table.name.schema))
+    };
+    let conditions = (1..).zip(columns);
+    let conditions = conditions.map(|(at, column)| format!("{} = :p{at}", name(column)));
+    format!(
+        "SELECT {} FROM {schema}{} WHERE {}",
+        joined(columns.iter().map(|column| name(column)), ", "),
+        name(&table.name.name),
+        joined(conditions, " AND ")
+    )
 }
 
 /// Reads for which no structure was found are not served.
@@ -932,8 +1065,10 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
 }
 
 /// Adds the reads by two requests in a row, each behind the same one by a single request.
-pub(crate) fn add_fetches(reads: &mut [Read<'_, '_>]) {
-    for read in reads.iter_mut().filter(|read| !read.statement.strong) {
+pub(crate) fn add_fetches(reads: &mut [Read<'_, '_>], single: &BTreeSet<String>) {
+    let may_fetch =
+        |read: &&mut Read<'_, '_>| !read.statement.strong && !single.contains(&read.statement.name);
+    for read in reads.iter_mut().filter(may_fetch) {
         let asks = std::mem::take(&mut read.asks);
         read.asks = asks
             .into_iter()
@@ -1392,7 +1527,7 @@ fn before_delimiters(catalog: &Catalog, parts: &[structure::Part<'_>]) -> Vec<(T
     found.into_iter().collect()
 }
 
-/// What fewer indexes than were chosen would cost more, or leave unserved.
+/// What fewer indexes than were chosen would cost more, or leave unserved of these reads, which are the first of the problem's.
 fn alternatives(
     problem: &Problem,
     ways: &[Vec<Way>],

@@ -79,7 +79,16 @@ pub fn pinned(catalog: &Catalog, pins: &[Pin]) -> Result<Pins, RefusedPin> {
 }
 
 /// The tables whose items expire, each with the column that holds the time.
-pub type Expiries = BTreeMap<TableName, String>;
+pub type Expiries = BTreeMap<TableName, Expires>;
+
+/// When the items of a table expire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expires {
+    /// The column with the time.
+    pub column: String,
+    /// How long after that time, as the filter `plus` takes it; at that time where nothing is said.
+    pub after: Option<String>,
+}
 
 /// Why items cannot expire so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -121,6 +130,11 @@ pub fn expiring(catalog: &Catalog, expiries: &[Expiry]) -> Result<Expiries, Refu
                 "it holds neither times nor whole numbers, which would be seconds since 1970",
             ));
         }
+        if expiry.after.is_some() && matches!(column.data_type, DataType::Integer { .. }) {
+            return Err(refused(
+                "no period is added to whole numbers: keep the time at which a row expires in a column",
+            ));
+        }
         if table.row_key().is_empty() {
             return Err(refused(
                 "no key tells its rows apart, so that it has no items",
@@ -129,7 +143,11 @@ pub fn expiring(catalog: &Catalog, expiries: &[Expiry]) -> Result<Expiries, Refu
         if found.contains_key(&table.name) {
             return Err(refused("it is said twice by what it expires"));
         }
-        found.insert(table.name.clone(), column.name.clone());
+        let expires = Expires {
+            column: column.name.clone(),
+            after: expiry.after.clone(),
+        };
+        found.insert(table.name.clone(), expires);
     }
     Ok(found)
 }

@@ -15,7 +15,7 @@ use crate::pins::Pins;
 use crate::structure::{Part, Structure, is_allowed, own_part};
 use crate::workload::Statement;
 use crate::writes::{Write, Writes};
-use crate::{Way, facts, path};
+use crate::{SHORT, Way, facts, path};
 
 /// Seconds of a month of thirty days.
 pub(crate) const MONTH: f64 = 2_592_000.0;
@@ -127,6 +127,12 @@ impl Pricing<'_> {
         self.usd_reads(units * float(ask.requests) * Self::rate(statement))
     }
 
+    /// US dollars a month where each request reads all items of a table, as a Scan does.
+    pub(crate) fn scan(&self, statement: &Statement, table: &Table) -> f64 {
+        let bytes = facts::rows(table) * self.facts.item(table);
+        self.usd_reads((bytes / 4096.0).ceil() * 0.5 * Self::rate(statement)) + APART
+    }
+
     /// US dollars a month for so many read units a second.
     pub(crate) fn usd_reads(&self, units: f64) -> f64 {
         self.prices.reads(units * MONTH).unwrap_or_default()
@@ -137,11 +143,20 @@ impl Pricing<'_> {
         self.prices.writes(units * MONTH).unwrap_or_default()
     }
 
-    /// How many partition key values the items of a part have.
-    pub(crate) fn key_values(&self, structure: &Structure<'_>, part: &Part<'_>) -> f64 {
-        let values = part.partition.iter();
-        let values = values.map(|key| self.facts.distinct(&key.path, part.table));
-        values.product::<f64>().max(1.0) * float(structure.shards)
+    /// The share of a part's items that have the most frequent partition key value.
+    pub(crate) fn most_frequent(&self, part: &Part<'_>) -> f64 {
+        let facts = self.facts;
+        let shares = part.partition.iter().map(|key| {
+            let mean = 1.0 / facts.distinct(&key.path, part.table);
+            let found = key.path.find(part.table, facts.catalog);
+            let sample = found.and_then(|(table, column)| facts.sample(table, column));
+            // Of few rows a share says little.
+            let sample = sample.filter(|one| one.most > 0 && float(one.present) > SHORT);
+            sample.map_or(mean, |sample| {
+                mean.max(float(sample.most) / float(sample.present))
+            })
+        });
+        shares.product::<f64>().min(1.0)
     }
 
     /// The stated price of what a read leaves to the application, or pays for in vain.
@@ -283,7 +298,7 @@ impl Pricing<'_> {
         };
         let rates = self.statements(part.table).map(|write| write.rate);
         let writes = rates.fold(0.0, |sum, rate| sum + rate) * self.write_units(part.table);
-        writes / self.key_values(structure, part)
+        writes * self.most_frequent(part) / float(structure.shards)
     }
 
     /// Write units a second that meet one partition key value of an index for a read.
@@ -298,7 +313,8 @@ impl Pricing<'_> {
         let writes = self
             .statements(part.table)
             .map(|write| write.rate * self.in_index(structure, part, write, Some(&projected), 0.0));
-        writes.fold(0.0, |sum, units| sum + units) / self.key_values(structure, part)
+        let all = writes.fold(0.0, |sum, units| sum + units);
+        all * self.most_frequent(part) / float(structure.shards)
     }
 
     /// Write units of one request of a statement in an index that holds these columns.

@@ -306,7 +306,7 @@ impl Report {
                 usd(self.gap_usd_month)
             )
         } else {
-            "the search was not cut short: by its estimates no other choice is cheaper. As mappings only a few others were priced, and none saves more than 5 USD a month: your own can be compared by `--compare`".to_owned()
+            "the search was not cut short: by its estimates no other choice is cheaper, but they leave out what item types pay for each other in an index that they share. As whole mappings only a few others were priced, and one that was not may be cheaper: compare your own by `--compare`".to_owned()
         }
     }
 
@@ -401,8 +401,20 @@ impl WriteReport {
 fn rate(rate: Option<f64>) -> String {
     rate.map_or_else(
         || "not said".to_owned(),
-        |rate| format!("{}/s", figure(rate)),
+        |rate| {
+            if rate < 0.1 {
+                format!("{}/s", significant(rate, 2))
+            } else {
+                format!("{}/s", figure(rate))
+            }
+        },
     )
+}
+
+/// A number with so many digits that count.
+pub(crate) fn significant(number: f64, digits: usize) -> f64 {
+    let said = format!("{number:.*e}", digits.saturating_sub(1));
+    said.parse().unwrap_or(number)
 }
 
 pub(crate) fn not_served(name: &str, why: &str, instead: &str) -> String {
@@ -420,6 +432,8 @@ pub(crate) struct Material<'m, 'w, 'c> {
     pub(crate) structures: &'m [Structure<'c>],
     pub(crate) slots: &'m BTreeMap<usize, usize>,
     pub(crate) placed: &'m [(Placed<'m, 'c>, &'w Statement, Way)],
+    /// What finds the rows of writes.
+    pub(crate) found: &'m [Placed<'m, 'c>],
     pub(crate) projected: &'m Projected,
     /// What the mapping costs.
     pub(crate) priced: &'m PricedMapping,
@@ -587,14 +601,13 @@ fn indexes(material: &Material<'_, '_, '_>) -> Vec<IndexReport> {
             .collect();
         items.sort();
         items.dedup();
-        let reads = material
-            .placed
-            .iter()
-            .filter(|(placed, ..)| here.contains(&placed.structure));
+        let reads = material.placed.iter().map(|(placed, ..)| placed);
+        let reads = reads.chain(material.found);
+        let reads = reads.filter(|placed| here.contains(&placed.structure));
         IndexReport {
             name: format!("GSI{slot}"),
             items,
-            reads: reads.map(|(placed, ..)| placed.name.to_owned()).collect(),
+            reads: reads.map(|placed| placed.name.to_owned()).collect(),
         }
     };
     (1..=most).map(index).collect()

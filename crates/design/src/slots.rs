@@ -8,6 +8,7 @@ use dynafold_relational::catalog::{Table, TableName};
 use crate::OTHER;
 use crate::ask::Ask;
 use crate::facts::rows;
+use crate::path::{Path, Step};
 use crate::pricing::{PROJECTED, Pricing};
 use crate::structure::{Part, Structure};
 
@@ -25,7 +26,18 @@ pub(crate) fn arranged<'a, 'c: 'a>(
         pricing,
         held: BTreeMap::new(),
         copies: BTreeMap::new(),
+        ways: BTreeMap::new(),
     };
+    let reads: Vec<(usize, &Ask<'_>)> = reads.collect();
+    for (_, ask) in &reads {
+        for (table, outputs) in ask.types() {
+            for (path, _) in outputs {
+                let place = (table.name.clone(), path.column.clone());
+                let ways = arranging.ways.entry(place).or_default();
+                ways.insert(path.steps.clone());
+            }
+        }
+    }
     for (structure, ask) in reads {
         arranging.add(structure, ask);
     }
@@ -67,14 +79,37 @@ struct Arranging<'d> {
     held: BTreeMap<usize, BTreeSet<String>>,
     /// The columns of parents of which an item type has copies.
     copies: BTreeMap<TableName, BTreeSet<(TableName, String)>>,
+    /// Whose columns of a name an item type has.
+    ways: BTreeMap<(TableName, String), BTreeSet<Vec<Step>>>,
 }
 
 impl Arranging<'_> {
+    /// What the attribute of a column is called in items of a table: a copy otherwise than a column of the table itself, and than a
+    /// copy of another parent's column.
+    fn attribute(&self, table: &Table, path: &Path) -> String {
+        let place = (table.name.clone(), path.column.clone());
+        let is_one_of_several = self.ways.get(&place).is_some_and(|ways| ways.len() > 1);
+        match path.steps.last() {
+            Some(step) if is_one_of_several || table.column(&path.column).is_some() => {
+                format!("{}_{}", step.table.name, path.column)
+            }
+            _ => path.column.clone(),
+        }
+    }
+
     fn add(&mut self, structure: usize, ask: &Ask<'_>) {
-        let children = ask.children.iter().flat_map(|child| &child.outputs);
-        let outputs = ask.held().iter().chain(children).map(|(path, _)| path);
-        let filters = ask.filters.iter().map(|filter| &filter.path);
-        let names = outputs.chain(filters).map(|path| path.column.clone());
+        let children = ask
+            .children
+            .iter()
+            .map(|child| (child.table, &*child.outputs));
+        let types = std::iter::once((ask.root, ask.held())).chain(children);
+        let outputs =
+            types.flat_map(|(table, outputs)| outputs.iter().map(move |(path, _)| (table, path)));
+        let filters = ask.filters.iter().map(|filter| (ask.root, &filter.path));
+        let names = outputs
+            .chain(filters)
+            .map(|(table, path)| self.attribute(table, path));
+        let names: BTreeSet<String> = names.collect();
         self.held.entry(structure).or_default().extend(names);
         for (table, outputs) in ask.types() {
             let copies = outputs.iter().filter_map(|(path, _)| {

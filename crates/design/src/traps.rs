@@ -13,7 +13,7 @@ use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamil
 use dynafold_sql::WriteKind;
 
 use crate::ask::{Ask, Equal, ignores_case};
-use crate::facts::rows;
+use crate::facts::{cascading, rows};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
@@ -51,6 +51,7 @@ pub(crate) fn traps(
     unbounded(material, lines);
     inconsistent(material, lines);
     many_at_once(material, lines);
+    cascades(material, lines);
     expiring(material, lines);
     expiry(material, lines);
     soft_deletes(material, lines);
@@ -177,15 +178,7 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
 
     /// The share of a part's items that have the most frequent partition key value.
     fn most_frequent(&self, part: &Part<'_>) -> f64 {
-        let shares = part.partition.iter().map(|key| {
-            let sample = self.sample(&key.path, part.table);
-            let sample = sample.filter(|sample| sample.most > 0 && float(sample.present) > LONG);
-            let mean = 1.0 / self.pricing.facts.distinct(&key.path, part.table);
-            sample.map_or(mean, |sample| {
-                mean.max(float(sample.most) / float(sample.present))
-            })
-        });
-        shares.product()
+        self.pricing.most_frequent(part)
     }
 
     /// Write units of one request of a statement in an index.
@@ -221,6 +214,20 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
         let place = (table.name.clone(), column.name.clone());
         self.served()
             .any(|read| read.ask.clauses.compared.contains(&place))
+    }
+
+    /// How many items a read finds at most, and how many more in a day: now it finds so many on average and at most. Where parents
+    /// come too, each gets its share of the new items and no more.
+    fn growth(&self, table: &Table, parent: Option<&Table>, [mean, most]: [f64; 2]) -> (f64, f64) {
+        let all = self.inserted(table);
+        let parent = parent.map(|parent| (rows(parent), self.inserted(parent)));
+        match parent.filter(|(_, come)| *come > 0.0) {
+            Some((parents, come)) => {
+                let share = (mean * parents / rows(table)).min(1.0);
+                (most.max(all / come * share), 0.0)
+            }
+            None => (most, all * mean / rows(table)),
+        }
     }
 
     /// The reads that find rows of a table and have no condition on one of its columns, in words.
@@ -652,8 +659,7 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
             continue;
         }
         let found = if is_whole { &mut whole } else { &mut listed };
-        let mut add = |how: &str, items: f64, of: &Table, each: f64| {
-            let grows = material.inserted(of) * each;
+        let mut add = |how: &str, items: f64, grows: f64| {
             if items > LONG || grows > LONG {
                 let more = if grows >= 1.0 {
                     format!(" now, {} more a day", about(grows))
@@ -669,8 +675,9 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         for child in &ask.children {
             // The large columns of a row are one item.
             if !material.splits.contains_key(&child.table.name) {
-                let each = 1.0 / rows(ask.root);
-                add("about", rows(child.table) * each, child.table, each);
+                let each = rows(child.table) / rows(ask.root);
+                let (each, grows) = material.growth(child.table, Some(ask.root), [each; 2]);
+                add("about", each, grows);
             }
         }
         let is_one = |equal: &Equal| {
@@ -682,10 +689,17 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
             continue;
         }
         let (all, most) = (facts.found_in_all(ask), facts.most_found(ask));
+        let parent = ask.equal.iter().find_map(|equal| {
+            let own = Some(&equal.path.column).filter(|_| equal.path.steps.is_empty())?;
+            let mut keys = ask.root.foreign_keys.iter();
+            let key = keys.find(|key| key.columns.as_slice() == std::slice::from_ref(own))?;
+            material.catalog.table(&key.references)
+        });
+        let (most, grows) = material.growth(ask.root, parent, [all, most]);
         // Of ranges and conditions the mean is known alone.
         let is_most = most > all && ask.range.is_none() && ask.when.is_empty();
         let how = if is_most { "up to" } else { "about" };
-        add(how, most, ask.root, all / rows(ask.root));
+        add(how, most, grows);
     }
     lines.add(
         "unbounded list",
@@ -740,6 +754,24 @@ fn many_at_once(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     );
 }
 
+/// Deletes by which the database deletes rows of other tables.
+fn cascades(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let deletes = material.writes();
+    let deletes = deletes.filter(|(_, _, write)| write.kind == WriteKind::Delete);
+    let found = deletes.filter_map(|(statement, table, _)| {
+        let children = cascading(material.pricing.facts.catalog, table);
+        let children =
+            children.map(|(child, each)| format!("about {} of {}", about(each), child.name.name));
+        let children = joined(children, ", ");
+        (!children.is_empty()).then(|| noted(statement, children))
+    });
+    lines.add(
+        "cascades",
+        found,
+        "the database deletes these rows too (ON DELETE CASCADE), and nothing does so in DynamoDB: find them by a Query for each item type and delete them one by one, at once or from the stream; the statement's cost includes these deletes, and not the Queries",
+    );
+}
+
 /// Rows that expire, as the workload asks.
 fn expiring(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
@@ -747,7 +779,11 @@ fn expiring(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         if material.catalog.table(name).is_none() {
             continue;
         }
-        let not_asked = material.not_asked(name, column);
+        let mut said = format!("{} by {}", name.name, column.column);
+        if let Some(after) = &column.after {
+            said = format!("{said} + {after}");
+        }
+        let not_asked = material.not_asked(name, &column.column);
         // Those that are used.
         let mut figures = material.pricing.figures.tables.iter();
         let is_counted = figures
@@ -757,12 +793,12 @@ fn expiring(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         } else {
             ""
         };
-        found.push(format!("{} by {column}{not_asked}{counted}", name.name));
+        found.push(format!("{said}{not_asked}{counted}"));
     }
     lines.add(
         "expires",
         found,
-        "DynamoDB deletes such items by `ttl`, free of charge and within a few days, so that no statement has to: reads that do not ask for the time find them until then; children of an item and copies do not go with it",
+        "DynamoDB deletes such items by `ttl`, free of charge and within a few days, so that no statement has to: reads that do not ask for the time find them until then; children of an item and copies do not go with it; without a period (`+ 30d`) what is past expires at once",
     );
 }
 
@@ -788,7 +824,7 @@ fn expiry(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     lines.add(
         "TTL",
         found,
-        "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds (`{column | epoch}`); that may take a few days, and until then reads have to leave them out",
+        "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds (`{column | epoch}`; of a time in the past, such as when a row came, plus your period: `{column | plus(30d) | epoch}`, else what is there expires at once); that may take a few days, and until then reads have to leave them out",
     );
 }
 

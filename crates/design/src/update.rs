@@ -486,6 +486,7 @@ impl<'u> Growing<'u> {
         writes: &'d BTreeMap<TableName, Writes>,
     ) -> Writing<'d, 'u> {
         Writing {
+            found: &[],
             catalog: self.catalog,
             pins: &self.limits.pins,
             expiries: &NO_EXPIRIES,
@@ -668,7 +669,7 @@ impl<'u> Growing<'u> {
             writes: further.writes,
             is_guessed: false,
         };
-        add_fetches(&mut reads);
+        add_fetches(&mut reads, &BTreeSet::new());
         let Candidates {
             structures,
             mut ways,

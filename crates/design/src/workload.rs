@@ -46,6 +46,8 @@ pub struct Expiry {
     pub table: String,
     /// The column with the time.
     pub column: String,
+    /// How long after that time, as a mapping writes periods.
+    pub after: Option<String>,
     /// The line, from 1.
     pub line: usize,
 }
@@ -99,7 +101,9 @@ pub enum WorkloadError {
         line: usize,
     },
     /// When it is not understood what expires.
-    #[error("line {line}: write `-- expires: TABLE by COLUMN`")]
+    #[error(
+        "line {line}: write `-- expires: TABLE by COLUMN` or `-- expires: TABLE by COLUMN + 30d`"
+    )]
     Expires {
         /// The line, from 1.
         line: usize,
@@ -196,7 +200,8 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// [`WorkloadError::Keep`], with the line.
 pub fn pins(text: &str) -> Result<Vec<Pin>, WorkloadError> {
     let pins = said(text, KEEP, "beside").map(|(line, pair)| {
-        let (child, parent) = pair.ok_or(WorkloadError::Keep { line })?;
+        let pair = pair.filter(|(.., rest)| rest.is_empty());
+        let (child, parent, _) = pair.ok_or(WorkloadError::Keep { line })?;
         Ok(Pin {
             child,
             parent,
@@ -206,17 +211,26 @@ pub fn pins(text: &str) -> Result<Vec<Pin>, WorkloadError> {
     pins.collect()
 }
 
-/// Reads what a workload says of items that expire: `-- expires: sessions by expires_at`.
+/// Reads what a workload says of items that expire: `-- expires: sessions by expires_at`, `-- expires: pings by at + 30d`.
 ///
 /// # Errors
 ///
 /// [`WorkloadError::Expires`], with the line.
 pub fn expiries(text: &str) -> Result<Vec<Expiry>, WorkloadError> {
     let expiries = said(text, EXPIRES, "by").map(|(line, pair)| {
-        let (table, column) = pair.ok_or(WorkloadError::Expires { line })?;
+        let refused = WorkloadError::Expires { line };
+        let Some((table, column, rest)) = pair else {
+            return Err(refused);
+        };
+        let after = match rest.as_slice() {
+            [] => None,
+            [plus, after] if plus == "+" && is_period(after) => Some(after.clone()),
+            _ => return Err(refused),
+        };
         Ok(Expiry {
             table,
             column,
+            after,
             line,
         })
     });
@@ -226,19 +240,30 @@ pub fn expiries(text: &str) -> Result<Vec<Expiry>, WorkloadError> {
 const KEEP: &str = "keep:";
 const EXPIRES: &str = "expires:";
 
-/// The comments that begin so, by their lines: the words before and behind this one; `None` where there are others.
+/// Units of periods: of days at least, since DynamoDB deletes what has expired within days.
+const PERIODS: [&str; 4] = ["d", "w", "mo", "y"];
+
+/// Whether it is a period as `plus` takes it: `30d`, `2y`.
+fn is_period(text: &str) -> bool {
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    number.parse::<u32>().is_ok() && PERIODS.contains(&text.get(number.len()..).unwrap_or_default())
+}
+
+/// The comments that begin so, by their lines: the words before and behind this one, and those that follow; `None` where it does not
+/// stand between two.
 fn said(
     text: &str,
     begin: &str,
     between: &str,
-) -> impl Iterator<Item = (usize, Option<(String, String)>)> {
+) -> impl Iterator<Item = (usize, Option<(String, String, Vec<String>)>)> {
     lines(text).filter_map(move |(line, said)| {
         let comment = said.trim().strip_prefix("--")?.trim_start();
         let said = comment.strip_prefix(begin)?.trim();
         let words = said.trim_end_matches([';', '.']).split_whitespace();
         let pair = match words.collect::<Vec<_>>().as_slice() {
-            [one, word, other] if *word == between => {
-                Some(((*one).to_owned(), (*other).to_owned()))
+            [one, word, other, rest @ ..] if *word == between => {
+                let rest = rest.iter().map(|word| (*word).to_owned());
+                Some(((*one).to_owned(), (*other).to_owned(), rest.collect()))
             }
             _ => None,
         };

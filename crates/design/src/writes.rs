@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dynafold_relational::catalog::Table;
 use dynafold_sql::WriteKind;
 
 /// The writes of a table.
@@ -19,6 +20,7 @@ pub(crate) struct Writes {
 pub(crate) struct Write {
     /// Its place among all.
     pub(crate) at: usize,
+    pub(crate) name: String,
     pub(crate) kind: WriteKind,
     /// Rows a second, as far as the statement says how many it writes.
     pub(crate) rate: f64,
@@ -32,4 +34,12 @@ pub(crate) struct Write {
     pub(crate) found_by: Vec<String>,
     /// The columns that its WHERE holds below something: rows before a time.
     pub(crate) below: Vec<String>,
+}
+
+impl Write {
+    /// Whether its WHERE gives the whole key of a row.
+    pub(crate) fn gives_row(&self, table: &Table) -> bool {
+        let mut key = table.row_key().iter();
+        !table.row_key().is_empty() && key.all(|column| self.found_by.contains(column))
+    }
 }

@@ -15,8 +15,9 @@ use crate::ask::{Ask, Asked, BY_JOIN, child_name, is_one_row};
 use crate::figures::KeptFigures;
 use crate::names::{MappingNames, between, filter, written_name};
 use crate::path::{Path, Step, is_loose};
-use crate::pins::{Expiries, Pins};
+use crate::pins::{Expires, Expiries, Pins};
 use crate::pricing::PROJECTED;
+use crate::report::significant;
 use crate::splits::Splits;
 use crate::structure::{KeyPart, Part, Structure, descends, own_part};
 use crate::workload::Statement;
@@ -64,6 +65,8 @@ pub(crate) struct Writing<'d, 'c> {
     /// 0 is the table's own key, from 1 on indexes.
     pub(crate) slots: &'d BTreeMap<usize, usize>,
     pub(crate) reads: &'d [Placed<'d, 'c>],
+    /// What finds the rows of updates and deletes in an index; no access patterns of their own.
+    pub(crate) found: &'d [Placed<'d, 'c>],
     pub(crate) header: String,
     pub(crate) not_served: &'d [String],
     /// Whether delimiters in values are escaped.
@@ -439,7 +442,8 @@ impl<'c> Writing<'_, 'c> {
 
     /// The names of the reads that a structure serves.
     fn serves(&self, structure: usize) -> Vec<&str> {
-        let reads = self.reads.iter().filter(|read| read.structure == structure);
+        let reads = self.reads.iter().chain(self.found);
+        let reads = reads.filter(|read| read.structure == structure);
         reads.map(|read| read.name).collect()
     }
 
@@ -451,6 +455,9 @@ impl<'c> Writing<'_, 'c> {
         // The first time tells which copies there are.
         for read in self.reads {
             self.pattern(read, &mut items, &mut projected);
+        }
+        for search in self.found {
+            self.pattern(search, &mut items, &mut projected);
         }
         for read in self.reads {
             let text = self.pattern(read, &mut items, &mut projected);
@@ -565,7 +572,7 @@ impl<'c> Writing<'_, 'c> {
             .get(&table.name)
             .filter(|writes| writes.all > 0.0)
         {
-            let _ = writeln!(text, "    write_rate: {}", rate.all);
+            let _ = writeln!(text, "    write_rate: {}", significant(rate.all, 6));
         }
         if !item.joins.is_empty() {
             text.push_str("    join:\n");
@@ -603,10 +610,16 @@ impl<'c> Writing<'_, 'c> {
             return None;
         }
         let rows = self.rows_of(table);
-        let name = self.expiries.get(rows)?;
+        let Expires {
+            column: name,
+            after,
+        } = self.expiries.get(rows)?;
         let seconds = match &self.catalog.table(rows)?.column(name)?.data_type {
-            DataType::Integer { .. } => "",
-            _ => " | epoch",
+            DataType::Integer { .. } => String::new(),
+            _ => match after {
+                Some(period) => format!(" | plus({period}) | epoch"),
+                None => " | epoch".to_owned(),
+            },
         };
         let reference = TemplatePath(std::slice::from_ref(name)).to_string();
         Some(quoted(&format!("{{{reference}{seconds}}}")))

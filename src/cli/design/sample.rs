@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::catalog::{Catalog, Column, Dbms, Table, TableName, TypeFamily};
+use crate::catalog::{Catalog, Column, DataType, Dbms, Table, TableName, TypeFamily};
 use crate::cli::failure::Failure;
 use crate::design::workload::Statement;
 use crate::design::{self, ColumnSample, Observed};
@@ -175,14 +175,22 @@ async fn share(
     })
 }
 
-/// Types whose values every database tells apart.
+/// Types whose values have bytes that every database counts.
 fn is_counted(column: &Column) -> bool {
-    let family = column.data_type.family();
+    let is_measured = matches!(
+        column.data_type.family(),
+        TypeFamily::Binary | TypeFamily::Document
+    );
+    !column.invisible && (is_measured || is_told_apart(column))
+}
+
+/// Types whose values every database tells apart.
+fn is_told_apart(column: &Column) -> bool {
     let is_known = matches!(
-        family,
+        column.data_type.family(),
         TypeFamily::Number | TypeFamily::Text | TypeFamily::Boolean | TypeFamily::Time
     );
-    is_known && !column.invisible && column.data_type != crate::catalog::DataType::Printed
+    is_known && column.data_type != DataType::Printed
 }
 
 fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -> String {
@@ -191,6 +199,9 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
     let figures = columns.iter().map(|column| {
         let name = dialect.quote(&column.name);
         let bytes = match dbms {
+            Dbms::Postgres if column.data_type.family() == TypeFamily::Binary => {
+                format!("octet_length({name})")
+            }
             Dbms::Postgres => format!("octet_length(CAST({name} AS text))"),
             Dbms::Sqlite => format!("length(CAST({name} AS BLOB))"),
             Dbms::Mysql | Dbms::Mariadb => format!("length({name})"),
@@ -227,8 +238,10 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
             ),
             _ => "0".to_owned(),
         };
+        // Of the others each row counts as a value of its own.
+        let distinct = if is_told_apart(column) { "DISTINCT " } else { "" };
         format!(
-            "count({name}), count(DISTINCT {name}), coalesce(sum({bytes}), 0), coalesce(sum({chars}), 0), {longest}, \
+            "count({name}), count({distinct}{name}), coalesce(sum({bytes}), 0), coalesce(sum({chars}), 0), {longest}, \
              coalesce(sum(CASE WHEN {digits} THEN 1 ELSE 0 END), 0), \
              coalesce(sum(CASE WHEN {unescaped} THEN 1 ELSE 0 END), 0), {mixed}"
         )

@@ -13,7 +13,7 @@ use super::filter::{is_value, of_condition, of_list};
 use super::sql::{ignores_blanks, is_loose, is_prefix};
 use super::{
     Ask, Asked, At, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, PATTERN, REWRITE, RangeAsk,
-    Reading, SEARCH, SEVERAL, Unserved, When, is_lower, unread, unserved,
+    Reading, SEARCH, SEVERAL, Unserved, When, is_lower, is_upper, unread, unserved,
 };
 use crate::path::{Path, Step};
 
@@ -227,6 +227,17 @@ impl<'c> Reading<'c, '_> {
         let is_nocase = op == Comparator::Equal
             && left.around.is_empty()
             && found.is_some_and(|(table, column)| self.is_lower_enough(table, column));
+        if is_upper(left) || is_upper(right) {
+            let is_ascii =
+                found.is_some_and(|(table, column)| self.observed.is_ascii(table, &column.name));
+            // Beyond ASCII texts may be equal in upper case alone, and a parameter that is in upper case is in no key.
+            if !is_ascii || !is_upper(left) || !is_upper(right) {
+                return unserved(
+                    format!("asks for `{text}`"),
+                    "compare in lower case, `lower(column) = lower(:value)`",
+                );
+            }
+        }
         if folds(left) || is_nocase {
             self.fold(ask, &column, text)?;
         }

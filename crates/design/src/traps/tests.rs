@@ -3,7 +3,8 @@
 use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_relational::catalog::sample::shop;
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, ForeignKey, Table, TableKind, TableName, UniqueKey,
+    Catalog, Column, DataType, Dbms, ForeignKey, ReferentialAction, Table, TableKind, TableName,
+    UniqueKey,
 };
 
 use crate::{ColumnSample, Limits, design, expiring, workload};
@@ -133,6 +134,22 @@ const CASES: &[Case] = &[
         silent: ["distinct=20 most=400", "distinct=200 most=30"],
     },
     Case {
+        kind: "unbounded list",
+        named: "things 60000: id, owner distinct=20 most=50000, flag distinct=2 most=50000
+            -- flagged (5/s)\nSELECT id FROM things WHERE owner = :o AND flag = :f;",
+        says: "flagged (up to 50000 items)",
+        silent: ["distinct=20 most=50000", "distinct=40000 most=0"],
+    },
+    Case {
+        kind: "unbounded list",
+        named: "orders 5000: id\nothers 5: id\nevents 20000: id, order_id @orders distinct=5000 most=4
+            -- eventsOf (5/s)\nSELECT id FROM events WHERE order_id = :o;
+            -- add (20/s)\nINSERT INTO events (id) VALUES (:i);
+            -- place (5/s)\nINSERT INTO others (id) VALUES (:i);",
+        says: "eventsOf (about 4 items now, 346 more a day)",
+        silent: ["INTO others", "INTO orders"],
+    },
+    Case {
         kind: "not strongly consistent",
         named: "users 1000: id, phone text unique
             -- user (900/s, strong)\nSELECT * FROM users WHERE id = :id;
@@ -170,6 +187,36 @@ const CASES: &[Case] = &[
             -- purge (1/s)\nDELETE FROM jobs WHERE done < :t;",
         says: "jobs.done (purge)",
         silent: ["done < :t", "done = :t"],
+    },
+    Case {
+        kind: "cascades",
+        named: "users 100: id\nposts 900: id, author @users cascade
+            -- forget (1/s)\nDELETE FROM users WHERE id = :id;",
+        says: "forget (about 9 of posts)",
+        silent: [" cascade", ""],
+    },
+    Case {
+        kind: "TTL",
+        named: "pings 1000: id, at time
+            -- purge (1/s)\nDELETE FROM pings WHERE at < :t;",
+        says: "plus your period: `{column | plus(30d) | epoch}`",
+        silent: ["-- purge", "-- expires: pings by at + 30d\n-- purge"],
+    },
+    Case {
+        kind: "expires",
+        named: "pings 1000: id, at time
+            -- expires: pings by at
+            -- ping (1/s)\nSELECT * FROM pings WHERE id = :i;",
+        says: "without a period (`+ 30d`) what is past expires at once",
+        silent: ["-- expires: pings by at", ""],
+    },
+    Case {
+        kind: "expires",
+        named: "pings 1000: id, at time
+            -- expires: pings by at + 30d
+            -- ping (1/s)\nSELECT * FROM pings WHERE id = :i;",
+        says: "pings by at + 30d",
+        silent: ["-- expires: pings by at + 30d", ""],
     },
     Case {
         kind: "TTL",
@@ -519,6 +566,10 @@ fn schema(text: &str) -> (Catalog, Limits) {
                     "longest" => (sample.longest, sample.bytes) = (number, rows * number),
                     "digits" => sample.digits = rows,
                     "null" => column.nullable = true,
+                    "cascade" => {
+                        let key = table.foreign_keys.last_mut().unwrap();
+                        key.on_delete = ReferentialAction::Cascade;
+                    }
                     "unique" => table.unique_keys.push(UniqueKey {
                         columns: vec![own.clone()],
                         ..UniqueKey::default()
