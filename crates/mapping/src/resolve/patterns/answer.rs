@@ -135,7 +135,7 @@ impl PatternBinder<'_> {
             };
             filter.text.push_str(&written);
         }
-        filter.text = filter.text.trim().to_owned();
+        filter.text = std::mem::take(&mut filter.text).trim().into();
         if filter.text.len() > MOST_BYTES {
             let message = format!(
                 "the filter has {} bytes after its names and values are replaced, and DynamoDB accepts {MOST_BYTES}",
