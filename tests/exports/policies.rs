@@ -142,7 +142,11 @@ async fn an_application_is_bound_to_the_partitions_that_its_patterns_ask_for() {
             ("QueryOnTable", like("StringLike", &["SERVICE#*", "USER#*"])),
             (
                 "QueryOnIndexGSI1",
-                like("StringLike", &["SERVICE#", "SUBSCRIBE#*"])
+                like("StringEquals", &["SERVICE#", "SUBSCRIBE#"])
+            ),
+            (
+                "QueryOnIndexGSI1No2",
+                like("StringLike", &["SUBSCRIBE#*#*#*"])
             ),
             (
                 "QueryOnIndexGSI2",
