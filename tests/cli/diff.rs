@@ -177,7 +177,7 @@ item types
       ~ SK: O#{id | pad(6)} -> O#{status}#{id | pad(6)}
       + total: {total}
       ~ S: {status} -> {status | upper}
-      ~ name: {who.name}, whose result may differ now
+      ~ name: {who.name}, the same text over another parent, column type, time zone or index
       - note: {note}
       - D: ORDERS
       write units of one item: 3 or more -> 2 or more
@@ -599,7 +599,7 @@ access_patterns:
             "time_zone: UTC",
             "time_zone: Asia/Seoul",
             "item types",
-            "| iso}, whose result may differ now",
+            "| iso}, the same text over another parent, column type, time zone or index",
         ),
         (
             "plus(-7d)",

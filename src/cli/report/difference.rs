@@ -93,7 +93,10 @@ fn change(change: &Change) -> String {
     let what = &change.what;
     match (change.before.as_deref(), change.after.as_deref()) {
         (Some(before), Some(after)) if before == after => {
-            format!("{what}: {}, whose result may differ now", one_line(after))
+            format!(
+                "{what}: {}, the same text over another parent, column type, time zone or index",
+                one_line(after)
+            )
         }
         (Some(before), Some(after)) => {
             format!("{what}: {} -> {}", one_line(before), one_line(after))
