@@ -326,7 +326,6 @@ const HARD: [Hard; 3] = [
         traps: &[
             ("counter", "countBid (items.nb_of_bids, 25/s)"),
             ("all in one partition", "browseCategories"),
-            ("unbounded list", "aboutMeSelling"),
             ("index on what changes often", "countBid"),
             ("unique", "users(nickname)"),
         ],
