@@ -564,10 +564,7 @@ async fn a_chunk_that_is_loaded_again_after_a_change_is_said() {
     let ended = handed.finish(&results, &[]).exits(0);
     says(&ended, "loaded again after the source had changed");
     says(&ended, "`dynafold verify` finds what differs");
-    let report = handed
-        .finish(&results, &["--format", "json"])
-        .exits(0)
-        .json();
+    let report = ended.json();
     assert_eq!(claimed(&report, "keys_differ"), "not_proved", "{report:#}");
 }
 

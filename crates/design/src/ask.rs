@@ -1304,7 +1304,7 @@ pub(crate) fn is_one_row(ask: &Ask<'_>) -> bool {
 }
 
 /// Whether an operand is a value in lower case, or in upper case, by which the same texts of ASCII are equal.
-fn is_lower(operand: &Operand) -> bool {
+fn folds_case(operand: &Operand) -> bool {
     matches!(operand.around.as_slice(), [Wrapping::Function(name)] if name == "lower")
         || is_upper(operand)
 }

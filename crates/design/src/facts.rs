@@ -117,7 +117,7 @@ impl Facts<'_> {
         if at.row_key() == [column.name.clone()] {
             return rows(at);
         }
-        if let Some(sample) = self.sample(at, column) {
+        if let Some(sample) = self.sample(at, column).filter(|one| one.is_told_apart()) {
             let found = float(sample.distinct).max(1.0);
             // Values that most rows have to themselves go on in the rows that were not looked at.
             let is_open = !sample.is_all && sample.distinct * 2 > sample.present;
@@ -241,7 +241,8 @@ impl Facts<'_> {
     pub(crate) fn is_counted(&self, ask: &Ask<'_>) -> bool {
         ask.equal.iter().all(|equal| {
             let found = equal.path.find(ask.root, self.catalog);
-            found.is_some_and(|(table, column)| self.sample(table, column).is_some())
+            let sample = found.and_then(|(table, column)| self.sample(table, column));
+            sample.is_some_and(ColumnSample::is_told_apart)
         })
     }
 

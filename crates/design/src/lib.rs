@@ -845,9 +845,11 @@ fn searches(
             let columns = own(columns);
             let asks_so = |ask: &Ask<'_>| {
                 let equal = ask.equal.iter().map(|equal| equal.path.clone());
-                ask.root.name == table.name && equal.collect::<BTreeSet<_>>() == columns
+                let is_all = ask.when.is_empty() && ask.filters.is_empty() && ask.range.is_none();
+                is_all && ask.root.name == table.name && equal.collect::<BTreeSet<_>>() == columns
             };
-            reads.iter().any(|read| read.asks.iter().all(asks_so))
+            let mut reads = reads.iter().filter(|read| !read.asks.is_empty());
+            reads.any(|read| read.asks.iter().all(asks_so))
         };
         if is_asked(&key) || is_asked(&said) {
             return None;

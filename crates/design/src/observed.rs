@@ -66,7 +66,7 @@ pub struct ColumnSample {
     pub rows: u64,
     /// Rows in which it is not NULL.
     pub present: u64,
-    /// Its different values.
+    /// Its different values; 0 where they are not counted.
     pub distinct: u64,
     /// The bytes of all its values as text.
     pub bytes: u64,
@@ -85,4 +85,11 @@ pub struct ColumnSample {
     pub most: u64,
     /// Whether these are all rows of the table.
     pub is_all: bool,
+}
+
+impl ColumnSample {
+    /// Whether its different values were counted.
+    pub fn is_told_apart(&self) -> bool {
+        self.distinct > 0 || self.present == 0
+    }
 }

@@ -238,10 +238,14 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
             ),
             _ => "0".to_owned(),
         };
-        // Of the others each row counts as a value of its own.
-        let distinct = if is_told_apart(column) { "DISTINCT " } else { "" };
+        // 0: the values of the others are not told apart.
+        let distinct = if is_told_apart(column) {
+            format!("count(DISTINCT {name})")
+        } else {
+            "0".to_owned()
+        };
         format!(
-            "count({name}), count({distinct}{name}), coalesce(sum({bytes}), 0), coalesce(sum({chars}), 0), {longest}, \
+            "count({name}), {distinct}, coalesce(sum({bytes}), 0), coalesce(sum({chars}), 0), {longest}, \
              coalesce(sum(CASE WHEN {digits} THEN 1 ELSE 0 END), 0), \
              coalesce(sum(CASE WHEN {unescaped} THEN 1 ELSE 0 END), 0), {mixed}"
         )

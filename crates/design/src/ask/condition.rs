@@ -13,7 +13,7 @@ use super::filter::{is_value, of_condition, of_list};
 use super::sql::{ignores_blanks, is_loose, is_prefix};
 use super::{
     Ask, Asked, At, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, PATTERN, REWRITE, RangeAsk,
-    Reading, SEARCH, SEVERAL, Unserved, When, is_lower, is_upper, unread, unserved,
+    Reading, SEARCH, SEVERAL, Unserved, When, folds_case, is_upper, unread, unserved,
 };
 use crate::path::{Path, Step};
 
@@ -206,7 +206,7 @@ impl<'c> Reading<'c, '_> {
         (left, op, right): (&Operand, Comparator, &Operand),
         path: Find<'_>,
     ) -> Result<(), Unserved> {
-        let folds = is_lower;
+        let folds = folds_case;
         let is_bare = |operand: &Operand| operand.around.is_empty() || folds(operand);
         let column = match &left.value {
             OperandValue::Column(column) if is_bare(left) => path(column),

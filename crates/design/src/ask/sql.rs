@@ -8,7 +8,7 @@ use dynafold_sql::{
     literal, qualified,
 };
 
-use super::{At, ChildAsk, Pair, REWRITE, Reading, Unserved, free_name, is_lower, unserved};
+use super::{At, ChildAsk, Pair, REWRITE, Reading, Unserved, folds_case, free_name, unserved};
 use crate::path::{Path, Step};
 
 /// The ways from each relation to its parents.
@@ -354,7 +354,7 @@ impl<'c> Reading<'c, '_> {
         }
         let in_case = |operand: &Operand, text: String| match operand.around.as_slice() {
             [] => Some(text),
-            _ => is_lower(operand).then(|| format!("lower({text})")),
+            _ => folds_case(operand).then(|| format!("lower({text})")),
         };
         let own = in_case(left, self.column_of(at, &name))?;
         let parameter = in_case(right, format!(":{parameter}"))?;
@@ -453,7 +453,7 @@ impl<'c> Reading<'c, '_> {
 /// The column that an operand is, as it is or in lower case.
 fn column_in(operand: &Operand) -> Option<&ColumnRef> {
     match &operand.value {
-        OperandValue::Column(column) if operand.around.is_empty() || is_lower(operand) => {
+        OperandValue::Column(column) if operand.around.is_empty() || folds_case(operand) => {
             Some(column)
         }
         _ => None,

@@ -112,7 +112,10 @@ impl BegunLoad {
         if cancel.is_cancelled() {
             return Err(EndReason::Cancelled);
         }
-        setting.rules.expires = deletes_expired(&**target, model).await?;
+        // Only what is compared with the table has to know it.
+        if setting.rules.doing != ItemAction::Put || !setting.done.again.is_empty() {
+            setting.rules.expires = deletes_expired(&**target, model).await?;
+        }
         if let Some(state) = &mut self.entries.state {
             // An attempt that is in the state has a journal of its own.
             setting.keep_journal(&self.load, state)?;

@@ -9,6 +9,7 @@ use super::facts::{ColumnFact, ProofSubject};
 use super::forms::KnownTemplate;
 use super::injective::twice;
 use super::meet::CommonText;
+use super::text::letters;
 use crate::model::{Placeholder, Template, ValuePath};
 use crate::template::Filter;
 
@@ -69,7 +70,14 @@ impl RowDomains {
         let kind = self.domain(place).kind;
         self.dbms != Dbms::Sqlite
             || match value {
-                Value::Number(_) => matches!(kind, ValueKind::Number | ValueKind::Other),
+                // A column of whole numbers may hold others.
+                Value::Number(number) => match kind {
+                    ValueKind::Number => {
+                        let letters = letters(&self.domain(place).forms);
+                        number.as_str().chars().all(|letter| letters.allows(letter))
+                    }
+                    kind => kind == ValueKind::Other,
+                },
                 Value::Text(_) => {
                     matches!(kind, ValueKind::Text | ValueKind::Uuid | ValueKind::Other)
                 }

@@ -167,6 +167,8 @@ impl Known {
         let text = match value {
             Attribute::S(text) => &**text,
             Attribute::N(number) => number.as_str(),
+            // Nothing is read in bytes.
+            Attribute::B(_) => return vec![vec![None; self.exact.len()]],
             _ => return Vec::new(),
         };
         let mut found: Vec<Vec<Option<&str>>> = Vec::new();
@@ -391,8 +393,8 @@ impl Exact {
         }
     }
 
-    /// Whether not every database has such a text: but for columns of one length none ends in a blank in a CHAR of MySQL and
-    /// MariaDB, and PostgreSQL has no NUL.
+    /// Whether not every database has such a text: MySQL and MariaDB cut blanks at the end of a CHAR, and PostgreSQL has no NUL.
+    /// Only a `character(n)` of PostgreSQL is filled with blanks.
     fn is_odd(&self, text: &str) -> bool {
         let is_fixed = matches!(self.kind, Kind::Text { fixed: true, .. });
         text.ends_with(' ') && !is_fixed || text.contains('\0')

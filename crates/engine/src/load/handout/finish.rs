@@ -528,9 +528,14 @@ impl Finish {
         if self.plan.facts.snapshot.is_some() || self.is_unchanged() {
             return None;
         }
-        if self.changed + self.reread > 0 {
+        if self.changed > 0 {
             return Some(
                 "a chunk was loaded again after rows had changed, and only the keys of its first result were compared: an item of the second may have overwritten another",
+            );
+        }
+        if !self.failed.is_empty() {
+            return Some(
+                "an attempt at a chunk failed: what it may have written is of another state of the source, and its keys were not compared",
             );
         }
         (self.plan.facts.keys == KeyCheck::Proved).then_some(

@@ -77,7 +77,7 @@ impl Unaccounted {
             ),
             (
                 self.gone,
-                "have no item in the answer, which had expired: the load leaves such items out, or DynamoDB may have deleted it",
+                "have no item in the answer, and it would have expired: the load leaves such items out, or DynamoDB may have deleted it",
             ),
         ];
         let doubts = doubts.into_iter().filter(|(of, _)| *of > 0);

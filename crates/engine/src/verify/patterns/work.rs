@@ -23,8 +23,7 @@ use super::projection::{ItemProjection, holds};
 use super::reach::AskedKeys;
 use super::report::{ComparedType, DifferentCall, PatternReport};
 use super::shape::QueryShape;
-use crate::load::deletes_expired;
-use crate::load::{Cancel, Failure, ItemTypeMarks};
+use crate::load::{Cancel, Failure, ItemTypeMarks, deletes_expired};
 
 /// The input of a proof of access patterns.
 pub struct Proving<'a> {
