@@ -28,7 +28,7 @@ use super::start::{BegunLoad, ReadyTable, RunSetup, begin};
 use super::state::{PruneSelection, State};
 use super::worker::{Block, KIB_IN_FLIGHT, LoadRules, LoadWorker, crew};
 use super::writer::{Delivery, TicketedBatch, write};
-use super::{Load, count, processors, prune};
+use super::{ItemAction, Load, count, processors, prune};
 
 /// Blocks that wait for a worker.
 const BLOCKS_AHEAD: usize = 4;
