@@ -393,7 +393,7 @@ async fn hard_workloads_are_served_or_a_true_reason_is_given() {
         // One request each, but for a key that is spread over shards, and for what is then read by its key.
         for read in proposal.report["reads"].as_array().unwrap() {
             let requests = &read["served"]["requests"];
-            let is_spread = read["name"] == "hitsOfSite" && *requests == 2;
+            let is_spread = read["name"] == "hitsOfSite" && *requests == 4;
             let by_key = read["served"]["fetches"].as_u64().unwrap_or(0).min(1);
             let is_one = requests.is_null() || *requests == 1 + by_key;
             assert!(is_one || is_spread, "{name}: {read:#}");
