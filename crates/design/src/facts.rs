@@ -294,3 +294,9 @@ fn width(column: &Column) -> f64 {
         _ => 64.0,
     }
 }
+
+/// A number with so many digits that count.
+pub(crate) fn significant(number: f64, digits: usize) -> f64 {
+    let said = format!("{number:.*e}", digits.saturating_sub(1));
+    said.parse().unwrap_or(number)
+}

@@ -14,7 +14,7 @@ use crate::Way;
 use crate::ask::Unserved;
 use crate::choose::Solution;
 use crate::compare::{PricedMapping, times};
-use crate::facts::rows;
+use crate::facts::{rows, significant};
 use crate::names::MappingNames;
 use crate::pins::Expiries;
 use crate::pricing::Pricing;
@@ -409,12 +409,6 @@ fn rate(rate: Option<f64>) -> String {
             }
         },
     )
-}
-
-/// A number with so many digits that count.
-pub(crate) fn significant(number: f64, digits: usize) -> f64 {
-    let said = format!("{number:.*e}", digits.saturating_sub(1));
-    said.parse().unwrap_or(number)
 }
 
 pub(crate) fn not_served(name: &str, why: &str, instead: &str) -> String {

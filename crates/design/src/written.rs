@@ -12,12 +12,12 @@ use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName, Ty
 use dynafold_sql::identifier;
 
 use crate::ask::{Ask, Asked, BY_JOIN, child_name, is_one_row};
+use crate::facts::significant;
 use crate::figures::KeptFigures;
 use crate::names::{MappingNames, between, filter, written_name};
 use crate::path::{Path, Step, is_loose};
 use crate::pins::{Expires, Expiries, Pins};
 use crate::pricing::PROJECTED;
-use crate::report::significant;
 use crate::splits::Splits;
 use crate::structure::{KeyPart, Part, Structure, descends, own_part};
 use crate::workload::Statement;

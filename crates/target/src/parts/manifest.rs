@@ -6,7 +6,8 @@ use dynafold_dynamodb::{Table, definition};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Compression, ItemLines, PartsPlan};
+use super::plan::PartsPlan;
+use super::{Compression, ItemLines};
 use crate::s3::S3Object;
 
 /// The name of the manifest in the folder of an export.

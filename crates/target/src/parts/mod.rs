@@ -14,6 +14,7 @@ mod lines;
 mod manifest;
 mod part_file;
 mod place;
+mod plan;
 mod sort;
 mod spool;
 mod uploaded;
@@ -27,8 +28,9 @@ pub use encode::{Compression, unpacked};
 pub use lines::ItemLines;
 pub use manifest::{IMPORT_TABLE, ItemTypeCount, Manifest, Part, WrittenPart, import_table};
 pub use place::{ExportPlace, PlaceContents};
+pub use plan::PartsPlan;
 pub use spool::Spool;
-pub use write::{PartsJob, PartsOf, PartsPlan};
+pub use write::{PartsJob, PartsOf};
 
 use super::{ErrorClass, TargetError, TargetErrorKind};
 
