@@ -144,7 +144,7 @@ mod tests {
             }
             "users" {
                 bigint id PK
-                varchar(255) email UK
+                varchar(255) email UK "lowercase"
             }
             "vault.secrets"
             "orders" ||--o{ "Order Details" : "Order ID"
