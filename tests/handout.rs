@@ -275,8 +275,14 @@ async fn a_load_in_chunks_is_the_load_of_one_process_on_every_database() {
         assert_eq!(report["repeated"], 1);
         assert_eq!(report["keys"]["compared"], 3_003);
         assert_eq!(report["keys"]["compared_by"], "finish");
+        // MySQL and MariaDB do not say whether rows changed.
+        let differ = match product {
+            "postgres" | "sqlite" => "proved",
+            _ => "not_proved",
+        };
         assert_eq!(
-            report["claims"][1]["verdict"], "proved",
+            claimed(&report, "keys_differ"),
+            differ,
             "{product}: {report}"
         );
         assert_eq!(handed.contents().await, alone, "{product}");
@@ -544,6 +550,8 @@ async fn rows_that_change_between_chunks_are_said() {
         let ended = handed.finish(&(first + &rest), &[]).exits(0);
         says(&ended, "If rows change during the load");
         says(&ended, "`dynafold verify` finds what differs");
+        // What a killed worker wrote before the change has no result.
+        assert_eq!(claimed(&ended.json(), "keys_differ"), "not_proved");
     }
 }
 

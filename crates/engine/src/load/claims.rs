@@ -12,9 +12,20 @@ use super::books::Books;
 use super::plan::selected;
 use super::report::{KeysReport, Outcome, Report};
 
-/// The claims of a load, from its report. `compares_again`: see [`keys_differ`].
-pub(super) fn claims(of: &ClaimSubject, compares_again: bool, report: &Report) -> Vec<Claim> {
-    let shown = keys_differ(&report.keys, &report.outcome, compares_again);
+/// In which states of the source a load has read its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SourceStates {
+    /// Always in the same one.
+    One,
+    /// Rows may change between the reading of their keys and the load, so the keys of loaded rows are compared too.
+    Two,
+    /// Each worker in one of its own: keys are known of the chunks that have results, and of nothing else that was written.
+    Many,
+}
+
+/// The claims of a load, from its report.
+pub(super) fn claims(of: &ClaimSubject, states: SourceStates, report: &Report) -> Vec<Claim> {
+    let shown = keys_differ(&report.keys, &report.outcome, states);
     let mut keys = Claim::new(ClaimKind::KeysDiffer, of.clone(), shown);
     if keys.verdict == ClaimVerdict::Differs {
         let mut rejects = report.rejects.iter();
@@ -86,14 +97,14 @@ fn other_ends(total: &Books) -> String {
     ends.join(", ")
 }
 
-/// Whether no item overwrote another, and how that is known. `compares_again`: rows may change between the reading of
-/// their keys and the load, so that the keys of loaded rows are compared too.
+/// Whether no item overwrote another, and how that is known.
 fn keys_differ(
     keys: &KeysReport,
     outcome: &Outcome,
-    compares_again: bool,
+    states: SourceStates,
 ) -> (ClaimVerdict, String) {
     let finished = outcome.is_finished();
+    let compares_again = states == SourceStates::Two;
     match keys.check {
         _ if keys.overwritten > 0 => (
             ClaimVerdict::Differs,
@@ -102,13 +113,20 @@ fn keys_differ(
                 counted(keys.overwritten, "item")
             ),
         ),
-        KeyCheck::Proved => (ClaimVerdict::Proved, "by the schema, as `check` says".to_owned()),
+        KeyCheck::Proved if states != SourceStates::Many => {
+            (ClaimVerdict::Proved, "by the schema, as `check` says".to_owned())
+        }
         _ if keys.shared > 0 => (
             ClaimVerdict::Differs,
             format!(
                 "{} the key of another item",
                 counted_as(keys.shared, "item has", "items have")
             ),
+        ),
+        _ if states == SourceStates::Many => (
+            ClaimVerdict::NotProved,
+            "each worker has read the source in a state of its own: an item of a worker that failed or was killed may have overwritten another, and its key was not compared"
+                .to_owned(),
         ),
         KeyCheck::First if finished && compares_again => (
             ClaimVerdict::Proved,
@@ -161,62 +179,60 @@ mod tests {
     #[test]
     fn the_claim_on_keys_says_how_they_were_compared() {
         use KeyCheck::{First, Late, Proved};
+        use SourceStates::{Many, One, Two};
         let (complete, interrupted) = (&Outcome::Complete, &Outcome::Interrupted);
         let failed = &Outcome::Failed(Arc::new(Failure::Internal("a disk is full")));
-        for (check, [compared, shared, overwritten], outcome, compares_again, expected) in [
-            (
-                Proved,
-                [0, 0, 0],
-                interrupted,
-                false,
-                "Proved: by the schema",
-            ),
+        for (check, [compared, shared, overwritten], outcome, states, expected) in [
+            (Proved, [0, 0, 0], interrupted, One, "Proved: by the schema"),
+            (Proved, [0, 0, 0], complete, Many, "NotProved: each worker"),
+            (Late, [9, 0, 0], complete, Many, "NotProved: each worker"),
+            (Late, [9, 0, 2], complete, Many, "Differs: 2 items overw"),
             // What was seen goes before what was proved.
-            (Proved, [0, 0, 1], complete, false, "Differs: 1 item overw"),
-            (Late, [0, 0, 2], complete, false, "Differs: 2 items overw"),
-            (First, [9, 1, 0], complete, true, "Differs: 1 item has"),
+            (Proved, [0, 0, 1], complete, One, "Differs: 1 item overw"),
+            (Late, [0, 0, 2], complete, One, "Differs: 2 items overw"),
+            (First, [9, 1, 0], complete, Two, "Differs: 1 item has"),
             (
                 First,
                 [9, 0, 0],
                 complete,
-                true,
+                Two,
                 "Proved: 9 keys were compared before the first write, and those",
             ),
             (
                 First,
                 [9, 0, 0],
                 interrupted,
-                true,
+                Two,
                 "NotProved: the rows may have",
             ),
             (
                 First,
                 [9, 0, 0],
                 interrupted,
-                false,
+                One,
                 "Proved: 9 keys were compared before the first write, and no",
             ),
             (
                 First,
                 [0, 0, 0],
                 complete,
-                false,
+                One,
                 "Proved: 0 keys were compared before the first write, and no",
             ),
             (
                 First,
                 [0, 0, 0],
                 interrupted,
-                true,
+                Two,
                 "NotProved: the comparison",
             ),
-            (First, [0, 0, 0], failed, false, "NotProved: a disk is full"),
-            (Late, [0, 0, 0], complete, false, "Proved: all keys were"),
+            (First, [0, 0, 0], failed, One, "NotProved: a disk is full"),
+            (Late, [0, 0, 0], complete, One, "Proved: all keys were"),
             (
                 Late,
                 [0, 0, 0],
                 interrupted,
-                false,
+                One,
                 "NotProved: the comparison",
             ),
         ] {
@@ -227,7 +243,7 @@ mod tests {
                 overwritten,
                 ..KeysReport::default()
             };
-            let (verdict, because) = keys_differ(&keys, outcome, compares_again);
+            let (verdict, because) = keys_differ(&keys, outcome, states);
             let found = format!("{verdict:?}: {because}");
             assert!(found.starts_with(expected), "{expected} is not {found}");
         }

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
 use super::books::{Books, RowCounts, ttl_remarks};
-use super::claims::{claims, subject};
+use super::claims::{SourceStates, claims, subject};
 use super::differ::deletes_expired;
 use super::ending::EndReason;
 use super::handed::KeyFile;
@@ -482,7 +482,12 @@ impl Run {
         report.balanced = report.balances();
         let selection = &self.load.options.selection;
         let of = subject(&self.load.model, selection.partition.as_ref());
-        report.claims = claims(&of, self.load.compares_again(), &report);
+        let states = if self.load.compares_again() {
+            SourceStates::Two
+        } else {
+            SourceStates::One
+        };
+        report.claims = claims(&of, states, &report);
         report
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dynafold_format::{counted, counted_as};
-use dynafold_mapping::claim::{ClaimKind, ClaimSubject, ClaimVerdict};
+use dynafold_mapping::claim::{ClaimKind, ClaimSubject};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::template::Context;
 use dynafold_source::Source;
@@ -23,7 +23,7 @@ use super::result::{
     ChunkOutcome, DoneChunk, FailedChunk, JobLine, ResultLine, SharedKey, VERSION,
 };
 use crate::load::books::{Books, ttl_remarks};
-use crate::load::claims::claims;
+use crate::load::claims::{SourceStates, claims};
 use crate::load::ending::{Cancel, EndReason};
 use crate::load::failure::{Failure, OutputFile};
 use crate::load::feed::RowOutcome;
@@ -334,16 +334,12 @@ impl Finish {
             item_types: self.plan.facts.items.clone(),
             ..ClaimSubject::default()
         };
-        report.claims = claims(&of, false, &report);
-        for claim in &mut report.claims {
-            if claim.kind == ClaimKind::KeysDiffer
-                && claim.verdict == ClaimVerdict::Proved
-                && let Some(why) = self.other_keys()
-            {
-                claim.verdict = ClaimVerdict::NotProved;
-                why.clone_into(&mut claim.because);
-            }
-        }
+        let states = if self.plan.facts.snapshot.is_some() || self.is_unchanged() {
+            SourceStates::One
+        } else {
+            SourceStates::Many
+        };
+        report.claims = claims(&of, states, &report);
         let mut written: Vec<_> = (self.done.values())
             .flat_map(|done| done.parts.iter().cloned())
             .collect();
@@ -521,26 +517,6 @@ impl Finish {
         let mut done = self.done.values();
         let is_once = self.changed + self.reread == 0;
         stamp.is_some() && is_once && done.all(|done| done.stamp == *stamp)
-    }
-
-    /// Why items of other keys than were compared may have been written, where workers have read snapshots of their own.
-    fn other_keys(&self) -> Option<&'static str> {
-        if self.plan.facts.snapshot.is_some() || self.is_unchanged() {
-            return None;
-        }
-        if self.changed > 0 {
-            return Some(
-                "a chunk was loaded again after rows had changed, and only the keys of its first result were compared: an item of the second may have overwritten another",
-            );
-        }
-        if !self.failed.is_empty() {
-            return Some(
-                "an attempt at a chunk failed: what it may have written is of another state of the source, and its keys were not compared",
-            );
-        }
-        (self.plan.facts.keys == KeyCheck::Proved).then_some(
-            "the schema keeps keys apart in one state of the source, and each worker has read one of its own",
-        )
     }
 
     /// What is known of the state of the source, and what is to be warned of.
