@@ -123,11 +123,36 @@ impl ExpectedAnswer<'_> {
     }
 }
 
-/// For each row by its number: the columns that belong to the item types of its items, and those whose values these hold.
-#[derive(Debug, Default)]
-struct HeldColumns(HashMap<usize, (HashSet<usize>, HashSet<usize>)>);
+/// What is known of each value of the rows, row after row: whether its column belongs to an item type of the row's items,
+/// and whether these hold it.
+#[derive(Debug)]
+struct HeldValues {
+    columns: usize,
+    values: Vec<HeldValue>,
+}
 
-impl HeldColumns {
+#[derive(Debug, Clone, Copy, Default)]
+struct HeldValue {
+    is_taken: bool,
+    is_held: bool,
+}
+
+impl HeldValues {
+    fn of(rows: &[Row]) -> Self {
+        let columns = rows.iter().map(|row| row.len()).max().unwrap_or(0);
+        Self {
+            columns,
+            values: vec![HeldValue::default(); rows.len() * columns],
+        }
+    }
+
+    fn of_row(&mut self, number: usize) -> &mut [HeldValue] {
+        let from = number * self.columns;
+        self.values
+            .get_mut(from..from + self.columns)
+            .unwrap_or_default()
+    }
+
     /// Adds what the item of some rows holds.
     fn add(
         &mut self,
@@ -141,25 +166,28 @@ impl HeldColumns {
             let Some(row) = rows.get(*number) else {
                 continue;
             };
-            let (taken, held) = self.0.entry(*number).or_default();
-            taken.extend(projection.taken());
-            held.extend(projection.held(row, &entry.expected, found, folder));
+            let values = self.of_row(*number);
+            for at in projection.taken() {
+                if let Some(value) = values.get_mut(at) {
+                    value.is_taken = true;
+                }
+            }
+            for at in projection.held(row, &entry.expected, found, folder) {
+                if let Some(value) = values.get_mut(at) {
+                    value.is_held = true;
+                }
+            }
         }
     }
 
     /// The columns that have a value in a row whose items do not hold it.
-    fn lost(self, rows: &[Row]) -> BTreeSet<usize> {
-        let of_row = |(number, (taken, held)): (usize, (HashSet<usize>, HashSet<usize>))| {
-            let row = rows.get(number);
-            let has_value = |at: &usize| {
-                let value = row.and_then(|row| row.get(*at));
-                value.is_some_and(|value| *value != Value::Null)
-            };
-            let lost = taken.into_iter();
-            let lost = lost.filter(|at| has_value(at) && !held.contains(at));
-            lost.collect::<Vec<_>>()
-        };
-        self.0.into_iter().flat_map(of_row).collect()
+    fn lost(&self, rows: &[Row]) -> BTreeSet<usize> {
+        let values = self.values.chunks(self.columns.max(1)).zip(rows);
+        let values = values.flat_map(|(known, row)| known.iter().zip(row).enumerate());
+        let lost = values.filter(|(_, (known, value))| {
+            known.is_taken && !known.is_held && **value != Value::Null
+        });
+        lost.map(|(at, _)| at).collect()
     }
 }
 
@@ -187,7 +215,7 @@ impl AnswerComparer<'_> {
                 None => examples.push(self.of_item(ExampleKind::Extra, None, item)),
             }
         }
-        let mut held = HeldColumns::default();
+        let mut held = HeldValues::of(rows);
         for answer in &answers {
             let is_cut = self.cut.is_some_and(|most| whole(rows.len()) >= most);
             examples.extend(self.compare(answer, rows, is_cut, &mut held, unaccounted));
@@ -335,7 +363,7 @@ impl AnswerComparer<'_> {
         answer: &ExpectedAnswer<'_>,
         rows: &[Row],
         is_cut: bool,
-        held: &mut HeldColumns,
+        held: &mut HeldValues,
         unaccounted: &mut Unaccounted,
     ) -> Vec<Example> {
         let ExpectedAnswer {
