@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use dynafold_dynamodb::Table;
-use dynafold_format::counted_as;
+use dynafold_format::{counted_as, whole};
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
@@ -130,9 +130,6 @@ impl Spool {
         let groups = plan.groups();
         let keys: Vec<&str> = table.key().map(|key| &*key.name).collect();
         let mut by_name = manifest.readable_parts();
-        let planned = |part: usize| {
-            PartsPlan::name(&format!("{part:05}"), &manifest.lines, manifest.compression)
-        };
         let mut all = Alone::default();
         let is_planned = manifest.planned_parts();
         let unplanned: Vec<&Part> = by_name
@@ -153,7 +150,11 @@ impl Spool {
         };
         side_by_side(&groups, &|group| {
             let found: Vec<&Part> = parts_of(&group)
-                .filter_map(|part| by_name.get(planned(part).as_str()).copied())
+                .filter_map(|part| {
+                    by_name
+                        .get(manifest.planned_name(whole(part)).as_str())
+                        .copied()
+                })
                 .collect();
             let mut lines = Lines::of((place, self.folder()), manifest, &frame, found)?;
             let mut alone = Alone::default();

@@ -108,14 +108,20 @@ impl Manifest {
         in_data.map(|part| (part.file.as_str(), part)).collect()
     }
 
+    /// The name of a part of an export that is not by chunk.
+    pub(super) fn planned_name(&self, part: u64) -> String {
+        PartsPlan::name(&format!("{part:05}"), &self.lines, self.compression)
+    }
+
     /// Tells the names of parts that an export of these items may have; those by chunk may have any.
     pub(super) fn planned_parts(&self) -> impl Fn(&str) -> bool {
         let plan = PartsPlan::of(self.items, self.item_bytes);
-        let name = |part| PartsPlan::name(&format!("{part:05}"), &self.lines, self.compression);
         let names: BTreeSet<String> = if self.by_chunk {
             BTreeSet::new()
         } else {
-            (0..plan.parts()).map(name).collect()
+            (0..plan.parts())
+                .map(|part| self.planned_name(part))
+                .collect()
         };
         let has_any = self.by_chunk;
         move |name| has_any || names.contains(name)
