@@ -138,7 +138,8 @@ pub(super) async fn run(
     };
     if let Some(name) = &arguments.explain {
         let known = statements.iter().map(|statement| &*statement.name);
-        Failure::unless_known("statement", std::slice::from_ref(name), known)?;
+        let what = ("the workload", "statement");
+        Failure::unless_known(what, std::slice::from_ref(name), known)?;
     }
     let mut limits = Limits {
         indexes: usize::from(arguments.max_indexes),

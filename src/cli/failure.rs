@@ -95,22 +95,22 @@ impl Failure {
         }
     }
 
-    /// Refuses the first of these names that the mapping does not have.
+    /// Refuses the first of these names that is not there. `of`: what should have it, with `the`.
     pub(super) fn unless_known<'n>(
-        what: &str,
+        (of, what): (&str, &str),
         names: &[String],
         known: impl Iterator<Item = &'n str> + Clone,
     ) -> Result<(), Self> {
         let is_unknown = |name: &&String| known.clone().all(|other| other != *name);
         match names.iter().find(is_unknown) {
-            Some(name) => Err(Self::unknown(what, name, known)),
+            Some(name) => Err(Self::unknown((of, what), name, known)),
             None => Ok(()),
         }
     }
 
-    /// A name that the mapping does not have. The help gives the nearest name, or all names that it has.
+    /// A name that is not there. The help gives the nearest name, or all names that are.
     pub(super) fn unknown<'n>(
-        what: &str,
+        (of, what): (&str, &str),
         name: &str,
         known: impl Iterator<Item = &'n str> + Clone,
     ) -> Self {
@@ -120,7 +120,7 @@ impl Failure {
                 known => format!("it has {}", known.join(", ")),
             }
         });
-        Self::usage(format!("the mapping has no {what} `{name}`")).with_help(help)
+        Self::usage(format!("{of} has no {what} `{name}`")).with_help(help)
     }
 
     /// A file that cannot be read. `what`: what it is, in front of its name.
@@ -238,7 +238,9 @@ mod tests {
     fn a_name_is_unknown_where_there_is_none_at_all_too() {
         let help = |known: &[&str]| {
             let known = known.iter().copied();
-            Failure::unknown("access pattern", "x", known).help.unwrap()
+            Failure::unknown(("the mapping", "access pattern"), "x", known)
+                .help
+                .unwrap()
         };
         assert_eq!(help(&[]), "it has no access pattern at all");
         assert_eq!(help(&["orders", "users"]), "it has orders, users");

@@ -8,7 +8,7 @@ use crate::value::Number;
 /// Every item type that is named is one of the mapping's.
 pub(super) fn check(names: &[String], model: &Model) -> Result<(), Failure> {
     let known = model.item_types.iter().map(|item| &*item.name);
-    Failure::unless_known("item type", names, known)
+    Failure::unless_known(("the mapping", "item type"), names, known)
 }
 
 /// Leaves out of a mapping the item types that are not named, if any are.

@@ -981,6 +981,20 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 19] = [
         &[],
         &["the answer has the l even if it has no o"],
     ),
+    // One thing or another: of one column beside a key it is a filter.
+    (
+        "CREATE TABLE price (id INTEGER PRIMARY KEY, product INTEGER NOT NULL, cents INTEGER NOT NULL, since TEXT NOT NULL, until TEXT, state TEXT NOT NULL, was TEXT);
+         INSERT INTO price VALUES (1, 1, 100, '2024-01-01', '2024-03-01', 'new', NULL), (2, 1, 110, '2024-03-01', '2024-09-01', 'sale', 'new'),
+           (3, 1, 120, '2024-09-01', NULL, 'new', 'sale'), (4, 2, 10, '2024-01-01', NULL, 'new', NULL), (5, 2, 130, '2023-01-01', '2024-01-01', 'old', 'new');",
+        "-- asOf (5/s)\nSELECT id, cents FROM price WHERE product = :p AND since <= :at AND (until IS NULL OR until > :at) ORDER BY since DESC LIMIT 1;
+         -- bands (5/s)\nSELECT id FROM price WHERE product = :p AND (cents < :low OR cents >= :high OR cents = 110);
+         -- listed (5/s)\nSELECT id FROM price WHERE product = :p AND (state IN (:a, :b) OR state = 'old');
+         -- twice (5/s)\nSELECT id FROM price WHERE product = :p AND (state = :a OR was = :a);
+         -- part (5/s)\nSELECT id FROM price WHERE product = :p AND (state = :a OR state = :b AND cents > 100);
+         -- keyless (5/s)\nSELECT id FROM price WHERE state = :a OR state = :b;",
+        &["keyless", "part", "twice"],
+        &[],
+    ),
     // The parent's key by the child's column, and a parent without children.
     (
         "CREATE TABLE c (id INTEGER PRIMARY KEY, n TEXT NOT NULL);

@@ -166,9 +166,10 @@ impl Facts<'_> {
         if let Some(share) = self.observed.conditions.get(&counted) {
             return share.clamp(1.0 / rows(table), 1.0);
         }
-        let Some(path) = when.filter.as_ref().map(|filter| &filter.path) else {
+        let Some(filter) = &when.filter else {
             return SOME;
         };
+        let path = &filter.path;
         let found = path.find(table, self.catalog);
         let sample = found.and_then(|(table, column)| self.sample(table, column));
         let present = sample.map(|sample| float(sample.present) / float(sample.rows));
@@ -182,7 +183,7 @@ impl Facts<'_> {
             1.0 - one
         } else if said.contains(['<', '>']) {
             SOME
-        } else if said.contains(" IN (") {
+        } else if filter.text.starts_with("{} IN (") {
             one * float(whole(said.matches(',').count() + 1))
         } else {
             one

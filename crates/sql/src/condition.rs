@@ -15,6 +15,15 @@ pub struct Condition {
 }
 
 impl Condition {
+    pub(super) fn of(single: &Expr, sql: &Sql) -> Self {
+        let test = comparison(single, sql);
+        Self {
+            test: test
+                .unwrap_or_else(|| ConditionTest::Other(Expression::of_condition(single, sql))),
+            text: single.to_string(),
+        }
+    }
+
     /// The two sides of `left = right`; `None` for any other condition.
     pub fn equal(&self) -> Option<[&Operand; 2]> {
         match &self.test {
@@ -191,11 +200,7 @@ pub(super) fn conditions(expression: &Expr, sql: &Sql, into: &mut Vec<Condition>
                 rest.push(right);
                 rest.push(left);
             }
-            single => into.push(Condition {
-                test: comparison(single, sql)
-                    .unwrap_or_else(|| ConditionTest::Other(Expression::of(single, sql))),
-                text: single.to_string(),
-            }),
+            single => into.push(Condition::of(single, sql)),
         }
     }
 }

@@ -4,10 +4,11 @@ use std::ops::ControlFlow;
 
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
-    CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
-    Query as Parsed, UnaryOperator, Value as Literal, Visit, Visitor,
+    BinaryOperator, CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    Ident, ObjectName, Query as Parsed, UnaryOperator, Value as Literal, Visit, Visitor,
 };
 
+use super::condition::Condition;
 use super::text::{Sql, is_hexadecimal, unescaped};
 
 /// A name, as the database compares it.
@@ -118,6 +119,8 @@ pub struct Expression {
     pub has_query: bool,
     /// Whether a function looks at other rows: `… OVER (…)`.
     pub has_window: bool,
+    /// What OR connects, if it is an OR: each part, from left to right.
+    pub alternatives: Vec<Condition>,
 }
 
 /// What is done to a value, innermost last.
@@ -288,6 +291,31 @@ impl Expression {
         };
         let _ = part.visit(&mut gathered);
         gathered.found
+    }
+
+    /// With its [`Self::alternatives`].
+    pub(super) fn of_condition(condition: &Expr, sql: &Sql) -> Self {
+        let mut alternatives = Vec::new();
+        let mut rest = vec![condition];
+        while let Some(next) = rest.pop() {
+            match next {
+                Expr::Nested(inner) => rest.push(inner),
+                Expr::BinaryOp {
+                    left,
+                    op: BinaryOperator::Or,
+                    right,
+                } => {
+                    rest.push(right);
+                    rest.push(left);
+                }
+                single if rest.is_empty() && alternatives.is_empty() => break,
+                single => alternatives.push(Condition::of(single, sql)),
+            }
+        }
+        Self {
+            alternatives,
+            ..Self::of(condition, sql)
+        }
     }
 }
 

@@ -29,7 +29,11 @@ impl QueryContext {
             return Ok(found);
         }
         let names = self.patterns.iter().map(|pattern| &*pattern.name);
-        Err(Failure::unknown("access pattern", name, names))
+        Err(Failure::unknown(
+            ("the mapping", "access pattern"),
+            name,
+            names,
+        ))
     }
 
     /// What templates need besides parameters.

@@ -25,7 +25,7 @@ pub(super) async fn run(arguments: &Verify, output: &OutputStreams) -> Result<Ou
     let proofs = proofs.map_or(Vec::new(), |proofs| proofs.patterns.clone());
     let model = file.into_model(output)?;
     let known = model.patterns.iter().map(|pattern| &*pattern.name);
-    Failure::unless_known("access pattern", &answers.pattern, known)?;
+    Failure::unless_known(("the mapping", "access pattern"), &answers.pattern, known)?;
     let target = connect(&spec).await?;
     target::require_table(target.as_ref(), &model.table).await?;
     let context = target::context(&model, arguments.now)?;

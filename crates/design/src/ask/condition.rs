@@ -9,7 +9,7 @@ use dynafold_sql::{
 };
 
 use super::comparison::{refuse_computed, refuse_value};
-use super::filter::{is_value, of_condition, of_list};
+use super::filter::{is_value, of_condition, of_equal, of_list, of_range};
 use super::sql::{ignores_blanks, is_loose, is_prefix};
 use super::{
     Ask, Asked, At, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, PATTERN, REWRITE, RangeAsk,
@@ -97,11 +97,9 @@ impl<'c> Reading<'c, '_> {
                     if let Some(path) = &compared {
                         self.refuse_value(ask.root, path)?;
                     }
-                    let Some(filter) = compared.and_then(|path| {
-                        let column = path.column_of(ask.root, self.catalog)?;
-                        let is_exact = !is_loose(column, self.catalog.dbms);
-                        of_list(path, list).filter(|_| is_exact)
-                    }) else {
+                    let filter = compared.and_then(|path| of_list(path, list));
+                    let filter = filter.filter(|filter| self.is_exact(ask, &filter.path));
+                    let Some(filter) = filter else {
                         return unserved(format!("asks for `{text}`"), SEVERAL);
                     };
                     ask.filters.push(filter);
@@ -115,14 +113,15 @@ impl<'c> Reading<'c, '_> {
                     self.like(ask, &mut ranges, text, (at, path), pattern)?;
                 }
                 ConditionTest::Using(_) => {}
-                _ if has_parameters => {
-                    let way = if text.contains(" OR ") {
-                        SEVERAL
-                    } else {
-                        REWRITE
+                ConditionTest::Other(expression)
+                    if has_parameters && !expression.alternatives.is_empty() =>
+                {
+                    let Some(filter) = self.any_of(ask, &expression.alternatives, &path) else {
+                        return unserved(format!("asks for `{text}`"), SEVERAL);
                     };
-                    return unserved(format!("asks for `{text}`"), way);
+                    ask.filters.push(filter);
                 }
+                _ if has_parameters => return unserved(format!("asks for `{text}`"), REWRITE),
                 test => {
                     self.refuse_unsteady(condition)?;
                     refuse_parts(test, text)?;
@@ -154,7 +153,12 @@ impl<'c> Reading<'c, '_> {
     /// Sorts what was read, and refuses what no key asks for.
     fn settle(&self, ask: &mut Ask<'c>) -> Result<(), Unserved> {
         let is_list = |condition: &&&Condition| {
-            matches!(condition.test, ConditionTest::In { .. }) && condition.has_parameters()
+            let is_several = match &condition.test {
+                ConditionTest::In { .. } => true,
+                ConditionTest::Other(expression) => !expression.alternatives.is_empty(),
+                _ => false,
+            };
+            is_several && condition.has_parameters()
         };
         if let Some(list) = self.conditions.iter().find(is_list)
             && ask.equal.is_empty()
@@ -168,6 +172,65 @@ impl<'c> Reading<'c, '_> {
             return unserved("holds one column equal to two parameters", REWRITE);
         }
         Ok(())
+    }
+
+    /// Whether a column's values are equal where those of its attribute are.
+    fn is_exact(&self, ask: &Ask<'c>, path: &Path) -> bool {
+        let column = path.column_of(ask.root, self.catalog);
+        column.is_some_and(|column| !is_loose(column, self.catalog.dbms))
+    }
+
+    /// What OR connects as a filter, where each part asks for one and the same column.
+    fn any_of(&self, ask: &Ask<'c>, parts: &[Condition], path: Find<'_>) -> Option<Filter> {
+        let filters = parts.iter().map(|part| self.alternative(ask, part, path));
+        let filters: Vec<Filter> = filters.collect::<Option<_>>()?;
+        let path = filters.first()?.path.clone();
+        let is_one = filters.iter().all(|filter| filter.path == path);
+        let is_compared = self.is_exact(ask, &path) && self.refuse_value(ask.root, &path).is_ok();
+        let texts = filters.iter().map(|filter| {
+            if filter.text.contains(" AND ") {
+                format!("({})", filter.text)
+            } else {
+                filter.text.clone()
+            }
+        });
+        let texts: Vec<String> = texts.collect();
+        (is_one && is_compared).then(|| Filter {
+            path,
+            text: format!("({})", texts.join(" OR ")),
+            parameters: filters.into_iter().flat_map(|one| one.parameters).collect(),
+        })
+    }
+
+    /// A condition on a column as a filter.
+    fn alternative(&self, ask: &Ask<'c>, part: &Condition, path: Find<'_>) -> Option<Filter> {
+        let compared = || {
+            let columns = part.columns().unwrap_or_default();
+            let [column] = columns.as_slice() else {
+                return None;
+            };
+            path(column)
+        };
+        match &part.test {
+            ConditionTest::Compare { left, op, right } if part.has_parameters() => {
+                let (mut alone, mut ranges) = (ask.clone(), Vec::new());
+                alone.equal.clear();
+                alone.filters.clear();
+                let sides = (left, *op, right);
+                self.compare(&mut alone, &mut ranges, &part.text, sides, path)
+                    .ok()?;
+                let equal = || alone.equal.first().and_then(of_equal);
+                let range = || ranges.first().and_then(of_range);
+                equal().or_else(range).or_else(|| alone.filters.pop())
+            }
+            ConditionTest::In {
+                operand,
+                negated: false,
+                list,
+            } if part.has_parameters() => of_list(operand.column().and_then(path)?, list),
+            _ if part.has_parameters() => None,
+            _ => of_condition(part, &compared()?, ask, self.catalog),
+        }
     }
 
     /// Refuses a condition that may hold at one time and not at another: by the clock, by chance, by who asks, by what

@@ -69,7 +69,8 @@ pub(crate) fn without_constants<'c>(ask: &Ask<'c>) -> Option<Ask<'c>> {
     (found.filters == ask.filters || ask.children.is_empty()).then_some(found)
 }
 
-fn of_equal(equal: &Equal) -> Option<Filter> {
+/// An equality as a filter.
+pub(super) fn of_equal(equal: &Equal) -> Option<Filter> {
     let (text, parameters) = match &equal.value {
         Asked::Parameter(name) => (format!("{{}} = :{name}"), vec![name.clone()]),
         Asked::Constant(text) => (format!("{{}} = {}", quoted(text)?), Vec::new()),
