@@ -10,7 +10,7 @@ use super::text::Sql;
 pub struct Condition {
     /// The condition, as far as it is understood.
     pub test: ConditionTest,
-    /// The condition as the parser prints it, so that the same words always give the same text.
+    /// The condition as the parser prints it, so that the same words always give the same text; an OR in parentheses.
     pub text: String,
 }
 
@@ -20,7 +20,14 @@ impl Condition {
         Self {
             test: test
                 .unwrap_or_else(|| ConditionTest::Other(Expression::of_condition(single, sql))),
-            text: single.to_string(),
+            // Whoever puts conditions together again puts AND between them.
+            text: match single {
+                Expr::BinaryOp {
+                    op: BinaryOperator::Or | BinaryOperator::Xor,
+                    ..
+                } => format!("({single})"),
+                _ => single.to_string(),
+            },
         }
     }
 

@@ -308,8 +308,8 @@ impl Expression {
                     rest.push(right);
                     rest.push(left);
                 }
-                single if rest.is_empty() && alternatives.is_empty() => break,
-                single => alternatives.push(Condition::of(single, sql)),
+                _ if rest.is_empty() && alternatives.is_empty() => break,
+                part => alternatives.push(Condition::of(part, sql)),
             }
         }
         Self {
