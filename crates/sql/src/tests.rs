@@ -219,7 +219,7 @@ fn queries_are_understood_as_what_they_are() {
         (
             Postgres,
             "SELECT * FROM t WHERE a = 1 AND (b = 2 OR c = :c) AND NOT d AND EXISTS (SELECT 1 FROM u WHERE u.id = t.id)",
-            "* from t where a = 1 & <b = 2 OR c = :c> & <NOT d> & <EXISTS (SELECT 1 FROM u WHERE u.id = t.id)>",
+            "* from t where a = 1 & <(b = 2 OR c = :c)> & <NOT d> & <EXISTS (SELECT 1 FROM u WHERE u.id = t.id)>",
         ),
         // A comparison within another.
         (
