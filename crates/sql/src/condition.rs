@@ -12,14 +12,16 @@ pub struct Condition {
     pub test: ConditionTest,
     /// The condition as the parser prints it, so that the same words always give the same text; an OR in parentheses.
     pub text: String,
+    /// What OR connects, if it is an OR: each part, from left to right.
+    pub alternatives: Vec<Condition>,
 }
 
 impl Condition {
     pub(super) fn of(single: &Expr, sql: &Sql) -> Self {
         let test = comparison(single, sql);
         Self {
-            test: test
-                .unwrap_or_else(|| ConditionTest::Other(Expression::of_condition(single, sql))),
+            test: test.unwrap_or_else(|| ConditionTest::Other(Expression::of(single, sql))),
+            alternatives: alternatives(single, sql),
             // Whoever puts conditions together again puts AND between them.
             text: match single {
                 Expr::BinaryOp {
@@ -210,6 +212,28 @@ pub(super) fn conditions(expression: &Expr, sql: &Sql, into: &mut Vec<Condition>
             single => into.push(Condition::of(single, sql)),
         }
     }
+}
+
+/// What OR connects; nothing where an expression is no OR.
+fn alternatives(expression: &Expr, sql: &Sql) -> Vec<Condition> {
+    let mut found = Vec::new();
+    let mut rest = vec![expression];
+    while let Some(next) = rest.pop() {
+        match next {
+            Expr::Nested(inner) => rest.push(inner),
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::Or,
+                right,
+            } => {
+                rest.push(right);
+                rest.push(left);
+            }
+            _ if rest.is_empty() && found.is_empty() => break,
+            part => found.push(Condition::of(part, sql)),
+        }
+    }
+    found
 }
 
 /// A condition that is understood; `None` for one that is [`ConditionTest::Other`].

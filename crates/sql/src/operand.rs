@@ -4,11 +4,10 @@ use std::ops::ControlFlow;
 
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
-    BinaryOperator, CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    Ident, ObjectName, Query as Parsed, UnaryOperator, Value as Literal, Visit, Visitor,
+    CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
+    Query as Parsed, UnaryOperator, Value as Literal, Visit, Visitor,
 };
 
-use super::condition::Condition;
 use super::text::{Sql, is_hexadecimal, unescaped};
 
 /// A name, as the database compares it.
@@ -119,8 +118,6 @@ pub struct Expression {
     pub has_query: bool,
     /// Whether a function looks at other rows: `… OVER (…)`.
     pub has_window: bool,
-    /// What OR connects, if it is an OR: each part, from left to right.
-    pub alternatives: Vec<Condition>,
 }
 
 /// What is done to a value, innermost last.
@@ -291,31 +288,6 @@ impl Expression {
         };
         let _ = part.visit(&mut gathered);
         gathered.found
-    }
-
-    /// With its [`Self::alternatives`].
-    pub(super) fn of_condition(condition: &Expr, sql: &Sql) -> Self {
-        let mut alternatives = Vec::new();
-        let mut rest = vec![condition];
-        while let Some(next) = rest.pop() {
-            match next {
-                Expr::Nested(inner) => rest.push(inner),
-                Expr::BinaryOp {
-                    left,
-                    op: BinaryOperator::Or,
-                    right,
-                } => {
-                    rest.push(right);
-                    rest.push(left);
-                }
-                _ if rest.is_empty() && alternatives.is_empty() => break,
-                part => alternatives.push(Condition::of(part, sql)),
-            }
-        }
-        Self {
-            alternatives,
-            ..Self::of(condition, sql)
-        }
     }
 }
 

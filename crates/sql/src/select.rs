@@ -158,6 +158,7 @@ impl SelectReader<'_> {
                         let Some(name) = name else { continue };
                         on.push(Condition {
                             text: format!("USING({})", name.text),
+                            alternatives: Vec::new(),
                             test: ConditionTest::Using(name),
                         });
                     }

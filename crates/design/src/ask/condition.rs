@@ -113,10 +113,8 @@ impl<'c> Reading<'c, '_> {
                     self.like(ask, &mut ranges, text, (at, path), pattern)?;
                 }
                 ConditionTest::Using(_) => {}
-                ConditionTest::Other(expression)
-                    if has_parameters && !expression.alternatives.is_empty() =>
-                {
-                    let Some(filter) = self.any_of(ask, &expression.alternatives, &path) else {
+                _ if has_parameters && !condition.alternatives.is_empty() => {
+                    let Some(filter) = self.any_of(ask, &condition.alternatives, &path) else {
                         return unserved(format!("asks for `{text}`"), SEVERAL);
                     };
                     ask.filters.push(filter);
@@ -153,12 +151,8 @@ impl<'c> Reading<'c, '_> {
     /// Sorts what was read, and refuses what no key asks for.
     fn settle(&self, ask: &mut Ask<'c>) -> Result<(), Unserved> {
         let is_list = |condition: &&&Condition| {
-            let is_several = match &condition.test {
-                ConditionTest::In { .. } => true,
-                ConditionTest::Other(expression) => !expression.alternatives.is_empty(),
-                _ => false,
-            };
-            is_several && condition.has_parameters()
+            let is_list = matches!(condition.test, ConditionTest::In { .. });
+            (is_list || !condition.alternatives.is_empty()) && condition.has_parameters()
         };
         if let Some(list) = self.conditions.iter().find(is_list)
             && ask.equal.is_empty()
