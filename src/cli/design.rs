@@ -18,7 +18,8 @@ use super::{Outcome, mapping, prices, report};
 use crate::catalog::{Catalog, Dbms, TableName};
 use crate::design::workload::{self, Statement};
 use crate::design::{
-    Design, Expiries, Limits, Observed, Pins, Warning, design, expiring, guess, pinned, price,
+    Design, Expiries, Limits, Observed, Pins, Warning, conditions_of, design, expiring, guess,
+    pinned, price,
 };
 use crate::dynamodb::price::Prices;
 use crate::scan::{Relation, Scan};
@@ -157,7 +158,12 @@ pub(super) async fn run(
             let file = mapping::check(path, &catalog, source.as_deref_mut()).await?;
             let model = file.into_model(output)?;
             let name = path.display().to_string();
-            let observed = &limits.observed;
+            let observed = &mut limits.observed;
+            if let Some(source) = &mut source {
+                let scans = sample::scans(&catalog, &statements);
+                let conditions = conditions_of(&model);
+                sample::count(source.as_mut(), &scans, conditions, observed).await?;
+            }
             priced.push(price(
                 &name,
                 &catalog,

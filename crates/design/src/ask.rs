@@ -25,7 +25,7 @@ use crate::path::{Path, Step};
 pub(crate) use collection::CHILDREN_BY_KEY;
 use comparison::refuse_join;
 pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query};
-pub(crate) use filter::{Filter, by_filter, without_constants};
+pub(crate) use filter::{Filter, by_filter, by_index, without_constants};
 use rows::is_cut;
 pub(crate) use rows::note_ties;
 pub(crate) use sql::{child_name, ignores_case};
@@ -99,6 +99,12 @@ impl<'c> Ask<'c> {
         if self.fetches { &[] } else { &self.outputs }
     }
 
+    /// The conditions without parameters, those that stand in the key as constants too.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &When> {
+        let constants = self.equal.iter().filter_map(|equal| equal.when.as_ref());
+        self.when.iter().chain(constants)
+    }
+
     /// The tables of its item types.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &'c Table> {
         self.types().map(|(table, _)| table)
@@ -142,6 +148,8 @@ pub(crate) struct Equal {
     pub(crate) folds: bool,
     /// Whether the parameter is too.
     pub(crate) folds_parameter: bool,
+    /// Of a constant, the same as a condition that decides who is in an index.
+    pub(crate) when: Option<When>,
 }
 
 /// What a column is equal to.
@@ -221,6 +229,11 @@ const BEGINNING: &str =
     "ask for what the texts begin with, and leave the others out in the application";
 /// How the notes begin that say which rows an index holds. They are taken back where there is no such index.
 const FROZEN: &str = "the index holds only the rows that meet";
+
+/// What is to be said of a condition that decides who is in an index.
+fn frozen_note(condition: &str) -> String {
+    format!("{FROZEN} `{condition}`")
+}
 pub(crate) const COUNTER: &str = "keep the figure in a counter item or an attribute that each write updates, or export the table and ask Athena";
 /// Rows of a page where the query leaves their number to a parameter.
 const PAGE: u64 = 20;

@@ -154,10 +154,11 @@ impl Facts<'_> {
         let from = name(&table.name.name);
         let sql = format!("SELECT * FROM {from} WHERE ({condition}){key}");
         let asks = ask(&sql, self.catalog, self.observed).unwrap_or_default();
-        let when = asks.last().map(|ask| &ask.when);
-        when.filter(|when| !when.is_empty()).map_or(SOME, |when| {
-            when.iter().map(|when| self.share(when, table)).product()
-        })
+        let mut whens = asks.last().into_iter().flat_map(Ask::conditions).peekable();
+        if whens.peek().is_none() {
+            return SOME;
+        }
+        whens.map(|when| self.share(when, table)).product()
     }
 
     /// The share of rows that meet a condition without parameters.
@@ -214,7 +215,8 @@ impl Facts<'_> {
         if self.is_by_key(ask) || ask.limit.is_some() && ask.filters.is_empty() {
             return found;
         }
-        let most = ask.equal.iter().filter_map(|equal| {
+        let asked = ask.equal.iter().filter(|equal| equal.when.is_none());
+        let most = asked.filter_map(|equal| {
             let (table, column) = equal.path.find(ask.root, self.catalog)?;
             let sample = *self.sample(table, column)?;
             let rows_with_one = match sample.most {
@@ -249,7 +251,7 @@ impl Facts<'_> {
 
     /// The share of the rows with its values that its range and its conditions leave.
     fn narrowed(&self, ask: &Ask<'_>) -> f64 {
-        let when = ask.when.iter().map(|when| self.share(when, ask.root));
+        let when = ask.conditions().map(|when| self.share(when, ask.root));
         let range = if ask.range.is_some() { SOME } else { 1.0 };
         when.product::<f64>() * range
     }
@@ -268,7 +270,7 @@ impl Facts<'_> {
             return 1.0;
         }
         let mut share = 1.0;
-        for equal in &ask.equal {
+        for equal in ask.equal.iter().filter(|equal| equal.when.is_none()) {
             share /= self.distinct(&equal.path, ask.root);
         }
         (all * share * self.narrowed(ask)).max(1.0)

@@ -41,6 +41,7 @@ use dynafold_mapping::diagnostic::{Diagnostic, Severity};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::{Described, Raw, SizeProof, resolve};
 use dynafold_relational::catalog::{Catalog, DataType, ForeignKey, Table, TableName};
+use dynafold_relational::scan::ScanColumn;
 use dynafold_sql::{WriteKind, identifier, table, write_statement};
 
 use ask::{Ask, Unserved, ask};
@@ -124,20 +125,35 @@ pub fn conditions(
     catalog: &Catalog,
     statements: &[Statement],
     observed: &Observed,
-) -> Vec<(TableName, String)> {
+) -> BTreeSet<(TableName, String)> {
     let asks = statements
         .iter()
         .filter_map(|statement| ask(&statement.sql, catalog, observed).ok());
     let asks: Vec<Ask<'_>> = asks.flatten().collect();
     let found = asks.iter().flat_map(|ask| {
-        // One that looks at other tables takes long to count.
-        let own = ask.when.iter();
-        let is_simple = |text: &str| !text.to_uppercase().contains("SELECT");
-        let own = own.filter(move |when| when.parents.is_empty() && is_simple(&when.text));
+        let own =
+            (ask.conditions()).filter(move |when| when.parents.is_empty() && is_simple(&when.text));
         own.map(|when| (ask.root.name.clone(), when.text.clone()))
     });
-    let found: BTreeSet<(TableName, String)> = found.collect();
-    found.into_iter().collect()
+    found.collect()
+}
+
+/// Those that decide who is in an index of a mapping.
+pub fn conditions_of(model: &Model) -> BTreeSet<(TableName, String)> {
+    let scans = model.scans().into_iter();
+    let found = scans.flat_map(|scan| {
+        let flags = scan.columns.iter().filter_map(|column| match column {
+            ScanColumn::Flag(condition) if is_simple(condition) => Some(condition.clone()),
+            _ => None,
+        });
+        flags.filter_map(|condition| Some((scan.from.table()?.clone(), condition)))
+    });
+    found.collect()
+}
+
+/// Whether a condition does not look at other tables, which takes long to count.
+fn is_simple(condition: &str) -> bool {
+    !condition.to_uppercase().contains("SELECT")
 }
 
 /// A read of the workload, understood.
@@ -1025,6 +1041,7 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
         };
         for ask in &read.asks {
             found.push(ask.clone());
+            found.extend(ask::by_index(ask));
             let own: Vec<path::Path> = ask.equal.iter().map(|equal| equal.path.clone()).collect();
             let known = asked.get(&ask.root.name).into_iter().flatten();
             let kept =

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
-use dynafold_format::{count, each_once, float, joined, whole};
+use dynafold_format::{count, counted, each_once, float, joined, whole};
 use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::WriteKind;
@@ -428,10 +428,14 @@ fn few_values(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 fn skewed(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
     for read in material.served() {
-        let whens = read.structure.when.iter();
-        let whens = whens.filter_map(|when| when.filter.as_ref());
-        let filters = whens.chain(&read.ask.filters).map(|filter| &filter.path);
+        let filters = read.ask.filters.iter().map(|filter| &filter.path);
+        // Of a constant the read's own figures are known.
+        let is_constant = |path: &Path| {
+            let mut equal = read.ask.equal.iter();
+            equal.any(|equal| equal.when.is_some() && equal.path == *path)
+        };
         let keys = read.part.partition.iter().map(|key| &key.path);
+        let keys = keys.filter(|path| !is_constant(path));
         for path in keys.chain(filters) {
             let Some(sample) = material.sample(path, read.part.table) else {
                 continue;
@@ -1051,6 +1055,19 @@ fn absent_keys(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         "NULL in keys",
         absent,
         "rows with NULL there are not in the index (it is sparse): a read by `= :value` does not need them, any other read of the index does not find them",
+    );
+    let keyless = material.tables().flat_map(|table| {
+        let key = table.row_key().iter();
+        key.filter_map(move |column| {
+            let sample = material.sample(&Path::own(column), table)?;
+            let rows = sample.rows - sample.present;
+            (rows > 0).then(|| named(table, &format!("{column}, {}", counted(rows, "row"))))
+        })
+    });
+    lines.add(
+        "NULL in the table's key",
+        keyless,
+        "such a row has no key: `migrate` rejects it, and no read finds it; give it a value in the database, or by `default(x)` in the key",
     );
 }
 

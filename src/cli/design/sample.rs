@@ -110,7 +110,19 @@ pub(super) async fn observe(
             observed.columns.insert(place, sample);
         }
     }
-    for (name, condition) in design::conditions(catalog, statements, &observed) {
+    let conditions = design::conditions(catalog, statements, &observed);
+    count(source, scans, conditions, &mut observed).await?;
+    Ok(observed)
+}
+
+/// Counts the rows that meet conditions of tables that are scanned. The source's snapshot is open.
+pub(super) async fn count(
+    source: &mut dyn Source,
+    scans: &[Scan],
+    conditions: BTreeSet<(TableName, String)>,
+    observed: &mut Observed,
+) -> Result<(), Failure> {
+    for (name, condition) in conditions {
         let mut scans = scans.iter();
         let own = scans.find(|scan| scan.from == Relation::Table(name.clone()));
         if let Some(scan) = own {
@@ -120,7 +132,7 @@ pub(super) async fn observe(
                 .extend(share.map(|share| ((name, condition), share)));
         }
     }
-    Ok(observed)
+    Ok(())
 }
 
 /// How many rows have the most frequent value of a column.

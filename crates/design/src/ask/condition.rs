@@ -13,7 +13,7 @@ use super::filter::{is_value, of_condition, of_equal, of_list, of_range};
 use super::sql::{ignores_blanks, is_loose, is_prefix};
 use super::{
     Ask, Asked, At, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, PATTERN, REWRITE, RangeAsk,
-    Reading, SEARCH, SEVERAL, Unserved, When, folds_case, is_upper, unread, unserved,
+    Reading, SEARCH, SEVERAL, Unserved, When, folds_case, frozen_note, is_upper, unread, unserved,
 };
 use crate::path::{Path, Step};
 
@@ -123,6 +123,7 @@ impl<'c> Reading<'c, '_> {
                 test => {
                     self.refuse_unsteady(condition)?;
                     refuse_parts(test, text)?;
+                    refuse_keyless(ask.root, test, &path)?;
                     if let Some(note) = frozen(test, text) {
                         ask.notes.push(note);
                     }
@@ -305,6 +306,7 @@ impl<'c> Reading<'c, '_> {
                     value: Asked::Parameter(parameter),
                     folds: folds(left) || is_nocase,
                     folds_parameter: folds(right) || is_nocase,
+                    when: None,
                 });
                 return Ok(());
             }
@@ -450,7 +452,9 @@ impl<'c> Reading<'c, '_> {
             });
             let is_plain = !text.contains(|sign: char| sign == '#' || sign.is_control());
             if is_exact && !ask.has_equal(&path) && !text.is_empty() && is_plain {
-                ask.when.retain(|when| when.said != condition.text);
+                let mut whens = ask.when.iter();
+                let at = whens.position(|when| when.said == condition.text);
+                let when = at.map(|at| ask.when.remove(at));
                 let frozen = frozen_note(&condition.text);
                 ask.notes.retain(|note| *note != frozen);
                 let value = Asked::Constant(text.clone());
@@ -459,6 +463,7 @@ impl<'c> Reading<'c, '_> {
                     value,
                     folds: false,
                     folds_parameter: false,
+                    when,
                 });
             }
         }
@@ -577,8 +582,24 @@ fn frozen(test: &ConditionTest, text: &str) -> Option<String> {
     has_value.then(|| frozen_note(text))
 }
 
-fn frozen_note(text: &str) -> String {
-    format!("{} `{text}`", super::FROZEN)
+/// Refuses to ask for rows with NULL in the key of their table, as SQLite may have.
+fn refuse_keyless(root: &Table, test: &ConditionTest, path: Find<'_>) -> Result<(), Unserved> {
+    let ConditionTest::Null {
+        operand,
+        negated: false,
+    } = test
+    else {
+        return Ok(());
+    };
+    let asked = operand.column().and_then(path);
+    let mut key = root.row_key().iter();
+    if key.any(|column| asked.as_ref() == Some(&Path::own(column))) {
+        return unserved(
+            "asks for rows with NULL in their table's key, which make no item",
+            "give such rows a value in the database",
+        );
+    }
+    Ok(())
 }
 
 /// Refuses conditions that compare with nothing plain, and those of which one part may hold without the other.

@@ -5,7 +5,7 @@ use dynafold_relational::value::Number;
 use dynafold_sql::{Comparator, Condition, ConditionTest, Constant, Operand, OperandValue};
 
 use super::sql::ignores_blanks;
-use super::{Ask, Asked, Equal, RangeAsk};
+use super::{Ask, Asked, Equal, RangeAsk, frozen_note};
 use crate::path::Path;
 
 /// A condition on an attribute.
@@ -67,6 +67,18 @@ pub(crate) fn without_constants<'c>(ask: &Ask<'c>) -> Option<Ask<'c>> {
     found.filters.sort();
     found.equal.retain(|equal| !is_constant(equal));
     (found.filters == ask.filters || ask.children.is_empty()).then_some(found)
+}
+
+/// The same read of an index that has only rows with its constants; `None` without any.
+pub(crate) fn by_index<'c>(ask: &Ask<'c>) -> Option<Ask<'c>> {
+    let mut found = ask.clone();
+    for equal in found.equal.extract_if(.., |equal| equal.when.is_some()) {
+        let when = equal.when?;
+        found.notes.push(frozen_note(&when.said));
+        found.when.push(when);
+    }
+    found.when.sort();
+    (found.when != ask.when && !found.equal.is_empty()).then_some(found)
 }
 
 /// An equality as a filter.
