@@ -485,6 +485,43 @@ async fn results_and_lines_of_something_else_are_refused() {
     says(&handed.plan(&further).exits(1), "already has items");
 }
 
+/// What one worker loaded is gone, or is in another table than what the other loaded.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn chunks_of_two_tables_of_one_name_are_not_one_load() {
+    let source = Database::new(&script("sqlite", 1_000)).await;
+    let handed = Handed::new(source.url(), MAPPING);
+    let target = ["--target", "local:a.ddb"];
+    let plan = [
+        "plan",
+        "m.yaml",
+        "--accept-inconsistent",
+        "--chunk-rows",
+        "300",
+    ];
+    let plan = [&plan[..], &target].concat();
+    let lines = run(&mut handed.command(&plan)).exits(0).stdout;
+    std::fs::write(handed.path("plan.ndjson"), lines).unwrap();
+    let work = [
+        "work",
+        "--files",
+        "files",
+        "--plan",
+        "plan.ndjson",
+        "--shard",
+    ];
+    let work = |shard: &str| {
+        let words = [&work[..], &[shard], &target].concat();
+        run(&mut handed.command(&words)).exits(0).stdout
+    };
+    let one = work("0/2");
+    std::fs::remove_file(handed.path("a.ddb")).unwrap();
+    run(&mut handed.command(&plan)).exits(0);
+    let two = work("1/2");
+    let ended = handed.finish(&(one + &two), &[]).exits(1);
+    says(&ended, "were loaded into two tables of one name");
+    handed.finish(&(work("0/2") + &two), &[]).exits(0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_chunk_counts_only_with_the_keys_of_all_its_items() {
     let source = Source::Sqlite(Database::new(&script("sqlite", 1_000)).await);

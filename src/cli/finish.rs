@@ -223,7 +223,9 @@ fn unfinished(error: FinishError) -> Failure {
         }
         FinishError::TooManyParts(_) => "make a new plan of larger chunks: `plan --chunk-rows`",
         FinishError::Lost { .. } => "export into another place by a new plan",
-        FinishError::Places(..) => "load the chunks of one plan into one table",
+        FinishError::Places(..) | FinishError::Tables(..) => {
+            "load all chunks of one plan into one table, which stays until they are loaded"
+        }
         FinishError::ChunkKeys { .. } | FinishError::Altered(_) => {
             "give the chunk's line to a worker again, and name the folder with the files of all workers by --files"
         }

@@ -321,6 +321,24 @@ async fn rejects_are_loaded_again_whatever_keys_the_other_rows_share() {
             .unwrap()
             .contains(r#"USER {"id":1}"#)
     );
+    // What the file names and the source does not have is told.
+    let gone = [r#"{"item_type":"USER","row":{"id":77},"code":"x","message":"m"}"#];
+    let report = retry("gone", &gone, &[], 0);
+    let warnings = report["warnings"].to_string();
+    assert!(
+        warnings.contains("1 row that the rejects file names was not found")
+            && warnings.contains("77"),
+        "{warnings}"
+    );
+    let other = gone[0].replace("USER", "USERS");
+    std::fs::write(case.path("other"), other).unwrap();
+    let file = case.path("other").display().to_string();
+    let ran = case.run("migrate", &["--retry-rejects", &file]).exits(2);
+    says(
+        &ran,
+        "line 1: the mapping has no item type `USERS`",
+        "`USER`",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

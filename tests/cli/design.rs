@@ -934,7 +934,7 @@ async fn a_sum_and_a_mean_of_one_column_are_one_figure() {
 }
 
 /// Tables, statements over them, those that no Query serves, and what is noted of the others.
-const JOINS: [(&str, &str, &[&str], &[&str]); 21] = [
+const JOINS: [(&str, &str, &[&str], &[&str]); 22] = [
     // A second equality in ON: of another tenant's customer nothing is copied, and an inner join leaves its row out.
     (
         "CREATE TABLE c (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, name TEXT NOT NULL);
@@ -980,6 +980,15 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 21] = [
          -- outer (5/s)\nSELECT o.status, l.no, l.sku FROM o LEFT JOIN l ON l.oid = o.id WHERE o.id = 1;",
         &[],
         &["the answer has the l even if it has no o"],
+    ),
+    // A document that is null makes no attribute: that the parent is there is asked by its key.
+    (
+        "CREATE TABLE p (id INTEGER PRIMARY KEY, s JSON NOT NULL);
+         CREATE TABLE c (id INTEGER PRIMARY KEY, pid INTEGER REFERENCES p, v TEXT NOT NULL);
+         INSERT INTO p VALUES (1, 'null'), (2, '{\"a\":1}'); INSERT INTO c VALUES (1, 1, 'x'), (2, 2, 'y'), (3, NULL, 'z');",
+        "-- withParent (5/s)\nSELECT a.id, a.v, j.s FROM c a JOIN p j ON j.id = a.pid WHERE a.id = :id;",
+        &[],
+        &[],
     ),
     // A row without a key makes no item.
     (
@@ -1358,8 +1367,16 @@ async fn a_constant_beside_a_parameter_is_a_condition_of_the_index_where_that_is
     let one = Proposal::new(&source.url(), Some(&workload("state = 'arrived'")), 0);
     let mapping = one.mapping();
     assert!(mapping.contains("state = 'arrived'"), "{mapping}");
-    assert_eq!(one.report["reads"][0]["served"]["found"], 10.0, "{:#}", one.report);
-    assert!(!one.report.to_string().contains("skewed values"), "{:#}", one.report);
+    assert_eq!(
+        one.report["reads"][0]["served"]["found"], 10.0,
+        "{:#}",
+        one.report
+    );
+    assert!(
+        !one.report.to_string().contains("skewed values"),
+        "{:#}",
+        one.report
+    );
     one.holds(0);
     let same = Proposal::new(&source.url(), Some(&workload("state IN ('arrived')")), 0);
     assert_eq!(one.report["usd_per_month"], same.report["usd_per_month"]);
@@ -1367,7 +1384,10 @@ async fn a_constant_beside_a_parameter_is_a_condition_of_the_index_where_that_is
     let edited = mapping.replacen("state = 'arrived'", "state IN ('arrived')", 1);
     std::fs::write(one.path("edited.yaml"), edited).unwrap();
     let compared = one.compared(&one.path("edited.yaml"));
-    assert_eq!(compared[0]["usd_per_month"], compared[1]["usd_per_month"], "{compared:#}");
+    assert_eq!(
+        compared[0]["usd_per_month"], compared[1]["usd_per_month"],
+        "{compared:#}"
+    );
 }
 
 /// An index projects by name: what it holds for one item type is written in it for another one too.

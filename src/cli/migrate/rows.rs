@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::job::MigrateJob;
 use crate::cli::failure::Failure;
 use crate::cli::selection;
-use crate::load::RunSelection;
+use crate::load::{RunSelection, SelectedRows};
 use crate::mapping::model::{ItemType, Model};
 use crate::value::quote;
 
@@ -20,7 +20,7 @@ pub(super) fn of(job: &MigrateJob, model: &Model) -> Result<RunSelection, Failur
     Ok(RunSelection {
         partition: selection::partition(job.arguments.partition.as_deref(), &model.table)?,
         rows: (job.arguments.retry_rejects.as_deref())
-            .map(|path| rows(path, model))
+            .map(|path| rows(path, model).map(Arc::new))
             .transpose()?,
     })
 }
@@ -31,13 +31,14 @@ struct Line {
     row: Box<RawValue>,
 }
 
-fn rows(path: &Path, model: &Model) -> Result<HashSet<(Arc<str>, String)>, Failure> {
+fn rows(path: &Path, model: &Model) -> Result<SelectedRows, Failure> {
     let shown = path.display();
     let unread = |error: &std::io::Error| {
         Failure::usage(format!("cannot read the rejects file {shown}")).with_cause(error)
     };
     let file = std::fs::File::open(path).map_err(|error| unread(&error))?;
     let mut rows = HashSet::new();
+    let names = model.item_types.iter().map(|one| &*one.name);
     for (number, line) in (1_u64..).zip(BufReader::new(file).lines()) {
         let line = line.map_err(|error| unread(&error))?;
         let Line { item_type, row } = serde_json::from_str(&line).map_err(|error| {
@@ -46,8 +47,11 @@ fn rows(path: &Path, model: &Model) -> Result<HashSet<(Arc<str>, String)>, Failu
                 .with_help("use a file that `migrate --rejects` has written")
         })?;
         let mut all = model.item_types.iter();
-        let known = all.find(|one| *one.name == *item_type);
-        if known.is_some_and(ItemType::is_keyless) {
+        let Some(known) = all.find(|one| *one.name == *item_type) else {
+            let of = format!("{shown}, line {number}: the mapping");
+            return Err(Failure::unknown((&of, "item type"), &item_type, names));
+        };
+        if known.is_keyless() {
             let message = format!(
                 "{shown}, line {number}: the rows of {item_type} cannot be identified, because their source has no key"
             );
@@ -55,12 +59,10 @@ fn rows(path: &Path, model: &Model) -> Result<HashSet<(Arc<str>, String)>, Failu
                 "load all of them: --items {item_type} --changes-only"
             )));
         }
-        let row = known.map_or(row.get().to_owned(), |known| {
-            whole_row_key(known, row.get())
-        });
-        rows.insert((item_type.into(), row));
+        let row = whole_row_key(known, row.get());
+        rows.insert((Arc::<str>::from(item_type), row));
     }
-    Ok(rows)
+    Ok(rows.into_iter().collect())
 }
 
 /// A row key without the positions of elements, which come last: the whole row is loaded again.

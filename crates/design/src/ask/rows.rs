@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dynafold_format::joined;
-use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
+use dynafold_relational::catalog::{Catalog, Column, DataType, ForeignKey, Table};
 use dynafold_sql::{ConditionTest, RowLimit, SqlQuery, identifier};
 
 use super::sql::by_bytes;
@@ -365,7 +365,10 @@ impl<'c> Reading<'c, '_> {
         let mut of_parent = outputs.iter().filter(|(path, _)| path.steps == way);
         let sure = of_parent.find(|(path, _)| {
             let column = parent.column(&path.column);
-            column.is_some_and(|column| !column.nullable)
+            // A document that is `null` and a set without values make no attribute.
+            let may_lack =
+                |column: &Column| matches!(column.data_type, DataType::Json | DataType::Set { .. });
+            column.is_some_and(|column| !column.nullable && !may_lack(column))
         });
         Some(Path {
             steps: way.to_vec(),

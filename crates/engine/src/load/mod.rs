@@ -61,7 +61,7 @@ pub use report::{
 };
 pub use report::{NoProgress, Progress, RunStep};
 pub use run::{UnclosedRun, run};
-pub use scope::{ItemAction, RunSelection};
+pub use scope::{ItemAction, RunSelection, SelectedRows};
 pub use start::{BegunLoad, ReadyTable, begin};
 pub use table::{
     EnsuredTable, FoundTable, IndexStep, TableError, add_indexes, ensure_table, find_table,

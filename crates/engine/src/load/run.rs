@@ -445,6 +445,11 @@ impl Run {
             None if total.rejected == 0 => Outcome::Complete,
             None => Outcome::CompleteWithRejects,
         };
+        let mut warnings = self.warnings;
+        if outcome.is_finished() {
+            warnings.extend(self.load.options.selection.remark(self.resumed));
+        }
+        warnings.extend(ttl_remarks(&closed.books));
         let waits = WaitTimes {
             source_seconds: self.times.source.total().as_secs_f64(),
             fold_seconds: self.times.fold.total().as_secs_f64(),
@@ -464,7 +469,7 @@ impl Run {
             doing: self.load.options.doing,
             resumed: self.resumed,
             keys: self.keys,
-            warnings: [self.warnings, ttl_remarks(&closed.books)].concat(),
+            warnings,
             left: self.left,
             total,
             balanced: false,

@@ -1,15 +1,20 @@
 //! What a run is about, and what it does: all rows and items or a selection, blindly or only where the table differs;
 //! and what is remembered of keys under which no item is made.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use dynafold_dynamodb::{Attribute, Item, Table};
+use dynafold_format::counted_as;
 use dynafold_mapping::model::ItemType;
 use dynafold_relational::value::Value;
 use serde::Serialize;
 
 use super::row::{row_json, row_key};
+
+/// Rows of a rejects file that are named if they are not found; more are counted.
+const NAMED: usize = 5;
 
 /// What is done with items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -29,9 +34,58 @@ pub enum ItemAction {
 pub struct RunSelection {
     /// Items with this partition key value alone.
     pub partition: Option<Attribute>,
-    /// These rows alone: item types, by their names, and row keys as JSON, without the positions of
-    /// elements.
-    pub rows: Option<HashSet<(Arc<str>, String)>>,
+    /// These rows alone.
+    pub rows: Option<Arc<SelectedRows>>,
+}
+
+/// An item type's name, and a row key as JSON, without the positions of elements.
+type NamedRow = (Arc<str>, String);
+
+/// Rows that a run is about, and which of them it has read.
+#[derive(Debug, Default)]
+pub struct SelectedRows(HashMap<NamedRow, AtomicBool>);
+
+impl FromIterator<NamedRow> for SelectedRows {
+    fn from_iter<T: IntoIterator<Item = NamedRow>>(rows: T) -> Self {
+        let rows = rows.into_iter();
+        Self(rows.map(|row| (row, AtomicBool::default())).collect())
+    }
+}
+
+impl SelectedRows {
+    fn holds(&self, row: &NamedRow) -> bool {
+        let read = self.0.get(row);
+        read.is_some_and(|read| {
+            read.store(true, Ordering::Relaxed);
+            true
+        })
+    }
+
+    /// Says which rows were not read; `None` where all were.
+    fn unread(&self, resumed: bool) -> Option<String> {
+        let unread = self.0.iter();
+        let unread = unread.filter(|(_, read)| !read.load(Ordering::Relaxed));
+        let mut named: Vec<&NamedRow> = unread.map(|(row, _)| row).collect();
+        named.sort();
+        let first = named.iter().take(NAMED);
+        let first: Vec<String> = first.map(|(of, key)| format!("{of} {key}")).collect();
+        let rows = counted_as(
+            named.len(),
+            "row that the rejects file names was",
+            "rows that the rejects file names were",
+        );
+        let why = if resumed {
+            "an earlier attempt may have loaded them, or their keys are not in the source any more"
+        } else {
+            "their keys are not in the source, and nothing was loaded for them"
+        };
+        let first = first.join(", ");
+        (!named.is_empty()).then(|| {
+            format!(
+                "{rows} not found: {why}; the first: {first}; `verify` tells what the table lacks"
+            )
+        })
+    }
 }
 
 impl RunSelection {
@@ -42,8 +96,13 @@ impl RunSelection {
             let key = row_key(item_type, row);
             let own = key.get(..item_type.key_columns()).unwrap_or(&key);
             let key = row_json(item_type, own);
-            rows.contains(&(item_type.name.clone(), key))
+            rows.holds(&(item_type.name.clone(), key))
         })
+    }
+
+    /// What is to be said of a run that has read all rows of the source. `resumed`: some of them in an earlier attempt.
+    pub(super) fn remark(&self, resumed: bool) -> Option<String> {
+        self.rows.as_ref().and_then(|rows| rows.unread(resumed))
     }
 
     /// Whether an item is, be it one that was rejected: only where its partition key is made is it

@@ -26,6 +26,8 @@ pub struct ReadBack<'t> {
 #[derive(Debug, Clone)]
 pub struct RowDomains {
     columns: Vec<Domain>,
+    /// Which columns may be NULL when they are read though they are not in the database.
+    documents: Vec<bool>,
     time_zone: TimeZone,
     dbms: Dbms,
 }
@@ -35,6 +37,7 @@ impl Default for RowDomains {
     fn default() -> Self {
         Self {
             columns: Vec::new(),
+            documents: Vec::new(),
             time_zone: TimeZone::UTC,
             dbms: Dbms::Sqlite,
         }
@@ -43,9 +46,12 @@ impl Default for RowDomains {
 
 impl RowDomains {
     pub(crate) fn of(subject: ProofSubject<'_>, dbms: Dbms) -> Self {
-        let columns = subject.facts.columns.iter();
+        let columns = &subject.facts.columns;
+        let is_document =
+            |column: &ColumnFact| matches!(column.data_type, None | Some(DataType::Json));
         Self {
-            columns: columns.map(|column| as_read(column, dbms)).collect(),
+            columns: columns.iter().map(|one| as_read(one, dbms)).collect(),
+            documents: columns.iter().map(is_document).collect(),
             time_zone: subject.time_zone.clone(),
             dbms,
         }
@@ -63,6 +69,19 @@ impl RowDomains {
             is_sure: twice == CommonText::Nothing,
         });
         told.collect()
+    }
+
+    /// Whether a template may find NULL where the database has none: a document may be `null`, and lack a member.
+    pub fn may_lack(&self, placeholder: &Placeholder) -> bool {
+        let ValuePath { column, path, .. } = &placeholder.place;
+        let is_document = self.documents.get(*column).copied().unwrap_or(true);
+        let mut there = self.domain(&placeholder.place);
+        there.nullable = false;
+        is_document
+            || !path.is_empty()
+            || there
+                .through_all(&placeholder.filters, &self.time_zone)
+                .nullable
     }
 
     /// Whether a value is of the kind that its column's type says: SQLite keeps any value in any column.
@@ -91,12 +110,19 @@ impl RowDomains {
     fn domain(&self, place: &ValuePath) -> Domain {
         let column = self.columns.get(place.column);
         let column = column.filter(|_| place.path.is_empty());
-        column.cloned().unwrap_or_else(Domain::of_any_type)
+        column
+            .cloned()
+            .unwrap_or_else(|| Domain::unknown(SEVERAL_TYPES))
     }
 
-    /// Whether filters make two values of two.
+    /// Whether the text of a value tells it, and filters make two values of two.
     fn keeps(&self, placeholder: &Placeholder) -> bool {
         let mut domain = self.domain(&placeholder.place);
+        // `time` takes texts alone.
+        let is_text = matches!(placeholder.filters.first(), Some(Filter::Time(_)));
+        if domain.loss.is_some() && !is_text {
+            return false;
+        }
         for filter in &placeholder.filters {
             domain = domain.through(filter, &self.time_zone);
             if domain.loss.is_some() && !matches!(filter, Filter::Time(_)) {
@@ -107,6 +133,8 @@ impl RowDomains {
         true
     }
 }
+
+const SEVERAL_TYPES: &str = "values of several types may have one text";
 
 /// What a column's values are once they are read.
 fn as_read(column: &ColumnFact, dbms: Dbms) -> Domain {
@@ -127,8 +155,15 @@ fn as_read(column: &ColumnFact, dbms: Dbms) -> Domain {
         },
         Some(_) => column.domain.clone(),
     };
+    let loss = match (&column.data_type, read.kind) {
+        // They are read as texts.
+        (Some(DataType::Interval | DataType::Printed), _) => None,
+        (_, ValueKind::Other) => Some(SEVERAL_TYPES.into()),
+        (_, ValueKind::Binary) => read.loss.clone(),
+        _ => None,
+    };
     Domain {
-        loss: None,
+        loss,
         nullable: column.domain.nullable,
         ..read
     }

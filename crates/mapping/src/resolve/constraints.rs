@@ -317,13 +317,11 @@ pub(super) fn has_one_parent(
 /// one value of ours may be equal to several of theirs. So it is between exact numbers, and between two
 /// columns of one type and one collation; of others nothing is claimed.
 fn compares_as_key(ours: &Column, theirs: &Column, dbms: Dbms) -> bool {
-    use DataType::{Boolean, Decimal, Float, Integer};
+    use DataType::{Boolean, Decimal, Float};
     let is_float = |column: &Column| matches!(column.data_type, Float { .. });
     let is_text = |column: &Column| matches!(column.data_type, DataType::Text { .. });
     let is_number = |column: &Column| {
-        // A year may be of two digits; an `oid` takes negative numbers for large ones.
-        let is_other = ["year", "year(2)", "year(4)", "oid"].contains(&column.declared.as_str());
-        matches!(column.data_type, Integer { .. } | Decimal { .. } | Boolean) && !is_other
+        column.is_plain_integer(dbms) || matches!(column.data_type, Decimal { .. } | Boolean)
     };
     let collation = |column: &Column| {
         let (charset, collation) = (&column.ambiguous_charset, &column.collation);

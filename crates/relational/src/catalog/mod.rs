@@ -464,7 +464,26 @@ impl Column {
         };
         is_plain && matches!(self.data_type, DataType::Text { .. })
     }
+
+    /// Whether it is a column of integers that are equal to the database where their digits are the same. YEAR of MySQL takes 5 for
+    /// 2005, and an oid of PostgreSQL -1 for its largest; a domain, of which only the name is declared, may be over either.
+    pub fn is_plain_integer(&self, dbms: Dbms) -> bool {
+        let declared = self.declared.to_lowercase();
+        let name = declared.split(['(', ' ']).next().unwrap_or_default();
+        matches!(self.data_type, DataType::Integer { .. })
+            && (dbms == Dbms::Sqlite || INTEGERS.contains(&name))
+    }
 }
+
+/// The types of integers of PostgreSQL, MySQL and MariaDB.
+const INTEGERS: [&str; 6] = [
+    "tinyint",
+    "smallint",
+    "mediumint",
+    "int",
+    "integer",
+    "bigint",
+];
 
 impl Table {
     /// Whether it keeps rows of its own, and enforces its constraints on them: views and foreign tables do not.

@@ -76,6 +76,11 @@ pub enum FinishError {
     /// When chunks went to different places.
     #[error("chunks were loaded into different places: {0} and {1}")]
     Places(String, String),
+    /// When the table was made anew between chunks, or is another one of its name.
+    #[error(
+        "chunks {0} and {1} were loaded into two tables of one name: one was deleted and made again, or they are two accounts' or two files'"
+    )]
+    Tables(usize, usize),
     /// When the job has not compared the keys of all chunks.
     #[error("the job compared {}, but the chunks have {}: not every key was compared once", counted(*compared, "key"), counted(*of, "key"))]
     KeysMiscounted {
@@ -416,8 +421,17 @@ impl Finish {
         let Some(first) = places.next() else {
             return Ok("no place".to_owned());
         };
-        match places.find(|place| *place != first) {
-            Some(other) => Err(FinishError::Places(first.clone(), other.clone())),
+        if let Some(other) = places.find(|place| *place != first) {
+            return Err(FinishError::Places(first.clone(), other.clone()));
+        }
+        let mut ids = self
+            .done
+            .iter()
+            .map(|(chunk, done)| (*chunk, &done.table_id));
+        let of_first = ids.next();
+        let other = ids.find(|(_, id)| of_first.is_some_and(|(_, first)| *id != first));
+        match of_first.zip(other) {
+            Some(((first, _), (other, _))) => Err(FinishError::Tables(first, other)),
             None => Ok(first.clone()),
         }
     }

@@ -60,6 +60,9 @@ pub struct DoneChunk {
     pub rejected: u64,
     /// Where the table or the export is.
     pub place: String,
+    /// DynamoDB's id of the table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table_id: Option<String>,
     /// The database that was read.
     pub source: String,
     /// A hash of what tells its state, where the database can tell.

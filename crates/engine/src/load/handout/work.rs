@@ -95,6 +95,10 @@ pub async fn work(line: &ChunkLine, job: ChunkJob) -> WorkedChunk {
             }
         },
     };
+    let table_id = match table_id(&*target, &job.model).await {
+        Ok(id) => id,
+        Err(failure) => return WorkedChunk::failed(line, Some(FailedChunk::of(&failure))),
+    };
     let attempt = ChunkAttempt {
         chunk: HandedChunk::new(
             line.chunk,
@@ -104,6 +108,7 @@ pub async fn work(line: &ChunkLine, job: ChunkJob) -> WorkedChunk {
         ),
         began: Timestamp::now(),
         place: target.place(),
+        table_id,
         identity: job.identity,
         model: job.model.clone(),
     };
@@ -115,7 +120,7 @@ pub async fn work(line: &ChunkLine, job: ChunkJob) -> WorkedChunk {
     let begun = begin(Load {
         source: Some(job.source),
         begun: true,
-        target,
+        target: target.clone(),
         model: job.model,
         context: job.context,
         options: LoadOptions {
@@ -134,7 +139,11 @@ pub async fn work(line: &ChunkLine, job: ChunkJob) -> WorkedChunk {
     .await;
     let mut ended = Box::pin(begun.run_handed()).await;
     let source = ended.source.take();
-    let done = match (ended_well(&ended.report), spool) {
+    let well = match ended_well(&ended.report) {
+        Ok(()) => attempt.same_table(&*target).await.map_err(Some),
+        Err(why) => Err(why),
+    };
+    let done = match (well, spool) {
         (Err(why), _) => Err(why),
         (Ok(()), None) => Ok(attempt.done(ended, Vec::new())),
         (Ok(()), Some(spool)) => {
@@ -161,6 +170,12 @@ pub async fn work(line: &ChunkLine, job: ChunkJob) -> WorkedChunk {
         result: Some(ResultLine::of(line, outcome)),
         source,
     }
+}
+
+/// DynamoDB's id of the table, where there is one.
+async fn table_id(target: &dyn Target, model: &Model) -> Result<Option<String>, Failure> {
+    let there = target.describe(&model.table.name).await?;
+    Ok(there.and_then(|there| there.id))
 }
 
 /// Why a chunk is not loaded, where it is not; `None`: the caller has ended it.
@@ -245,11 +260,26 @@ struct ChunkAttempt {
     chunk: HandedChunk,
     began: Timestamp,
     place: String,
+    table_id: Option<String>,
     identity: SourceIdentity,
     model: Arc<Model>,
 }
 
 impl ChunkAttempt {
+    /// Asks again which table it is that its items went into.
+    async fn same_table(&self, target: &dyn Target) -> Result<(), FailedChunk> {
+        let found = table_id(target, &self.model).await;
+        if found.map_err(|failure| FailedChunk::of(&failure))? == self.table_id {
+            return Ok(());
+        }
+        Err(FailedChunk {
+            code: "table".to_owned(),
+            message: "the table was deleted and made again while the chunk was loaded".to_owned(),
+            causes: Vec::new(),
+            help: Some("load all chunks again by a new plan".to_owned()),
+        })
+    }
+
     /// What a load comes to that has ended well.
     fn done(self, ended: EndedLoad, parts: Vec<WrittenPart>) -> Result<DoneChunk, Failure> {
         let EndedLoad {
@@ -279,6 +309,7 @@ impl ChunkAttempt {
             write_units: report.total.write_units,
             rejected: report.total.rejected,
             place: self.place,
+            table_id: self.table_id,
             source: self.identity.name,
             stamp: self.identity.stamp,
             began: self.began.to_string(),

@@ -520,8 +520,13 @@ impl Doubts<'_, '_> {
 
     /// Columns that may be NULL in a row of the SQL, which then has none of the keys.
     fn lacking<'m>(&'m self, one: &'m ItemProjection<'_>) -> Vec<&'m str> {
-        let mut names = self.needed(one);
-        names.retain(|name| one.base.is_some_and(|at| !self.shape.is_there(at, name)));
+        let is_there = |name| one.base.is_none_or(|at| self.shape.is_there(at, name));
+        let own = self.values(one.item).filter_map(|value| {
+            let name = one.pass.scan.own_column(value.place.column)?;
+            let may_lack = one.item.domains.may_lack(value);
+            (may_lack || !is_there(name)).then_some(&*value.place.written)
+        });
+        let mut names: Vec<&str> = own.collect();
         // No parent is sure to be there.
         let of_parents = self.values(one.item).filter(|value| {
             let column = one.pass.scan.columns.get(value.place.column);

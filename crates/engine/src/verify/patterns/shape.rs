@@ -359,26 +359,11 @@ fn using<'a>(select: &Select, catalog: &'a Catalog) -> Vec<[RelationColumn<'a>; 
     found
 }
 
-/// The types of integers of PostgreSQL, MySQL and MariaDB.
-const INTEGERS: [&str; 6] = [
-    "tinyint",
-    "smallint",
-    "mediumint",
-    "int",
-    "integer",
-    "bigint",
-];
-
 /// Whether values of a column are equal to the database exactly where their texts are, to the byte. Of a view's column
 /// that is not told.
 pub(super) fn is_exact(table: &Table, column: &Column, dbms: Dbms) -> bool {
     match &column.data_type {
-        // YEAR of MySQL takes 5 for 2005, and an oid of PostgreSQL -1 for its largest; a domain may be over either.
-        DataType::Integer { .. } => {
-            let declared = column.declared.to_lowercase();
-            let name = declared.split(|c: char| !c.is_ascii_alphanumeric()).next();
-            name.is_some_and(|name| INTEGERS.contains(&name)) || dbms == Dbms::Sqlite
-        }
+        DataType::Integer { .. } => column.is_plain_integer(dbms),
         DataType::Text { .. } => {
             table.is_stored()
                 && column.is_plain_text(dbms)
