@@ -684,9 +684,10 @@ async fn texts_are_compared_as_each_database_compares_them() {
             _ => "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
         };
         format!(
-            "CREATE TABLE t (id int PRIMARY KEY, g int NOT NULL, name varchar(20) {bytes}, ch char(5) {bytes} NOT NULL);
-            INSERT INTO t VALUES (1, 1, 'bob', 'ab'), (2, 1, NULL, 'b'), (3, 1, ' lead', 'ab'), (4, 1, 'zz', 'c'),
-              (5, 1, 'a_b', 'd'), (6, 1, 'axb', 'd'), (7, 1, 'a%b', 'd'), (8, 1, '', 'd');"
+            "CREATE TABLE t (id int PRIMARY KEY, g int NOT NULL, name varchar(20) {bytes}, ch char(5) {bytes} NOT NULL, w varchar(20) NOT NULL DEFAULT 'm');
+            INSERT INTO t (id, g, name, ch) VALUES (1, 1, 'bob', 'ab'), (2, 1, NULL, 'b'), (3, 1, ' lead', 'ab'), (4, 1, 'zz', 'c'),
+              (5, 1, 'a_b', 'd'), (6, 1, 'axb', 'd'), (7, 1, 'a%b', 'd'), (8, 1, '', 'd');
+            UPDATE t SET w = 'a ' WHERE id = 1; UPDATE t SET w = 'a' WHERE id = 2;"
         )
     };
     let workload = "
@@ -699,13 +700,15 @@ async fn texts_are_compared_as_each_database_compares_them() {
         -- meant (5/s)
         SELECT id, ch FROM t WHERE g = :g AND ch = 'ab';
         -- like (5/s)
-        SELECT id, name FROM t WHERE g = 1 AND name LIKE 'a%';";
+        SELECT id, name FROM t WHERE g = 1 AND name LIKE 'a%';
+        -- sorted (5/s)
+        SELECT id, w FROM t WHERE g = 1 ORDER BY w, id;";
     for source in Source::each(rows).await {
         let proposal = Proposal::new(&source.url(), Some(workload), 0);
         proposal.holds(0);
         // SQLite's LIKE takes the case of ASCII letters alone for equal.
         let letters = format!(
-            "{}INSERT INTO t VALUES (9, 1, 'É', 'd');",
+            "{}INSERT INTO t (id, g, name, ch) VALUES (9, 1, 'É', 'd');",
             rows(source.product())
         );
         if source.product() == "sqlite" {
@@ -1384,10 +1387,7 @@ async fn a_constant_beside_a_parameter_is_a_condition_of_the_index_where_that_is
     let edited = mapping.replacen("state = 'arrived'", "state IN ('arrived')", 1);
     std::fs::write(one.path("edited.yaml"), edited).unwrap();
     let compared = one.compared(&one.path("edited.yaml"));
-    assert_eq!(
-        compared[0]["sum"], compared[1]["sum"],
-        "{compared:#}"
-    );
+    assert_eq!(compared[0]["sum"], compared[1]["sum"], "{compared:#}");
 }
 
 /// An index projects by name: what it holds for one item type is written in it for another one too.

@@ -483,7 +483,7 @@ impl<'c> Reading<'c, '_> {
                 format!(
                     "asks for a range of texts by the collation {collation}, and the table compares bytes"
                 ),
-                "write COLLATE \"C\", BINARY or utf8mb4_bin where the order of bytes will do",
+                "write COLLATE \"C\", BINARY, utf8mb4_0900_bin (MySQL) or utf8mb4_nopad_bin (MariaDB) where the order of bytes will do",
             );
         }
         if column.is_some_and(|column| column.data_type == DataType::Boolean) {

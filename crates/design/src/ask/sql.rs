@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dynafold_relational::catalog::{Column, Dbms, Table};
+use dynafold_relational::catalog::{Column, Dbms, Table, binary_collation};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, identifier,
     literal, qualified,
@@ -538,11 +538,7 @@ pub(super) fn by_bytes(column: &Column, dbms: Dbms) -> Option<String> {
     Some(match dbms {
         Dbms::Postgres => " COLLATE \"C\"".to_owned(),
         Dbms::Sqlite => " COLLATE BINARY".to_owned(),
-        Dbms::Mysql | Dbms::Mariadb => {
-            // A collation begins with its character set.
-            let charset = collation.split('_').next().unwrap_or("utf8mb4");
-            format!(" COLLATE {charset}_bin")
-        }
+        Dbms::Mysql | Dbms::Mariadb => format!(" COLLATE {}", binary_collation(collation, dbms)),
     })
 }
 

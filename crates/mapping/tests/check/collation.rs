@@ -75,17 +75,22 @@ fn the_mend_is_in_the_words_of_the_product() {
         (
             Dbms::Mysql,
             "utf8mb4_0900_ai_ci",
-            "note COLLATE utf8mb4_bin",
+            "note COLLATE utf8mb4_0900_bin",
         ),
         (
-            Dbms::Mariadb,
+            Dbms::Mysql,
             "utf8mb3_general_ci",
             "note COLLATE utf8mb3_bin",
         ),
         (
             Dbms::Mariadb,
+            "utf8mb3_general_ci",
+            "note COLLATE utf8mb3_nopad_bin",
+        ),
+        (
+            Dbms::Mariadb,
             "latin1_swedish_ci",
-            "CONVERT(note USING utf8mb4) COLLATE utf8mb4_bin",
+            "CONVERT(note USING utf8mb4) COLLATE utf8mb4_nopad_bin",
         ),
         (Dbms::Sqlite, "NOCASE", "note COLLATE BINARY"),
         (Dbms::Sqlite, "BINARY of UTF-16le", "no collation of SQLite"),

@@ -475,6 +475,20 @@ impl Column {
     }
 }
 
+/// The collation of MySQL or MariaDB in which texts of this one's character set sort by their bytes. MySQL has one without `PAD SPACE`
+/// for utf8mb4 alone: in others a text is equal to the same with blanks at the end.
+pub fn binary_collation(collation: &str, dbms: Dbms) -> String {
+    // A collation begins with its character set.
+    let charset = collation.split('_').next().unwrap_or(UTF8);
+    match dbms {
+        Dbms::Mariadb => format!("{charset}_nopad_bin"),
+        _ if charset == UTF8 => format!("{UTF8}_0900_bin"),
+        _ => format!("{charset}_bin"),
+    }
+}
+
+const UTF8: &str = "utf8mb4";
+
 /// The types of integers of PostgreSQL, MySQL and MariaDB.
 const INTEGERS: [&str; 6] = [
     "tinyint",

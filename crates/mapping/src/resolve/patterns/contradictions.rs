@@ -3,7 +3,7 @@
 
 use dynafold_dynamodb::{Index, Projection};
 use dynafold_format::joined;
-use dynafold_relational::catalog::{Catalog, DataType, Dbms, TableName};
+use dynafold_relational::catalog::{Catalog, DataType, Dbms, TableName, binary_collation};
 use dynafold_sql::{
     Condition, Name, ParameterBound, RowLimit, Select, SelectOutput, SortKey, SqlQuery,
 };
@@ -347,8 +347,13 @@ fn mend(written: &str, collation: &str, dbms: Dbms) -> String {
         Dbms::Postgres if collation == "citext" => format!("{written}::text COLLATE \"C\""),
         Dbms::Postgres => format!("{written} COLLATE \"C\""),
         Dbms::Mysql | Dbms::Mariadb => match collation.split('_').next() {
-            Some(charset @ ("utf8mb4" | "utf8mb3")) => format!("{written} COLLATE {charset}_bin"),
-            _ => format!("CONVERT({written} USING utf8mb4) COLLATE utf8mb4_bin"),
+            Some("utf8mb4" | "utf8mb3") => {
+                format!("{written} COLLATE {}", binary_collation(collation, dbms))
+            }
+            _ => {
+                let binary = binary_collation("utf8mb4", dbms);
+                format!("CONVERT({written} USING utf8mb4) COLLATE {binary}")
+            }
         },
         Dbms::Sqlite if collation.starts_with("BINARY of") => {
             return "no collation of SQLite sorts such a database by the bytes of UTF-8; if that makes no difference: accept: [text-order]".to_owned();
