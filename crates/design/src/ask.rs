@@ -24,7 +24,7 @@ use crate::observed::Observed;
 use crate::path::{Path, Step};
 pub(crate) use collection::CHILDREN_BY_KEY;
 use comparison::refuse_join;
-pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query};
+pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, inexact_sum};
 pub(crate) use filter::{Filter, by_filter, without_constants};
 use rows::is_cut;
 pub(crate) use rows::note_ties;
