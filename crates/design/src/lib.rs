@@ -769,6 +769,7 @@ fn understood<'w, 'c>(
                         kind: write.kind,
                         rate,
                         inserts_several: write.rows != Some(1),
+                        numbers: write.numbers,
                         columns,
                         from_itself: write.from_itself.iter().map(named).collect(),
                         found_by: write.found_by.iter().map(named).collect(),
