@@ -195,6 +195,18 @@ impl Replacing {
         if let Some(list) = either(expression, self.dbms) {
             *expression = list;
         }
+        if let Expr::UnaryOp {
+            op: UnaryOperator::Not,
+            expr,
+        } = expression
+            && let Some(Expr::InList { expr, list, .. }) = either(plain(expr), self.dbms)
+        {
+            *expression = Expr::InList {
+                expr,
+                list,
+                negated: true,
+            };
+        }
         match expression {
             Expr::Nested(inner) => self.condition(inner),
             Expr::BinaryOp {
@@ -388,6 +400,14 @@ impl Replacing {
         let numbered = (2..).map(|number| format!("{plain}_{number}"));
         let mut names = std::iter::once(plain.clone()).chain(numbered);
         names.find(|name| !is_taken(name)).unwrap_or(plain)
+    }
+}
+
+/// An expression without the parentheses around it.
+fn plain(expression: &Expr) -> &Expr {
+    match expression {
+        Expr::Nested(inner) => plain(inner),
+        other => other,
     }
 }
 
