@@ -274,6 +274,9 @@ impl Replacing {
 
     /// `a%` becomes a parameter with the percent sign behind it.
     fn prefix(&mut self, pattern: &mut Expr, column: &str) {
+        let Some(pattern) = folded(pattern) else {
+            return;
+        };
         let Some(text) = text(pattern, self.dbms) else {
             return;
         };
