@@ -937,7 +937,60 @@ async fn a_sum_and_a_mean_of_one_column_are_one_figure() {
 }
 
 /// Tables, statements over them, those that no Query serves, and what is noted of the others.
-const JOINS: [(&str, &str, &[&str], &[&str]); 22] = [
+const JOINS: [(&str, &str, &[&str], &[&str]); 26] = [
+    // What texts begin with, without case: as the column says it, and as the parameter does.
+    (
+        "CREATE TABLE p (id INTEGER PRIMARY KEY, last TEXT NOT NULL, first TEXT NOT NULL);
+         INSERT INTO p VALUES (1, 'Smith', 'Ann'), (2, 'SMITH', 'anna'), (3, 'smith', 'ANNE'), (4, 'Smith', 'Bob'), (5, 'Jones', 'Ann'), (6, 'smithson', 'Al');",
+        "-- both (5/s)\nSELECT id FROM p WHERE lower(last) = lower(:last) AND lower(first) LIKE lower(:first) || '%';
+         -- whole (5/s)\nSELECT id FROM p WHERE lower(last) = lower(:last) AND LOWER(first) LIKE LOWER(:first || '%');
+         -- column (5/s)\nSELECT id FROM p WHERE lower(last) LIKE :last || '%';
+         -- sorted (5/s)\nSELECT id, last FROM p WHERE lower(last) LIKE lower(:last) || '%' ORDER BY id LIMIT 2;
+         -- upper (5/s)\nSELECT id FROM p WHERE upper(last) LIKE upper(:last) || '%';
+         -- named (5/s)\nSELECT id, last FROM p WHERE lower(last) = lower(:last) ORDER BY last, id;
+         -- typed (5/s)\nSELECT id FROM p WHERE last = lower(:last);
+         -- half (5/s)\nSELECT id FROM p WHERE upper(last) LIKE :last || '%';
+         -- within (5/s)\nSELECT id FROM p WHERE lower(last) LIKE '%' || lower(:last) || '%';",
+        &["half", "within"],
+        &["last stands in the key in lower case", "looks within texts: `lower(last) LIKE '%' || lower(:last) || '%'`"],
+    ),
+    // A query within a comparison has columns of its own.
+    (
+        "CREATE TABLE i (id INTEGER PRIMARY KEY, seller INTEGER NOT NULL, top INTEGER NOT NULL);
+         CREATE TABLE b (id INTEGER PRIMARY KEY, item INTEGER NOT NULL REFERENCES i, bid INTEGER NOT NULL, who INTEGER NOT NULL);
+         INSERT INTO i VALUES (1, 1, 9), (2, 1, 5), (3, 2, 7); INSERT INTO b VALUES (1, 1, 9, 4), (2, 1, 3, 5), (3, 2, 6, 4), (4, 3, 7, 5);",
+        "-- leads (5/s)\nSELECT id FROM i WHERE (SELECT b.who FROM b WHERE b.item = i.id ORDER BY b.bid DESC LIMIT 1) = :u;
+         -- led (5/s)\nSELECT id FROM i WHERE :u = (SELECT b.who FROM b WHERE b.item = i.id ORDER BY b.bid DESC LIMIT 1);
+         -- top (5/s)\nSELECT id FROM i WHERE seller = :s AND top = (SELECT max(b.bid) FROM b WHERE b.item = i.id);",
+        &["leads", "led"],
+        &[
+            "ORDER BY b.bid DESC LIMIT 1) = :u`, which looks at other rows",
+            "looks at other rows: whoever writes those has to write the item again",
+        ],
+    ),
+    // The page behind a row; and what is neither.
+    (
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, g INTEGER NOT NULL, at TEXT NOT NULL, state TEXT);
+         INSERT INTO t VALUES (1, 1, '2026-01-01', 'open'), (2, 1, '2026-01-01', 'spam'), (3, 1, '2026-01-02', NULL), (4, 1, '2026-01-03', 'new'), (5, 2, '2026-01-03', 'closed');",
+        "-- tuple (5/s)\nSELECT id, at FROM t WHERE g = :g AND (at, id) < (:at, :id) ORDER BY at DESC, id DESC LIMIT 2;
+         -- spelt (5/s)\nSELECT id, at FROM t WHERE g = :g AND (at < :at OR (at = :at AND id < :id)) ORDER BY at DESC, id DESC LIMIT 2;
+         -- neither (5/s)\nSELECT id FROM t WHERE g = :g AND NOT (state = 'closed' OR state = 'spam') ORDER BY id;
+         -- unsorted (5/s)\nSELECT id FROM t WHERE g = :g AND (at, id) < (:at, :id);",
+        &["spelt", "tuple", "unsorted"],
+        &[
+            "asks for what comes behind a row: `(at, id) < (:at, :id)`",
+            "asks for what comes behind a row: `(at < :at OR (at = :at AND id < :id))`",
+            "asks for `(at, id) < (:at, :id)`, which is computed",
+        ],
+    ),
+    // Sums that no item keeps.
+    (
+        "CREATE TABLE s (id INTEGER PRIMARY KEY, g INTEGER NOT NULL, amount NUMERIC(10,2) NOT NULL);
+         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) INSERT INTO s SELECT i, i % 2, i / 10.0 FROM n;",
+        "-- total (5/s)\nSELECT g, sum(amount) AS amount FROM s WHERE g = :g GROUP BY g;",
+        &["total"],
+        &["and the sum of `amount` depends on the order of its rows, so that no item keeps it"],
+    ),
     // A second equality in ON: of another tenant's customer nothing is copied, and an inner join leaves its row out.
     (
         "CREATE TABLE c (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, name TEXT NOT NULL);

@@ -24,7 +24,7 @@ use crate::observed::Observed;
 use crate::path::{Path, Step};
 pub(crate) use collection::CHILDREN_BY_KEY;
 use comparison::refuse_join;
-pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query};
+pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, inexact_sum};
 pub(crate) use filter::{Filter, by_filter, by_index, without_constants};
 use rows::is_cut;
 pub(crate) use rows::note_ties;
@@ -117,9 +117,11 @@ impl<'c> Ask<'c> {
         std::iter::once((self.root, &*self.outputs)).chain(children)
     }
 
-    /// Whether a column is equal to something.
+    /// Whether a column is equal to something as it is: of one that is so in lower case alone several texts may be found.
     pub(crate) fn has_equal(&self, path: &Path) -> bool {
-        self.equal.iter().any(|equal| equal.path == *path)
+        self.equal
+            .iter()
+            .any(|equal| equal.path == *path && !equal.folds)
     }
 
     /// The same read by two requests in a row: the index gives keys, by which the items are then read whole. `None` where
@@ -174,6 +176,8 @@ pub(crate) struct RangeAsk {
     pub(crate) prefix: Option<String>,
     /// Whether it is compared in lower case.
     pub(crate) folds: bool,
+    /// Whether what the text begins with is too.
+    pub(crate) folds_parameter: bool,
 }
 
 /// A condition that decides which rows are in an index.
@@ -225,6 +229,7 @@ fn unread(error: &UnreadableSql) -> Unserved {
 
 const SEARCH: &str = "feed a search index (OpenSearch) from the table's stream";
 const PATTERN: &str = "where it is only what texts begin with, write `LIKE :parameter || '%'` (MySQL: `concat(:parameter, '%')`); else feed a search index (OpenSearch) from the table's stream";
+const BEGIN: &str = "hand in what the texts begin with as one parameter";
 const BEGINNING: &str =
     "ask for what the texts begin with, and leave the others out in the application";
 /// How the notes begin that say which rows an index holds. They are taken back where there is no such index.
@@ -238,6 +243,7 @@ pub(crate) const COUNTER: &str = "keep the figure in a counter item or an attrib
 /// Rows of a page where the query leaves their number to a parameter.
 const PAGE: u64 = 20;
 pub(crate) const CURSOR: &str = "no Query skips rows by OFFSET: this asks the first page, and each further page continues after the last item of the one before (its LastEvaluatedKey)";
+const NEXT_PAGE: &str = "leave this condition out: a Query continues after the last item of the page before (its LastEvaluatedKey as ExclusiveStartKey)";
 const SEVERAL: &str = "ask one Query for each part and put the answers together in the application";
 const REWRITE: &str = "write it as a join over the tables' keys, with its conditions joined by AND";
 const MATERIALIZE: &str =
@@ -592,16 +598,11 @@ impl<'c, 'q> Reading<'c, 'q> {
         others.iter().all(is_equal).then(|| first.clone())
     }
 
-    /// Refuses a column that none of the tables has. What is computed may have tables of its own in it, and is refused elsewhere.
+    /// Refuses a column that none of the tables has. A query within it has tables of its own.
     fn refuse_unknown_columns(&self) -> Result<(), Unserved> {
-        let is_plain = |condition: &&&Condition| {
-            !matches!(
-                condition.test,
-                ConditionTest::Using(_) | ConditionTest::Other(_)
-            )
-        };
-        let asked = self.conditions.iter().filter(is_plain);
-        let asked = asked.flat_map(|condition| condition.columns().unwrap_or_default());
+        let asked = self.conditions.iter().flat_map(|one| one.operands());
+        let asked = asked.filter(|operand| !operand.has_query());
+        let asked = asked.flat_map(Operand::columns);
         let selected = self
             .select
             .outputs

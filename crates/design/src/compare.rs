@@ -135,7 +135,7 @@ pub fn price<S: Borrow<Statement>>(
                     units += priced.cascaded(table, CASCADES);
                 }
                 let is_new = write.kind == WriteKind::Insert;
-                let has_key = is_new || priced.has_key(table, &write.found_by);
+                let has_key = is_new || priced.has_key(table, &write.columns, &write.found_by);
                 let searches = !is_new && has_key && priced.must_search(table, &write.found_by);
                 let reads = if searches { 0.5 } else { 0.0 };
                 let usd_month = prices.writes(units * rate * MONTH).unwrap_or_default()
@@ -503,10 +503,19 @@ impl<'d> Priced<'d> {
         })
     }
 
-    /// Whether such a statement gives a partition key of each item type of its table, in the table or in an index.
-    fn has_key(&self, table: &Table, found_by: &[String]) -> bool {
-        let mut items = self.items_of(table);
-        items.all(|(item, scan)| {
+    /// Whether such a statement gives a partition key of each item type that it writes, in the table or in an index: of an UPDATE
+    /// those that have one of the columns that it sets.
+    fn has_key(&self, table: &Table, columns: &[String], found_by: &[String]) -> bool {
+        let is_set = |of: Option<&TableName>, name: &str| {
+            let mut set = columns.iter();
+            of == Some(&table.name) && set.any(|column| column.eq_ignore_ascii_case(name))
+        };
+        let items = self.items_of(table);
+        let mut written = items.filter(|(item, scan)| {
+            let mut nodes = item.attributes.iter();
+            columns.is_empty() || nodes.any(|(_, node)| self.touches(node, scan, &is_set))
+        });
+        written.all(|(item, scan)| {
             let is_said = |key: &str| finds(item, scan, key, found_by);
             let mut indexes = self.model.table.all_indexes();
             is_said(&self.model.table.partition.name)

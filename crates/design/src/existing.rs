@@ -12,7 +12,7 @@ use dynafold_relational::scan::{Scan, ScanColumn};
 use crate::ask::{Ask, Asked, ChildAsk, Equal, is_one_row};
 use crate::names::between;
 use crate::path::{Path, Step, is_loose};
-use crate::written::{Held, Item, escaped};
+use crate::written::{Held, Item, escaped, in_case};
 
 /// A mapping that there is.
 #[derive(Clone, Copy)]
@@ -472,10 +472,10 @@ impl<'m> Whole<'m> {
     fn given(&self, equal: &Equal, value: &Placeholder) -> Option<String> {
         let filters = self.filters(value, equal.folds)?;
         match &equal.value {
-            Asked::Parameter(name) if equal.folds && !equal.folds_parameter => {
-                Some(format!("{{{name}{}}}", filters.replace(" | lower", "")))
+            Asked::Parameter(name) => {
+                let filters = in_case(&filters, equal.folds, equal.folds_parameter);
+                Some(format!("{{{name}{filters}}}"))
             }
-            Asked::Parameter(name) => Some(format!("{{{name}{filters}}}")),
             Asked::Constant(text) => {
                 (filters.is_empty() && value.escape.is_none()).then(|| escaped(text))
             }
@@ -531,7 +531,11 @@ impl<'m> Whole<'m> {
         let path = self.path(value)?;
         let mut ordered = Vec::new();
         self.order(attribute, rest, &mut ordered);
-        if path != range.path || range.folds || ordered.first() != Some(&path) {
+        if path != range.path
+            || range.folds
+            || range.folds_parameter
+            || ordered.first() != Some(&path)
+        {
             return None;
         }
         let filters = self.filters(value, false)?;

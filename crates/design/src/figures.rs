@@ -184,6 +184,7 @@ impl Figures {
                     kind: WriteKind::Update,
                     rate,
                     inserts_several: false,
+                    numbers: false,
                     columns: kept.of.figures.iter().map(Figure::name).collect(),
                     from_itself: kept.of.figures.iter().map(Figure::name).collect(),
                     found_by: kept.of.groups.clone(),

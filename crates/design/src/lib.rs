@@ -45,7 +45,7 @@ use dynafold_relational::scan::ScanColumn;
 use dynafold_sql::{WriteKind, identifier, table, write_statement};
 
 use ask::{Ask, Unserved, ask};
-use ask::{by_filter, note_ties};
+use ask::{by_filter, inexact_sum, note_ties};
 use choose::{Problem, Solution, Spot, improved, solve};
 pub use compare::{PricedMapping, PricedRead, PricedRequest, price};
 pub use counted::{CountedWorkload, Counts, counted};
@@ -785,6 +785,7 @@ fn understood<'w, 'c>(
                         kind: write.kind,
                         rate,
                         inserts_several: write.rows != Some(1),
+                        numbers: write.numbers,
                         columns,
                         from_itself: write.from_itself.iter().map(named).collect(),
                         found_by: write.found_by.iter().map(named).collect(),
@@ -1175,8 +1176,14 @@ fn refuse_figures<'w>(
         read.asks
             .retain(|ask| !ask.computes || facts.most_found(ask) <= most);
         if read.asks.is_empty() {
-            let why = format!("computes figures over {least:.0} rows and more each time");
-            let instead = ask::COUNTER;
+            let mut why = format!("computes figures over {least:.0} rows and more each time");
+            let mut instead = ask::COUNTER;
+            if let Some(column) = inexact_sum(&read.statement.sql, facts.catalog, facts.observed) {
+                why.push_str(&format!(
+                    ", and the sum of `{column}` depends on the order of its rows, so that no item keeps it"
+                ));
+                instead = "store it as whole numbers (cents), of which sums are exact, or export the table and ask Athena";
+            }
             unserved.push((read.statement, Unserved { why, instead }));
         }
         !read.asks.is_empty()

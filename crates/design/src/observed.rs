@@ -79,6 +79,10 @@ pub struct ColumnSample {
     /// Its texts without capital letters of ASCII, `_`, `#`, `%` and control characters: where keys are escaped, they stand there
     /// as they are.
     pub unescaped: u64,
+    /// Its texts that begin with a date whose year is last: `31/12/2025`, `12.31.2025`.
+    pub day_first: u64,
+    /// Different offsets from UTC of its texts that are times: `Z`, `+09:00`.
+    pub offsets: u64,
     /// Of its texts and of its other values the number of those that are fewer: only in SQLite a column holds both.
     pub mixed: u64,
     /// The rows that have its most frequent value; 0 where that was not counted.

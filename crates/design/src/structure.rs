@@ -467,7 +467,7 @@ pub(crate) fn serves(
         if first.len() < rest || !first.iter().all(|key| equal.contains(key)) {
             return false;
         }
-        let is_known = |key: &&KeyPart| !equal.iter().any(|equal| equal.path == key.path);
+        let is_known = |key: &&KeyPart| !ask.has_equal(&key.path);
         let wanted: Vec<&KeyPart> = order.iter().filter(is_known).collect();
         let range = ask.range.as_ref();
         let is_bounded = range.is_none_or(|_| then.len() > 1 || part.is_ended);

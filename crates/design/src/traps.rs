@@ -47,10 +47,12 @@ pub(crate) fn traps(
     let large = large_columns(material, lines);
     moved_entries(material, lines);
     dear_indexes(material, lines);
+    dear_figures(material, lines);
     copies(material, lines);
     unbounded(material, lines);
     inconsistent(material, lines);
     many_at_once(material, lines);
+    next_numbers(material, lines);
     cascades(material, lines);
     expiring(material, lines);
     expiry(material, lines);
@@ -58,7 +60,7 @@ pub(crate) fn traps(
     cursors(material, lines);
     folded_case(material, lines);
     unique(material, lines);
-    text_numbers(material, lines);
+    odd_texts(material, lines);
     large_values(material, lines);
     long_keys(material, lines);
     delimiters(material, lines);
@@ -570,24 +572,54 @@ fn dear_indexes(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let dear = material.indexes().filter_map(|(at, slot, structure)| {
         let parts = structure.parts.iter();
         let units = parts.map(|part| material.index_writes(slot, structure, part));
-        let cost = material.pricing.usd_writes(units.sum());
         let reads = material.placed.iter();
         let reads = reads.filter(|(placed, ..)| placed.structure == at);
-        let (names, rates): (Vec<&str>, Vec<f64>) = reads
-            .map(|(placed, statement, _)| (placed.name, Pricing::rate(statement)))
-            .unzip();
-        let rate: f64 = rates.iter().sum();
-        let is_dear = cost > 10.0 * WORTH && cost > DEAR * rate * MONTH / 1e6;
-        is_dear.then(|| {
-            let (names, rate) = (names.join(" and "), about(rate));
-            format!("{names} by GSI{slot} ({cost:.2} USD a month for {rate}/s)")
-        })
+        let reads: Vec<&Statement> = reads.map(|(_, statement, _)| *statement).collect();
+        dear(material, units.sum(), &reads, &format!("GSI{slot}"))
     });
     lines.add(
         "dear index",
         dear,
         "keeping its entries up to date costs far more than the reads that use it: consider a Scan, an export to S3 with Athena, or a search index that the stream feeds",
     );
+}
+
+/// Items of figures that cost far more to keep than the reads that ask for them are likely worth.
+fn dear_figures(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let figures = material.pricing.figures.tables.keys();
+    let tables = figures.filter_map(|name| material.catalog.table(name));
+    let dear = tables.filter_map(|table| {
+        let rate: f64 = (material.pricing.statements(table))
+            .map(|write| write.rate)
+            .sum();
+        let reads = material.served();
+        let reads = reads.filter(|read| read.ask.root.name == table.name);
+        let reads: Vec<&Statement> = reads.map(|read| read.statement).collect();
+        let units = rate * material.pricing.write_units(table);
+        dear(material, units, &reads, &table.name.name)
+    });
+    lines.add(
+        "dear figures",
+        dear,
+        "each write of a row that is counted writes its figures too, and that costs far more than the reads that ask for them: compute them from an export to S3 with Athena, or at times from the items, or write them together from the stream",
+    );
+}
+
+/// Reads by something that costs so many write units a second and far more than they are likely worth.
+fn dear(
+    material: &Material<'_, '_, '_>,
+    units: f64,
+    reads: &[&Statement],
+    by: &str,
+) -> Option<String> {
+    let cost = material.pricing.usd_writes(units);
+    let rate: f64 = reads.iter().map(|read| Pricing::rate(read)).sum();
+    let is_dear = cost > 10.0 * WORTH && cost > DEAR * rate * MONTH / 1e6;
+    is_dear.then(|| {
+        let names = joined(reads.iter().map(|read| &*read.name), " and ");
+        let rate = about(rate);
+        format!("{names} by {by} ({cost:.2} USD a month for {rate}/s)")
+    })
 }
 
 /// Copies of what changes.
@@ -758,6 +790,16 @@ fn many_at_once(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     );
 }
 
+/// Rows that get the number behind the greatest that there is.
+fn next_numbers(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let numbered = material.writes().filter(|(_, _, write)| write.numbers);
+    lines.add(
+        "next number",
+        numbered.map(|(statement, ..)| statement.name.clone()),
+        "it takes the greatest number there is and one more, and two at the same time take the same one: keep the last number in a counter item, add 1 to it by ADD (the answer has the new one), and put the item with attribute_not_exists",
+    );
+}
+
 /// Deletes by which the database deletes rows of other tables.
 fn cascades(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     let deletes = material.writes();
@@ -819,16 +861,24 @@ fn expiry(material: &Material<'_, '_, '_>, lines: &mut Lines) {
             let is_delete = write.kind == WriteKind::Delete && of.name == table.name;
             is_delete && write.below.contains(&column.name)
         });
-        let column = named(table, &column.name);
+        // Whole numbers of ten digits are seconds since 1970, from 2001 to 2286.
+        let is_epoch = || {
+            let sample = material.pricing.facts.sample(table, column);
+            let is_long = sample.is_some_and(|one| {
+                one.present > 0 && one.longest == 10 && one.bytes == 10 * one.present
+            });
+            is_long && matches!(column.data_type, DataType::Integer { .. })
+        };
+        let said = named(table, &column.name);
         match deletes {
-            Some((statement, ..)) => Some(format!("{column} ({})", statement.name)),
-            None => (is_time && is_called_so).then_some(column),
+            Some((statement, ..)) => Some(format!("{said} ({})", statement.name)),
+            None => (is_called_so && (is_time || is_epoch())).then_some(said),
         }
     });
     lines.add(
         "TTL",
         found,
-        "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds (`{column | epoch}`; of a time in the past, such as when a row came, plus your period: `{column | plus(30d) | epoch}`, else what is there expires at once); that may take a few days, and until then reads have to leave them out",
+        "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds (a whole number of seconds as it is, a time by `{column | epoch}`; of a time in the past, such as when a row came, plus your period: `{column | plus(30d) | epoch}`, else what is there expires at once); that may take a few days, and until then reads have to leave them out",
     );
 }
 
@@ -917,8 +967,13 @@ fn unique(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         if !row_key.is_empty() && table.is_stored() && is_lost() {
             lost.push(row_key);
         }
-        let lost = lost.into_iter().map(|key| key.join(" + "));
-        found.extend(lost.map(|key| format!("{}({key})", table.name.name)));
+        let lost = lost.into_iter().map(|key| (key, None));
+        let indexes = table.indexes.iter().filter(|index| index.unique);
+        let partial = indexes.map(|index| (&*index.columns, index.condition.as_ref()));
+        found.extend(lost.chain(partial).map(|(key, condition)| {
+            let of = condition.map_or_else(String::new, |sql| format!(" WHERE {sql}"));
+            format!("{}({}){of}", table.name.name, key.join(" + "))
+        }));
     }
     lines.add(
         "unique",
@@ -927,9 +982,9 @@ fn unique(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     );
 }
 
-/// Numbers that are text.
-fn text_numbers(material: &Material<'_, '_, '_>, lines: &mut Lines) {
-    let mut found = Vec::new();
+/// Numbers, dates and times that are text.
+fn odd_texts(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+    let (mut numbers, mut dates, mut times) = (Vec::new(), Vec::new(), Vec::new());
     for Served { statement, ask, .. } in material.served() {
         let sorted = ask.clauses.sorted.iter().filter_map(|(table, column)| {
             let table = material.catalog.table(table)?;
@@ -937,16 +992,33 @@ fn text_numbers(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         });
         let range = ask.range.iter();
         let ranged = range.filter_map(|range| range.path.find(ask.root, material.catalog));
-        let texts = sorted.chain(ranged).filter(|(table, column)| {
+        let compared = sorted.chain(ranged);
+        for (table, column) in
+            compared.filter(|(_, column)| matches!(column.data_type, DataType::Text { .. }))
+        {
             let sample = material.pricing.facts.sample(table, column);
-            let is_number = sample.is_some_and(|one| one.present > 0 && one.digits == one.present);
-            is_number && matches!(column.data_type, DataType::Text { .. })
-        });
-        found.extend(texts.map(|(_, column)| noted(statement, &column.name)));
+            let Some(sample) = sample.filter(|one| one.present > 0) else {
+                continue;
+            };
+            let said = || noted(statement, &column.name);
+            numbers.extend((sample.digits == sample.present).then(said));
+            dates.extend((sample.day_first > 0).then(said));
+            times.extend((sample.offsets > 1).then(said));
+        }
     }
     lines.add(
+        "dates as text",
+        dates,
+        "the column is text, and some of its values are dates that do not begin with the year: 02/01/2026 sorts before 31/12/2025, here as in the database; store them as 2026-01-02 before they are loaded",
+    );
+    lines.add(
+        "times with offsets",
+        times,
+        "the column is text, and its times have different offsets (`Z`, `+09:00`): as text, later ones stand before earlier ones, here as in the database; store all of them in UTC before they are loaded",
+    );
+    lines.add(
         "numbers as text",
-        found,
+        numbers,
         "the column is text and all its values are digits: 10 sorts before 9, here as in the database; pad it (`{column | pad(10)}` over a number) where numbers are meant",
     );
 }

@@ -26,6 +26,8 @@ pub(crate) struct Write {
     pub(crate) rate: f64,
     /// Whether it is an INSERT of several rows, or of those that a query gives.
     pub(crate) inserts_several: bool,
+    /// Whether it is an INSERT that computes a number from the greatest one.
+    pub(crate) numbers: bool,
     /// The columns that it sets.
     pub(crate) columns: Vec<String>,
     /// Those that it computes from what they were.

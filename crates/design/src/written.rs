@@ -848,10 +848,10 @@ impl<'c> Writing<'_, 'c> {
             let mut equal = ask.equal.iter();
             let found = equal.find(|equal| equal.path == key.path && equal.folds == key.folds);
             found.map(|equal| match &equal.value {
-                Asked::Parameter(name) if equal.folds && !equal.folds_parameter => {
-                    format!("{{{name}{}}}", filters.replace(" | lower", ""))
+                Asked::Parameter(name) => {
+                    let filters = in_case(filters, equal.folds, equal.folds_parameter);
+                    format!("{{{name}{filters}}}")
                 }
-                Asked::Parameter(name) => format!("{{{name}{filters}}}"),
                 Asked::Constant(text) => escaped(text),
             })
         };
@@ -1144,7 +1144,9 @@ impl<'c> Writing<'_, 'c> {
         let filters = self.filters(key, part.table, true);
         let value = |name: &str| format!("{begin}{{{name}{filters}}}");
         if let Some(name) = &range.prefix {
-            return Some(format!("{{ begins_with: {} }}", quoted(&value(name))));
+            let filters = in_case(&filters, range.folds, range.folds_parameter);
+            let value = format!("{begin}{{{name}{filters}}}");
+            return Some(format!("{{ begins_with: {} }}", quoted(&value)));
         }
         // The sort key goes on behind the value with a separator, which the next sign ends.
         let behind = match part.separator(known, self.catalog) {
@@ -1293,5 +1295,14 @@ pub(crate) fn within_limit(projected: &mut Projected, taken: usize) {
             Some(names) if names.is_some() => *names = None,
             _ => break,
         }
+    }
+}
+
+/// The filters of a key as a parameter has them: whether the column is compared in lower case, and whether the parameter is.
+pub(crate) fn in_case(filters: &str, folds: bool, folds_parameter: bool) -> String {
+    match (folds, folds_parameter) {
+        (true, false) => filters.replace(" | lower", ""),
+        (false, true) => format!("{filters} | lower"),
+        _ => filters.to_owned(),
     }
 }

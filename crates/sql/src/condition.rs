@@ -2,7 +2,9 @@
 
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
-use super::operand::{ColumnRef, Expression, Name, Operand, OperandValue};
+use super::operand::{
+    ColumnRef, Constant, Expression, Name, Operand, OperandValue, Wrapping, arguments,
+};
 use super::text::Sql;
 
 /// A condition that holds for every row of the result.
@@ -70,7 +72,7 @@ impl Condition {
     }
 
     /// What it compares; nothing for USING, and for what is not understood.
-    fn operands(&self) -> Vec<&Operand> {
+    pub fn operands(&self) -> Vec<&Operand> {
         match &self.test {
             ConditionTest::Compare { left, right, .. } => vec![left, right],
             ConditionTest::Between {
@@ -79,7 +81,9 @@ impl Condition {
             ConditionTest::In { operand, list, .. } => {
                 std::iter::once(operand).chain(list).collect()
             }
-            ConditionTest::Like { operand, pattern } => vec![operand, pattern],
+            ConditionTest::Like {
+                operand, pattern, ..
+            } => vec![operand, pattern],
             ConditionTest::Null { operand, .. } => vec![operand],
             ConditionTest::Using(_) | ConditionTest::Other(_) => Vec::new(),
         }
@@ -97,6 +101,11 @@ impl Condition {
                     .collect(),
             ),
         }
+    }
+
+    /// Whether it compares with what a query within it gives.
+    pub fn compares_query(&self) -> bool {
+        self.operands().into_iter().any(Operand::has_query)
     }
 
     /// Whether it has a parameter.
@@ -149,6 +158,8 @@ pub enum ConditionTest {
         operand: Operand,
         /// The pattern, with `%` and `_`.
         pattern: Operand,
+        /// What the texts begin with, where nothing but a `%` stands behind it, and LIKE has neither NOT nor ESCAPE.
+        beginning: Option<Operand>,
     },
     /// `operand IS NULL`.
     Null {
@@ -183,6 +194,11 @@ pub enum Comparator {
 }
 
 impl Comparator {
+    /// Whether it asks for what is below or above something.
+    pub fn is_range(self) -> bool {
+        self.flipped() != self
+    }
+
     /// The operator that gives the same result when the two sides change places.
     fn flipped(self) -> Self {
         match self {
@@ -277,16 +293,60 @@ pub(super) fn comparison(expression: &Expr, sql: &Sql) -> Option<ConditionTest> 
             negated: *negated,
             list: list.iter().map(operand).collect::<Option<_>>()?,
         }),
-        Expr::Like { expr, pattern, .. } | Expr::ILike { expr, pattern, .. } => {
-            Some(ConditionTest::Like {
-                operand: operand(expr)?,
-                pattern: Operand::of(pattern, sql),
-            })
+        Expr::Like {
+            negated,
+            any,
+            expr,
+            pattern,
+            escape_char,
         }
+        | Expr::ILike {
+            negated,
+            any,
+            expr,
+            pattern,
+            escape_char,
+        } => Some(ConditionTest::Like {
+            operand: operand(expr)?,
+            pattern: Operand::of(pattern, sql),
+            beginning: beginning(pattern, sql)
+                .filter(|_| !negated && !any && escape_char.is_none()),
+        }),
         Expr::IsNull(expr) | Expr::IsNotNull(expr) => Some(ConditionTest::Null {
             operand: operand(expr)?,
             negated: matches!(expression, Expr::IsNotNull(_)),
         }),
+        _ => None,
+    }
+}
+
+/// What stands before the only `%` of a pattern, at its end: `:a || '%'`, `concat(:a, '%')`, and either of them in a function.
+fn beginning(pattern: &Expr, sql: &Sql) -> Option<Operand> {
+    let before = |left: &Expr, rest: &Expr| {
+        let rest = Operand::of(rest, sql);
+        let is_rest = rest.around.is_empty()
+            && rest.value == OperandValue::Constant(Constant::Text("%".to_owned()));
+        (is_rest && !left.to_string().contains('%')).then(|| Operand::of(left, sql))
+    };
+    match pattern {
+        Expr::Nested(inner) => beginning(inner, sql),
+        Expr::BinaryOp {
+            left,
+            op: BinaryOperator::StringConcat,
+            right,
+        } => before(left, right),
+        Expr::Function(function) => {
+            let name = function.name.to_string().to_lowercase();
+            match *arguments(function).as_slice() {
+                [left, right] if name == "concat" => before(left, right),
+                [inner] => {
+                    let mut found = beginning(inner, sql)?;
+                    found.around.insert(0, Wrapping::Function(name));
+                    Some(found)
+                }
+                _ => None,
+            }
+        }
         _ => None,
     }
 }

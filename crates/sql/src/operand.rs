@@ -202,6 +202,11 @@ impl Operand {
         }
     }
 
+    /// Whether a query stands in it.
+    pub fn has_query(&self) -> bool {
+        matches!(&self.value, OperandValue::Expression(expression) if expression.has_query)
+    }
+
     /// The parameters in it.
     pub fn parameters(&self) -> &[String] {
         match &self.value {

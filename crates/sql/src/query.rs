@@ -783,7 +783,9 @@ impl QueryFacts {
                     self.add(operand, one, bound);
                 }
             }
-            ConditionTest::Like { operand, pattern } => {
+            ConditionTest::Like {
+                operand, pattern, ..
+            } => {
                 self.add(operand, pattern, ParameterBound::Other);
             }
             ConditionTest::Null { .. } | ConditionTest::Using(_) | ConditionTest::Other(_) => {}

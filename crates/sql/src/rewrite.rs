@@ -195,6 +195,18 @@ impl Replacing {
         if let Some(list) = either(expression, self.dbms) {
             *expression = list;
         }
+        if let Expr::UnaryOp {
+            op: UnaryOperator::Not,
+            expr,
+        } = expression
+            && let Some(Expr::InList { expr, list, .. }) = either(plain(expr), self.dbms)
+        {
+            *expression = Expr::InList {
+                expr,
+                list,
+                negated: true,
+            };
+        }
         match expression {
             Expr::Nested(inner) => self.condition(inner),
             Expr::BinaryOp {
@@ -262,6 +274,9 @@ impl Replacing {
 
     /// `a%` becomes a parameter with the percent sign behind it.
     fn prefix(&mut self, pattern: &mut Expr, column: &str) {
+        let Some(pattern) = folded(pattern) else {
+            return;
+        };
         let Some(text) = text(pattern, self.dbms) else {
             return;
         };
@@ -388,6 +403,14 @@ impl Replacing {
         let numbered = (2..).map(|number| format!("{plain}_{number}"));
         let mut names = std::iter::once(plain.clone()).chain(numbered);
         names.find(|name| !is_taken(name)).unwrap_or(plain)
+    }
+}
+
+/// An expression without the parentheses around it.
+fn plain(expression: &Expr) -> &Expr {
+    match expression {
+        Expr::Nested(inner) => plain(inner),
+        other => other,
     }
 }
 
@@ -641,6 +664,8 @@ pub struct WriteStatement {
     pub table: Name,
     /// The rows that an INSERT names; `None` where a query gives them. 1 of an UPDATE and a DELETE, whose rows nobody has counted.
     pub rows: Option<u64>,
+    /// Whether an INSERT computes a number from the greatest one: `max(no) + 1`.
+    pub numbers: bool,
     /// The columns that an UPDATE sets.
     pub columns: Vec<String>,
     /// Those that it computes from what they were: `n = n + 1`.
@@ -659,6 +684,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         let statement = statements.pop().filter(|_| statements.is_empty())?;
         let mut from_itself = Vec::new();
         let mut rows = Some(1);
+        let mut numbers = false;
         let (kind, table, columns, condition) = match &statement {
             Statement::Insert(insert) => match &insert.table {
                 TableObject::TableName(name) => {
@@ -667,6 +693,9 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                         Some(_) => None,
                         None => Some(1),
                     };
+                    numbers = insert.source.as_ref().is_some_and(|query| {
+                        sqlparser::ast::Visit::visit(query, &mut Numbering(&sql)).is_break()
+                    });
                     (WriteKind::Insert, name, Vec::new(), None)
                 }
                 _ => return None,
@@ -716,6 +745,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             schema: parts.pop(),
             table,
             rows,
+            numbers,
             columns,
             from_itself,
             found_by,
@@ -723,6 +753,28 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         })
     })
     .flatten()
+}
+
+/// Stops at a sum with the greatest value of something.
+struct Numbering<'s>(&'s Sql);
+
+impl sqlparser::ast::Visitor for Numbering<'_> {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
+        let is_sum = matches!(
+            expression,
+            Expr::BinaryOp {
+                op: BinaryOperator::Plus,
+                ..
+            }
+        );
+        let functions = || Expression::of(expression, self.0).functions;
+        if is_sum && functions().iter().any(|name| name == "max") {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 /// The columns that an expression holds equal to what is no column.
@@ -959,6 +1011,19 @@ mod tests {
         let counts = "UPDATE t SET a = a + 1, b = coalesce(t.b, 0) + :n, c = d + 1 WHERE id = 2";
         let counts = write_statement(counts, Dbms::Postgres).unwrap();
         assert_eq!(counts.from_itself, ["a", "b"]);
+        let numbers = |sql: &str| write_statement(sql, Dbms::Sqlite).unwrap().numbers;
+        for sql in [
+            "INSERT INTO t (no) VALUES ((SELECT coalesce(max(no), 0) + 1 FROM t))",
+            "INSERT INTO t (id, no) SELECT :id, 1 + max(no) FROM t WHERE a = :a",
+        ] {
+            assert!(numbers(sql), "{sql}");
+        }
+        for sql in [
+            "INSERT INTO t (no) VALUES (:no + 1)",
+            "INSERT INTO t (no) SELECT max(no) FROM s",
+        ] {
+            assert!(!numbers(sql), "{sql}");
+        }
         let below = |condition: &str| {
             let sql = format!("DELETE FROM t WHERE a = 1 AND {condition}");
             write_statement(&sql, Dbms::Postgres).unwrap().below

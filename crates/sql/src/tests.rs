@@ -90,6 +90,7 @@ fn condition(condition: &Condition) -> String {
         ConditionTest::Like {
             operand: what,
             pattern,
+            ..
         } => format!("{} like {}", operand(what), operand(pattern)),
         ConditionTest::Null {
             operand: what,

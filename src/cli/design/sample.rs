@@ -72,7 +72,7 @@ pub(super) async fn observe(
         let Some((rows, rest)) = counted.first().and_then(|row| row.split_first()) else {
             continue;
         };
-        for (column, figures) in columns.into_iter().zip(rest.chunks(8)) {
+        for (column, figures) in columns.into_iter().zip(rest.chunks(10)) {
             let [
                 present,
                 distinct,
@@ -82,6 +82,8 @@ pub(super) async fn observe(
                 digits,
                 unescaped,
                 mixed,
+                day_first,
+                offsets,
             ] = figures
             else {
                 continue;
@@ -103,6 +105,8 @@ pub(super) async fn observe(
                 digits: *digits,
                 unescaped: *unescaped,
                 mixed: *mixed,
+                day_first: *day_first,
+                offsets: *offsets,
                 most,
                 is_all: *rows < u64::from(ROWS),
             };
@@ -239,6 +243,37 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
                 ),
             ),
         };
+        let day = "[0-9][0-9][-/.][0-9][0-9][-/.][0-9][0-9][0-9][0-9]";
+        let date = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]";
+        let zone = "[-+][0-9][0-9]:[0-9][0-9]";
+        let (day_first, is_utc, is_zoned, text) = match dbms {
+            _ if !is_text => ("1 = 0".to_owned(), "1 = 0".to_owned(), "1 = 0".to_owned(), "''".to_owned()),
+            Dbms::Postgres => (
+                format!("CAST({name} AS text) ~ '^{day}'"),
+                format!("CAST({name} AS text) ~ '^{date}.*Z$'"),
+                format!("CAST({name} AS text) ~ '^{date}.*{zone}$'"),
+                format!("CAST({name} AS text)"),
+            ),
+            Dbms::Sqlite => (
+                format!("{name} GLOB '{day}*'"),
+                format!("{name} GLOB '{date}*Z'"),
+                format!("{name} GLOB '{date}*{zone}'"),
+                name.clone(),
+            ),
+            Dbms::Mysql | Dbms::Mariadb => (
+                format!("{name} REGEXP '^{day}'"),
+                format!("{name} REGEXP '^{date}.*Z$'"),
+                format!("{name} REGEXP '^{date}.*{zone}$'"),
+                name.clone(),
+            ),
+        };
+        let end = match dbms {
+            Dbms::Sqlite => format!("substr({text}, -6)"),
+            _ => format!("right({text}, 6)"),
+        };
+        let offsets = format!(
+            "count(DISTINCT CASE WHEN {is_utc} THEN 'Z' WHEN {is_zoned} THEN {end} END)"
+        );
         // The greatest of NULL and a number is not the same everywhere: nothing is 0.
         let longest = match dbms {
             Dbms::Postgres => format!("CAST(coalesce(max({bytes}), 0) AS bigint)"),
@@ -259,7 +294,8 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
         format!(
             "count({name}), {distinct}, coalesce(sum({bytes}), 0), coalesce(sum({chars}), 0), {longest}, \
              coalesce(sum(CASE WHEN {digits} THEN 1 ELSE 0 END), 0), \
-             coalesce(sum(CASE WHEN {unescaped} THEN 1 ELSE 0 END), 0), {mixed}"
+             coalesce(sum(CASE WHEN {unescaped} THEN 1 ELSE 0 END), 0), {mixed}, \
+             coalesce(sum(CASE WHEN {day_first} THEN 1 ELSE 0 END), 0), {offsets}"
         )
     });
     let figures = joined(figures, ", ");

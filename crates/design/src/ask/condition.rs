@@ -10,10 +10,11 @@ use dynafold_sql::{
 
 use super::comparison::{refuse_computed, refuse_value};
 use super::filter::{is_value, of_condition, of_equal, of_list, of_range};
-use super::sql::{ignores_blanks, is_loose, is_prefix};
+use super::sql::{begins, column_in, ignores_blanks, is_loose, parameter_in};
 use super::{
-    Ask, Asked, At, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, PATTERN, REWRITE, RangeAsk,
-    Reading, SEARCH, SEVERAL, Unserved, When, folds_case, frozen_note, is_upper, unread, unserved,
+    Ask, Asked, At, BEGIN, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, NEXT_PAGE, PATTERN,
+    REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved, When, folds_case, frozen_note, is_upper,
+    unread, unserved,
 };
 use crate::path::{Path, Step};
 
@@ -62,6 +63,18 @@ impl<'c> Reading<'c, '_> {
         for condition in &self.conditions {
             let text = &condition.text;
             let has_parameters = condition.has_parameters();
+            if has_parameters && condition.compares_query() {
+                return unserved(
+                    format!("asks for `{text}`, which looks at other rows"),
+                    MATERIALIZE,
+                );
+            }
+            if has_parameters && self.is_behind_page(condition) {
+                return unserved(
+                    format!("asks for what comes behind a row: `{text}`"),
+                    NEXT_PAGE,
+                );
+            }
             match &condition.test {
                 ConditionTest::Compare { left, op, right } if has_parameters => {
                     self.compare(ask, &mut ranges, text, (left, *op, right), &path)?;
@@ -105,12 +118,11 @@ impl<'c> Reading<'c, '_> {
                     ask.filters.push(filter);
                 }
                 // Beside parameters a pattern is meant, and decides who is in an index like any other condition.
-                ConditionTest::Like { operand, pattern }
-                    if has_parameters || !self.prepared.keeps_literals =>
-                {
-                    let at = operand.column().and_then(|column| self.column(column));
-                    let path = operand.column().and_then(path);
-                    self.like(ask, &mut ranges, text, (at, path), pattern)?;
+                ConditionTest::Like {
+                    operand, pattern, ..
+                } if has_parameters || !self.prepared.keeps_literals => {
+                    let path = column_in(operand).and_then(path);
+                    ranges.push(self.like(ask, &ranges, condition, path, pattern)?);
                 }
                 ConditionTest::Using(_) => {}
                 _ if has_parameters && !condition.alternatives.is_empty() => {
@@ -124,7 +136,7 @@ impl<'c> Reading<'c, '_> {
                     self.refuse_unsteady(condition)?;
                     refuse_parts(test, text)?;
                     refuse_keyless(ask.root, test, &path)?;
-                    if let Some(note) = frozen(test, text) {
+                    if let Some(note) = frozen(condition) {
                         ask.notes.push(note);
                     }
                     let mut when = self.when(condition, root, ways)?;
@@ -173,6 +185,34 @@ impl<'c> Reading<'c, '_> {
     fn is_exact(&self, ask: &Ask<'c>, path: &Path) -> bool {
         let column = path.column_of(ask.root, self.catalog);
         column.is_some_and(|column| !is_loose(column, self.catalog.dbms))
+    }
+
+    /// Whether a condition asks for the next page of what is sorted: `(a, b) < (:a, :b)`, `a < :a OR a = :a AND b < :b`.
+    fn is_behind_page(&self, condition: &Condition) -> bool {
+        let order = self.query.order.iter().flatten();
+        let order = order.filter_map(|key| self.column(key.column.as_ref()?));
+        let order: Vec<At> = order.collect();
+        let ranged = |condition: &Condition| match &condition.test {
+            ConditionTest::Compare { left, op, .. } if op.is_range() => {
+                left.columns().iter().map(|one| self.column(one)).collect()
+            }
+            _ => None,
+        };
+        let columns: Option<Vec<At>> = match condition.alternatives.split_first() {
+            None => ranged(condition),
+            Some((first, rest)) => ranged(first).and_then(|first: Vec<At>| {
+                let rest = rest.iter().map(|part| {
+                    let columns = part.columns()?.into_iter();
+                    let columns: Vec<At> = columns.filter_map(|one| self.column(one)).collect();
+                    columns.starts_with(&first).then_some(columns)
+                });
+                Some(rest.collect::<Option<Vec<_>>>()?.concat())
+            }),
+        };
+        columns.is_some_and(|mut columns| {
+            columns.dedup();
+            columns.len() > 1 && columns.iter().all(|one| order.contains(one))
+        })
     }
 
     /// What OR connects as a filter, where each part asks for one and the same column.
@@ -285,20 +325,11 @@ impl<'c> Reading<'c, '_> {
         let is_nocase = op == Comparator::Equal
             && left.around.is_empty()
             && found.is_some_and(|(table, column)| self.is_lower_enough(table, column));
-        if is_upper(left) || is_upper(right) {
-            let is_ascii =
-                found.is_some_and(|(table, column)| self.observed.is_ascii(table, &column.name));
-            // Beyond ASCII texts may be equal in upper case alone, and a parameter that is in upper case is in no key.
-            if !is_ascii || !is_upper(left) || !is_upper(right) {
-                return unserved(
-                    format!("asks for `{text}`"),
-                    "compare in lower case, `lower(column) = lower(:value)`",
-                );
-            }
+        self.refuse_upper(ask, &column, text, [left, right])?;
+        if folds(left) || folds(right) || is_nocase {
+            self.fold(ask, &column, text, folds(left) || is_nocase)?;
         }
-        if folds(left) || is_nocase {
-            self.fold(ask, &column, text)?;
-        }
+        let is_plain = !folds(left) && !folds(right);
         let (is_low, is_in) = match op {
             Comparator::Equal => {
                 ask.equal.push(Equal {
@@ -310,7 +341,7 @@ impl<'c> Reading<'c, '_> {
                 });
                 return Ok(());
             }
-            Comparator::NotEqual if left.around.is_empty() && right.around.is_empty() => {
+            Comparator::NotEqual if is_plain => {
                 let found = column.column_of(ask.root, self.catalog);
                 if found.is_none_or(|column| is_loose(column, self.catalog.dbms)) {
                     return unserved(format!("asks for `{text}`"), MATERIALIZE);
@@ -322,10 +353,10 @@ impl<'c> Reading<'c, '_> {
                 });
                 return Ok(());
             }
-            Comparator::Greater if !folds(left) => (true, false),
-            Comparator::GreaterOrEqual if !folds(left) => (true, true),
-            Comparator::Less if !folds(left) => (false, false),
-            Comparator::LessOrEqual if !folds(left) => (false, true),
+            Comparator::Greater if is_plain => (true, false),
+            Comparator::GreaterOrEqual if is_plain => (true, true),
+            Comparator::Less if is_plain => (false, false),
+            Comparator::LessOrEqual if is_plain => (false, true),
             _ => return unserved(format!("asks for `{text}`"), MATERIALIZE),
         };
         let range = self.range(ask, ranges, &column)?;
@@ -344,9 +375,15 @@ impl<'c> Reading<'c, '_> {
         Ok(())
     }
 
-    /// Notes that a column stands in a key in lower case. SQLite's is that of ASCII letters alone: only where the column has
-    /// no others it is the same. Other databases' is that of a collation, which mostly is the same.
-    fn fold(&self, ask: &mut Ask<'c>, column: &Path, text: &str) -> Result<(), Unserved> {
+    /// Notes that a column is asked for in lower case. `folds`: it stands in the key so too. SQLite's is that of ASCII letters alone:
+    /// only where the column has no others it is the same. Other databases' is that of a collation, which mostly is the same.
+    fn fold(
+        &self,
+        ask: &mut Ask<'c>,
+        column: &Path,
+        text: &str,
+        folds: bool,
+    ) -> Result<(), Unserved> {
         let found = column.find(ask.root, self.catalog);
         let is_ascii =
             found.is_some_and(|(table, column)| self.observed.is_ascii(table, &column.name));
@@ -358,10 +395,37 @@ impl<'c> Reading<'c, '_> {
         } else {
             "; beyond ASCII that is Unicode's lower case, and the database's `lower` may give another (`É` under the collation C, `İ`, `Σ` at the end of a word)"
         };
+        let column = &column.column;
+        let stands = if folds {
+            format!("{column} stands in the key in lower case: ")
+        } else {
+            String::new()
+        };
         ask.notes.push(format!(
-            "{} stands in the key in lower case: the application asks for it in lower case{other_letters}",
-            column.column
+            "{stands}the application asks for {column} in lower case{other_letters}"
         ));
+        Ok(())
+    }
+
+    /// Refuses upper case where it is not as good as lower case: beyond ASCII texts may be equal in upper case alone, and a parameter
+    /// that is in upper case is in no key.
+    fn refuse_upper(
+        &self,
+        ask: &Ask<'c>,
+        column: &Path,
+        text: &str,
+        sides: [&Operand; 2],
+    ) -> Result<(), Unserved> {
+        let found = column.find(ask.root, self.catalog);
+        let is_ascii =
+            found.is_some_and(|(table, column)| self.observed.is_ascii(table, &column.name));
+        let has_upper = sides.into_iter().any(is_upper);
+        if has_upper && !(is_ascii && sides.into_iter().all(is_upper)) {
+            return unserved(
+                format!("asks for `{text}`"),
+                "compare in lower case, `lower(column) = lower(:value)`",
+            );
+        }
         Ok(())
     }
 
@@ -369,50 +433,14 @@ impl<'c> Reading<'c, '_> {
     fn like(
         &self,
         ask: &mut Ask<'c>,
-        ranges: &mut Vec<RangeAsk>,
-        text: &str,
-        (at, column): (Option<At>, Option<Path>),
+        ranges: &[RangeAsk],
+        condition: &Condition,
+        column: Option<Path>,
         pattern: &Operand,
-    ) -> Result<(), Unserved> {
-        let parameter = match &pattern.value {
-            OperandValue::Expression(expression) => expression.parameters.first(),
-            _ => None,
-        };
-        match (parameter.filter(|_| is_prefix(text)), column) {
-            (Some(parameter), Some(column)) => {
-                if ranges.iter().any(|range| range.path == column) {
-                    return unserved("has two ranges of one column", REWRITE);
-                }
-                let found = column.column_of(ask.root, self.catalog);
-                let folds = at.is_some_and(|at| self.is_folded(&at));
-                if !found.is_some_and(|found| matches!(found.data_type, DataType::Text { .. })) {
-                    let name = &column.column;
-                    let why = format!("asks for what {name} begins with, and that is not text");
-                    return unserved(why, MATERIALIZE);
-                }
-                if let Some(found) = found {
-                    refuse_computed(found, text, self.catalog.dbms)?;
-                }
-                self.refuse_value(ask.root, &column)?;
-                if folds {
-                    self.fold(ask, &column, text)?;
-                }
-                ask.notes.push(format!(
-                    "`_` and `%` in `{parameter}` are ordinary characters"
-                ));
-                ranges.push(RangeAsk {
-                    path: column,
-                    low: None,
-                    high: None,
-                    prefix: Some(parameter.clone()),
-                    folds,
-                });
-                Ok(())
-            }
-            (Some(_), None) => {
-                unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE)
-            }
-            (None, _) => match &pattern.value {
+    ) -> Result<RangeAsk, Unserved> {
+        let text = &condition.text;
+        let Some((operand, beginning)) = begins(condition) else {
+            return match &pattern.value {
                 OperandValue::Parameter(_) => unserved(
                     format!("asks for `{text}`, and such a pattern may look within texts"),
                     PATTERN,
@@ -424,8 +452,46 @@ impl<'c> Reading<'c, '_> {
                     )
                 }
                 _ => unserved(format!("looks within texts: `{text}`"), SEARCH),
-            },
+            };
+        };
+        let Some(column) = column else {
+            return unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE);
+        };
+        let Some(parameter) = parameter_in(beginning) else {
+            return unserved(
+                format!("asks for `{text}`, whose beginning is computed"),
+                BEGIN,
+            );
+        };
+        if ranges.iter().any(|range| range.path == column) {
+            return unserved("has two ranges of one column", REWRITE);
         }
+        let found = column.column_of(ask.root, self.catalog);
+        if !found.is_some_and(|found| matches!(found.data_type, DataType::Text { .. })) {
+            let name = &column.column;
+            let why = format!("asks for what {name} begins with, and that is not text");
+            return unserved(why, MATERIALIZE);
+        }
+        if let Some(found) = found {
+            refuse_computed(found, text, self.catalog.dbms)?;
+        }
+        self.refuse_value(ask.root, &column)?;
+        self.refuse_upper(ask, &column, text, [operand, beginning])?;
+        let [folds, folds_parameter] = self.folded(condition);
+        if folds || folds_parameter {
+            self.fold(ask, &column, text, folds)?;
+        }
+        ask.notes.push(format!(
+            "`_` and `%` in `{parameter}` are ordinary characters"
+        ));
+        Ok(RangeAsk {
+            path: column,
+            low: None,
+            high: None,
+            prefix: Some(parameter.to_owned()),
+            folds,
+            folds_parameter,
+        })
     }
 
     /// What a column is by the query's own words, beside parameters, is a part of the key rather than an index of its own:
@@ -507,6 +573,7 @@ impl<'c> Reading<'c, '_> {
                     high: None,
                     prefix: None,
                     folds: false,
+                    folds_parameter: false,
                 });
                 ranges.len() - 1
             }
@@ -569,10 +636,10 @@ impl<'c> Reading<'c, '_> {
 }
 
 /// What is to be said of a condition that decides who is in an index.
-fn frozen(test: &ConditionTest, text: &str) -> Option<String> {
-    let is_compared = matches!(test, ConditionTest::Compare { .. });
-    let has_query = is_compared && text.to_uppercase().contains("(SELECT ")
-        || matches!(test, ConditionTest::Other(expression) if expression.has_query);
+fn frozen(condition: &Condition) -> Option<String> {
+    let text = &condition.text;
+    let has_query = condition.compares_query()
+        || matches!(&condition.test, ConditionTest::Other(expression) if expression.has_query);
     if has_query {
         return Some(format!(
             "`{text}` looks at other rows: whoever writes those has to write the item again"

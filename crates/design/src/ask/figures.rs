@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table, TableName, TypeFamily};
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, InResult, Lists, Operand, OperandValue, RowLimit,
     SelectOutput, SqlQuery, Wrapping, WriteKind, identifier, parametrized,
@@ -94,6 +94,37 @@ pub(crate) fn figure_query(
     let select = plain_select(sql, &query).ok()?;
     let reading = Reading::new((catalog, observed), &query, select, &prepared).ok()?;
     reading.figure_query().ok()
+}
+
+/// The column of which a query computes a sum or a mean that depends on the order of the rows.
+pub(crate) fn inexact_sum(sql: &str, catalog: &Catalog, observed: &Observed) -> Option<String> {
+    let prepared = parametrized(sql, catalog.dbms, Lists::Kept).ok()?;
+    let query = SqlQuery::read(&prepared.sql, Some(catalog.dbms)).ok()?;
+    let select = plain_select(sql, &query).ok()?;
+    let reading = Reading::new((catalog, observed), &query, select, &prepared).ok()?;
+    select.outputs.iter().find_map(|output| match output {
+        SelectOutput::One { value, .. } => match (&value.value, value.around.as_slice()) {
+            (OperandValue::Column(column), [Wrapping::Function(name)])
+                if ["sum", "avg", "total"].contains(&&**name) =>
+            {
+                let (at, name) = reading.column(column)?;
+                let column = reading.tables.get(at)?.column(&name)?;
+                let is_number = column.data_type.family() == TypeFamily::Number;
+                (is_number && !is_summed_exactly(column, catalog.dbms)).then_some(name)
+            }
+            _ => None,
+        },
+        SelectOutput::All | SelectOutput::AllOf(_) => None,
+    })
+}
+
+/// Whether the sum of a column's values does not depend on the order of the rows: of doubles it does, and SQLite's other numbers are such.
+fn is_summed_exactly(column: &Column, dbms: Dbms) -> bool {
+    match &column.data_type {
+        DataType::Integer { .. } => true,
+        DataType::Decimal { .. } => dbms != Dbms::Sqlite,
+        _ => false,
+    }
 }
 
 fn no<T>() -> Result<T, Unserved> {
@@ -323,12 +354,8 @@ impl Reading<'_, '_> {
                 let Some((_, column)) = self.column(column) else {
                     return no();
                 };
-                // Sums of SQLite's other numbers depend on the order of the rows.
-                let is_exact = match table.column(&column).map(|column| &column.data_type) {
-                    Some(DataType::Integer { .. }) => true,
-                    Some(DataType::Decimal { .. }) => self.catalog.dbms != Dbms::Sqlite,
-                    _ => false,
-                };
+                let own = table.column(&column);
+                let is_exact = own.is_some_and(|own| is_summed_exactly(own, self.catalog.dbms));
                 let column = Some(&column);
                 match &**name {
                     "count" => return Ok(vec![figure("count", column)]),

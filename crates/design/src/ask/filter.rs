@@ -97,7 +97,7 @@ pub(super) fn of_equal(equal: &Equal) -> Option<Filter> {
 
 /// A range as a filter.
 pub(super) fn of_range(range: &RangeAsk) -> Option<Filter> {
-    if range.folds {
+    if range.folds || range.folds_parameter {
         return None;
     }
     let mut parts: Vec<String> = Vec::new();
@@ -195,7 +195,9 @@ pub(super) fn of_condition(
             }
             format!("{{}} IN ({})", values.join(", "))
         }
-        ConditionTest::Like { operand, pattern } => {
+        ConditionTest::Like {
+            operand, pattern, ..
+        } => {
             operand.column()?;
             let begin = prefix(pattern, &condition.text)?;
             let is_exact = column.is_plain_text(catalog.dbms) && !column.insensitive;

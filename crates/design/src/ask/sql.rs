@@ -293,24 +293,20 @@ impl<'c> Reading<'c, '_> {
             Some(_) => self.at_root(asked, root),
             None => self.compared_as(ways, asked),
         };
-        if let ConditionTest::Like { operand, pattern } = &condition.test {
-            let asked = self.column(operand.column()?)?;
-            let OperandValue::Expression(expression) = &pattern.value else {
-                return None;
-            };
-            let parameter = expression.parameters.first()?;
-            let is_folded = self.is_folded(&asked);
-            let (at, name) = place(asked);
+        if let Some((operand, beginning)) = begins(condition) {
+            let (at, name) = place(self.column(column_in(operand)?)?);
             let own = self.column_of(at, &name);
-            let folded = |text: String| {
-                if is_folded {
+            let [folds, folds_parameter] = self.folded(condition);
+            let in_lower = |text: String, folds: bool| {
+                if folds {
                     format!("lower({text})")
                 } else {
                     text
                 }
             };
+            let folded = |text: String| in_lower(text, folds);
+            let begin = in_lower(format!(":{}", parameter_in(beginning)?), folds_parameter);
             // `_` and `%` in a parameter stand for themselves, as they do in a key.
-            let begin = folded(format!(":{parameter}"));
             return Some(match self.catalog.dbms {
                 Dbms::Postgres => {
                     let own = folded(format!("CAST({own} AS text)"));
@@ -390,20 +386,27 @@ impl<'c> Reading<'c, '_> {
 
     /// Whether the query asks for the beginning of a column's texts without regard to case.
     pub(super) fn is_folded(&self, of: &At) -> bool {
-        let is_loose = || {
-            let table = self.tables.get(of.0);
-            let column = table.and_then(|table| table.column(&of.1));
-            self.catalog.dbms == Dbms::Sqlite || column.is_some_and(ignores_case)
-        };
-        let mut conditions = self.conditions.iter();
-        conditions.any(|condition| {
-            let ConditionTest::Like { operand, .. } = &condition.test else {
-                return false;
-            };
-            let is_ilike = condition.text.contains(" ILIKE ");
-            let column = operand.column().and_then(|column| self.column(column));
-            column.as_ref() == Some(of) && is_prefix(&condition.text) && (is_ilike || is_loose())
+        self.conditions.iter().any(|condition| {
+            let column = begins(condition).and_then(|(operand, _)| column_in(operand));
+            column.and_then(|column| self.column(column)).as_ref() == Some(of)
+                && self.folded(condition)[0]
         })
+    }
+
+    /// Of a LIKE, whether the column and what it begins with are compared in lower case: as both say, or because the database
+    /// takes no account of case.
+    pub(super) fn folded(&self, condition: &Condition) -> [bool; 2] {
+        let Some((operand, beginning)) = begins(condition) else {
+            return [false; 2];
+        };
+        let column = || {
+            let (at, name) = self.column(column_in(operand)?)?;
+            self.tables.get(at)?.column(&name)
+        };
+        let is_loose = self.catalog.dbms == Dbms::Sqlite
+            || condition.text.contains(" ILIKE ")
+            || column().is_some_and(ignores_case);
+        [operand, beginning].map(|side| is_loose || folds_case(side))
     }
 
     /// The columns that it compares by a collation that takes different texts for equal.
@@ -450,8 +453,30 @@ impl<'c> Reading<'c, '_> {
     }
 }
 
+/// The two sides of a LIKE that asks for what texts begin with and for no more.
+pub(super) fn begins(condition: &Condition) -> Option<(&Operand, &Operand)> {
+    match &condition.test {
+        ConditionTest::Like {
+            operand,
+            beginning: Some(beginning),
+            ..
+        } if !beginning.parameters().is_empty() => Some((operand, beginning)),
+        _ => None,
+    }
+}
+
+/// The parameter that an operand is, as it is or in lower case.
+pub(super) fn parameter_in(operand: &Operand) -> Option<&str> {
+    match &operand.value {
+        OperandValue::Parameter(name) if operand.around.is_empty() || folds_case(operand) => {
+            Some(name)
+        }
+        _ => None,
+    }
+}
+
 /// The column that an operand is, as it is or in lower case.
-fn column_in(operand: &Operand) -> Option<&ColumnRef> {
+pub(super) fn column_in(operand: &Operand) -> Option<&ColumnRef> {
     match &operand.value {
         OperandValue::Column(column) if operand.around.is_empty() || folds_case(operand) => {
             Some(column)
@@ -506,30 +531,6 @@ pub(crate) fn ignores_case(column: &Column) -> bool {
 pub(super) fn is_loose(column: &Column, dbms: Dbms) -> bool {
     let cuts = dbms == Dbms::Postgres && ["\"char\"", "name"].contains(&&*column.declared);
     column.insensitive || cuts || ignores_blanks(column, dbms)
-}
-
-/// Whether a LIKE asks for what texts begin with: a parameter, and nothing but a percent sign behind it.
-pub(super) fn is_prefix(text: &str) -> bool {
-    let text = text.replace(char::is_whitespace, "");
-    let Some((column, pattern)) = text.split_once("LIKE") else {
-        return false;
-    };
-    let name = pattern
-        .strip_prefix(':')
-        .and_then(|rest| rest.strip_suffix("||'%'"));
-    let name = name.or_else(|| {
-        let lower = pattern.to_lowercase();
-        let at = lower
-            .strip_prefix("concat(:")
-            .and_then(|rest| rest.strip_suffix(",'%')"));
-        at.and_then(|name| {
-            pattern
-                .get("concat(:".len()..)
-                .and_then(|rest| rest.get(..name.len()))
-        })
-    });
-    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    !column.ends_with("NOT") && name.is_some_and(is_name)
 }
 
 /// What makes a database sort a column by its bytes, where it does not.

@@ -3,8 +3,8 @@
 use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_relational::catalog::sample::shop;
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, ForeignKey, ReferentialAction, Table, TableKind, TableName,
-    UniqueKey,
+    Catalog, Column, DataType, Dbms, ForeignKey, Index, ReferentialAction, Table, TableKind,
+    TableName, UniqueKey,
 };
 
 use crate::{ColumnSample, Limits, design, expiring, workload};
@@ -164,6 +164,16 @@ const CASES: &[Case] = &[
             -- change (1/s)\nUPDATE users SET name = :n WHERE code = :c;",
         says: "change",
         silent: ["WHERE code", "WHERE id"],
+    },
+    Case {
+        kind: "no key finds the rows",
+        named: "docs 1000: id, code, title text, views, body text longest=3000
+            -- doc (1/s)\nSELECT * FROM docs WHERE id = :id;
+            -- byCode (1/s)\nSELECT id, title FROM docs WHERE code = :c;
+            -- view (50/s)\nUPDATE docs SET views = :v WHERE id = :id;
+            -- change (1/s)\nUPDATE docs SET title = :t WHERE views = :v;",
+        says: "change",
+        silent: ["WHERE views = :v", "WHERE code = :c"],
     },
     Case {
         kind: "many items at once",
@@ -467,6 +477,50 @@ const CASES: &[Case] = &[
         silent: ["name text150", "name text50"],
     },
     Case {
+        kind: "dear figures",
+        named: "visits 5000: id, doctor distinct=10 most=700, status distinct=5 most=2000
+            -- visit (900/s, strong)\nSELECT * FROM visits WHERE id = :id;
+            -- byDoctor (0.1/s)\nSELECT doctor, count(*) AS n FROM visits WHERE status = 3 GROUP BY doctor;
+            -- change (30/s)\nUPDATE visits SET status = :s WHERE id = :id;",
+        says: "byDoctor by visits_by_status_doctor (97.20 USD a month for 0.1/s)",
+        silent: ["(0.1/s)", "(1/s)"],
+    },
+    Case {
+        kind: "next number",
+        named: "bills 1000: id, no
+            -- add (1/s)\nINSERT INTO bills (id, no) VALUES (:i, (SELECT coalesce(max(no), 0) + 1 FROM bills));",
+        says: "add: it takes the greatest number there is",
+        silent: ["(SELECT coalesce(max(no), 0) + 1 FROM bills)", ":no + 1"],
+    },
+    Case {
+        kind: "TTL",
+        named: "tokens 1000: id, valid_until longest=10\n-- token (1/s)\nSELECT * FROM tokens WHERE id = :id;",
+        says: "tokens.valid_until",
+        silent: ["longest=10", "longest=8"],
+    },
+    Case {
+        kind: "unique",
+        named: "visits 1000: id, doctor, starts partial
+            -- visit (9/s)\nSELECT * FROM visits WHERE id = :id;
+            -- book (1/s)\nINSERT INTO visits (id, doctor, starts) VALUES (:i, :d, :s);",
+        says: "visits(doctor + starts) WHERE id > 0",
+        silent: [" partial", ""],
+    },
+    Case {
+        kind: "dates as text",
+        named: "bills 1000: id, owner, due text day_first
+            -- dueBills (9/s)\nSELECT id FROM bills WHERE owner = :o ORDER BY due;",
+        says: "dueBills (due)",
+        silent: [" day_first", ""],
+    },
+    Case {
+        kind: "times with offsets",
+        named: "pings 1000: id, owner, at text offsets=2
+            -- since (9/s)\nSELECT id FROM pings WHERE owner = :o AND at > :t;",
+        says: "since (at)",
+        silent: ["offsets=2", "offsets=1"],
+    },
+    Case {
         kind: "long keys",
         named: "files 1000: id, path text\n-- byPath (9/s)\nSELECT id FROM files WHERE path = :p;",
         says: "byPath (GSI1PK: no limit of `path`, 2,048 allowed)",
@@ -565,6 +619,14 @@ fn schema(text: &str) -> (Catalog, Limits) {
                     "most" => sample.most = number,
                     "longest" => (sample.longest, sample.bytes) = (number, rows * number),
                     "digits" => sample.digits = rows,
+                    "day_first" => sample.day_first = rows,
+                    "offsets" => sample.offsets = number,
+                    "partial" => table.indexes.push(Index {
+                        columns: vec![table.columns.last().unwrap().name.clone(), own.clone()],
+                        unique: true,
+                        condition: Some("id > 0".to_owned()),
+                        ..Index::default()
+                    }),
                     "null" => column.nullable = true,
                     "cascade" => {
                         let key = table.foreign_keys.last_mut().unwrap();
