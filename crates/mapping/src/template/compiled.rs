@@ -48,7 +48,8 @@ impl Template {
     pub fn has_one_value(&self) -> bool {
         self.parts.iter().all(|part| match part {
             TemplatePart::Text(_) => true,
-            TemplatePart::Value(value) => value.is_redacted(),
+            // Members of documents have masks of several types.
+            TemplatePart::Value(value) => value.is_redacted() && value.place.path.is_empty(),
             TemplatePart::Optional(_) => false,
         })
     }
