@@ -161,7 +161,6 @@ async fn the_document_of_pattern_1_says_what_its_columns_mean() {
     for fact in drawn.chain(MEANINGS.iter().map(|fact| (*fact).to_owned())) {
         assert!(page.contains(&fact), "{fact:?} is not in\n{page}");
     }
-    database.drop().await;
 }
 
 #[tokio::test]
