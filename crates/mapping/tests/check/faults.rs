@@ -1291,9 +1291,9 @@ fn the_help_of_expired_items_can_be_followed() {
             "{named}"
         );
     }
-    let quoted = r##"key: { PK: "USER#{id}" }, filter: "'a\"b' = name""##;
+    let quoted = r#"key: { PK: "USER#{id}" }, filter: "'a\"b' = name""#;
     let named = help("", ends, quoted);
-    let written = r##"filter: "('a\"b' = name) AND (ends >= :time)" and"##;
+    let written = r#"filter: "('a\"b' = name) AND (ends >= :time)" and"#;
     assert!(named.contains(written), "{named}");
     // A key has one condition on an attribute.
     let asked = format!(
