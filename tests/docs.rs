@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::cli::{Ran, command, dynafold, run};
 use crate::support::datasets::{Dataset, folder};
+use crate::support::postgres;
 use crate::support::sqlite::Database;
 
 const MAPPINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/mappings");
@@ -130,6 +131,35 @@ async fn the_document_of_pattern_1_shows_what_its_post_draws() {
     let page = seen(&desk.printed("html", &[]));
     for fact in DRAWN {
         assert!(page.contains(fact), "{fact:?} is not in\n{page}");
+    }
+}
+
+/// What the columns mean stands in their comments, which SQLite does not keep.
+const MEANINGS: &[&str] = &[
+    "From users Users of the portal",
+    "PK partition key GSI1 sort key USER S USER#{id | pad(3)} users.id integer user number",
+    "email S {email} users.email character varying(255) e-mail address",
+    "gender S {gender} users.gender character varying(10) F or M, if the user has said so",
+    "each member of setting personal_settings.setting jsonb what is set; its members depend on the kind",
+    "name S {name} services.name character varying(100) name that users see",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_document_of_pattern_1_says_what_its_columns_mean() {
+    let script = include_str!("../migrations/postgres/20260101000001_personalization.sql");
+    let database = postgres::Database::with(script).await;
+    let mapping = format!("{MAPPINGS}/personalization.yaml");
+    let url = database.url();
+    let docs = [
+        "docs", &mapping, "--source", &url, "--as", "html", "-o", "-",
+    ];
+    let page = seen(&dynafold(&docs).exits(0).stdout);
+    let drawn = DRAWN.iter().map(|fact| {
+        let fact = fact.replace("INTEGER", "integer");
+        fact.replace("varchar", "character varying")
+    });
+    for fact in drawn.chain(MEANINGS.iter().map(|fact| (*fact).to_owned())) {
+        assert!(page.contains(&fact), "{fact:?} is not in\n{page}");
     }
 }
 

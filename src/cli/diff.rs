@@ -11,6 +11,7 @@ use super::mapping::MappingFile;
 use super::options::{Format, SourceArguments};
 use super::output::OutputStreams;
 use super::{Outcome, mapping, prices, report};
+use crate::catalog::Catalog;
 use crate::load::ItemTypeMarks;
 use crate::mapping::Proofs;
 use crate::mapping::diff::{DiffSide, MappingDiff, diff};
@@ -46,7 +47,7 @@ pub(super) async fn run(arguments: Diff, output: &OutputStreams) -> Result<Outco
     let new = mapping::check(&arguments.new, &catalog, source.as_deref_mut()).await?;
     let (old, new) = (Checked::of(old, output)?, Checked::of(new, output)?);
     let prunes = ItemTypeMarks::of(&new.model).is_ok();
-    let diff = diff(old.side(), new.side(), prunes);
+    let diff = diff(old.side(&catalog), new.side(&catalog), prunes);
     match arguments.format {
         Format::Text => {
             let files = (arguments.old.as_path(), arguments.new.as_path());
@@ -85,10 +86,11 @@ impl Checked {
         })
     }
 
-    fn side(&self) -> DiffSide<'_> {
+    fn side<'c>(&'c self, catalog: &'c Catalog) -> DiffSide<'c> {
         DiffSide {
             model: &self.model,
             proofs: &self.proofs,
+            catalog,
         }
     }
 }

@@ -343,7 +343,7 @@ const ALL_FIELDS: &str = "
     CREATE TABLE more_votes (id INTEGER NOT NULL, vote INTEGER NOT NULL, points INTEGER NOT NULL, PRIMARY KEY (id, vote));";
 
 /// What changes no item, no answer and no setting of the table.
-const NOT_COMPARED: [&str; 4] = ["accept", "description", "dynafold", "write_rate"];
+const NOT_COMPARED: [&str; 3] = ["accept", "description", "dynafold"];
 
 /// Collects the names of a JSON schema's properties.
 fn properties(schema: &Value, found: &mut BTreeSet<String>) {
@@ -575,6 +575,68 @@ async fn no_item_type_is_called_the_same_that_makes_other_items() {
     }
 }
 
+/// Aliases are names only, and a join that nothing uses makes no item otherwise.
+#[tokio::test(flavor = "multi_thread")]
+async fn aliases_their_order_and_joins_that_nothing_uses_change_nothing() {
+    let mapping = |joins: &str, alias: &str| {
+        format!(
+            "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK }} }}\nitems:\n  \
+             O:\n    from: orders\n    join: {{ {joins} }}\n    where: total > 0\n    key: {{ PK: \"O#{{id}}\" }}\n    \
+             attributes: {{ name: \"{{{alias}.name}}\", big: {{ $value: \"{{total}}\", $when: total > 5 }} }}\n  \
+             C:\n    from: customers\n    key: {{ PK: \"C#{{id}}\" }}\n    attributes:\n      \
+             orders: {{ $embed: orders, $match: {{ customer_id: id }}, $join: {{ {joins} }}, $where: total > 0, $each: \"{{{alias}.name}}\" }}\n"
+        )
+    };
+    let old = mapping("who: customer_id, clerk: clerk_id", "who");
+    for new in [
+        mapping("buyer: customer_id, clerk: clerk_id", "buyer"),
+        mapping("clerk: clerk_id, who: customer_id", "who"),
+        mapping("who: customer_id", "who"),
+    ] {
+        let case = Case::new(&old, &new).await;
+        case.diff(&[]).exits(0);
+        let used = |mapping: &str| mapping.replace("total > 0", "clerk.state = 'active'");
+        let case = Case::new(&used(&old), &used(&new.replace("clerk_id", "customer_id"))).await;
+        // The condition's alias stands for another parent, or for none.
+        assert_ne!(case.diff(&[]).code, 0, "{new}");
+    }
+}
+
+/// What costs otherwise is not the same, though every item and answer is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_a_rate_alone_is_told_by_what_it_costs() {
+    let case = Case::new(OLD, &OLD.replace("write_rate: 2", "write_rate: 300")).await;
+    let text = case.text(3);
+    let cost = section(&text, "cost");
+    assert!(cost.len() == 1 && cost[0].contains(" USD -> "), "{text}");
+    assert_eq!(section(&text, "item types"), ["= CUSTOMER, ORDER, CART"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_params_or_answer_alone_is_named() {
+    let pattern = |further: &str| {
+        format!(
+            "{ITEMS}access_patterns:\n  orders:\n    items: [ORDER]\n    key: {{ PK: \"C#{{id}}\" }}\n    {further}\n"
+        )
+    };
+    for (old, new, line) in [
+        (
+            "params: { id: customers.id }",
+            "params: { id: orders.customer_id }",
+            "params: id: customers.id -> id: orders.customer_id",
+        ),
+        (
+            "sql: SELECT note AS text FROM orders WHERE customer_id = :id\n    answer: { note: text }",
+            "sql: SELECT note AS text FROM orders WHERE customer_id = :id",
+            "answer: note: text -> none",
+        ),
+    ] {
+        let case = Case::new(&pattern(old), &pattern(new)).await;
+        let text = case.text(3);
+        assert_eq!(section(&text, "access patterns"), ["~ orders", line]);
+    }
+}
+
 /// What is written alike and means something else, with the line that says so.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_only_filters_and_settings_change_is_a_change() {
@@ -605,7 +667,7 @@ access_patterns:
             "plus(-7d)",
             "plus(-30d)",
             "access patterns",
-            "a parameter, template or filter",
+            "params is written otherwise",
         ),
     ] {
         let case = Case::new(TIMES, &TIMES.replace(from, to)).await;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use dynafold_dynamodb::Table;
 use dynafold_dynamodb::price::{LoadDemand, WriteDemand};
-use dynafold_format::float;
+use dynafold_format::{bytes, count, counted, float};
 use serde::Serialize;
 
 use crate::item::DUPLICATE_KEY;
@@ -234,6 +234,42 @@ pub struct WideItems {
     pub mean_write_units: u64,
     /// The patterns that need little of them.
     pub patterns: Vec<LittleRead>,
+}
+
+/// What to do about them.
+pub const WIDE_ITEMS_HELP: &str = "divide such a row into several items under one partition key, each with the attributes that are read or written together (vertical partitioning)";
+
+impl WideItems {
+    /// How many are large, and how large: the end of a sentence that begins with the item type.
+    pub fn sizes(&self) -> String {
+        format!(
+            "{} of {} are larger than 4 KB: {} and {} each on average",
+            count(self.large),
+            counted(self.items, "item"),
+            bytes(self.mean_bytes),
+            counted(self.mean_write_units, "write unit"),
+        )
+    }
+
+    /// What one of its patterns needs: the end of a sentence that begins with the pattern.
+    pub fn need(&self, read: &LittleRead) -> String {
+        format!(
+            "needs {} of each; as an item of its own, that part takes {} read units instead of {:.2}, and {} instead of {}",
+            bytes(read.mean_bytes),
+            at_least_a_hundredth(read.read_units_apart),
+            read.read_units,
+            counted(read.write_units_apart, "write unit"),
+            count(self.mean_write_units),
+        )
+    }
+}
+
+/// Two digits, and no zero for what is not nothing.
+fn at_least_a_hundredth(units: f64) -> String {
+    if units > 0.0 && units < 0.01 {
+        return "less than 0.01".to_owned();
+    }
+    format!("{units:.2}")
 }
 
 /// What an access pattern needs of large items: by the columns of its SQL and its filter.

@@ -109,6 +109,7 @@ pub(super) async fn gather(
         forecast: forecast.as_ref().map(|forecast| Totals {
             item_types: &forecast.item_types,
             places: &forecast.places,
+            wide: &forecast.wide,
             import_bytes: forecast.import_bytes,
         }),
         target: &arguments.target_options(),

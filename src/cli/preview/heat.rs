@@ -2,7 +2,7 @@
 
 use crate::cli::format::{bytes, count, counted, one_line};
 use crate::dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
-use crate::mapping::forecast::{HOT_READS_HELP, TOO_FEW_ROWS};
+use crate::mapping::forecast::{HOT_READS_HELP, TOO_FEW_ROWS, WIDE_ITEMS_HELP};
 use crate::preview::{Collections, HeaviestKeys, PlaceForecast, PlaceKind, WideItems};
 
 /// Patterns that are named beside a key.
@@ -149,39 +149,15 @@ pub(super) fn read_rates(places: &[PlaceForecast]) -> Option<String> {
     (!out.is_empty()).then(|| out.join("\n"))
 }
 
-/// Two digits, and no zero for what is not nothing.
-fn at_least_a_hundredth(units: f64) -> String {
-    if units > 0.0 && units < 0.01 {
-        return "less than 0.01".to_owned();
-    }
-    format!("{units:.2}")
-}
-
 /// Large items of which patterns need little.
 pub(super) fn large_items(wide: &[WideItems]) -> String {
     let mut out = Vec::new();
     for one in wide {
-        out.push(format!(
-            " {}: {} of {} are larger than 4 KB: {} and {} each on average",
-            one.item_type,
-            count(one.large),
-            counted(one.items, "item"),
-            bytes(one.mean_bytes),
-            counted(one.mean_write_units, "write unit"),
-        ));
-        for read in &one.patterns {
-            out.push(format!(
-                "   {} needs {} of each; as an item of its own, that part takes {} read units instead of {:.2}, and {} instead of {}",
-                read.pattern,
-                bytes(read.mean_bytes),
-                at_least_a_hundredth(read.read_units_apart),
-                read.read_units,
-                counted(read.write_units_apart, "write unit"),
-                count(one.mean_write_units),
-            ));
-        }
+        out.push(format!(" {}: {}", one.item_type, one.sizes()));
+        let reads = one.patterns.iter();
+        out.extend(reads.map(|read| format!("   {} {}", read.pattern, one.need(read))));
     }
-    out.push(" help: divide such a row into several items under one partition key, each with the attributes that are read or written together (vertical partitioning)".to_owned());
+    out.push(format!(" help: {WIDE_ITEMS_HELP}"));
     out.join("\n")
 }
 

@@ -110,6 +110,7 @@ pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
         unread_writes,
         import_bytes: None,
         hot: single(inputs),
+        wide: Vec::new(),
         key_names: KeyNames::of(&[], inputs.examples.is_some()),
     }
 }

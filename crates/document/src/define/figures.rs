@@ -3,7 +3,7 @@
 use dynafold_dynamodb::price::{Monthly, Prices, Rates, Route, RouteKind, monthly, routes};
 use dynafold_dynamodb::{STORED_OVERHEAD, Table as Model};
 use dynafold_format::{bytes, count, counted, float};
-use dynafold_mapping::forecast::{PlaceForecast, load_demand};
+use dynafold_mapping::forecast::{PlaceForecast, WIDE_ITEMS_HELP, WideItems, load_demand};
 use dynafold_mapping::item::DUPLICATE_KEY;
 use dynafold_mapping::model::ItemType;
 
@@ -32,6 +32,8 @@ pub(super) struct Figures {
     pub(super) import_bytes: Option<u64>,
     /// Sentences about hot partition keys, each with the table or index that it is about.
     pub(super) hot: Vec<(String, String)>,
+    /// Large items of which access patterns need little.
+    pub(super) wide: Vec<WideItems>,
     /// How partition keys are called.
     pub(super) key_names: KeyNames,
 }
@@ -129,6 +131,7 @@ impl Figures {
             unread_writes,
             import_bytes: Some(totals.import_bytes),
             hot: Vec::new(),
+            wide: totals.wide.to_vec(),
             key_names: KeyNames::of(totals.places, names_keys),
         };
         for place in totals.places {
@@ -215,6 +218,9 @@ impl Figures {
         blocks.push(DocBlock::note(phrases::prices(prices)));
         if !self.hot.is_empty() {
             blocks.extend(self.hot_partitions());
+        }
+        if !self.wide.is_empty() {
+            blocks.extend(self.large_items());
         }
         blocks
     }
@@ -361,6 +367,21 @@ impl Figures {
             DocBlock::Heading("Hot partitions".to_owned()),
             DocBlock::paragraph(what),
             DocBlock::List(lines.collect()),
+        ]
+    }
+
+    fn large_items(&self) -> [DocBlock; 3] {
+        let line = |name: &str, rest: String| vec![code(name), plain(rest)];
+        let lines = self.wide.iter().flat_map(|wide| {
+            let sizes = line(&wide.item_type, format!(": {}", wide.sizes()));
+            let reads = wide.patterns.iter();
+            let needs = reads.map(|read| line(&read.pattern, format!(" {}", wide.need(read))));
+            std::iter::once(sizes).chain(needs)
+        });
+        [
+            DocBlock::Heading("Large items of which an access pattern needs little".to_owned()),
+            DocBlock::List(lines.collect()),
+            DocBlock::note(format!("A way out: {WIDE_ITEMS_HELP}.")),
         ]
     }
 

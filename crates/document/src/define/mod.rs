@@ -21,7 +21,7 @@ use std::sync::Arc;
 use dynafold_design::Report;
 use dynafold_dynamodb::price::Prices;
 use dynafold_mapping::Proofs;
-use dynafold_mapping::forecast::{ItemTypeForecast, PlaceForecast};
+use dynafold_mapping::forecast::{ItemTypeForecast, PlaceForecast, WideItems};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::sample::ItemTypeSample;
 use dynafold_mapping::template::Context;
@@ -85,6 +85,8 @@ pub struct Totals<'g> {
     pub item_types: &'g [ItemTypeForecast],
     /// The table and its indexes.
     pub places: &'g [PlaceForecast],
+    /// Large items of which access patterns need little.
+    pub wide: &'g [WideItems],
     /// Bytes of all items as DynamoDB JSON.
     pub import_bytes: u64,
 }

@@ -265,12 +265,59 @@ fn indented(lines: &str, by: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dynafold_mapping::{Described, Raw, resolve};
+    use dynafold_relational::catalog::sample;
+
     use super::*;
 
     #[test]
     fn values_are_put_in_once() {
         let text = filled("@a@ @b@ @c@ x@y", &[("a", "@b@"), ("b", "1")]);
         assert_eq!(text, "@b@ 1 @c@ x@y");
+    }
+
+    /// One setting for the table and one for each global index, however many item types they hold.
+    #[test]
+    fn a_table_has_one_capacity_however_many_item_types() {
+        let item_types = [
+            "from: users, key: { PK: \"USER#{id}\", SK: U }",
+            "from: orders, key: { PK: \"USER#{user_id}\", SK: \"O#{id}\" }",
+            "from: orders, key: { PK: \"ORDER#{id}\", SK: O }",
+        ];
+        let capacities = |count: usize| {
+            let mut mapping = "dynafold: 1\ntable: { name: shop, key: { partition: PK, sort: SK }, billing: { read: 5, write: 7 }, \
+                indexes: { BY_SK: { partition: SK, sort: PK }, BY_ID: { partition: ID, billing: { read: 2, write: 3 } } } }\nitems:\n"
+                .to_owned();
+            for (at, item_type) in item_types.iter().take(count).enumerate() {
+                mapping.push_str(&format!(
+                    "  T{at}: {{ {item_type}, attributes: {{ ID: \"{{id}}\" }} }}\n"
+                ));
+            }
+            let (raw, faults) = Raw::read(&mapping, &|_| None);
+            let catalog = &sample::shop();
+            let resolution = resolve(&raw.unwrap(), faults, catalog, &Described::new());
+            let model = resolution
+                .model
+                .unwrap_or_else(|| panic!("{:#?}", resolution.diagnostics));
+            assert_eq!(model.item_types.len(), count);
+            let written = |format| {
+                export(format, &model, &[], &ExportOptions::default())
+                    .unwrap()
+                    .text
+            };
+            let cloudformation = written(ExportFormat::Cloudformation);
+            let lines = cloudformation.lines().map(str::trim);
+            let found = lines.filter_map(|line| line.strip_prefix("ProvisionedThroughput: "));
+            let found: Vec<String> = found.map(str::to_owned).collect();
+            let terraform = written(ExportFormat::Terraform);
+            (found, terraform.matches("write_capacity").count())
+        };
+        let of = |read, write| {
+            format!("{{ \"ReadCapacityUnits\": {read}, \"WriteCapacityUnits\": {write} }}")
+        };
+        let all = vec![of(5, 7), of(5, 7), of(2, 3)];
+        assert_eq!(capacities(1), (all.clone(), 3));
+        assert_eq!(capacities(3), (all, 3));
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::readable;
-use dynafold_relational::scan::{Embed, Relation, Scan, ScanColumn};
+use dynafold_format::has_word;
+use dynafold_relational::catalog::Catalog;
+use dynafold_relational::scan::{Embed, Join, Relation, Scan, ScanColumn};
 use jiff::tz::TimeZone;
 
 use super::DiffSide;
@@ -53,6 +55,7 @@ impl<'m> Made<'m> {
             explodes: &item_type.explodes,
             exact,
             zone: &model.time_zone,
+            catalog: side.catalog,
         };
         let (plain, exact) = (texts(false), texts(true));
         let arrays = |texts: &NodeTexts<'_>| {
@@ -66,10 +69,8 @@ impl<'m> Made<'m> {
         };
         let condition = model.condition(item_type);
         // A parent that is not unique gives rows several times, to all item types of the pass.
-        let joins = pass.scan.joins.iter().enumerate();
-        let many = joins.filter(|(_, join)| !join.is_single);
-        let many = many.map(|(at, join)| (join.alias.clone(), exact.owner(Some(at))));
-        let (aliases, owners): (Vec<String>, Vec<String>) = many.unzip();
+        let many = pass.scan.joins.iter().filter(|join| !join.is_single);
+        let aliases: Vec<String> = many.map(|join| join.alias.clone()).collect();
         let some = |text: String| (!text.is_empty()).then_some(text);
         let expired = match item_type.expired {
             Expired::Load => None,
@@ -108,7 +109,7 @@ impl<'m> Made<'m> {
                     row_key(&exact).unwrap_or_default(),
                 ),
                 part("explode", some(arrays(&plain)), arrays(&exact)),
-                part("join", some(aliases.join(", ")), owners.join(", ")),
+                part("join", some(aliases.join(", ")), exact.multiplying()),
             ],
             attributes: (item_type.attributes.iter())
                 .map(|(name, node)| {
@@ -213,6 +214,7 @@ struct NodeTexts<'s> {
     exact: bool,
     /// That of times without one.
     zone: &'s TimeZone,
+    catalog: &'s Catalog,
 }
 
 impl NodeTexts<'_> {
@@ -249,7 +251,7 @@ impl NodeTexts<'_> {
                     scan: &children.rows,
                     explodes: &[],
                     exact: self.exact,
-                    zone: self.zone,
+                    ..*self
                 };
                 let each = rows.node(&embed.each);
                 let container = match &embed.container {
@@ -352,15 +354,47 @@ impl NodeTexts<'_> {
         key.collect::<Vec<_>>().join(", ")
     }
 
-    /// SQL of the mapping, with all parents: one without its alias may be meant.
+    /// SQL of the mapping, with the parents that it is about: under their aliases, or, where a column of theirs that
+    /// the base relation lacks may stand without one, under none.
     fn sql(&self, sql: &str) -> String {
         if !self.exact {
             return sql.to_owned();
         }
+        let lower = sql.to_lowercase();
+        // A name with signs in it may be written in more than one way.
+        let has = |name: &str| {
+            let is_plain = name.chars().all(|it| it.is_alphanumeric() || it == '_');
+            !is_plain || has_word(&lower, &name.to_lowercase())
+        };
+        let table = |name: &_| self.catalog.table(name);
+        let base = self.scan.from.table().and_then(table);
+        let may_mean = |join: &Join| {
+            table(&join.table).is_none_or(|parent| {
+                let mut columns = parent.columns.iter().map(|column| column.name.as_str());
+                columns.any(|name| base.is_none_or(|base| base.column(name).is_none()) && has(name))
+            })
+        };
         let joins = self.scan.joins.iter().enumerate();
-        let parents =
-            joins.map(|(at, join)| format!(" {} is {}", join.alias, self.owner(Some(at))));
-        format!("{sql:?}{}", parents.collect::<String>())
+        let mut parents: Vec<String> = joins
+            .filter_map(|(at, join)| {
+                let owner = self.owner(Some(at));
+                if has(&join.alias) {
+                    return Some(format!(" {} is {owner}", join.alias));
+                }
+                may_mean(join).then(|| format!(" {owner}"))
+            })
+            .collect();
+        parents.sort_unstable();
+        format!("{sql:?}{}", parents.concat())
+    }
+
+    /// The parents that may give a row several times.
+    fn multiplying(&self) -> String {
+        let joins = self.scan.joins.iter().enumerate();
+        let many = joins.filter(|(_, join)| !join.is_single);
+        let mut owners: Vec<String> = many.map(|(at, _)| self.owner(Some(at))).collect();
+        owners.sort_unstable();
+        owners.join(", ")
     }
 
     fn children(&self, embed: &Embed) -> String {
@@ -368,7 +402,7 @@ impl NodeTexts<'_> {
             scan: &embed.rows,
             explodes: &[],
             exact: true,
-            zone: self.zone,
+            ..*self
         };
         let on = embed.on.iter().map(|on| {
             let ours = self.owner(on.join);
@@ -378,7 +412,6 @@ impl NodeTexts<'_> {
         let order = order.map(|(at, descends)| format!("{} {descends}", rows.column(*at)));
         let key = embed.rows.key.iter().map(|at| rows.column(*at));
         let conditions = embed.rows.conditions.iter().map(|sql| rows.sql(sql));
-        let joins = (0..embed.rows.joins.len()).map(|at| rows.owner(Some(at)));
         let list = |texts: &mut dyn Iterator<Item = String>| texts.collect::<Vec<_>>().join(", ");
         format!(
             "{:?} on {} by {} key {} where {} with {} most {:?}",
@@ -390,7 +423,7 @@ impl NodeTexts<'_> {
             list(&mut order.into_iter()),
             list(&mut key.into_iter()),
             list(&mut conditions.into_iter()),
-            list(&mut joins.into_iter()),
+            rows.multiplying(),
             embed.most,
         )
     }

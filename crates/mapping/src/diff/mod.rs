@@ -10,6 +10,7 @@ mod migration;
 use dynafold_dynamodb::price::Rates;
 use dynafold_dynamodb::{Autoscale, Index, Table, Throughput};
 use dynafold_format::float;
+use dynafold_relational::catalog::Catalog;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
@@ -17,7 +18,7 @@ pub use migration::{Migration, MigrationAction, MigrationStep, StaleItems};
 
 use made::{Made, Part, RIVALS};
 
-use crate::model::{AccessPattern, Model};
+use crate::model::{AccessPattern, Model, ParameterOrigin};
 use crate::proof::{PatternProof, Proofs, SizeProof};
 
 /// A mapping that is compared.
@@ -27,6 +28,8 @@ pub struct DiffSide<'m> {
     pub model: &'m Model,
     /// What was shown of it.
     pub proofs: &'m Proofs,
+    /// The schema against which it was checked.
+    pub catalog: &'m Catalog,
 }
 
 /// What two mappings change.
@@ -174,10 +177,11 @@ pub fn diff(old: DiffSide<'_>, new: DiffSide<'_>, prunes: bool) -> MappingDiff {
 }
 
 impl MappingDiff {
-    /// Whether nothing changes.
+    /// Whether nothing changes, not even what the rates cost.
     pub fn is_empty(&self) -> bool {
         let same = |change: ChangeKind| change == ChangeKind::Same;
-        self.table.is_empty()
+        self.rates_before == self.rates_after
+            && self.table.is_empty()
             && self.indexes.iter().all(|index| same(index.change))
             && self
                 .item_types
@@ -393,16 +397,18 @@ fn patterns(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<PatternDiff> {
         let pattern = all.find(|pattern| *pattern.name == *name)?;
         let mut proofs = side.proofs.patterns.iter();
         let proof = proofs.find(|proof| proof.pattern == name);
-        Some(served(pattern, proof))
+        Some(served(pattern, proof, side.catalog))
     };
+    // Of some filters only their names are shown.
     let exact = |side: DiffSide<'_>, name: &str| {
         let mut all = side.model.patterns.iter();
         let one = all.find(|pattern| *pattern.name == *name)?;
-        let keys = (&one.partition, &one.sort, &one.filter);
-        Some(format!(
-            "{keys:?} {:?} {:?} {:?}",
-            one.parameters, one.origins, one.answer
-        ))
+        let keys = (&one.partition, &one.sort, &one.parameters);
+        Some([
+            ("params", format!("{:?}", one.origins)),
+            ("filter", format!("{:?}", one.filter)),
+            ("key", format!("{keys:?}")),
+        ])
     };
     let names = |side: DiffSide<'_>| -> Vec<String> {
         let all = side.model.patterns.iter();
@@ -422,9 +428,13 @@ fn patterns(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<PatternDiff> {
         let changes =
             whats.filter_map(|(what, _)| changed(what, text(&was, what), text(&is, what)));
         let mut changes: Vec<Change> = changes.collect();
-        if changes.is_empty() && exact(old, &name) != exact(new, &name) {
-            // Of some filters only their names are shown.
-            changes.push(written_otherwise("a parameter, template or filter"));
+        if changes.is_empty() {
+            let both = exact(old, &name).zip(exact(new, &name));
+            let mut all = both
+                .into_iter()
+                .flat_map(|(was, is)| was.into_iter().zip(is));
+            let first = all.find(|(was, is)| was != is);
+            changes.extend(first.map(|((what, _), _)| written_otherwise(what)));
         }
         PatternDiff {
             pattern: name,
@@ -456,22 +466,34 @@ fn rates(side: DiffSide<'_>) -> Option<Rates> {
 /// How an access pattern is served, each part under its name; all patterns have the same names.
 type ServedParts = Vec<(&'static str, Option<String>)>;
 
-fn served(pattern: &AccessPattern, proof: Option<&PatternProof>) -> ServedParts {
+fn served(pattern: &AccessPattern, proof: Option<&PatternProof>, catalog: &Catalog) -> ServedParts {
     let finds = proof.map(|proof| proof.finds.join(", "));
     let declared = pattern.parameters.iter().map(|one| match &one.from_clock {
         Some(clock) => format!("{} {} = {clock}", one.name, one.kind.placeholder()),
         None => format!("{} {}", one.name, one.kind.placeholder()),
     });
-    let parameters: Vec<String> = declared.collect();
+    let columns = pattern
+        .origins
+        .iter()
+        .filter_map(|(name, origin)| match origin {
+            ParameterOrigin::Column { table, column } => {
+                Some(format!("{name}: {}.{column}", catalog.display_name(table)))
+            }
+            ParameterOrigin::Clock(_) => None,
+        });
+    let renamed = pattern.answer.iter();
+    let renamed = renamed.map(|(name, column)| format!("{name}: {column}"));
+    let list = |texts: &mut dyn Iterator<Item = String>| {
+        let text = texts.collect::<Vec<_>>().join(", ");
+        (!text.is_empty()).then_some(text)
+    };
     let flag = |is: bool| is.then(|| "yes".to_owned());
     vec![
         ("operation", proof.map(|proof| proof.operation.to_owned())),
         ("index", pattern.index.as_ref().map(ToString::to_string)),
         ("key", proof.map(|proof| proof.condition.clone())),
-        (
-            "parameters",
-            Some(parameters.join(", ")).filter(|text| !text.is_empty()),
-        ),
+        ("parameters", list(&mut declared.into_iter())),
+        ("params", list(&mut columns.into_iter())),
         ("finds", finds),
         (
             "items",
@@ -484,6 +506,7 @@ fn served(pattern: &AccessPattern, proof: Option<&PatternProof>) -> ServedParts 
         ("consistent", flag(pattern.consistent)),
         ("fetch", flag(pattern.fetch)),
         ("sql", pattern.sql.clone()),
+        ("answer", list(&mut renamed.into_iter())),
         ("rate", pattern.rate.map(|rate| rate.to_string())),
         ("read units", proof.map(read_units)),
     ]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_relational::catalog::{Catalog, Dbms, Table, TableName};
+use dynafold_relational::catalog::{Catalog, Column, Dbms, Table, TableName};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 
 use super::Coverage;
@@ -98,7 +98,22 @@ pub(crate) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -> Coverage {
     coverage
 }
 
-/// The columns in keys, of the table and its indexes, that the database numbers.
+/// Foreign keys that are followed from one column: tables may refer to each other in a circle.
+const MOST_PARENTS: usize = 8;
+
+/// The column that a foreign key leads to.
+fn parent_column<'c>(
+    catalog: &'c Catalog,
+    (table, column): &(&'c Table, &'c Column),
+) -> Option<(&'c Table, &'c Column)> {
+    table.foreign_keys.iter().find_map(|key| {
+        let at = key.columns.iter().position(|own| *own == column.name)?;
+        let parent = catalog.table(&key.references)?;
+        Some((parent, parent.column(key.referenced_columns.get(at)?)?))
+    })
+}
+
+/// The columns that the database numbers and keys hold, those of the table and its indexes, or foreign keys in them lead to.
 pub(crate) fn numbered_keys(
     covered: &[Covered<'_>],
     catalog: &Catalog,
@@ -113,12 +128,19 @@ pub(crate) fn numbered_keys(
             .filter_map(|key| each.subject.item.template(key));
         for placeholder in templates.flat_map(Template::placeholders) {
             let origin = each.scan.origin(placeholder.place.column);
-            let column = origin.and_then(|(table, name)| {
-                let column = catalog.table(table)?.column(name)?;
-                Some((table, column)).filter(|(_, column)| column.is_numbered())
+            let own = origin.and_then(|(table, name)| {
+                let table = catalog.table(table)?;
+                Some((table, table.column(name)?))
             });
+            let all = std::iter::successors(own, |of| parent_column(catalog, of));
+            let mut parents = all.take(MOST_PARENTS);
+            let column = parents.find(|(_, column)| column.is_numbered());
             if let Some((table, column)) = column {
-                numbered.insert(format!("{}.{}", catalog.display_name(table), column.name));
+                numbered.insert(format!(
+                    "{}.{}",
+                    catalog.display_name(&table.name),
+                    column.name
+                ));
             }
         }
     }

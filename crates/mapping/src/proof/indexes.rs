@@ -28,7 +28,7 @@ pub(crate) fn fixed(item: &ItemType, partition: &[KeyAttribute]) -> Option<Strin
     let one = |key: &KeyAttribute| match item.node(&key.name)?.inner() {
         AttributeNode::Template(template) => match template.prefix() {
             (text, true) => Some(text.to_owned()),
-            _ => None,
+            _ => template.has_one_value().then(|| template.to_string()),
         },
         AttributeNode::Constant(Attribute::N(number)) => Some(number.to_string()),
         _ => None,

@@ -269,8 +269,8 @@ fn literals(template: &Template) -> usize {
 /// What a key attribute may hold that DynamoDB refuses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RefusedContent {
-    /// The empty text: this column is all there is to it.
-    Empty(String),
+    /// The empty text: this placeholder is all there is to it. With its column.
+    Empty { column: String, value: String },
     /// More bytes than there may be: this many, by these columns.
     Long {
         bytes: usize,
@@ -294,10 +294,12 @@ pub(crate) fn refused(
     let known = subject.known(template);
     if let Some(text) = known.uses.first()
         && known.shapes.iter().any(TextShape::may_be_empty)
+        && !text.placeholder.is_redacted()
     {
-        refused.push(RefusedContent::Empty(
-            text.placeholder.place.written.to_string(),
-        ));
+        refused.push(RefusedContent::Empty {
+            column: text.placeholder.place.written.to_string(),
+            value: text.placeholder.to_string(),
+        });
     }
     let (text, most) = (text_bytes(&known), allowed(is_sort));
     if let Some(bytes) = text.most().filter(|bytes| *bytes > most) {

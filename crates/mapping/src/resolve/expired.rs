@@ -1,5 +1,7 @@
 //! Access patterns that return items after they have expired.
 
+use dynafold_format::has_word;
+
 use super::patterns::BoundPattern;
 use super::reached::PatternFinds;
 use super::{ResolvedItem, ResolvedMapping};
@@ -9,6 +11,7 @@ use crate::model::{
     TemplatePart,
 };
 use crate::proof::may_lack;
+use crate::scalar::quoted;
 use crate::template::Filter;
 
 /// Tells of them. `finds`: what each pattern finds, in the same order.
@@ -46,16 +49,21 @@ fn report<'a>(
     } else {
         String::new()
     };
-    let condition = if pattern.order.iter().any(|key| *key.name == *ttl) {
+    let time = free_name(pattern);
+    let condition = match pattern.order.iter().position(|key| *key.name == *ttl) {
         // DynamoDB takes no attribute of the key that is asked in a filter.
-        format!("key: {{ {ttl}: {{ ge: \"{{time}}\" }} }}")
-    } else {
-        let mut written = whole.raw.patterns.iter();
-        let written = written.find(|raw| raw.name.value == *pattern.name);
-        let old = written.and_then(|raw| raw.filter.as_ref()?.text());
-        let only = format!("{ttl} >= :time{rest}");
-        let filter = old.map_or(only.clone(), |old| format!("({old}) AND ({only})"));
-        format!("filter: \"{filter}\"")
+        Some(at) if at == pattern.sort.len() => {
+            format!("key: {{ {ttl}: {{ ge: \"{{{time}}}\" }} }}")
+        }
+        Some(_) => format!("let its condition on the key `{ttl}` begin at `{{{time}}}`,"),
+        None => {
+            let mut written = whole.raw.patterns.iter();
+            let written = written.find(|raw| raw.name.value == *pattern.name);
+            let old = written.and_then(|raw| raw.filter.as_ref()?.text());
+            let only = format!("{ttl} >= :{time}{rest}");
+            let filter = old.map_or(only.clone(), |old| format!("({old}) AND ({only})"));
+            format!("filter: {}", quoted(&filter))
+        }
     };
     let index = pattern.index.as_ref();
     let index = index.and_then(|index| whole.table.index(index));
@@ -64,12 +72,24 @@ fn report<'a>(
         None => String::new(),
     };
     let help = format!(
-        "{project}leave them out: {condition} and params: {{ time: \"{{now | epoch}}\" }}; never use such an item as a lock"
+        "{project}leave them out: {condition} and params: {{ {time}: \"{{now | epoch}}\" }}; never use such an item as a lock"
     );
     let place = whole.pattern_place(pattern);
     whole
         .diagnostics
         .add(Code::ExpiredItems, place, message, help);
+}
+
+/// A name for the time of the request that no parameter of the pattern or its SQL has.
+fn free_name(pattern: &AccessPattern) -> String {
+    let is_taken = |name: &str| {
+        let mut own = pattern.parameters.iter();
+        let sql = pattern.sql.as_deref().unwrap_or_default();
+        own.any(|own| *own.name == *name) || has_word(sql, name)
+    };
+    let numbered = (2..).map(|number: u32| format!("time{number}"));
+    let mut names = std::iter::once("time".to_owned()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
 /// Whether a pattern leaves out what has expired: the TTL attribute is not before now.

@@ -15,6 +15,7 @@ use crate::proof::{
     RefusedContent, RelationKind, SizeProof, coverage, disorders, guarantees, index,
     key_attributes, numbered_keys, order, prove, refused, size, sort_keys,
 };
+use crate::scalar::quoted;
 use crate::template::Filter;
 
 /// Tells of keys that may meet and of sort keys out of order.
@@ -194,9 +195,9 @@ pub(super) fn refusals(whole: &ResolvedMapping<'_>) {
             }
             let is_never_empty = is_never_empty(whole, item, &key.name);
             let contents = refused(whole.subject(item), key, is_sort).into_iter();
-            for refusal in contents
-                .filter(|refusal| !(is_never_empty && matches!(refusal, RefusedContent::Empty(_))))
-            {
+            for refusal in contents.filter(|refusal| {
+                !(is_never_empty && matches!(refusal, RefusedContent::Empty { .. }))
+            }) {
                 let (code, message, help) = risk(refusal, &key.name, whole.table);
                 diagnostics.add(code, item.place(&key.name), message, help);
             }
@@ -229,7 +230,7 @@ fn is_never_empty(whole: &ResolvedMapping<'_>, item: &ResolvedItem, key: &str) -
 
 fn risk(refusal: RefusedContent, key: &str, table: &Table) -> (Code, String, String) {
     match refusal {
-        RefusedContent::Empty(column) => {
+        RefusedContent::Empty { column, value } => {
             let message = format!(
                 "if `{column}` is empty text, the key `{key}` is empty and DynamoDB refuses the item: the row is rejected"
             );
@@ -237,7 +238,8 @@ fn risk(refusal: RefusedContent, key: &str, table: &Table) -> (Code, String, Str
                 format!("put text around it, or leave such rows out: where: {column} <> ''")
             } else {
                 format!(
-                    "put text around it, or leave such rows out of the index with this under `attributes`: {key}: {{ $value: \"{{{column}}}\", $when: \"{column} <> ''\" }}"
+                    "put text around it, or leave such rows out of the index with this under `attributes`: {key}: {{ $value: {}, $when: \"{column} <> ''\" }}",
+                    quoted(&value)
                 )
             };
             (Code::EmptyKey, message, help)

@@ -44,6 +44,16 @@ impl Template {
         }
     }
 
+    /// Whether all its values are one: each column in it is redacted, and NULL makes none.
+    pub fn has_one_value(&self) -> bool {
+        self.parts.iter().all(|part| match part {
+            TemplatePart::Text(_) => true,
+            // Members of documents have masks of several types.
+            TemplatePart::Value(value) => value.is_redacted() && value.place.path.is_empty(),
+            TemplatePart::Optional(_) => false,
+        })
+    }
+
     /// The one value that the template is; `None` where text or another value stands beside it.
     pub fn single(&self) -> Option<&Placeholder> {
         let [only] = self.parts.as_slice() else {
@@ -173,6 +183,11 @@ impl Placeholder {
             family,
             escape: None,
         }
+    }
+
+    /// Whether it is the same mask for all values, which is no empty text.
+    pub fn is_redacted(&self) -> bool {
+        matches!(self.filters.last(), Some(Filter::Redact))
     }
 
     /// Whether a filter puts something for NULL.

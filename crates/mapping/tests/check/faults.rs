@@ -2,6 +2,7 @@
 
 use dynafold_mapping::diagnostic::{Code, Severity};
 use dynafold_mapping::template::{Context, Filter};
+use dynafold_mapping::{Described, Raw, resolve};
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table, TableKind};
 use dynafold_relational::value::Value;
 
@@ -397,6 +398,56 @@ fn one_partition_key_value_is_a_risk_by_its_rows_and_writes() {
         told(Some(60_000), ", accept: [single-partition]"),
         Vec::<String>::new()
     );
+}
+
+/// `redact` gives all values the same mask, which is not empty.
+#[test]
+fn a_redacted_partition_key_has_one_value() {
+    let told = |rows, key: &str| {
+        let text = item(&format!(
+            "from: users, key: {{ PK: \"{key}\", SK: \"{{id | pad(9)}}\" }}"
+        ));
+        codes_of(Some(rows), &text)
+    };
+    for key in ["S#{name | redact}", "{name | redact}"] {
+        let all =
+            "single-partition: every USER (about 60,000 rows) has the same partition key value";
+        assert_eq!(told(60_000, key), [all], "{key}");
+        assert_eq!(told(6, key), Vec::<String>::new(), "{key}");
+    }
+    assert_eq!(told(60_000, "S#{name | redact}#{id}"), Vec::<String>::new());
+}
+
+/// Its help makes the same value of the rows that it leaves.
+#[test]
+fn the_help_of_empty_key_keeps_filters() {
+    let text = mapping(
+        "name: portal, key: { partition: PK, sort: SK }, indexes: { BY_N: { partition: N } }",
+        "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }, attributes: { N: \"{name | lower}\" }",
+        "",
+    );
+    let (_, diagnostics) = check_with(&text, &catalog());
+    let told = diagnostics.iter().find(|d| d.code == Code::EmptyKey);
+    let help = told.and_then(|d| d.help.clone());
+    let help = help.unwrap_or_else(|| panic!("{diagnostics:?}"));
+    assert!(help.contains("$value: \"{name | lower}\""), "{help}");
+}
+
+/// Also where no key has the parent's own column.
+#[test]
+fn a_foreign_key_in_a_key_leads_to_the_column_that_the_database_numbers() {
+    let mut catalog = catalog();
+    table_mut(&mut catalog, "users")
+        .column_mut("id")
+        .unwrap()
+        .rowid = true;
+    let text = item(
+        "from: subscribe_users, key: { PK: \"USER#{user_id}\", SK: \"S#{subscribe_id | pad(9)}\" }",
+    );
+    let (raw, faults) = Raw::read(&text, &|_| None);
+    let resolution = resolve(&raw.unwrap(), faults, &catalog, &Described::new());
+    let proofs = resolution.proofs.unwrap();
+    assert_eq!(proofs.numbered_keys, ["users.id"]);
 }
 
 #[test]
@@ -1225,6 +1276,34 @@ fn the_help_of_expired_items_can_be_followed() {
     let named = help("", ends, filtered);
     let both = "filter: \"(name = :a OR name = :b) AND (ends >= :time)\"";
     assert!(named.contains(both), "{named}");
+    // A parameter of the pattern, or of its SQL, keeps its meaning.
+    for taken in [
+        "filter: \"id < :time\"",
+        "sql: \"SELECT id FROM users WHERE id = :id AND id < :time\", params: { time: \"{now | epoch}\" }",
+    ] {
+        let named = help(
+            "",
+            ends,
+            &format!("key: {{ PK: \"USER#{{id}}\" }}, {taken}"),
+        );
+        assert!(
+            named.contains("ends >= :time2") && named.contains("params: { time2: \""),
+            "{named}"
+        );
+    }
+    let quoted = r#"key: { PK: "USER#{id}" }, filter: "'a\"b' = name""#;
+    let named = help("", ends, quoted);
+    let written = r#"filter: "('a\"b' = name) AND (ends >= :time)" and"#;
+    assert!(named.contains(written), "{named}");
+    // A key has one condition on an attribute.
+    let asked = format!(
+        "{}, ends: {{ lt: \"{{before}}\" }} }}",
+        by.trim_end_matches(" }")
+    );
+    let named = help(&ordered, ends, &asked);
+    let begins =
+        "leave them out: let its condition on the key `ends` begin at `{time}`, and params: {";
+    assert!(named.starts_with(begins), "{named}");
     let settings = "from: personal_settings, key: { PK: \"USER#{user_id}\", SK: \"{service}#{setting_type}\" }, columns: [], attributes: { $spread: setting }, accept: [key-unproved]";
     let text = mapping(
         "name: portal, key: { partition: PK, sort: SK }, ttl: ends",

@@ -54,7 +54,8 @@ pub(crate) struct Endpoint {
     pub(crate) wcu: Vec<(f64, f64)>,
     /// Seconds' units that may be saved up; there is one at the begin.
     pub(crate) burst: Option<f64>,
-    pub(crate) partition_wcu: Option<f64>,
+    /// The same of each partition.
+    pub(crate) partition_wcu: Vec<(f64, f64)>,
     /// Units that an item takes for each that was estimated: items of this share of all.
     pub(crate) dearer: Vec<(f64, f64)>,
     /// The share of requests that fail, whose items were taken or not.
@@ -63,6 +64,26 @@ pub(crate) struct Endpoint {
     pub(crate) left: f64,
     /// The share of requests that are throttled whole for no reason.
     pub(crate) throttled: f64,
+}
+
+impl Case {
+    /// The units that a limit grants after settling, in steps each with the time from which it holds.
+    pub(crate) fn granted(&self, steps: &[(f64, f64)]) -> f64 {
+        let mut granted = 0.0;
+        for (at, (from, wcu)) in steps.iter().enumerate() {
+            let to = steps.get(at + 1).map_or(self.seconds, |(next, _)| *next);
+            granted += (to.min(self.seconds) - from.max(self.settle)).max(0.0) * wcu;
+        }
+        granted
+    }
+}
+
+impl Endpoint {
+    /// The step of a limit that holds at a time.
+    pub(crate) fn at(steps: &[(f64, f64)], now: f64) -> Option<f64> {
+        let mut begun = steps.iter().rev().filter(|(from, _)| *from <= now);
+        begun.next().map(|(_, wcu)| *wcu)
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]

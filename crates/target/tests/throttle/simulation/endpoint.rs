@@ -2,7 +2,7 @@
 
 use dynafold_target::throttle::OutcomeKind;
 
-use super::{HOT, Item, Simulation};
+use super::{Endpoint, HOT, Item, Simulation};
 
 #[derive(Debug, Clone)]
 pub(super) struct Bucket {
@@ -36,9 +36,8 @@ impl Simulation<'_> {
         let endpoint = &self.case.endpoint;
         if let Some(table) = &mut self.table {
             table.has(now, 0.0);
-            let steps = endpoint.wcu.iter().rev();
-            if let Some((_, wcu)) = steps.into_iter().find(|(from, _)| *from <= now) {
-                table.rate = *wcu;
+            if let Some(wcu) = Endpoint::at(&endpoint.wcu, now) {
+                table.rate = wcu;
                 table.most = wcu * endpoint.burst.unwrap_or(1.0);
             }
         }
@@ -59,13 +58,14 @@ impl Simulation<'_> {
             if let Some(table) = &mut self.table {
                 fits &= table.has(now, cost);
             }
-            let mut partition = endpoint.partition_wcu.map(|wcu| {
+            let partition = Endpoint::at(&endpoint.partition_wcu, now).map(|wcu| {
                 let new = || Bucket::new(wcu, 1.0);
-                self.partitions.entry(item.partition).or_insert_with(new)
+                let bucket = self.partitions.entry(item.partition).or_insert_with(new);
+                let fits_it = bucket.has(now, cost);
+                (bucket.rate, bucket.most) = (wcu, wcu);
+                fits &= fits_it;
+                bucket
             });
-            if let Some(bucket) = &mut partition {
-                fits &= bucket.has(now, cost);
-            }
             if !fits {
                 left.push(item);
                 continue;

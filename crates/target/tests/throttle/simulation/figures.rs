@@ -31,7 +31,7 @@ impl Figures {
             }
         };
         let cold = case.load.offered.unwrap_or(0.0) * (1.0 - case.load.hot) * self.seconds;
-        let own = case.endpoint.partition_wcu.unwrap_or(0.0) * self.seconds;
+        let own = case.granted(&case.endpoint.partition_wcu);
         let flight = f64::from(u32::try_from(case.gate.most).unwrap_or(0));
         let items = 25.0 * flight * self.seconds / (case.endpoint.latency_ms / 1_000.0);
         let processor = self.seconds * 1e6 / case.endpoint.processor_us;

@@ -116,21 +116,8 @@ impl<'c> Simulation<'c> {
             all.step(event, number);
         }
         all.figures.seconds = case.seconds - case.settle;
-        all.figures.granted = all.granted();
+        all.figures.granted = case.granted(&endpoint.wcu);
         all
-    }
-
-    fn granted(&self) -> f64 {
-        let Case {
-            seconds, settle, ..
-        } = *self.case;
-        let steps = &self.case.endpoint.wcu;
-        let mut granted = 0.0;
-        for (at, (from, wcu)) in steps.iter().enumerate() {
-            let to = steps.get(at + 1).map_or(seconds, |(next, _)| *next);
-            granted += (to.min(seconds) - from.max(settle)).max(0.0) * wcu;
-        }
-        granted
     }
 
     fn at(&mut self, time: f64, event: Event) -> u64 {
