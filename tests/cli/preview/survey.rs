@@ -224,12 +224,12 @@ dynafold: 1
 table:
   name: blog
   key: { partition: PK, sort: SK }
-  indexes: { ALL: { partition: kind, sort: SK, accept: [single-partition] }, SPREAD: { partition: shard, sort: SK } }
+  indexes: { ALL: { partition: kind, sort: SK, accept: [single-partition] }, SPREAD: { partition: shard, sort: SK }, TITLE: { partition: [titled, number], project: keys } }
 items:
   POST:
     from: posts
     key: { PK: "AUTHOR#{author}", SK: "POST#{id | pad(6)}" }
-    attributes: { kind: POST, shard: "P#{id | shard(4)}" }
+    attributes: { kind: POST, shard: "P#{id | shard(4)}", titled: "{title}", number: "{id | string}" }
 access_patterns:
   ofAuthor: { key: { PK: "AUTHOR#{author}" }, consistent: true, rate: 100, sql: "SELECT * FROM posts WHERE author = :author" }
   latest: { key: { PK: "AUTHOR#{author}" }, order: desc, limit: 1, rate: 10 }
@@ -237,6 +237,7 @@ access_patterns:
   all: { index: ALL, key: { kind: POST }, limit: 10, rate: 7000, accept: [hot-reads] }
   hers: { key: { PK: "AUTHOR#ann" }, limit: 1, rate: 30 }
   spread: { index: SPREAD, key: { shard: "P#{* | shard(4)}" }, limit: 1, rate: 40 }
+  titled: { index: TITLE, key: { titled: "{title}", number: "{number}" }, fetch: true, rate: 20, sql: "SELECT title FROM posts WHERE title = :title AND id = :number" }
   unrated: { key: { PK: "AUTHOR#{author}" } }
 "#;
 
@@ -281,7 +282,7 @@ async fn read_rates_say_how_hot_a_partition_will_be_by_the_shares_that_keys_have
     assert_eq!(bytes.div_ceil(4_096), 25, "{posts}");
     assert_eq!(
         ann["patterns"],
-        json!({ "hers": 15.0, "latest": 2.5, "ofAuthor": 50.0 * 25.0, "one": 500.0 })
+        json!({ "hers": 15.0, "latest": 2.5, "ofAuthor": 50.0 * 25.0, "one": 500.0, "titled": 10.0 })
     );
     // Each of the twenty others; what asks for hers alone asks no other.
     let other = &of(0, "AUTHOR#b21")["patterns"];
@@ -326,19 +327,21 @@ async fn large_items_of_which_little_is_read_are_told_with_figures() {
     assert!((5_000..5_200).contains(&mean), "{wide}");
     assert_eq!(wide["mean_write_units"], json!(mean.div_ceil(1_024)));
     // What `SELECT *` reads is all of it, and of a pattern without SQL it is not known.
-    assert_eq!(patterns.as_array().unwrap().len(), 1, "{wide}");
-    let one = &patterns[0];
-    assert_eq!(one["pattern"], "one");
-    // PK and SK with their names, and `title`.
-    assert_eq!(one["mean_bytes"], 12 + 13 + 10);
-    assert_eq!(
-        (
-            &one["read_units"],
-            &one["read_units_apart"],
-            &one["write_units_apart"]
-        ),
-        (&json!(1.0), &json!(0.5), &json!(1))
-    );
+    assert_eq!(patterns.as_array().unwrap().len(), 2, "{wide}");
+    // What an index finds and is fetched is read whole.
+    for (little, pattern) in [(&patterns[0], "one"), (&patterns[1], "titled")] {
+        assert_eq!(little["pattern"], pattern);
+        // PK and SK with their names, and `title`.
+        assert_eq!(little["mean_bytes"], 12 + 13 + 10);
+        assert_eq!(
+            (
+                &little["read_units"],
+                &little["read_units_apart"],
+                &little["write_units_apart"]
+            ),
+            (&json!(1.0), &json!(0.5), &json!(1))
+        );
+    }
     // Items of less than a read unit cost no more than a part of them would.
     let (source, mapping) = posts(3_900).await;
     let report = dynafold(&[

@@ -327,7 +327,7 @@ async fn what_checks_list_and_how_many_values_there_are_is_in_the_catalog() {
                     kind VARCHAR(9), more INT, KEY (kind), KEY (state(1)), CHECK (grade IN (1, 2, 3) AND id > 0),
                     CHECK (grade = 1 OR grade = 2));
                  INSERT INTO t WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 500)
-                    SELECT n, 'open', 1, CONCAT('k', n % 5), n % 7 FROM n;
+                    SELECT n, 'open', 1, CONCAT('k', n % 5), IF(n % 2, n % 7, NULL) FROM n;
                  ANALYZE TABLE t",
             )
             .await;
@@ -349,6 +349,10 @@ async fn what_checks_list_and_how_many_values_there_are_is_in_the_catalog() {
         assert_eq!(distinct("kind"), kind, "{product}");
         assert_eq!(distinct("more"), others, "{product}");
         assert_eq!(distinct("state"), others.map(|_| 1), "{product}");
+        let nulls = |name| table(&catalog, "t").column(name).unwrap().nulls;
+        assert_eq!(nulls("more"), others.map(|_| 250), "{product}");
+        assert_eq!(nulls("state"), others.map(|_| 0), "{product}");
+        assert_eq!(nulls("kind"), None, "{product}");
         database.drop().await;
     }
 }

@@ -387,9 +387,9 @@ async fn what_checks_list_and_how_many_values_there_are_is_in_the_catalog() {
     let database = Database::with(
         "CREATE DOMAIN size AS text CHECK (VALUE IN ('S', 'M', 'L'));
          CREATE TABLE t (id integer PRIMARY KEY, state varchar(9) CHECK (state IN ('open', 'it''s')), size size,
-            grade integer, kind text, CHECK (grade IN (1, 2, 3) AND id > 0), CHECK (grade = 1 OR grade = 2));
-         INSERT INTO t SELECT n, CASE WHEN n % 9 = 0 THEN 'it''s' ELSE 'open' END, 'S', 1 + n % 2, 'k' || n % 5
-            FROM generate_series(1, 1000) AS n;
+            grade integer, kind text, rare text, CHECK (grade IN (1, 2, 3) AND id > 0), CHECK (grade = 1 OR grade = 2));
+         INSERT INTO t SELECT n, CASE WHEN n % 9 = 0 THEN 'it''s' ELSE 'open' END, 'S', 1 + n % 2, 'k' || n % 5,
+            CASE WHEN n % 250 = 0 THEN 'r' END FROM generate_series(1, 1000) AS n;
          ALTER TABLE t ADD CHECK (kind IN ('a')) NOT VALID;
          CREATE TABLE parted (id integer, kind text) PARTITION BY RANGE (id);
          CREATE TABLE part PARTITION OF parted FOR VALUES FROM (1) TO (9999);
@@ -412,4 +412,8 @@ async fn what_checks_list_and_how_many_values_there_are_is_in_the_catalog() {
     assert_eq!(distinct("t", "kind"), Some(5));
     assert_eq!(distinct("parted", "kind"), Some(5));
     assert_eq!(distinct("fresh", "kind"), None);
+    let nulls = |of, name| table(&catalog, of).column(name).unwrap().nulls;
+    assert_eq!(nulls("t", "rare"), Some(996));
+    assert_eq!(nulls("parted", "kind"), Some(0));
+    assert_eq!(nulls("fresh", "kind"), None);
 }

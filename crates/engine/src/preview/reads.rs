@@ -62,7 +62,12 @@ impl ReadSurvey {
         let known: Vec<(&AccessPattern, Vec<bool>)> = known.collect();
         let rated: Vec<RatedPattern> = known
             .iter()
-            .filter_map(|(pattern, finds)| RatedPattern::of(pattern, table, finds))
+            .filter_map(|(pattern, finds)| {
+                let asked = RatedPattern::of(pattern, table, finds)?;
+                let fetched = pattern.fetch.then(|| asked.fetched());
+                Some(fetched.into_iter().chain([asked]))
+            })
+            .flatten()
             .collect();
         let needs = known.into_iter();
         let needs = needs.filter_map(|(pattern, finds)| NeededBytes::of(pattern, table, finds));
@@ -101,9 +106,11 @@ impl ReadSurvey {
             }
         }
         for pattern in &mut self.rated {
-            let index = pattern.local.unwrap_or(pattern.place);
-            if let (Some(key), Some(bytes)) = (self.places.get(pattern.place), stored(index)) {
-                pattern.add(item_type, item, key, count(bytes));
+            let found = stored(pattern.local.unwrap_or(pattern.asked_place));
+            let read = found.map(|bytes| if pattern.is_fetch { size } else { bytes });
+            let keys = [pattern.asked_place, pattern.place].map(|place| self.places.get(place));
+            if let ([Some(asked), Some(key)], Some(bytes)) = (keys, read) {
+                pattern.add(item_type, item, [asked, key], count(bytes));
             }
         }
         if count(size) <= READ_UNIT {
@@ -188,8 +195,12 @@ struct RatedPattern {
     /// Read units for 4 KB.
     unit: f64,
     shards: u32,
-    /// The table, or a global index: 0, or the index's number from 1. A local index is in the table's partitions.
+    /// What is read, the table or a global index: 0, or the index's number from 1. A local index is in the table's partitions.
     place: usize,
+    /// What is asked, as such a number: `place`, but for items that are fetched.
+    asked_place: usize,
+    /// Whether these are the reads of items that an index has found.
+    is_fetch: bool,
     /// The local index, as such a number.
     local: Option<usize>,
     reads: Reads,
@@ -231,6 +242,8 @@ impl RatedPattern {
             unit: if pattern.consistent { 1.0 } else { 0.5 },
             shards: pattern.shards.unwrap_or(1),
             place,
+            asked_place: place,
+            is_fetch: false,
             local: local.map(|at| at + 1),
             reads: if pattern.is_whole_key() {
                 Reads::Item
@@ -247,13 +260,26 @@ impl RatedPattern {
         })
     }
 
-    fn add(&mut self, item_type: usize, item: &Item, key: &[KeyAttribute], bytes: u64) {
-        let own = || text(values(item, key));
-        if self.finds.get(item_type) != Some(&true)
-            || self
-                .constant
-                .as_ref()
-                .is_some_and(|wanted| *wanted != own())
+    /// The reads of the items that it finds in an index, by the table's own key: one for each request, at least.
+    fn fetched(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            place: 0,
+            is_fetch: true,
+            reads: Reads::Item,
+            is_one: false,
+            constant: self.constant.clone(),
+            finds: self.finds.clone(),
+            asked: Sketch::new(COUNTERS),
+            ..*self
+        }
+    }
+
+    /// Takes an item in with the key that is asked and the one that is read.
+    fn add(&mut self, item_type: usize, item: &Item, keys: [&[KeyAttribute]; 2], bytes: u64) {
+        let [asked, key] = keys;
+        let is_asked = |wanted: &String| *wanted == text(values(item, asked));
+        if self.finds.get(item_type) != Some(&true) || !self.constant.as_ref().is_none_or(is_asked)
         {
             return;
         }
@@ -263,7 +289,8 @@ impl RatedPattern {
             Reads::Partition | Reads::Part => 1,
         };
         let fingerprint = partition_fingerprint(values(item, key));
-        self.asked.add(fingerprint, weight, own);
+        self.asked
+            .add(fingerprint, weight, || text(values(item, key)));
     }
 
     /// Read units a second of a partition key value, at least. `weight`: what the sketch has of it; `bytes`: its bytes.
@@ -340,10 +367,11 @@ struct NeededBytes {
 }
 
 impl NeededBytes {
-    /// `None` where whole items may be needed, or it is not known, or an index has less than the item.
+    /// `None` where whole items may be needed, or it is not known, or an index has less than the item and the rest is not fetched.
     fn of(pattern: &AccessPattern, table: &Table, finds: Vec<bool>) -> Option<Self> {
         let index = pattern.index.as_ref().and_then(|name| table.index(name));
-        if pattern.fetch || index.is_some_and(|index| index.projection != Projection::All) {
+        let has_part = index.is_some_and(|index| index.projection != Projection::All);
+        if has_part && !pattern.fetch {
             return None;
         }
         let query = SqlQuery::read(pattern.sql.as_ref()?, None).ok()?;
@@ -370,7 +398,7 @@ impl NeededBytes {
         attributes.extend(table.key().map(|key| key.name.to_string()));
         Some(Self {
             pattern: pattern.name.to_string(),
-            is_item: pattern.is_whole_key(),
+            is_item: pattern.is_whole_key() || pattern.fetch,
             unit: if pattern.consistent { 1.0 } else { 0.5 },
             bytes: vec![0; finds.len()],
             finds,

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
-use dynafold_dynamodb::KeyAttribute;
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
-use dynafold_format::{count, counted, float, grouped, joined, rounded};
+use dynafold_dynamodb::{Index, KeyAttribute};
+use dynafold_format::{count, counted, each_once, float, grouped, joined, rounded};
 use dynafold_relational::catalog::{Column, DataType, Table};
-use dynafold_relational::scan::Relation;
+use dynafold_relational::scan::{Relation, ScanColumn};
 
 use super::keys::may_be_in;
 use super::patterns::BoundPattern;
@@ -26,8 +26,12 @@ const TABLE_WRITES: f64 = 40_000.0;
 /// Tells of rates that partitions cannot take, and of shards that do not fit the writes.
 /// `finds`: what each pattern finds, in the same order.
 pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern], finds: &[PatternFinds]) {
-    let asked = bound.iter().zip(finds).filter_map(|(bound, finds)| {
-        AskedReads::of(whole, &bound.pattern, &finds.among(whole.resolved))
+    let asked = bound.iter().zip(finds).flat_map(|(bound, finds)| {
+        let found = finds.among(whole.resolved);
+        let asked = AskedReads::of(whole, &bound.pattern, &found);
+        asked
+            .into_iter()
+            .chain(AskedReads::fetched(whole, &bound.pattern, &found))
     });
     hot_reads(whole, &asked.collect::<Vec<_>>());
     let table = whole.table;
@@ -46,7 +50,7 @@ pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern], finds: 
         let within: Vec<&ResolvedItem> = within.collect();
         let key = of(&index.partition);
         key.shards(bound, &within);
-        key.few_values(&within, Some(&written.name));
+        key.few_values(&within, Some((index, &written.name)));
     }
 }
 
@@ -64,13 +68,17 @@ struct PartitionKey<'w, 'a> {
 
 impl<'a> PartitionKey<'_, 'a> {
     /// A key of few values gives each the rows and the writes of many items. One value alone is `single-partition`.
-    fn few_values(&self, within: &[&ResolvedItem], index: Option<&Spanned<String>>) {
+    fn few_values(&self, within: &[&ResolvedItem], index: Option<(&Index, &Spanned<String>)>) {
         // Shards are `shard-count`'s. Of items with a `$when` it is not known how many are in the index.
         let judged = within.iter().filter(|item| {
-            let node = |key: &KeyAttribute| item.item.node(&key.name);
-            let is_sparse = self.key.iter().filter_map(node).any(has_condition);
+            let mut keys = index.iter().flat_map(|(index, _)| index.key());
+            let is_sparse = keys.any(|key| item.item.node(&key.name).is_some_and(has_condition));
             !is_sparse && ShardedKey::of(self, item).is_none()
         });
+        let share = |item: &ResolvedItem| match index {
+            Some((index, _)) => self.share_with(item, index),
+            None => Some(1.0),
+        };
         for same in self.by_domain(judged.copied()) {
             let values = self.domain_values(&same, |item| self.template_values(item));
             let (Some(item), Some(values)) = (same.first(), values.filter(|it| it.most > 1)) else {
@@ -79,15 +87,26 @@ impl<'a> PartitionKey<'_, 'a> {
             let each = |all: f64| all / float(values.most);
             // Many rows make a key of few values only where these hold the whole table back.
             let holds_back = float(values.most) < TABLE_WRITES / PARTITION_WRITES;
-            let rows: Option<u64> = same.iter().map(|item| item.rows).sum();
+            let is_counted = same.iter().all(|item| share(item).is_some());
+            let of_index = |item: &ResolvedItem, all: f64| all * share(item).unwrap_or(1.0);
+            let rows = same
+                .iter()
+                .map(|item| Some(rounded(of_index(item, float(item.rows?)))));
+            let rows: Option<u64> = rows.sum();
             // How many rows a `where` leaves is not known, nor which of the values that statistics count.
             let is_filtered = same.iter().any(|item| item.item.condition.is_some());
-            let writes: f64 = same.iter().filter_map(|item| item.item.write_rate).sum();
+            let writes = same.iter().filter_map(|item| {
+                let rate = item.item.write_rate?;
+                // A `where` may leave out just the rows with NULL.
+                let is_whole = item.item.condition.is_none();
+                Some(if is_whole { of_index(item, rate) } else { rate })
+            });
+            let writes: f64 = writes.sum();
             let much = match rows {
                 _ if each(writes) > PARTITION_WRITES => {
                     format!("{} writes a second of", count(rounded(writes)))
                 }
-                _ if !holds_back => continue,
+                _ if !holds_back || !is_counted => continue,
                 Some(rows) if each(float(rows)) <= PARTITION_WRITES => continue,
                 Some(_) if is_filtered && values.estimated => continue,
                 Some(rows) if is_filtered => format!("some of about {} of", counted(rows, "row")),
@@ -98,7 +117,7 @@ impl<'a> PartitionKey<'_, 'a> {
                 None => "an unknown number of rows of".to_owned(),
             };
             let of = match index {
-                Some(index) => format!("the partition key of `{}`", index.value),
+                Some((_, index)) => format!("the partition key of `{}`", index.value),
                 None => "the partition key".to_owned(),
             };
             let names: Vec<&str> = same.iter().map(|item| &*item.item.name).collect();
@@ -114,7 +133,7 @@ impl<'a> PartitionKey<'_, 'a> {
                 count(rounded(PARTITION_WRITES))
             );
             let place = match (index, self.key.first()) {
-                (Some(index), _) => index.span.clone(),
+                (Some((_, index)), _) => index.span.clone(),
                 (None, Some(key)) => item.place(&key.name),
                 (None, None) => item.name_span.clone(),
             };
@@ -122,6 +141,22 @@ impl<'a> PartitionKey<'_, 'a> {
                 .diagnostics
                 .add(Code::FewValues, place, message, help);
         }
+    }
+
+    /// Which share of an item type's rows has no NULL in the key of an index, at most. `None` where nobody has counted the NULLs.
+    fn share_with(&self, item: &ResolvedItem, index: &Index) -> Option<f64> {
+        let templates = index.key().filter_map(|key| item.item.template(&key.name));
+        let mandatory = templates.flat_map(Template::mandatory);
+        let sparse = mandatory.filter(|one| is_nullable(item, one) && !one.replaces_null());
+        let shares = sparse.map(|placeholder| {
+            let (table, column) = self
+                .column(item, placeholder)
+                .filter(|_| self.is_own(item, placeholder))?;
+            let rows = table.estimated_rows.filter(|rows| *rows > 0)?;
+            Some(float(rows.saturating_sub(column.nulls?)) / float(rows))
+        });
+        let shares: Vec<f64> = shares.collect::<Option<_>>()?;
+        Some(shares.into_iter().fold(1.0, f64::min))
     }
 
     /// Whether a value of the partition key has one row at most, because the key holds a unique key of the rows' table.
@@ -146,7 +181,7 @@ impl<'a> PartitionKey<'_, 'a> {
     }
 
     /// Item types together whose partition keys have the same values: the same text, and the same filters over the same columns,
-    /// or over foreign keys that lead to these, or as many shards. Those without the key are left out.
+    /// or over foreign keys that lead to these, or as many shards. A `default` may add one. Those without the key are left out.
     fn by_domain<'r>(
         &self,
         items: impl Iterator<Item = &'r ResolvedItem>,
@@ -174,6 +209,9 @@ impl<'a> PartitionKey<'_, 'a> {
                             Some(from_shard) => (String::new(), from_shard),
                             None => (column(placeholder), filters),
                         };
+                        let filters = filters.iter();
+                        let filters = filters.filter(|it| !matches!(it, Filter::Default(_)));
+                        let filters: Vec<&Filter> = filters.collect();
                         let _ = write!(into, "{{{source} {filters:?}}}");
                     }
                     TemplatePart::Optional(inner) => {
@@ -202,12 +240,22 @@ impl<'a> PartitionKey<'_, 'a> {
         Some(text)
     }
 
-    /// How many values a partition key has that is made of templates.
-    fn template_values(&self, item: &ResolvedItem) -> Option<ValueCount> {
-        self.product(item, |placeholder| self.column_values(item, placeholder))
+    /// What tells which values of a partition key items have.
+    fn domains(&self, found: &[&ResolvedItem]) -> String {
+        let domains = found.iter().filter_map(|item| self.domain(item));
+        let domains: BTreeSet<String> = domains.collect();
+        domains.into_iter().collect()
     }
 
-    /// How many values a placeholder has at most, by its filters, and by the type and the CHECKs of its column.
+    /// How many values a partition key has that is made of templates.
+    fn template_values(&self, item: &ResolvedItem) -> Option<ValueCount> {
+        let values = self.values(item)?;
+        self.product(item, values, &|placeholder| {
+            self.column_values(item, placeholder)
+        })
+    }
+
+    /// How many values a placeholder has at most, by its filters, and by the type and the CHECKs of its column; for NULL none.
     fn type_values(&self, item: &ResolvedItem, placeholder: &Placeholder) -> Option<ValueCount> {
         let by_filter = placeholder
             .filters
@@ -230,8 +278,7 @@ impl<'a> PartitionKey<'_, 'a> {
             .map(|(_, column)| column.listed.len());
         let by_check = listed.filter(|values| *values > 0);
         let least = by_filter.chain(by_type).chain(by_check).min()?;
-        let null = u64::from(has_default(placeholder));
-        Some(ValueCount::exact(u64::try_from(least).ok()? + null))
+        Some(ValueCount::exact(u64::try_from(least).ok()?))
     }
 
     /// The column that a placeholder's values are from: its own, or the one that foreign keys lead to.
@@ -319,26 +366,43 @@ impl<'a> PartitionKey<'_, 'a> {
         known.next()?;
         let none = ValueCount::exact(0);
         let sum = each.iter().try_fold(none, |sum, one| Some(sum.or((*one)?)));
-        let domain = same.first().filter(|_| same.len() > 1);
-        let domain = domain.and_then(|item| self.root_values(item));
+        let domain = if same.len() > 1 {
+            self.root_values(same)
+        } else {
+            None
+        };
         fewest([domain, sum])
     }
 
-    /// How many values the columns have at most that a partition key's values are from.
-    fn root_values(&self, item: &ResolvedItem) -> Option<ValueCount> {
-        self.product(item, |placeholder| {
-            let by_statistics = || {
-                let (table, column) = self.root(item, placeholder)?;
-                let most = match table.estimated_rows {
-                    Some(rows) if self.is_unique(table, column) => Some(rows),
-                    _ => column.distinct,
+    /// How many values the columns have at most that the partition keys of item types are from, which are the same for all.
+    fn root_values(&self, same: &[&ResolvedItem]) -> Option<ValueCount> {
+        let items = same
+            .iter()
+            .filter_map(|item| Some((*item, self.values(item)?)));
+        let items: Vec<(&ResolvedItem, Vec<KeyValue<'_>>)> = items.collect();
+        let nulls = |at: usize| {
+            let values = items.iter().filter_map(|(_, values)| values.get(at));
+            values.map(|value| value.nulls).max().unwrap_or(0)
+        };
+        let of_each = items.iter().filter_map(|(item, values)| {
+            let values = values.iter().enumerate().map(|(at, value)| KeyValue {
+                nulls: nulls(at),
+                ..value.clone()
+            });
+            self.product(item, values.collect(), &|placeholder| {
+                let by_statistics = || {
+                    let (table, column) = self.root(item, placeholder)?;
+                    let most = match table.estimated_rows {
+                        Some(rows) if self.is_unique(table, column) => Some(rows),
+                        _ => column.distinct,
+                    };
+                    most.filter(|most| *most > 0).map(ValueCount::estimated)
                 };
-                let most = most.filter(|most| *most > 0)?;
-                Some(ValueCount::estimated(most, placeholder))
-            };
-            let by_type = self.type_values(item, placeholder);
-            fewest([by_type.or_else(by_statistics), shard_values(placeholder)])
-        })
+                let by_type = self.type_values(item, placeholder);
+                fewest([by_type.or_else(by_statistics), shard_values(placeholder)])
+            })
+        });
+        of_each.min_by_key(|values| values.most)
     }
 
     /// How many values an item type's partition key has at most, as far as types, constraints and statistics tell; never more
@@ -351,15 +415,12 @@ impl<'a> PartitionKey<'_, 'a> {
         {
             return None;
         }
-        let rows = item.rows.filter(|rows| *rows > 0).map(|most| ValueCount {
-            most,
-            estimated: true,
-        });
-        fewest([self.template_values(item), rows])
+        let rows = item.rows.filter(|rows| *rows > 0);
+        fewest([self.template_values(item), rows.map(ValueCount::estimated)])
     }
 
-    /// How many values a placeholder has at most, by its type and constraints, or else by statistics: those of its column, the
-    /// rows of the table that a foreign key leads to, or those of the joined table that it is from.
+    /// How many values a placeholder has at most, by its type and constraints, or else by statistics: those of its column, or the
+    /// rows of the table that a foreign key leads to; for NULL none.
     fn column_values(&self, item: &ResolvedItem, placeholder: &Placeholder) -> Option<ValueCount> {
         let by_statistics = || {
             let (table, column) = self.column(item, placeholder)?;
@@ -369,35 +430,126 @@ impl<'a> PartitionKey<'_, 'a> {
                 key.and_then(|key| self.whole.catalog.table(&key.references)?.estimated_rows);
             let parent = parent.filter(|rows| *rows > 0);
             // As many values as there will be rows.
-            let (is_unique, joined) = if self.is_own(item, placeholder) {
-                (self.is_unique(table, column), None)
-            } else {
-                let joined = table.estimated_rows.filter(|rows| *rows > 0);
-                (is_unique_by_join(item, placeholder), joined)
-            };
-            let known = [column.distinct, parent, joined].into_iter().flatten();
-            let most = known.min().filter(|_| !is_unique)?;
-            Some(ValueCount::estimated(most, placeholder))
+            let is_unique = self.is_unique(table, column)
+                && self.is_of_each_row(item, self.join(item, placeholder));
+            let known = [column.distinct, parent].into_iter().flatten();
+            known
+                .min()
+                .filter(|_| !is_unique)
+                .map(ValueCount::estimated)
         };
         let by_type = self.type_values(item, placeholder);
         fewest([by_type.or_else(by_statistics), shard_values(placeholder)])
     }
 
-    /// The values that an item type's key has if its placeholders have these.
-    fn product(
-        &self,
-        item: &ResolvedItem,
-        of: impl Fn(&Placeholder) -> Option<ValueCount>,
-    ) -> Option<ValueCount> {
-        let mut values = ValueCount::exact(1);
+    /// The values in an item type's partition key, without shards that are one; `None` where an attribute is no template.
+    fn values<'r>(&self, item: &'r ResolvedItem) -> Option<Vec<KeyValue<'r>>> {
+        let mut values = Vec::new();
         for key in self.key {
-            for placeholder in item.item.template(&key.name)?.placeholders() {
-                if !(self.joins_shards && shard(placeholder).is_some()) {
-                    values = values.times(of(placeholder)?);
-                }
+            let template = item.item.template(&key.name)?;
+            for part in &template.parts {
+                let (parts, is_optional) = match part {
+                    TemplatePart::Optional(inner) => (inner.as_slice(), true),
+                    part => (std::slice::from_ref(part), false),
+                };
+                let placeholders = parts.iter().filter_map(TemplatePart::value);
+                let placeholders =
+                    placeholders.filter(|it| !(self.joins_shards && shard(it).is_some()));
+                values.extend(placeholders.map(|placeholder| KeyValue {
+                    placeholder,
+                    nulls: values_of_null(item, placeholder, is_optional),
+                    parents: self.parents(item, placeholder),
+                }));
             }
         }
         Some(values)
+    }
+
+    /// The values that a key has whose placeholders have these. Not each is there with each: those of one column have no
+    /// more values together than it has, and those of one joined parent no more than it has rows.
+    fn product(
+        &self,
+        item: &ResolvedItem,
+        values: Vec<KeyValue<'_>>,
+        of: &dyn Fn(&Placeholder) -> Option<ValueCount>,
+    ) -> Option<ValueCount> {
+        let by_parent = values.into_iter().map(|mut value| {
+            let parent = value.parents.pop();
+            let place = parent.is_none().then_some(&value.placeholder.place);
+            ((parent, place), value)
+        });
+        let groups = grouped(by_parent).into_iter();
+        let mut counts = groups.map(|((parent, _), same)| {
+            let nulls = same.iter().map(|value| value.nulls).max().unwrap_or(0);
+            let most = match (parent, same.first()) {
+                (None, Some(value)) => of(&Placeholder {
+                    filters: Vec::new(),
+                    ..value.placeholder.clone()
+                }),
+                _ => self.parent_rows(item, parent),
+            };
+            let product = match parent {
+                None => all_of(
+                    same.iter()
+                        .map(|one| Some(of(one.placeholder)?.and(one.nulls))),
+                ),
+                Some(_) => self.product(item, same, of),
+            };
+            fewest([product, most.map(|most| most.and(nulls))])
+        });
+        all_of(&mut counts)
+    }
+
+    /// The joined parent that a placeholder is from, or whose foreign key it is, and the parents that lead to that, the
+    /// first of them last.
+    fn parents(&self, item: &ResolvedItem, placeholder: &Placeholder) -> Vec<usize> {
+        let Some(scan) = self.whole.passes.so_far(item.item.pass) else {
+            return Vec::new();
+        };
+        let from = self.join(item, placeholder);
+        let leads_on = match scan.columns.get(placeholder.place.column) {
+            Some(ScanColumn::Column { name, .. }) => scan.joins.iter().position(|join| {
+                let mut on = join.on.iter();
+                on.any(|it| it.join == from && it.ours == *name)
+            }),
+            _ => None,
+        };
+        let before = |join: &usize| scan.joins.get(*join)?.on.first()?.join;
+        std::iter::successors(leads_on.or(from), before).collect()
+    }
+
+    /// The join that a placeholder's column is from.
+    fn join(&self, item: &ResolvedItem, placeholder: &Placeholder) -> Option<usize> {
+        let scan = self.whole.passes.so_far(item.item.pass)?;
+        match scan.columns.get(placeholder.place.column)? {
+            ScanColumn::Column { join, .. } => *join,
+            _ => None,
+        }
+    }
+
+    /// About how many rows a joined parent has, unless there will be more with each row of ours.
+    fn parent_rows(&self, item: &ResolvedItem, parent: Option<usize>) -> Option<ValueCount> {
+        let scan = self.whole.passes.so_far(item.item.pass)?;
+        let join = scan.joins.get(parent?)?;
+        let rows = self.whole.catalog.table(&join.table)?.estimated_rows;
+        let rows = rows.filter(|rows| *rows > 0 && !self.is_of_each_row(item, parent));
+        rows.map(ValueCount::estimated)
+    }
+
+    /// Whether each row of an item type has a row of its own in a joined parent, which is found by columns that are unique; so it
+    /// has in its own table (`None`).
+    fn is_of_each_row(&self, item: &ResolvedItem, parent: Option<usize>) -> bool {
+        let (Some(parent), Some(scan)) = (parent, self.whole.passes.so_far(item.item.pass)) else {
+            return true;
+        };
+        let on = scan.joins.get(parent).map_or(&[][..], |join| &join.on);
+        let is_matched = |column: &usize| {
+            let name = scan.own_column(*column);
+            let mut on = on.iter();
+            on.any(|it| it.join.is_none() && name == Some(it.ours.as_str()))
+        };
+        let mut unique = item.facts.unique.iter();
+        unique.any(|key| key.columns.iter().all(is_matched))
     }
 
     fn is_unique(&self, table: &Table, column: &Column) -> bool {
@@ -406,13 +558,34 @@ impl<'a> PartitionKey<'_, 'a> {
     }
 }
 
-/// Whether a joined column tells rows apart: it is equal to columns of ours that are unique.
-fn is_unique_by_join(item: &ResolvedItem, placeholder: &Placeholder) -> bool {
-    let determined = item.facts.determined.iter();
-    let equal = determined.filter(|(theirs, _)| *theirs == [placeholder.place.column]);
-    let equal: Vec<usize> = equal.flat_map(|(_, ours)| ours).copied().collect();
-    let mut unique = item.facts.unique.iter();
-    unique.any(|key| key.columns.iter().all(|column| equal.contains(column)))
+/// A value in a partition key.
+#[derive(Debug, Clone)]
+struct KeyValue<'r> {
+    placeholder: &'r Placeholder,
+    /// How many values of the key's part stand for NULL: one or none.
+    nulls: u64,
+    /// The joins that lead to it, the first last.
+    parents: Vec<usize>,
+}
+
+/// Whether a placeholder may find NULL.
+fn is_nullable(item: &ResolvedItem, placeholder: &Placeholder) -> bool {
+    let place = &placeholder.place;
+    !place.path.is_empty() || item.nullable.contains(&place.column)
+}
+
+/// How many values stand for NULL beside those of the column: one, by `default` or where an optional segment is left out.
+fn values_of_null(item: &ResolvedItem, placeholder: &Placeholder, is_optional: bool) -> u64 {
+    let has = |wanted: fn(&Filter) -> bool| placeholder.filters.iter().any(wanted);
+    let is_counted = has(|it| matches!(it, Filter::Present { .. }));
+    let is_replaced = is_optional || has(|it| matches!(it, Filter::Default(_)));
+    u64::from(is_nullable(item, placeholder) && is_replaced && !is_counted)
+}
+
+/// Each with each.
+fn all_of(counts: impl IntoIterator<Item = Option<ValueCount>>) -> Option<ValueCount> {
+    let mut counts = counts.into_iter();
+    counts.try_fold(ValueCount::exact(1), |all, one| Some(all.times(one?)))
 }
 
 /// The least of what is known.
@@ -452,12 +625,17 @@ impl ValueCount {
         }
     }
 
-    /// By statistics of the column that a placeholder reads; another value may stand for NULL.
-    fn estimated(most: u64, placeholder: &Placeholder) -> Self {
+    /// By the database's statistics.
+    fn estimated(most: u64) -> Self {
         Self {
-            most: most.saturating_add(u64::from(has_default(placeholder))),
+            most,
             estimated: true,
         }
+    }
+
+    /// So many more.
+    fn and(self, more: u64) -> Self {
+        self.or(Self::exact(more))
     }
 }
 
@@ -470,12 +648,6 @@ impl fmt::Display for ValueCount {
             f.write_str(&values)
         }
     }
-}
-
-/// Whether a value stands for NULL beside those of the column.
-fn has_default(placeholder: &Placeholder) -> bool {
-    let mut filters = placeholder.filters.iter();
-    filters.any(|filter| matches!(filter, Filter::Default(_)))
 }
 
 /// What an access pattern reads of a partition key in a second.
@@ -491,6 +663,8 @@ struct AskedReads<'b> {
     shards: f64,
     /// The key: patterns with the same one ask the same values.
     key: String,
+    /// Whether these are the reads of items that an index has found.
+    fetches: bool,
 }
 
 impl<'b> AskedReads<'b> {
@@ -529,8 +703,7 @@ impl<'b> AskedReads<'b> {
                 let _ = writeln!(key, "{template}");
             }
         } else {
-            let domains = found.iter().filter_map(|item| asked_key.domain(item));
-            key.extend(domains.collect::<BTreeSet<String>>());
+            key.push_str(&asked_key.domains(found));
         }
         let unit = if pattern.consistent { 1.0 } else { 0.5 };
         let shards = f64::from(pattern.shards.unwrap_or(1));
@@ -541,6 +714,32 @@ impl<'b> AskedReads<'b> {
             values,
             shards,
             key,
+            fetches: false,
+        })
+    }
+
+    /// The reads of the items that an index finds, by the table's own key: one item for each request, at least.
+    fn fetched(
+        whole: &ResolvedMapping<'_>,
+        pattern: &'b AccessPattern,
+        found: &[&ResolvedItem],
+    ) -> Option<Self> {
+        let requests = pattern.rate.filter(|_| pattern.fetch)?;
+        let own = PartitionKey {
+            whole,
+            key: std::slice::from_ref(&whole.table.partition),
+            joins_shards: false,
+        };
+        let values = own.found_values(found)?;
+        let unit = if pattern.consistent { 1.0 } else { 0.5 };
+        (values.most > 0).then(|| Self {
+            pattern,
+            requests,
+            units: requests * unit,
+            values,
+            shards: 1.0,
+            key: own.domains(found),
+            fetches: true,
         })
     }
 
@@ -567,7 +766,8 @@ fn hot_reads(whole: &ResolvedMapping<'_>, asked: &[AskedReads<'_>]) {
             "eventually consistent"
         };
         let requests = count(rounded(reads.requests));
-        let what = format!("{requests} {kind} requests a second");
+        let asked = if reads.fetches { "fetches" } else { "requests" };
+        let what = format!("{requests} {kind} {asked} a second");
         let is_halved = reads.pattern.consistent && reads.each() / 2.0 <= PARTITION_READS;
         let each = (reads.values, reads.each());
         tell_hot(whole, reads.pattern, &what, each, is_halved);
@@ -577,7 +777,7 @@ fn hot_reads(whole: &ResolvedMapping<'_>, asked: &[AskedReads<'_>]) {
         let same: Vec<&&AskedReads<'_>> = same.collect();
         let is_first = same
             .first()
-            .is_some_and(|first| first.pattern.name == reads.pattern.name);
+            .is_some_and(|first| std::ptr::eq(*first, reads));
         // By most values, so that it is not too much.
         let most = same
             .iter()
@@ -589,7 +789,7 @@ fn hot_reads(whole: &ResolvedMapping<'_>, asked: &[AskedReads<'_>]) {
         let each = units / most.asked();
         if each > PARTITION_READS {
             let names = same.iter().map(|other| format!("`{}`", other.pattern.name));
-            let names = joined(names, ", ");
+            let names = joined(each_once(names), ", ");
             let requests: f64 = same.iter().map(|other| other.requests).sum();
             let what = format!(
                 "{names} together: {} requests a second",
@@ -675,7 +875,9 @@ impl ShardedKey {
                 let Some(shards) = shard(placeholder) else {
                     continue;
                 };
-                let sources = of.type_values(item, placeholder).map(|values| values.most);
+                let nulls = values_of_null(item, placeholder, false);
+                let sources = of.type_values(item, placeholder);
+                let sources = sources.map(|values| values.and(nulls).most);
                 let before = found.replace((key.name.clone(), shards, sources));
                 if before.is_some() {
                     return None;

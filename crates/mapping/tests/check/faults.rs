@@ -552,7 +552,9 @@ fn a_key_of_few_values_is_told_by_checks_and_by_statistics() {
         let mut tables = catalog.tables.iter_mut();
         let users = tables.find(|table| table.name.name == "users").unwrap();
         users.estimated_rows = Some(rows);
-        change(users.column_mut("gender").unwrap());
+        let gender = users.column_mut("gender").unwrap();
+        gender.nulls = Some(0);
+        change(gender);
         let text = mapping(
             "name: portal, key: { partition: PK, sort: SK }, indexes: { BY_GENDER: { partition: gender, sort: SK } }",
             &format!("from: users, key: {{ PK: \"USER#{{id}}\", SK: \"USER#\" }}{more}"),
@@ -595,6 +597,54 @@ fn a_key_of_few_values_is_told_by_checks_and_by_statistics() {
     let sparse =
         ", columns: [], attributes: { gender: { $value: \"{gender}\", $when: \"id < 9\" } }";
     assert!(told(60_000, sparse, &listed).is_empty());
+    // Rows with NULL are not in the index.
+    let nulls = |values: u64, nulls: Option<u64>| {
+        move |column: &mut Column| {
+            column.distinct = Some(values);
+            column.nulls = nulls;
+        }
+    };
+    assert!(told(60_000, "", &nulls(3, Some(59_977))).is_empty());
+    assert_eq!(
+        told(60_000, "", &nulls(3, Some(20_000))),
+        [
+            "the partition key of `BY_GENDER` has about 3 values by the database's statistics for about 40,000 rows of USER"
+        ]
+    );
+    let writes = ", write_rate: 50000";
+    assert_eq!(
+        told(60_000, writes, &nulls(3, Some(54_000))),
+        [
+            "the partition key of `BY_GENDER` has about 3 values by the database's statistics for 5,000 writes a second of USER"
+        ]
+    );
+    // A `where` leaves other rows out, and may leave out just those.
+    let filtered = format!(", where: gender IS NOT NULL{writes}");
+    assert_eq!(
+        told(60_000, &filtered, &nulls(3, Some(54_000))),
+        [
+            "the partition key of `BY_GENDER` has about 3 values by the database's statistics for 50,000 writes a second of USER"
+        ]
+    );
+    // Of NULLs that nobody has counted nothing is known.
+    assert!(told(60_000, "", &nulls(3, None)).is_empty());
+    assert_eq!(told(60_000, writes, &nulls(3, None)).len(), 1);
+    let unknown = |column: &mut Column| {
+        listed(column);
+        column.nulls = None;
+    };
+    assert!(told(60_000, "", &unknown).is_empty());
+    // What takes the place of NULL is in the index.
+    let defaulted = ", columns: [], attributes: { gender: \"{gender | default(x)}\" }";
+    assert_eq!(
+        told(60_000, defaulted, &unknown),
+        ["the partition key of `BY_GENDER` has 3 values for about 60,000 rows of USER"]
+    );
+    let optional = ", columns: [], attributes: { gender: \"G[#{gender}]\" }";
+    assert_eq!(
+        told(60_000, optional, &unknown),
+        ["the partition key of `BY_GENDER` has 3 values for about 60,000 rows of USER"]
+    );
 }
 
 #[test]
@@ -946,6 +996,132 @@ fn a_key_of_the_joined_parents_column_is_a_key_of_few_values() {
         );
         assert_eq!(told(Code::HotReads).len(), 1, "{column}");
     }
+}
+
+#[test]
+fn columns_of_one_parent_have_no_more_values_than_it_has_rows() {
+    for (column, asked) in [
+        ("{s.service}#{s.name}", "{service}#{name}"),
+        ("{service}#{s.name}", "{service}#{name}"),
+        ("{service}#{service | lower}", "{service}#{name | lower}"),
+    ] {
+        let patterns = format!(
+            "access_patterns: {{ p: {{ items: [USER], key: {{ PK: \"S#{asked}\" }}, consistent: true, rate: 20000 }} }}"
+        );
+        let more = ", write_rate: 20000, join: { s: service }";
+        let text = mapping("", &settings_by(&format!("S#{column}"), more), &patterns);
+        let told = |code| {
+            told_with(code, &text, &|catalog| {
+                let services = table_mut(catalog, "services");
+                services.estimated_rows = Some(3);
+                for column in &mut services.columns {
+                    column.distinct = Some(3);
+                }
+            })
+        };
+        assert_eq!(
+            told(Code::FewValues),
+            [
+                "the partition key has about 3 values by the database's statistics for 20,000 writes a second of USER"
+            ],
+            "{column}"
+        );
+        assert_eq!(told(Code::HotReads).len(), 1, "{column}");
+    }
+    let subscribers = "from: subscribe_users, join: { s: subscribe_id }, key: { PK: \"S#{s.service}#{s.content_type}#{s.content_origin_id}\", SK: \"{user_id | pad(9)}\" }, accept: [key-unproved], write_rate: 20000";
+    let few = |other: &str| {
+        let text = mapping("", subscribers, other);
+        told_with(Code::FewValues, &text, &|catalog| {
+            table_mut(catalog, "services").estimated_rows = Some(3);
+            let subscribes = table_mut(catalog, "subscribes");
+            subscribes.estimated_rows = Some(3);
+            for column in &mut subscribes.columns {
+                column.distinct = Some(2);
+            }
+        })
+    };
+    let of = |names: &str| {
+        format!(
+            "the partition key has about 3 values by the database's statistics for 20,000 writes a second of {names}"
+        )
+    };
+    assert_eq!(few(""), [of("USER")]);
+    let parent = "  SUBSCRIBE: { from: subscribes, key: { PK: \"S#{service}#{content_type}#{content_origin_id}\", SK: \"!\" }, accept: [key-unproved] }";
+    assert_eq!(few(parent), [of("USER, SUBSCRIBE")]);
+    // A parent for each row has as many values as there will be rows.
+    let one = item(
+        "from: users, join: { o: { table: users, match: { id: id } } }, key: { PK: \"{o.name}#{o.email}\", SK: A }, accept: [key-unproved, key-not-unique, empty-key], write_rate: 20000",
+    );
+    let told = told_with(Code::FewValues, &one, &|catalog| {
+        table_mut(catalog, "users").estimated_rows = Some(3);
+    });
+    assert!(told.is_empty(), "{told:?}");
+}
+
+#[test]
+fn a_default_adds_a_value_to_a_column_that_may_be_null_alone() {
+    let parent = "  SERVICE: { from: services, key: { PK: \"S#{service}\", SK: \"!\" } }\n";
+    let told = |is_nullable: bool, parent: &str| {
+        let text = mapping(
+            "",
+            &settings_by("S#{service | default(none)}", ", write_rate: 20000"),
+            parent,
+        );
+        told_with(Code::FewValues, &text, &|catalog| {
+            table_mut(catalog, "services").estimated_rows = Some(3);
+            let settings = table_mut(catalog, "personal_settings");
+            settings.primary_key = vec!["user_id".to_owned()];
+            settings.column_mut("service").unwrap().nullable = is_nullable;
+        })
+    };
+    let few = |values: u64, names: &str| {
+        format!(
+            "the partition key has about {values} values by the database's statistics for 20,000 writes a second of {names}"
+        )
+    };
+    assert_eq!(told(false, ""), [few(3, "USER")]);
+    assert_eq!(told(false, parent), [few(3, "USER, SERVICE")]);
+    assert_eq!(told(true, ""), [few(4, "USER")]);
+    assert_eq!(told(true, parent), [few(4, "USER, SERVICE")]);
+}
+
+#[test]
+fn what_is_fetched_is_read_of_the_tables_own_key() {
+    let heat = |key: &str, asked: &str| {
+        let text = mapping(
+            "name: portal, key: { partition: PK, sort: SK }, indexes: { MAIL: { partition: email, project: keys } }",
+            &format!(
+                "from: users, key: {{ PK: \"{key}\", SK: \"{{id | pad(9)}}\" }}, columns: [email], accept: [single-partition, empty-key]"
+            ),
+            &format!("access_patterns: {{ {asked} }}"),
+        );
+        told_with(Code::HotReads, &text, &|_| {})
+    };
+    let by_mail =
+        |more: &str| format!("p: {{ index: MAIL, key: {{ email: \"{{mail}}\" }}{more} }}");
+    let fetched = by_mail(", fetch: true, rate: 20000");
+    assert_eq!(
+        heat("USERS", &fetched),
+        [
+            "20,000 eventually consistent fetches a second over one partition key value are at least 10,000 read units a second for each; one partition takes 3,000"
+        ]
+    );
+    assert!(heat("USERS", &by_mail(", rate: 20000")).is_empty());
+    assert!(heat("U#{id}", &fetched).is_empty());
+    // Each request finds an item in one of the shards.
+    assert_eq!(heat("U#{id | shard(3)}", &fetched).len(), 1);
+    assert!(heat("U#{id | shard(4)}", &fetched).is_empty());
+    // They are added to what asks the table.
+    let half = by_mail(", fetch: true, rate: 4000");
+    assert_eq!(
+        heat(
+            "USERS",
+            &format!("{half}, q: {{ key: {{ PK: USERS }}, rate: 4000 }}")
+        ),
+        [
+            "`p`, `q` together: 8,000 requests a second over one partition key value are at least 4,000 read units a second for each; one partition takes 3,000"
+        ]
+    );
 }
 
 #[test]

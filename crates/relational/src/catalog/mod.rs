@@ -226,6 +226,9 @@ pub struct Column {
     /// sample: nothing is proved by them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distinct: Option<u64>,
+    /// About how many rows have NULL in it, by the same statistics.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nulls: Option<u64>,
     /// Whether it is SQLite's rowid by another name, which holds whole numbers alone. A catalog's file does not say it.
     #[serde(skip)]
     pub rowid: bool,
@@ -531,6 +534,7 @@ impl Table {
             default: None,
             listed: Vec::new(),
             distinct: None,
+            nulls: None,
             ..column.clone()
         };
         let columns = |table: &Self| -> Vec<Column> { table.columns.iter().map(bare).collect() };

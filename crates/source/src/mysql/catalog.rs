@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use dynafold_format::{float, rounded};
 use dynafold_relational::catalog::{
     AUTO_INCREMENT, Catalog, Check, Column, DataType, Dbms, Enforcement, ForeignKey, Index,
     ReferentialAction, Table, TableKind, TableName, Trigger, UniqueKey,
@@ -372,18 +373,23 @@ fn unescaped(text: &str) -> String {
     plain
 }
 
-/// Adds how many values columns have that MySQL keeps a histogram of.
+/// Adds how many values and NULLs columns have that MySQL keeps a histogram of.
 fn add_histograms(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
     for row in rows {
         let each = optional(row, 4)?;
         let each = each.and_then(|each| serde_json::from_str::<Vec<u64>>(&each).ok());
         let buckets = text(row, 3)?.parse().ok();
         let distinct = each.map_or(buckets, |each| Some(each.iter().sum()));
+        let nulls: Option<f64> = optional(row, 5)?.and_then(|share| share.parse().ok());
         let name = text(row, 2)?;
-        if let Some((_, table)) = table_at(&mut catalog.tables, &[row])?
-            && let Some(column) = table.column_mut(&name)
-        {
+        if let Some((_, table)) = table_at(&mut catalog.tables, &[row])? {
+            let rows = table.estimated_rows;
+            let Some(column) = table.column_mut(&name) else {
+                continue;
+            };
             column.distinct = distinct.filter(|values| *values > 0);
+            let nulls = nulls.zip(rows);
+            column.nulls = nulls.map(|(share, rows)| rounded(share * float(rows)));
         }
     }
     Ok(())

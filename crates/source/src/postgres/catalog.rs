@@ -62,6 +62,8 @@ struct ColumnEntry {
     readable: bool,
     /// How many values there are, in `pg_stats`' way: below zero, as a share of the rows.
     n_distinct: Option<f64>,
+    /// Which share of the rows has NULL.
+    null_frac: Option<f64>,
     /// The expressions of the CHECKs that are about it alone.
     checks: Vec<String>,
     #[serde(flatten)]
@@ -220,10 +222,12 @@ fn column(entry: ColumnEntry, types: &UsedTypes, rows: Option<u64>) -> Column {
         share if share < 0.0 => Some(rounded(-share * float(rows?))),
         values => Some(rounded(values)),
     });
+    let nulls = entry.null_frac.zip(rows);
     let mut column = Column {
         data_type: types.data_type(entry.oid, entry.modifier),
         prints_names: types.prints_names(entry.oid),
         distinct: distinct.filter(|values| *values > 0),
+        nulls: nulls.map(|(share, rows)| rounded(share * float(rows))),
         ..entry.column
     };
     for check in &entry.checks {

@@ -76,6 +76,8 @@ SELECT
         OR coll.collisdeterministic IS FALSE AS insensitive,
     -- How many values there are: below zero, as a share of the rows.
     statistics.n_distinct::float8 AS n_distinct,
+    -- The share of the rows with NULL.
+    statistics.null_frac::float8 AS null_frac,
     coalesce((
         SELECT pg_catalog.json_agg(pg_catalog.pg_get_expr(k.conbin, k.conrelid) ORDER BY k.conname)
         FROM pg_catalog.pg_constraint AS k
