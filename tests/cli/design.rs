@@ -937,7 +937,7 @@ async fn a_sum_and_a_mean_of_one_column_are_one_figure() {
 }
 
 /// Tables, statements over them, those that no Query serves, and what is noted of the others.
-const JOINS: [(&str, &str, &[&str], &[&str]); 26] = [
+const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
     // What texts begin with, without case: as the column says it, and as the parameter does.
     (
         "CREATE TABLE p (id INTEGER PRIMARY KEY, last TEXT NOT NULL, first TEXT NOT NULL);
@@ -1045,6 +1045,13 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 26] = [
         "-- withParent (5/s)\nSELECT a.id, a.v, j.s FROM c a JOIN p j ON j.id = a.pid WHERE a.id = :id;",
         &[],
         &[],
+    ),
+    // A number in lower case is no text of a key.
+    (
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, n DECIMAL(5,2) NOT NULL); INSERT INTO t VALUES (1, 1.5), (2, 2);",
+        "-- folded (5/s)\nSELECT id FROM t WHERE lower(n) = :n;",
+        &["folded"],
+        &["whose column of DECIMAL(5,2) is no text"],
     ),
     // A row without a key makes no item.
     (

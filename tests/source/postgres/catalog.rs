@@ -56,10 +56,10 @@ async fn a_table_with_a_foreign_part_has_no_snapshot() {
 async fn collations_are_in_the_catalog_where_they_do_not_sort_by_bytes() {
     let database = Database::with(
         "CREATE EXTENSION citext;
-         CREATE DOMAIN mail AS citext;
+         CREATE DOMAIN mail AS citext; CREATE DOMAIN own_mail AS mail; CREATE DOMAIN code AS character(4);
          CREATE TABLE t (id int PRIMARY KEY, own text, c text COLLATE \"C\",
             posix varchar(5) COLLATE \"POSIX\", icu text COLLATE \"de-x-icu\", folded citext,
-            mail mail, folded_c citext COLLATE \"C\");
+            mail mail, own_mail own_mail, folded_c citext COLLATE \"C\", fixed character(4) COLLATE \"C\", blanks bpchar, code code);
          CREATE VIEW v AS SELECT icu, c FROM t",
     )
     .await;
@@ -74,9 +74,14 @@ async fn collations_are_in_the_catalog_where_they_do_not_sort_by_bytes() {
     let of = |column| collation("t", column);
     assert_eq!((of("id"), of("c"), of("posix")), (None, None, None));
     assert_eq!(of("icu").as_deref(), Some("de-x-icu"));
-    for column in ["folded", "mail", "folded_c"] {
+    for column in ["folded", "mail", "own_mail", "folded_c"] {
         assert_eq!(of(column).as_deref(), Some("citext"), "{column}");
     }
+    // Blanks at their end are no part of these values.
+    for column in ["blanks", "code"] {
+        assert_eq!(of(column).as_deref(), Some("bpchar"), "{column}");
+    }
+    assert_eq!(of("fixed"), None);
     assert_eq!(collation("v", "icu").as_deref(), Some("de-x-icu"));
     assert_eq!(collation("v", "c"), None);
 }

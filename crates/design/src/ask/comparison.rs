@@ -1,7 +1,7 @@
 //! Where a database compares columns as their key texts compare. DynamoDB compares the texts of keys by their bytes: a read is served
 //! only where the database too takes two values for equal if their texts are the same, and for different if they are not.
 
-use dynafold_relational::catalog::{Column, DataType, Dbms, Table};
+use dynafold_relational::catalog::{Column, DataType, Dbms, Table, TypeFamily};
 
 use super::sql::ignores_blanks;
 use super::{MATERIALIZE, Unserved};
@@ -82,8 +82,24 @@ pub(super) fn refuse_value(
 }
 
 /// Refuses what is computed of a `character(n)` of PostgreSQL, a beginning or lower case: a key has its values with the blanks at the end,
-/// and the database computes without them. `said`: the words of the query.
+/// and the database computes without them; and what is computed of a number or an address, whose text is no text of a key. `said`: the
+/// words of the query.
 pub(super) fn refuse_computed(column: &Column, said: &str, dbms: Dbms) -> Result<(), Unserved> {
+    let is_address = dbms == Dbms::Mariadb && column.declared.starts_with("inet");
+    let is_no_text = matches!(
+        column.data_type.family(),
+        TypeFamily::Number | TypeFamily::Boolean | TypeFamily::Time
+    );
+    if is_no_text || is_address {
+        let why = format!(
+            "asks for `{said}`, whose column of {} is no text",
+            column.declared
+        );
+        return Err(Unserved {
+            why,
+            instead: MATERIALIZE,
+        });
+    }
     if dbms != Dbms::Postgres || !ignores_blanks(column, dbms) {
         return Ok(());
     }

@@ -512,7 +512,11 @@ fn bounds(condition: &Condition) -> Option<(&Operand, Vec<(&'static str, &Operan
 /// has one of them.
 pub(super) fn ignores_blanks(column: &Column, dbms: Dbms) -> bool {
     match dbms {
-        Dbms::Postgres => column.declared.starts_with("character("),
+        // A domain over character(n) has that for a collation.
+        Dbms::Postgres => {
+            column.declared.starts_with("character(")
+                || column.collation.as_deref() == Some("bpchar")
+        }
         Dbms::Mysql | Dbms::Mariadb => column.declared.starts_with("char("),
         Dbms::Sqlite => false,
     }
@@ -527,10 +531,15 @@ pub(crate) fn ignores_case(column: &Column) -> bool {
 }
 
 /// Whether a column is equal to more than one text: by its collation, by blanks at the end, or because PostgreSQL cuts what it compares
-/// with `"char"` or `name` to their length.
+/// with `"char"` or `name` to their length, and MariaDB reads addresses.
 pub(super) fn is_loose(column: &Column, dbms: Dbms) -> bool {
-    let cuts = dbms == Dbms::Postgres && ["\"char\"", "name"].contains(&&*column.declared);
-    column.insensitive || cuts || ignores_blanks(column, dbms)
+    let is_other = match dbms {
+        Dbms::Postgres => ["\"char\"", "name"].contains(&&*column.declared),
+        // `10.0.0.1 ` is an address, too.
+        Dbms::Mariadb => column.declared.starts_with("inet"),
+        _ => false,
+    };
+    column.insensitive || is_other || ignores_blanks(column, dbms)
 }
 
 /// What makes a database sort a column by its bytes, where it does not.

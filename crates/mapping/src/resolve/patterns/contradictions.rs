@@ -344,7 +344,9 @@ fn is_of_bytes(name: &str, dbms: Dbms) -> bool {
 /// How the query would sort as DynamoDB does.
 fn mend(written: &str, collation: &str, dbms: Dbms) -> String {
     let term = match dbms {
-        Dbms::Postgres if collation == "citext" => format!("{written}::text COLLATE \"C\""),
+        Dbms::Postgres if ["citext", "bpchar"].contains(&collation) => {
+            format!("{written}::text COLLATE \"C\"")
+        }
         Dbms::Postgres => format!("{written} COLLATE \"C\""),
         Dbms::Mysql | Dbms::Mariadb => match collation.split('_').next() {
             Some("utf8mb4" | "utf8mb3") => {

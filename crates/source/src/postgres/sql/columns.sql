@@ -42,6 +42,14 @@
         ON k.conrelid = a.attrelid AND k.contype = 'n' AND k.conkey = ARRAY[a.attnum]
     WHERE NOT a.attnotnull OR c.relkind NOT IN ('r', 'p') OR NOT k.convalidated
 )
+-- What each type, and each domain over it, is.
+, based (oid, base) AS (
+    SELECT oid, typname FROM pg_catalog.pg_type WHERE typtype <> 'd'
+    UNION ALL
+    SELECT t.oid, based.base
+    FROM based
+    JOIN pg_catalog.pg_type AS t ON t.typbasetype = based.oid AND t.typtype = 'd'
+)
 -- One row for each column, by position.
 SELECT
     a.attrelid::bigint AS relation,
@@ -61,7 +69,9 @@ SELECT
     pg_catalog.col_description(a.attrelid, a.attnum) AS comment,
     pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') AS readable,
     CASE
-        WHEN 'citext' IN (t.typname, base.typname) THEN 'citext'
+        WHEN based.base = 'citext' THEN 'citext'
+        -- The values of character(n) itself have one length.
+        WHEN based.base = 'bpchar' AND (t.typtype = 'd' OR a.atttypmod < 0) THEN 'bpchar'
         ELSE sorting.name
     END AS collation,
     -- Each code of those that are named becomes another text in UTF-8: all were counted. EUC_JP has 22
@@ -72,7 +82,8 @@ SELECT
                 !~ '^(UTF8|SQL_ASCII|EUC_CN|EUC_KR|LATIN[0-9]+|ISO_8859_[5-8]|WIN[0-9]+|KOI8[RU])$'
         THEN pg_catalog.current_setting('server_encoding')
     END AS ambiguous_charset,
-    t.typname = 'citext' OR base.typname IS NOT DISTINCT FROM 'citext'
+    based.base IS NOT DISTINCT FROM 'citext'
+        OR based.base = 'bpchar' AND (t.typtype = 'd' OR a.atttypmod < 0)
         OR coll.collisdeterministic IS FALSE AS insensitive,
     -- How many values there are: below zero, as a share of the rows.
     statistics.n_distinct::float8 AS n_distinct,
@@ -87,7 +98,7 @@ SELECT
 FROM relation
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = relation.oid
 JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
-LEFT JOIN pg_catalog.pg_type AS base ON base.oid = t.typbasetype
+LEFT JOIN based ON based.oid = t.oid
 LEFT JOIN lax ON lax.root = a.attrelid AND lax.name = a.attname
 LEFT JOIN pg_catalog.pg_collation AS coll ON coll.oid = a.attcollation
 LEFT JOIN sorting ON sorting.oid = a.attcollation
