@@ -326,10 +326,18 @@ async fn rejects_are_loaded_again_whatever_keys_the_other_rows_share() {
     let report = retry("gone", &gone, &[], 0);
     let warnings = report["warnings"].to_string();
     assert!(
-        warnings.contains("1 row that the rejects file names was not found")
-            && warnings.contains("77"),
+        warnings.contains("1 row of the rejects file was not loaded") && warnings.contains("77"),
         "{warnings}"
     );
+    // So is one that `where` leaves out by now.
+    let mapping = std::fs::read_to_string(case.path("t.yaml")).unwrap();
+    let leaves_out = mapping.replace("    from: users\n", "    from: users\n    where: id <> 1\n");
+    assert_ne!(mapping, leaves_out);
+    std::fs::write(case.path("t.yaml"), &leaves_out).unwrap();
+    let left_out = [gone[0].replace("77", "1")];
+    let report = retry("left-out", &[&left_out[0]], &[], 0);
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("`where` leaves it out"), "{warnings}");
     let other = gone[0].replace("USER", "USERS");
     std::fs::write(case.path("other"), other).unwrap();
     let file = case.path("other").display().to_string();

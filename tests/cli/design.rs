@@ -1068,11 +1068,14 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
            (3, 1, 120, '2024-09-01', NULL, 'new', 'sale'), (4, 2, 10, '2024-01-01', NULL, 'new', NULL), (5, 2, 130, '2023-01-01', '2024-01-01', 'old', 'new');",
         "-- asOf (5/s)\nSELECT id, cents FROM price WHERE product = :p AND since <= :at AND (until IS NULL OR until > :at) ORDER BY since DESC LIMIT 1;
          -- bands (5/s)\nSELECT id FROM price WHERE product = :p AND (cents < :low OR cents >= :high OR cents = 110);
+         -- between (5/s)\nSELECT id FROM price WHERE product = :p AND (until IS NULL OR until BETWEEN :low AND :high);
+         -- raised (5/s)\nSELECT id FROM price WHERE product = :p AND (state = :a OR state = upper('old'));
+         -- others (5/s)\nSELECT id FROM price WHERE product = :p AND NOT (state = :a OR state = :b);
          -- listed (5/s)\nSELECT id FROM price WHERE product = :p AND (state IN (:a, :b) OR state = 'old');
          -- twice (5/s)\nSELECT id FROM price WHERE product = :p AND (state = :a OR was = :a);
          -- part (5/s)\nSELECT id FROM price WHERE product = :p AND (state = :a OR state = :b AND cents > 100);
          -- keyless (5/s)\nSELECT id FROM price WHERE state = :a OR until > :at;",
-        &["keyless", "part", "twice"],
+        &["keyless", "part", "raised", "twice"],
         &[],
     ),
     // The parent's key by the child's column, and a parent without children.

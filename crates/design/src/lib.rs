@@ -140,7 +140,9 @@ pub fn conditions(
 
 /// Those that decide who is in an index of a mapping.
 pub fn conditions_of(model: &Model) -> BTreeSet<(TableName, String)> {
+    // What names a parent is no condition of the table alone.
     let scans = model.scans().into_iter();
+    let scans = scans.filter(|scan| scan.joins.is_empty());
     let found = scans.flat_map(|scan| {
         let flags = scan.columns.iter().filter_map(|column| match column {
             ScanColumn::Flag(condition) if is_simple(condition) => Some(condition.clone()),

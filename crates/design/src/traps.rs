@@ -1002,14 +1002,14 @@ fn odd_texts(material: &Material<'_, '_, '_>, lines: &mut Lines) {
             };
             let said = || noted(statement, &column.name);
             numbers.extend((sample.digits == sample.present).then(said));
-            dates.extend((sample.day_first > 0).then(said));
+            dates.extend((sample.day_first * 2 > sample.present).then(said));
             times.extend((sample.offsets > 1).then(said));
         }
     }
     lines.add(
         "dates as text",
         dates,
-        "the column is text, and some of its values are dates that do not begin with the year: 02/01/2026 sorts before 31/12/2025, here as in the database; store them as 2026-01-02 before they are loaded",
+        "the column is text, and most of its values are dates that do not begin with the year: 02/01/2026 sorts before 31/12/2025, here as in the database; store them as 2026-01-02 before they are loaded",
     );
     lines.add(
         "times with offsets",

@@ -199,6 +199,11 @@ impl Comparator {
         self.flipped() != self
     }
 
+    /// Whether it is `<` or `<=`.
+    pub fn is_less(self) -> bool {
+        matches!(self, Self::Less | Self::LessOrEqual)
+    }
+
     /// The operator that gives the same result when the two sides change places.
     fn flipped(self) -> Self {
         match self {

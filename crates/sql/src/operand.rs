@@ -118,6 +118,8 @@ pub struct Expression {
     pub has_query: bool,
     /// Whether a function looks at other rows: `… OVER (…)`.
     pub has_window: bool,
+    /// Whether it is a row of expressions, as in `(a, b) < (1, 2)`.
+    pub is_row: bool,
 }
 
 /// What is done to a value, innermost last.
@@ -190,6 +192,14 @@ impl Operand {
         match &self.value {
             OperandValue::Parameter(name) if self.around.is_empty() => Some(name),
             _ => None,
+        }
+    }
+
+    /// Whether it is more than a column, a row of columns, a parameter or a constant.
+    pub fn is_computed(&self) -> bool {
+        match &self.value {
+            OperandValue::Expression(expression) => !expression.is_row,
+            _ => !self.around.is_empty(),
         }
     }
 
@@ -282,7 +292,10 @@ fn literal(expression: &Expr) -> Option<&Literal> {
 }
 
 fn other(expression: &Expr, sql: &Sql) -> OperandValue {
-    OperandValue::Expression(Expression::of(expression, sql))
+    OperandValue::Expression(Expression {
+        is_row: matches!(expression, Expr::Tuple(_)),
+        ..Expression::of(expression, sql)
+    })
 }
 
 impl Expression {

@@ -694,7 +694,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                         None => Some(1),
                     };
                     numbers = insert.source.as_ref().is_some_and(|query| {
-                        sqlparser::ast::Visit::visit(query, &mut Numbering(&sql)).is_break()
+                        sqlparser::ast::Visit::visit(query, &mut Numbering).is_break()
                     });
                     (WriteKind::Insert, name, Vec::new(), None)
                 }
@@ -756,9 +756,9 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
 }
 
 /// Stops at a sum with the greatest value of something.
-struct Numbering<'s>(&'s Sql);
+struct Numbering;
 
-impl sqlparser::ast::Visitor for Numbering<'_> {
+impl sqlparser::ast::Visitor for Numbering {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
@@ -769,9 +769,22 @@ impl sqlparser::ast::Visitor for Numbering<'_> {
                 ..
             }
         );
-        let functions = || Expression::of(expression, self.0).functions;
-        if is_sum && functions().iter().any(|name| name == "max") {
-            return ControlFlow::Break(());
+        let greatest = |part: &Expr| match part {
+            Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case("max") => {
+                let of_column = matches!(
+                    super::operand::arguments(function).as_slice(),
+                    [Expr::Identifier(_) | Expr::CompoundIdentifier(_)]
+                );
+                if of_column {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            }
+            _ => ControlFlow::Continue(()),
+        };
+        if is_sum {
+            return sqlparser::ast::visit_expressions(expression, greatest);
         }
         ControlFlow::Continue(())
     }

@@ -127,6 +127,11 @@ pub(super) async fn count(
     observed: &mut Observed,
 ) -> Result<(), Failure> {
     for (name, condition) in conditions {
+        let counted = (name, condition);
+        if observed.conditions.contains_key(&counted) {
+            continue;
+        }
+        let (name, condition) = counted;
         let mut scans = scans.iter();
         let own = scans.find(|scan| scan.from == Relation::Table(name.clone()));
         if let Some(scan) = own {
@@ -243,27 +248,27 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
                 ),
             ),
         };
-        let day = "[0-9][0-9][-/.][0-9][0-9][-/.][0-9][0-9][0-9][0-9]";
+        let day = "[0-3][0-9][-/.][0-3][0-9][-/.][12][0-9][0-9][0-9]";
         let date = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]";
-        let zone = "[-+][0-9][0-9]:[0-9][0-9]";
+        let zone = "[-+][01][0-9]:[0134][05]";
         let (day_first, is_utc, is_zoned, text) = match dbms {
             _ if !is_text => ("1 = 0".to_owned(), "1 = 0".to_owned(), "1 = 0".to_owned(), "''".to_owned()),
             Dbms::Postgres => (
                 format!("CAST({name} AS text) ~ '^{day}'"),
                 format!("CAST({name} AS text) ~ '^{date}.*Z$'"),
-                format!("CAST({name} AS text) ~ '^{date}.*{zone}$'"),
+                format!("CAST({name} AS text) ~ '^{date}[T ][0-9][0-9]:[0-9][0-9].*{zone}$'"),
                 format!("CAST({name} AS text)"),
             ),
             Dbms::Sqlite => (
                 format!("{name} GLOB '{day}*'"),
                 format!("{name} GLOB '{date}*Z'"),
-                format!("{name} GLOB '{date}*{zone}'"),
+                format!("{name} GLOB '{date}[T ][0-9][0-9]:[0-9][0-9]*{zone}'"),
                 name.clone(),
             ),
             Dbms::Mysql | Dbms::Mariadb => (
                 format!("{name} REGEXP '^{day}'"),
                 format!("{name} REGEXP '^{date}.*Z$'"),
-                format!("{name} REGEXP '^{date}.*{zone}$'"),
+                format!("{name} REGEXP '^{date}[T ][0-9][0-9]:[0-9][0-9].*{zone}$'"),
                 name.clone(),
             ),
         };
@@ -272,7 +277,7 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
             _ => format!("right({text}, 6)"),
         };
         let offsets = format!(
-            "count(DISTINCT CASE WHEN {is_utc} THEN 'Z' WHEN {is_zoned} THEN {end} END)"
+            "count(DISTINCT CASE WHEN {is_utc} THEN '+00:00' WHEN {is_zoned} THEN {end} END)"
         );
         // The greatest of NULL and a number is not the same everywhere: nothing is 0.
         let longest = match dbms {

@@ -103,18 +103,11 @@ impl<'c> Reading<'c, '_> {
                 }
                 ConditionTest::In {
                     operand,
-                    negated: false,
+                    negated,
                     list,
                 } if has_parameters => {
                     let compared = operand.column().and_then(path);
-                    if let Some(path) = &compared {
-                        self.refuse_value(ask.root, path)?;
-                    }
-                    let filter = compared.and_then(|path| of_list(path, list));
-                    let filter = filter.filter(|filter| self.is_exact(ask, &filter.path));
-                    let Some(filter) = filter else {
-                        return unserved(format!("asks for `{text}`"), SEVERAL);
-                    };
+                    let filter = self.list(ask, text, compared, (list, *negated))?;
                     ask.filters.push(filter);
                 }
                 // Beside parameters a pattern is meant, and decides who is in an index like any other condition.
@@ -164,7 +157,7 @@ impl<'c> Reading<'c, '_> {
     /// Sorts what was read, and refuses what no key asks for.
     fn settle(&self, ask: &mut Ask<'c>) -> Result<(), Unserved> {
         let is_list = |condition: &&&Condition| {
-            let is_list = matches!(condition.test, ConditionTest::In { .. });
+            let is_list = matches!(condition.test, ConditionTest::In { negated: false, .. });
             (is_list || !condition.alternatives.is_empty()) && condition.has_parameters()
         };
         if let Some(list) = self.conditions.iter().find(is_list)
@@ -190,10 +183,15 @@ impl<'c> Reading<'c, '_> {
     /// Whether a condition asks for the next page of what is sorted: `(a, b) < (:a, :b)`, `a < :a OR a = :a AND b < :b`.
     fn is_behind_page(&self, condition: &Condition) -> bool {
         let order = self.query.order.iter().flatten();
-        let order = order.filter_map(|key| self.column(key.column.as_ref()?));
-        let order: Vec<At> = order.collect();
+        let order =
+            order.filter_map(|key| Some((self.column(key.column.as_ref()?)?, key.descending)));
+        let (order, descending): (Vec<At>, Vec<bool>) = order.unzip();
         let ranged = |condition: &Condition| match &condition.test {
-            ConditionTest::Compare { left, op, .. } if op.is_range() => {
+            ConditionTest::Compare { left, op, .. }
+                if op.is_range()
+                    && descending.first() == Some(&op.is_less())
+                    && !left.is_computed() =>
+            {
                 left.columns().iter().map(|one| self.column(one)).collect()
             }
             _ => None,
@@ -202,6 +200,8 @@ impl<'c> Reading<'c, '_> {
             None => ranged(condition),
             Some((first, rest)) => ranged(first).and_then(|first: Vec<At>| {
                 let rest = rest.iter().map(|part| {
+                    // An AND.
+                    matches!(part.test, ConditionTest::Other(_)).then_some(())?;
                     let columns = part.columns()?.into_iter();
                     let columns: Vec<At> = columns.filter_map(|one| self.column(one)).collect();
                     columns.starts_with(&first).then_some(columns)
@@ -213,6 +213,27 @@ impl<'c> Reading<'c, '_> {
             columns.dedup();
             columns.len() > 1 && columns.iter().all(|one| order.contains(one))
         })
+    }
+
+    /// A list of values as a filter, or all but them.
+    fn list(
+        &self,
+        ask: &Ask<'c>,
+        text: &str,
+        compared: Option<Path>,
+        (list, negated): (&[Operand], bool),
+    ) -> Result<Filter, Unserved> {
+        if let Some(path) = &compared {
+            self.refuse_value(ask.root, path)?;
+        }
+        let filter = compared.and_then(|path| of_list(path, list));
+        let Some(mut filter) = filter.filter(|filter| self.is_exact(ask, &filter.path)) else {
+            return unserved(format!("asks for `{text}`"), SEVERAL);
+        };
+        if negated {
+            filter.text = format!("attribute_exists({{}}) AND NOT {}", filter.text);
+        }
+        Ok(filter)
     }
 
     /// What OR connects as a filter, where each part asks for one and the same column.
@@ -263,6 +284,24 @@ impl<'c> Reading<'c, '_> {
                 negated: false,
                 list,
             } if part.has_parameters() => of_list(operand.column().and_then(path)?, list),
+            ConditionTest::Between {
+                operand,
+                negated: false,
+                low,
+                high,
+            } if part.has_parameters() => {
+                let path = operand.column().and_then(path)?;
+                let bound = |one: &Operand| Some((one.parameter()?.to_owned(), true));
+                self.range(ask, &mut Vec::new(), &path).ok()?;
+                of_range(&RangeAsk {
+                    path,
+                    low: Some(bound(low)?),
+                    high: Some(bound(high)?),
+                    prefix: None,
+                    folds: false,
+                    folds_parameter: false,
+                })
+            }
             _ if part.has_parameters() => None,
             _ => of_condition(part, &compared()?, ask, self.catalog),
         }
@@ -517,10 +556,10 @@ impl<'c> Reading<'c, '_> {
                 !column.insensitive && !ignores_blanks(column, dbms) && is_value(text, column, dbms)
             });
             let is_plain = !text.contains(|sign: char| sign == '#' || sign.is_control());
-            if is_exact && !ask.has_equal(&path) && !text.is_empty() && is_plain {
-                let mut whens = ask.when.iter();
-                let at = whens.position(|when| when.said == condition.text);
-                let when = at.map(|at| ask.when.remove(at));
+            let is_known = ask.equal.iter().any(|equal| equal.path == path);
+            if is_exact && !is_known && !text.is_empty() && is_plain {
+                let same = |when: &mut When| when.said == condition.text;
+                let when = ask.when.extract_if(.., same).last();
                 let frozen = frozen_note(&condition.text);
                 ask.notes.retain(|note| *note != frozen);
                 let value = Asked::Constant(text.clone());

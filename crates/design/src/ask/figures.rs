@@ -8,7 +8,7 @@ use dynafold_sql::{
     SelectOutput, SqlQuery, Wrapping, WriteKind, identifier, parametrized,
 };
 
-use super::sql::{by_bytes, ignores_blanks};
+use super::sql::ignores_blanks;
 use super::{Reading, Unserved, plain_select, unserved};
 use crate::observed::Observed;
 
@@ -268,7 +268,7 @@ impl Reading<'_, '_> {
                 .find(|(other, _)| other == name)
                 .and_then(|(_, of)| of.as_ref().ok());
             let column = of.and_then(|column| table.column(column));
-            column.is_some_and(|column| by_bytes(column, self.catalog.dbms).is_some())
+            column.is_some_and(|column| column.collation.is_some())
         };
         // Of equal ones the group decides, so that a LIMIT cuts in one place.
         if let Some((_, down)) = order.first().cloned() {

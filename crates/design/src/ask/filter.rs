@@ -149,6 +149,9 @@ pub(super) fn of_condition(
     let text = match &condition.test {
         ConditionTest::Null { operand, negated } => {
             operand.column()?;
+            if column.data_type.may_be_absent() {
+                return None;
+            }
             let not = if *negated { "" } else { "not_" };
             format!("attribute_{not}exists({{}})")
         }
@@ -157,6 +160,9 @@ pub(super) fn of_condition(
             let OperandValue::Constant(constant) = &right.value else {
                 return None;
             };
+            if !right.around.is_empty() {
+                return None;
+            }
             let value = value_of(constant, column, condition, catalog)?;
             // DynamoDB orders no booleans, and texts by their bytes.
             let family = column.data_type.family();

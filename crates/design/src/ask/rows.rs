@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use dynafold_format::joined;
-use dynafold_relational::catalog::{Catalog, Column, DataType, ForeignKey, Table};
+use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
 use dynafold_sql::{ConditionTest, RowLimit, SqlQuery, identifier};
 
-use super::sql::by_bytes;
 use super::{Ask, At, Filter, RangeAsk, Reading, Unserved, When, distinct, free_name, is_one_row};
 use crate::path::{Path, Step};
 
@@ -291,7 +290,7 @@ impl<'c> Reading<'c, '_> {
             .filter(|_| !is_one_row(ask))
             .filter_map(|(path, _)| {
                 let column = path.column_of(ask.root, self.catalog)?;
-                by_bytes(column, self.catalog.dbms).map(|_| column.name.clone())
+                column.collation.as_ref().map(|_| column.name.clone())
             })
             .collect();
         if !sorted.is_empty() {
@@ -365,10 +364,7 @@ impl<'c> Reading<'c, '_> {
         let mut of_parent = outputs.iter().filter(|(path, _)| path.steps == way);
         let sure = of_parent.find(|(path, _)| {
             let column = parent.column(&path.column);
-            // A document that is `null` and a set without values make no attribute.
-            let may_lack =
-                |column: &Column| matches!(column.data_type, DataType::Json | DataType::Set { .. });
-            column.is_some_and(|column| !column.nullable && !may_lack(column))
+            column.is_some_and(|column| !column.nullable && !column.data_type.may_be_absent())
         });
         Some(Path {
             steps: way.to_vec(),

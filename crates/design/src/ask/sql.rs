@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dynafold_relational::catalog::{Column, Dbms, Table, binary_collation};
+use dynafold_relational::catalog::{Column, Dbms, Table, sorted_by_bytes};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, identifier,
     literal, qualified,
@@ -214,14 +214,15 @@ impl<'c> Reading<'c, '_> {
             let (at, column) = self.answered_as(ways, &asked);
             let direction = if key.descending { " DESC" } else { "" };
             let found = self.tables.get(at)?.column(&column)?;
-            let bytes = by_bytes(found, self.catalog.dbms).unwrap_or_default();
             let own = self.column_of(at, &column);
-            Some(if self.is_folded(&asked) {
+            let own = if self.is_folded(&asked) {
                 is_folded = true;
-                format!("lower({own}){bytes}{direction}")
+                format!("lower({own})")
             } else {
-                format!("{own}{bytes}{direction}")
-            })
+                own
+            };
+            let own = by_bytes(found, &own, self.catalog.dbms).unwrap_or(own);
+            Some(format!("{own}{direction}"))
         });
         let mut terms: Vec<String> = terms.collect();
         terms.extend(
@@ -542,14 +543,10 @@ pub(super) fn is_loose(column: &Column, dbms: Dbms) -> bool {
     column.insensitive || is_other || ignores_blanks(column, dbms)
 }
 
-/// What makes a database sort a column by its bytes, where it does not.
-pub(super) fn by_bytes(column: &Column, dbms: Dbms) -> Option<String> {
+/// A column's values as a database sorts them by their bytes, where it does not by itself.
+pub(super) fn by_bytes(column: &Column, written: &str, dbms: Dbms) -> Option<String> {
     let collation = column.collation.as_ref()?;
-    Some(match dbms {
-        Dbms::Postgres => " COLLATE \"C\"".to_owned(),
-        Dbms::Sqlite => " COLLATE BINARY".to_owned(),
-        Dbms::Mysql | Dbms::Mariadb => format!(" COLLATE {}", binary_collation(collation, dbms)),
-    })
+    Some(sorted_by_bytes(written, collation, dbms))
 }
 
 /// What a child's column is called in a result that has these names already.

@@ -122,7 +122,7 @@ fn keys_differ(
         ),
         _ if states == SourceStates::Many => (
             ClaimVerdict::NotProved,
-            "each worker has read the source in a state of its own: an item of a worker that failed or was killed may have overwritten another, and its key was not compared"
+            "rows may have changed between the chunks, and only the keys of the results that count were compared: what another attempt wrote, such as one that failed or was killed, may have overwritten an item"
                 .to_owned(),
         ),
         KeyCheck::Proved => (ClaimVerdict::Proved, "by the schema, as `check` says".to_owned()),
@@ -182,8 +182,8 @@ mod tests {
         let failed = &Outcome::Failed(Arc::new(Failure::Internal("a disk is full")));
         for (check, [compared, shared, overwritten], outcome, states, expected) in [
             (Proved, [0, 0, 0], interrupted, One, "Proved: by the schema"),
-            (Proved, [0, 0, 0], complete, Many, "NotProved: each worker"),
-            (Late, [9, 0, 0], complete, Many, "NotProved: each worker"),
+            (Proved, [0, 0, 0], complete, Many, "NotProved: rows may"),
+            (Late, [9, 0, 0], complete, Many, "NotProved: rows may"),
             (Late, [9, 0, 2], complete, Many, "Differs: 2 items overw"),
             // What was seen goes before what was proved.
             (Proved, [0, 0, 1], complete, One, "Differs: 1 item overw"),

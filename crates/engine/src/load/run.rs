@@ -19,7 +19,7 @@ use super::handed::KeyFile;
 use super::lanes::{ChunkEnd, IssueTicket, LaneMessage, Lanes, Reader, spread};
 use super::ledger::{ClosedLedger, Ledger, Ticket};
 use super::pace::WritePace;
-use super::plan::{ChunkId, ChunkPlan};
+use super::plan::{ChunkId, ChunkPlan, selected};
 use super::prune::{ItemTypeMarks, Pruning, TableScan, overwritten};
 use super::report::{
     KeysReport, LimitedBy, Outcome, RemainingStale, Report, RunStep, RunTimes, WaitTimes, rate,
@@ -447,7 +447,12 @@ impl Run {
         };
         let mut warnings = self.warnings;
         if outcome.is_finished() {
-            warnings.extend(self.load.options.selection.remark(self.resumed));
+            let item_types = self.load.model.item_types.iter();
+            let loaded = item_types.zip(selected(&self.load.model));
+            let loaded = loaded.filter(|(_, is_loaded)| *is_loaded);
+            let loaded: Vec<&str> = loaded.map(|(one, _)| &*one.name).collect();
+            let selection = &self.load.options.selection;
+            warnings.extend(selection.remark(&loaded, self.resumed));
         }
         warnings.extend(ttl_remarks(&closed.books));
         let waits = WaitTimes {

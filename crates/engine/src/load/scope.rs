@@ -61,30 +61,27 @@ impl SelectedRows {
         })
     }
 
-    /// Says which rows were not read; `None` where all were.
-    fn unread(&self, resumed: bool) -> Option<String> {
-        let unread = self.0.iter();
-        let unread = unread.filter(|(_, read)| !read.load(Ordering::Relaxed));
+    /// Says which rows of these item types were not read; `None` where all were.
+    fn unread(&self, loaded: &[&str], resumed: bool) -> Option<String> {
+        let of_loaded = self.0.iter().filter(|((of, _), _)| loaded.contains(&&**of));
+        let unread = of_loaded.filter(|(_, read)| !read.load(Ordering::Relaxed));
         let mut named: Vec<&NamedRow> = unread.map(|(row, _)| row).collect();
         named.sort();
         let first = named.iter().take(NAMED);
         let first: Vec<String> = first.map(|(of, key)| format!("{of} {key}")).collect();
         let rows = counted_as(
             named.len(),
-            "row that the rejects file names was",
-            "rows that the rejects file names were",
+            "row of the rejects file was not loaded",
+            "rows of the rejects file were not loaded",
         );
         let why = if resumed {
-            "an earlier attempt may have loaded them, or their keys are not in the source any more"
+            "an earlier attempt may have loaded it, or its key is not in the source any more, or `where` leaves it out"
         } else {
-            "their keys are not in the source, and nothing was loaded for them"
+            "its key is not in the source any more, or `where` leaves it out"
         };
         let first = first.join(", ");
-        (!named.is_empty()).then(|| {
-            format!(
-                "{rows} not found: {why}; the first: {first}; `verify` tells what the table lacks"
-            )
-        })
+        (!named.is_empty())
+            .then(|| format!("{rows} ({first}): {why}; `verify` tells what the table lacks"))
     }
 }
 
@@ -100,9 +97,9 @@ impl RunSelection {
         })
     }
 
-    /// What is to be said of a run that has read all rows of the source. `resumed`: some of them in an earlier attempt.
-    pub(super) fn remark(&self, resumed: bool) -> Option<String> {
-        self.rows.as_ref().and_then(|rows| rows.unread(resumed))
+    /// What is to be said of a run that has read all rows of these item types. `resumed`: some of them in an earlier attempt.
+    pub(super) fn remark(&self, loaded: &[&str], resumed: bool) -> Option<String> {
+        self.rows.as_ref()?.unread(loaded, resumed)
     }
 
     /// Whether an item is, be it one that was rejected: only where its partition key is made is it

@@ -456,9 +456,15 @@ fn rates(side: DiffSide<'_>) -> Option<Rates> {
         let proof = proofs.find(|proof| proof.pattern == *pattern.name)?;
         Some(pattern.rate? * proof.least_units)
     });
+    // The order in which they stand makes no difference.
+    let sum = |rates: &mut dyn Iterator<Item = f64>| {
+        let mut rates: Vec<f64> = rates.collect();
+        rates.sort_by(f64::total_cmp);
+        rates.into_iter().sum()
+    };
     let rates = Rates {
-        reads: read.sum(),
-        writes: written.sum(),
+        reads: sum(&mut { read }),
+        writes: sum(&mut { written }),
     };
     (rates != Rates::default()).then_some(rates)
 }

@@ -47,8 +47,10 @@ impl Default for RowDomains {
 impl RowDomains {
     pub(crate) fn of(subject: ProofSubject<'_>, dbms: Dbms) -> Self {
         let columns = &subject.facts.columns;
-        let is_document =
-            |column: &ColumnFact| matches!(column.data_type, None | Some(DataType::Json));
+        let is_document = |column: &ColumnFact| {
+            let data_type = column.data_type.as_ref();
+            data_type.is_none_or(DataType::may_be_absent)
+        };
         Self {
             columns: columns.iter().map(|one| as_read(one, dbms)).collect(),
             documents: columns.iter().map(is_document).collect(),

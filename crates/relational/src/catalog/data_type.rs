@@ -123,6 +123,12 @@ pub enum TypeFamily {
 }
 
 impl DataType {
+    /// Whether a value that is not NULL to the database may be read as NULL, or make no attribute: a document that is `null`, and a set
+    /// without values.
+    pub fn may_be_absent(&self) -> bool {
+        matches!(self, Self::Json | Self::Set { .. })
+    }
+
     /// The kind of value that a column of this type holds.
     pub fn family(&self) -> TypeFamily {
         match self {

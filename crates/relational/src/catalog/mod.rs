@@ -478,19 +478,27 @@ impl Column {
     }
 }
 
-/// The collation of MySQL or MariaDB in which texts of this one's character set sort by their bytes. MySQL has one without `PAD SPACE`
-/// for utf8mb4 alone: in others a text is equal to the same with blanks at the end.
-pub fn binary_collation(collation: &str, dbms: Dbms) -> String {
+/// Texts of this collation as a database sorts them by the bytes that they have in UTF-8. MySQL has a collation for that without
+/// `PAD SPACE` for utf8mb4 alone: in others a text is equal to the same with blanks at the end.
+pub fn sorted_by_bytes(written: &str, collation: &str, dbms: Dbms) -> String {
     // A collation begins with its character set.
-    let charset = collation.split('_').next().unwrap_or(UTF8);
+    let charset = collation.split('_').next().unwrap_or_default();
+    let is_unicode = ["utf8mb4", "utf8mb3"].contains(&charset);
     match dbms {
-        Dbms::Mariadb => format!("{charset}_nopad_bin"),
-        _ if charset == UTF8 => format!("{UTF8}_0900_bin"),
-        _ => format!("{charset}_bin"),
+        Dbms::Postgres if ["citext", "bpchar"].contains(&collation) => {
+            format!("{written}::text COLLATE \"C\"")
+        }
+        Dbms::Postgres => format!("{written} COLLATE \"C\""),
+        Dbms::Sqlite => format!("{written} COLLATE BINARY"),
+        Dbms::Mysql | Dbms::Mariadb if !is_unicode => {
+            let written = format!("CONVERT({written} USING utf8mb4)");
+            sorted_by_bytes(&written, "utf8mb4", dbms)
+        }
+        Dbms::Mysql if charset == "utf8mb4" => format!("{written} COLLATE utf8mb4_0900_bin"),
+        Dbms::Mysql => format!("{written} COLLATE {charset}_bin"),
+        Dbms::Mariadb => format!("{written} COLLATE {charset}_nopad_bin"),
     }
 }
-
-const UTF8: &str = "utf8mb4";
 
 /// The types of integers of PostgreSQL, MySQL and MariaDB.
 const INTEGERS: [&str; 6] = [

@@ -78,7 +78,7 @@ pub enum FinishError {
     Places(String, String),
     /// When the table was made anew between chunks, or is another one of its name.
     #[error(
-        "chunks {0} and {1} were loaded into two tables of one name: one was deleted and made again, or they are two accounts' or two files'"
+        "chunks {0} and {1} were loaded into different tables of the same name: it was deleted and created again, or there are two accounts or two files"
     )]
     Tables(usize, usize),
     /// When the job has not compared the keys of all chunks.
@@ -229,6 +229,13 @@ impl Finish {
             return Ok(());
         };
         self.repeated += 1;
+        if done.table_id != first.table_id {
+            // The table of the later attempt is the one that is there.
+            if moment(&done.ended) > moment(&first.ended) {
+                self.done.insert(result.chunk, done);
+            }
+            return Ok(());
+        }
         if first.is_same(&done) {
             // Rows of one size may have changed all the same.
             self.reread += u64::from(done.stamp != first.stamp);
@@ -339,7 +346,8 @@ impl Finish {
             item_types: self.plan.facts.items.clone(),
             ..ClaimSubject::default()
         };
-        let states = if self.plan.facts.snapshot.is_some() || self.is_unchanged() {
+        let is_all_known = self.failed.is_empty() && self.unread == 0;
+        let states = if self.plan.facts.snapshot.is_some() || is_all_known && self.is_unchanged() {
             SourceStates::One
         } else {
             SourceStates::Many
@@ -619,7 +627,6 @@ impl Finish {
     /// From the beginning of the first chunk to the end of the last.
     fn elapsed(&self) -> Duration {
         let done = || self.done.values();
-        let moment = |text: &String| text.parse::<Timestamp>().ok();
         let began = done().filter_map(|done| moment(&done.began)).min();
         let ended = done().filter_map(|done| moment(&done.ended)).max();
         let elapsed = began.zip(ended).map(|(from, to)| to.duration_since(from));
@@ -719,6 +726,10 @@ fn gather<'f>(
     out.flush().map_err(unwritten)?;
     out.sync_all().map_err(unwritten)?;
     Ok(Some(path.to_owned()))
+}
+
+fn moment(text: &str) -> Option<Timestamp> {
+    text.parse().ok()
 }
 
 impl Finished {

@@ -248,8 +248,7 @@ impl<'a> AttributeColumns<'a> {
 
     /// The columns of the type's own relation that its table never has NULL in.
     pub(super) fn never_null(&self) -> Vec<usize> {
-        // A document may be JSON's null, which is read as NULL.
-        self.own_columns(&|column| !column.nullable && column.data_type != DataType::Json)
+        self.own_columns(&|column| !column.nullable && !column.data_type.may_be_absent())
     }
 
     /// The columns of the type's own relation that `is` holds of.

@@ -3,7 +3,7 @@
 
 use dynafold_dynamodb::{Index, Projection};
 use dynafold_format::joined;
-use dynafold_relational::catalog::{Catalog, DataType, Dbms, TableName, binary_collation};
+use dynafold_relational::catalog::{Catalog, DataType, Dbms, TableName, sorted_by_bytes};
 use dynafold_sql::{
     Condition, Name, ParameterBound, RowLimit, Select, SelectOutput, SortKey, SqlQuery,
 };
@@ -336,32 +336,20 @@ fn is_of_bytes(name: &str, dbms: Dbms) -> bool {
             name.as_str(),
             "c" | "posix" | "ucs_basic" | "c.utf8" | "c.utf-8" | "pg_c_utf8" | "pg_unicode_fast"
         ),
-        Dbms::Mysql | Dbms::Mariadb => name.ends_with("_bin") || name == "binary",
+        Dbms::Mysql | Dbms::Mariadb => {
+            let is_unicode = name.starts_with("utf8") || name.starts_with("ascii");
+            is_unicode && name.ends_with("_bin") || name == "binary"
+        }
         Dbms::Sqlite => name == "binary",
     }
 }
 
 /// How the query would sort as DynamoDB does.
 fn mend(written: &str, collation: &str, dbms: Dbms) -> String {
-    let term = match dbms {
-        Dbms::Postgres if ["citext", "bpchar"].contains(&collation) => {
-            format!("{written}::text COLLATE \"C\"")
-        }
-        Dbms::Postgres => format!("{written} COLLATE \"C\""),
-        Dbms::Mysql | Dbms::Mariadb => match collation.split('_').next() {
-            Some("utf8mb4" | "utf8mb3") => {
-                format!("{written} COLLATE {}", binary_collation(collation, dbms))
-            }
-            _ => {
-                let binary = binary_collation("utf8mb4", dbms);
-                format!("CONVERT({written} USING utf8mb4) COLLATE {binary}")
-            }
-        },
-        Dbms::Sqlite if collation.starts_with("BINARY of") => {
-            return "no collation of SQLite sorts such a database by the bytes of UTF-8; if that makes no difference: accept: [text-order]".to_owned();
-        }
-        Dbms::Sqlite => format!("{written} COLLATE BINARY"),
-    };
+    if dbms == Dbms::Sqlite && collation.starts_with("BINARY of") {
+        return "no collation of SQLite sorts such a database by the bytes of UTF-8; if that makes no difference: accept: [text-order]".to_owned();
+    }
+    let term = sorted_by_bytes(written, collation, dbms);
     format!("use ORDER BY {term}; if another order is acceptable: accept: [text-order]")
 }
 
