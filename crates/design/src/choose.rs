@@ -68,12 +68,16 @@ pub(crate) struct Solution {
     pub(crate) slots: BTreeMap<usize, usize>,
     /// What all costs a month, the price of indexes included.
     pub(crate) cost: f64,
-    /// How much cheaper another choice may be at most; 0 where none is.
+    /// How much cheaper another choice may be at most; 0 where none is, and at least [`UNSERVED`] where another may serve more reads.
     pub(crate) gap: f64,
+    /// What any choice costs at least that serves all reads.
+    pub(crate) least: f64,
 }
 
 /// Nodes of the search of a component.
 const NODES: usize = 20_000;
+/// The gap where a search that was cut short left out reads: more than any money.
+pub(crate) const UNSERVED: f64 = 1e6;
 /// Structures that share item types up to which all ways are tried to say which of them is the table's own key.
 const TRIED: usize = 8;
 
@@ -101,7 +105,7 @@ fn solve_within(problem: &Problem, nodes: usize, start: Option<&Solution>) -> So
     let components = components(problem);
     // With what each component costs at least.
     let mut solved: Vec<(Vec<Option<Best>>, f64)> = Vec::new();
-    let mut any_cut = false;
+    let (mut any_cut, mut may_serve_more) = (false, false);
     for reads in &components {
         let shared = shared(problem, reads);
         let mut search = Search {
@@ -128,6 +132,12 @@ fn solve_within(problem: &Problem, nodes: usize, start: Option<&Solution>) -> So
             if known.len() == reads.len() {
                 search.try_all(&known);
             }
+        }
+        let is_whole = search.best.last().is_some_and(Option::is_some);
+        if !is_whole {
+            search.serve_some();
+        }
+        if search.nodes >= nodes {
             search.improve();
         }
         let is_cut = search.nodes >= nodes || search.is_rough;
@@ -139,6 +149,7 @@ fn solve_within(problem: &Problem, nodes: usize, start: Option<&Solution>) -> So
             .and_then(|best| best.as_ref().map(|best| best.cost));
         let least = if is_cut { Some(bound) } else { reached };
         any_cut |= is_cut;
+        may_serve_more |= is_cut && !is_whole;
         solved.push((search.best, least.unwrap_or(0.0)));
     }
     let mut chosen: Option<(f64, usize)> = None;
@@ -182,9 +193,9 @@ fn solve_within(problem: &Problem, nodes: usize, start: Option<&Solution>) -> So
     }
     let used = solution.slots.values().max().copied().unwrap_or(0);
     solution.cost += problem.index_price * f64::from(u32::try_from(used).unwrap_or(u32::MAX));
-    if any_cut {
-        solution.gap = (solution.cost - least).max(0.0);
-    }
+    solution.least = if any_cut { least } else { solution.cost };
+    solution.gap =
+        (solution.cost - solution.least).max(if may_serve_more { UNSERVED } else { 0.0 });
     solution
 }
 
@@ -394,7 +405,7 @@ impl Search<'_> {
         }
         let rest = self.rest.get(at).copied().unwrap_or(0.0);
         let used = self.used(chosen);
-        if used.values().any(|one| one.is_home && one.is_away) {
+        if !self.is_possible(&used) {
             return;
         }
         let (indexes, more) = self.at_least(&used);
@@ -412,6 +423,15 @@ impl Search<'_> {
             self.leaf(chosen, &used, cost);
             return;
         };
+        for (place, more) in self.in_order(read, &used) {
+            chosen.push((read, place));
+            self.branch(at + 1, chosen, cost + more);
+            chosen.pop();
+        }
+    }
+
+    /// The choices of a read with what each costs besides what is used; what is likely the cheapest first.
+    fn in_order(&self, read: usize, used: &BTreeMap<usize, Used>) -> Vec<(usize, f64)> {
         let choices = self.problem.reads.get(read).cloned().unwrap_or_default();
         let mut order: Vec<(usize, f64, f64)> = Vec::new();
         for (place, choice) in choices.into_iter().enumerate() {
@@ -435,13 +455,46 @@ impl Search<'_> {
             let extras: f64 = choice.extras.iter().map(|(_, cost)| cost).sum();
             order.push((place, choice.cost + own, choice.cost + own + new + extras));
         }
-        // What is likely the cheapest is tried first.
         order.sort_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
-        for (place, more, _) in order {
-            chosen.push((read, place));
-            self.branch(at + 1, chosen, cost + more);
-            chosen.pop();
+        order
+            .into_iter()
+            .map(|(place, more, _)| (place, more))
+            .collect()
+    }
+
+    /// Where no way to serve all reads was found: serves one after another that still fits.
+    fn serve_some(&mut self) {
+        let mut chosen = Vec::new();
+        for read in self.reads.clone() {
+            for (place, _) in self.in_order(read, &self.used(&chosen)) {
+                chosen.push((read, place));
+                let used = self.used(&chosen);
+                let fits = |placed: Vec<Placed>| {
+                    let mut all = placed.iter();
+                    all.any(|placed| placed.indexes <= self.problem.most_indexes)
+                };
+                let all: Vec<usize> = used.keys().copied().collect();
+                let mut groups = self.groups(&all).into_iter();
+                if self.is_possible(&used) && groups.all(|group| fits(self.place(&group, &used))) {
+                    break;
+                }
+                chosen.pop();
+            }
         }
+        self.try_all(&chosen);
+    }
+
+    /// Whether each structure can stand where reads ask for it: of those that have an item type in common one is the table's own key.
+    fn is_possible(&self, used: &BTreeMap<usize, Used>) -> bool {
+        let homes = used.iter().filter(|(_, one)| one.is_home);
+        let homes: Vec<usize> = homes.map(|(one, _)| *one).collect();
+        let is_free = |at: usize, one: usize| {
+            let mut others = homes.iter().take(at);
+            !others.any(|other| self.share(*other, one))
+        };
+        let mut numbered = homes.iter().enumerate();
+        !used.values().any(|one| one.is_home && one.is_away)
+            && numbered.all(|(at, one)| self.can_be_home(*one) && is_free(at, *one))
     }
 
     /// Where a search was cut short: changes the choice of one read after another while that makes it cheaper.
@@ -517,8 +570,7 @@ impl Search<'_> {
             .keys()
             .filter_map(|one| self.problem.structures.get(*one));
         let cost = cost + structures.map(|one| one.cost).sum::<f64>();
-        let is_possible = !used.values().any(|one| one.is_home && one.is_away);
-        if cost.is_finite() && is_possible {
+        if cost.is_finite() && self.is_possible(&used) {
             self.leaf(chosen, &used, cost);
         }
     }
@@ -626,12 +678,6 @@ impl Search<'_> {
         let is_away = |one: &usize| used.get(one).is_some_and(|one| one.is_away);
         let fixed: Vec<usize> = group.iter().copied().filter(is_home).collect();
         let is_free = |set: &[usize], one: usize| set.iter().all(|other| !self.share(*other, one));
-        let mut valid = fixed.iter().enumerate();
-        if !valid.all(|(at, one)| {
-            self.can_be_home(*one) && is_free(fixed.get(..at).unwrap_or_default(), *one)
-        }) {
-            return Vec::new();
-        }
         let others: Vec<usize> = group
             .iter()
             .copied()
@@ -987,6 +1033,50 @@ pub(crate) mod tests {
             served > 200 && several > 20 && bounded > 50,
             "{served} {several} {bounded}"
         );
+    }
+
+    /// Structures of one item type, each in an index for 1, and reads by these.
+    fn of_one_type(structures: usize, reads: Vec<Vec<Choice>>, most_indexes: usize) -> Problem {
+        let structure = |at: usize| Candidate {
+            types: vec![0],
+            can_be_home: at < 3,
+            index_cost: 1.0,
+            ..Candidate::default()
+        };
+        Problem {
+            reads,
+            structures: (0..structures).map(structure).collect(),
+            index_price: 1.0,
+            most_indexes,
+        }
+    }
+
+    fn choice(structure: usize, cost: f64, spot: Spot) -> Choice {
+        Choice {
+            structure,
+            cost,
+            spot,
+            extras: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn strong_reads_that_exclude_each_other_do_not_end_the_search() {
+        let strong = |own| vec![choice(own, 1.0, Spot::Home), choice(2, 9.0, Spot::Home)];
+        let others = (0..14).map(|read| {
+            let choices = (0..4).map(|at| choice(3 + (read + at) % 14, 1.0, Spot::Any));
+            choices.collect()
+        });
+        let reads = [strong(0), strong(1)].into_iter().chain(others).collect();
+        let found = solve(&of_one_type(17, reads, 20));
+        assert!(found.reads.iter().all(Option::is_some), "{found:?}");
+    }
+
+    #[test]
+    fn where_not_all_reads_fit_the_others_are_served() {
+        let reads = (0..25).map(|read| vec![choice(read, 1.0, Spot::Any)]);
+        let found = solve(&of_one_type(25, reads.collect(), 20));
+        assert_eq!(found.reads.iter().flatten().count(), 21, "{found:?}");
     }
 
     #[test]

@@ -46,7 +46,7 @@ use dynafold_sql::{WriteKind, identifier, table, write_statement};
 
 use ask::{Ask, Unserved, ask};
 use ask::{by_filter, inexact_sum, note_ties};
-use choose::{Problem, Solution, Spot, improved, solve};
+use choose::{Problem, Solution, Spot, UNSERVED, improved, solve};
 pub use compare::{PricedMapping, PricedRead, PricedRequest, price};
 pub use counted::{CountedWorkload, Counts, counted};
 use facts::Facts;
@@ -679,22 +679,21 @@ fn cheapest(problem: &Problem, reads: &[Read<'_, '_>], ways: &[Vec<Way>]) -> Sol
             }
         }
     }
-    let least = solution.cost - solution.gap;
+    let least = solution.least;
     let single = solve(&fewer);
     let others = [improved(problem, &single), single];
+    let served = |one: &Solution| one.reads.iter().flatten().count();
     let mut best = others.into_iter().fold(solution, |best, other| {
-        let is_whole = other
-            .reads
-            .iter()
-            .zip(&best.reads)
-            .all(|(other, best)| other.is_some() || best.is_none());
-        if is_whole && other.cost < best.cost - 1e-9 {
+        let more = served(&other).cmp(&served(&best));
+        if more.is_gt() || more.is_eq() && other.cost < best.cost - 1e-9 {
             other
         } else {
             best
         }
     });
-    best.gap = (best.cost - least).max(0.0);
+    let mut pairs = best.reads.iter().zip(&problem.reads);
+    let is_whole = pairs.all(|(served, choices)| served.is_some() || choices.is_empty());
+    best.gap = (best.cost - least).max(if is_whole { 0.0 } else { UNSERVED });
     best
 }
 
@@ -713,7 +712,11 @@ fn placed_reads<'d, 'w, 'c>(
     for ((read, ways), choice) in reads.iter().zip(ways).zip(&solution.reads) {
         let Some(way) = choice.and_then(|choice| ways.get(choice)) else {
             if !ways.is_empty() {
-                let why = format!("would need more than {} indexes", limits.indexes);
+                let why = if solution.gap >= UNSERVED {
+                    "found no place before the search was cut short".to_owned()
+                } else {
+                    format!("would need more than {} indexes", limits.indexes)
+                };
                 let instead = "allow more by --max-indexes, or write its items twice";
                 not_chosen.push((read.statement, Unserved { why, instead }));
             }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Way;
 use crate::ask::Unserved;
-use crate::choose::Solution;
+use crate::choose::{Solution, UNSERVED};
 use crate::compare::{PricedMapping, times};
 use crate::facts::{rows, significant};
 use crate::names::MappingNames;
@@ -298,7 +298,7 @@ impl Report {
 
     /// How much better another design may be.
     pub fn bound(&self) -> String {
-        if self.gap_usd_month >= 1e6 {
+        if self.gap_usd_month >= UNSERVED {
             "the search was cut short: another design may serve more reads".to_owned()
         } else if self.gap_usd_month > 0.0 {
             format!(
