@@ -583,7 +583,7 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
     };
     let identity = identity(job, making);
     let current = stamped(making.identity.clone(), &making.model).stamp;
-    let go_on = || Spool::go_on(&job.spool(), &job.shown());
+    let resume = || Spool::resume(&job.spool(), &job.shown());
     let opened =
         State::open(&job.state(), &identity, mode).map_err(|error| no_state(error, job))?;
     let state = match opened {
@@ -597,7 +597,7 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
                 }
                 output.note("resuming the unfinished export; --fresh would start over");
                 let again = Opened::Again(state, earlier);
-                return Ok(Begun::Loading(Box::new(again), go_on()?));
+                return Ok(Begun::Loading(Box::new(again), resume()?));
             }
             if !job.fresh {
                 output.note(CHANGED);
@@ -612,7 +612,7 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
                     output.note(&format!("starting over: {difference}"));
                 } else if current.is_some() && loaded.manifest.stamp == current {
                     output.note("all items were read; going on with the parts");
-                    return Ok(Begun::Loaded(go_on()?, Box::new(loaded)));
+                    return Ok(Begun::Loaded(resume()?, Box::new(loaded)));
                 } else {
                     output.note(CHANGED);
                 }
@@ -621,7 +621,7 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
         }
         Opened::Damaged(state, _) => state,
     };
-    let spool = Spool::begin(&job.spool(), &job.shown())?;
+    let spool = Spool::create_in(&job.spool(), &job.shown())?;
     // What an earlier run has read is gone.
     for file in [job.loaded(), job.uploaded()] {
         files::delete(&file)?;
@@ -716,7 +716,7 @@ pub(super) async fn compare(
             .with_cause(&error)
             .with_help("set TMPDIR to a writable folder with room for all items")
     })?;
-    let spool = Spool::begin(&temporary.path().join("items"), temporary.path())?;
+    let spool = Spool::create_in(&temporary.path().join("items"), temporary.path())?;
     let options = LoadOptions {
         max_rejects: None,
         rejects_file: temporary.path().join("rejects"),

@@ -63,9 +63,9 @@ pub(super) struct ItemProjection<'a> {
     /// Columns of the source's row key: NULL where a row of the query has no row of this type, or where the key itself
     /// may hold NULL.
     presence: Vec<usize>,
-    /// Columns of its relation that are NULL only where a row of the query has no row of it.
     /// The columns of the result that are of the type's own table.
     pub(super) own: Vec<usize>,
+    /// Columns of its relation that are NULL only where a row of the query has no row of it.
     never_null: Vec<usize>,
     /// The relation of the query that stands for its own, where that is known: then it is known which columns of the
     /// result are its own.
