@@ -222,7 +222,9 @@ pub(super) fn connected<'e>(expression: &'e Expr, operator: &BinaryOperator) -> 
     while let Some(next) = rest.pop() {
         match next {
             Expr::Nested(inner) => rest.push(inner),
-            Expr::BinaryOp { left, op, right } if op == operator => rest.extend([&**right, &**left]),
+            Expr::BinaryOp { left, op, right } if op == operator => {
+                rest.extend([&**right, &**left])
+            }
             part => parts.push(part),
         }
     }
