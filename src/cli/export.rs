@@ -15,7 +15,7 @@ use super::failure::Failure;
 use super::format::{address, counted};
 use super::handed::stamped;
 use super::mapping::WrittenMapping;
-use super::options::{Format, Service, SourceArguments, moment};
+use super::options::{Format, RejectLimit, Service, SourceArguments, moment};
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
 use super::{Outcome, files, mapping, progress, report, selection, target};
@@ -59,21 +59,15 @@ pub(super) struct Export {
     /// How the parts are compressed
     #[arg(long, value_name = "HOW", default_value = "zstd")]
     compress: CompressOption,
-    /// Stop when more than N rows are rejected
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
-    max_rejects: u64,
+    #[command(flatten)]
+    reject_limit: RejectLimit,
     /// The time that decides what has expired, in RFC 3339 [default: the clock at the start]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Timestamp>,
     /// Only this item type; may be repeated
     #[arg(long = "items", value_name = "NAME")]
     items: Vec<String>,
-    /// Connections that read in parallel, on PostgreSQL [default: one a processor, 8 at most]
+    /// Connections that read in parallel, on PostgreSQL [default: one per processor, at most 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     readers: Option<u16>,
     /// Where items are gathered before they are sorted and uploaded to S3, uncompressed [default: .dynafold/ beside the
@@ -166,7 +160,7 @@ impl Export {
             ));
         }
         let options = LoadOptions {
-            max_rejects: Some(self.max_rejects),
+            max_rejects: Some(self.reject_limit.max_rejects),
             readers: self.readers.map(usize::from),
             ..LoadOptions::default()
         };
