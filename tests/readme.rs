@@ -107,6 +107,18 @@ fn no_file_holds_what_a_merge_left_undecided() {
 }
 
 #[test]
+fn every_guard_that_the_hunter_takes_away_stands_in_its_file_once() {
+    let mutants = std::fs::read_to_string(root().join("tests/hunter/mutants/mutants.json"));
+    let mutants: Vec<Value> = serde_json::from_str(&mutants.unwrap()).unwrap();
+    for mutant in mutants {
+        let file = mutant["file"].as_str().unwrap();
+        let text = std::fs::read_to_string(root().join(file)).unwrap();
+        let times = text.matches(mutant["old"].as_str().unwrap()).count();
+        assert_eq!(times, 1, "{}: {file}", mutant["name"]);
+    }
+}
+
+#[test]
 fn the_readme_is_short() {
     let lines = page("README.md").text.lines().count();
     assert!(lines < 250, "the README has {lines} lines");

@@ -24,11 +24,11 @@ Examples:
   dynafold inspect --source postgres://app@db/shop --format json > catalog.json
   dynafold diff old.yaml new.yaml --catalog catalog.json --format json
 
-It reads no rows and no table. The exit code is 0 if nothing changes, and 3 if something does.")]
+It reads neither rows nor the table. The exit code is 0 if nothing changes, and 3 if something does.")]
 pub(super) struct Diff {
-    /// The mapping by which the table was loaded
+    /// The mapping that the table was loaded with
     old: PathBuf,
-    /// The mapping by which it is to be loaded
+    /// The mapping to load it with next
     new: PathBuf,
     #[command(flatten)]
     source: SourceArguments,
@@ -43,11 +43,13 @@ pub(super) struct Diff {
 pub(super) async fn run(arguments: Diff, output: &OutputStreams) -> Result<Outcome, Failure> {
     let origin = CatalogOrigin::of(arguments.source.source, arguments.catalog)?;
     let (mut source, catalog) = origin.read().await?;
-    let old = mapping::check(&arguments.old, &catalog, source.as_deref_mut()).await?;
-    let new = mapping::check(&arguments.new, &catalog, source.as_deref_mut()).await?;
-    let (old, new) = (Checked::of(old, output)?, Checked::of(new, output)?);
-    let prunes = ItemTypeMarks::of(&new.model).is_ok();
-    let diff = diff(old.side(&catalog), new.side(&catalog), prunes);
+    let old_file = mapping::check(&arguments.old, &catalog, source.as_deref_mut()).await?;
+    let new_file = mapping::check(&arguments.new, &catalog, source.as_deref_mut()).await?;
+    let old = ProvedMapping::of(old_file, output)?;
+    let new = ProvedMapping::of(new_file, output)?;
+    // --prune needs to tell item types apart.
+    let can_prune = ItemTypeMarks::of(&new.model).is_ok();
+    let diff = diff(old.side(&catalog), new.side(&catalog), can_prune);
     match arguments.format {
         Format::Text => {
             let files = (arguments.old.as_path(), arguments.new.as_path());
@@ -55,7 +57,7 @@ pub(super) async fn run(arguments: Diff, output: &OutputStreams) -> Result<Outco
             output.text(&report::difference(&diff, files, &prices))?;
         }
         Format::Json => output.json(&DiffJson {
-            same: diff.is_empty(),
+            is_unchanged: diff.is_empty(),
             diff: &diff,
         })?,
     }
@@ -65,18 +67,19 @@ pub(super) async fn run(arguments: Diff, output: &OutputStreams) -> Result<Outco
 /// What is printed for programs.
 #[derive(Serialize)]
 struct DiffJson<'d> {
-    same: bool,
+    #[serde(rename = "same")]
+    is_unchanged: bool,
     #[serde(flatten)]
     diff: &'d MappingDiff,
 }
 
 /// A mapping without errors.
-struct Checked {
+struct ProvedMapping {
     model: Model,
     proofs: Proofs,
 }
 
-impl Checked {
+impl ProvedMapping {
     fn of(mut file: MappingFile, output: &OutputStreams) -> Result<Self, Failure> {
         let proofs = file.checked.proofs.take();
         let model = file.into_model(output)?;

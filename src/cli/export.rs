@@ -15,7 +15,7 @@ use super::failure::Failure;
 use super::format::{address, counted};
 use super::handed::stamped;
 use super::mapping::WrittenMapping;
-use super::options::{Format, Service, SourceArguments, moment};
+use super::options::{Format, RejectLimit, Service, SourceArguments, moment};
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
 use super::{Outcome, files, mapping, progress, report, selection, target};
@@ -59,21 +59,15 @@ pub(super) struct Export {
     /// How the parts are compressed
     #[arg(long, value_name = "HOW", default_value = "zstd")]
     compress: CompressOption,
-    /// Stop when more than N rows are rejected
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
-    max_rejects: u64,
+    #[command(flatten)]
+    reject_limit: RejectLimit,
     /// The time that decides what has expired, in RFC 3339 [default: the clock at the start]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Timestamp>,
     /// Only this item type; may be repeated
     #[arg(long = "items", value_name = "NAME")]
     items: Vec<String>,
-    /// Connections that read in parallel, on PostgreSQL [default: one a processor, 8 at most]
+    /// Connections that read in parallel, on PostgreSQL [default: one per processor, at most 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     readers: Option<u16>,
     /// Where items are gathered before they are sorted and uploaded to S3, uncompressed [default: .dynafold/ beside the
@@ -166,7 +160,7 @@ impl Export {
             ));
         }
         let options = LoadOptions {
-            max_rejects: Some(self.max_rejects),
+            max_rejects: Some(self.reject_limit.max_rejects),
             readers: self.readers.map(usize::from),
             ..LoadOptions::default()
         };
@@ -583,7 +577,7 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
     };
     let identity = identity(job, making);
     let current = stamped(making.identity.clone(), &making.model).stamp;
-    let go_on = || Spool::go_on(&job.spool(), &job.shown());
+    let resume = || Spool::resume(&job.spool(), &job.shown());
     let opened =
         State::open(&job.state(), &identity, mode).map_err(|error| no_state(error, job))?;
     let state = match opened {
@@ -597,7 +591,7 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
                 }
                 output.note("resuming the unfinished export; --fresh would start over");
                 let again = Opened::Again(state, earlier);
-                return Ok(Begun::Loading(Box::new(again), go_on()?));
+                return Ok(Begun::Loading(Box::new(again), resume()?));
             }
             if !job.fresh {
                 output.note(CHANGED);
@@ -612,7 +606,7 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
                     output.note(&format!("starting over: {difference}"));
                 } else if current.is_some() && loaded.manifest.stamp == current {
                     output.note("all items were read; going on with the parts");
-                    return Ok(Begun::Loaded(go_on()?, Box::new(loaded)));
+                    return Ok(Begun::Loaded(resume()?, Box::new(loaded)));
                 } else {
                     output.note(CHANGED);
                 }
@@ -621,7 +615,7 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
         }
         Opened::Damaged(state, _) => state,
     };
-    let spool = Spool::begin(&job.spool(), &job.shown())?;
+    let spool = Spool::create_in(&job.spool(), &job.shown())?;
     // What an earlier run has read is gone.
     for file in [job.loaded(), job.uploaded()] {
         files::delete(&file)?;
@@ -716,7 +710,7 @@ pub(super) async fn compare(
             .with_cause(&error)
             .with_help("set TMPDIR to a writable folder with room for all items")
     })?;
-    let spool = Spool::begin(&temporary.path().join("items"), temporary.path())?;
+    let spool = Spool::create_in(&temporary.path().join("items"), temporary.path())?;
     let options = LoadOptions {
         max_rejects: None,
         rejects_file: temporary.path().join("rejects"),

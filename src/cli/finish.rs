@@ -33,7 +33,7 @@ Each chunk counts once, however often it was loaded. With --source, rows that sh
 pub(super) struct Finish {
     /// Files with the lines that `work` has written [default: standard input]
     results: Vec<PathBuf>,
-    /// The lines that `plan` has written
+    /// The file that `dynafold plan` wrote
     #[arg(long, value_name = "FILE")]
     plan: PathBuf,
     /// The folder that `work --files` names

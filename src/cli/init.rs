@@ -59,9 +59,7 @@ pub(super) async fn run(arguments: Init, output: &OutputStreams) -> Result<Outco
         mapping, report, ..
     } = propose(source, &catalog, &statements, &prices, limits).await?;
     for table in &report.left_out {
-        output.note(&format!(
-            "left out: {table}: it has no key that identifies its rows"
-        ));
+        output.note(&format!("left out: {table}"));
     }
     for read in &report.not_guessed {
         output.note(&format!("not guessed: {read}"));

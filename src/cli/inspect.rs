@@ -34,7 +34,7 @@ pub(in crate::cli) struct Inspect {
     /// Only this schema; may be repeated
     #[arg(long = "schema", value_name = "NAME")]
     schemas: Vec<String>,
-    /// How to print it
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "tree")]
     format: InspectFormat,
 }

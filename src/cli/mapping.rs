@@ -190,7 +190,7 @@ impl Outlined {
 /// A mapping of which no schema is known; its faults are shown where there is an output.
 pub(super) fn outlined(path: &Path, output: Option<&OutputStreams>) -> Result<Outline, Failure> {
     let found = Outlined::read(path).map_err(|failure| {
-        failure.with_help("give the path of the mapping by which the table was loaded")
+        failure.with_help("give the path of the mapping that the table was loaded with")
     })?;
     if let Some(output) = output {
         found.print_errors(path, output);

@@ -39,6 +39,19 @@ impl SourceArguments {
     }
 }
 
+/// How many rejected rows a load may have.
+#[derive(Debug, Args)]
+pub(super) struct RejectLimit {
+    /// Stop when more than N rows are rejected
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
+    pub(super) max_rejects: u64,
+}
+
 #[derive(Debug, Args)]
 pub(super) struct TargetArguments {
     /// `dynamodb`, `local` (in memory) or `local:FILE`

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::failure::Failure;
 use super::handed::{environment, stamped};
 use super::mapping::WrittenMapping;
-use super::options::{Service, SourceArguments, WriteRate, moment};
+use super::options::{RejectLimit, Service, SourceArguments, WriteRate, moment};
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
 use super::target::{self, BilledUse};
@@ -74,9 +74,8 @@ pub(super) struct Plan {
     slots: u32,
     #[command(flatten)]
     rate: WriteRate,
-    /// Stop when more than N rows are rejected
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    max_rejects: u64,
+    #[command(flatten)]
+    reject_limit: RejectLimit,
     /// The time that decides what has expired, in RFC 3339 [default: the clock at the start]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Timestamp>,
@@ -142,7 +141,7 @@ pub(super) async fn run(arguments: Plan, output: &OutputStreams) -> Result<Outco
         stamp: identity.stamp,
         // Only by a TTL it is told what has expired.
         now: (model.table.ttl.as_ref()).map(|_| context.now.to_string()),
-        max_rejects: arguments.max_rejects,
+        max_rejects: arguments.reject_limit.max_rejects,
         slots: arguments.slots,
         max_wcu: arguments.rate.max_wcu,
         export: match &arguments.to {

@@ -4,6 +4,7 @@ mod arguments;
 pub(super) mod patterns;
 mod table;
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
@@ -11,7 +12,7 @@ use serde_json::{Value as Json, json};
 pub(super) use self::arguments::Query;
 use self::arguments::QueryFormat;
 use super::failure::Failure;
-use super::format::{counted, whole};
+use super::format::{counted, joined, whole};
 use super::output::OutputStreams;
 use super::{Outcome, target};
 use crate::access::{has_option, moment, plan, read};
@@ -31,7 +32,7 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
     let schema = arguments.schema()?;
     let query_context = patterns::read(&arguments.mapping, schema.as_ref(), output).await?;
     let Some(name) = &arguments.pattern else {
-        listed(&query_context, arguments.format, output)?;
+        print_patterns(&query_context, arguments.format, output)?;
         return Ok(Outcome::Well);
     };
     let pattern = query_context.find(name)?;
@@ -40,7 +41,7 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
     let plan = plan(pattern, &values, &context)
         .map_err(|error| Failure::of(&error).into_usage().with_help(error.help()))?;
     if arguments.explain {
-        explain(&plan, &query_context, pattern, arguments.format, output)?;
+        print_plan(&plan, &query_context, pattern, arguments.format, output)?;
         return Ok(Outcome::Well);
     }
     let Some(target) = target else {
@@ -49,18 +50,19 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
         ));
     };
     let target = target::open_loaded(&target).await?;
-    let mut times = Vec::new();
-    let answer = loop {
+    let call = async || {
         let answer = answer(target.as_ref(), &query_context.table, &plan, arguments.all).await;
-        let answer = answer.map_err(refused)?;
-        times.push(answer.elapsed);
-        if times.len() >= usize::try_from(arguments.repeat).unwrap_or(usize::MAX) {
-            break answer;
-        }
+        answer.map_err(refused)
     };
+    let mut answer = call().await?;
+    let mut times = vec![answer.elapsed];
+    for _ in 1..arguments.repeat {
+        answer = call().await?;
+        times.push(answer.elapsed);
+    }
     times.sort_unstable();
     let place = target.place();
-    show(
+    print_answer(
         &answer,
         &times,
         &query_context,
@@ -100,13 +102,14 @@ fn values(
     output: &OutputStreams,
 ) -> Result<Vec<Value>, Failure> {
     let names = || pattern.parameters.iter().map(|parameter| &*parameter.name);
-    for (at, (name, _)) in given.iter().enumerate() {
+    let mut seen = HashSet::new();
+    for (name, _) in given {
         if names().all(|known| known != name) {
             let failure = Failure::usage(format!("`{}` has no parameter `{name}`", pattern.name));
-            let called = || format!("it is called as {}", patterns::synopsis(pattern));
-            return Err(failure.with_help(did_you_mean(name, names()).unwrap_or_else(called)));
+            let help = did_you_mean(name, names());
+            return Err(failure.with_help(help.unwrap_or_else(|| usage_help(pattern))));
         }
-        if given.iter().take(at).any(|(other, _)| other == name) {
+        if !seen.insert(name) {
             let failure = Failure::usage(format!("the parameter `{name}` is given twice"));
             return Err(failure.with_help("give it once"));
         }
@@ -123,20 +126,20 @@ fn values(
                 "use --catalog FILE with the output of `dynafold inspect --format json`, or --source URL",
             ));
         }
-        let refused = |error: crate::access::ParameterError| {
+        let usage = |error: crate::access::ParameterError| {
             Failure::of(&error).into_usage().with_help(error.help())
         };
         match given.iter().find(|(name, _)| **name == *parameter.name) {
             Some((_, text)) => {
-                let value = read(parameter, text).map_err(refused)?;
-                if let (Value::Time(time), true) = (&value, is_day(text))
+                let value = read(parameter, text).map_err(usage)?;
+                if let (Value::Time(time), true) = (&value, may_be_date(text))
                     && time.as_str() != text
                 {
                     output.note(&format!("`{}` is read as {time}", parameter.name));
                 }
                 values.push(value);
             }
-            None => match moment(parameter, context).map_err(refused)? {
+            None => match moment(parameter, context).map_err(usage)? {
                 Some(value) => values.push(value),
                 None => missing.push(parameter),
             },
@@ -145,33 +148,31 @@ fn values(
     if missing.is_empty() {
         return Ok(values);
     }
-    let called = format!("it is called as {}", patterns::synopsis(pattern));
-    let mut taken = missing.iter();
-    let help = match taken.find(|parameter| !has_option(&parameter.name)) {
-        Some(taken) => format!(
-            "{called}; `--{}` is an option of `query` itself",
-            taken.name
-        ),
-        None => called,
-    };
-    let names = missing
-        .iter()
-        .map(|parameter| format!("`{}`", parameter.name));
-    let names = names.collect::<Vec<_>>().join(", ");
+    let mut help = usage_help(pattern);
+    let mut parameters = missing.iter();
+    if let Some(shadowed) = parameters.find(|parameter| !has_option(&parameter.name)) {
+        help += &format!("; `--{}` is an option of `query` itself", shadowed.name);
+    }
+    let names = missing.iter();
+    let names = joined(names.map(|parameter| format!("`{}`", parameter.name)), ", ");
     Err(Failure::usage(format!("`{}` needs {names}", pattern.name)).with_help(help))
 }
 
-/// Whether a text has the length of a date, which is its midnight where a moment is wanted.
-fn is_day(text: &str) -> bool {
+fn usage_help(pattern: &AccessPattern) -> String {
+    format!("usage: {}", patterns::synopsis(pattern))
+}
+
+/// Whether a text is as long as a date, which is read as midnight if a time is expected.
+fn may_be_date(text: &str) -> bool {
     text.len() == "2026-01-31".len()
 }
 
-fn listed(
+fn print_patterns(
     query_context: &QueryContext,
     format: QueryFormat,
     output: &OutputStreams,
 ) -> Result<(), Failure> {
-    let of = |pattern: &AccessPattern| {
+    let pattern_json = |pattern: &AccessPattern| {
         let parameters = pattern.parameters.iter().map(|parameter| {
             json!({
                 "name": &*parameter.name,
@@ -192,19 +193,19 @@ fn listed(
         }
         QueryFormat::Table => output.text(&patterns::list(query_context)),
         QueryFormat::Json => output.json(
-            &json!({ "patterns": query_context.patterns.iter().map(of).collect::<Vec<_>>() }),
+            &json!({ "patterns": query_context.patterns.iter().map(pattern_json).collect::<Vec<_>>() }),
         ),
         QueryFormat::Ndjson => {
             let lines = query_context
                 .patterns
                 .iter()
-                .map(|pattern| format!("{}\n", of(pattern)));
+                .map(|pattern| format!("{}\n", pattern_json(pattern)));
             output.text(&lines.collect::<String>())
         }
     }
 }
 
-fn explain(
+fn print_plan(
     plan: &CallPlan,
     query_context: &QueryContext,
     pattern: &AccessPattern,
@@ -215,9 +216,9 @@ fn explain(
     let requests: Vec<(&str, Json)> = requests
         .map(|request| request_value(request, &query_context.table.name))
         .collect();
-    let of =
+    let request_json =
         |(operation, request): &(&str, Json)| json!({ "operation": operation, "request": request });
-    let then = |mut explained: Json| {
+    let with_fetch = |mut explained: Json| {
         if plan.fetch.is_some()
             && let Some(members) = explained.as_object_mut()
         {
@@ -229,14 +230,14 @@ fn explain(
         QueryFormat::Json => {
             let explained = json!({
                 "pattern": &*pattern.name,
-                "requests": requests.iter().map(of).collect::<Vec<_>>(),
+                "requests": requests.iter().map(request_json).collect::<Vec<_>>(),
                 "merged_by": plan.order.iter().map(|name| &**name).collect::<Vec<_>>(),
             });
-            output.json(&then(explained))
+            output.json(&with_fetch(explained))
         }
         QueryFormat::Ndjson => {
-            let lines = requests.iter().map(of);
-            let lines = lines.map(|request| format!("{}\n", then(request)));
+            let lines = requests.iter().map(request_json);
+            let lines = lines.map(|request| format!("{}\n", with_fetch(request)));
             output.text(&lines.collect::<String>())
         }
         QueryFormat::Table => {
@@ -245,26 +246,22 @@ fn explain(
             };
             output.text(&format!("{operation}\n{first:#}\n"))?;
             if plan.fetch.is_some() {
-                output.text("and then BatchGetItem of the keys that are found, 100 a request\n")?;
+                output.text("then BatchGetItem for the keys found, 100 per request\n")?;
             }
             match requests.len() {
                 1 => Ok(()),
                 all => output.text(&format!(
-                    "and {} more, one for each shard; the answers are merged by {}\n",
-                    all - 1,
-                    plan.order
-                        .iter()
-                        .map(|name| &**name)
-                        .collect::<Vec<_>>()
-                        .join(", "),
+                    "and {} more, one per shard; the answers are merged in the order of {}\n",
+                    counted(all - 1, "request"),
+                    joined(plan.order.iter().map(|name| &**name), ", "),
                 )),
             }
         }
     }
 }
 
-/// Shows an answer: items to stdout, and what they took to stderr unless it is all JSON.
-fn show(
+/// Prints an answer: items to stdout, and what they took to stderr unless it is all JSON.
+fn print_answer(
     answer: &CallResult,
     times: &[Duration],
     query_context: &QueryContext,
@@ -273,7 +270,8 @@ fn show(
     arguments: &Query,
     output: &OutputStreams,
 ) -> Result<(), Failure> {
-    let [p50, p90, p99, max] = [50, 90, 99, 100].map(|part| milliseconds(percentile(times, part)));
+    let [p50, p90, p99, max] =
+        [50, 90, 99, 100].map(|percent| milliseconds(percentile(times, percent)));
     match arguments.format {
         QueryFormat::Table => {
             if !answer.items.is_empty() {
@@ -326,10 +324,11 @@ fn show(
     Ok(())
 }
 
-/// The time within which so many of a hundred calls were answered, by the nearest rank. The times
-/// are sorted.
-fn percentile(times: &[Duration], part: u64) -> Duration {
-    let rank = (whole(times.len()) * part).div_ceil(100).saturating_sub(1);
+/// The nearest-rank percentile of sorted call times.
+fn percentile(times: &[Duration], percent: u64) -> Duration {
+    let rank = (whole(times.len()) * percent)
+        .div_ceil(100)
+        .saturating_sub(1);
     let rank = usize::try_from(rank).unwrap_or(usize::MAX);
     times.get(rank).copied().unwrap_or_default()
 }

@@ -204,9 +204,9 @@ cost
 
 a table that the first has loaded
   INVOICE: about 4 items to write
-  ORDER: about 5 items to write, because the key is made differently; about 5 items have the old keys; where no row makes these any more, --prune deletes them
+  ORDER: about 5 items to write, because the key is made differently; about 5 items have the old keys; if no row makes them any more, --prune deletes them
   CUSTOMER: every row makes the same item: nothing is written
-  CART: about 2 items whose item type is gone: where nothing overwrites them they stay, because the new mapping does not know them as its own
+  CART: about 2 items of a removed item type: unless overwritten, they stay, because the new mapping does not recognise them
   billing: `migrate` does not change this of a table that exists
   index byStatus: to be deleted, because its key and what it holds cannot be changed; `migrate` then adds it again
   index byTotal: `migrate --changes-only` adds it, for the items of INVOICE that have its key

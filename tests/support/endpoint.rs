@@ -1,6 +1,7 @@
 //! A scripted HTTP endpoint: one step for each request, the last one for all that follow.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -19,6 +20,8 @@ pub(crate) enum Step {
     /// Says that more follows, and closes.
     CutOff,
     Stall,
+    /// Answers a byte every ten seconds.
+    Trickle,
     /// Answers without end.
     Endless,
 }
@@ -124,6 +127,15 @@ async fn serve(stream: TcpStream, steps: Arc<Vec<Step>>, seen: Arc<Mutex<Vec<Req
             }
             Step::Stall => {
                 return std::future::pending().await;
+            }
+            Step::Trickle => {
+                let begun = "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n";
+                let mut next = begun.as_bytes();
+                while stream.write_all(next).await.is_ok() {
+                    next = b" ";
+                    tokio::time::sleep(Duration::from_secs(10)).await;
+                }
+                return;
             }
         };
         let answer = format!(

@@ -231,20 +231,23 @@ async fn a_broken_connection_or_answer_is_transient() {
 }
 
 #[tokio::test]
-async fn a_stalled_endpoint_is_given_up_after_30_seconds() {
-    let endpoint = Endpoint::start([done(), Step::Stall]).await;
-    let target = at(&endpoint.url).await;
-    let (table, batch) = (table(true), batch(&items()));
-    target.write(&table, &batch).await.unwrap();
-    // The connection is there; from here on only the clock can end the wait.
-    tokio::time::pause();
-    let begun = tokio::time::Instant::now();
-    let error = target.write(&table, &batch).await.unwrap_err();
-    assert_eq!(error.class, ErrorClass::Transient);
-    assert_eq!(error.code, "Connection");
-    assert!(error.message.contains("did not answer in time"), "{error}");
-    let waited = begun.elapsed().as_secs();
-    assert!((29..=31).contains(&waited), "{waited}");
+async fn an_answer_is_given_up_that_does_not_begin_in_30_seconds_or_end_in_60() {
+    for (step, seconds) in [(Step::Stall, 29..=31), (Step::Trickle, 59..=61)] {
+        let endpoint = Endpoint::start([done(), step.clone()]).await;
+        let target = at(&endpoint.url).await;
+        let (table, batch) = (table(true), batch(&items()));
+        target.write(&table, &batch).await.unwrap();
+        // The connection is there; from here on only the clock can end the wait.
+        tokio::time::pause();
+        let begun = tokio::time::Instant::now();
+        let error = target.write(&table, &batch).await.unwrap_err();
+        assert_eq!(error.class, ErrorClass::Transient, "{step:?}");
+        assert_eq!(error.code, "Connection", "{step:?}");
+        assert!(error.message.contains("did not answer in time"), "{error}");
+        let waited = begun.elapsed().as_secs();
+        assert!(seconds.contains(&waited), "{step:?}: {waited}");
+        tokio::time::resume();
+    }
 }
 
 #[tokio::test]

@@ -43,7 +43,7 @@ pub struct Report {
     pub warnings: Vec<Warning>,
     /// Guessed reads that were left out because nothing would be found, each with the reason.
     pub not_guessed: Vec<String>,
-    /// Tables without a key, which are not in the mapping.
+    /// Tables and views that are not in the mapping, each with the reason.
     pub left_out: Vec<String>,
     /// The error that `check` finds in the mapping, none of which is known: then nothing is priced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -475,11 +475,17 @@ pub(crate) fn report(
     for other in &mut alternatives {
         other.usd_month = other.usd_month.map(|more| sum.all + more);
     }
-    let left_out = material
-        .catalog
-        .tables
-        .iter()
-        .filter(|table| table.is_stored() && table.row_key().is_empty());
+    let tables = material.catalog.tables.iter();
+    let left_out = tables.filter_map(|table| {
+        let why = match table.kind.word() {
+            word if !table.is_stored() => format!("it is a {word}"),
+            _ if !table.readable => "this user may not read it".to_owned(),
+            _ if table.row_key().is_empty() => "it has no key that identifies its rows".to_owned(),
+            _ => return None,
+        };
+        let name = material.catalog.display_name(&table.name);
+        Some(format!("{name}: {why}"))
+    });
     Report {
         indexes: indexes(material),
         reads,
@@ -489,9 +495,7 @@ pub(crate) fn report(
         gap_usd_month: material.solution.gap,
         warnings,
         not_guessed: material.not_guessed.clone(),
-        left_out: left_out
-            .map(|table| material.catalog.display_name(&table.name))
-            .collect(),
+        left_out: left_out.collect(),
         fault,
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn examples(examples: Option<&Examples>) -> String {
     };
     match &examples.asked {
         Some(place) => format!("{rows}; answers are from {place}."),
-        None => format!("{rows}; answers are those of a table with these items."),
+        None => format!("{rows}; answers come from a table with only these items."),
     }
 }
 
@@ -35,21 +35,21 @@ pub(super) fn units(units: f64) -> String {
     text.to_owned()
 }
 
-/// A cost in dollars, or that the prices do not say it.
+/// A cost in dollars, or [`NO_PRICE`].
 pub(super) fn cost(amount: Option<f64>) -> String {
     amount.map_or_else(|| NO_PRICE.to_owned(), dollars)
 }
 
-/// What stands in the place of a cost where the prices do not say it.
+/// Written for a cost that the prices do not give.
 pub(super) const NO_PRICE: &str = "no price";
 
-/// A price in dollars: cents, and the digits behind them where the amount is small.
+/// A price in dollars, with up to four decimals for small amounts.
 pub(super) fn dollars(amount: f64) -> String {
     if amount >= 10.0 {
         let cents = rounded(amount * 100.0);
         return format!("${}.{:02}", count(cents / 100), cents % 100);
     }
-    if amount > 0.0 && amount < 0.0001 {
+    if is_tiny(amount) {
         return "< $0.0001".to_owned();
     }
     let digits = format!("{amount:.4}");
@@ -83,39 +83,41 @@ pub(super) fn prices(prices: &Prices) -> String {
     )
 }
 
-/// A cost in a sentence, with words such as `about` before it unless it is too small to be shown.
+/// A cost in a sentence, with words such as `about ` before it unless it is too small to be shown.
 pub(super) fn about(words: &str, amount: Option<f64>) -> String {
-    let figure = cost(amount);
-    if figure == NO_PRICE {
-        "a price that is not known".to_owned()
-    } else if figure.starts_with('<') {
-        figure
-    } else {
-        format!("{words}{figure}")
+    match amount {
+        None => "an unknown price".to_owned(),
+        Some(amount) if is_tiny(amount) => dollars(amount),
+        Some(amount) => format!("{words}{}", dollars(amount)),
     }
 }
 
 /// The same where it may be more.
 pub(super) fn about_or_more(words: &str, amount: Option<f64>) -> String {
     let figure = about(words, amount);
-    match (amount, figure.starts_with('<')) {
-        (None, _) => figure,
-        (_, true) => "more than $0.00".to_owned(),
-        (_, false) => format!("{figure} or more"),
+    match amount {
+        None => figure,
+        Some(amount) if is_tiny(amount) => "more than $0.00".to_owned(),
+        Some(_) => format!("{figure} or more"),
     }
 }
 
+/// Whether an amount is too small to be shown.
+fn is_tiny(amount: f64) -> bool {
+    amount > 0.0 && amount < 0.0001
+}
+
 /// A figure that may be a lower bound: `≥ 0.5`.
-pub(super) fn marked(at_least: bool, figure: &str) -> String {
-    bound(at_least, "≥", figure)
+pub(super) fn with_lower_bound_sign(at_least: bool, figure: &str) -> String {
+    with_lower_bound(at_least, "≥", figure)
 }
 
 /// The same in a sentence: `at least 0.5`.
-pub(super) fn bounded(at_least: bool, figure: &str) -> String {
-    bound(at_least, "at least", figure)
+pub(super) fn with_lower_bound_words(at_least: bool, figure: &str) -> String {
+    with_lower_bound(at_least, "at least", figure)
 }
 
-fn bound(at_least: bool, words: &str, figure: &str) -> String {
+fn with_lower_bound(at_least: bool, words: &str, figure: &str) -> String {
     match figure.strip_prefix("< ") {
         _ if !at_least || figure == NO_PRICE => figure.to_owned(),
         // A figure too small to be shown.
@@ -149,10 +151,10 @@ mod tests {
     fn costs_in_sentences_say_how_far_they_are_known() {
         assert_eq!(about("about ", Some(1.62)), "about $1.62");
         assert_eq!(about("about ", Some(0.00001)), "< $0.0001");
-        assert_eq!(about("", None), "a price that is not known");
+        assert_eq!(about("", None), "an unknown price");
         assert_eq!(about_or_more("about ", Some(1.62)), "about $1.62 or more");
         assert_eq!(about_or_more("about ", Some(0.00001)), "more than $0.00");
-        assert_eq!(about_or_more("about ", None), "a price that is not known");
+        assert_eq!(about_or_more("about ", None), "an unknown price");
     }
 
     #[test]

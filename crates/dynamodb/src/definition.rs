@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use crate::{Index, KeyAttribute, Table, TableClass, Throughput};
 
-/// What a table is made with: keys, indexes, billing, and the settings that it can be made with. Its name is not in it.
-pub fn definition(table: &Table) -> Value {
+/// The input of `CreateTable` (keys, indexes, billing, and the settings that it takes), without the table's name.
+pub fn create_table_input(table: &Table) -> Value {
     let (own, settings) = (slice::from_ref(&table.partition), &table.settings);
     let provisioned = table.billing.provisioned();
     let global = table.indexes.iter().map(|index| {
-        let capacity = provisioned.map(|whole| units(index.throughput.unwrap_or(whole)));
+        let capacity = provisioned.map(|whole| capacity_units(index.throughput.unwrap_or(whole)));
         index_definition(
             index,
             &index.partition,
@@ -24,11 +24,11 @@ pub fn definition(table: &Table) -> Value {
         local_indexes.map(|index| index_definition(index, own, "ProvisionedThroughput", None));
     let tags = settings.tags.iter();
     let tags = tags.map(|(key, value)| json!({ "Key": key, "Value": value }));
-    without_empty(&json!({
+    without_null_and_empty(&json!({
         "AttributeDefinitions": attribute_definitions(table.key_attributes()),
-        "KeySchema": key_schema(own, table.sort.as_slice()),
+        "KeySchema": key_elements(own, table.sort.as_slice()),
         "BillingMode": table.billing.service_word(),
-        "ProvisionedThroughput": provisioned.map(units),
+        "ProvisionedThroughput": provisioned.map(capacity_units),
         "GlobalSecondaryIndexes": global.collect::<Value>(),
         "LocalSecondaryIndexes": local.collect::<Value>(),
         "StreamSpecification": settings.stream.map(|view| json!({
@@ -45,19 +45,19 @@ pub fn definition(table: &Table) -> Value {
     }))
 }
 
-/// What `UpdateTable` takes to add a global index of the `wanted` table to the one that is `there`. The attributes of
-/// all keys are declared, those of the table as it is among them. How capacity is paid for is the table's own
-/// matter; where it is provisioned, the index gets what is wanted for it, or else what the table has.
-pub fn index_addition(there: &Table, wanted: &Table, index: &Index) -> Value {
-    let mut attributes = there.key_attributes();
+/// The input of `UpdateTable` that adds a global index of the `wanted` table to the `existing` one. The attributes of all
+/// keys are declared, those of the existing table among them. The billing mode is the existing table's. If it is
+/// provisioned, the index gets its own capacity from the mapping, or else the table's.
+pub fn add_index_input(existing: &Table, wanted: &Table, index: &Index) -> Value {
+    let mut attributes = existing.key_attributes();
     for key in index.key() {
         if !attributes.iter().any(|known| known.name == key.name) {
             attributes.push(key);
         }
     }
     let own = index.throughput.or(wanted.billing.provisioned());
-    let provisioned = there.billing.provisioned();
-    let capacity = provisioned.map(|whole| units(own.unwrap_or(whole)));
+    let provisioned = existing.billing.provisioned();
+    let capacity = provisioned.map(|whole| capacity_units(own.unwrap_or(whole)));
     let create = index_definition(
         index,
         &index.partition,
@@ -71,51 +71,60 @@ pub fn index_addition(there: &Table, wanted: &Table, index: &Index) -> Value {
 }
 
 fn attribute_definitions(keys: Vec<&KeyAttribute>) -> Value {
-    let definition = |key: &KeyAttribute| json!({ "AttributeName": &*key.name, "AttributeType": key.key_type.word() });
-    keys.into_iter().map(definition).collect()
+    keys.into_iter().map(attribute_definition).collect()
 }
 
-fn units(units: Throughput) -> Value {
-    json!({ "ReadCapacityUnits": units.read, "WriteCapacityUnits": units.write })
+/// A key attribute with its type.
+pub fn attribute_definition(key: &KeyAttribute) -> Value {
+    json!({ "AttributeName": &*key.name, "AttributeType": key.key_type.word() })
 }
 
-/// An index with its capacity, under the name that this has there.
+fn capacity_units(throughput: Throughput) -> Value {
+    json!({ "ReadCapacityUnits": throughput.read, "WriteCapacityUnits": throughput.write })
+}
+
+/// An index with its capacity. `capacity_key` is the member that holds it: CloudFormation's global tables use another.
 pub fn index_definition(
     index: &Index,
     partition: &[KeyAttribute],
-    name: &str,
+    capacity_key: &str,
     capacity: Option<&Value>,
 ) -> Value {
     let (kind, names) = index.projection.service_words();
-    without_empty(&json!({
+    without_null_and_empty(&json!({
         "IndexName": index.name,
-        "KeySchema": key_schema(partition, &index.sort),
+        "KeySchema": key_elements(partition, &index.sort),
         "Projection": { "ProjectionType": kind, "NonKeyAttributes": names },
-        name: capacity,
+        capacity_key: capacity,
     }))
 }
 
-/// The attributes of a key in their order, each with its role.
-fn key_schema(partition: &[KeyAttribute], sort: &[KeyAttribute]) -> Value {
-    let element =
-        |key: &KeyAttribute, role: &str| json!({ "AttributeName": &*key.name, "KeyType": role });
-    let partition = partition.iter().map(|key| element(key, "HASH"));
-    partition
-        .chain(sort.iter().map(|key| element(key, "RANGE")))
+/// The attributes of a key in their order, each with DynamoDB's word for its role.
+pub fn key_schema<'k>(
+    partition: &'k [KeyAttribute],
+    sort: &'k [KeyAttribute],
+) -> impl Iterator<Item = (&'k str, &'static str)> {
+    let partition = partition.iter().map(|key| (key.name.as_ref(), "HASH"));
+    partition.chain(sort.iter().map(|key| (key.name.as_ref(), "RANGE")))
+}
+
+fn key_elements(partition: &[KeyAttribute], sort: &[KeyAttribute]) -> Value {
+    key_schema(partition, sort)
+        .map(|(name, role)| json!({ "AttributeName": name, "KeyType": role }))
         .collect()
 }
 
-/// The value without what is null or an empty list.
-pub fn without_empty(value: &Value) -> Value {
+/// The value without members that are null or an empty list.
+pub fn without_null_and_empty(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let members = map
                 .iter()
-                .map(|(name, value)| (name.clone(), without_empty(value)));
+                .map(|(name, value)| (name.clone(), without_null_and_empty(value)));
             let is_empty = |value: &Value| value.is_null() || *value == json!([]);
             Value::Object(members.filter(|(_, value)| !is_empty(value)).collect())
         }
-        Value::Array(all) => all.iter().map(without_empty).collect(),
+        Value::Array(all) => all.iter().map(without_null_and_empty).collect(),
         value => value.clone(),
     }
 }

@@ -14,7 +14,10 @@ mod table;
 mod types;
 
 pub use attribute::{Attribute, Item, Scalar, sort_order};
-pub use definition::{definition, index_addition, index_definition, without_empty};
+pub use definition::{
+    add_index_input, attribute_definition, create_table_input, index_definition, key_schema,
+    without_null_and_empty,
+};
 pub use digest::{DigestKey, DigestSeed};
 pub use fingerprint::{
     BuildFingerprintHasher, fingerprint, fingerprints, partition_fingerprint, share_fingerprints,

@@ -178,9 +178,9 @@ async fn refusals(
         if let Err(error) = source.prepare(&condition.value).await {
             let message = format!("the source refuses this condition: {}", reason(error)?);
             let fault = Diagnostic::new(Code::Sql, condition.span.clone(), message);
-            refusals.push(fault.with_help(
-                "write it as after WHERE in the source's SQL, with texts in single quotes",
-            ));
+            refusals.push(
+                fault.with_help("write it as you would after WHERE, with text in single quotes"),
+            );
         }
     }
     // After a refused condition the statements that hold it would only be refused once more.
@@ -201,7 +201,7 @@ async fn refusals(
         if let Some(message) = refused_sql(sql, catalog, source).await? {
             let fault = Diagnostic::new(Code::Sql, sql.span.clone(), message);
             refusals.push(fault.with_help(
-                "write it as for the database's own client, with parameters as `:name`: it is sent unchanged",
+                "write the SQL as in the database's own client, with parameters as `:name`; it is sent unchanged",
             ));
         }
     }

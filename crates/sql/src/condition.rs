@@ -216,45 +216,33 @@ impl Comparator {
     }
 }
 
-/// Splits an expression at its ANDs, and appends each part.
-pub(super) fn conditions(expression: &Expr, sql: &Sql, into: &mut Vec<Condition>) {
-    let mut rest = vec![expression];
+/// The parts of an expression that an operator connects, from left to right; the expression itself without it.
+pub(super) fn connected<'e>(expression: &'e Expr, operator: &BinaryOperator) -> Vec<&'e Expr> {
+    let (mut parts, mut rest) = (Vec::new(), vec![expression]);
     while let Some(next) = rest.pop() {
         match next {
             Expr::Nested(inner) => rest.push(inner),
-            Expr::BinaryOp {
-                left,
-                op: BinaryOperator::And,
-                right,
-            } => {
-                rest.push(right);
-                rest.push(left);
+            Expr::BinaryOp { left, op, right } if op == operator => {
+                rest.extend([&**right, &**left])
             }
-            single => into.push(Condition::of(single, sql)),
+            part => parts.push(part),
         }
     }
+    parts
 }
 
-/// What OR connects; nothing where an expression is no OR.
+/// The conditions that AND connects.
+pub(super) fn conditions(expression: &Expr, sql: &Sql) -> Vec<Condition> {
+    let parts = connected(expression, &BinaryOperator::And).into_iter();
+    parts.map(|part| Condition::of(part, sql)).collect()
+}
+
+/// The conditions that OR connects; none if an expression is not an OR.
 fn alternatives(expression: &Expr, sql: &Sql) -> Vec<Condition> {
-    let mut found = Vec::new();
-    let mut rest = vec![expression];
-    while let Some(next) = rest.pop() {
-        match next {
-            Expr::Nested(inner) => rest.push(inner),
-            Expr::BinaryOp {
-                left,
-                op: BinaryOperator::Or,
-                right,
-            } => {
-                rest.push(right);
-                rest.push(left);
-            }
-            _ if rest.is_empty() && found.is_empty() => break,
-            part => found.push(Condition::of(part, sql)),
-        }
+    match connected(expression, &BinaryOperator::Or).as_slice() {
+        [_] => Vec::new(),
+        parts => parts.iter().map(|part| Condition::of(part, sql)).collect(),
     }
-    found
 }
 
 /// A condition that is understood; `None` for one that is [`ConditionTest::Other`].

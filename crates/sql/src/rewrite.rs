@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::UnreadableSql;
-use super::condition::{Condition, conditions};
+use super::condition::{Condition, conditions, connected};
 use super::definition::literal_text;
 use super::operand::{Expression, Name, names};
 use super::query::{gives_one_value, on_large_stack, refused_binary};
@@ -731,12 +731,9 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             }
             _ => return None,
         };
-        let (mut found_by, mut held) = (Vec::new(), Vec::new());
-        if let Some(condition) = condition {
-            equal_columns(condition, &mut found_by);
-            conditions(condition, &sql, &mut held);
-        }
-        let below = held.iter().filter_map(Condition::below);
+        let found_by = condition.map(equal_columns).unwrap_or_default();
+        let held = condition.map(|condition| conditions(condition, &sql));
+        let below = held.iter().flatten().filter_map(Condition::below);
         let below = below.map(|column| column.name.text.clone()).collect();
         let mut parts = names(table, Some(dbms))?;
         let table = parts.pop()?;
@@ -790,30 +787,21 @@ impl sqlparser::ast::Visitor for Numbering {
     }
 }
 
-/// The columns that an expression holds equal to what is no column.
-fn equal_columns(expression: &Expr, into: &mut Vec<String>) {
-    match expression {
-        Expr::Nested(inner) => equal_columns(inner, into),
-        Expr::BinaryOp {
-            left,
-            op: BinaryOperator::And,
-            right,
-        } => {
-            equal_columns(left, into);
-            equal_columns(right, into);
-        }
+/// The columns that an expression compares with something other than a column by `=`.
+fn equal_columns(expression: &Expr) -> Vec<String> {
+    let parts = connected(expression, &BinaryOperator::And).into_iter();
+    let names = parts.filter_map(|part| match part {
         Expr::BinaryOp {
             left,
             op: BinaryOperator::Eq,
             right,
-        } => {
-            let sides = [column(left), column(right)];
-            if let [Some(name), None] | [None, Some(name)] = sides {
-                into.push(name);
-            }
-        }
-        _ => {}
-    }
+        } => match [column(left), column(right)] {
+            [Some(name), None] | [None, Some(name)] => Some(name),
+            _ => None,
+        },
+        _ => None,
+    });
+    names.collect()
 }
 
 fn named(table: &TableWithJoins) -> Option<&ObjectName> {

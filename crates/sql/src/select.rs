@@ -121,7 +121,8 @@ impl Select {
             reader.tables(from);
         }
         if let Some(condition) = &select.selection {
-            conditions(condition, sql, &mut reader.read.conditions);
+            let conditions = conditions(condition, sql);
+            reader.read.conditions.extend(conditions);
         }
         for item in &select.projection {
             let outputs = reader.outputs(item);
@@ -151,7 +152,7 @@ impl SelectReader<'_> {
             self.table(&joined.relation, join);
             let mut on = Vec::new();
             match constraint {
-                Some(JoinConstraint::On(condition)) => conditions(condition, self.sql, &mut on),
+                Some(JoinConstraint::On(condition)) => on = conditions(condition, self.sql),
                 Some(JoinConstraint::Using(columns)) => {
                     for column in columns {
                         let name = names(column, self.sql.dbms()).and_then(|mut names| names.pop());

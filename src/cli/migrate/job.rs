@@ -8,7 +8,9 @@ use jiff::Timestamp;
 use super::apart;
 use super::route::{Route, RouteJob, Tier};
 use crate::cli::failure::Failure;
-use crate::cli::options::{Format, SourceArguments, TargetArguments, WriteRate, moment};
+use crate::cli::options::{
+    Format, RejectLimit, SourceArguments, TargetArguments, WriteRate, moment,
+};
 use crate::load::state::{self, ResumeMode, SWITCHED_ON};
 use crate::load::{ItemAction, KeyCheck, LoadOptions, Prune};
 use crate::target::{ServiceLoad, TargetSpec};
@@ -59,14 +61,8 @@ pub(in crate::cli) struct Migrate {
     /// Never create the table or add indexes, for example because Terraform manages it
     #[arg(long)]
     pub(super) no_create: bool,
-    /// Stop when more than N rows are rejected
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
-    max_rejects: u64,
+    #[command(flatten)]
+    reject_limit: RejectLimit,
     /// Where rejected rows are written, one JSON line each [default: beside the mapping]
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
@@ -81,7 +77,7 @@ pub(in crate::cli) struct Migrate {
     /// Maximum number of batches in flight [default: as many as the target accepts]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: Option<u16>,
-    /// Connections that read in parallel, on PostgreSQL [default: one a processor, 8 at most]
+    /// Connections that read in parallel, on PostgreSQL [default: one per processor, at most 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     readers: Option<u16>,
     /// About how many rows a chunk has; an interrupted load resumes after its complete chunks
@@ -154,7 +150,7 @@ impl Migrate {
         apart::files(&target, &state_file, &rejects_file, &archive_file)?;
         Ok(MigrateJob {
             options: LoadOptions {
-                max_rejects: Some(self.max_rejects),
+                max_rejects: Some(self.reject_limit.max_rejects),
                 rejects_file,
                 archive_file,
                 writers: self.concurrency.map(usize::from),
@@ -192,7 +188,7 @@ impl Migrate {
         }
         Ok(RouteJob {
             options: LoadOptions {
-                max_rejects: Some(self.max_rejects),
+                max_rejects: Some(self.reject_limit.max_rejects),
                 rejects_file: self.rejects_file()?,
                 archive_file: self.mapping.with_extension("archive.ndjson"),
                 readers: self.readers.map(usize::from),

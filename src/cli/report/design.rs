@@ -50,14 +50,7 @@ pub(in crate::cli) fn statements(report: &Report) -> String {
     let warnings = report.warnings.iter().map(ToString::to_string);
     section("to decide", warnings, &mut out);
     section("not guessed", report.not_guessed.iter().cloned(), &mut out);
-    section(
-        "left out",
-        report
-            .left_out
-            .iter()
-            .map(|table| format!("{table}: it has no key that identifies its rows")),
-        &mut out,
-    );
+    section("left out", report.left_out.iter().cloned(), &mut out);
     out.join("\n")
 }
 

@@ -248,16 +248,16 @@ fn step(step: &MigrationStep) -> String {
             Some(other) => format!(
                 "its items are overwritten by those of {other}, which makes the same keys of the same rows"
             ),
-            None => format!("{} whose item type is gone", items(step.stale)),
+            None => format!("{} of a removed item type", items(step.stale)),
         },
     };
     let stale = match (step.action, step.stale_items) {
         (_, StaleItems::None | StaleItems::WithTable) => String::new(),
         (MigrationAction::Remove, _) => {
-            format!(": where nothing overwrites them {}", after_stale(step))
+            format!(": unless overwritten, {}", after_stale(step))
         }
         (MigrationAction::Rekey, _) => format!(
-            "; {} have the old keys; where no row makes these any more, {}",
+            "; {} have the old keys; if no row makes them any more, {}",
             items(step.stale),
             after_stale(step)
         ),
@@ -267,7 +267,7 @@ fn step(step: &MigrationStep) -> String {
         ),
     };
     let expired = if step.expired_stay && step.action != MigrationAction::Keep {
-        "; items of rows that have expired stay as they are: the load does not touch them, and DynamoDB deletes only those that already hold an expired TTL"
+        "; items of expired rows stay: the load does not touch them, and DynamoDB deletes only those whose TTL has expired"
     } else {
         ""
     };
@@ -283,7 +283,7 @@ fn after_stale(step: &MigrationStep) -> String {
             "{prune} deletes the ones whose keys only the templates of the new mapping can make; the others stay"
         ),
         StaleItems::Stay | StaleItems::None | StaleItems::WithTable => {
-            "they stay, because the new mapping does not know them as its own".to_owned()
+            "they stay, because the new mapping does not recognise them".to_owned()
         }
     }
 }

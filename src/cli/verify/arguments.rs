@@ -48,7 +48,7 @@ pub(in crate::cli) struct Verify {
     /// Count items that the mapping does not make, but exit as if there were none
     #[arg(long)]
     pub(super) allow_unexpected: bool,
-    /// Connections that read in parallel, where the database allows it [default: one a processor]
+    /// Connections that read in parallel, where the database allows it [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(super) readers: Option<u16>,
     #[command(flatten)]

@@ -9,7 +9,7 @@ use dynafold_mapping::model::ItemType;
 
 use super::heat::{self, HOT_SHARE, KeyNames};
 use super::{DocumentFacts, Totals, patterns};
-use crate::phrases::{self, cost, dollars, marked, units};
+use crate::phrases::{self, cost, dollars, units, with_lower_bound_sign};
 use crate::tree::{DocBlock, DocRow, DocTable, TextPiece, code, plain, prose, texts};
 
 /// Shown where the mapping declares no rates.
@@ -437,14 +437,15 @@ impl Figures {
 /// The declared rates as a table, and their sum.
 fn rates(steady: &[SteadyPlace]) -> DocTable {
     let row = |place: &SteadyPlace| {
-        let marked = |at_least: bool, figure: &str| vec![plain(marked(at_least, figure))];
+        let figure =
+            |at_least: bool, text: &str| vec![plain(with_lower_bound_sign(at_least, text))];
         let at_least = place.cost_at_least();
         DocRow::new(vec![
             vec![plain(&place.name)],
-            marked(place.reads_at_least, &units(place.rates.reads)),
-            marked(place.writes_at_least, &units(place.rates.writes)),
-            marked(at_least, &cost(place.cost.on_demand_usd)),
-            marked(at_least, &cost(place.cost.provisioned_usd)),
+            figure(place.reads_at_least, &units(place.rates.reads)),
+            figure(place.writes_at_least, &units(place.rates.writes)),
+            figure(at_least, &cost(place.cost.on_demand_usd)),
+            figure(at_least, &cost(place.cost.provisioned_usd)),
         ])
     };
     let mut table = DocTable::new(

@@ -16,7 +16,7 @@ use super::places::shown;
 use super::trace::{OriginColumn, origins};
 use super::{DocumentFacts, Inputs};
 use crate::definition::{ExampleAnswer, ExampleRequest};
-use crate::phrases::{self, bounded, cost, marked, units};
+use crate::phrases::{self, cost, units, with_lower_bound_sign, with_lower_bound_words};
 use crate::tree::{
     About, Article, ArticleLink, DocBlock, DocRow, DocTable, TextLine, TextPiece, code, joined,
     link, plain, prose,
@@ -90,7 +90,7 @@ impl CallUnits {
         };
         match self.example {
             Some(example) => {
-                let example = bounded(self.at_least, &units(example));
+                let example = with_lower_bound_words(self.at_least, &units(example));
                 format!("{example} in the example; {bounds}")
             }
             None => bounds,
@@ -225,18 +225,18 @@ impl DocumentedPattern<'_> {
         if let Some(description) = &model.description {
             name.push(TextPiece::Sub(vec![plain(description)]));
         }
-        let marked = |figure: &str| plain(marked(units.at_least, figure));
+        let figure = |text: &str| plain(with_lower_bound_sign(units.at_least, text));
         let finds = self.proof.finds.iter();
         let finds = finds.map(|name| vec![TextPiece::Marked("name", name.clone())]);
         let cells = vec![
             name,
             self.asked(facts.inputs),
             joined(finds, &TextPiece::Break),
-            vec![marked(&phrases::units(units.usual()))],
-            vec![marked(&cost(self.usd_per_million(prices)))],
+            vec![figure(&phrases::units(units.usual()))],
+            vec![figure(&cost(self.usd_per_million(prices)))],
             match model.rate {
                 Some(rate) => vec![
-                    marked(&cost(self.usd_per_month(prices))),
+                    figure(&cost(self.usd_per_month(prices))),
                     plain(format!(" at {rate}/s")),
                 ],
                 None => vec![TextPiece::Marked("none", "no rate".to_owned())],
@@ -355,7 +355,7 @@ impl DocumentedPattern<'_> {
             facts.push(("Partitions", vec![plain(merged)]));
         }
         facts.push(("Read units a call", vec![plain(self.units.words())]));
-        let bounded_cost = |amount| bounded(self.units.at_least, &cost(amount));
+        let bounded_cost = |amount| with_lower_bound_words(self.units.at_least, &cost(amount));
         let mut costs = format!(
             "{} a million calls",
             bounded_cost(self.usd_per_million(prices))

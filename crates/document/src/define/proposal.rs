@@ -34,13 +34,8 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Option<Section> {
     list("To decide", warnings, &mut blocks);
     let left = report.not_guessed.iter().map(|one| prose(one));
     list("Not guessed", left, &mut blocks);
-    let left = report.left_out.iter().map(|table| {
-        labelled(
-            &format!("`{table}`"),
-            "it has no key that identifies its rows",
-        )
-    });
-    list("Tables that are left out", left, &mut blocks);
+    let left = report.left_out.iter().map(|one| prose(one));
+    list("Tables and views that are left out", left, &mut blocks);
     Some(Section {
         anchor: "proposal",
         title: "The proposal",

@@ -19,7 +19,7 @@ mod layers;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use layers::layerings;
+use layers::candidate_layers;
 
 /// The space that a drawing is shaped for: what the page leaves of a window of 1280 × 800.
 const PAGE: (i32, i32) = (960, 740);
@@ -27,6 +27,8 @@ const PAGE: (i32, i32) = (960, 740);
 pub(super) const READABLE: i32 = 760;
 /// How many layerings are drawn, of which the best is taken.
 const TRIALS: usize = 12;
+/// The least distance between two boxes of a layer.
+pub(super) const BOX_SPACING: i32 = 26;
 /// Above so many boxes only the most promising layering is drawn.
 const MANY: usize = 40;
 
@@ -96,8 +98,8 @@ fn scale(width: i32, height: i32) -> i32 {
 pub(super) fn lay_out(shapes: &[BoxShape], links: &[BoxLink]) -> ErdLayout {
     let trials = if shapes.len() > MANY { 1 } else { TRIALS };
     let mut sides = vec![Side::Right; links.len()];
-    let layerings = layerings(shapes, links).into_iter().take(trials);
-    let drawn = layerings.map(|layers| (draw(shapes, links, &layers, &sides), layers));
+    let tried = candidate_layers(shapes, links).into_iter().take(trials);
+    let drawn = tried.map(|layers| (draw(shapes, links, &layers, &sides), layers));
     // Of equals the more promising one.
     let better = |best: (ErdLayout, _), next: (ErdLayout, _)| {
         if next.0.merit() > best.0.merit() {
@@ -327,7 +329,7 @@ impl<'a> Grid<'a> {
     /// What must lie between the tops of two nodes, one below the other.
     fn step(&self, above: usize, below: usize) -> i32 {
         let space = match (self.is_box(above), self.is_box(below)) {
-            (true, true) => 26,
+            (true, true) => BOX_SPACING,
             (false, false) => 12,
             _ => 16,
         };

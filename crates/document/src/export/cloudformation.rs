@@ -3,10 +3,14 @@
 //! stands in the files of `cloudformation/`, as the template has it; what does is written as JSON, which
 //! YAML takes as it is.
 
-use dynafold_dynamodb::{Index, Throughput, definition, index_definition, without_empty};
+use dynafold_dynamodb::{
+    Index, Throughput, create_table_input, index_definition, without_null_and_empty,
+};
 use serde_json::{Value, json};
 
-use super::infrastructure::{Capacity, Infrastructure, ScalingBounds, policy, provisioned_of};
+use super::infrastructure::{
+    Capacity, Infrastructure, ScalingBounds, autoscale_policy, index_capacity,
+};
 use super::names::UniqueNames;
 use super::{ARCHIVE_FUNCTION, Export, ExportError, ROLL_UP_FUNCTION, filled, indented};
 
@@ -35,7 +39,10 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
     };
     let table = [
         ("kind", kind.to_owned()),
-        ("properties", block(&without_empty(&properties), "      ")),
+        (
+            "properties",
+            block(&without_null_and_empty(&properties), "      "),
+        ),
     ];
     text.push('\n');
     text.push_str(&filled(include_str!("cloudformation/table.yaml"), &table));
@@ -126,13 +133,13 @@ fn common(wanted: &Infrastructure<'_>) -> Value {
         "TimeToLiveSpecification": ttl.map(|name| json!({ "AttributeName": name, "Enabled": true })),
         "StreamSpecification": wanted.stream.map(|view| json!({ "StreamViewType": view.service_word() })),
     });
-    merged([definition(wanted.table), further])
+    merged([create_table_input(wanted.table), further])
 }
 
 /// The tags, the class and the guards of a table, or of each replica.
 fn guards(wanted: &Infrastructure<'_>) -> Value {
     let recovery = wanted.table.settings.point_in_time_recovery;
-    let own = definition(wanted.table);
+    let own = create_table_input(wanted.table);
     json!({
         "PointInTimeRecoverySpecification":
             recovery.map(|on| json!({ "PointInTimeRecoveryEnabled": on })),
@@ -202,13 +209,13 @@ fn merged(maps: impl IntoIterator<Item = Value>) -> Value {
 fn push_scaling(text: &mut String, wanted: &Infrastructure<'_>) {
     let mut names = UniqueNames::default();
     for scaling in &wanted.scaling {
-        let words = scaling.words();
+        let words = scaling.resource_name();
         let own = [
             ("aim", names.camel(&format!("{words}-target"))),
             ("policy", names.camel(&format!("{words}-policy"))),
         ];
         let template = filled(include_str!("cloudformation/scaling.yaml"), &own);
-        text.push_str(&filled(&template, &scaling.values()));
+        text.push_str(&filled(&template, &scaling.template_values()));
     }
 }
 
@@ -248,7 +255,7 @@ fn push_roll_ups(text: &mut String, wanted: &Infrastructure<'_>) {
 fn global_table(wanted: &Infrastructure<'_>) -> Value {
     let throughput = "WriteProvisionedThroughputSettings";
     let indexes = wanted.table.indexes.iter().map(|index| {
-        let units = provisioned_of(wanted.table, index);
+        let units = index_capacity(wanted.table, index);
         let writes = units.map(|units| writes(wanted, Some(index), units));
         index_definition(index, &index.partition, throughput, writes.as_ref())
     });
@@ -256,7 +263,7 @@ fn global_table(wanted: &Infrastructure<'_>) -> Value {
     let others = wanted.table.settings.replicas.iter();
     let regions = own.chain(others.map(|region| json!(region)));
     let further = json!({
-        // Each replica has its own: `without_empty` leaves out what is null.
+        // Each replica has its own: `without_null_and_empty` leaves out what is null.
         "ProvisionedThroughput": null,
         "DeletionProtectionEnabled": null,
         "TableClass": null,
@@ -270,7 +277,7 @@ fn global_table(wanted: &Infrastructure<'_>) -> Value {
 
 fn replica(wanted: &Infrastructure<'_>, region: &Value) -> Value {
     let indexes = wanted.table.indexes.iter().filter_map(|index| {
-        let units = provisioned_of(wanted.table, index)?;
+        let units = index_capacity(wanted.table, index)?;
         let reads = reads(wanted, Some(index), units);
         Some(json!({ "IndexName": index.name, "ReadProvisionedThroughputSettings": reads }))
     });
@@ -291,7 +298,7 @@ fn writes(wanted: &Infrastructure<'_>, index: Option<&Index>, units: Throughput)
 }
 
 fn reads(wanted: &Infrastructure<'_>, index: Option<&Index>, units: Throughput) -> Value {
-    if policy(wanted.table, index).is_none() {
+    if autoscale_policy(wanted.table, index).is_none() {
         return json!({ "ReadCapacityUnits": units.read });
     }
     let settings = auto_scaling(wanted, index, Capacity::Read, units.read);
@@ -304,14 +311,14 @@ fn auto_scaling(
     what: Capacity,
     first: u64,
 ) -> Value {
-    let policy = policy(wanted.table, index);
+    let policy = autoscale_policy(wanted.table, index);
     let bounds = ScalingBounds::of(policy, first);
     json!({
         "MinCapacity": bounds.min,
         "MaxCapacity": bounds.max,
         "SeedCapacity": (what == Capacity::Write).then_some(first),
         "TargetTrackingScalingPolicyConfiguration": {
-            "TargetValue": bounds.target,
+            "TargetValue": bounds.target_percent,
             "DisableScaleIn": policy.map(|_| json!({ "Ref": "PauseScaleIn" })),
         },
     })
@@ -364,7 +371,7 @@ mod tests {
     fn what_is_not_there_is_not_said() {
         let map = json!({ "A": null, "B": [], "C": [{ "D": 1, "E": null }], "F": { "Ref": "G" } });
         let expected = "C: [ { \"D\": 1 } ]\nF: { \"Ref\": \"G\" }\n";
-        assert_eq!(block(&super::without_empty(&map), ""), expected);
+        assert_eq!(block(&super::without_null_and_empty(&map), ""), expected);
     }
 
     #[test]

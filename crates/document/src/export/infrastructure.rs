@@ -1,7 +1,7 @@
-//! What is to be there for a table to serve: plain data, in no format's words.
+//! The resources that a table needs, as plain data independent of the output format.
 //!
-//! The table is the one that `migrate` makes (`target::dynamodb::create`); what scales its capacity
-//! and what keeps expired items stands beside it.
+//! The table is the one that `migrate` makes (`target::dynamodb::create`). Auto scaling and the archive of
+//! expired items are described here too.
 
 use dynafold_dynamodb::{Autoscale, Index, KeyAttribute, StreamView, Table, Throughput};
 use dynafold_mapping::model::{Expired, Model, RollUp};
@@ -14,29 +14,29 @@ pub(super) struct Infrastructure<'m> {
     pub(super) attributes: Vec<&'m KeyAttribute>,
     /// What the table's stream holds: what the mapping says, or what the archive needs.
     pub(super) stream: Option<StreamView>,
-    /// What follows the load: the table first, then its indexes; reads before writes.
+    /// Auto-scaled capacity: the table first, then its indexes; reads before writes.
     pub(super) scaling: Vec<Scaling<'m>>,
-    /// Whether what expires is kept in cold storage.
+    /// Whether expired items are archived.
     pub(super) archives: bool,
     /// What is summed on a schedule.
     pub(super) roll_ups: &'m [RollUp],
-    /// What has to be known, whatever the format.
+    /// Warnings that hold for every format.
     pub(super) warnings: Vec<String>,
 }
 
-/// Capacity of a table or an index that follows the load.
+/// Auto scaling of one capacity of the table or of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Scaling<'m> {
-    /// The index; the table itself without it.
+    /// The index; `None` for the table.
     pub(super) index: Option<&'m str>,
-    pub(super) what: Capacity,
+    pub(super) capacity: Capacity,
     pub(super) bounds: ScalingBounds,
 }
 
 impl Scaling<'_> {
-    /// What is scaled, as words from which each format makes a name: `Index-GSI1-Read`.
-    pub(super) fn words(&self) -> String {
-        let word = self.what.word();
+    /// Words from which each format makes a resource name: `Index-GSI1-Read`.
+    pub(super) fn resource_name(&self) -> String {
+        let word = self.capacity.word();
         match self.index {
             None => format!("Table-{word}"),
             Some(index) => format!("Index-{index}-{word}"),
@@ -44,7 +44,7 @@ impl Scaling<'_> {
     }
 
     /// Values for the placeholders of both formats' templates, such as `@min@`.
-    pub(super) fn values(&self) -> [(&'static str, String); 6] {
+    pub(super) fn template_values(&self) -> [(&'static str, String); 6] {
         let (index, dimension) = match self.index {
             None => (String::new(), "table"),
             Some(index) => (format!("/index/{index}"), "index"),
@@ -52,10 +52,10 @@ impl Scaling<'_> {
         [
             ("index", index),
             ("dimension", dimension.to_owned()),
-            ("word", self.what.word().to_owned()),
+            ("word", self.capacity.word().to_owned()),
             ("min", self.bounds.min.to_string()),
             ("max", self.bounds.max.to_string()),
-            ("target", self.bounds.target.to_string()),
+            ("target", self.bounds.target_percent.to_string()),
         ]
     }
 }
@@ -76,36 +76,36 @@ impl Capacity {
     }
 }
 
-/// Within which bounds capacity moves, and what it aims at.
+/// The bounds and the target of auto scaling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ScalingBounds {
     pub(super) min: u64,
     pub(super) max: u64,
-    /// What is provisioned at first.
-    pub(super) first: u64,
-    /// Percent in use.
-    pub(super) target: u64,
+    /// Capacity units at creation.
+    pub(super) initial: u64,
+    /// Target utilization in percent.
+    pub(super) target_percent: u64,
 }
 
 impl ScalingBounds {
-    /// The policy's bounds around the first capacity; without a policy, equal bounds, between which
+    /// The policy's bounds around the initial capacity; without a policy, equal bounds, between which
     /// capacity cannot move.
-    pub(super) fn of(policy: Option<Autoscale>, first: u64) -> Self {
-        /// Percent in use where capacity cannot move: the service asks for a target all the same.
-        const UNMOVED: u64 = 70;
+    pub(super) fn of(policy: Option<Autoscale>, initial: u64) -> Self {
+        /// Target utilization in percent for fixed capacity: the API requires one.
+        const FIXED_CAPACITY_TARGET: u64 = 70;
         match policy {
             Some(policy) => Self {
-                min: policy.min.unwrap_or(first).min(first),
+                min: policy.min.unwrap_or(initial).min(initial),
                 // An index may begin with more than the table's policy allows.
-                max: policy.max.max(first),
-                first,
-                target: policy.target,
+                max: policy.max.max(initial),
+                initial,
+                target_percent: policy.target,
             },
             None => Self {
-                min: first,
-                max: first,
-                first,
-                target: UNMOVED,
+                min: initial,
+                max: initial,
+                initial,
+                target_percent: FIXED_CAPACITY_TARGET,
             },
         }
     }
@@ -127,7 +127,7 @@ impl<'m> Infrastructure<'m> {
         }
     }
 
-    /// What a schedule hands to the function that sums.
+    /// The input of the scheduled roll-up function.
     pub(super) fn roll_up_input(&self, roll_up: &RollUp) -> Value {
         let key: Vec<&str> = self.table.key().map(|key| &*key.name).collect();
         json!({
@@ -143,20 +143,20 @@ impl<'m> Infrastructure<'m> {
         })
     }
 
-    /// Whether capacity follows the load somewhere.
+    /// Whether any capacity is auto-scaled.
     pub(super) fn scales(&self) -> bool {
         !self.scaling.is_empty()
     }
 }
 
-/// The capacity of an index at first; `None` on demand.
-pub(super) fn provisioned_of(table: &Table, index: &Index) -> Option<Throughput> {
+/// The initial capacity of an index; `None` for on-demand billing.
+pub(super) fn index_capacity(table: &Table, index: &Index) -> Option<Throughput> {
     let of_table = table.billing.provisioned()?;
     Some(index.throughput.unwrap_or(of_table))
 }
 
 /// The policy of an index: its own, or the table's.
-pub(super) fn policy(table: &Table, index: Option<&Index>) -> Option<Autoscale> {
+pub(super) fn autoscale_policy(table: &Table, index: Option<&Index>) -> Option<Autoscale> {
     let own = index.and_then(|index| index.autoscale);
     own.or(table.settings.autoscale)
 }
@@ -164,17 +164,17 @@ pub(super) fn policy(table: &Table, index: Option<&Index>) -> Option<Autoscale> 
 fn scaling(table: &Table) -> Vec<Scaling<'_>> {
     let of_table = (None, table.billing.provisioned());
     let indexes = table.indexes.iter();
-    let of_indexes = indexes.map(|index| (Some(index), provisioned_of(table, index)));
+    let of_indexes = indexes.map(|index| (Some(index), index_capacity(table, index)));
     let mut scalings = Vec::new();
     for (index, provisioned) in std::iter::once(of_table).chain(of_indexes) {
-        let (Some(units), Some(policy)) = (provisioned, policy(table, index)) else {
+        let (Some(units), Some(policy)) = (provisioned, autoscale_policy(table, index)) else {
             continue;
         };
-        for (what, first) in [(Capacity::Read, units.read), (Capacity::Write, units.write)] {
+        for (capacity, initial) in [(Capacity::Read, units.read), (Capacity::Write, units.write)] {
             scalings.push(Scaling {
                 index: index.map(|index| index.name.as_str()),
-                what,
-                bounds: ScalingBounds::of(Some(policy), first),
+                capacity,
+                bounds: ScalingBounds::of(Some(policy), initial),
             });
         }
     }
@@ -207,29 +207,20 @@ fn archive(model: &Model, warnings: &mut Vec<String>) -> (Option<StreamView>, bo
     (Some(declared.unwrap_or(StreamView::OldImage)), true)
 }
 
-/// The attributes of a key in order, each with DynamoDB's word for its role.
-pub(super) fn key_schema<'k>(
-    partition: &'k [KeyAttribute],
-    sort: &'k [KeyAttribute],
-) -> impl Iterator<Item = (&'k str, &'static str)> {
-    let partition = partition.iter().map(|key| (key.name.as_ref(), "HASH"));
-    partition.chain(sort.iter().map(|key| (key.name.as_ref(), "RANGE")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_first_capacity_lies_within_the_bounds() {
+    fn the_initial_capacity_lies_within_the_bounds() {
         let policy = |min| Autoscale {
             min,
             max: 100,
             target: 50,
         };
-        let bounds = |policy, first| {
-            let bounds = ScalingBounds::of(policy, first);
-            (bounds.min, bounds.max, bounds.target)
+        let bounds = |policy, initial| {
+            let bounds = ScalingBounds::of(policy, initial);
+            (bounds.min, bounds.max, bounds.target_percent)
         };
         assert_eq!(bounds(Some(policy(Some(5))), 20), (5, 100, 50));
         assert_eq!(bounds(Some(policy(None)), 20), (20, 100, 50));

@@ -5,10 +5,10 @@
 //! `range_key`. What does not depend on the mapping stands in the files of `terraform/`, as the
 //! configuration has it.
 
-use dynafold_dynamodb::{Index, Projection};
+use dynafold_dynamodb::{Index, Projection, key_schema};
 
 use super::hcl::{attribute, block, formatted, list, maybe, object, quoted};
-use super::infrastructure::{Capacity, Infrastructure, Scaling, key_schema, provisioned_of};
+use super::infrastructure::{Capacity, Infrastructure, Scaling, index_capacity};
 use super::names::UniqueNames;
 use super::{
     ARCHIVE_FUNCTION, Export, ExportError, ROLL_UP_FUNCTION, WARM_READ, WARM_WRITE, filled,
@@ -197,7 +197,7 @@ fn tags(wanted: &Infrastructure<'_>) -> Option<String> {
 }
 
 fn global(wanted: &Infrastructure<'_>, index: &Index) -> Vec<String> {
-    let units = provisioned_of(wanted.table, index);
+    let units = index_capacity(wanted.table, index);
     let mut body = vec![
         attribute("name", quoted(&index.name)),
         maybe("read_capacity", units.map(|units| units.read)),
@@ -253,7 +253,9 @@ fn replica_name(region: &str) -> String {
 /// the table.
 fn replicas(wanted: &Infrastructure<'_>, own: &[&Scaled<'_>]) -> String {
     let settings = &wanted.table.settings;
-    let writes = own.iter().filter(|one| one.scaling.what == Capacity::Write);
+    let writes = own
+        .iter()
+        .filter(|one| one.scaling.capacity == Capacity::Write);
     let mut first: Vec<String> = writes
         .map(|one| format!("aws_appautoscaling_policy.{}", one.name))
         .collect();
@@ -296,7 +298,7 @@ fn scaled<'m>(wanted: &Infrastructure<'m>) -> Vec<Scaled<'m>> {
     let named = all.map(|(region, scaling)| {
         let at = region.map_or_else(String::new, |region| format!("_{region}"));
         Scaled {
-            name: names.snake(&(scaling.words() + &at)),
+            name: names.snake(&(scaling.resource_name() + &at)),
             scaling,
             region,
         }
@@ -323,6 +325,6 @@ impl Scaled<'_> {
             ("first", &first.unwrap_or_default()),
         ];
         let template = filled(include_str!("terraform/scaling.tf"), &own);
-        filled(&template, &scaling.values())
+        filled(&template, &scaling.template_values())
     }
 }

@@ -1,13 +1,14 @@
 //! NoSQL Workbench data models, version 3.0: the table, its global indexes, and one facet for each
 //! item type with its sampled items.
 //!
-//! The format has no published reference; what is written here is what models in public have in
-//! common. What they never say is told as a warning.
+//! The format has no published reference: this follows published models. What they cannot express is
+//! reported as a warning.
 
 use std::sync::Arc;
 
 use dynafold_dynamodb::{
-    Attribute, Billing, Index, KeyAttribute, Table, Throughput, item_value, object,
+    Attribute, Billing, Index, KeyAttribute, Table, Throughput, attribute_definition, item_value,
+    object,
 };
 use dynafold_format::{each_once, joined};
 use dynafold_mapping::model::{ItemType, Model};
@@ -17,11 +18,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::infrastructure::{ScalingBounds, policy};
+use super::infrastructure::{ScalingBounds, autoscale_policy};
 use super::{Export, ExportOptions};
 
-/// What a table has in the Workbench that is paid for by request.
-const UNPAID: Throughput = Throughput { read: 5, write: 5 };
+/// The Workbench's own default capacity, written for on-demand tables.
+const DEFAULT_CAPACITY: Throughput = Throughput { read: 5, write: 5 };
 /// The role that scales capacity.
 const ROLE: &str = "AWSServiceRoleForApplicationAutoScaling_DynamoDBTable";
 
@@ -54,7 +55,7 @@ pub(super) fn write(model: &Model, samples: &[ItemTypeSample], options: &ExportO
             "KeyAttributes": key(&table.partition, table.sort.as_ref()),
             "NonKeyAttributes": typed,
             "TableFacets": facets.collect::<Vec<Value>>(),
-            "GlobalSecondaryIndexes": table.indexes.iter().filter_map(index).collect::<Vec<Value>>(),
+            "GlobalSecondaryIndexes": table.indexes.iter().filter_map(global_index).collect::<Vec<Value>>(),
             "TableData": [],
             "DataAccess": { "MySql": {} },
             "BillingMode": "PROVISIONED",
@@ -71,12 +72,12 @@ pub(super) fn write(model: &Model, samples: &[ItemTypeSample], options: &ExportO
 fn unsupported_features(model: &Model) -> Vec<String> {
     let (table, settings) = (&model.table, &model.table.settings);
     let mut warnings = Vec::new();
-    if let Some(names) = named(&table.indexes, is_wide) {
+    if let Some(names) = index_names(&table.indexes, is_wide) {
         warnings.push(format!(
             "NoSQL Workbench has no multi-attribute keys: the model leaves out {names}"
         ));
     }
-    if let Some(names) = named(&table.local_indexes, |_| true) {
+    if let Some(names) = index_names(&table.local_indexes, |_| true) {
         warnings.push(format!(
             "a Workbench model cannot describe local indexes: it leaves out {names}"
         ));
@@ -84,15 +85,15 @@ fn unsupported_features(model: &Model) -> Vec<String> {
     if table.billing == Billing::OnDemand {
         warnings.push(format!(
             "a Workbench model cannot describe on-demand billing: it has {} read and {} write units, the Workbench's own default",
-            UNPAID.read, UNPAID.write
+            DEFAULT_CAPACITY.read, DEFAULT_CAPACITY.write
         ));
     }
-    if let Some(names) = named(&table.indexes, |index| index.throughput.is_some()) {
+    if let Some(names) = index_names(&table.indexes, |index| index.throughput.is_some()) {
         warnings.push(format!(
             "a Workbench model cannot describe an index's own capacity: that of {names} is left out"
         ));
     }
-    let further = [
+    let settings_left_out = [
         ("ttl", table.ttl.is_some()),
         ("stream", settings.stream.is_some()),
         (
@@ -110,17 +111,17 @@ fn unsupported_features(model: &Model) -> Vec<String> {
         ("backups", settings.backups.is_some()),
         ("roll_up", !model.roll_ups.is_empty()),
     ];
-    let further = further.into_iter().filter(|(_, is_said)| *is_said);
-    let further = joined(further.map(|(name, _)| format!("`{name}`")), ", ");
-    if !further.is_empty() {
-        warnings.push(format!("a Workbench model cannot describe {further}"));
+    let names = settings_left_out.into_iter().filter(|(_, is_set)| *is_set);
+    let names = joined(names.map(|(name, _)| format!("`{name}`")), ", ");
+    if !names.is_empty() {
+        warnings.push(format!("a Workbench model cannot describe {names}"));
     }
     warnings
 }
 
-/// The names of those of the indexes that are meant, if there are any.
-fn named(indexes: &[Index], is_meant: impl Fn(&Index) -> bool) -> Option<String> {
-    let names = indexes.iter().filter(|index| is_meant(index));
+/// The names of the indexes that match; `None` without any.
+fn index_names(indexes: &[Index], matches: impl Fn(&Index) -> bool) -> Option<String> {
+    let names = indexes.iter().filter(|index| matches(index));
     let names: Vec<String> = names.map(|index| format!("`{}`", index.name)).collect();
     (!names.is_empty()).then(|| names.join(", "))
 }
@@ -131,14 +132,14 @@ fn is_wide(index: &Index) -> bool {
 }
 
 fn key(partition: &KeyAttribute, sort: Option<&KeyAttribute>) -> Value {
-    let attribute = |key: &KeyAttribute| json!({ "AttributeName": &*key.name, "AttributeType": key.key_type.word() });
     object([
-        ("PartitionKey", Some(attribute(partition))),
-        ("SortKey", sort.map(attribute)),
+        ("PartitionKey", Some(attribute_definition(partition))),
+        ("SortKey", sort.map(attribute_definition)),
     ])
 }
 
-fn index(index: &Index) -> Option<Value> {
+/// A global index; `None` for one with a wide key, which `unsupported_features` has named.
+fn global_index(index: &Index) -> Option<Value> {
     let [partition] = index.partition.as_slice() else {
         return None;
     };
@@ -172,14 +173,12 @@ fn facet(table: &Table, item_type: &ItemType, sample: Option<&ItemTypeSample>) -
         ("PartitionKeyAlias", Some(alias(&table.partition))),
         ("SortKeyAlias", table.sort.as_ref().map(alias)),
     ]);
-    let items = sample.iter().flat_map(|sample| &sample.items);
-    let items: Vec<Value> = items.map(|item| item_value(&item.item)).collect();
+    let sampled = sample.map_or(&[][..], |sample| &sample.items);
+    let items: Vec<Value> = sampled.iter().map(|item| item_value(&item.item)).collect();
+    let in_items = sampled.iter().flat_map(|item| &item.item.attributes);
     let own = item_type.attributes.iter().map(|(name, _)| name);
-    let spread = sample.iter().flat_map(|sample| &sample.items);
-    let spread = spread.flat_map(|item| &item.item.attributes);
-    let names = own.chain(spread.map(|(name, _)| name));
     let names = each_once(
-        names
+        own.chain(in_items.map(|(name, _)| name))
             .filter(|name| !table.is_key(name))
             .map(AsRef::<str>::as_ref),
     );
@@ -233,14 +232,14 @@ fn attributes(
     }
     if !mixed.is_empty() {
         warnings.push(format!(
-            "an attribute has only one type in a Workbench model: of those with several, {}, it has the first",
+            "a Workbench model allows one type per attribute: {} have several, and the model has the first",
             mixed.join(", ")
         ));
     }
     known
 }
 
-/// The type of a value of the source; text where only the rows tell it.
+/// The type of a value of the source; text if only the rows show it.
 fn of_family(family: TypeFamily) -> &'static str {
     match family {
         TypeFamily::Number => "N",
@@ -254,16 +253,16 @@ fn of_family(family: TypeFamily) -> &'static str {
 }
 
 fn capacity(table: &Table) -> Value {
-    let units = table.billing.provisioned().unwrap_or(UNPAID);
-    let scaling = |first: u64| {
-        let bounds = ScalingBounds::of(policy(table, None), first);
+    let units = table.billing.provisioned().unwrap_or(DEFAULT_CAPACITY);
+    let scaling = |initial: u64| {
+        let bounds = ScalingBounds::of(autoscale_policy(table, None), initial);
         json!({
             "ScalableTargetRequest": {
                 "MinCapacity": bounds.min,
                 "MaxCapacity": bounds.max,
                 "ServiceRole": ROLE,
             },
-            "ScalingPolicyConfiguration": { "TargetValue": bounds.target },
+            "ScalingPolicyConfiguration": { "TargetValue": bounds.target_percent },
         })
     };
     json!({

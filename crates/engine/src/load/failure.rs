@@ -244,4 +244,14 @@ mod tests {
             assert!(failure.help().unwrap().starts_with(begins));
         }
     }
+
+    #[test]
+    fn a_file_that_was_changed_is_put_back_or_the_load_starts_over() {
+        let failure = Failure::FileChanged {
+            which: OutputFile::Rejects,
+            path: PathBuf::from("rejects.ndjson"),
+            what: "it is shorter",
+        };
+        assert!(failure.help().unwrap().ends_with("start over with --fresh"));
+    }
 }

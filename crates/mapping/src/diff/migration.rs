@@ -69,7 +69,7 @@ pub enum StaleItems {
     Deleted,
     /// Those are deleted whose keys have the form of one of the new templates; the others stay.
     DeletedByForm,
-    /// They stay: the new mapping does not know them as its own.
+    /// They stay: the new mapping does not recognise them.
     Stay,
     /// They are gone with the table, or stay in the old one.
     WithTable,

@@ -14,7 +14,7 @@
 //! | `indexes` | which item types are in an index, and when? |
 //! | `size` | how large can an item be, and what does writing it cost? |
 //! | `guarantees` | what does the database keep, and what takes its place? |
-//! | `read_back` | which values does an item tell? |
+//! | `recoverable` | which values can be recovered from an item? |
 //! | `reach` | which item types does an access pattern find? |
 //!
 //! They stand on `text` (what a value can look like), `domain` and `passage` (what a column's type and the filters make of
@@ -32,7 +32,7 @@ mod meet;
 mod order;
 mod passage;
 mod reach;
-mod read_back;
+mod recoverable;
 mod report;
 mod size;
 mod text;
@@ -50,7 +50,7 @@ pub(super) use injective::{KeyProofEnd, prove};
 pub(super) use meet::ProofBudget;
 pub(super) use order::{disorders, proofs as order, sort_keys};
 pub(super) use reach::{KeyCondition, Reachability, reach};
-pub use read_back::RowDomains;
+pub use recoverable::RowDomains;
 pub use report::{
     Coverage, IndexProof, KeySize, MembershipProof, PatternProof, Proofs, SizeProof, Writes,
 };

@@ -544,9 +544,8 @@ impl ItemBinder<'_> {
         );
         if !members.is_empty() && !may_have {
             let message = format!("`{written}`: {} has no members", family.name());
-            self.scope
-                .diagnostics
-                .push(Diagnostic::new(Code::UnknownColumn, span, message));
+            let help = "only JSON columns, composites, hstore and ranges have members";
+            self.report(Code::UnknownColumn, span, message, help);
             return None;
         }
         let family = if members.is_empty() {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use dynafold_dynamodb::{
-    Autoscale, Index, Settings, StreamView, Table, TableClass, Throughput, definition,
-    index_addition,
+    Autoscale, Index, Settings, StreamView, Table, TableClass, Throughput, add_index_input,
+    create_table_input,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_mins(15);
 impl Dynamodb {
     pub(super) async fn create_table(&self, table: &Table) -> Result<Vec<Difference>> {
         let action = self.action("CreateTable", &table.name);
-        let mut request = definition(table);
+        let mut request = create_table_input(table);
         if let Some(members) = request.as_object_mut() {
             members.insert("TableName".to_owned(), json!(table.name));
         }
@@ -47,7 +47,7 @@ impl Dynamodb {
         index: &Index,
     ) -> Result<()> {
         let action = self.action("UpdateTable", &there.name);
-        let mut request = index_addition(there, wanted, index);
+        let mut request = add_index_input(there, wanted, index);
         if let Some(members) = request.as_object_mut() {
             members.insert("TableName".to_owned(), json!(there.name));
         }

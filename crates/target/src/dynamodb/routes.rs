@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dynafold_dynamodb::{Table, definition};
+use dynafold_dynamodb::{Table, create_table_input};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -231,7 +231,7 @@ impl TableRoutes {
     /// setting that it refuses is no error.
     pub async fn complete(&self, table: &Table) -> Result<Vec<Difference>> {
         self.dynamodb.wait(&table.name).await?;
-        let wanted = definition(table);
+        let wanted = create_table_input(table);
         // A setting that the table has already is refused too: `complete` reports only those that it does not have.
         let mut refused = Vec::new();
         // DynamoDB takes one change of a table at a time.

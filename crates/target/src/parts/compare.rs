@@ -22,7 +22,7 @@ use super::manifest::MANIFEST;
 use super::place::LocalFile;
 use super::plan::PartsPlan;
 use super::sort::FileSorter;
-use super::spool::{Blocks, Spool};
+use super::spool::{BlockWriter, Spool};
 use super::write::{PartsJob, PartsOf, side_by_side};
 use super::{Compression, ExportPlace, Manifest, Part, damaged, failed};
 use crate::Result;
@@ -210,11 +210,11 @@ impl Spool {
     ) -> Result<Option<PartsComparison>> {
         let frame = manifest.lines.frame().unwrap_or_default();
         let scratch = |name: &str| self.folder().join(name);
-        let held = Self::begin(&scratch("held"), &place.named(MANIFEST))?;
+        let held = Self::create_in(&scratch("held"), &place.named(MANIFEST))?;
         let parts = manifest.readable_parts().into_values().collect();
         let mut lines = Lines::of((place, self.folder()), manifest, &frame, parts)?;
         let (mut items, mut strays) = (0, 0);
-        let mut blocks = Blocks::of(&held);
+        let mut blocks = BlockWriter::of(&held);
         let mut next = lines.ahead.take();
         while let Some(line) = next {
             if stop.load(Ordering::Relaxed) {

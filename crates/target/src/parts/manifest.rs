@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_dynamodb::{Table, definition};
+use dynafold_dynamodb::{Table, create_table_input};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -183,7 +183,7 @@ pub fn import_table(table: &Table, compression: Compression) -> (Value, Vec<&'st
         local_indexes: Vec::new(),
         ..table.clone()
     };
-    let (whole, definition) = (definition(table), definition(&own));
+    let (whole, definition) = (create_table_input(table), create_table_input(&own));
     let mut left: Vec<&str> = (LEFT.iter())
         .filter(|(name, _)| whole.get(name).is_some())
         .map(|(_, words)| *words)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::spool::{HEAD, head, push, seal};
+use super::spool::{HEADER_BYTES, no_bucket, push_item, read_header, write_header};
 use super::{damaged, failed};
 use crate::{Result, TargetError, private};
 
@@ -73,7 +73,7 @@ impl FileSorter {
         let mut at = 0;
         while let Some((first, rest)) = bytes.get(at..).and_then(<[u8]>::split_first_chunk) {
             let block = whole(*first, rest).ok_or_else(|| not_whole(path))?;
-            at += HEAD;
+            at += HEADER_BYTES;
             for item in ranges(block) {
                 let item = item.ok_or_else(|| not_whole(path))?;
                 let json = block.get(item.clone()).unwrap_or_default();
@@ -105,9 +105,9 @@ fn split(path: &Path, known: u32, bits: u32) -> Result<Vec<PathBuf>> {
         fs::remove_file(left).map_err(|error| failed(left, "delete", error))?;
     }
     let mut files: Vec<(Option<File>, Vec<u8>)> =
-        (0..count).map(|_| (None, vec![0; HEAD])).collect();
+        (0..count).map(|_| (None, vec![0; HEADER_BYTES])).collect();
     let write = |path: &Path, file: &mut Option<File>, block: &mut Vec<u8>| -> Result<()> {
-        seal(block);
+        write_header(block);
         let put = || -> std::io::Result<()> {
             let open = match file {
                 Some(open) => open,
@@ -116,23 +116,23 @@ fn split(path: &Path, known: u32, bits: u32) -> Result<Vec<PathBuf>> {
             open.write_all(block)
         };
         put().map_err(|error| failed(path, "write", error))?;
-        block.truncate(HEAD);
+        block.truncate(HEADER_BYTES);
         Ok(())
     };
     in_order(path, &mut |hash, json| {
         let part = (hash << known) >> (u128::BITS - bits);
         let part = usize::try_from(part).unwrap_or_default();
         let (Some((file, block)), Some(path)) = (files.get_mut(part), paths.get(part)) else {
-            return Ok(());
+            return Err(no_bucket(path));
         };
-        push(block, json);
+        push_item(block, json);
         if block.len() >= BLOCK {
             write(path, file, block)?;
         }
         Ok(())
     })?;
     for ((file, block), path) in files.iter_mut().zip(&paths) {
-        if block.len() > HEAD {
+        if block.len() > HEADER_BYTES {
             write(path, file, block)?;
         }
     }
@@ -146,16 +146,16 @@ fn in_order(path: &Path, each: &mut dyn FnMut(u128, &[u8]) -> Result<()>) -> Res
     let mut left = file.metadata().map_err(unreadable)?.len();
     let mut file = BufReader::with_capacity(1 << 20, file);
     let mut block = Vec::new();
-    let mut first = [0; HEAD];
+    let mut first = [0; HEADER_BYTES];
     while left > 0 {
         file.read_exact(&mut first)
             .map_err(|error| match error.kind() {
                 ErrorKind::UnexpectedEof => not_whole(path),
                 _ => unreadable(error),
             })?;
-        let (length, _) = head(first);
+        let (length, _) = read_header(first);
         left = left
-            .checked_sub(u64::from(length) + u64::try_from(HEAD).unwrap_or_default())
+            .checked_sub(u64::from(length) + u64::try_from(HEADER_BYTES).unwrap_or_default())
             .ok_or_else(|| not_whole(path))?;
         block.resize(usize::try_from(length).unwrap_or_default(), 0);
         file.read_exact(&mut block).map_err(unreadable)?;
@@ -170,8 +170,8 @@ fn in_order(path: &Path, each: &mut dyn FnMut(u128, &[u8]) -> Result<()>) -> Res
 }
 
 /// The block behind its head; `None` where it is not what was written.
-fn whole(first: [u8; HEAD], rest: &[u8]) -> Option<&[u8]> {
-    let (length, sum) = head(first);
+fn whole(first: [u8; HEADER_BYTES], rest: &[u8]) -> Option<&[u8]> {
+    let (length, sum) = read_header(first);
     let block = rest.get(..usize::try_from(length).ok()?)?;
     (crc32fast::hash(block) == sum).then_some(block)
 }

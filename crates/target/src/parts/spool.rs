@@ -2,7 +2,7 @@
 //!
 //! A block is its length and CRC-32 (four bytes each, little-endian), and the items: the length of each, and its JSON. A
 //! block is written by one call, so that a process that is killed leaves at most the last block of a file unfinished:
-//! [`Spool::go_on`] cuts it off. The load had not counted it.
+//! [`Spool::resume`] cuts it off. The load had not counted it.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -24,9 +24,9 @@ use crate::{
 /// Files of a spool: one for each value of the hash's first byte.
 pub(super) const BUCKETS: usize = 256;
 /// Bytes before the items of a block: their length, and their CRC-32.
-pub(super) const HEAD: usize = 8;
-/// Items that go into the files at once, so that each file gets blocks of some size. Three times as many batches as are
-/// written at once are in memory: what is filled, what waits, and these.
+pub(super) const HEADER_BYTES: usize = 8;
+/// Items that go into the files at once, so that each file gets blocks of some size. Up to three times [`IN_FLIGHT`] batches
+/// are in memory: being filled, waiting, and being written.
 const LIMIT: BatchLimit = BatchLimit {
     items: 5_000,
     bytes: 2_000_000,
@@ -49,12 +49,12 @@ struct Inner {
 }
 
 impl Spool {
-    /// An empty spool in a folder of its own; what an earlier one has left there is deleted. `place`: what messages call it.
+    /// Creates an empty spool and deletes an earlier one in the same folder. `place` is its name in messages.
     ///
     /// # Errors
     ///
     /// [`TargetError`] when the folder cannot be emptied or made.
-    pub fn begin(folder: &Path, place: &Path) -> Result<Self> {
+    pub fn create_in(folder: &Path, place: &Path) -> Result<Self> {
         if_there(fs::remove_dir_all(folder)).map_err(|error| failed(folder, "delete", error))?;
         fs::create_dir_all(folder).map_err(|error| failed(folder, "make the folder", error))?;
         Ok(Self::of(folder, place))
@@ -65,7 +65,7 @@ impl Spool {
     /// # Errors
     ///
     /// [`TargetError`] when it is not there or cannot be read and written.
-    pub fn go_on(folder: &Path, place: &Path) -> Result<Self> {
+    pub fn resume(folder: &Path, place: &Path) -> Result<Self> {
         if !folder.is_dir() {
             return Err(damaged(folder, "is not there").with_help("start over with --fresh"));
         }
@@ -73,7 +73,7 @@ impl Spool {
         for bucket in 0..BUCKETS {
             let path = spool.path(bucket);
             if path.exists() {
-                cut(&path).map_err(|error| failed(&path, "read", error))?;
+                truncate_partial_block(&path).map_err(|error| failed(&path, "read", error))?;
             }
         }
         Ok(spool)
@@ -114,11 +114,11 @@ impl Spool {
         let mut block = Vec::new();
         for items in order.chunk_by(|one, next| one.0 == next.0) {
             block.clear();
-            block.extend_from_slice(&[0; HEAD]);
+            block.extend_from_slice(&[0; HEADER_BYTES]);
             for (_, index) in items {
-                push(&mut block, batch.json_bytes(*index));
+                push_item(&mut block, batch.json_bytes(*index));
             }
-            seal(&mut block);
+            write_header(&mut block);
             let Some((bucket, _)) = items.first() else {
                 continue;
             };
@@ -129,49 +129,46 @@ impl Spool {
 
     fn append(&self, bucket: usize, block: &[u8]) -> Result<()> {
         let path = self.path(bucket);
-        let Some(file) = self.inner.files.get(bucket) else {
-            return Ok(());
+        let write = |file: &Mutex<Option<File>>| {
+            let mut file = file.lock();
+            let open = match &mut *file {
+                Some(open) => open,
+                none => none.insert(private::options().append(true).create(true).open(&path)?),
+            };
+            open.write_all(block)
         };
-        let mut file = file.lock();
-        if file.is_none() {
-            let opened = private::options().append(true).create(true).open(&path);
-            *file = Some(opened.map_err(|error| failed(&path, "write", error))?);
-        }
-        let written = file.as_mut().map(|file| file.write_all(block));
-        written
-            .transpose()
-            .map(drop)
-            .map_err(|error| failed(&path, "write", error))
+        let file = self.inner.files.get(bucket);
+        let file = file.ok_or_else(|| no_bucket(&path))?;
+        write(file).map_err(|error| failed(&path, "write", error))
     }
 }
 
-/// Items on their way into a spool, one by one: blocks of them are written.
-pub(super) struct Blocks<'s> {
+/// Collects single items into blocks.
+pub(super) struct BlockWriter<'s> {
     spool: &'s Spool,
     blocks: Vec<Vec<u8>>,
 }
 
-impl<'s> Blocks<'s> {
+impl<'s> BlockWriter<'s> {
     /// Bytes that are gathered for a file.
     const BYTES: usize = 64 << 10;
 
     pub(super) fn of(spool: &'s Spool) -> Self {
         Self {
             spool,
-            blocks: vec![vec![0; HEAD]; BUCKETS],
+            blocks: vec![vec![0; HEADER_BYTES]; BUCKETS],
         }
     }
 
     pub(super) fn put(&mut self, hash: u128, json: &[u8]) -> Result<()> {
         let bucket = bucket(hash);
-        let Some(block) = self.blocks.get_mut(bucket) else {
-            return Ok(());
-        };
-        push(block, json);
+        let block = self.blocks.get_mut(bucket);
+        let block = block.ok_or_else(|| no_bucket(&self.spool.path(bucket)))?;
+        push_item(block, json);
         if block.len() >= Self::BYTES {
-            seal(block);
+            write_header(block);
             self.spool.append(bucket, block)?;
-            block.truncate(HEAD);
+            block.truncate(HEADER_BYTES);
         }
         Ok(())
     }
@@ -179,8 +176,8 @@ impl<'s> Blocks<'s> {
     /// Writes what is left.
     pub(super) fn finish(mut self) -> Result<()> {
         for (bucket, block) in self.blocks.iter_mut().enumerate() {
-            if block.len() > HEAD {
-                seal(block);
+            if block.len() > HEADER_BYTES {
+                write_header(block);
                 self.spool.append(bucket, block)?;
             }
         }
@@ -194,16 +191,16 @@ pub(super) fn bucket(hash: u128) -> usize {
 }
 
 /// Adds an item to a block.
-pub(super) fn push(block: &mut Vec<u8>, json: &[u8]) {
+pub(super) fn push_item(block: &mut Vec<u8>, json: &[u8]) {
     // An item has 400 KB, its JSON a few times as much.
     let length = u32::try_from(json.len()).unwrap_or(u32::MAX);
     block.extend_from_slice(&length.to_le_bytes());
     block.extend_from_slice(json);
 }
 
-/// Writes the head of a block.
-pub(super) fn seal(block: &mut [u8]) {
-    let Some((head, items)) = block.split_at_mut_checked(HEAD) else {
+/// Writes the header of a block.
+pub(super) fn write_header(block: &mut [u8]) {
+    let Some((head, items)) = block.split_at_mut_checked(HEADER_BYTES) else {
         return;
     };
     let length = u32::try_from(items.len()).unwrap_or(u32::MAX);
@@ -216,32 +213,37 @@ pub(super) fn seal(block: &mut [u8]) {
     }
 }
 
-/// Reads the head of a block: the length of its items, and their CRC-32.
-pub(super) fn head(head: [u8; HEAD]) -> (u32, u32) {
+/// Reads the header of a block: the length of its items, and their CRC-32.
+pub(super) fn read_header(header: [u8; HEADER_BYTES]) -> (u32, u32) {
     let half = |from: usize| {
-        let bytes = head.get(from..).and_then(|bytes| bytes.first_chunk());
+        let bytes = header.get(from..).and_then(|bytes| bytes.first_chunk());
         u32::from_le_bytes(bytes.copied().unwrap_or_default())
     };
     (half(0), half(4))
 }
 
-/// Cuts off a block at a file's end that is not whole.
-fn cut(path: &Path) -> std::io::Result<()> {
+/// Removes an incomplete last block.
+fn truncate_partial_block(path: &Path) -> std::io::Result<()> {
     let mut file = private::options().read(true).write(true).open(path)?;
     let size = file.metadata()?.len();
     let mut at = 0;
-    let mut buffer = [0; HEAD];
-    let whole = u64::try_from(HEAD).unwrap_or_default();
+    let mut buffer = [0; HEADER_BYTES];
+    let whole = u64::try_from(HEADER_BYTES).unwrap_or_default();
     while size - at >= whole {
         file.seek(SeekFrom::Start(at))?;
         file.read_exact(&mut buffer)?;
-        let next = at + whole + u64::from(head(buffer).0);
+        let next = at + whole + u64::from(read_header(buffer).0);
         if next > size {
             break;
         }
         at = next;
     }
     if at < size { file.set_len(at) } else { Ok(()) }
+}
+
+/// The error for an item that has no file: nothing may be dropped without a word.
+pub(super) fn no_bucket(path: &Path) -> TargetError {
+    damaged(path, "is not a file of the export's items")
 }
 
 fn unsupported(what: &str) -> TargetError {
@@ -324,5 +326,17 @@ impl Target for Spool {
 
     async fn delete_table(&self, _name: &str) -> Result<()> {
         Err(unsupported("delete"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_without_a_file_is_an_error() {
+        let spool = Spool::of(Path::new("items"), Path::new("export"));
+        let error = spool.append(BUCKETS, &[]).unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::File);
     }
 }

@@ -215,7 +215,7 @@ impl ChunkSpool {
         let folder = tempfile::tempdir()?;
         let shown = place.to_string();
         Ok(Self {
-            spool: Spool::begin(&folder.path().join("items"), Path::new(&shown))?,
+            spool: Spool::create_in(&folder.path().join("items"), Path::new(&shown))?,
             place,
             _folder: folder,
         })

@@ -167,12 +167,12 @@ impl HeldValues {
                 continue;
             };
             let values = self.of_row(*number);
-            for at in projection.taken() {
+            for at in projection.related_columns() {
                 if let Some(value) = values.get_mut(at) {
                     value.is_taken = true;
                 }
             }
-            for at in projection.held(row, &entry.expected, found, folder) {
+            for at in projection.recovered_columns(row, &entry.expected, found, folder) {
                 if let Some(value) = values.get_mut(at) {
                     value.is_held = true;
                 }

@@ -34,20 +34,6 @@ pub(super) struct ComparedAttribute {
     pub(super) may_lack: bool,
 }
 
-/// A column of the result that an attribute tells.
-#[derive(Debug)]
-struct ToldColumn {
-    column: usize,
-    /// The place of the row that it stands for.
-    place: ValuePath,
-    /// Whether the attribute is its value and nothing else.
-    is_bare: bool,
-    /// The values without which the attribute, or the part of it, is absent.
-    beside: Vec<ValuePath>,
-    /// What a row must make a text of that can be split in one way only.
-    split: Option<AttributeNode>,
-}
-
 /// An item type of a pattern.
 #[derive(Debug)]
 pub(super) struct ItemProjection<'a> {
@@ -58,14 +44,14 @@ pub(super) struct ItemProjection<'a> {
     compared: Vec<ComparedAttribute>,
     /// Those of the compared by which a row finds its item.
     identity: Vec<usize>,
-    /// The templates of the identity whose texts do not all tell their values.
-    split: Vec<AttributeNode>,
+    /// The templates of the identity whose texts of a row must split in one way only.
+    must_split_once: Vec<AttributeNode>,
     /// Columns of the source's row key: NULL where a row of the query has no row of this type, or where the key itself
     /// may hold NULL.
     presence: Vec<usize>,
-    /// Columns of its relation that are NULL only where a row of the query has no row of it.
     /// The columns of the result that are of the type's own table.
     pub(super) own: Vec<usize>,
+    /// Columns of its relation that are NULL only where a row of the query has no row of it.
     never_null: Vec<usize>,
     /// The relation of the query that stands for its own, where that is known: then it is known which columns of the
     /// result are its own.
@@ -77,7 +63,7 @@ pub(super) struct ItemProjection<'a> {
     /// The column that names the item type.
     pub(super) type_column: Option<usize>,
     /// Whether `presence` is the whole of the source's row key, so that a row without a NULL in it is one.
-    is_told: bool,
+    presence_is_whole_key: bool,
     /// Documents whose members are attributes.
     pub(super) spreads: Vec<ValuePath>,
     /// Key attributes of the table that are the same text in every item.
@@ -86,9 +72,9 @@ pub(super) struct ItemProjection<'a> {
     pub(super) by_key: bool,
     /// Attributes of the type that are not compared.
     pub(super) not_compared: Vec<String>,
-    /// Columns that attributes tell.
-    told: Vec<ToldColumn>,
-    /// Columns from which attributes are made that do not tell them.
+    /// Columns whose values can be recovered from attributes.
+    recoverable: Vec<(usize, RecoverableValue)>,
+    /// Columns from which attributes are made whose values cannot be recovered.
     pub(super) lossy: HashSet<usize>,
     /// Columns that are compared with something.
     pub(super) used: HashSet<usize>,
@@ -115,7 +101,7 @@ impl<'a> ItemProjection<'a> {
             slots: RowSlots::new(&names),
             compared: Vec::new(),
             identity: Vec::new(),
-            split: Vec::new(),
+            must_split_once: Vec::new(),
             presence: Vec::new(),
             never_null: names.never_null(),
             own: names.own_columns(&|_| true),
@@ -125,12 +111,12 @@ impl<'a> ItemProjection<'a> {
                 .collect(),
             missing_together: names.missing_together(),
             type_column: result.type_column,
-            is_told: false,
+            presence_is_whole_key: false,
             spreads: Vec::new(),
             constants: Vec::new(),
             by_key: false,
             not_compared: Vec::new(),
-            told: Vec::new(),
+            recoverable: Vec::new(),
             lossy: HashSet::new(),
             used: HashSet::new(),
             doubts: Vec::new(),
@@ -146,10 +132,10 @@ impl<'a> ItemProjection<'a> {
             let column = names.named_column(name).or(column);
             projection.add(vec![name.clone()], column, node, &names);
         }
-        projection.open(pattern, model, &names);
+        projection.add_document_attributes(pattern, model, &names);
         projection.identify(model)?;
-        projection.count_used(&names);
-        projection.doubt(&names);
+        projection.find_recoverable(&names);
+        projection.find_doubts(&names);
         Ok(projection)
     }
 
@@ -187,7 +173,12 @@ impl<'a> ItemProjection<'a> {
 
     /// Documents may give attributes of any name: those for which the query has a column, and all of
     /// a document that it gives whole.
-    fn open(&mut self, pattern: &AccessPattern, model: &Model, names: &AttributeColumns<'_>) {
+    fn add_document_attributes(
+        &mut self,
+        pattern: &AccessPattern,
+        model: &Model,
+        names: &AttributeColumns<'_>,
+    ) {
         let item = self.item;
         for place in &item.spreads {
             if self.slots.find(place).is_some() {
@@ -222,7 +213,7 @@ impl<'a> ItemProjection<'a> {
         }
     }
 
-    /// Finds what tells the items apart: the table's whole key, or what tells the source rows apart.
+    /// Finds what identifies the items: the table's whole key, or what identifies the source rows.
     fn identify(&mut self, model: &Model) -> Result<(), String> {
         let (item, table) = (self.item, &model.table);
         let mut keys: Vec<&Arc<str>> = Vec::new();
@@ -237,7 +228,8 @@ impl<'a> ItemProjection<'a> {
         self.presence = own
             .filter_map(|(_, column)| self.slots.column(*column))
             .collect();
-        self.is_told = !self.presence.is_empty() && self.presence.len() == item.row_key.len();
+        self.presence_is_whole_key =
+            !self.presence.is_empty() && self.presence.len() == item.row_key.len();
         if let Some(identity) = of_keys.filter(|keys| !keys.is_empty()) {
             self.identity = identity;
             self.by_key = true;
@@ -247,8 +239,8 @@ impl<'a> ItemProjection<'a> {
         let (mut missing, mut lossy) = (Vec::<&str>::new(), Vec::<&str>::new());
         for (name, column) in &item.row_key {
             let compared = self.compared.iter().enumerate();
-            let is_told = |node: &AttributeNode| is_told(item, node, *column);
-            let carriers = compared.filter(|(_, one)| one.node.as_ref().is_some_and(is_told));
+            let recovers = |node: &AttributeNode| recovers_column(item, node, *column);
+            let carriers = compared.filter(|(_, one)| one.node.as_ref().is_some_and(recovers));
             match carriers.min_by_key(|(_, one)| one.path.len()) {
                 Some((at, _)) if identity.contains(&at) => {}
                 Some((at, _)) => identity.push(at),
@@ -282,8 +274,8 @@ impl<'a> ItemProjection<'a> {
         }
         let carriers = identity.iter().filter_map(|at| self.compared.get(*at));
         let values = carriers.filter_map(|one| one.node.as_ref());
-        let values = values.flat_map(|node| told(item, node));
-        self.split = values.filter_map(|value| value.split).collect();
+        let values = values.flat_map(|node| recoverable_values(item, node));
+        self.must_split_once = values.filter_map(|value| value.must_split_once).collect();
         self.identity = identity;
         Ok(())
     }
@@ -299,7 +291,7 @@ impl<'a> ItemProjection<'a> {
     }
 
     /// Finds what is compared by its values alone, or under the name of another attribute.
-    fn doubt(&mut self, names: &AttributeColumns<'_>) {
+    fn find_doubts(&mut self, names: &AttributeColumns<'_>) {
         if matches!(self.pass.scan.from, Relation::Query(_)) {
             return;
         }
@@ -339,17 +331,17 @@ impl<'a> ItemProjection<'a> {
         self.doubts = doubts;
     }
 
-    /// A column counts only by values that tell it whole. If the items have an attribute of it, the pattern's answer must hold
+    /// A column counts only by values from which it can be recovered whole. If the items have an attribute of it, the pattern's answer must hold
     /// one of these: not only the text of a key that has it within.
-    fn count_used(&mut self, names: &AttributeColumns<'_>) {
+    fn find_recoverable(&mut self, names: &AttributeColumns<'_>) {
         let nodes = self.compared.iter().filter_map(|one| one.node.as_ref());
-        let nodes = nodes.flat_map(|node| told(self.item, node));
-        let values = nodes.chain(self.spreads.iter().map(ToldValue::bare));
-        // Of a document that the query gives whole a member tells no more than itself.
+        let of_nodes = nodes.flat_map(|node| recoverable_values(self.item, node));
+        let of_spreads = self.spreads.iter().map(RecoverableValue::bare);
+        // Of a document that the query gives whole, a member gives only itself back.
         let is_whole =
             |place: &ValuePath| place.path.is_empty() || self.slots.column(place.column).is_none();
-        let values = values.filter(|value| is_whole(value.place));
-        let values: Vec<ToldValue<'_>> = values.collect();
+        let values = of_nodes.chain(of_spreads);
+        let values: Vec<RecoverableValue> = values.filter(|value| is_whole(&value.place)).collect();
         let is_held = |name: &Arc<str>| {
             let mut compared = self.compared.iter();
             compared.any(|one| matches!(one.path.as_slice(), [only] if only == name))
@@ -366,37 +358,29 @@ impl<'a> ItemProjection<'a> {
             own.peek().is_none() || own.any(is_held)
         };
         let nodes = self.compared.iter().filter_map(|one| one.node.as_ref());
-        let is_lossy = |place: &&ValuePath| !values.iter().any(|one| is_same(one.place, place));
+        let is_lossy = |place: &&ValuePath| !values.iter().any(|one| is_same(&one.place, place));
         let lossy = nodes.flat_map(AttributeNode::places).filter(is_lossy);
         let lossy = lossy.filter_map(|place| self.slots.find(place)).collect();
-        let values = values.into_iter().filter(|value| counts(value.place));
-        let told = values.filter_map(|value| {
-            Some(ToldColumn {
-                column: self.slots.find(value.place)?,
-                place: value.place.clone(),
-                is_bare: value.is_bare,
-                beside: value.beside.into_iter().cloned().collect(),
-                split: value.split,
-            })
-        });
-        self.told = told.collect();
+        let counted = values.into_iter().filter(|value| counts(&value.place));
+        let recoverable = counted.filter_map(|value| Some((self.slots.find(&value.place)?, value)));
+        self.recoverable = recoverable.collect();
         self.lossy = lossy;
-        let mut used: HashSet<usize> = self.told.iter().map(|value| value.column).collect();
+        let mut used: HashSet<usize> = self.recoverable.iter().map(|(column, _)| *column).collect();
         used.extend(self.compared.iter().filter_map(|one| one.column));
         used.extend(self.type_column);
         self.used = used;
     }
 
     /// The columns of the result that have anything to do with the item type.
-    pub(super) fn taken(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn related_columns(&self) -> impl Iterator<Item = usize> {
         let slots = self.slots.iter().map(|(_, at)| at);
         let compared = self.compared.iter().filter_map(|one| one.column);
         self.own.iter().copied().chain(slots).chain(compared)
     }
 
-    /// The columns of a row whose values can be read back from its item. `found`: the item, where there is one, which does
-    /// not differ from what the row says.
-    pub(super) fn held(
+    /// The columns of a row whose values can be recovered from its item. `found`: the item, if there is one; it does not
+    /// differ from what the row says.
+    pub(super) fn recovered_columns(
         &self,
         given: &[Value],
         expected: &ExpectedItem,
@@ -405,20 +389,19 @@ impl<'a> ItemProjection<'a> {
     ) -> impl Iterator<Item = usize> {
         let row = self.slots.row(given);
         let is_there = |place: &ValuePath| !item::find(place, &row).is_null();
-        let is_told = |value: &&ToldColumn| {
+        let is_recovered = |value: &RecoverableValue| {
             let own = item::find(&value.place, &row);
             (value.is_bare || self.item.domains.fits(&value.place, &own))
-                && value.beside.iter().all(is_there)
+                && value.required_values.iter().all(is_there)
                 && value
-                    .split
+                    .must_split_once
                     .iter()
                     .all(|node| is_split_once(node, &row, folder))
         };
-        let told: Vec<usize> = self
-            .told
-            .iter()
-            .filter(is_told)
-            .map(|value| value.column)
+        let recoverable = self.recoverable.iter();
+        let recovered: Vec<usize> = recoverable
+            .filter(|(_, value)| is_recovered(value))
+            .map(|(column, _)| *column)
             .collect();
         let pairs = self.compared.iter().zip(&expected.parts);
         let direct = pairs.filter_map(|(one, part)| {
@@ -436,7 +419,7 @@ impl<'a> ItemProjection<'a> {
             is_held.then_some(column)
         });
         let direct: Vec<usize> = direct.collect();
-        told.into_iter().chain(direct).chain(self.type_column)
+        recovered.into_iter().chain(direct).chain(self.type_column)
     }
 
     /// Whether an item may go without a column that is compared.
@@ -549,7 +532,7 @@ impl ItemProjection<'_> {
                 // A row that is there has to have an item, whether one can be made of it or not.
                 if is_partial && certainty == Certainty::Sure {
                     certainty = Certainty::Untold;
-                } else if !is_partial && !self.is_told {
+                } else if !is_partial && !self.presence_is_whole_key {
                     return None;
                 }
                 identity = None;
@@ -557,7 +540,7 @@ impl ItemProjection<'_> {
             }
         }
         let is_split = |node: &AttributeNode| is_split_once(node, &row, folder);
-        if certainty == Certainty::Sure && !self.split.iter().all(is_split) {
+        if certainty == Certainty::Sure && !self.must_split_once.iter().all(is_split) {
             certainty = Certainty::Untold;
         }
         let mut spread = Vec::new();
@@ -745,8 +728,8 @@ pub(super) fn holds(table: &Table, pattern: &AccessPattern, attribute: &str) -> 
     pattern.fetch || index.is_none_or(|index| table.projects(index, attribute))
 }
 
-/// Whether a column of the row can be told from what a node of an item type makes.
-fn is_told(item: &ItemType, node: &AttributeNode, column: usize) -> bool {
+/// Whether a column of the row can be recovered from a node's attribute.
+fn recovers_column(item: &ItemType, node: &AttributeNode, column: usize) -> bool {
     let is_it = |value: &&Placeholder| {
         let mut filters = value.filters.iter();
         value.place.column == column
@@ -756,10 +739,10 @@ fn is_told(item: &ItemType, node: &AttributeNode, column: usize) -> bool {
     match node {
         AttributeNode::Template(template) if template.mandatory().any(|value| is_it(&value)) => {
             let firm: Vec<&Placeholder> = template.mandatory().filter(is_it).collect();
-            let mut told = item.domains.read_back(template).into_iter();
-            told.any(|value| firm.contains(&value.placeholder))
+            let mut values = item.domains.recoverable_placeholders(template).into_iter();
+            values.any(|value| firm.contains(&value.placeholder))
         }
-        AttributeNode::Typed { value, .. } => is_told(item, value, column),
+        AttributeNode::Typed { value, .. } => recovers_column(item, value, column),
         _ => false,
     }
 }
@@ -774,42 +757,47 @@ fn is_split_once(node: &AttributeNode, row: &[Value], folder: &Folder) -> bool {
     }
 }
 
-/// A value that a node tells.
-struct ToldValue<'n> {
-    place: &'n ValuePath,
+/// A value of a row that can be recovered from an attribute.
+#[derive(Debug)]
+struct RecoverableValue {
+    place: ValuePath,
+    /// Whether the attribute is the value and nothing else.
     is_bare: bool,
-    /// The values without which the node does not have it.
-    beside: Vec<&'n ValuePath>,
-    /// What must make a text that can be split in one way only.
-    split: Option<AttributeNode>,
+    /// The values without which the attribute, or the part of it that has this one, is absent.
+    required_values: Vec<ValuePath>,
+    /// The template whose text of a row must split in one way only.
+    must_split_once: Option<AttributeNode>,
 }
 
-impl<'n> ToldValue<'n> {
-    fn bare(place: &'n ValuePath) -> Self {
+impl RecoverableValue {
+    fn bare(place: &ValuePath) -> Self {
         Self {
-            place,
+            place: place.clone(),
             is_bare: true,
-            beside: Vec::new(),
-            split: None,
+            required_values: Vec::new(),
+            must_split_once: None,
         }
     }
 }
 
-/// The values that a node of an item type tells, if it takes nothing but the row's. A pseudonym tells nothing.
-fn told<'n>(item: &ItemType, node: &'n AttributeNode) -> Vec<ToldValue<'n>> {
+/// The row values that can be recovered from a node's attribute, if it is made from the row alone. None from a pseudonym.
+fn recoverable_values(item: &ItemType, node: &AttributeNode) -> Vec<RecoverableValue> {
     let mut found = Vec::new();
     node.visit(&mut |node| match node {
         AttributeNode::Template(template) => {
-            let told = item.domains.read_back(template).into_iter();
-            let told = told.filter(|one| !one.placeholder.filters.contains(&Filter::Pseudonym));
-            found.extend(told.map(|one| ToldValue {
-                place: &one.placeholder.place,
+            let values = item.domains.recoverable_placeholders(template).into_iter();
+            let values = values.filter(|one| !one.placeholder.filters.contains(&Filter::Pseudonym));
+            found.extend(values.map(|one| RecoverableValue {
+                place: one.placeholder.place.clone(),
                 is_bare: one.placeholder.filters.is_empty() && template.single().is_some(),
-                beside: beside(template, one.placeholder),
-                split: (!one.is_sure).then(|| AttributeNode::Template(template.clone())),
+                required_values: required_values(template, one.placeholder),
+                must_split_once:
+                    (!one.from_every_text).then(|| AttributeNode::Template(template.clone())),
             }));
         }
-        AttributeNode::Map { spreads, .. } => found.extend(spreads.iter().map(ToldValue::bare)),
+        AttributeNode::Map { spreads, .. } => {
+            found.extend(spreads.iter().map(RecoverableValue::bare));
+        }
         _ => {}
     });
     if places(node).is_some() {
@@ -821,7 +809,7 @@ fn told<'n>(item: &ItemType, node: &'n AttributeNode) -> Vec<ToldValue<'n>> {
 
 /// The values without which a template makes nothing, or leaves out the segment of a value: NULL leaves out its segment and
 /// all behind it.
-fn beside<'n>(template: &'n Template, value: &Placeholder) -> Vec<&'n ValuePath> {
+fn required_values(template: &Template, value: &Placeholder) -> Vec<ValuePath> {
     let mut needed: Vec<&Placeholder> = template.mandatory().collect();
     if !needed.iter().any(|one| std::ptr::eq(*one, value)) {
         for part in &template.parts {
@@ -840,5 +828,5 @@ fn beside<'n>(template: &'n Template, value: &Placeholder) -> Vec<&'n ValuePath>
         }
     }
     let needed = needed.into_iter().filter(|one| !one.replaces_null());
-    needed.map(|one| &one.place).collect()
+    needed.map(|one| one.place.clone()).collect()
 }

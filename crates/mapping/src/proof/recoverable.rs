@@ -1,4 +1,4 @@
-//! Which values of a row can be read back from what a template makes of them.
+//! Which values of a row can be recovered from what a template makes of them.
 
 use dynafold_relational::catalog::{DataType, Dbms};
 use dynafold_relational::value::Value;
@@ -13,12 +13,12 @@ use super::text::letters;
 use crate::model::{Placeholder, Template, ValuePath};
 use crate::template::Filter;
 
-/// A value that a template's text tells.
+/// A placeholder whose value can be recovered from the template's text.
 #[derive(Debug, Clone, Copy)]
-pub struct ReadBack<'t> {
+pub struct RecoverablePlaceholder<'t> {
     pub placeholder: &'t Placeholder,
-    /// Whether every text tells it. If not, those do that can be split in one way only: see [`Template::is_split_once`].
-    pub is_sure: bool,
+    /// Whether every text gives it back. If not, only texts that split in one way do: see [`Template::is_split_once`].
+    pub from_every_text: bool,
 }
 
 /// What is known of the values in an item type's rows, once they are read. Two values that the database keeps apart and
@@ -59,18 +59,22 @@ impl RowDomains {
         }
     }
 
-    /// The values of a template that its text tells, where it holds them: no filter makes two values one. A text counts as the
-    /// time that `time` reads in it.
-    pub fn read_back<'t>(&self, template: &'t Template) -> Vec<ReadBack<'t>> {
+    /// The values of a template that can be recovered from its text, where it holds them: no filter makes two values one. A
+    /// text counts as the time that `time` reads in it.
+    pub fn recoverable_placeholders<'t>(
+        &self,
+        template: &'t Template,
+    ) -> Vec<RecoverablePlaceholder<'t>> {
         let domain = |one: &Placeholder| self.domain(&one.place);
         let known = KnownTemplate::new(template, &self.time_zone, &domain);
         let values = known.uses.iter().zip(twice(&known));
-        let values = values.filter(|(each, _)| self.keeps(each.placeholder));
-        let told = values.map(|(each, twice)| ReadBack {
-            placeholder: each.placeholder,
-            is_sure: twice == CommonText::Nothing,
-        });
-        told.collect()
+        values
+            .filter(|(each, _)| self.is_lossless(each.placeholder))
+            .map(|(each, twice)| RecoverablePlaceholder {
+                placeholder: each.placeholder,
+                from_every_text: twice == CommonText::Nothing,
+            })
+            .collect()
     }
 
     /// Whether a template may find NULL where the database has none: a document may be `null`, and lack a member.
@@ -117,8 +121,8 @@ impl RowDomains {
             .unwrap_or_else(|| Domain::unknown(SEVERAL_TYPES))
     }
 
-    /// Whether the text of a value tells it, and filters make two values of two.
-    fn keeps(&self, placeholder: &Placeholder) -> bool {
+    /// Whether different values keep different texts through the filters.
+    fn is_lossless(&self, placeholder: &Placeholder) -> bool {
         let mut domain = self.domain(&placeholder.place);
         // `time` takes texts alone.
         let is_text = matches!(placeholder.filters.first(), Some(Filter::Time(_)));
