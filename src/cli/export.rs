@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::ending::ended;
 use super::failure::Failure;
-use super::format::{address, counted};
+use super::format::{address, counted, counted_as};
 use super::handed::stamped;
 use super::mapping::WrittenMapping;
 use super::options::{Format, RejectLimit, Service, SourceArguments, moment};
@@ -439,6 +439,14 @@ pub(super) async fn write(
     let (spool, loaded) = match Box::pin(items(job, making, cancel, output)).await? {
         Loaded::All(spool, loaded) => (spool, *loaded),
         Loaded::Not(outcome) => return Ok(Exported::Not(outcome)),
+        Loaded::Shared(items) => {
+            job.clean(lock)?;
+            return Err(Failure::failed(&format!(
+                "{} the key of another item: the rows changed after their keys had been compared, and no part was written",
+                counted_as(items, "item has", "items have")
+            ))
+            .with_help("export again, from a source that does not change meanwhile or that has snapshots"));
+        }
     };
     let LoadedItems {
         mut manifest,
@@ -488,6 +496,8 @@ enum Loaded {
     /// All are in the spool.
     All(Spool, Box<LoadedItems>),
     Not(Outcome),
+    /// So many items have the key of another one.
+    Shared(u64),
 }
 
 /// What is kept between reading the items and writing the parts.
@@ -525,6 +535,9 @@ async fn items(
             output.text(&report::migration(&report))?;
         }
         return ended(report, false, true, output).map(Loaded::Not);
+    }
+    if report.keys.overwritten > 0 {
+        return Ok(Loaded::Shared(report.keys.overwritten));
     }
     output.warnings(&report.warnings);
     let total = &report.total;

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, DigestKey, Item, Table, fingerprints, write_item};
 use dynafold_format::each_once;
+use dynafold_mapping::item::is_past;
 use dynafold_mapping::model::{AttributeNode, ItemType, KeyTexts, Model};
 use dynafold_target::{Action, BatchEntry, Page, ScanRequest, Target, TargetError};
 use serde::{Deserialize, Serialize};
@@ -221,7 +222,7 @@ impl TableScan<'_> {
     /// Whether an item's TTL is over.
     fn is_past(&self, item: &Item) -> bool {
         let ttl = self.model.table.ttl.as_ref().and_then(|ttl| item.get(ttl));
-        matches!(ttl, Some(Attribute::N(number)) if number.to_i64().is_some_and(|at| at < self.now))
+        ttl.is_some_and(|moment| is_past(moment, self.now))
     }
 
     /// The key of an item, partition key first.

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use dynafold_dynamodb::{Attribute, Item, attribute_json};
+use dynafold_dynamodb::{Attribute, Item, attribute_json, read_attribute};
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::fault::Fault;
@@ -116,6 +116,26 @@ fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
         && content.len() == usize::try_from(length).ok()?
         && crc32fast::hash(&content).to_le_bytes() == *crc;
     whole.then_some(content)
+}
+
+/// An item whose named attributes hold again what was compressed; nothing where none of them is compressed.
+pub fn unpacked(item: &Item, names: &[Arc<str>]) -> Option<Item> {
+    let mut whole = item.clone();
+    let mut is_packed = false;
+    for (name, value) in &mut whole.attributes {
+        if let Attribute::B(packed) = value
+            && names.contains(name)
+            && let Some(content) = unpack(packed).and_then(|bytes| String::from_utf8(bytes).ok())
+        {
+            let members = content
+                .starts_with('{')
+                .then(|| serde_json::from_str(&content));
+            let members = members.and_then(Result::ok).and_then(read_attribute);
+            *value = members.unwrap_or_else(|| Attribute::S(content.into()));
+            is_packed = true;
+        }
+    }
+    is_packed.then_some(whole)
 }
 
 /// Whether two items are the same once the named attributes are unpacked: another version of the

@@ -75,6 +75,11 @@ impl ExpiryClock {
     }
 }
 
+/// Whether the moment in a TTL attribute is before `now`, in seconds since 1970.
+pub fn is_past(moment: &Attribute, now: i64) -> bool {
+    matches!(moment, Attribute::N(moment) if seconds(moment) < now)
+}
+
 /// Whole seconds, rounded towards zero and held within 64 bits.
 fn seconds(moment: &Number) -> i64 {
     let (whole, _) = moment.parts();

@@ -12,9 +12,9 @@ mod sink;
 mod write;
 mod write_plan;
 
-pub use compress::same_unpacked;
+pub use compress::{same_unpacked, unpacked};
 pub use convert::{to_attribute, to_set};
-pub use expiry::Expiry;
+pub use expiry::{Expiry, is_past};
 pub use explode::Elements;
 pub use fault::{DUPLICATE_KEY, KEY_NULL, Reject};
 pub use fold::{Folded, Folder, RefusedAttribute, find};

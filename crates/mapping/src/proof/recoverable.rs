@@ -77,17 +77,15 @@ impl RowDomains {
             .collect()
     }
 
-    /// Whether a template may find NULL where the database has none: a document may be `null`, and lack a member.
+    /// Whether a template may find NULL where the database has none, or where NULL is replaced: a document may be `null`, lack a
+    /// member, and become NULL by a filter.
     pub fn may_lack(&self, placeholder: &Placeholder) -> bool {
         let ValuePath { column, path, .. } = &placeholder.place;
         let is_document = self.documents.get(*column).copied().unwrap_or(true);
         let mut there = self.domain(&placeholder.place);
-        there.nullable = false;
-        is_document
-            || !path.is_empty()
-            || there
-                .through_all(&placeholder.filters, &self.time_zone)
-                .nullable
+        there.nullable = is_document || !path.is_empty() || placeholder.replaces_null();
+        let made = there.through_all(&placeholder.filters, &self.time_zone);
+        made.nullable
     }
 
     /// Whether a value is of the kind that its column's type says: SQLite keeps any value in any column.

@@ -155,7 +155,11 @@ impl RouteReport {
         if let Some(file) = &self.rejects_file {
             text.push_str(&format!(
                 "\n{} in {}; `dynafold migrate --retry-rejects` loads their rows once more",
-                counted(self.lines.len(), "item is not as the source makes it"),
+                counted_as(
+                    self.lines.len(),
+                    "item is not as the source makes it",
+                    "items are not as the source makes them"
+                ),
                 file.display()
             ));
         }

@@ -65,6 +65,9 @@ impl Doubts<'_, '_> {
         if types.any(|one| one.item.may_expire(&self.model.table)) {
             doubts.push("its items expire".to_owned());
         }
+        if self.types.iter().any(|one| !one.item.explodes.is_empty()) {
+            doubts.push("each element of an array is an item of its own".to_owned());
+        }
         doubts.extend(self.types.iter().flat_map(|one| one.doubts.clone()));
         if self.types.iter().any(ItemProjection::may_lack) {
             doubts.push(
@@ -507,13 +510,13 @@ impl Doubts<'_, '_> {
     fn values<'m>(&'m self, item: &'m ItemType) -> impl Iterator<Item = &'m Placeholder> {
         let keys = keys(&self.model.table, self.pattern);
         let made = keys.filter_map(|key| item.template(&key.name));
-        let values = made.flat_map(Template::mandatory);
-        values.filter(|value| !value.replaces_null())
+        made.flat_map(Template::mandatory)
     }
 
     /// Columns of an item type's own table without which it has none of the keys.
     fn needed<'m>(&'m self, one: &'m ItemProjection<'_>) -> Vec<&'m str> {
         let values = self.values(one.item);
+        let values = values.filter(|value| !value.replaces_null());
         let names = values.filter_map(|value| one.pass.scan.own_column(value.place.column));
         names.collect()
     }
@@ -521,19 +524,22 @@ impl Doubts<'_, '_> {
     /// Columns that may be NULL in a row of the SQL, which then has none of the keys.
     fn lacking<'m>(&'m self, one: &'m ItemProjection<'_>) -> Vec<&'m str> {
         let is_there = |name| one.base.is_none_or(|at| self.shape.is_there(at, name));
-        let own = self.values(one.item).filter_map(|value| {
-            let name = one.pass.scan.own_column(value.place.column)?;
-            let may_lack = one.item.domains.may_lack(value);
-            (may_lack || !is_there(name)).then_some(&*value.place.written)
+        let may_be_null = |value: &Placeholder| match one.pass.scan.columns.get(value.place.column)
+        {
+            Some(ScanColumn::Column {
+                join: None, name, ..
+            }) => !is_there(name),
+            // No parent is sure to be there.
+            column => matches!(column, Some(ScanColumn::Column { .. })),
+        };
+        let values = self.values(one.item).filter(|value| {
+            one.item.domains.may_lack(value) || !value.replaces_null() && may_be_null(value)
         });
-        let mut names: Vec<&str> = own.collect();
-        // No parent is sure to be there.
-        let of_parents = self.values(one.item).filter(|value| {
-            let column = one.pass.scan.columns.get(value.place.column);
-            matches!(column, Some(ScanColumn::Column { join: Some(_), .. }))
-        });
-        names.extend(of_parents.map(|value| &*value.place.written));
-        names
+        // What comes with the members of a document may be missing in it.
+        let spread = keys(&self.model.table, self.pattern);
+        let spread = spread.filter(|key| one.item.node(&key.name).is_none());
+        let names = values.map(|value| &*value.place.written);
+        names.chain(spread.map(|key| &*key.name)).collect()
     }
 
     /// The pattern's parameters, each with the column of the item type's own table that its key has in the parameter's

@@ -6,7 +6,7 @@ use std::iter;
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, Index, Item, KeyAttribute, Table};
-use dynafold_mapping::item::{self, Folder, same_unpacked, text_of, to_attribute};
+use dynafold_mapping::item::{self, Folder, text_of, to_attribute};
 use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ItemType, Model, Pass, Placeholder, Template, TemplatePart,
     ValuePath,
@@ -613,23 +613,28 @@ impl ItemProjection<'_> {
     /// The attributes in which an item is not what a row says.
     pub(super) fn differences(&self, expected: &ExpectedItem, item: &Item) -> Vec<String> {
         let pairs = self.compared.iter().zip(&expected.parts);
-        let differing = pairs.filter(|(one, part)| {
-            let found = find(item, &one.path);
-            if one.may_lack && found.is_none() {
-                return false;
-            }
-            let mut made = part.by_template.iter();
-            let is_made = made.any(|made| self.same(one, made.as_ref(), found));
-            let is_direct = part.direct.as_ref().is_some_and(|direct| {
-                // Its own template says what it should be, unless the query has done the same already.
-                if part.by_template.is_empty() {
-                    loosely_same(found, direct)
-                } else {
-                    let direct = to_attribute(direct, false);
-                    direct.is_ok_and(|direct| self.same(one, direct.as_ref(), found))
+        let unpacked = item::unpacked(item, &self.item.compress);
+        let differs =
+            |one: &ComparedAttribute, part: &ExpectedAttribute, found: Option<&Attribute>| {
+                if one.may_lack && found.is_none() {
+                    return false;
                 }
-            });
-            !is_made && !is_direct
+                let mut made = part.by_template.iter();
+                let is_made = made.any(|made| self.same(one, made.as_ref(), found));
+                let is_direct = part.direct.as_ref().is_some_and(|direct| {
+                    // Its own template says what it should be, unless the query has done the same already.
+                    if part.by_template.is_empty() {
+                        loosely_same(found, direct)
+                    } else {
+                        let direct = to_attribute(direct, false);
+                        direct.is_ok_and(|direct| self.same(one, direct.as_ref(), found))
+                    }
+                });
+                !is_made && !is_direct
+            };
+        let differing = pairs.filter(|(one, part)| {
+            let mut items = std::iter::once(item).chain(&unpacked);
+            items.all(|item| differs(one, part, find(item, &one.path)))
         });
         let mut names: Vec<String> = differing.map(|(one, _)| one.path.join(".")).collect();
         if !self.spreads.is_empty() {
@@ -660,20 +665,7 @@ impl ItemProjection<'_> {
         let (Some(expected), Some(found), true) = (expected, found, there(found)) else {
             return !there(expected) && !there(found);
         };
-        if expected.same(found) || one.has_six_digits && same_digits(expected, found) {
-            return true;
-        }
-        let Some(name) = one
-            .path
-            .first()
-            .filter(|name| self.item.compress.contains(name))
-        else {
-            return false;
-        };
-        let alone = |value: &Attribute| Item {
-            attributes: vec![(name.clone(), value.clone())],
-        };
-        same_unpacked(&alone(expected), &alone(found), &self.item.compress)
+        expected.same(found) || one.has_six_digits && same_digits(expected, found)
     }
 }
 
