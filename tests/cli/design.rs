@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::patterns::EXAMPLES;
 use crate::support::cli::dynafold;
 use crate::support::datasets::{Dataset, folder};
+use crate::support::postgres;
 use crate::support::source::Source;
 use crate::support::sqlite::Database;
 
@@ -706,6 +707,19 @@ async fn texts_are_compared_as_each_database_compares_them() {
     for source in Source::each(rows).await {
         let proposal = Proposal::new(&source.url(), Some(workload), 0);
         proposal.holds(0);
+        if source.product() == "postgres" {
+            let other = postgres::Database::with(
+                "CREATE COLLATION nd (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+                 CREATE TABLE t (id int PRIMARY KEY, n text COLLATE nd NOT NULL); INSERT INTO t VALUES (1, 'a');",
+            )
+            .await;
+            Proposal::new(
+                &other.url(),
+                Some("-- one (5/s)\nSELECT id, n FROM t WHERE id = :id;"),
+                0,
+            )
+            .holds(0);
+        }
         // SQLite's LIKE takes the case of ASCII letters alone for equal.
         let letters = format!(
             "{}INSERT INTO t (id, g, name, ch) VALUES (9, 1, 'É', 'd');",

@@ -1511,6 +1511,23 @@ fn a_column_is_compared_with_a_parameter_where_equal_values_have_one_text() {
 }
 
 #[test]
+fn the_greatest_and_the_least_text_are_those_by_bytes() {
+    let mut catalog = tables_of(&[("p", 10, &["id", "nm"])]);
+    catalog.dbms = Dbms::Sqlite;
+    catalog.tables[0].columns[1] = Column {
+        name: "nm".to_owned(),
+        ..collated("TEXT", "NOCASE")
+    };
+    let (text, _) = served(
+        &catalog,
+        "-- last (9/s)\nSELECT max(nm) AS nm FROM p;\n-- first (9/s)\nSELECT min(nm) AS nm FROM p;",
+    );
+    for order in ["nm COLLATE BINARY DESC", "nm COLLATE BINARY, "] {
+        assert!(text.contains(order), "{text}");
+    }
+}
+
+#[test]
 fn a_child_that_spells_its_parent_otherwise_is_compared_and_sorted_as_announced() {
     let both = collated("TEXT", "NOCASE");
     let catalog = joined_by(Dbms::Sqlite, &both, &both);

@@ -254,9 +254,9 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
         let (day_first, is_utc, is_zoned, text) = match dbms {
             _ if !is_text => ("1 = 0".to_owned(), "1 = 0".to_owned(), "1 = 0".to_owned(), "''".to_owned()),
             Dbms::Postgres => (
-                format!("CAST({name} AS text) ~ '^{day}'"),
-                format!("CAST({name} AS text) ~ '^{date}.*Z$'"),
-                format!("CAST({name} AS text) ~ '^{date}[T ][0-9][0-9]:[0-9][0-9].*{zone}$'"),
+                format!("CAST({name} AS text) COLLATE \"C\" ~ '^{day}'"),
+                format!("CAST({name} AS text) COLLATE \"C\" ~ '^{date}.*Z$'"),
+                format!("CAST({name} AS text) COLLATE \"C\" ~ '^{date}[T ][0-9][0-9]:[0-9][0-9].*{zone}$'"),
                 format!("CAST({name} AS text)"),
             ),
             Dbms::Sqlite => (

@@ -203,7 +203,10 @@ impl<'c> Reading<'c, '_> {
             return all
                 .map(|(at, column, descends)| {
                     let direction = if descends { " DESC" } else { "" };
-                    format!("{}{direction}", self.column_of(at, column))
+                    let own = self.column_of(at, column);
+                    let found = self.tables.get(at).and_then(|table| table.column(column));
+                    let by_bytes = found.and_then(|one| by_bytes(one, &own, self.catalog.dbms));
+                    format!("{}{direction}", by_bytes.unwrap_or(own))
                 })
                 .collect();
         }

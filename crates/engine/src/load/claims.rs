@@ -113,6 +113,13 @@ fn keys_differ(
                 counted(keys.overwritten, "item")
             ),
         ),
+        _ if keys.shared > 0 && compares_again && matches!(outcome, Outcome::Complete) => (
+            ClaimVerdict::NotProved,
+            format!(
+                "{} the key of another item when the keys were compared, and the rows have changed since",
+                counted_as(keys.shared, "item had", "items had")
+            ),
+        ),
         _ if keys.shared > 0 => (
             ClaimVerdict::Differs,
             format!(
@@ -179,6 +186,7 @@ mod tests {
         use KeyCheck::{First, Late, Proved};
         use SourceStates::{Many, One, Two};
         let (complete, interrupted) = (&Outcome::Complete, &Outcome::Interrupted);
+        let with_rejects = &Outcome::CompleteWithRejects;
         let failed = &Outcome::Failed(Arc::new(Failure::Internal("a disk is full")));
         for (check, [compared, shared, overwritten], outcome, states, expected) in [
             (Proved, [0, 0, 0], interrupted, One, "Proved: by the schema"),
@@ -188,7 +196,8 @@ mod tests {
             // What was seen goes before what was proved.
             (Proved, [0, 0, 1], complete, One, "Differs: 1 item overw"),
             (Late, [0, 0, 2], complete, One, "Differs: 2 items overw"),
-            (First, [9, 1, 0], complete, Two, "Differs: 1 item has"),
+            (First, [9, 1, 0], complete, Two, "NotProved: 1 item had"),
+            (First, [9, 1, 0], with_rejects, Two, "Differs: 1 item has"),
             (
                 First,
                 [9, 0, 0],

@@ -80,7 +80,7 @@ fn the_mend_is_in_the_words_of_the_product() {
         (
             Dbms::Mysql,
             "utf8mb3_general_ci",
-            "note COLLATE utf8mb3_bin",
+            "CONVERT(note USING utf8mb4) COLLATE utf8mb4_0900_bin",
         ),
         (
             Dbms::Mariadb,

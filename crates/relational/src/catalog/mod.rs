@@ -483,19 +483,19 @@ impl Column {
 pub fn sorted_by_bytes(written: &str, collation: &str, dbms: Dbms) -> String {
     // A collation begins with its character set.
     let charset = collation.split('_').next().unwrap_or_default();
-    let is_unicode = ["utf8mb4", "utf8mb3"].contains(&charset);
+    // The collation of MySQL's utf8mb3 pads.
+    let is_whole = charset == "utf8mb4" || dbms == Dbms::Mariadb && charset == "utf8mb3";
     match dbms {
         Dbms::Postgres if ["citext", "bpchar"].contains(&collation) => {
             format!("{written}::text COLLATE \"C\"")
         }
         Dbms::Postgres => format!("{written} COLLATE \"C\""),
         Dbms::Sqlite => format!("{written} COLLATE BINARY"),
-        Dbms::Mysql | Dbms::Mariadb if !is_unicode => {
+        Dbms::Mysql | Dbms::Mariadb if !is_whole => {
             let written = format!("CONVERT({written} USING utf8mb4)");
             sorted_by_bytes(&written, "utf8mb4", dbms)
         }
-        Dbms::Mysql if charset == "utf8mb4" => format!("{written} COLLATE utf8mb4_0900_bin"),
-        Dbms::Mysql => format!("{written} COLLATE {charset}_bin"),
+        Dbms::Mysql => format!("{written} COLLATE utf8mb4_0900_bin"),
         Dbms::Mariadb => format!("{written} COLLATE {charset}_nopad_bin"),
     }
 }
