@@ -5,6 +5,7 @@ mod comparison;
 mod condition;
 mod figures;
 mod filter;
+mod note;
 mod rows;
 mod sql;
 
@@ -26,6 +27,8 @@ pub(crate) use collection::CHILDREN_BY_KEY;
 use comparison::refuse_join;
 pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, inexact_sum};
 pub(crate) use filter::{Filter, by_filter, by_index, without_constants};
+pub(crate) use note::Note;
+use note::note_names;
 use rows::is_cut;
 pub(crate) use rows::note_ties;
 pub(crate) use sql::{child_name, ignores_case};
@@ -59,7 +62,7 @@ pub(crate) struct Ask<'c> {
     pub(crate) is_twice: bool,
     /// Whether the application sorts.
     pub(crate) sorts: bool,
-    /// Why no key sorts as the database does.
+    /// The column that no key sorts as the database does, with the reason.
     pub(crate) unsortable: Option<String>,
     /// What is selected of the item type: the column, and what the result calls it.
     pub(crate) outputs: Vec<(Path, String)>,
@@ -78,7 +81,7 @@ pub(crate) struct Ask<'c> {
     /// Whether the index finds the keys alone, and the items are then read by these.
     pub(crate) fetches: bool,
     /// What the answer leaves to the application, and what was changed.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
     pub(crate) clauses: Clauses,
 }
 
@@ -94,6 +97,10 @@ pub(crate) struct Clauses {
 }
 
 impl<'c> Ask<'c> {
+    pub(crate) fn note(&mut self, note: impl Into<Note>) {
+        self.notes.push(note.into());
+    }
+
     /// What an index has to hold of the outputs.
     pub(crate) fn held(&self) -> &[(Path, String)] {
         if self.fetches { &[] } else { &self.outputs }
@@ -131,9 +138,9 @@ impl<'c> Ask<'c> {
         is_plain.then(|| {
             let mut found = self.clone();
             found.fetches = true;
-            let note =
-                "two requests in a row: the index gives the keys, and BatchGetItem the items";
-            found.notes.push(note.to_owned());
+            found.note(
+                "two requests in a row: the index gives the keys, and BatchGetItem the items",
+            );
             found
         })
     }
@@ -232,17 +239,9 @@ const PATTERN: &str = "where it is only what texts begin with, write `LIKE :para
 const BEGIN: &str = "hand in what the texts begin with as one parameter";
 const BEGINNING: &str =
     "ask for what the texts begin with, and leave the others out in the application";
-/// How the notes begin that say which rows an index holds. They are taken back where there is no such index.
-const FROZEN: &str = "the index holds only the rows that meet";
-
-/// What is to be said of a condition that decides who is in an index.
-fn frozen_note(condition: &str) -> String {
-    format!("{FROZEN} `{condition}`")
-}
 pub(crate) const COUNTER: &str = "keep the figure in a counter item or an attribute that each write updates, or export the table and ask Athena";
 /// Rows of a page where the query leaves their number to a parameter.
 const PAGE: u64 = 20;
-pub(crate) const CURSOR: &str = "no Query skips rows by OFFSET: this asks the first page, and each further page continues after the last item of the one before (its LastEvaluatedKey)";
 const NEXT_PAGE: &str = "leave this condition out: a Query continues after the last item of the page before (its LastEvaluatedKey as ExclusiveStartKey)";
 const SEVERAL: &str = "ask one Query for each part and put the answers together in the application";
 const REWRITE: &str = "write it as a join over the tables' keys, with its conditions joined by AND";
@@ -988,49 +987,45 @@ impl<'c, 'q> Reading<'c, 'q> {
             );
         }
         let (limit, is_page) = self.most_rows()?;
-        let mut notes = Vec::new();
+        let mut notes: Vec<Note> = Vec::new();
         let mut requests: u64 = 1;
         for list in &self.prepared.lists {
             requests = requests.saturating_mul(whole(list.values.len()).max(1));
-            notes.push(note_of_list(list));
+            notes.push(note_of_list(list).into());
         }
         for (parameter, said) in &self.prepared.computed {
-            notes.push(format!(
+            notes.push(Note::Text(format!(
                 "the application computes `{said}` and hands it in as `{parameter}`"
-            ));
+            )));
         }
         if let Some(table) = self.twice() {
-            notes.push(format!(
+            notes.push(Note::Text(format!(
                 "it reads {} more than once, and `verify --patterns` may not be able to tell whose a column is",
                 table.name.name
-            ));
+            )));
         }
         let constants: Vec<String> = self.constant_outputs().collect();
-        if !constants.is_empty() {
-            notes.push(format!(
-                "its SQL leaves out constants, which the application adds: {}",
-                constants.join(", ")
-            ));
-        }
-        match &self.query.limit {
-            RowLimit::Parameter(_) => notes.push(format!(
+        note_names(&mut notes, &constants, |constants| {
+            format!("its SQL leaves out constants, which the application adds: {constants}")
+        });
+        let limited = match &self.query.limit {
+            RowLimit::Parameter(_) => Some(format!(
                 "the application says how many rows it wants; the estimate takes {PAGE}"
             )),
-            RowLimit::Unknown => notes.push(format!(
+            RowLimit::Unknown => Some(format!(
                 "its LIMIT is no plain number: the application stops where it has enough; the estimate takes {PAGE}"
             )),
-            RowLimit::Rows(rows) if self.query.order.is_none() => notes.push(format!(
+            RowLimit::Rows(rows) if self.query.order.is_none() => Some(format!(
                 "LIMIT {rows} without ORDER BY means any of the rows: the application stops after as many"
             )),
-            _ => {}
-        }
+            _ => None,
+        };
+        notes.extend(limited.map(Note::Text));
         if self.query.offset != RowLimit::None {
-            notes.push(CURSOR.to_owned());
+            notes.push(Note::Offset);
         }
         if requests > 1 && limit.is_some() {
-            notes.push(
-                "each request gives a page of its own, which the application merges".to_owned(),
-            );
+            notes.push("each request gives a page of its own, which the application merges".into());
         }
         Ok(Ask {
             root: table,
@@ -1083,8 +1078,8 @@ impl<'c, 'q> Reading<'c, 'q> {
                 return unserved("is sorted by what is computed", MATERIALIZE);
             };
             let table = root.and_then(|root| self.tables.get(*root)).copied();
-            if let Some(why) = table.and_then(|table| self.unsorted(table, &path)) {
-                return unserved(why, MATERIALIZE);
+            if let Some(column) = table.and_then(|table| self.unsortable(table, &path)) {
+                return unserved(format!("sorts by {column}"), MATERIALIZE);
             }
             // Of equal ones the key decides, so that the answer is one row.
             let key = table.into_iter().flat_map(Table::row_key);
@@ -1135,13 +1130,13 @@ impl<'c, 'q> Reading<'c, 'q> {
             .collect()
     }
 
-    /// Why the text of a column's values does not sort as the database sorts them; `None` where it does.
-    fn unsorted(&self, table: &Table, path: &Path) -> Option<String> {
+    /// A column whose values' text does not sort as the database sorts them, with the reason; `None` where it does.
+    fn unsortable(&self, table: &Table, path: &Path) -> Option<String> {
         let (table, column) = path.find(table, self.catalog)?;
         if self.observed.is_mixed(table, &column.name) {
             let name = &column.name;
             return Some(format!(
-                "sorts by {name}, which holds texts in some rows and other values in others"
+                "{name}, which holds texts in some rows and other values in others"
             ));
         }
         let is_mysql = matches!(self.catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
@@ -1164,7 +1159,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                 declared => declared,
             };
             let name = &column.name;
-            format!("sorts by {name} ({declared}), whose order is not that of its text")
+            format!("{name} ({declared}), whose order is not that of its text")
         })
     }
 
@@ -1276,7 +1271,7 @@ fn free_name(name: &str, is_taken: &dyn Fn(&str) -> bool) -> String {
 
 /// Each path once, under its first name, and no two under one name. Notes the names that are left out: they are of a column that is there, or
 /// of one that a join holds equal to it.
-fn distinct(outputs: Vec<(Path, String)>, notes: &mut Vec<String>) -> Vec<(Path, String)> {
+fn distinct(outputs: Vec<(Path, String)>, notes: &mut Vec<Note>) -> Vec<(Path, String)> {
     let mut found: Vec<(Path, String)> = Vec::new();
     let mut equal: Vec<String> = Vec::new();
     for (path, name) in outputs {
@@ -1290,12 +1285,9 @@ fn distinct(outputs: Vec<(Path, String)>, notes: &mut Vec<String>) -> Vec<(Path,
             Some((_, first)) => equal.push(format!("`{name}` (equal to `{first}`)")),
         }
     }
-    if !equal.is_empty() {
-        notes.push(format!(
-            "the answer leaves out what another of its columns gives in every row: {}",
-            equal.join(", ")
-        ));
-    }
+    note_names(notes, &equal, |equal| {
+        format!("the answer leaves out what another of its columns gives in every row: {equal}")
+    });
     found
 }
 

@@ -44,7 +44,7 @@ use dynafold_relational::catalog::{Catalog, DataType, ForeignKey, Table, TableNa
 use dynafold_relational::scan::ScanColumn;
 use dynafold_sql::{WriteKind, identifier, table, write_statement};
 
-use ask::{Ask, Unserved, ask};
+use ask::{Ask, Note, Unserved, ask};
 use ask::{by_filter, inexact_sum, note_ties};
 use choose::{Problem, Solution, Spot, improved, solve};
 pub use compare::{PricedMapping, PricedRead, PricedRequest, price};
@@ -1067,13 +1067,13 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
             ask.sql = sql;
             ask.order.clear();
             ask.sorts = true;
-            ask.notes.retain(|note| note != ask::CURSOR);
+            ask.notes.retain(|note| *note != Note::Offset);
             let note = if ask.limit.take().is_some() {
                 "the application sorts, and takes those that the SQL's LIMIT leaves"
             } else {
                 "the application sorts"
             };
-            ask.notes.push(note.to_owned());
+            ask.note(note);
             ask.is_page = false;
             Some(ask).filter(is_short)
         });
@@ -1140,12 +1140,12 @@ fn refuse_escaped<'w>(
             }
             if sorted {
                 ask.sql = ask.unsorted.take()?;
-                ask.notes.push(ask::CHILDREN_BY_KEY.to_owned());
+                ask.note(ask::CHILDREN_BY_KEY);
             }
             if let Some(range) = &ask.range
                 && range.path.is_loose(ask.root, catalog)
             {
-                ask.notes.push(format!(
+                ask.note(format!(
                     "keys are escaped: hand in bounds of {} without capital letters, `_`, `#` and `%`",
                     range.path.column
                 ));
@@ -1249,7 +1249,7 @@ fn spread<'c>(ask: &Ask<'c>, writes: f64, catalog: &Catalog) -> Option<Ask<'c>> 
     let mut ask = ask.clone();
     ask.requests = ask.requests.saturating_mul(shards);
     ask.shards = shards;
-    ask.notes.push(format!(
+    ask.note(format!(
         "one partition key value would take about {writes:.0} write units a second: it is spread over {shards} shards, each of which is asked"
     ));
     Some(ask)

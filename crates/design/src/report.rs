@@ -532,7 +532,7 @@ fn read_report<'w>(
             units: priced.map_or(0.0, |priced| priced.units),
             usd_month: priced.map_or(0.0, |priced| priced.usd_month),
             consistent,
-            notes: ask.notes.clone(),
+            notes: ask.notes.iter().map(ToString::to_string).collect(),
         }),
         why_not: None,
         instead: None,

@@ -284,8 +284,8 @@ fn rows<'c>(
 
 /// Why no structure serves a read.
 pub(crate) fn reason(ask: &Ask<'_>, catalog: &Catalog) -> String {
-    if let Some(why) = ask.unsortable.as_ref().filter(|_| !ask.order.is_empty()) {
-        return why.clone();
+    if let Some(column) = ask.unsortable.as_ref().filter(|_| !ask.order.is_empty()) {
+        return format!("sorts by {column}");
     }
     match (sorted(ask, catalog), &ask.range) {
         (None, _) => "sorts by some columns upwards and by others downwards".to_owned(),

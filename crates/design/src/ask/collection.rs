@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Ask, At, ChildAsk, Reading, SEVERAL, Unserved, distinct, unserved};
+use super::{Ask, At, ChildAsk, Note, Reading, SEVERAL, Unserved, distinct, unserved};
 use crate::path::{Path, Step};
 use dynafold_format::joined;
 use dynafold_relational::catalog::Table;
@@ -56,8 +56,7 @@ impl<'c> Reading<'c, '_> {
         }
         if ask.limit.take().is_some() {
             ask.is_page = false;
-            let note = "the request returns all children: the application applies the LIMIT";
-            ask.notes.push(note.to_owned());
+            ask.note("the request returns all children: the application applies the LIMIT");
         }
         if !ranges.is_empty() || !ask.when.is_empty() || !ask.filters.is_empty() {
             return unserved(
@@ -232,7 +231,7 @@ impl<'c> Reading<'c, '_> {
             .filter(|(path, _)| !is_parents(path));
         let order: Vec<(Path, bool)> = order.collect();
         let mut paths = order.iter().map(|(path, _)| path);
-        if paths.all(|path| self.unsorted(child.table, path).is_none()) {
+        if paths.all(|path| self.unsortable(child.table, path).is_none()) {
             child.order = order;
         }
     }
@@ -243,21 +242,19 @@ impl<'c> Reading<'c, '_> {
             " and no ",
         );
         if !children.iter().all(|at| self.may_be_missing(*at)) {
-            let note = format!(
+            ask.note(format!(
                 "the answer has the {} even if it has no {names}",
                 ask.root.name.name
-            );
-            ask.notes.push(note);
+            ));
         }
-        ask.notes.extend(self.distinct_note());
-        ask.notes.extend(self.loose_groups());
+        let differences = self.distinct_note().into_iter().chain(self.loose_groups());
+        ask.notes.extend(differences.map(Note::Text));
         let is_sorted = ask.children.iter().any(|child| !child.order.is_empty());
         if self.query.order.is_some() && !is_sorted {
-            ask.notes.push(CHILDREN_BY_KEY.to_owned());
+            ask.note(CHILDREN_BY_KEY);
         }
         if is_list {
-            let note = "the lists are made by the application, of the items that come";
-            ask.notes.push(note.to_owned());
+            ask.note("the lists are made by the application, of the items that come");
         }
     }
 }
@@ -293,7 +290,7 @@ impl<'c> Reading<'c, '_> {
             }
         }
         notes.dedup();
-        ask.notes.extend(notes);
+        ask.notes.extend(notes.into_iter().map(Note::Text));
     }
 }
 

@@ -12,9 +12,9 @@ use super::comparison::{refuse_computed, refuse_value};
 use super::filter::{is_value, of_condition, of_equal, of_list, of_range};
 use super::sql::{begins, column_in, ignores_blanks, is_loose, parameter_in};
 use super::{
-    Ask, Asked, At, BEGIN, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, NEXT_PAGE, PATTERN,
-    REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved, When, folds_case, frozen_note, is_upper,
-    unread, unserved,
+    Ask, Asked, At, BEGIN, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, NEXT_PAGE, Note, PATTERN,
+    REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved, When, folds_case, is_upper, unread,
+    unserved,
 };
 use crate::path::{Path, Step};
 
@@ -129,9 +129,7 @@ impl<'c> Reading<'c, '_> {
                     self.refuse_unsteady(condition)?;
                     refuse_parts(test, text)?;
                     refuse_keyless(ask.root, test, &path)?;
-                    if let Some(note) = frozen(condition) {
-                        ask.notes.push(note);
-                    }
+                    ask.notes.extend(index_note(condition));
                     let mut when = self.when(condition, root, ways)?;
                     let columns = condition.columns().unwrap_or_default();
                     if let [column] = columns.as_slice()
@@ -440,7 +438,7 @@ impl<'c> Reading<'c, '_> {
         } else {
             String::new()
         };
-        ask.notes.push(format!(
+        ask.note(format!(
             "{stands}the application asks for {column} in lower case{other_letters}"
         ));
         Ok(())
@@ -520,7 +518,7 @@ impl<'c> Reading<'c, '_> {
         if folds || folds_parameter {
             self.fold(ask, &column, text, folds)?;
         }
-        ask.notes.push(format!(
+        ask.note(format!(
             "`_` and `%` in `{parameter}` are ordinary characters"
         ));
         Ok(RangeAsk {
@@ -560,8 +558,8 @@ impl<'c> Reading<'c, '_> {
             if is_exact && !is_known && !text.is_empty() && is_plain {
                 let same = |when: &mut When| when.said == condition.text;
                 let when = ask.when.extract_if(.., same).last();
-                let frozen = frozen_note(&condition.text);
-                ask.notes.retain(|note| *note != frozen);
+                let held = Note::IndexHoldsOnly(condition.text.clone());
+                ask.notes.retain(|note| *note != held);
                 let value = Asked::Constant(text.clone());
                 ask.equal.push(Equal {
                     path,
@@ -597,11 +595,8 @@ impl<'c> Reading<'c, '_> {
                 "ask for it by `=`",
             );
         }
-        if let Some(why) = self.unsorted(ask.root, path) {
-            return unserved(
-                why.replacen("sorts by", "asks for a range of", 1),
-                MATERIALIZE,
-            );
+        if let Some(column) = self.unsortable(ask.root, path) {
+            return unserved(format!("asks for a range of {column}"), MATERIALIZE);
         }
         let place = match ranges.iter().position(|range| range.path == *path) {
             Some(place) => place,
@@ -674,18 +669,18 @@ impl<'c> Reading<'c, '_> {
     }
 }
 
-/// What is to be said of a condition that decides who is in an index.
-fn frozen(condition: &Condition) -> Option<String> {
+/// A note on a condition that decides which rows an index holds.
+fn index_note(condition: &Condition) -> Option<Note> {
     let text = &condition.text;
     let has_query = condition.compares_query()
         || matches!(&condition.test, ConditionTest::Other(expression) if expression.has_query);
     if has_query {
-        return Some(format!(
+        return Some(Note::Text(format!(
             "`{text}` looks at other rows: whoever writes those has to write the item again"
-        ));
+        )));
     }
     let has_value = text.contains(|sign: char| sign == '\'' || sign.is_ascii_digit());
-    has_value.then(|| frozen_note(text))
+    has_value.then(|| Note::IndexHoldsOnly(text.clone()))
 }
 
 /// Refuses to ask for rows with NULL in the key of their table, as SQLite may have.

@@ -6,7 +6,10 @@ use dynafold_format::joined;
 use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
 use dynafold_sql::{ConditionTest, RowLimit, SqlQuery, identifier};
 
-use super::{Ask, At, Filter, RangeAsk, Reading, Unserved, When, distinct, free_name, is_one_row};
+use super::{
+    Ask, At, Filter, Note, RangeAsk, Reading, Unserved, When, distinct, free_name, is_one_row,
+    note_names,
+};
 use crate::path::{Path, Step};
 
 impl<'c> Reading<'c, '_> {
@@ -28,31 +31,30 @@ impl<'c> Reading<'c, '_> {
         if let Some(figures) = figures {
             ask.limit = None;
             ask.computes = true;
-            let note =
-                format!("it {figures}: the application computes this from the items that it reads");
-            ask.notes.push(note);
+            ask.note(format!(
+                "it {figures}: the application computes this from the items that it reads"
+            ));
         }
         let mut order = ask.order.iter().filter(|_| !is_one_row(&ask));
-        ask.unsortable = order.find_map(|(path, _)| self.unsorted(ask.root, path));
+        ask.unsortable = order.find_map(|(path, _)| self.unsortable(ask.root, path));
         is_changed |= self.answer_order(&mut ask);
         let decides: Vec<String> = self
             .deciding_key(root)
             .into_iter()
             .map(|one| one.0)
             .collect();
-        if !decides.is_empty() {
-            let key = decides.join(", ");
-            ask.notes.push(format!(
+        note_names(&mut ask.notes, &decides, |key| {
+            format!(
                 "its SQL sorts by the key too, so that its LIMIT takes the same of equal rows: {key}"
-            ));
-        }
+            )
+        });
         if let Some(mut note) = self.distinct_note() {
             if ask.limit.is_some() {
                 note.push_str(", and stops after as many others as it wants");
             }
-            ask.notes.push(note);
+            ask.note(note);
         }
-        ask.notes.extend(self.loose_groups());
+        ask.notes.extend(self.loose_groups().map(Note::Text));
         let limits = !matches!(self.query.limit, RowLimit::None | RowLimit::Rows(_));
         let mut sorted = self.query.order.iter().flatten();
         is_changed |= sorted.any(|key| {
@@ -113,7 +115,7 @@ impl<'c> Reading<'c, '_> {
         root: &Table,
         order: &[(Path, bool)],
         outputs: &mut Vec<(Path, String)>,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> bool {
         let mut added: Vec<String> = Vec::new();
         for (path, _) in order {
@@ -129,13 +131,9 @@ impl<'c> Reading<'c, '_> {
             added.push(name.clone());
             outputs.push((path.clone(), name));
         }
-        if !added.is_empty() {
-            notes.push(format!(
-                "its SQL also selects what it sorts by: {}",
-                added.join(", ")
-            ));
-        }
-        !added.is_empty()
+        note_names(notes, &added, |added| {
+            format!("its SQL also selects what it sorts by: {added}")
+        })
     }
 
     /// What DISTINCT leaves to the application.
@@ -241,13 +239,10 @@ impl<'c> Reading<'c, '_> {
             outputs.push((path, name));
         }
         if is_renamed {
-            let note = "columns of the same name get the names of their tables in front";
-            ask.notes.push(note.to_owned());
+            ask.note("columns of the same name get the names of their tables in front");
         }
         if computes && self.extreme.is_none() {
-            let note =
-                "the answer has the columns of the computation, and the application computes";
-            ask.notes.push(note.to_owned());
+            ask.note("the answer has the columns of the computation, and the application computes");
         }
         let is_missing =
             |column: &&str| !outputs.iter().any(|(path, _)| *path == Path::own(column));
@@ -263,10 +258,9 @@ impl<'c> Reading<'c, '_> {
             };
             outputs.push((path, name));
         }
-        if !missing.is_empty() {
-            let note = format!("its SQL also selects the key: {}", missing.join(", "));
-            ask.notes.push(note);
-        }
+        note_names(&mut ask.notes, &missing, |key| {
+            format!("its SQL also selects the key: {key}")
+        });
         let all = outputs.len();
         ask.outputs = distinct(outputs, &mut ask.notes);
         let has_constants = self.constant_outputs().next().is_some();
@@ -278,12 +272,11 @@ impl<'c> Reading<'c, '_> {
     /// there are any.
     fn note_bytes(&self, ways: &BTreeMap<usize, Vec<Step>>, ask: &mut Ask<'c>) -> bool {
         let compared = self.compares_loosely(ways);
-        if !compared.is_empty() {
-            ask.notes.push(format!(
-                "{} is compared by its bytes: write it in one form, such as lower case, where case, accents or blanks at the end must not count",
-                compared.join(", ")
-            ));
-        }
+        let has_compared = note_names(&mut ask.notes, &compared, |names| {
+            format!(
+                "{names} is compared by its bytes: write it in one form, such as lower case, where case, accents or blanks at the end must not count"
+            )
+        });
         let sorted: Vec<String> = ask
             .order
             .iter()
@@ -293,13 +286,10 @@ impl<'c> Reading<'c, '_> {
                 column.collation.as_ref().map(|_| column.name.clone())
             })
             .collect();
-        if !sorted.is_empty() {
-            ask.notes.push(format!(
-                "{} is sorted by its bytes, not by the collation of the database",
-                sorted.join(", ")
-            ));
-        }
-        !compared.is_empty() || !sorted.is_empty()
+        let has_sorted = note_names(&mut ask.notes, &sorted, |names| {
+            format!("{names} is sorted by its bytes, not by the collation of the database")
+        });
+        has_compared || has_sorted
     }
 
     /// Notes the parent's texts for which the table has those of the child, that a collation takes for equal. Returns whether there are
@@ -328,13 +318,11 @@ impl<'c> Reading<'c, '_> {
             .collect();
         names.sort();
         names.dedup();
-        if !names.is_empty() {
-            ask.notes.push(format!(
-                "of columns that the join takes for equal by a collation, the table has one: {}: it is answered, compared and sorted as that one spells it",
-                names.join(", ")
-            ));
-        }
-        !names.is_empty()
+        note_names(&mut ask.notes, &names, |names| {
+            format!(
+                "of columns that the join takes for equal by a collation, the table has one: {names}: it is answered, compared and sorted as that one spells it"
+            )
+        })
     }
 
     /// A column's name behind that of its table, for an output whose own name is taken.
@@ -436,7 +424,7 @@ pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
     if !missing.is_empty() {
         note.push_str(&format!(": add the key to ORDER BY ({missing})"));
     }
-    ask.notes.push(note);
+    ask.note(note);
 }
 
 /// The variants of a read: each with one of its ranges in the key and the others as filters, and one with all as filters.
