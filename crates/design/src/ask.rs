@@ -187,6 +187,20 @@ pub(crate) struct RangeAsk {
     pub(crate) folds_parameter: bool,
 }
 
+impl RangeAsk {
+    /// The range without its bounds.
+    fn of(path: Path) -> Self {
+        Self {
+            path,
+            low: None,
+            high: None,
+            prefix: None,
+            folds: false,
+            folds_parameter: false,
+        }
+    }
+}
+
 /// A condition that decides which rows are in an index.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct When {
@@ -298,30 +312,40 @@ fn read<'c>(
     observed: &Observed,
     lists: Lists,
 ) -> Result<Vec<Ask<'c>>, Unserved> {
-    let prepared = parametrized(sql, catalog.dbms, lists);
-    let prepared = prepared.map_err(|error| unread(&error))?;
-    let query = SqlQuery::read(&prepared.sql, Some(catalog.dbms));
-    let query = query.map_err(|error| unread(&error))?;
+    with_reading(sql, (catalog, observed), lists, |mut reading| {
+        reading.refuse_unknown_columns()?;
+        let mut asks = reading.asks()?;
+        if reading.extreme.is_some() {
+            // Any of the rows with that value will do: a key that another read has serves too.
+            reading.is_first_key = true;
+            asks.extend(reading.asks()?);
+        }
+        // What is written anew anyway may as well say which of equal rows it takes.
+        let is_written = |ask: &Ask<'_>| ask.sql != reading.prepared.sql && is_cut(ask, catalog);
+        if asks.iter().any(is_written) {
+            reading.is_by_key = true;
+            let decided = reading.asks().unwrap_or_default().into_iter();
+            let decided = decided.filter(|ask| {
+                ask.children.is_empty() && ask.unsortable.is_none() && !is_cut(ask, catalog)
+            });
+            asks = decided.chain(asks).collect();
+        }
+        Ok(asks)
+    })?
+}
+
+/// Reads a query and hands it to `take`.
+fn with_reading<'c, T>(
+    sql: &str,
+    (catalog, observed): (&'c Catalog, &Observed),
+    lists: Lists,
+    take: impl FnOnce(Reading<'c, '_>) -> T,
+) -> Result<T, Unserved> {
+    let prepared = parametrized(sql, catalog.dbms, lists).map_err(|error| unread(&error))?;
+    let query =
+        SqlQuery::read(&prepared.sql, Some(catalog.dbms)).map_err(|error| unread(&error))?;
     let select = plain_select(sql, &query)?;
-    let mut reading = Reading::new((catalog, observed), &query, select, &prepared)?;
-    reading.refuse_unknown_columns()?;
-    let mut asks = reading.asks()?;
-    if reading.extreme.is_some() {
-        // Any of the rows with that value will do: a key that another read has serves too.
-        reading.is_first_key = true;
-        asks.extend(reading.asks()?);
-    }
-    // What is written anew anyway may as well say which of equal rows it takes.
-    let is_written = |ask: &Ask<'_>| ask.sql != prepared.sql && is_cut(ask, catalog);
-    if asks.iter().any(is_written) {
-        reading.is_by_key = true;
-        let decided = reading.asks().unwrap_or_default().into_iter();
-        let decided = decided.filter(|ask| {
-            ask.children.is_empty() && ask.unsortable.is_none() && !is_cut(ask, catalog)
-        });
-        asks = decided.chain(asks).collect();
-    }
-    Ok(asks)
+    Reading::new((catalog, observed), &query, select, &prepared).map(take)
 }
 
 /// The one SELECT of a query, where nothing else is in it.
@@ -358,15 +382,10 @@ pub(crate) fn references(
     catalog: &Catalog,
     observed: &Observed,
 ) -> Vec<(TableName, ForeignKey)> {
-    let Ok(prepared) = parametrized(sql, catalog.dbms, Lists::Kept) else {
-        return Vec::new();
-    };
-    let Ok(query) = SqlQuery::read(&prepared.sql, Some(catalog.dbms)) else {
-        return Vec::new();
-    };
-    let reading = plain_select(sql, &query)
-        .and_then(|select| Reading::new((catalog, observed), &query, select, &prepared));
-    reading.map_or_else(|_| Vec::new(), |reading| reading.references())
+    with_reading(sql, (catalog, observed), Lists::Kept, |reading| {
+        reading.references()
+    })
+    .unwrap_or_default()
 }
 
 /// What a reference is called that a join makes and the schema does not declare.

@@ -22,6 +22,14 @@ use crate::path::{Path, Step};
 const ASCII_CASE: &str =
     "SQLite ignores the case of ASCII letters only, and a key in lower case that of all letters";
 
+/// What a comparison with a parameter asks.
+enum Compared {
+    /// With a note if it compares in lower case.
+    Equal(Equal, Option<Note>),
+    Range(RangeAsk),
+    Filter(Filter),
+}
+
 /// The path that a column of the query is.
 type Find<'f> = &'f dyn Fn(&ColumnRef) -> Option<Path>;
 
@@ -77,7 +85,14 @@ impl<'c> Reading<'c, '_> {
             }
             match &condition.test {
                 ConditionTest::Compare { left, op, right } if has_parameters => {
-                    self.compare(ask, &mut ranges, text, (left, *op, right), &path)?;
+                    match self.compare(ask, text, (left, *op, right), &path)? {
+                        Compared::Equal(equal, note) => {
+                            ask.equal.push(equal);
+                            ask.notes.extend(note);
+                        }
+                        Compared::Filter(filter) => ask.filters.push(filter),
+                        Compared::Range(range) => add_range(&mut ranges, range, text)?,
+                    }
                 }
                 ConditionTest::Between {
                     operand,
@@ -91,15 +106,13 @@ impl<'c> Reading<'c, '_> {
                         let why = format!("asks for `{text}`, which is computed");
                         return unserved(why, MATERIALIZE);
                     };
-                    let range = self.range(ask, &mut ranges, &column)?;
-                    if range.low.is_some() || range.high.is_some() {
-                        return unserved(
-                            format!("has `{text}` beside another bound"),
-                            "ask for the narrower of the two",
-                        );
-                    }
-                    range.low = Some((low.to_owned(), true));
-                    range.high = Some((high.to_owned(), true));
+                    self.refuse_range(ask, &column)?;
+                    let range = RangeAsk {
+                        low: Some((low.to_owned(), true)),
+                        high: Some((high.to_owned(), true)),
+                        ..RangeAsk::of(column)
+                    };
+                    add_range(&mut ranges, range, text)?;
                 }
                 ConditionTest::In {
                     operand,
@@ -267,15 +280,13 @@ impl<'c> Reading<'c, '_> {
         };
         match &part.test {
             ConditionTest::Compare { left, op, right } if part.has_parameters() => {
-                let (mut alone, mut ranges) = (ask.clone(), Vec::new());
-                alone.equal.clear();
-                alone.filters.clear();
-                let sides = (left, *op, right);
-                self.compare(&mut alone, &mut ranges, &part.text, sides, path)
-                    .ok()?;
-                let equal = || alone.equal.first().and_then(of_equal);
-                let range = || ranges.first().and_then(of_range);
-                equal().or_else(range).or_else(|| alone.filters.pop())
+                let compared = self.compare(ask, &part.text, (left, *op, right), path);
+                match compared.ok()? {
+                    // Without the note: what is compared in lower case makes no filter.
+                    Compared::Equal(equal, _) => of_equal(&equal),
+                    Compared::Range(range) => of_range(&range),
+                    Compared::Filter(filter) => Some(filter),
+                }
             }
             ConditionTest::In {
                 operand,
@@ -290,14 +301,11 @@ impl<'c> Reading<'c, '_> {
             } if part.has_parameters() => {
                 let path = operand.column().and_then(path)?;
                 let bound = |one: &Operand| Some((one.parameter()?.to_owned(), true));
-                self.range(ask, &mut Vec::new(), &path).ok()?;
+                self.refuse_range(ask, &path).ok()?;
                 of_range(&RangeAsk {
-                    path,
                     low: Some(bound(low)?),
                     high: Some(bound(high)?),
-                    prefix: None,
-                    folds: false,
-                    folds_parameter: false,
+                    ..RangeAsk::of(path)
                 })
             }
             _ if part.has_parameters() => None,
@@ -332,15 +340,14 @@ impl<'c> Reading<'c, '_> {
         }
     }
 
-    /// A comparison with a parameter.
+    /// Reads a comparison with a parameter.
     fn compare(
         &self,
-        ask: &mut Ask<'c>,
-        ranges: &mut Vec<RangeAsk>,
+        ask: &Ask<'c>,
         text: &str,
         (left, op, right): (&Operand, Comparator, &Operand),
         path: Find<'_>,
-    ) -> Result<(), Unserved> {
+    ) -> Result<Compared, Unserved> {
         let folds = folds_case;
         let is_bare = |operand: &Operand| operand.around.is_empty() || folds(operand);
         let column = match &left.value {
@@ -363,32 +370,34 @@ impl<'c> Reading<'c, '_> {
             && left.around.is_empty()
             && found.is_some_and(|(table, column)| self.is_lower_enough(table, column));
         self.refuse_upper(ask, &column, text, [left, right])?;
-        if folds(left) || folds(right) || is_nocase {
-            self.fold(ask, &column, text, folds(left) || is_nocase)?;
-        }
         let is_plain = !folds(left) && !folds(right);
+        let note = if is_plain && !is_nocase {
+            None
+        } else {
+            Some(self.fold(ask, &column, text, folds(left) || is_nocase)?)
+        };
         let (is_low, is_in) = match op {
             Comparator::Equal => {
-                ask.equal.push(Equal {
+                let equal = Equal {
                     path: column,
                     value: Asked::Parameter(parameter),
                     folds: folds(left) || is_nocase,
                     folds_parameter: folds(right) || is_nocase,
                     when: None,
-                });
-                return Ok(());
+                };
+                return Ok(Compared::Equal(equal, note));
             }
             Comparator::NotEqual if is_plain => {
                 let found = column.column_of(ask.root, self.catalog);
                 if found.is_none_or(|column| is_loose(column, self.catalog.dbms)) {
                     return unserved(format!("asks for `{text}`"), MATERIALIZE);
                 }
-                ask.filters.push(Filter {
+                let filter = Filter {
                     path: column,
                     text: format!("attribute_exists({{}}) AND {{}} <> :{parameter}"),
                     parameters: vec![parameter],
-                });
-                return Ok(());
+                };
+                return Ok(Compared::Filter(filter));
             }
             Comparator::Greater if is_plain => (true, false),
             Comparator::GreaterOrEqual if is_plain => (true, true),
@@ -396,34 +405,33 @@ impl<'c> Reading<'c, '_> {
             Comparator::LessOrEqual if is_plain => (false, true),
             _ => return unserved(format!("asks for `{text}`"), MATERIALIZE),
         };
-        let range = self.range(ask, ranges, &column)?;
+        self.refuse_range(ask, &column)?;
+        let mut range = RangeAsk::of(column);
         let side = if is_low {
             &mut range.low
         } else {
             &mut range.high
         };
-        if side.is_some() {
-            return unserved(
-                format!("has `{text}` beside another bound"),
-                "ask for the narrower of the two",
-            );
-        }
         *side = Some((parameter, is_in));
-        Ok(())
+        Ok(Compared::Range(range))
     }
 
-    /// Notes that a column is asked for in lower case. `folds`: it stands in the key so too. SQLite's is that of ASCII letters alone:
-    /// only where the column has no others it is the same. Other databases' is that of a collation, which mostly is the same.
+    /// Whether all texts of a column are known to be ASCII.
+    fn is_ascii(&self, ask: &Ask<'c>, column: &Path) -> bool {
+        let found = column.find(ask.root, self.catalog);
+        found.is_some_and(|(table, column)| self.observed.is_ascii(table, &column.name))
+    }
+
+    /// A note that the application asks for a column in lower case. `folds`: the key has it in lower case too. SQLite's `lower` is that of
+    /// ASCII letters alone: it is the same only if the column has no others. Other databases' is that of a collation, which mostly is the same.
     fn fold(
         &self,
-        ask: &mut Ask<'c>,
+        ask: &Ask<'c>,
         column: &Path,
         text: &str,
         folds: bool,
-    ) -> Result<(), Unserved> {
-        let found = column.find(ask.root, self.catalog);
-        let is_ascii =
-            found.is_some_and(|(table, column)| self.observed.is_ascii(table, &column.name));
+    ) -> Result<Note, Unserved> {
+        let is_ascii = self.is_ascii(ask, column);
         if self.catalog.dbms == Dbms::Sqlite && !is_ascii {
             return unserved(format!("asks for `{text}`, {ASCII_CASE}"), MATERIALIZE);
         }
@@ -438,10 +446,9 @@ impl<'c> Reading<'c, '_> {
         } else {
             String::new()
         };
-        ask.note(format!(
-            "{stands}the application asks for {column} in lower case{other_letters}"
-        ));
-        Ok(())
+        let note =
+            format!("{stands}the application asks for {column} in lower case{other_letters}");
+        Ok(note.into())
     }
 
     /// Refuses upper case where it is not as good as lower case: beyond ASCII texts may be equal in upper case alone, and a parameter
@@ -453,11 +460,8 @@ impl<'c> Reading<'c, '_> {
         text: &str,
         sides: [&Operand; 2],
     ) -> Result<(), Unserved> {
-        let found = column.find(ask.root, self.catalog);
-        let is_ascii =
-            found.is_some_and(|(table, column)| self.observed.is_ascii(table, &column.name));
         let has_upper = sides.into_iter().any(is_upper);
-        if has_upper && !(is_ascii && sides.into_iter().all(is_upper)) {
+        if has_upper && !(self.is_ascii(ask, column) && sides.into_iter().all(is_upper)) {
             return unserved(
                 format!("asks for `{text}`"),
                 "compare in lower case, `lower(column) = lower(:value)`",
@@ -516,18 +520,17 @@ impl<'c> Reading<'c, '_> {
         self.refuse_upper(ask, &column, text, [operand, beginning])?;
         let [folds, folds_parameter] = self.folded(condition);
         if folds || folds_parameter {
-            self.fold(ask, &column, text, folds)?;
+            let note = self.fold(ask, &column, text, folds)?;
+            ask.note(note);
         }
         ask.note(format!(
             "`_` and `%` in `{parameter}` are ordinary characters"
         ));
         Ok(RangeAsk {
-            path: column,
-            low: None,
-            high: None,
             prefix: Some(parameter.to_owned()),
             folds,
             folds_parameter,
+            ..RangeAsk::of(column)
         })
     }
 
@@ -572,13 +575,8 @@ impl<'c> Reading<'c, '_> {
         }
     }
 
-    /// The range that the read has, of this column.
-    fn range<'a>(
-        &self,
-        ask: &Ask<'c>,
-        ranges: &'a mut Vec<RangeAsk>,
-        path: &Path,
-    ) -> Result<&'a mut RangeAsk, Unserved> {
+    /// Refuses a range of values that DynamoDB does not sort as the database does.
+    fn refuse_range(&self, ask: &Ask<'c>, path: &Path) -> Result<(), Unserved> {
         self.refuse_value(ask.root, path)?;
         let column = path.column_of(ask.root, self.catalog);
         if let Some(collation) = column.and_then(|column| column.collation.as_ref()) {
@@ -598,24 +596,7 @@ impl<'c> Reading<'c, '_> {
         if let Some(column) = self.unsortable(ask.root, path) {
             return unserved(format!("asks for a range of {column}"), MATERIALIZE);
         }
-        let place = match ranges.iter().position(|range| range.path == *path) {
-            Some(place) => place,
-            None => {
-                ranges.push(RangeAsk {
-                    path: path.clone(),
-                    low: None,
-                    high: None,
-                    prefix: None,
-                    folds: false,
-                    folds_parameter: false,
-                });
-                ranges.len() - 1
-            }
-        };
-        match ranges.get_mut(place).filter(|range| range.prefix.is_none()) {
-            Some(range) => Ok(range),
-            None => unserved("has two ranges of one column", REWRITE),
-        }
+        Ok(())
     }
 
     /// A condition without parameters, over the item type's names.
@@ -667,6 +648,26 @@ impl<'c> Reading<'c, '_> {
             None => unserved(format!("asks for `{}`", condition.text), REWRITE),
         }
     }
+}
+
+/// Adds a range between bounds to those of the read, or its bounds to the range of the same column.
+fn add_range(ranges: &mut Vec<RangeAsk>, range: RangeAsk, text: &str) -> Result<(), Unserved> {
+    let Some(known) = ranges.iter_mut().find(|known| known.path == range.path) else {
+        ranges.push(range);
+        return Ok(());
+    };
+    if known.prefix.is_some() {
+        return unserved("has two ranges of one column", REWRITE);
+    }
+    if known.low.is_some() && range.low.is_some() || known.high.is_some() && range.high.is_some() {
+        return unserved(
+            format!("has `{text}` beside another bound"),
+            "ask for the narrower of the two",
+        );
+    }
+    known.low = known.low.take().or(range.low);
+    known.high = known.high.take().or(range.high);
+    Ok(())
 }
 
 /// A note on a condition that decides which rows an index holds.
