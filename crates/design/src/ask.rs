@@ -29,7 +29,7 @@ pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, inexact_sum};
 pub(crate) use filter::{Filter, by_filter, by_index, without_constants};
 pub(crate) use note::Note;
 use note::note_names;
-use rows::is_cut;
+use rows::limit_is_ambiguous;
 pub(crate) use rows::note_ties;
 pub(crate) use sql::{child_name, ignores_case};
 
@@ -321,12 +321,15 @@ fn read<'c>(
             asks.extend(reading.asks()?);
         }
         // What is written anew anyway may as well say which of equal rows it takes.
-        let is_written = |ask: &Ask<'_>| ask.sql != reading.prepared.sql && is_cut(ask, catalog);
+        let is_written =
+            |ask: &Ask<'_>| ask.sql != reading.prepared.sql && limit_is_ambiguous(ask, catalog);
         if asks.iter().any(is_written) {
             reading.is_by_key = true;
             let decided = reading.asks().unwrap_or_default().into_iter();
             let decided = decided.filter(|ask| {
-                ask.children.is_empty() && ask.unsortable.is_none() && !is_cut(ask, catalog)
+                ask.children.is_empty()
+                    && ask.unsortable.is_none()
+                    && !limit_is_ambiguous(ask, catalog)
             });
             asks = decided.chain(asks).collect();
         }
@@ -893,7 +896,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         let mut failed = None;
         if let Some((root, ways)) = row.filter(|(at, _)| !self.may_be_missing(*at) && !is_list) {
             let asks = self.refuse_further(&[&ways]);
-            match asks.and_then(|()| self.rows(root, &ways)) {
+            match asks.and_then(|()| self.reads_of_rows(root, &ways)) {
                 Ok(asks) => found.extend(asks),
                 Err(why) => failed = Some(why),
             }

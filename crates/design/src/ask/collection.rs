@@ -115,7 +115,7 @@ impl<'c> Reading<'c, '_> {
             ask.unsorted = unsorted.ok();
         }
         ask.children = of_children.into_iter().map(|(_, child)| child).collect();
-        self.note_differences(&mut ask, &children, is_list);
+        self.note_collection_differences(&mut ask, &children, is_list);
         self.note_missing(&mut ask, parent, &children, ways);
         Ok(Some(ask))
     }
@@ -236,7 +236,7 @@ impl<'c> Reading<'c, '_> {
         }
     }
 
-    fn note_differences(&self, ask: &mut Ask<'c>, children: &[usize], is_list: bool) {
+    fn note_collection_differences(&self, ask: &mut Ask<'c>, children: &[usize], is_list: bool) {
         let names = joined(
             ask.children.iter().map(|child| &*child.table.name.name),
             " and no ",
@@ -273,7 +273,7 @@ impl<'c> Reading<'c, '_> {
                 let is_own = ways.get(parent).is_some_and(|ways| ways.contains_key(at));
                 // What leads to the parent, and beyond it, is the parent's.
                 let is_beyond = *from != parent && is_own && *at != parent;
-                let lacks = self.required(table, way, &[]);
+                let lacks = self.required_parent_column(table, way, &[]);
                 let Some((step, before)) = way.split_last().filter(|_| !is_beyond) else {
                     continue;
                 };

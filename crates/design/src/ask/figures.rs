@@ -98,24 +98,21 @@ pub(crate) fn figure_query(
 /// The column of which a query computes a sum or a mean that depends on the order of the rows.
 pub(crate) fn inexact_sum(sql: &str, catalog: &Catalog, observed: &Observed) -> Option<String> {
     with_reading(sql, (catalog, observed), Lists::Kept, |reading| {
-        reading
-            .select
-            .outputs
-            .iter()
-            .find_map(|output| match output {
-                SelectOutput::One { value, .. } => match (&value.value, value.around.as_slice()) {
-                    (OperandValue::Column(column), [Wrapping::Function(name)])
-                        if ["sum", "avg", "total"].contains(&&**name) =>
-                    {
-                        let (at, name) = reading.column(column)?;
-                        let column = reading.tables.get(at)?.column(&name)?;
-                        let is_number = column.data_type.family() == TypeFamily::Number;
-                        (is_number && !is_summed_exactly(column, catalog.dbms)).then_some(name)
-                    }
-                    _ => None,
-                },
-                SelectOutput::All | SelectOutput::AllOf(_) => None,
-            })
+        let mut outputs = reading.select.outputs.iter();
+        outputs.find_map(|output| match output {
+            SelectOutput::One { value, .. } => match (&value.value, value.around.as_slice()) {
+                (OperandValue::Column(column), [Wrapping::Function(name)])
+                    if ["sum", "avg", "total"].contains(&&**name) =>
+                {
+                    let (at, name) = reading.column(column)?;
+                    let column = reading.tables.get(at)?.column(&name)?;
+                    let is_number = column.data_type.family() == TypeFamily::Number;
+                    (is_number && !is_summed_exactly(column, catalog.dbms)).then_some(name)
+                }
+                _ => None,
+            },
+            SelectOutput::All | SelectOutput::AllOf(_) => None,
+        })
     })
     .ok()?
 }

@@ -1,6 +1,6 @@
 //! A read whose rows are those of one item type.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_format::joined;
 use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
@@ -13,37 +13,65 @@ use super::{
 use crate::path::{Path, Step};
 
 impl<'c> Reading<'c, '_> {
-    /// The reads of a query whose other relations are all parents of `root`: one for each range that the key may take, and
-    /// one for none.
-    pub(super) fn rows(
+    /// Reads of a query that joins `root` only with its parents: one for each range that the sort key could serve, and one with all
+    /// ranges as filters.
+    pub(super) fn reads_of_rows(
         &self,
         root: usize,
         ways: &BTreeMap<usize, Vec<Step>>,
     ) -> Result<Vec<Ask<'c>>, Unserved> {
         let mut ask = self.bare(root)?;
         let ranges = self.conditions(root, ways, &mut ask)?;
-        let mut is_changed = self.set_outputs(ways, &mut ask)?;
-        let figures = self.figures();
-        ask.order = match &figures {
-            Some(_) => Vec::new(),
-            None => self.order(ways)?,
-        };
-        if let Some(figures) = figures {
+        let changes = [
+            self.set_outputs(ways, &mut ask)?,
+            self.set_order(ways, &mut ask)?,
+            self.note_differences(root, ways, &mut ask),
+            self.is_rewritten(ways, &ask),
+        ];
+        self.leave_out_null(&mut ask);
+        self.require_parents(ways, &mut ask);
+        ask.is_twice = self.twice().is_some();
+        if changes.contains(&true) {
+            ask.sql = self.written(root, ways, &[], &ask.outputs, &[], !ask.computes)?;
+        }
+        if !ask.order.is_empty() {
+            let unsorted = self.written(root, ways, &[], &ask.outputs, &[], false);
+            ask.unsorted = unsorted.ok();
+        }
+        Ok(range_variants(&ask, &ranges, self.catalog))
+    }
+
+    /// Sets the order, or that the application computes figures, which have none. Returns whether columns were added to the
+    /// outputs.
+    fn set_order(
+        &self,
+        ways: &BTreeMap<usize, Vec<Step>>,
+        ask: &mut Ask<'c>,
+    ) -> Result<bool, Unserved> {
+        if let Some(figures) = self.figures() {
             ask.limit = None;
             ask.computes = true;
             ask.note(format!(
                 "it {figures}: the application computes this from the items that it reads"
             ));
+        } else {
+            ask.order = self.order(ways)?;
         }
-        let mut order = ask.order.iter().filter(|_| !is_one_row(&ask));
+        let mut order = ask.order.iter().filter(|_| !is_one_row(ask));
         ask.unsortable = order.find_map(|(path, _)| self.unsortable(ask.root, path));
-        is_changed |= self.answer_order(&mut ask);
-        let decides: Vec<String> = self
-            .deciding_key(root)
-            .into_iter()
-            .map(|one| one.0)
-            .collect();
-        note_names(&mut ask.notes, &decides, |key| {
+        Ok(self.answer_order(ask))
+    }
+
+    /// Notes how the answer differs from the database's. Returns whether texts are compared or sorted differently.
+    fn note_differences(
+        &self,
+        root: usize,
+        ways: &BTreeMap<usize, Vec<Step>>,
+        ask: &mut Ask<'c>,
+    ) -> bool {
+        let tie_breakers = self.deciding_key(root).into_iter();
+        let tie_breakers: Vec<String> = tie_breakers.map(|(column, _)| column).collect();
+        note_names(&mut ask.notes, &tie_breakers, |key| {
             format!(
                 "its SQL sorts by the key too, so that its LIMIT takes the same of equal rows: {key}"
             )
@@ -55,42 +83,53 @@ impl<'c> Reading<'c, '_> {
             ask.note(note);
         }
         ask.notes.extend(self.loose_groups().map(Note::Text));
-        let limits = !matches!(self.query.limit, RowLimit::None | RowLimit::Rows(_));
-        let mut sorted = self.query.order.iter().flatten();
-        is_changed |= sorted.any(|key| {
-            let at = key.column.as_ref().and_then(|column| self.column(column));
-            at.is_some_and(|at| self.answered_as(ways, &at) != at)
-        });
+        let respelled = self.respelled_columns(ways);
+        let compared = self.compares_loosely(ways);
+        let sorted = self.collated_order(ask);
+        let notes = &mut ask.notes;
+        let noted = [
+            note_names(notes, &respelled, |names| {
+                format!(
+                    "of columns that the join takes for equal by a collation, the table has one: {names}: it is answered, compared and sorted as that one spells it"
+                )
+            }),
+            note_names(notes, &compared, |names| {
+                format!(
+                    "{names} is compared by its bytes: write it in one form, such as lower case, where case, accents or blanks at the end must not count"
+                )
+            }),
+            note_names(notes, &sorted, |names| {
+                format!("{names} is sorted by its bytes, not by the collation of the database")
+            }),
+        ];
+        noted.contains(&true)
+    }
+
+    /// Whether the read asks in other words than the query, whatever its outputs are.
+    fn is_rewritten(&self, ways: &BTreeMap<usize, Vec<Step>>, ask: &Ask<'c>) -> bool {
+        let sorted = self.query.order.iter().flatten();
+        let mut sorted = sorted.filter_map(|key| self.column(key.column.as_ref()?));
         let mut conditions = self.conditions.iter();
-        is_changed |=
-            conditions.any(|condition| matches!(condition.test, ConditionTest::Like { .. }));
-        is_changed |= self.note_spelling(ways, &mut ask);
-        is_changed |= self.note_bytes(ways, &mut ask)
-            || ask.is_page
+        // A LIMIT that is no number makes a page.
+        ask.is_page
             || ask.computes
-            || limits
             || self.query.offset != RowLimit::None
             || self.extreme.is_some()
-            || self.select.distinct;
-        self.leave_out_null(&mut ask);
-        // An inner join leaves out rows without the parent; a column of the parent that is equal to something does so already.
+            || self.select.distinct
+            || sorted.any(|at| self.answered_as(ways, &at) != at)
+            || conditions.any(|condition| matches!(condition.test, ConditionTest::Like { .. }))
+    }
+
+    /// Leaves out rows without a parent, as an inner join does. A column of the parent that is equal to something already excludes them.
+    fn require_parents(&self, ways: &BTreeMap<usize, Vec<Step>>, ask: &mut Ask<'c>) {
         for (at, way) in ways {
             let mut equal = ask.equal.iter();
             let is_there = equal.any(|equal| equal.path.steps.starts_with(way));
             if !is_there && !self.may_be_missing(*at) {
-                let required = self.required(ask.root, way, &ask.outputs);
+                let required = self.required_parent_column(ask.root, way, &ask.outputs);
                 ask.required.extend(required);
             }
         }
-        ask.is_twice = self.twice().is_some();
-        if is_changed {
-            ask.sql = self.written(root, ways, &[], &ask.outputs, &[], !ask.computes)?;
-        }
-        if !ask.order.is_empty() {
-            let unsorted = self.written(root, ways, &[], &ask.outputs, &[], false);
-            ask.unsorted = unsorted.ok();
-        }
-        Ok(by_range(&ask, &ranges, self.catalog))
     }
 
     /// Adds the columns that the read sorts by to its outputs: without them, rows that are equal in the order cannot be told
@@ -109,7 +148,7 @@ impl<'c> Reading<'c, '_> {
         self.select_order(root, order, outputs, notes)
     }
 
-    /// The same of an item type.
+    /// Adds sort columns to the outputs of one item type.
     pub(super) fn select_order(
         &self,
         root: &Table,
@@ -147,7 +186,7 @@ impl<'c> Reading<'c, '_> {
         self.select.distinct.then_some(note)
     }
 
-    /// That GROUP BY or DISTINCT takes different texts for one, where a collation does.
+    /// A note that GROUP BY or DISTINCT merges texts that a collation considers equal.
     pub(super) fn loose_groups(&self) -> Option<String> {
         let select = self.select;
         let (grouped, on) = (&select.grouped_by, &select.distinct_on);
@@ -268,61 +307,41 @@ impl<'c> Reading<'c, '_> {
         Ok(is_changed || ask.outputs.len() < all)
     }
 
-    /// Notes the texts that the table compares and sorts by their bytes, and the database by a collation. Returns whether
-    /// there are any.
-    fn note_bytes(&self, ways: &BTreeMap<usize, Vec<Step>>, ask: &mut Ask<'c>) -> bool {
-        let compared = self.compares_loosely(ways);
-        let has_compared = note_names(&mut ask.notes, &compared, |names| {
-            format!(
-                "{names} is compared by its bytes: write it in one form, such as lower case, where case, accents or blanks at the end must not count"
-            )
-        });
-        let sorted: Vec<String> = ask
-            .order
-            .iter()
-            .filter(|_| !is_one_row(ask))
-            .filter_map(|(path, _)| {
-                let column = path.column_of(ask.root, self.catalog)?;
-                column.collation.as_ref().map(|_| column.name.clone())
-            })
-            .collect();
-        let has_sorted = note_names(&mut ask.notes, &sorted, |names| {
-            format!("{names} is sorted by its bytes, not by the collation of the database")
-        });
-        has_compared || has_sorted
+    /// Columns of the order that the database sorts by a collation, DynamoDB by bytes.
+    fn collated_order(&self, ask: &Ask<'c>) -> Vec<String> {
+        let order = ask.order.iter().filter(|_| !is_one_row(ask));
+        let columns = order.filter_map(|(path, _)| path.column_of(ask.root, self.catalog));
+        let collated = columns.filter(|column| column.collation.is_some());
+        collated.map(|column| column.name.clone()).collect()
     }
 
-    /// Notes the parent's texts for which the table has those of the child, that a collation takes for equal. Returns whether there are
-    /// any.
-    fn note_spelling(&self, ways: &BTreeMap<usize, Vec<Step>>, ask: &mut Ask<'c>) -> bool {
+    /// Columns whose text the table stores in another column's spelling, because a collation considers the two equal.
+    fn respelled_columns(&self, ways: &BTreeMap<usize, Vec<Step>>) -> Vec<String> {
         let outputs = self.outputs().unwrap_or_default().into_iter();
         let sorted = self.query.order.iter().flatten();
         let sorted = sorted.filter_map(|key| self.column(key.column.as_ref()?));
-        let told = outputs.map(|(at, ..)| at).chain(sorted).map(|asked| {
-            let held = self.answered_as(ways, &asked);
-            (asked, held)
+        let answered = outputs.map(|(at, ..)| at).chain(sorted).map(|queried| {
+            let stored = self.answered_as(ways, &queried);
+            (queried, stored)
         });
-        let compared = self.conditions.iter().filter_map(|one| one.columns());
-        let compared = compared.flatten().filter_map(|column| self.column(column));
-        let compared = compared.map(|asked| (asked.clone(), self.compared_as(ways, asked)));
-        let mut names: Vec<String> = told
-            .chain(compared)
-            .filter(|((at, name), held)| {
-                let column = self.tables.get(*at).and_then(|table| table.column(name));
-                column.is_some_and(|column| column.insensitive) && held != &(*at, name.clone())
-            })
-            .map(|(asked, held)| {
-                let [asked, held] = [asked, held].map(|(at, name)| self.column_of(at, &name));
-                format!("`{held}` for `{asked}`")
+        let conditions = self.conditions.iter().filter_map(|one| one.columns());
+        let columns = conditions
+            .flatten()
+            .filter_map(|column| self.column(column));
+        let compared = columns.map(|queried| (queried.clone(), self.compared_as(ways, queried)));
+        let respelled = answered.chain(compared).filter(|(queried, stored)| {
+            let (at, name) = queried;
+            let column = self.tables.get(*at).and_then(|table| table.column(name));
+            column.is_some_and(|column| column.insensitive) && stored != queried
+        });
+        let names: BTreeSet<String> = respelled
+            .map(|(queried, stored)| {
+                let [queried, stored] =
+                    [queried, stored].map(|(at, name)| self.column_of(at, &name));
+                format!("`{stored}` for `{queried}`")
             })
             .collect();
-        names.sort();
-        names.dedup();
-        note_names(&mut ask.notes, &names, |names| {
-            format!(
-                "of columns that the join takes for equal by a collation, the table has one: {names}: it is answered, compared and sorted as that one spells it"
-            )
-        })
+        names.into_iter().collect()
     }
 
     /// A column's name behind that of its table, for an output whose own name is taken.
@@ -333,7 +352,7 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// A column of a parent that is NULL only if the row has no such parent; `None` if every row has one.
-    pub(super) fn required(
+    pub(super) fn required_parent_column(
         &self,
         root: &Table,
         way: &[Step],
@@ -365,7 +384,7 @@ impl<'c> Reading<'c, '_> {
 
     /// Whether a row's reference always leads to a parent.
     pub(super) fn is_enforced(&self, root: &Table, step: &Step, before: &[Step]) -> bool {
-        let child = self.child(root, before);
+        let child = self.table_at(root, before);
         child.is_some_and(|child| step.is_enforced(child, self.catalog))
     }
 
@@ -379,11 +398,11 @@ impl<'c> Reading<'c, '_> {
     where
         'c: 't,
     {
-        step.foreign_key(self.child(root, before)?)
+        step.foreign_key(self.table_at(root, before)?)
     }
 
     /// The table that a way leads to.
-    fn child<'t>(&self, root: &'t Table, before: &[Step]) -> Option<&'t Table>
+    fn table_at<'t>(&self, root: &'t Table, before: &[Step]) -> Option<&'t Table>
     where
         'c: 't,
     {
@@ -395,8 +414,8 @@ impl<'c> Reading<'c, '_> {
 }
 
 /// Whether a LIMIT may cut between rows that are equal under the order of a read.
-pub(super) fn is_cut(ask: &Ask<'_>, catalog: &Catalog) -> bool {
-    // To read SQL takes time, and most has no limit.
+pub(super) fn limit_is_ambiguous(ask: &Ask<'_>, catalog: &Catalog) -> bool {
+    // Parsing is slow, and most SQL has no LIMIT.
     let sql = ask.sql.to_ascii_uppercase();
     if !sql.contains("LIMIT") && !sql.contains("FETCH") {
         return false;
@@ -404,13 +423,12 @@ pub(super) fn is_cut(ask: &Ask<'_>, catalog: &Catalog) -> bool {
     let Ok(query) = SqlQuery::read(&ask.sql, Some(catalog.dbms)) else {
         return false;
     };
-    let is_cut = query.limit != RowLimit::None && query.order.is_some();
-    is_cut && !query.order_decides(catalog)
+    query.limit != RowLimit::None && query.order.is_some() && !query.order_decides(catalog)
 }
 
-/// Notes that rows may be equal under the order of a read with a LIMIT: the database may answer with one, the table with another.
+/// Notes that a LIMIT may cut between rows that are equal in the read's order, so that database and table may return different rows.
 pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
-    if !is_cut(ask, catalog) {
+    if !limit_is_ambiguous(ask, catalog) {
         return;
     }
     let known = ask.order.iter().map(|(path, _)| path);
@@ -428,25 +446,25 @@ pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
 }
 
 /// The variants of a read: each with one of its ranges in the key and the others as filters, and one with all as filters.
-fn by_range<'c>(ask: &Ask<'c>, ranges: &[RangeAsk], catalog: &Catalog) -> Vec<Ask<'c>> {
+fn range_variants<'c>(ask: &Ask<'c>, ranges: &[RangeAsk], catalog: &Catalog) -> Vec<Ask<'c>> {
     let places = (0..ranges.len()).map(Some).chain([None]);
     let each = places.filter_map(|place| {
-        let mut found = ask.clone();
+        let mut variant = ask.clone();
         for (at, range) in ranges.iter().enumerate() {
             if Some(at) == place {
-                found.range = Some(range.clone());
-                // What stands for NULL in the key is among the texts.
+                variant.range = Some(range.clone());
+                // The placeholder for NULL in the key sorts among the texts.
                 if range.path.is_loose(ask.root, catalog)
                     && range.path.may_be_null(ask.root, catalog)
                 {
-                    found.filters.push(Filter::exists(range.path.clone()));
+                    variant.filters.push(Filter::exists(range.path.clone()));
                 }
             } else {
-                found.filters.push(super::filter::of_range(range)?);
+                variant.filters.push(super::filter::of_range(range)?);
             }
         }
-        found.filters.sort();
-        Some(found)
+        variant.filters.sort();
+        Some(variant)
     });
     each.collect()
 }

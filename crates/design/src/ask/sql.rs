@@ -151,7 +151,9 @@ impl<'c> Reading<'c, '_> {
             // Of a collection nothing is left out.
             let lacks = |way: &Vec<Step>| {
                 let table = self.tables.get(root);
-                has_children && table.is_some_and(|table| self.required(table, way, &[]).is_some())
+                has_children
+                    && table
+                        .is_some_and(|table| self.required_parent_column(table, way, &[]).is_some())
             };
             let is_outer = ways.get(&at).is_none_or(lacks) || self.may_be_missing(at);
             let join = if is_outer { "LEFT JOIN" } else { "JOIN" };
