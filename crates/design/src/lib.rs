@@ -46,7 +46,7 @@ use dynafold_sql::{WriteKind, identifier, table, write_statement};
 
 use ask::{Ask, Note, Unserved, ask};
 use ask::{by_filter, inexact_sum, note_ties};
-use choose::{Problem, Solution, Spot, improved, solve};
+use choose::{Placement, Problem, Solution, improved, solve};
 pub use compare::{PricedMapping, PricedRead, PricedRequest, price};
 pub use counted::{CountedWorkload, Counts, counted};
 use facts::Facts;
@@ -189,60 +189,60 @@ pub fn design(
     prices: &Prices,
     limits: &Limits,
 ) -> Design {
-    let mut choice = Choice {
+    let mut setting = SearchSetting {
         indexes: limits.indexes,
-        ..Choice::default()
+        ..SearchSetting::default()
     };
-    let tried = |choice: &Choice| proposal(catalog, statements, prices, limits, choice);
-    let mut best = tried(&choice);
-    choice.not_served = best.not_served.clone();
+    let tried = |setting: &SearchSetting| proposal(catalog, statements, prices, limits, setting);
+    let mut best = tried(&setting);
+    setting.not_served = best.not_served.clone();
     let fetching = best.fetching();
     if !fetching.is_empty() {
-        let mut other = choice.clone();
+        let mut other = setting.clone();
         other.single = statements.iter().map(|one| one.name.clone()).collect();
         let proposed = tried(&other);
         if proposed.is_better(&best, 0.0) {
-            (best, choice) = (proposed, other);
+            (best, setting) = (proposed, other);
         }
     }
     let first = best.large.clone();
     for (table, columns) in first.into_iter().take(SPLITS) {
-        let mut other = choice.clone();
+        let mut other = setting.clone();
         other.large.insert(table, columns);
         let proposed = tried(&other);
         if proposed.is_better(&best, SPLIT) {
-            (best, choice) = (proposed, other);
+            (best, setting) = (proposed, other);
         }
     }
     if statements.len() > SMALL {
         return best.design;
     }
     for read in fetching.into_iter().take(ALONE) {
-        let mut other = choice.clone();
+        let mut other = setting.clone();
         if !other.single.remove(&read) {
             other.single.insert(read);
         }
         let proposed = tried(&other);
         if proposed.is_better(&best, OTHER) {
-            (best, choice) = (proposed, other);
+            (best, setting) = (proposed, other);
         }
     }
     let shared = best.shared.clone();
     for read in shared.into_iter().take(ALONE) {
-        let mut other = choice.clone();
+        let mut other = setting.clone();
         other.alone.insert(read);
         let proposed = tried(&other);
         if proposed.is_better(&best, OTHER) {
-            (best, choice) = (proposed, other);
+            (best, setting) = (proposed, other);
         }
     }
     let fewer = best.design.report.alternatives.clone();
     for fewer in fewer.iter().filter(|one| one.usd_month.is_some()) {
-        let mut other = choice.clone();
+        let mut other = setting.clone();
         other.indexes = fewer.indexes;
         let proposed = tried(&other);
         if proposed.is_better(&best, OTHER) {
-            (best, choice) = (proposed, other);
+            (best, setting) = (proposed, other);
         }
     }
     best.design
@@ -250,7 +250,7 @@ pub fn design(
 
 /// What a proposal is made with.
 #[derive(Debug, Clone, Default)]
-struct Choice {
+struct SearchSetting {
     /// Large columns that have items of their own.
     large: Large,
     /// Reads that share no index with others.
@@ -315,7 +315,7 @@ fn proposal(
     statements: &[Statement],
     prices: &Prices,
     limits: &Limits,
-    choice: &Choice,
+    setting: &SearchSetting,
 ) -> Proposal {
     let mut catalog = with_signed(catalog, &limits.signed);
     let by_join = add_references(&mut catalog, statements, &limits.observed);
@@ -332,11 +332,11 @@ fn proposal(
     } = understood(catalog, &limits.observed, &figures, &statements);
     figures.add_writes(&mut writes);
     reads.retain(|read| {
-        let why = choice.not_served.get(&read.statement.name);
+        let why = setting.not_served.get(&read.statement.name);
         unserved.extend(why.map(|why| (read.statement, why.clone())));
         why.is_none()
     });
-    let splits = splits::splits(catalog, &choice.large, &reads).unwrap_or_default();
+    let splits = splits::splits(catalog, &setting.large, &reads).unwrap_or_default();
     let catalog = &splits::with_splits(catalog, &splits);
     splits::apart(&mut reads, &splits, catalog);
     splits::add_writes(&mut writes, &splits);
@@ -374,11 +374,11 @@ fn proposal(
     refuse_figures(&mut reads, facts, &mut unserved);
     let asked = reads.len().saturating_sub(others);
     if !is_guessed {
-        add_fetches(reads.get_mut(..asked).unwrap_or_default(), &choice.single);
+        add_fetches(reads.get_mut(..asked).unwrap_or_default(), &setting.single);
     }
     let mut candidates = candidates(catalog, &mut reads, &pricing);
     for (at, read) in reads.iter().enumerate() {
-        if choice.alone.contains(&read.statement.name) {
+        if setting.alone.contains(&read.statement.name) {
             candidates.set_alone(at);
         }
     }
@@ -393,7 +393,7 @@ fn proposal(
         reads.get(..asked).unwrap_or_default(),
         &mut unserved,
     );
-    let mut problem = pricing.problem(&structures, &ways, choice.indexes);
+    let mut problem = pricing.problem(&structures, &ways, setting.indexes);
     for (choices, read) in problem.reads.iter_mut().zip(&reads).skip(asked) {
         if let (Some(scan), Some(ask)) = (choices.last_mut(), read.asks.first()) {
             scan.cost = pricing.scan(read.statement, ask.root);
@@ -411,7 +411,7 @@ fn proposal(
     let asks = placed
         .iter()
         .map(|(placed, ..)| (placed.structure, placed.ask));
-    let slots = slots::arranged(&slots, &structures, asks, &pricing, choice.indexes);
+    let slots = slots::arranged(&slots, &structures, asks, &pricing, setting.indexes);
     let (found, placed): (Vec<_>, Vec<_>) =
         (placed.into_iter()).partition(|(_, statement, _)| is_search(statement));
     let found: Vec<Placed<'_, '_>> = found.into_iter().map(|(found, ..)| found).collect();
@@ -987,7 +987,7 @@ struct Way {
     cost: f64,
     /// Requests a second.
     rate: f64,
-    spot: Spot,
+    placement: Placement,
     /// What it adds to the costs of an index.
     extras: Vec<(usize, f64)>,
     /// Whether it reads consistently, where that is asked for.
@@ -1273,14 +1273,14 @@ impl Candidates<'_> {
         let mut copies: BTreeMap<usize, usize> = BTreeMap::new();
         let mut all = Vec::new();
         for way in ways.drain(..) {
-            if way.spot != Spot::Index {
+            if way.placement != Placement::Index {
                 all.push(Way {
-                    spot: Spot::Home,
+                    placement: Placement::BaseTable,
                     extras: Vec::new(),
                     ..way.clone()
                 });
             }
-            if way.spot == Spot::Home {
+            if way.placement == Placement::BaseTable {
                 continue;
             }
             let copy = *copies.entry(way.structure).or_insert_with(|| {
@@ -1290,7 +1290,7 @@ impl Candidates<'_> {
             });
             all.push(Way {
                 structure: copy,
-                spot: Spot::Index,
+                placement: Placement::Index,
                 ..way
             });
         }
@@ -1374,12 +1374,12 @@ fn tried<'c>(
                 let common = pricing.copies(ask) + pricing.apart(ask) + pricing::heat(writes);
                 let price =
                     |in_index| pricing.read(read.statement, ask, in_index, &others) + common;
-                let at_one_key = pricing.hottest_at_home(structure, part);
+                let at_one_key = pricing.hottest_in_base_table(structure, part);
                 // An item of its own stands somewhere, however often it is written.
                 let is_row = structure.parts.get(part).is_some_and(Part::is_row);
                 let is_cool = is_row || at_one_key <= PARTITION_WRITES;
-                let can_be_home = is_cool && pricing.can_be_home(structure);
-                let (at_home, in_index) = (price(false), price(true));
+                let can_be_base_table = is_cool && pricing.can_be_base_table(structure);
+                let (in_base_table, in_index) = (price(false), price(true));
                 let strong = read.statement.strong;
                 let extras = pricing.extras(structure, ask);
                 let added = extras.iter().map(|(_, cost)| cost).sum::<f64>();
@@ -1400,7 +1400,7 @@ fn tried<'c>(
                             part,
                             cost: in_index,
                             rate: Pricing::rate(read.statement),
-                            spot: Spot::Index,
+                            placement: Placement::Index,
                             extras,
                             is_consistent: true,
                         });
@@ -1410,33 +1410,33 @@ fn tried<'c>(
                 if !is_hot {
                     single.insert(at, in_index + added);
                 }
-                if is_hot && (!can_be_home || is_dear && is_all) {
+                if is_hot && (!can_be_base_table || is_dear && is_all) {
                     let all = writes * float(structure.shards);
                     hottest = if hottest > 0.0 { all.min(hottest) } else { all };
                     continue;
                 }
-                let way = |spot: Spot, cost: f64| Way {
+                let way = |placement: Placement, cost: f64| Way {
                     ask: place,
                     structure: at,
                     part,
                     cost,
                     rate: Pricing::rate(read.statement),
-                    spot,
-                    extras: match spot {
-                        Spot::Home => Vec::new(),
-                        Spot::Any | Spot::Index => extras.clone(),
+                    placement,
+                    extras: match placement {
+                        Placement::BaseTable => Vec::new(),
+                        Placement::Any | Placement::Index => extras.clone(),
                     },
-                    is_consistent: !strong || spot == Spot::Home,
+                    is_consistent: !strong || placement == Placement::BaseTable,
                 };
                 if is_hot {
-                    ways.push(way(Spot::Home, at_home));
-                } else if !can_be_home {
-                    ways.push(way(Spot::Index, in_index));
-                } else if strong || (at_home - in_index).abs() > 1e-9 {
-                    ways.push(way(Spot::Home, at_home));
-                    ways.push(way(Spot::Index, in_index));
+                    ways.push(way(Placement::BaseTable, in_base_table));
+                } else if !can_be_base_table {
+                    ways.push(way(Placement::Index, in_index));
+                } else if strong || (in_base_table - in_index).abs() > 1e-9 {
+                    ways.push(way(Placement::BaseTable, in_base_table));
+                    ways.push(way(Placement::Index, in_index));
                 } else {
-                    ways.push(way(Spot::Any, at_home));
+                    ways.push(way(Placement::Any, in_base_table));
                 }
             }
         }
@@ -1622,7 +1622,7 @@ table:
     )
 }
 
-/// The item types that stand at home by a structure, and those that get a key of their own.
+/// The item types that are in the base table by a structure, and those that get a key of their own.
 fn own_types<'c>(
     catalog: &'c Catalog,
     pins: &Pins,
@@ -1697,11 +1697,11 @@ mod tests {
                 indexes: random.usize(1..=2),
                 ..Limits::default()
             };
-            let choice = Choice {
+            let setting = SearchSetting {
                 indexes: limits.indexes,
-                ..Choice::default()
+                ..SearchSetting::default()
             };
-            let proposal = proposal(&catalog, &statements, &prices, &limits, &choice);
+            let proposal = proposal(&catalog, &statements, &prices, &limits, &setting);
             let (problem, solution) = proposal.problem;
             let ways: usize = problem
                 .reads
@@ -1714,7 +1714,7 @@ mod tests {
             // A read that nothing serves has no choice.
             let mut left = problem.clone();
             left.reads.retain(|choices| !choices.is_empty());
-            let best = choose::tests::brute(&left);
+            let best = choose::tests::brute_force_cost(&left);
             let words: Vec<&str> = statements.iter().map(|one| &*one.sql).collect();
             assert!(
                 (solution.cost - best).abs() <= 1e-9 * best.abs() + 1e-6,

@@ -48,7 +48,7 @@ pub(crate) fn arranged<'a, 'c: 'a>(
             members.insert(*structure);
         }
     }
-    let home = indexes.remove(0);
+    let base_table = indexes.remove(0);
     // Where nothing is written for others, no place is better.
     let in_vain = indexes
         .iter()
@@ -67,7 +67,7 @@ pub(crate) fn arranged<'a, 'c: 'a>(
     let places = (1..).zip(indexes);
     let places = places.flat_map(|(slot, members)| members.into_iter().map(move |one| (one, slot)));
     places
-        .chain(home.into_iter().map(|structure| (structure, 0)))
+        .chain(base_table.into_iter().map(|structure| (structure, 0)))
         .collect()
 }
 

@@ -136,7 +136,7 @@ impl Structure<'_> {
 
     /// Whether it can be the table's own key: each row has all of it, and the sort key tells rows apart without
     /// putting text where the order counts.
-    pub(crate) fn can_be_home(&self, catalog: &Catalog) -> bool {
+    pub(crate) fn can_be_base_table(&self, catalog: &Catalog) -> bool {
         self.when.is_empty()
             && self.parts.iter().all(|part| {
                 let mut keys = part.partition.iter().chain(&part.sort);
