@@ -249,10 +249,9 @@ fn unread(error: &UnreadableSql) -> Unserved {
 }
 
 const SEARCH: &str = "feed a search index (OpenSearch) from the table's stream";
-const PATTERN: &str = "where it is only what texts begin with, write `LIKE :parameter || '%'` (MySQL: `concat(:parameter, '%')`); else feed a search index (OpenSearch) from the table's stream";
-const BEGIN: &str = "hand in what the texts begin with as one parameter";
-const BEGINNING: &str =
-    "ask for what the texts begin with, and leave the others out in the application";
+const PATTERN: &str = "if it is only a prefix, write `LIKE :parameter || '%'` (MySQL: `concat(:parameter, '%')`); else feed a search index (OpenSearch) from the table's stream";
+const BEGIN: &str = "pass the prefix as one parameter";
+const BEGINNING: &str = "query by the prefix, and filter the rest in the application";
 pub(crate) const COUNTER: &str = "keep the figure in a counter item or an attribute that each write updates, or export the table and ask Athena";
 /// Rows of a page where the query leaves their number to a parameter.
 const PAGE: u64 = 20;
@@ -263,7 +262,7 @@ const MATERIALIZE: &str =
     "store the value as an attribute when the item is written, and ask for that";
 const PATH: &str = "store each row's path from the top (`1#7#42`) and ask for it by begins_with, where the depth is bounded";
 const CLOCK: &str =
-    "hand the value in as a parameter, or store it as an attribute when the item is written";
+    "pass the value as a parameter, or store it as an attribute when the item is written";
 const JOIN: &str =
     "write it into the ON of an inner join of the two, or compare them in the application";
 
@@ -465,7 +464,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                     return match source {
                         Some(RelationSource::Table { name, .. }) => unserved(
                             format!("reads `{}`, which the schema does not have", name.text),
-                            "write a table that there is",
+                            "write a table of the schema",
                         ),
                         _ => unserved("reads a query or a function in FROM", REWRITE),
                     };
@@ -579,7 +578,9 @@ impl<'c, 'q> Reading<'c, 'q> {
             let said = format!("USING({})", wanted.text);
             let joined = names.iter().filter(|one| one.is(&wanted.text)).count();
             if having.len() != joined + 1 {
-                let why = format!("has {said}, a column that other tables have too");
+                let why = format!(
+                    "has {said}, which is ambiguous: other tables have a column of that name"
+                );
                 return unserved(why, "write ON, with the table's alias before each column");
             }
             let Some((first, others)) = having.split_first() else {
@@ -641,7 +642,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                         "names the column `{}`, which none of its tables declares",
                         name.text
                     ),
-                    "write a column that there is",
+                    "write a column of one of these tables",
                 );
             }
         }
@@ -916,7 +917,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         }
         if found.is_empty() {
             let no_tree = Unserved {
-                why: "joins tables in another way than from children to their parents, or has two lists of children without the key of their parent".to_owned(),
+                why: "joins tables other than from child to parent, or has two lists of children without the key of their parent".to_owned(),
                 instead: if self.figures().is_some() { COUNTER } else { SEVERAL },
             };
             return Err(failed.unwrap_or(no_tree));
@@ -945,7 +946,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                 && (expression.has_query || expression.has_window)
             {
                 return unserved(
-                    "selects what a query or a window over other rows gives",
+                    "selects the result of a subquery or a window function",
                     COUNTER,
                 );
             }
@@ -1017,28 +1018,28 @@ impl<'c, 'q> Reading<'c, 'q> {
         }
         for (parameter, said) in &self.prepared.computed {
             notes.push(Note::Text(format!(
-                "the application computes `{said}` and hands it in as `{parameter}`"
+                "the application computes `{said}` and passes it as `{parameter}`"
             )));
         }
         if let Some(table) = self.twice() {
             notes.push(Note::Text(format!(
-                "it reads {} more than once, and `verify --patterns` may not be able to tell whose a column is",
+                "it reads {} more than once; `verify --patterns` may not know which one a column belongs to",
                 table.name.name
             )));
         }
         let constants: Vec<String> = self.constant_outputs().collect();
         note_names(&mut notes, &constants, |constants| {
-            format!("its SQL leaves out constants, which the application adds: {constants}")
+            format!("its SQL omits constants, which the application adds: {constants}")
         });
         let limited = match &self.query.limit {
             RowLimit::Parameter(_) => Some(format!(
-                "the application says how many rows it wants; the estimate takes {PAGE}"
+                "the application chooses how many rows it reads; the estimate assumes {PAGE}"
             )),
             RowLimit::Unknown => Some(format!(
-                "its LIMIT is no plain number: the application stops where it has enough; the estimate takes {PAGE}"
+                "its LIMIT is not a plain number: the application stops when it has enough; the estimate assumes {PAGE} rows"
             )),
             RowLimit::Rows(rows) if self.query.order.is_none() => Some(format!(
-                "LIMIT {rows} without ORDER BY means any of the rows: the application stops after as many"
+                "LIMIT {rows} without ORDER BY means any {rows} of the rows: the application stops after that many"
             )),
             _ => None,
         };
@@ -1097,7 +1098,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             .map(|(at, _)| at);
         if let Some(((at, column), is_greatest)) = &self.extreme {
             let Some(path) = self.path(ways, *at, column.clone()) else {
-                return unserved("is sorted by what is computed", MATERIALIZE);
+                return unserved("sorts by a computed value", MATERIALIZE);
             };
             let table = root.and_then(|root| self.tables.get(*root)).copied();
             if let Some(column) = table.and_then(|table| self.unsortable(table, &path)) {
@@ -1117,7 +1118,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             let at = key.column.as_ref().and_then(|column| self.column(column));
             let path = at.and_then(|(at, column)| self.path(ways, at, column));
             let Some(path) = path else {
-                return unserved("is sorted by what is computed", MATERIALIZE);
+                return unserved("sorts by a computed value", MATERIALIZE);
             };
             if !found.iter().any(|(known, _)| *known == path) {
                 found.push((path, key.descending));
@@ -1208,7 +1209,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                 SelectOutput::AllOf(path) => {
                     let name = path.last();
                     let Some(at) = name.and_then(|name| self.select.called(&name.text)) else {
-                        return unserved("selects `*` of what is no table", REWRITE);
+                        return unserved("selects `*` from something that is not a table", REWRITE);
                     };
                     found.extend(all(at));
                 }
@@ -1281,7 +1282,7 @@ fn note_of_list(list: &ValueList) -> String {
         String::new()
     };
     let parameter = &list.parameter;
-    format!("one request for each of {named}{more}, handed in as `{parameter}`")
+    format!("one request for each of {named}{more}, passed as `{parameter}`")
 }
 
 /// This name, or with the first number behind it that makes it free.
@@ -1308,7 +1309,7 @@ fn distinct(outputs: Vec<(Path, String)>, notes: &mut Vec<Note>) -> Vec<(Path, S
         }
     }
     note_names(notes, &equal, |equal| {
-        format!("the answer leaves out what another of its columns gives in every row: {equal}")
+        format!("the answer omits columns that always equal another one: {equal}")
     });
     found
 }

@@ -919,7 +919,7 @@ fn reads_without<'w>(
         let (why, instead) = match first {
             Some(ask) if *hot > 0.0 && is_everything(ask) => {
                 let why = format!(
-                    "reads all rows of {}, for which an index would put about {hot:.0} write units a second on one partition key value",
+                    "reads all rows of {}, for which an index would get about {hot:.0} write units a second on one partition key value",
                     ask.root.name.name
                 );
                 (why, SCAN)
@@ -933,7 +933,7 @@ fn reads_without<'w>(
             }
             _ if *hot > 0.0 => {
                 let why = format!(
-                    "would put about {hot:.0} write units a second on one partition key value of an index, which takes 1,000"
+                    "would need an index with about {hot:.0} write units a second on one partition key value, which accepts 1,000"
                 );
                 (
                     why,
@@ -944,10 +944,7 @@ fn reads_without<'w>(
                 let why = first
                     .map(|ask| structure::reason(ask, catalog))
                     .unwrap_or_default();
-                (
-                    why,
-                    "sort in the application, or leave the range out by a filter there",
-                )
+                (why, "sort in the application, or filter the range there")
             }
         };
         unserved.push((read.statement, Unserved { why, instead }));
@@ -1069,7 +1066,7 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
             ask.sorts = true;
             ask.notes.retain(|note| *note != Note::Offset);
             let note = if ask.limit.take().is_some() {
-                "the application sorts, and takes those that the SQL's LIMIT leaves"
+                "the application sorts and applies the LIMIT"
             } else {
                 "the application sorts"
             };
@@ -1146,7 +1143,7 @@ fn refuse_escaped<'w>(
                 && range.path.is_loose(ask.root, catalog)
             {
                 ask.note(format!(
-                    "keys are escaped: hand in bounds of {} without capital letters, `_`, `#` and `%`",
+                    "keys are escaped: pass bounds of {} without capital letters, `_`, `#` and `%`",
                     range.path.column
                 ));
             }
@@ -1182,7 +1179,7 @@ fn refuse_figures<'w>(
             let mut instead = ask::COUNTER;
             if let Some(column) = inexact_sum(&read.statement.sql, facts.catalog, facts.observed) {
                 why.push_str(&format!(
-                    ", and the sum of `{column}` depends on the order of its rows, so that no item keeps it"
+                    "; the sum of `{column}` depends on the order of the rows (floating point), so no item can maintain it"
                 ));
                 instead = "store it as whole numbers (cents), of which sums are exact, or export the table and ask Athena";
             }

@@ -91,7 +91,7 @@ pub enum UpdateError {
     #[error("the mapping has errors")]
     Mapping,
     /// When a pin says otherwise than a key that exists.
-    #[error("`{item}` has a key already, which is not that of the pin: keys that exist are kept")]
+    #[error("`{item}` already has another key than `keep` asks for: existing keys are not changed")]
     Pin {
         /// The item type.
         item: String,
@@ -773,7 +773,7 @@ impl<'u> Growing<'u> {
             }
             if self.is_ambiguous(part) {
                 return unserved(
-                    "would need a key in which values stand before `#`, and some hold it"
+                    "would need a key with values before `#`, but some values contain `#`"
                         .to_owned(),
                     "keep `#` out of these values, or set `key_escape: percent`, which changes keys",
                 );

@@ -164,7 +164,7 @@ impl<'c> Reading<'c, '_> {
             let before = way.get(..at).unwrap_or_default();
             if self.foreign_key(table, step, before).is_none() {
                 let why = format!(
-                    "joins {} to {} by columns that are no foreign key",
+                    "joins {} to {} on columns that are not a foreign key",
                     table.name.name, step.table.name
                 );
                 return unserved(
@@ -184,8 +184,8 @@ impl<'c> Reading<'c, '_> {
         };
         if !key.iter().all(is_same) {
             let why = format!(
-                "finds {} by another key than {} has as its children",
-                table.name.name, of.name.name
+                "finds {} by a key other than the one that {} refers to",
+                of.name.name, table.name.name
             );
             return unserved(why, SEVERAL);
         }
@@ -239,11 +239,11 @@ impl<'c> Reading<'c, '_> {
     fn note_collection_differences(&self, ask: &mut Ask<'c>, children: &[usize], is_list: bool) {
         let names = joined(
             ask.children.iter().map(|child| &*child.table.name.name),
-            " and no ",
+            " or ",
         );
         if !children.iter().all(|at| self.may_be_missing(*at)) {
             ask.note(format!(
-                "the answer has the {} even if it has no {names}",
+                "the answer includes the {} even without {names}",
                 ask.root.name.name
             ));
         }
@@ -254,7 +254,7 @@ impl<'c> Reading<'c, '_> {
             ask.note(CHILDREN_BY_KEY);
         }
         if is_list {
-            ask.note("the lists are made by the application, of the items that come");
+            ask.note("the application builds the lists from the returned items");
         }
     }
 }
@@ -264,7 +264,7 @@ impl<'c> Reading<'c, '_> {
     fn note_missing(&self, ask: &mut Ask<'c>, parent: usize, children: &[usize], ways: &Ways) {
         let mut notes: Vec<String> = Vec::new();
         let note =
-            |one: &str, lacks: &str| format!("the answer has the {one} even if it has no {lacks}");
+            |one: &str, lacks: &str| format!("the answer includes the {one} even without {lacks}");
         for from in std::iter::once(&parent).chain(children) {
             let Some((table, own)) = self.tables.get(*from).zip(ways.get(*from)) else {
                 continue;

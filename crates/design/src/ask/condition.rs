@@ -20,7 +20,7 @@ use crate::path::{Path, Step};
 
 /// Why no key stands for a comparison that SQLite makes without case.
 const ASCII_CASE: &str =
-    "SQLite ignores the case of ASCII letters only, and a key in lower case that of all letters";
+    "SQLite ignores case for ASCII letters only, a lower-case key for all letters";
 
 /// What a comparison with a parameter asks.
 enum Compared {
@@ -73,13 +73,13 @@ impl<'c> Reading<'c, '_> {
             let has_parameters = condition.has_parameters();
             if has_parameters && condition.compares_query() {
                 return unserved(
-                    format!("asks for `{text}`, which looks at other rows"),
+                    format!("asks for `{text}`, which depends on other rows"),
                     MATERIALIZE,
                 );
             }
             if has_parameters && self.is_behind_page(condition) {
                 return unserved(
-                    format!("asks for what comes behind a row: `{text}`"),
+                    format!("asks for the rows after a given one (keyset pagination): `{text}`"),
                     NEXT_PAGE,
                 );
             }
@@ -180,7 +180,7 @@ impl<'c> Reading<'c, '_> {
         ask.equal.sort_by(|a, b| a.path.cmp(&b.path));
         let mut paths = ask.equal.windows(2);
         if paths.any(|pair| matches!(pair, [a, b] if a.path == b.path)) {
-            return unserved("holds one column equal to two parameters", REWRITE);
+            return unserved("compares one column with two parameters by `=`", REWRITE);
         }
         Ok(())
     }
@@ -433,7 +433,7 @@ impl<'c> Reading<'c, '_> {
     ) -> Result<Note, Unserved> {
         let is_ascii = self.is_ascii(ask, column);
         if self.catalog.dbms == Dbms::Sqlite && !is_ascii {
-            return unserved(format!("asks for `{text}`, {ASCII_CASE}"), MATERIALIZE);
+            return unserved(format!("asks for `{text}`: {ASCII_CASE}"), MATERIALIZE);
         }
         let other_letters = if is_ascii {
             ""
@@ -442,12 +442,11 @@ impl<'c> Reading<'c, '_> {
         };
         let column = &column.column;
         let stands = if folds {
-            format!("{column} stands in the key in lower case: ")
+            format!("{column} is in lower case in the key: ")
         } else {
             String::new()
         };
-        let note =
-            format!("{stands}the application asks for {column} in lower case{other_letters}");
+        let note = format!("{stands}the application passes {column} in lower case{other_letters}");
         Ok(note.into())
     }
 
@@ -483,16 +482,16 @@ impl<'c> Reading<'c, '_> {
         let Some((operand, beginning)) = begins(condition) else {
             return match &pattern.value {
                 OperandValue::Parameter(_) => unserved(
-                    format!("asks for `{text}`, and such a pattern may look within texts"),
+                    format!("asks for `{text}`, and the pattern may match inside texts"),
                     PATTERN,
                 ),
                 OperandValue::Constant(Constant::Text(said)) if !said.starts_with(['%', '_']) => {
                     unserved(
-                        format!("asks for `{text}`, which is more than how texts begin"),
+                        format!("asks for `{text}`, which is more than a prefix"),
                         BEGINNING,
                     )
                 }
-                _ => unserved(format!("looks within texts: `{text}`"), SEARCH),
+                _ => unserved(format!("matches inside texts: `{text}`"), SEARCH),
             };
         };
         let Some(column) = column else {
@@ -500,7 +499,7 @@ impl<'c> Reading<'c, '_> {
         };
         let Some(parameter) = parameter_in(beginning) else {
             return unserved(
-                format!("asks for `{text}`, whose beginning is computed"),
+                format!("asks for `{text}`, whose prefix is computed"),
                 BEGIN,
             );
         };
@@ -510,7 +509,7 @@ impl<'c> Reading<'c, '_> {
         let found = column.column_of(ask.root, self.catalog);
         if !found.is_some_and(|found| matches!(found.data_type, DataType::Text { .. })) {
             let name = &column.column;
-            let why = format!("asks for what {name} begins with, and that is not text");
+            let why = format!("asks for a prefix of {name}, which is not text");
             return unserved(why, MATERIALIZE);
         }
         if let Some(found) = found {
@@ -582,14 +581,14 @@ impl<'c> Reading<'c, '_> {
         if let Some(collation) = column.and_then(|column| column.collation.as_ref()) {
             return unserved(
                 format!(
-                    "asks for a range of texts by the collation {collation}, and the table compares bytes"
+                    "asks for a range of texts in collation {collation}, but DynamoDB sorts by bytes"
                 ),
-                "write COLLATE \"C\", BINARY, utf8mb4_0900_bin (MySQL) or utf8mb4_nopad_bin (MariaDB) where the order of bytes will do",
+                "write COLLATE \"C\", BINARY, utf8mb4_0900_bin (MySQL) or utf8mb4_nopad_bin (MariaDB) if byte order is acceptable",
             );
         }
         if column.is_some_and(|column| column.data_type == DataType::Boolean) {
             return unserved(
-                "asks for a range of a boolean, and DynamoDB orders none",
+                "asks for a range of booleans, which DynamoDB does not sort",
                 "ask for it by `=`",
             );
         }
@@ -677,7 +676,7 @@ fn index_note(condition: &Condition) -> Option<Note> {
         || matches!(&condition.test, ConditionTest::Other(expression) if expression.has_query);
     if has_query {
         return Some(Note::Text(format!(
-            "`{text}` looks at other rows: whoever writes those has to write the item again"
+            "`{text}` depends on other rows: code that writes those must also write this item again"
         )));
     }
     let has_value = text.contains(|sign: char| sign == '\'' || sign.is_ascii_digit());
@@ -697,7 +696,7 @@ fn refuse_keyless(root: &Table, test: &ConditionTest, path: Find<'_>) -> Result<
     let mut key = root.row_key().iter();
     if key.any(|column| asked.as_ref() == Some(&Path::own(column))) {
         return unserved(
-            "asks for rows with NULL in their table's key, which make no item",
+            "asks for rows with NULL in the table's key, which cannot become items",
             "give such rows a value in the database",
         );
     }
@@ -714,7 +713,7 @@ fn refuse_parts(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
             |operand: &Operand| matches!(operand.value, OperandValue::Constant(Constant::Null));
         if is_null(left) || is_null(right) {
             return unserved(
-                format!("asks for `{text}`, which no row meets"),
+                format!("asks for `{text}`, which no row satisfies"),
                 "write IS NULL",
             );
         }
@@ -724,7 +723,7 @@ fn refuse_parts(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
     }
     let is_simple = matches!(test, ConditionTest::Other(expression) if !expression.has_query);
     if is_simple && text.contains(" OR ") {
-        return unserved(format!("asks for one thing or another: `{text}`"), SEVERAL);
+        return unserved(format!("has an OR: `{text}`"), SEVERAL);
     }
     Ok(())
 }

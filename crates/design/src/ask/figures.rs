@@ -247,7 +247,7 @@ impl Reading<'_, '_> {
                 if is_taken {
                     return None;
                 }
-                notes.push(format!("its SQL is asked with the group too: {column}"));
+                notes.push(format!("its SQL also selects the group column: {column}"));
                 outputs.push((column.clone(), Ok(column.clone())));
             }
         }

@@ -20,7 +20,7 @@ impl fmt::Display for Note {
                 write!(f, "the index holds only the rows that meet `{condition}`")
             }
             Self::Offset => f.write_str(
-                "no Query skips rows by OFFSET: this asks the first page, and each further page continues after the last item of the one before (its LastEvaluatedKey)",
+                "DynamoDB has no OFFSET: this reads the first page, and each next page starts after the last item of the previous one (LastEvaluatedKey)",
             ),
             Self::Text(text) => f.write_str(text),
         }

@@ -73,12 +73,12 @@ impl<'c> Reading<'c, '_> {
         let tie_breakers: Vec<String> = tie_breakers.map(|(column, _)| column).collect();
         note_names(&mut ask.notes, &tie_breakers, |key| {
             format!(
-                "its SQL sorts by the key too, so that its LIMIT takes the same of equal rows: {key}"
+                "its SQL also sorts by the key, so that LIMIT always returns the same rows: {key}"
             )
         });
         if let Some(mut note) = self.distinct_note() {
             if ask.limit.is_some() {
-                note.push_str(", and stops after as many others as it wants");
+                note.push_str(", until it has enough rows");
             }
             ask.note(note);
         }
@@ -90,16 +90,16 @@ impl<'c> Reading<'c, '_> {
         let noted = [
             note_names(notes, &respelled, |names| {
                 format!(
-                    "of columns that the join takes for equal by a collation, the table has one: {names}: it is answered, compared and sorted as that one spells it"
+                    "the join treats columns as equal by a collation, and the table stores one of them ({names}): results, comparisons and order use its spelling"
                 )
             }),
             note_names(notes, &compared, |names| {
                 format!(
-                    "{names} is compared by its bytes: write it in one form, such as lower case, where case, accents or blanks at the end must not count"
+                    "DynamoDB compares {names} byte by byte: if case, accents or trailing blanks must not matter, store it in one form, such as lower case"
                 )
             }),
             note_names(notes, &sorted, |names| {
-                format!("{names} is sorted by its bytes, not by the collation of the database")
+                format!("DynamoDB sorts {names} by bytes, not by the database's collation")
             }),
         ];
         noted.contains(&true)
@@ -178,10 +178,11 @@ impl<'c> Reading<'c, '_> {
     /// What DISTINCT leaves to the application.
     pub(super) fn distinct_note(&self) -> Option<String> {
         let note = match &self.select.distinct_on {
-            Some(by) => format!(
-                "of rows that are equal in what DISTINCT ON names ({by}) the application keeps the first"
-            ),
-            None => "the application drops rows that are equal in what DISTINCT selects".to_owned(),
+            Some(by) => {
+                format!("the application keeps the first row for each value of DISTINCT ON ({by})")
+            }
+            None => "the application removes rows with equal values in the columns of DISTINCT"
+                .to_owned(),
         };
         self.select.distinct.then_some(note)
     }
@@ -218,7 +219,7 @@ impl<'c> Reading<'c, '_> {
         names.dedup();
         (!names.is_empty()).then(|| {
             format!(
-                "the database takes texts of {} that differ in case, accents or blanks at the end for one where it groups, and the table has them apart: the application has to compare them as the database does",
+                "when it groups, the database treats texts of {} that differ in case, accents or trailing blanks as equal, the table does not: the application must compare them as the database does",
                 names.join(", ")
             )
         })
@@ -278,10 +279,10 @@ impl<'c> Reading<'c, '_> {
             outputs.push((path, name));
         }
         if is_renamed {
-            ask.note("columns of the same name get the names of their tables in front");
+            ask.note("columns whose name is already taken are prefixed with their table's name");
         }
         if computes && self.extreme.is_none() {
-            ask.note("the answer has the columns of the computation, and the application computes");
+            ask.note("the answer contains the input columns; the application computes the result");
         }
         let is_missing =
             |column: &&str| !outputs.iter().any(|(path, _)| *path == Path::own(column));
@@ -438,7 +439,7 @@ pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
     let key = ask.root.row_key().iter();
     let missing = key.filter(|column| !known.contains(&&Path::own(column)));
     let missing = joined(missing.map(String::as_str), ", ");
-    let mut note = "rows may be equal under its ORDER BY, and of these its LIMIT may take others than the table, which `verify --patterns` does not compare".to_owned();
+    let mut note = "rows may tie in the ORDER BY, so that LIMIT and the table may return different ones, which `verify --patterns` does not compare".to_owned();
     if !missing.is_empty() {
         note.push_str(&format!(": add the key to ORDER BY ({missing})"));
     }
