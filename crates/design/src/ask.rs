@@ -396,6 +396,9 @@ pub(crate) const BY_JOIN: &str = "taken from a join";
 /// A column of a relation.
 type At = (usize, String);
 
+/// The ways from a relation to its parents, and to theirs, by the number of the parent.
+type Ways = BTreeMap<usize, Vec<Step>>;
+
 /// Columns of two relations that are held equal.
 struct Pair {
     one: At,
@@ -765,7 +768,7 @@ impl<'c, 'q> Reading<'c, 'q> {
 
     /// The ways to all relations that are parents of one, or parents of parents, itself among them. `reverses`: also to those
     /// that may be without it.
-    fn ways(&self, from: usize, reverses: bool) -> BTreeMap<usize, Vec<Step>> {
+    fn ways(&self, from: usize, reverses: bool) -> Ways {
         let mut found = BTreeMap::from([(from, Vec::new())]);
         let mut rest = std::collections::VecDeque::from([(from, reverses)]);
         while let Some((at, reverses)) = rest.pop_front() {
@@ -786,7 +789,7 @@ impl<'c, 'q> Reading<'c, 'q> {
     }
 
     /// Refuses what is held equal beside the ways between the tables, unless it follows from them.
-    fn refuse_further(&self, all: &[&BTreeMap<usize, Vec<Step>>]) -> Result<(), Unserved> {
+    fn refuse_further(&self, all: &[&Ways]) -> Result<(), Unserved> {
         let is_step = |pair: &&Pair| {
             let mut tried = all
                 .iter()
@@ -827,18 +830,13 @@ impl<'c, 'q> Reading<'c, 'q> {
     }
 
     /// A column of a relation by the shortest way, in an answer without the rows that inner joins leave out.
-    fn path(&self, ways: &BTreeMap<usize, Vec<Step>>, at: usize, column: String) -> Option<Path> {
+    fn path(&self, ways: &Ways, at: usize, column: String) -> Option<Path> {
         self.shortest(ways, (at, column), true)
     }
 
     /// The child's reference stands for the parent's key where a row of the answer has the parent, or the database keeps the
     /// reference from leading nowhere. `joins`: inner joins leave rows out.
-    fn shortest(
-        &self,
-        ways: &BTreeMap<usize, Vec<Step>>,
-        (at, column): At,
-        joins: bool,
-    ) -> Option<Path> {
+    fn shortest(&self, ways: &Ways, (at, column): At, joins: bool) -> Option<Path> {
         let root = ways.iter().find(|(_, way)| way.is_empty())?.0;
         let root = *self.tables.get(*root)?;
         let mut path = Path {
@@ -888,8 +886,7 @@ impl<'c, 'q> Reading<'c, 'q> {
     /// What is asked: as rows of one item type, and as an item collection.
     fn asks(&self) -> Result<Vec<Ask<'c>>, Unserved> {
         let all = 0..self.tables.len();
-        let ways: Vec<BTreeMap<usize, Vec<Step>>> =
-            all.clone().map(|at| self.ways(at, true)).collect();
+        let ways: Vec<Ways> = all.clone().map(|at| self.ways(at, true)).collect();
         let mut rows = all.map(|at| (at, self.ways(at, false)));
         let row = rows.find(|(_, ways)| ways.len() == self.tables.len());
         let is_list = self.aggregates()?;
@@ -1090,7 +1087,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         }
     }
 
-    fn order(&self, ways: &BTreeMap<usize, Vec<Step>>) -> Result<Vec<(Path, bool)>, Unserved> {
+    fn order(&self, ways: &Ways) -> Result<Vec<(Path, bool)>, Unserved> {
         let mut found = Vec::new();
         let root = ways
             .iter()

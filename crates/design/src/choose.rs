@@ -324,7 +324,7 @@ fn suffix_bounds(reads: &[usize], costs: &dyn Fn(usize) -> Vec<f64>) -> Vec<f64>
 }
 
 /// Groups of what touches, also by way of others.
-fn connected<T>(
+pub(crate) fn connected<T>(
     items: impl IntoIterator<Item = T>,
     touches: impl Fn(&T, &T) -> bool,
 ) -> Vec<Vec<T>> {

@@ -696,7 +696,10 @@ fn a_type_that_cuts_what_it_is_compared_with_is_compared_by_its_text() {
         -- other (1/s)\nSELECT id FROM orders WHERE user_id = :u AND kind <> :k;",
     );
     let notes = notes(&report, "read");
-    assert!(notes.contains("DynamoDB compares kind byte by byte"), "{notes}");
+    assert!(
+        notes.contains("DynamoDB compares kind byte by byte"),
+        "{notes}"
+    );
     assert!(text.contains("AS text) COLLATE \"C\" = :k"), "{text}");
     assert!(
         report.reads.iter().any(|read| read.why_not.is_some()),

@@ -1,9 +1,7 @@
 //! A read that gives one parent with its children: an item collection.
 
-use std::collections::BTreeMap;
-
-use super::{Ask, At, ChildAsk, Note, Reading, SEVERAL, Unserved, distinct, unserved};
-use crate::path::{Path, Step};
+use super::{Ask, At, ChildAsk, Note, Reading, SEVERAL, Unserved, Ways, distinct, unserved};
+use crate::path::Path;
 use dynafold_format::joined;
 use dynafold_relational::catalog::Table;
 
@@ -11,15 +9,12 @@ use dynafold_relational::catalog::Table;
 pub(crate) const CHILDREN_BY_KEY: &str =
     "the children come in the order of their keys: sort in the application";
 
-/// The ways from each relation to its parents.
-type Ways = [BTreeMap<usize, Vec<Step>>];
-
 impl<'c> Reading<'c, '_> {
     /// The parent with its children, where the parent is one row, by its key; `None` where the query is no such read.
     pub(super) fn collection(
         &self,
         parent: usize,
-        ways: &Ways,
+        ways: &[Ways],
         is_list: bool,
     ) -> Result<Option<Ask<'c>>, Unserved> {
         let Some((&table, own)) = self.tables.get(parent).zip(ways.get(parent)) else {
@@ -121,7 +116,7 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// The relations that lead to this one, where they lead to all others; none where one that is no parent does not.
-    fn children(&self, parent: usize, own: &BTreeMap<usize, Vec<Step>>, ways: &Ways) -> Vec<usize> {
+    fn children(&self, parent: usize, own: &Ways, ways: &[Ways]) -> Vec<usize> {
         let leads =
             |from: usize, to: usize| ways.get(from).is_some_and(|ways| ways.contains_key(&to));
         let all = 0..self.tables.len();
@@ -150,7 +145,7 @@ impl<'c> Reading<'c, '_> {
         parent: usize,
         child: usize,
         key: &[String],
-        ways: &Ways,
+        ways: &[Ways],
     ) -> Result<(), Unserved> {
         let Some(((of, table), way)) = self
             .tables
@@ -197,7 +192,7 @@ impl<'c> Reading<'c, '_> {
         &self,
         parent: usize,
         children: &[usize],
-        ways: &Ways,
+        ways: &[Ways],
     ) -> Option<Vec<(usize, ChildAsk<'c>)>> {
         let of = self.tables.get(parent)?;
         let child = |at: &usize| {
@@ -217,7 +212,12 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// One list of children keeps the query's order, where it goes upwards.
-    fn sort_only_child(&self, parent: &Table, children: &mut [(usize, ChildAsk<'c>)], ways: &Ways) {
+    fn sort_only_child(
+        &self,
+        parent: &Table,
+        children: &mut [(usize, ChildAsk<'c>)],
+        ways: &[Ways],
+    ) {
         let [(at, child)] = children else { return };
         let order = ways.get(*at).and_then(|ways| self.order(ways).ok());
         let order = order.filter(|order| order.iter().all(|(_, descends)| !descends));
@@ -261,7 +261,7 @@ impl<'c> Reading<'c, '_> {
 
 impl<'c> Reading<'c, '_> {
     /// Notes the rows that the collection has, and an inner join would leave out.
-    fn note_missing(&self, ask: &mut Ask<'c>, parent: usize, children: &[usize], ways: &Ways) {
+    fn note_missing(&self, ask: &mut Ask<'c>, parent: usize, children: &[usize], ways: &[Ways]) {
         let mut notes: Vec<String> = Vec::new();
         let note =
             |one: &str, lacks: &str| format!("the answer includes the {one} even without {lacks}");

@@ -1,7 +1,5 @@
 //! The conditions of a read: what is equal, what is a range, and what decides who is in an index.
 
-use std::collections::BTreeMap;
-
 use dynafold_relational::catalog::{DataType, Dbms, Table};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SqlQuery,
@@ -13,8 +11,8 @@ use super::filter::{is_value, of_condition, of_equal, of_list, of_range};
 use super::sql::{begins, column_in, ignores_blanks, is_loose, parameter_in};
 use super::{
     Ask, Asked, At, BEGIN, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, NEXT_PAGE, Note, PATTERN,
-    REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved, When, folds_case, is_upper, unread,
-    unserved,
+    REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved, Ways, When, folds_case, is_upper,
+    unread, unserved,
 };
 use crate::path::{Path, Step};
 
@@ -36,11 +34,7 @@ type Find<'f> = &'f dyn Fn(&ColumnRef) -> Option<Path>;
 impl<'c> Reading<'c, '_> {
     /// The path by which a condition's column is compared: the shortest one; a child's column is the parent's where the join holds
     /// them equal.
-    pub(super) fn compared_path(
-        &self,
-        ways: &BTreeMap<usize, Vec<Step>>,
-        (at, name): At,
-    ) -> Option<Path> {
+    pub(super) fn compared_path(&self, ways: &Ways, (at, name): At) -> Option<Path> {
         if self.may_be_missing(at) && ways.contains_key(&at) {
             return self.path(ways, at, name);
         }
@@ -63,7 +57,7 @@ impl<'c> Reading<'c, '_> {
     pub(super) fn conditions(
         &self,
         root: usize,
-        ways: &BTreeMap<usize, Vec<Step>>,
+        ways: &Ways,
         ask: &mut Ask<'c>,
     ) -> Result<Vec<RangeAsk>, Unserved> {
         let mut ranges: Vec<RangeAsk> = Vec::new();
@@ -103,8 +97,7 @@ impl<'c> Reading<'c, '_> {
                     let column = operand.column().and_then(path);
                     let bounds = low.parameter().zip(high.parameter());
                     let Some((column, (low, high))) = column.zip(bounds) else {
-                        let why = format!("asks for `{text}`, which is computed");
-                        return unserved(why, MATERIALIZE);
+                        return computed(text);
                     };
                     self.refuse_range(ask, &column)?;
                     let range = RangeAsk {
@@ -359,7 +352,7 @@ impl<'c> Reading<'c, '_> {
             _ => None,
         };
         let Some((column, parameter)) = column.zip(parameter) else {
-            return unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE);
+            return computed(text);
         };
         self.refuse_value(ask.root, &column)?;
         let found = column.find(ask.root, self.catalog);
@@ -495,7 +488,7 @@ impl<'c> Reading<'c, '_> {
             };
         };
         let Some(column) = column else {
-            return unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE);
+            return computed(text);
         };
         let Some(parameter) = parameter_in(beginning) else {
             return unserved(
@@ -599,12 +592,7 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// A condition without parameters, over the item type's names.
-    fn when(
-        &self,
-        condition: &Condition,
-        root: usize,
-        ways: &BTreeMap<usize, Vec<Step>>,
-    ) -> Result<When, Unserved> {
+    fn when(&self, condition: &Condition, root: usize, ways: &Ways) -> Result<When, Unserved> {
         let parents = std::cell::RefCell::new(Vec::<Vec<Step>>::new());
         let is_lost = std::cell::Cell::new(false);
         let root_name = self
@@ -669,6 +657,10 @@ fn add_range(ranges: &mut Vec<RangeAsk>, range: RangeAsk, text: &str) -> Result<
     Ok(())
 }
 
+fn computed<T>(text: &str) -> Result<T, Unserved> {
+    unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE)
+}
+
 /// A note on a condition that decides which rows an index holds.
 fn index_note(condition: &Condition) -> Option<Note> {
     let text = &condition.text;
@@ -718,7 +710,7 @@ fn refuse_parts(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
             );
         }
         if matches!(left.value, OperandValue::Expression(_)) {
-            return unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE);
+            return computed(text);
         }
     }
     let is_simple = matches!(test, ConditionTest::Other(expression) if !expression.has_query);

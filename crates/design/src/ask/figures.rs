@@ -360,40 +360,29 @@ impl Reading<'_, '_> {
 
     /// What it sorts by, as names of the result.
     fn figure_order(&self, outputs: &[Output]) -> Option<Vec<(String, bool)>> {
-        let named = |wanted: &str| {
-            let mut outputs = outputs.iter();
-            outputs
-                .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
-                .map(|(name, _)| name.clone())
+        let find = |is_wanted: &dyn Fn(&Output) -> bool| {
+            let found = outputs.iter().find(|output| is_wanted(output));
+            found.map(|(name, _)| name.clone())
         };
         let mut order = Vec::new();
         for key in self.query.order.iter().flatten() {
             let of_group = || {
                 let (_, column) = self.column(key.column.as_ref()?)?;
-                let mut outputs = outputs.iter();
-                outputs
-                    .find(|(_, of)| of.as_ref() == Ok(&column))
-                    .map(|(name, _)| name.clone())
+                find(&|(_, of)| of.as_ref() == Ok(&column))
             };
             let said = self.prepared.sql.get(key.span.clone()).unwrap_or_default();
-            let of_figure = || {
-                let mut outputs = outputs.iter();
-                let is_said = |of: &Result<String, Figure>| {
-                    let figure = of.as_ref().err();
-                    figure.is_some_and(|one| one.sql(&str::to_owned).eq_ignore_ascii_case(said))
-                };
-                outputs
-                    .find(|(_, of)| is_said(of))
-                    .map(|(name, _)| name.clone())
-            };
+            let is_said = |figure: &Figure| figure.sql(&str::to_owned).eq_ignore_ascii_case(said);
             let name = match &key.result {
-                InResult::Named(name) => named(name).or_else(of_group),
-                InResult::Number(number) => {
-                    let at = number.checked_sub(1);
-                    at.and_then(|at| outputs.get(at))
-                        .map(|(name, _)| name.clone())
+                InResult::Named(wanted) => {
+                    find(&|(name, _)| name.eq_ignore_ascii_case(wanted)).or_else(of_group)
                 }
-                InResult::Expression => of_group().or_else(of_figure),
+                InResult::Number(number) => {
+                    let output = number.checked_sub(1).and_then(|at| outputs.get(at));
+                    output.map(|(name, _)| name.clone())
+                }
+                InResult::Expression => {
+                    of_group().or_else(|| find(&|(_, of)| of.as_ref().is_err_and(is_said)))
+                }
             };
             order.push((name?, key.descending));
         }

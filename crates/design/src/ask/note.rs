@@ -27,15 +27,9 @@ impl fmt::Display for Note {
     }
 }
 
-impl From<String> for Note {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<&str> for Note {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
+impl<T: Into<String>> From<T> for Note {
+    fn from(text: T) -> Self {
+        Self::Text(text.into())
     }
 }
 

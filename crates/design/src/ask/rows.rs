@@ -1,25 +1,21 @@
 //! A read whose rows are those of one item type.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use dynafold_format::joined;
 use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
 use dynafold_sql::{ConditionTest, RowLimit, SqlQuery, identifier};
 
 use super::{
-    Ask, At, Filter, Note, RangeAsk, Reading, Unserved, When, distinct, free_name, is_one_row,
-    note_names,
+    Ask, At, Filter, Note, RangeAsk, Reading, Unserved, Ways, When, distinct, free_name,
+    is_one_row, note_names,
 };
 use crate::path::{Path, Step};
 
 impl<'c> Reading<'c, '_> {
     /// Reads of a query that joins `root` only with its parents: one for each range that the sort key could serve, and one with all
     /// ranges as filters.
-    pub(super) fn reads_of_rows(
-        &self,
-        root: usize,
-        ways: &BTreeMap<usize, Vec<Step>>,
-    ) -> Result<Vec<Ask<'c>>, Unserved> {
+    pub(super) fn reads_of_rows(&self, root: usize, ways: &Ways) -> Result<Vec<Ask<'c>>, Unserved> {
         let mut ask = self.bare(root)?;
         let ranges = self.conditions(root, ways, &mut ask)?;
         let changes = [
@@ -43,11 +39,7 @@ impl<'c> Reading<'c, '_> {
 
     /// Sets the order, or that the application computes figures, which have none. Returns whether columns were added to the
     /// outputs.
-    fn set_order(
-        &self,
-        ways: &BTreeMap<usize, Vec<Step>>,
-        ask: &mut Ask<'c>,
-    ) -> Result<bool, Unserved> {
+    fn set_order(&self, ways: &Ways, ask: &mut Ask<'c>) -> Result<bool, Unserved> {
         if let Some(figures) = self.figures() {
             ask.limit = None;
             ask.computes = true;
@@ -63,12 +55,7 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// Notes how the answer differs from the database's. Returns whether texts are compared or sorted differently.
-    fn note_differences(
-        &self,
-        root: usize,
-        ways: &BTreeMap<usize, Vec<Step>>,
-        ask: &mut Ask<'c>,
-    ) -> bool {
+    fn note_differences(&self, root: usize, ways: &Ways, ask: &mut Ask<'c>) -> bool {
         let tie_breakers = self.deciding_key(root).into_iter();
         let tie_breakers: Vec<String> = tie_breakers.map(|(column, _)| column).collect();
         note_names(&mut ask.notes, &tie_breakers, |key| {
@@ -106,7 +93,7 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// Whether the read asks in other words than the query, whatever its outputs are.
-    fn is_rewritten(&self, ways: &BTreeMap<usize, Vec<Step>>, ask: &Ask<'c>) -> bool {
+    fn is_rewritten(&self, ways: &Ways, ask: &Ask<'c>) -> bool {
         let sorted = self.query.order.iter().flatten();
         let mut sorted = sorted.filter_map(|key| self.column(key.column.as_ref()?));
         let mut conditions = self.conditions.iter();
@@ -121,7 +108,7 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// Leaves out rows without a parent, as an inner join does. A column of the parent that is equal to something already excludes them.
-    fn require_parents(&self, ways: &BTreeMap<usize, Vec<Step>>, ask: &mut Ask<'c>) {
+    fn require_parents(&self, ways: &Ways, ask: &mut Ask<'c>) {
         for (at, way) in ways {
             let mut equal = ask.equal.iter();
             let is_there = equal.any(|equal| equal.path.steps.starts_with(way));
@@ -251,11 +238,7 @@ impl<'c> Reading<'c, '_> {
 
     /// Sets the outputs of the read: the selected columns, and the key, by which the rows of the answer are told apart. Returns
     /// whether the outputs differ from what the query selects.
-    fn set_outputs(
-        &self,
-        ways: &BTreeMap<usize, Vec<Step>>,
-        ask: &mut Ask<'c>,
-    ) -> Result<bool, Unserved> {
+    fn set_outputs(&self, ways: &Ways, ask: &mut Ask<'c>) -> Result<bool, Unserved> {
         let mut outputs = Vec::new();
         let (mut computes, mut is_renamed) = (false, false);
         for ((at, column), name, is_computed) in self.outputs()? {
@@ -317,7 +300,7 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// Columns whose text the table stores in another column's spelling, because a collation considers the two equal.
-    fn respelled_columns(&self, ways: &BTreeMap<usize, Vec<Step>>) -> Vec<String> {
+    fn respelled_columns(&self, ways: &Ways) -> Vec<String> {
         let outputs = self.outputs().unwrap_or_default().into_iter();
         let sorted = self.query.order.iter().flatten();
         let sorted = sorted.filter_map(|key| self.column(key.column.as_ref()?));
