@@ -524,7 +524,7 @@ async fn items_expire_where_the_workload_asks_for_it_and_nowhere_else() {
         ),
         (
             "sessions by ended\n-- expires: sessions by expires_at",
-            "it is said twice",
+            "two `expires` lines name it",
         ),
         ("sessions", "write `-- expires: TABLE by COLUMN`"),
     ] {
