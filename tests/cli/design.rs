@@ -525,7 +525,7 @@ async fn items_expire_where_the_workload_asks_for_it_and_nowhere_else() {
         ),
         (
             "sessions by ended\n-- expires: sessions by expires_at",
-            "it is said twice",
+            "two `expires` lines name it",
         ),
         ("sessions", "write `-- expires: TABLE by COLUMN`"),
     ] {
@@ -966,7 +966,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
          -- half (5/s)\nSELECT id FROM p WHERE upper(last) LIKE :last || '%';
          -- within (5/s)\nSELECT id FROM p WHERE lower(last) LIKE '%' || lower(:last) || '%';",
         &["half", "within"],
-        &["last stands in the key in lower case", "looks within texts: `lower(last) LIKE '%' || lower(:last) || '%'`"],
+        &["last is in lower case in the key", "matches inside texts: `lower(last) LIKE '%' || lower(:last) || '%'`"],
     ),
     // A query within a comparison has columns of its own.
     (
@@ -978,8 +978,8 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
          -- top (5/s)\nSELECT id FROM i WHERE seller = :s AND top = (SELECT max(b.bid) FROM b WHERE b.item = i.id);",
         &["leads", "led"],
         &[
-            "ORDER BY b.bid DESC LIMIT 1) = :u`, which looks at other rows",
-            "looks at other rows: whoever writes those has to write the item again",
+            "ORDER BY b.bid DESC LIMIT 1) = :u`, which depends on other rows",
+            "depends on other rows: code that writes those must also write this item again",
         ],
     ),
     // The page behind a row; and what is neither.
@@ -992,8 +992,8 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
          -- unsorted (5/s)\nSELECT id FROM t WHERE g = :g AND (at, id) < (:at, :id);",
         &["spelt", "tuple", "unsorted"],
         &[
-            "asks for what comes behind a row: `(at, id) < (:at, :id)`",
-            "asks for what comes behind a row: `(at < :at OR (at = :at AND id < :id))`",
+            "asks for the rows after a given one (keyset pagination): `(at, id) < (:at, :id)`",
+            "asks for the rows after a given one (keyset pagination): `(at < :at OR (at = :at AND id < :id))`",
             "asks for `(at, id) < (:at, :id)`, which is computed",
         ],
     ),
@@ -1003,7 +1003,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) INSERT INTO s SELECT i, i % 2, i / 10.0 FROM n;",
         "-- total (5/s)\nSELECT g, sum(amount) AS amount FROM s WHERE g = :g GROUP BY g;",
         &["total"],
-        &["and the sum of `amount` depends on the order of its rows, so that no item keeps it"],
+        &["; the sum of `amount` depends on the order of the rows (floating point), so no item can maintain it"],
     ),
     // A second equality in ON: of another tenant's customer nothing is copied, and an inner join leaves its row out.
     (
@@ -1037,8 +1037,8 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
         "-- order (5/s)\nSELECT o.seq, c.n, l.no FROM o JOIN l ON l.oid = o.id JOIN c ON c.id = o.cid WHERE o.id = 2;",
         &[],
         &[
-            "the answer has the o even if it has no c",
-            "the answer has the l even if it has no o",
+            "the answer includes the o even without c",
+            "the answer includes the l even without o",
         ],
     ),
     // No foreign key: what the join says is one.
@@ -1049,7 +1049,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
         "-- inner (5/s)\nSELECT o.status, l.no, l.sku FROM o JOIN l ON l.oid = o.id WHERE o.id = 1;
          -- outer (5/s)\nSELECT o.status, l.no, l.sku FROM o LEFT JOIN l ON l.oid = o.id WHERE o.id = 1;",
         &[],
-        &["the answer has the l even if it has no o"],
+        &["the answer includes the l even without o"],
     ),
     // A document that is null makes no attribute: that the parent is there is asked by its key.
     (
@@ -1065,7 +1065,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
         "CREATE TABLE t (id INTEGER PRIMARY KEY, n DECIMAL(5,2) NOT NULL); INSERT INTO t VALUES (1, 1.5), (2, 2);",
         "-- folded (5/s)\nSELECT id FROM t WHERE lower(n) = :n;",
         &["folded"],
-        &["whose column of DECIMAL(5,2) is no text"],
+        &["but the column is DECIMAL(5,2), not text"],
     ),
     // A row without a key makes no item.
     (
@@ -1099,7 +1099,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
          INSERT INTO c VALUES (1, 'Ann'), (2, 'Bob'); INSERT INTO o VALUES (1, 1, 'x');",
         "-- orders (5/s)\nSELECT c.n, o.note FROM o JOIN c ON c.id = o.cid WHERE o.cid = 1;",
         &[],
-        &["the answer has the c even if it has no o"],
+        &["the answer includes the c even without o"],
     ),
     // The parent's key beside the reference to it, where the parent is not there.
     (
@@ -1208,7 +1208,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
          -- whole (5/s)\nSELECT t.b, u.id AS uid, u.n, NULL AS nothing FROM t LEFT JOIN u ON u.tid = t.id WHERE t.id = :id;",
         &[],
         &[
-            "its SQL leaves out constants, which the application adds: `kind` ('x'), 5",
+            "its SQL omits constants, which the application adds: `kind` ('x'), 5",
             "which the application adds: `nothing` (NULL)",
         ],
     ),
@@ -1219,7 +1219,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
          INSERT INTO c VALUES (4, 2); INSERT INTO o VALUES (19, 4, 9);",
         "-- both (5/s)\nSELECT o.cid, c.id, c.tenant FROM o JOIN c ON c.id = o.cid WHERE o.pri = :pri;",
         &[],
-        &["the answer leaves out what another of its columns gives in every row: `id` (equal to `cid`)"],
+        &["the answer omits columns that always equal another one: `id` (equal to `cid`)"],
     ),
     // The same of the key of a join, in a collection.
     (
@@ -1228,7 +1228,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
          INSERT INTO o VALUES (1, 4); INSERT INTO l VALUES (1, 1, 'a'), (1, 2, 'b');",
         "-- line (5/s)\nSELECT o.id, o.qty, l.oid, l.no, l.sku FROM o JOIN l ON l.oid = o.id WHERE o.id = :id AND l.sku = :sku;",
         &[],
-        &["the answer leaves out what another of its columns gives in every row: `oid` (equal to `id`)"],
+        &["the answer omits columns that always equal another one: `oid` (equal to `id`)"],
     ),
     // What a collection sorts by is not selected, and rows are equal in it.
     (
@@ -1248,7 +1248,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
         "-- billed (5/s)\nSELECT o.*, c.* FROM o JOIN c ON c.id = o.cid WHERE o.pri = :pri;
          -- shipped (5/s)\nSELECT o.id, o.cid2, c.id, c.n FROM o LEFT JOIN c ON c.id = o.cid2 WHERE o.pri = :pri;",
         &[],
-        &["the answer leaves out what another of its columns gives in every row: `c_id` (equal to `cid`)"],
+        &["the answer omits columns that always equal another one: `c_id` (equal to `cid`)"],
     ),
 ];
 
@@ -1596,7 +1596,7 @@ async fn a_limit_between_equal_rows_is_announced_before_verify_finds_it() {
         let reads = proposal.report["reads"].as_array().unwrap().iter();
         let mut read = reads.filter(|read| read["name"] == name);
         let notes = read.next().unwrap()["served"]["notes"].to_string();
-        let is_announced = notes.contains("rows may be equal under its ORDER BY");
+        let is_announced = notes.contains("rows may tie in the ORDER BY");
         assert_eq!(is_announced, name == "ties", "{name}: {notes}");
         assert_eq!(verdict == "not_proved", name == "ties", "{name}: {asked:#}");
     }

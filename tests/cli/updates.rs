@@ -271,7 +271,7 @@ async fn keys_stay_and_what_needs_another_is_refused_with_the_reason() {
     for (name, why) in [
         ("order", "strong consistency"),
         ("getCustomer", "other SQL"),
-        ("search", "looks within texts"),
+        ("search", "matches inside texts"),
     ] {
         let mut reads = report["reads"].as_array().unwrap().iter();
         let read = reads.find(|read| read["name"] == name).unwrap();

@@ -5,6 +5,7 @@ mod comparison;
 mod condition;
 mod figures;
 mod filter;
+mod note;
 mod rows;
 mod sql;
 
@@ -26,7 +27,9 @@ pub(crate) use collection::CHILDREN_BY_KEY;
 use comparison::refuse_join;
 pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, inexact_sum};
 pub(crate) use filter::{Filter, by_filter, by_index, without_constants};
-use rows::is_cut;
+pub(crate) use note::Note;
+use note::note_names;
+use rows::limit_is_ambiguous;
 pub(crate) use rows::note_ties;
 pub(crate) use sql::{child_name, ignores_case};
 
@@ -59,7 +62,7 @@ pub(crate) struct Ask<'c> {
     pub(crate) is_twice: bool,
     /// Whether the application sorts.
     pub(crate) sorts: bool,
-    /// Why no key sorts as the database does.
+    /// The column that no key sorts as the database does, with the reason.
     pub(crate) unsortable: Option<String>,
     /// What is selected of the item type: the column, and what the result calls it.
     pub(crate) outputs: Vec<(Path, String)>,
@@ -78,7 +81,7 @@ pub(crate) struct Ask<'c> {
     /// Whether the index finds the keys alone, and the items are then read by these.
     pub(crate) fetches: bool,
     /// What the answer leaves to the application, and what was changed.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
     pub(crate) clauses: Clauses,
 }
 
@@ -94,6 +97,10 @@ pub(crate) struct Clauses {
 }
 
 impl<'c> Ask<'c> {
+    pub(crate) fn note(&mut self, note: impl Into<Note>) {
+        self.notes.push(note.into());
+    }
+
     /// What an index has to hold of the outputs.
     pub(crate) fn held(&self) -> &[(Path, String)] {
         if self.fetches { &[] } else { &self.outputs }
@@ -131,9 +138,9 @@ impl<'c> Ask<'c> {
         is_plain.then(|| {
             let mut found = self.clone();
             found.fetches = true;
-            let note =
-                "two requests in a row: the index gives the keys, and BatchGetItem the items";
-            found.notes.push(note.to_owned());
+            found.note(
+                "two requests in a row: the index gives the keys, and BatchGetItem the items",
+            );
             found
         })
     }
@@ -178,6 +185,20 @@ pub(crate) struct RangeAsk {
     pub(crate) folds: bool,
     /// Whether what the text begins with is too.
     pub(crate) folds_parameter: bool,
+}
+
+impl RangeAsk {
+    /// The range without its bounds.
+    fn of(path: Path) -> Self {
+        Self {
+            path,
+            low: None,
+            high: None,
+            prefix: None,
+            folds: false,
+            folds_parameter: false,
+        }
+    }
 }
 
 /// A condition that decides which rows are in an index.
@@ -228,21 +249,12 @@ fn unread(error: &UnreadableSql) -> Unserved {
 }
 
 const SEARCH: &str = "feed a search index (OpenSearch) from the table's stream";
-const PATTERN: &str = "where it is only what texts begin with, write `LIKE :parameter || '%'` (MySQL: `concat(:parameter, '%')`); else feed a search index (OpenSearch) from the table's stream";
-const BEGIN: &str = "hand in what the texts begin with as one parameter";
-const BEGINNING: &str =
-    "ask for what the texts begin with, and leave the others out in the application";
-/// How the notes begin that say which rows an index holds. They are taken back where there is no such index.
-const FROZEN: &str = "the index holds only the rows that meet";
-
-/// What is to be said of a condition that decides who is in an index.
-fn frozen_note(condition: &str) -> String {
-    format!("{FROZEN} `{condition}`")
-}
+const PATTERN: &str = "if it is only a prefix, write `LIKE :parameter || '%'` (MySQL: `concat(:parameter, '%')`); else feed a search index (OpenSearch) from the table's stream";
+const BEGIN: &str = "pass the prefix as one parameter";
+const BEGINNING: &str = "query by the prefix, and filter the rest in the application";
 pub(crate) const COUNTER: &str = "keep the figure in a counter item or an attribute that each write updates, or export the table and ask Athena";
 /// Rows of a page where the query leaves their number to a parameter.
 const PAGE: u64 = 20;
-pub(crate) const CURSOR: &str = "no Query skips rows by OFFSET: this asks the first page, and each further page continues after the last item of the one before (its LastEvaluatedKey)";
 const NEXT_PAGE: &str = "leave this condition out: a Query continues after the last item of the page before (its LastEvaluatedKey as ExclusiveStartKey)";
 const SEVERAL: &str = "ask one Query for each part and put the answers together in the application";
 const REWRITE: &str = "write it as a join over the tables' keys, with its conditions joined by AND";
@@ -250,7 +262,7 @@ const MATERIALIZE: &str =
     "store the value as an attribute when the item is written, and ask for that";
 const PATH: &str = "store each row's path from the top (`1#7#42`) and ask for it by begins_with, where the depth is bounded";
 const CLOCK: &str =
-    "hand the value in as a parameter, or store it as an attribute when the item is written";
+    "pass the value as a parameter, or store it as an attribute when the item is written";
 const JOIN: &str =
     "write it into the ON of an inner join of the two, or compare them in the application";
 
@@ -299,30 +311,43 @@ fn read<'c>(
     observed: &Observed,
     lists: Lists,
 ) -> Result<Vec<Ask<'c>>, Unserved> {
-    let prepared = parametrized(sql, catalog.dbms, lists);
-    let prepared = prepared.map_err(|error| unread(&error))?;
-    let query = SqlQuery::read(&prepared.sql, Some(catalog.dbms));
-    let query = query.map_err(|error| unread(&error))?;
+    with_reading(sql, (catalog, observed), lists, |mut reading| {
+        reading.refuse_unknown_columns()?;
+        let mut asks = reading.asks()?;
+        if reading.extreme.is_some() {
+            // Any of the rows with that value will do: a key that another read has serves too.
+            reading.is_first_key = true;
+            asks.extend(reading.asks()?);
+        }
+        // What is written anew anyway may as well say which of equal rows it takes.
+        let is_written =
+            |ask: &Ask<'_>| ask.sql != reading.prepared.sql && limit_is_ambiguous(ask, catalog);
+        if asks.iter().any(is_written) {
+            reading.is_by_key = true;
+            let decided = reading.asks().unwrap_or_default().into_iter();
+            let decided = decided.filter(|ask| {
+                ask.children.is_empty()
+                    && ask.unsortable.is_none()
+                    && !limit_is_ambiguous(ask, catalog)
+            });
+            asks = decided.chain(asks).collect();
+        }
+        Ok(asks)
+    })?
+}
+
+/// Reads a query and hands it to `take`.
+fn with_reading<'c, T>(
+    sql: &str,
+    (catalog, observed): (&'c Catalog, &Observed),
+    lists: Lists,
+    take: impl FnOnce(Reading<'c, '_>) -> T,
+) -> Result<T, Unserved> {
+    let prepared = parametrized(sql, catalog.dbms, lists).map_err(|error| unread(&error))?;
+    let query =
+        SqlQuery::read(&prepared.sql, Some(catalog.dbms)).map_err(|error| unread(&error))?;
     let select = plain_select(sql, &query)?;
-    let mut reading = Reading::new((catalog, observed), &query, select, &prepared)?;
-    reading.refuse_unknown_columns()?;
-    let mut asks = reading.asks()?;
-    if reading.extreme.is_some() {
-        // Any of the rows with that value will do: a key that another read has serves too.
-        reading.is_first_key = true;
-        asks.extend(reading.asks()?);
-    }
-    // What is written anew anyway may as well say which of equal rows it takes.
-    let is_written = |ask: &Ask<'_>| ask.sql != prepared.sql && is_cut(ask, catalog);
-    if asks.iter().any(is_written) {
-        reading.is_by_key = true;
-        let decided = reading.asks().unwrap_or_default().into_iter();
-        let decided = decided.filter(|ask| {
-            ask.children.is_empty() && ask.unsortable.is_none() && !is_cut(ask, catalog)
-        });
-        asks = decided.chain(asks).collect();
-    }
-    Ok(asks)
+    Reading::new((catalog, observed), &query, select, &prepared).map(take)
 }
 
 /// The one SELECT of a query, where nothing else is in it.
@@ -359,15 +384,10 @@ pub(crate) fn references(
     catalog: &Catalog,
     observed: &Observed,
 ) -> Vec<(TableName, ForeignKey)> {
-    let Ok(prepared) = parametrized(sql, catalog.dbms, Lists::Kept) else {
-        return Vec::new();
-    };
-    let Ok(query) = SqlQuery::read(&prepared.sql, Some(catalog.dbms)) else {
-        return Vec::new();
-    };
-    let reading = plain_select(sql, &query)
-        .and_then(|select| Reading::new((catalog, observed), &query, select, &prepared));
-    reading.map_or_else(|_| Vec::new(), |reading| reading.references())
+    with_reading(sql, (catalog, observed), Lists::Kept, |reading| {
+        reading.references()
+    })
+    .unwrap_or_default()
 }
 
 /// What a reference is called that a join makes and the schema does not declare.
@@ -375,6 +395,9 @@ pub(crate) const BY_JOIN: &str = "taken from a join";
 
 /// A column of a relation.
 type At = (usize, String);
+
+/// The ways from a relation to its parents, and to theirs, by the number of the parent.
+type Ways = BTreeMap<usize, Vec<Step>>;
 
 /// Columns of two relations that are held equal.
 struct Pair {
@@ -444,7 +467,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                     return match source {
                         Some(RelationSource::Table { name, .. }) => unserved(
                             format!("reads `{}`, which the schema does not have", name.text),
-                            "write a table that there is",
+                            "write a table of the schema",
                         ),
                         _ => unserved("reads a query or a function in FROM", REWRITE),
                     };
@@ -558,7 +581,9 @@ impl<'c, 'q> Reading<'c, 'q> {
             let said = format!("USING({})", wanted.text);
             let joined = names.iter().filter(|one| one.is(&wanted.text)).count();
             if having.len() != joined + 1 {
-                let why = format!("has {said}, a column that other tables have too");
+                let why = format!(
+                    "has {said}, which is ambiguous: other tables have a column of that name"
+                );
                 return unserved(why, "write ON, with the table's alias before each column");
             }
             let Some((first, others)) = having.split_first() else {
@@ -620,7 +645,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                         "names the column `{}`, which none of its tables declares",
                         name.text
                     ),
-                    "write a column that there is",
+                    "write a column of one of these tables",
                 );
             }
         }
@@ -743,7 +768,7 @@ impl<'c, 'q> Reading<'c, 'q> {
 
     /// The ways to all relations that are parents of one, or parents of parents, itself among them. `reverses`: also to those
     /// that may be without it.
-    fn ways(&self, from: usize, reverses: bool) -> BTreeMap<usize, Vec<Step>> {
+    fn ways(&self, from: usize, reverses: bool) -> Ways {
         let mut found = BTreeMap::from([(from, Vec::new())]);
         let mut rest = std::collections::VecDeque::from([(from, reverses)]);
         while let Some((at, reverses)) = rest.pop_front() {
@@ -764,7 +789,7 @@ impl<'c, 'q> Reading<'c, 'q> {
     }
 
     /// Refuses what is held equal beside the ways between the tables, unless it follows from them.
-    fn refuse_further(&self, all: &[&BTreeMap<usize, Vec<Step>>]) -> Result<(), Unserved> {
+    fn refuse_further(&self, all: &[&Ways]) -> Result<(), Unserved> {
         let is_step = |pair: &&Pair| {
             let mut tried = all
                 .iter()
@@ -805,18 +830,13 @@ impl<'c, 'q> Reading<'c, 'q> {
     }
 
     /// A column of a relation by the shortest way, in an answer without the rows that inner joins leave out.
-    fn path(&self, ways: &BTreeMap<usize, Vec<Step>>, at: usize, column: String) -> Option<Path> {
+    fn path(&self, ways: &Ways, at: usize, column: String) -> Option<Path> {
         self.shortest(ways, (at, column), true)
     }
 
     /// The child's reference stands for the parent's key where a row of the answer has the parent, or the database keeps the
     /// reference from leading nowhere. `joins`: inner joins leave rows out.
-    fn shortest(
-        &self,
-        ways: &BTreeMap<usize, Vec<Step>>,
-        (at, column): At,
-        joins: bool,
-    ) -> Option<Path> {
+    fn shortest(&self, ways: &Ways, (at, column): At, joins: bool) -> Option<Path> {
         let root = ways.iter().find(|(_, way)| way.is_empty())?.0;
         let root = *self.tables.get(*root)?;
         let mut path = Path {
@@ -866,8 +886,7 @@ impl<'c, 'q> Reading<'c, 'q> {
     /// What is asked: as rows of one item type, and as an item collection.
     fn asks(&self) -> Result<Vec<Ask<'c>>, Unserved> {
         let all = 0..self.tables.len();
-        let ways: Vec<BTreeMap<usize, Vec<Step>>> =
-            all.clone().map(|at| self.ways(at, true)).collect();
+        let ways: Vec<Ways> = all.clone().map(|at| self.ways(at, true)).collect();
         let mut rows = all.map(|at| (at, self.ways(at, false)));
         let row = rows.find(|(_, ways)| ways.len() == self.tables.len());
         let is_list = self.aggregates()?;
@@ -875,7 +894,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         let mut failed = None;
         if let Some((root, ways)) = row.filter(|(at, _)| !self.may_be_missing(*at) && !is_list) {
             let asks = self.refuse_further(&[&ways]);
-            match asks.and_then(|()| self.rows(root, &ways)) {
+            match asks.and_then(|()| self.reads_of_rows(root, &ways)) {
                 Ok(asks) => found.extend(asks),
                 Err(why) => failed = Some(why),
             }
@@ -895,7 +914,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         }
         if found.is_empty() {
             let no_tree = Unserved {
-                why: "joins tables in another way than from children to their parents, or has two lists of children without the key of their parent".to_owned(),
+                why: "joins tables other than from child to parent, or has two lists of children without the key of their parent".to_owned(),
                 instead: if self.figures().is_some() { COUNTER } else { SEVERAL },
             };
             return Err(failed.unwrap_or(no_tree));
@@ -924,7 +943,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                 && (expression.has_query || expression.has_window)
             {
                 return unserved(
-                    "selects what a query or a window over other rows gives",
+                    "selects the result of a subquery or a window function",
                     COUNTER,
                 );
             }
@@ -988,49 +1007,45 @@ impl<'c, 'q> Reading<'c, 'q> {
             );
         }
         let (limit, is_page) = self.most_rows()?;
-        let mut notes = Vec::new();
+        let mut notes: Vec<Note> = Vec::new();
         let mut requests: u64 = 1;
         for list in &self.prepared.lists {
             requests = requests.saturating_mul(whole(list.values.len()).max(1));
-            notes.push(note_of_list(list));
+            notes.push(note_of_list(list).into());
         }
         for (parameter, said) in &self.prepared.computed {
-            notes.push(format!(
-                "the application computes `{said}` and hands it in as `{parameter}`"
-            ));
+            notes.push(Note::Text(format!(
+                "the application computes `{said}` and passes it as `{parameter}`"
+            )));
         }
         if let Some(table) = self.twice() {
-            notes.push(format!(
-                "it reads {} more than once, and `verify --patterns` may not be able to tell whose a column is",
+            notes.push(Note::Text(format!(
+                "it reads {} more than once; `verify --patterns` may not know which one a column belongs to",
                 table.name.name
-            ));
+            )));
         }
         let constants: Vec<String> = self.constant_outputs().collect();
-        if !constants.is_empty() {
-            notes.push(format!(
-                "its SQL leaves out constants, which the application adds: {}",
-                constants.join(", ")
-            ));
-        }
-        match &self.query.limit {
-            RowLimit::Parameter(_) => notes.push(format!(
-                "the application says how many rows it wants; the estimate takes {PAGE}"
+        note_names(&mut notes, &constants, |constants| {
+            format!("its SQL omits constants, which the application adds: {constants}")
+        });
+        let limited = match &self.query.limit {
+            RowLimit::Parameter(_) => Some(format!(
+                "the application chooses how many rows it reads; the estimate assumes {PAGE}"
             )),
-            RowLimit::Unknown => notes.push(format!(
-                "its LIMIT is no plain number: the application stops where it has enough; the estimate takes {PAGE}"
+            RowLimit::Unknown => Some(format!(
+                "its LIMIT is not a plain number: the application stops when it has enough; the estimate assumes {PAGE} rows"
             )),
-            RowLimit::Rows(rows) if self.query.order.is_none() => notes.push(format!(
-                "LIMIT {rows} without ORDER BY means any of the rows: the application stops after as many"
+            RowLimit::Rows(rows) if self.query.order.is_none() => Some(format!(
+                "LIMIT {rows} without ORDER BY means any {rows} of the rows: the application stops after that many"
             )),
-            _ => {}
-        }
+            _ => None,
+        };
+        notes.extend(limited.map(Note::Text));
         if self.query.offset != RowLimit::None {
-            notes.push(CURSOR.to_owned());
+            notes.push(Note::Offset);
         }
         if requests > 1 && limit.is_some() {
-            notes.push(
-                "each request gives a page of its own, which the application merges".to_owned(),
-            );
+            notes.push("each request gives a page of its own, which the application merges".into());
         }
         Ok(Ask {
             root: table,
@@ -1072,7 +1087,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         }
     }
 
-    fn order(&self, ways: &BTreeMap<usize, Vec<Step>>) -> Result<Vec<(Path, bool)>, Unserved> {
+    fn order(&self, ways: &Ways) -> Result<Vec<(Path, bool)>, Unserved> {
         let mut found = Vec::new();
         let root = ways
             .iter()
@@ -1080,11 +1095,11 @@ impl<'c, 'q> Reading<'c, 'q> {
             .map(|(at, _)| at);
         if let Some(((at, column), is_greatest)) = &self.extreme {
             let Some(path) = self.path(ways, *at, column.clone()) else {
-                return unserved("is sorted by what is computed", MATERIALIZE);
+                return unserved("sorts by a computed value", MATERIALIZE);
             };
             let table = root.and_then(|root| self.tables.get(*root)).copied();
-            if let Some(why) = table.and_then(|table| self.unsorted(table, &path)) {
-                return unserved(why, MATERIALIZE);
+            if let Some(column) = table.and_then(|table| self.unsortable(table, &path)) {
+                return unserved(format!("sorts by {column}"), MATERIALIZE);
             }
             // Of equal ones the key decides, so that the answer is one row.
             let key = table.into_iter().flat_map(Table::row_key);
@@ -1100,7 +1115,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             let at = key.column.as_ref().and_then(|column| self.column(column));
             let path = at.and_then(|(at, column)| self.path(ways, at, column));
             let Some(path) = path else {
-                return unserved("is sorted by what is computed", MATERIALIZE);
+                return unserved("sorts by a computed value", MATERIALIZE);
             };
             if !found.iter().any(|(known, _)| *known == path) {
                 found.push((path, key.descending));
@@ -1135,13 +1150,13 @@ impl<'c, 'q> Reading<'c, 'q> {
             .collect()
     }
 
-    /// Why the text of a column's values does not sort as the database sorts them; `None` where it does.
-    fn unsorted(&self, table: &Table, path: &Path) -> Option<String> {
+    /// A column whose values' text does not sort as the database sorts them, with the reason; `None` where it does.
+    fn unsortable(&self, table: &Table, path: &Path) -> Option<String> {
         let (table, column) = path.find(table, self.catalog)?;
         if self.observed.is_mixed(table, &column.name) {
             let name = &column.name;
             return Some(format!(
-                "sorts by {name}, which holds texts in some rows and other values in others"
+                "{name}, which holds texts in some rows and other values in others"
             ));
         }
         let is_mysql = matches!(self.catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
@@ -1164,7 +1179,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                 declared => declared,
             };
             let name = &column.name;
-            format!("sorts by {name} ({declared}), whose order is not that of its text")
+            format!("{name} ({declared}), whose order is not that of its text")
         })
     }
 
@@ -1191,7 +1206,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                 SelectOutput::AllOf(path) => {
                     let name = path.last();
                     let Some(at) = name.and_then(|name| self.select.called(&name.text)) else {
-                        return unserved("selects `*` of what is no table", REWRITE);
+                        return unserved("selects `*` from something that is not a table", REWRITE);
                     };
                     found.extend(all(at));
                 }
@@ -1264,7 +1279,7 @@ fn note_of_list(list: &ValueList) -> String {
         String::new()
     };
     let parameter = &list.parameter;
-    format!("one request for each of {named}{more}, handed in as `{parameter}`")
+    format!("one request for each of {named}{more}, passed as `{parameter}`")
 }
 
 /// This name, or with the first number behind it that makes it free.
@@ -1276,7 +1291,7 @@ fn free_name(name: &str, is_taken: &dyn Fn(&str) -> bool) -> String {
 
 /// Each path once, under its first name, and no two under one name. Notes the names that are left out: they are of a column that is there, or
 /// of one that a join holds equal to it.
-fn distinct(outputs: Vec<(Path, String)>, notes: &mut Vec<String>) -> Vec<(Path, String)> {
+fn distinct(outputs: Vec<(Path, String)>, notes: &mut Vec<Note>) -> Vec<(Path, String)> {
     let mut found: Vec<(Path, String)> = Vec::new();
     let mut equal: Vec<String> = Vec::new();
     for (path, name) in outputs {
@@ -1290,12 +1305,9 @@ fn distinct(outputs: Vec<(Path, String)>, notes: &mut Vec<String>) -> Vec<(Path,
             Some((_, first)) => equal.push(format!("`{name}` (equal to `{first}`)")),
         }
     }
-    if !equal.is_empty() {
-        notes.push(format!(
-            "the answer leaves out what another of its columns gives in every row: {}",
-            equal.join(", ")
-        ));
-    }
+    note_names(notes, &equal, |equal| {
+        format!("the answer omits columns that always equal another one: {equal}")
+    });
     found
 }
 

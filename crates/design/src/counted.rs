@@ -8,8 +8,8 @@ use dynafold_sql::{Lists, SqlQuery, identifier, parametrized, table, write_state
 
 use crate::workload::Statement;
 
-/// Statements that are taken, those with the most calls.
-const MOST: usize = 200;
+/// Statements that are taken at most: those with the most calls.
+const MAX_STATEMENTS: usize = 200;
 /// Columns of a statement's name.
 const NAMED: usize = 3;
 /// First words of statements that read or write rows.
@@ -53,8 +53,8 @@ pub fn counted(catalog: &Catalog, counts: &Counts) -> CountedWorkload {
     });
     let mut named: Vec<(String, &str, u64)> = named.collect();
     named.sort_by(|a, b| b.2.cmp(&a.2).then(a.1.cmp(b.1)));
-    let left_out = named.len().saturating_sub(MOST);
-    named.truncate(MOST);
+    let left_out = named.len().saturating_sub(MAX_STATEMENTS);
+    named.truncate(MAX_STATEMENTS);
     // Numbers go by the text, so that a statement keeps its name when it is called more often.
     named.sort();
     let mut taken: BTreeSet<String> = BTreeSet::new();
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn of_too_many_those_with_the_most_calls_are_taken() {
-        let all: Vec<(String, u64)> = (1..=MOST + 5)
+        let all: Vec<(String, u64)> = (1..=MAX_STATEMENTS + 5)
             .map(|at| {
                 (
                     format!("SELECT {at} FROM orders WHERE id = $1"),
@@ -316,7 +316,10 @@ mod tests {
             .map(|(sql, calls)| (sql.as_str(), *calls))
             .collect();
         let found = workload(&all, &[]);
-        assert_eq!((found.statements.len(), found.left_out), (MOST, 5));
+        assert_eq!(
+            (found.statements.len(), found.left_out),
+            (MAX_STATEMENTS, 5)
+        );
         let mut sql = found.statements.iter().map(|one| &one.sql);
         assert!(!sql.any(|sql| sql.starts_with("SELECT 5 ")));
     }

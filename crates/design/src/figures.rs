@@ -8,7 +8,7 @@ use dynafold_mapping::Described;
 use dynafold_relational::catalog::{Catalog, Column, DataType, ForeignKey, Table, TableName};
 use dynafold_sql::{WriteKind, identifier};
 
-use crate::ask::{Ask, Figure, FigureQuery, TOTAL, ask, figure_query};
+use crate::ask::{Ask, Figure, FigureQuery, Note, TOTAL, ask, figure_query};
 use crate::facts::{Facts, rows};
 use crate::observed::Observed;
 use crate::path::Path;
@@ -118,8 +118,8 @@ impl Figures {
             let [sorted, unsorted] = &query.answer;
             ask.sql.clone_from(sorted);
             ask.unsorted = (!ask.order.is_empty()).then(|| unsorted.clone());
-            ask.notes.clone_from(&query.notes);
-            ask.notes.push(format!(
+            ask.notes = query.notes.iter().cloned().map(Note::Text).collect();
+            ask.note(format!(
                 "each write of {} adds to the figures (`ADD`), in one transaction with its item where they must be exact; a group whose count comes down to 0 is deleted",
                 query.base.name
             ));

@@ -44,9 +44,9 @@ use dynafold_relational::catalog::{Catalog, DataType, ForeignKey, Table, TableNa
 use dynafold_relational::scan::ScanColumn;
 use dynafold_sql::{WriteKind, identifier, table, write_statement};
 
-use ask::{Ask, Unserved, ask};
+use ask::{Ask, Note, Unserved, ask};
 use ask::{by_filter, inexact_sum, note_ties};
-use choose::{Problem, Solution, Spot, UNSERVED, improved, solve};
+use choose::{Placement, Problem, Solution, UNSERVED, improved, solve};
 pub use compare::{PricedMapping, PricedRead, PricedRequest, price};
 pub use counted::{CountedWorkload, Counts, counted};
 use facts::Facts;
@@ -189,60 +189,60 @@ pub fn design(
     prices: &Prices,
     limits: &Limits,
 ) -> Design {
-    let mut choice = Choice {
+    let mut setting = SearchSetting {
         indexes: limits.indexes,
-        ..Choice::default()
+        ..SearchSetting::default()
     };
-    let tried = |choice: &Choice| proposal(catalog, statements, prices, limits, choice);
-    let mut best = tried(&choice);
-    choice.not_served = best.not_served.clone();
+    let tried = |setting: &SearchSetting| proposal(catalog, statements, prices, limits, setting);
+    let mut best = tried(&setting);
+    setting.not_served = best.not_served.clone();
     let fetching = best.fetching();
     if !fetching.is_empty() {
-        let mut other = choice.clone();
+        let mut other = setting.clone();
         other.single = statements.iter().map(|one| one.name.clone()).collect();
         let proposed = tried(&other);
         if proposed.is_better(&best, 0.0) {
-            (best, choice) = (proposed, other);
+            (best, setting) = (proposed, other);
         }
     }
     let first = best.large.clone();
     for (table, columns) in first.into_iter().take(SPLITS) {
-        let mut other = choice.clone();
+        let mut other = setting.clone();
         other.large.insert(table, columns);
         let proposed = tried(&other);
         if proposed.is_better(&best, SPLIT) {
-            (best, choice) = (proposed, other);
+            (best, setting) = (proposed, other);
         }
     }
     if statements.len() > SMALL {
         return best.design;
     }
     for read in fetching.into_iter().take(ALONE) {
-        let mut other = choice.clone();
+        let mut other = setting.clone();
         if !other.single.remove(&read) {
             other.single.insert(read);
         }
         let proposed = tried(&other);
         if proposed.is_better(&best, OTHER) {
-            (best, choice) = (proposed, other);
+            (best, setting) = (proposed, other);
         }
     }
     let shared = best.shared.clone();
     for read in shared.into_iter().take(ALONE) {
-        let mut other = choice.clone();
+        let mut other = setting.clone();
         other.alone.insert(read);
         let proposed = tried(&other);
         if proposed.is_better(&best, OTHER) {
-            (best, choice) = (proposed, other);
+            (best, setting) = (proposed, other);
         }
     }
     let fewer = best.design.report.alternatives.clone();
     for fewer in fewer.iter().filter(|one| one.usd_month.is_some()) {
-        let mut other = choice.clone();
+        let mut other = setting.clone();
         other.indexes = fewer.indexes;
         let proposed = tried(&other);
         if proposed.is_better(&best, OTHER) {
-            (best, choice) = (proposed, other);
+            (best, setting) = (proposed, other);
         }
     }
     best.design
@@ -250,7 +250,7 @@ pub fn design(
 
 /// What a proposal is made with.
 #[derive(Debug, Clone, Default)]
-struct Choice {
+struct SearchSetting {
     /// Large columns that have items of their own.
     large: Large,
     /// Reads that share no index with others.
@@ -315,7 +315,7 @@ fn proposal(
     statements: &[Statement],
     prices: &Prices,
     limits: &Limits,
-    choice: &Choice,
+    setting: &SearchSetting,
 ) -> Proposal {
     let mut catalog = with_signed(catalog, &limits.signed);
     let by_join = add_references(&mut catalog, statements, &limits.observed);
@@ -332,11 +332,11 @@ fn proposal(
     } = understood(catalog, &limits.observed, &figures, &statements);
     figures.add_writes(&mut writes);
     reads.retain(|read| {
-        let why = choice.not_served.get(&read.statement.name);
+        let why = setting.not_served.get(&read.statement.name);
         unserved.extend(why.map(|why| (read.statement, why.clone())));
         why.is_none()
     });
-    let splits = splits::splits(catalog, &choice.large, &reads).unwrap_or_default();
+    let splits = splits::splits(catalog, &setting.large, &reads).unwrap_or_default();
     let catalog = &splits::with_splits(catalog, &splits);
     splits::apart(&mut reads, &splits, catalog);
     splits::add_writes(&mut writes, &splits);
@@ -374,11 +374,11 @@ fn proposal(
     refuse_figures(&mut reads, facts, &mut unserved);
     let asked = reads.len().saturating_sub(others);
     if !is_guessed {
-        add_fetches(reads.get_mut(..asked).unwrap_or_default(), &choice.single);
+        add_fetches(reads.get_mut(..asked).unwrap_or_default(), &setting.single);
     }
     let mut candidates = candidates(catalog, &mut reads, &pricing);
     for (at, read) in reads.iter().enumerate() {
-        if choice.alone.contains(&read.statement.name) {
+        if setting.alone.contains(&read.statement.name) {
             candidates.set_alone(at);
         }
     }
@@ -393,7 +393,7 @@ fn proposal(
         reads.get(..asked).unwrap_or_default(),
         &mut unserved,
     );
-    let mut problem = pricing.problem(&structures, &ways, choice.indexes);
+    let mut problem = pricing.problem(&structures, &ways, setting.indexes);
     for (choices, read) in problem.reads.iter_mut().zip(&reads).skip(asked) {
         if let (Some(scan), Some(ask)) = (choices.last_mut(), read.asks.first()) {
             scan.cost = pricing.scan(read.statement, ask.root);
@@ -411,7 +411,7 @@ fn proposal(
     let asks = placed
         .iter()
         .map(|(placed, ..)| (placed.structure, placed.ask));
-    let slots = slots::arranged(&slots, &structures, asks, &pricing, choice.indexes);
+    let slots = slots::arranged(&slots, &structures, asks, &pricing, setting.indexes);
     let (found, placed): (Vec<_>, Vec<_>) =
         (placed.into_iter()).partition(|(_, statement, _)| is_search(statement));
     let found: Vec<Placed<'_, '_>> = found.into_iter().map(|(found, ..)| found).collect();
@@ -922,7 +922,7 @@ fn reads_without<'w>(
         let (why, instead) = match first {
             Some(ask) if *hot > 0.0 && is_everything(ask) => {
                 let why = format!(
-                    "reads all rows of {}, for which an index would put about {hot:.0} write units a second on one partition key value",
+                    "reads all rows of {}, for which an index would get about {hot:.0} write units a second on one partition key value",
                     ask.root.name.name
                 );
                 (why, SCAN)
@@ -936,7 +936,7 @@ fn reads_without<'w>(
             }
             _ if *hot > 0.0 => {
                 let why = format!(
-                    "would put about {hot:.0} write units a second on one partition key value of an index, which takes 1,000"
+                    "would need an index with about {hot:.0} write units a second on one partition key value, which accepts 1,000"
                 );
                 (
                     why,
@@ -947,10 +947,7 @@ fn reads_without<'w>(
                 let why = first
                     .map(|ask| structure::reason(ask, catalog))
                     .unwrap_or_default();
-                (
-                    why,
-                    "sort in the application, or leave the range out by a filter there",
-                )
+                (why, "sort in the application, or filter the range there")
             }
         };
         unserved.push((read.statement, Unserved { why, instead }));
@@ -990,7 +987,7 @@ struct Way {
     cost: f64,
     /// Requests a second.
     rate: f64,
-    spot: Spot,
+    placement: Placement,
     /// What it adds to the costs of an index.
     extras: Vec<(usize, f64)>,
     /// Whether it reads consistently, where that is asked for.
@@ -1070,13 +1067,13 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
             ask.sql = sql;
             ask.order.clear();
             ask.sorts = true;
-            ask.notes.retain(|note| note != ask::CURSOR);
+            ask.notes.retain(|note| *note != Note::Offset);
             let note = if ask.limit.take().is_some() {
-                "the application sorts, and takes those that the SQL's LIMIT leaves"
+                "the application sorts and applies the LIMIT"
             } else {
                 "the application sorts"
             };
-            ask.notes.push(note.to_owned());
+            ask.note(note);
             ask.is_page = false;
             Some(ask).filter(is_short)
         });
@@ -1143,13 +1140,13 @@ fn refuse_escaped<'w>(
             }
             if sorted {
                 ask.sql = ask.unsorted.take()?;
-                ask.notes.push(ask::CHILDREN_BY_KEY.to_owned());
+                ask.note(ask::CHILDREN_BY_KEY);
             }
             if let Some(range) = &ask.range
                 && range.path.is_loose(ask.root, catalog)
             {
-                ask.notes.push(format!(
-                    "keys are escaped: hand in bounds of {} without capital letters, `_`, `#` and `%`",
+                ask.note(format!(
+                    "keys are escaped: pass bounds of {} without capital letters, `_`, `#` and `%`",
                     range.path.column
                 ));
             }
@@ -1185,7 +1182,7 @@ fn refuse_figures<'w>(
             let mut instead = ask::COUNTER;
             if let Some(column) = inexact_sum(&read.statement.sql, facts.catalog, facts.observed) {
                 why.push_str(&format!(
-                    ", and the sum of `{column}` depends on the order of its rows, so that no item keeps it"
+                    "; the sum of `{column}` depends on the order of the rows (floating point), so no item can maintain it"
                 ));
                 instead = "store it as whole numbers (cents), of which sums are exact, or export the table and ask Athena";
             }
@@ -1252,7 +1249,7 @@ fn spread<'c>(ask: &Ask<'c>, writes: f64, catalog: &Catalog) -> Option<Ask<'c>> 
     let mut ask = ask.clone();
     ask.requests = ask.requests.saturating_mul(shards);
     ask.shards = shards;
-    ask.notes.push(format!(
+    ask.note(format!(
         "one partition key value would take about {writes:.0} write units a second: it is spread over {shards} shards, each of which is asked"
     ));
     Some(ask)
@@ -1276,14 +1273,14 @@ impl Candidates<'_> {
         let mut copies: BTreeMap<usize, usize> = BTreeMap::new();
         let mut all = Vec::new();
         for way in ways.drain(..) {
-            if way.spot != Spot::Index {
+            if way.placement != Placement::Index {
                 all.push(Way {
-                    spot: Spot::Home,
+                    placement: Placement::BaseTable,
                     extras: Vec::new(),
                     ..way.clone()
                 });
             }
-            if way.spot == Spot::Home {
+            if way.placement == Placement::BaseTable {
                 continue;
             }
             let copy = *copies.entry(way.structure).or_insert_with(|| {
@@ -1293,7 +1290,7 @@ impl Candidates<'_> {
             });
             all.push(Way {
                 structure: copy,
-                spot: Spot::Index,
+                placement: Placement::Index,
                 ..way
             });
         }
@@ -1377,12 +1374,12 @@ fn tried<'c>(
                 let common = pricing.copies(ask) + pricing.apart(ask) + pricing::heat(writes);
                 let price =
                     |in_index| pricing.read(read.statement, ask, in_index, &others) + common;
-                let at_one_key = pricing.hottest_at_home(structure, part);
+                let at_one_key = pricing.hottest_in_base_table(structure, part);
                 // An item of its own stands somewhere, however often it is written.
                 let is_row = structure.parts.get(part).is_some_and(Part::is_row);
                 let is_cool = is_row || at_one_key <= PARTITION_WRITES;
-                let can_be_home = is_cool && pricing.can_be_home(structure);
-                let (at_home, in_index) = (price(false), price(true));
+                let can_be_base_table = is_cool && pricing.can_be_base_table(structure);
+                let (in_base_table, in_index) = (price(false), price(true));
                 let strong = read.statement.strong;
                 let extras = pricing.extras(structure, ask);
                 let added = extras.iter().map(|(_, cost)| cost).sum::<f64>();
@@ -1403,7 +1400,7 @@ fn tried<'c>(
                             part,
                             cost: in_index,
                             rate: Pricing::rate(read.statement),
-                            spot: Spot::Index,
+                            placement: Placement::Index,
                             extras,
                             is_consistent: true,
                         });
@@ -1413,33 +1410,33 @@ fn tried<'c>(
                 if !is_hot {
                     single.insert(at, in_index + added);
                 }
-                if is_hot && (!can_be_home || is_dear && is_all) {
+                if is_hot && (!can_be_base_table || is_dear && is_all) {
                     let all = writes * float(structure.shards);
                     hottest = if hottest > 0.0 { all.min(hottest) } else { all };
                     continue;
                 }
-                let way = |spot: Spot, cost: f64| Way {
+                let way = |placement: Placement, cost: f64| Way {
                     ask: place,
                     structure: at,
                     part,
                     cost,
                     rate: Pricing::rate(read.statement),
-                    spot,
-                    extras: match spot {
-                        Spot::Home => Vec::new(),
-                        Spot::Any | Spot::Index => extras.clone(),
+                    placement,
+                    extras: match placement {
+                        Placement::BaseTable => Vec::new(),
+                        Placement::Any | Placement::Index => extras.clone(),
                     },
-                    is_consistent: !strong || spot == Spot::Home,
+                    is_consistent: !strong || placement == Placement::BaseTable,
                 };
                 if is_hot {
-                    ways.push(way(Spot::Home, at_home));
-                } else if !can_be_home {
-                    ways.push(way(Spot::Index, in_index));
-                } else if strong || (at_home - in_index).abs() > 1e-9 {
-                    ways.push(way(Spot::Home, at_home));
-                    ways.push(way(Spot::Index, in_index));
+                    ways.push(way(Placement::BaseTable, in_base_table));
+                } else if !can_be_base_table {
+                    ways.push(way(Placement::Index, in_index));
+                } else if strong || (in_base_table - in_index).abs() > 1e-9 {
+                    ways.push(way(Placement::BaseTable, in_base_table));
+                    ways.push(way(Placement::Index, in_index));
                 } else {
-                    ways.push(way(Spot::Any, at_home));
+                    ways.push(way(Placement::Any, in_base_table));
                 }
             }
         }
@@ -1625,7 +1622,7 @@ table:
     )
 }
 
-/// The item types that stand at home by a structure, and those that get a key of their own.
+/// The item types that are in the base table by a structure, and those that get a key of their own.
 fn own_types<'c>(
     catalog: &'c Catalog,
     pins: &Pins,
@@ -1700,11 +1697,11 @@ mod tests {
                 indexes: random.usize(1..=2),
                 ..Limits::default()
             };
-            let choice = Choice {
+            let setting = SearchSetting {
                 indexes: limits.indexes,
-                ..Choice::default()
+                ..SearchSetting::default()
             };
-            let proposal = proposal(&catalog, &statements, &prices, &limits, &choice);
+            let proposal = proposal(&catalog, &statements, &prices, &limits, &setting);
             let (problem, solution) = proposal.problem;
             let ways: usize = problem
                 .reads
@@ -1717,7 +1714,7 @@ mod tests {
             // A read that nothing serves has no choice.
             let mut left = problem.clone();
             left.reads.retain(|choices| !choices.is_empty());
-            let best = choose::tests::brute(&left);
+            let best = choose::tests::brute_force_cost(&left);
             let words: Vec<&str> = statements.iter().map(|one| &*one.sql).collect();
             assert!(
                 (solution.cost - best).abs() <= 1e-9 * best.abs() + 1e-6,

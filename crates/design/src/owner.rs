@@ -83,7 +83,7 @@ fn mean_children(table: &Table, parent: &Table) -> Option<u64> {
 /// Whether a parent has some children and not too many: a short list, such as languages, would gather a large part of this
 /// table in one partition, and a detail, such as an address, has one row for each.
 fn gathers_some(table: &Table, parent: &Table) -> bool {
-    let most = |mean| mean <= MOST_CHILDREN;
+    let most = |mean| mean <= MAX_CHILDREN;
     let is_detail = table.estimated_rows.is_some_and(|rows| rows > 0)
         && parent.estimated_rows >= table.estimated_rows
         && parent.estimated_rows >= Some(TELLING);
@@ -91,7 +91,7 @@ fn gathers_some(table: &Table, parent: &Table) -> bool {
 }
 
 /// Mean number of children that may stand beside a parent, where the key does not ask for it.
-const MOST_CHILDREN: u64 = 100;
+const MAX_CHILDREN: u64 = 100;
 
 /// Rows of a parent from which their number tells something: in an example of three rows, everything has one row for each.
 const TELLING: u64 = 10;

@@ -63,7 +63,7 @@ pub fn pinned(catalog: &Catalog, pins: &[Pin]) -> Result<Pins, RefusedPin> {
             .or_insert_with(|| columns.clone());
         if *known != columns {
             return Err(refused(
-                "another pin already keeps it beside another table, or another table beside it",
+                "another `keep` line already keeps it beside another table, or another table beside it",
             ));
         }
         let own = found
@@ -71,7 +71,7 @@ pub fn pinned(catalog: &Catalog, pins: &[Pin]) -> Result<Pins, RefusedPin> {
             .or_insert_with(|| parent.row_key().to_vec());
         if *own != parent.row_key() {
             return Err(refused(
-                "another pin keeps the parent itself beside another table",
+                "another `keep` line keeps the parent itself beside another table",
             ));
         }
     }
@@ -136,12 +136,10 @@ pub fn expiring(catalog: &Catalog, expiries: &[Expiry]) -> Result<Expiries, Refu
             ));
         }
         if table.row_key().is_empty() {
-            return Err(refused(
-                "no key tells its rows apart, so that it has no items",
-            ));
+            return Err(refused("no key identifies its rows, so it has no items"));
         }
         if found.contains_key(&table.name) {
-            return Err(refused("it is said twice by what it expires"));
+            return Err(refused("two `expires` lines name it"));
         }
         let expires = Expires {
             column: column.name.clone(),

@@ -8,7 +8,7 @@ use dynafold_relational::catalog::{Table, TableName};
 use dynafold_sql::WriteKind;
 
 use crate::ask::Ask;
-use crate::choose::{Candidate, Choice, Problem, Spot};
+use crate::choose::{Placement, Problem, ReadOption, StructureCost, UpdateCost};
 use crate::facts::Facts;
 use crate::figures::Figures;
 use crate::pins::Pins;
@@ -178,9 +178,9 @@ impl Pricing<'_> {
     }
 
     /// Whether a structure can be the table's own key, also under the pins.
-    pub(crate) fn can_be_home(&self, structure: &Structure<'_>) -> bool {
+    pub(crate) fn can_be_base_table(&self, structure: &Structure<'_>) -> bool {
         let mut parts = structure.parts.iter();
-        structure.can_be_home(self.facts.catalog)
+        structure.can_be_base_table(self.facts.catalog)
             && is_allowed(self.pins, structure)
             && !parts.any(|part| self.placed.contains(&part.table.name))
     }
@@ -292,7 +292,7 @@ impl Pricing<'_> {
     }
 
     /// Write units a second that meet one partition key value of the table, where a structure is its own key.
-    pub(crate) fn hottest_at_home(&self, structure: &Structure<'_>, part: usize) -> f64 {
+    pub(crate) fn hottest_in_base_table(&self, structure: &Structure<'_>, part: usize) -> f64 {
         let Some(part) = structure.parts.get(part) else {
             return 0.0;
         };
@@ -359,7 +359,7 @@ impl Pricing<'_> {
 
     /// What it costs to have a structure as the table's own key: updates move items, and must first find them where their own
     /// condition does not say the key. A key of the rows' own is worth a little: it does not change.
-    fn home(&self, structure: &Structure<'_>) -> f64 {
+    fn base_table(&self, structure: &Structure<'_>) -> f64 {
         let parts = structure.parts.iter().map(|part| {
             let own = own_part(self.facts.catalog, part.table, self.pins);
             let row_key = part.table.row_key().iter();
@@ -397,7 +397,7 @@ impl Pricing<'_> {
     }
 
     /// The updates that change a structure's key.
-    fn moves(&self, structure: &Structure<'_>) -> BTreeSet<usize> {
+    fn key_updates(&self, structure: &Structure<'_>) -> BTreeSet<usize> {
         let parts = structure.parts.iter();
         let moves = parts.flat_map(|part| {
             let writes = self.statements(part.table);
@@ -409,21 +409,21 @@ impl Pricing<'_> {
 
     /// What each update costs in a structure as an index, and what it costs where it changes the key of the items: every
     /// entry of an item goes, and comes anew.
-    fn moved(&self, structure: &Structure<'_>) -> BTreeMap<usize, [f64; 2]> {
-        let mut found: BTreeMap<usize, [f64; 2]> = BTreeMap::new();
+    fn update_costs(&self, structure: &Structure<'_>) -> BTreeMap<usize, UpdateCost> {
+        let mut found = BTreeMap::new();
         for part in &structure.parts {
             let share = self.share(structure, part);
             let updates = self.statements(part.table);
             for write in updates.filter(|write| write.kind == WriteKind::Update) {
-                let units = [
-                    if is_moved(structure, part, write) {
-                        2.0 * share.max(0.5)
-                    } else {
-                        0.0
-                    },
-                    2.0 * share,
-                ];
-                let cost = units.map(|units| self.usd_writes(write.rate * units));
+                let in_place = if is_moved(structure, part, write) {
+                    2.0 * share.max(0.5)
+                } else {
+                    0.0
+                };
+                let cost = UpdateCost {
+                    in_place: self.usd_writes(write.rate * in_place),
+                    key_changed: self.usd_writes(write.rate * 2.0 * share),
+                };
                 found.insert(write.at, cost);
             }
         }
@@ -442,30 +442,30 @@ impl Pricing<'_> {
             .collect();
         types.sort();
         types.dedup();
-        let candidate = |structure: &Structure<'_>| Candidate {
+        let candidate = |structure: &Structure<'_>| StructureCost {
             types: structure
                 .parts
                 .iter()
                 .filter_map(|part| types.binary_search(&&part.table.name).ok())
                 .collect(),
-            can_be_home: self.can_be_home(structure),
+            can_be_base_table: self.can_be_base_table(structure),
             index_cost: self.index(structure),
-            home_cost: self.home(structure),
+            base_table_cost: self.base_table(structure),
             cost: 0.0,
-            moves: self.moves(structure),
-            moved: self.moved(structure),
+            key_updates: self.key_updates(structure),
+            update_costs: self.update_costs(structure),
         };
-        let mut candidates: Vec<Candidate> = structures.iter().map(candidate).collect();
+        let mut candidates: Vec<StructureCost> = structures.iter().map(candidate).collect();
         // Not to be served costs more than anything else.
         let nothing = candidates.len();
-        candidates.push(Candidate {
-            can_be_home: true,
-            ..Candidate::default()
+        candidates.push(StructureCost {
+            can_be_base_table: true,
+            ..StructureCost::default()
         });
         let reads = ways.iter().map(|ways| {
-            let mut choices: Vec<Choice> = ways
+            let mut choices: Vec<ReadOption> = ways
                 .iter()
-                .map(|way| Choice {
+                .map(|way| ReadOption {
                     structure: way.structure,
                     cost: way.cost
                         + if way.is_consistent {
@@ -473,15 +473,15 @@ impl Pricing<'_> {
                         } else {
                             INCONSISTENT * (1.0 + way.rate)
                         },
-                    spot: way.spot,
+                    placement: way.placement,
                     extras: way.extras.clone(),
                 })
                 .collect();
             if !choices.is_empty() {
-                choices.push(Choice {
+                choices.push(ReadOption {
                     structure: nothing,
                     cost: UNSERVED * (1.0 + ways.first().map_or(0.0, |way| way.rate)),
-                    spot: Spot::Any,
+                    placement: Placement::Any,
                     extras: Vec::new(),
                 });
             }

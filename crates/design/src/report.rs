@@ -306,7 +306,7 @@ impl Report {
                 usd(self.gap_usd_month)
             )
         } else {
-            "the search was not cut short: by its estimates no other choice is cheaper, but they leave out what item types pay for each other in an index that they share. As whole mappings only a few others were priced, and one that was not may be cheaper: compare your own by `--compare`".to_owned()
+            "the search was not cut short: by its estimates no other choice is cheaper. The estimates ignore costs that item types cause each other in an index that they share, and only a few whole mappings were priced: compare your own with `--compare`".to_owned()
         }
     }
 
@@ -536,7 +536,7 @@ fn read_report<'w>(
             units: priced.map_or(0.0, |priced| priced.units),
             usd_month: priced.map_or(0.0, |priced| priced.usd_month),
             consistent,
-            notes: ask.notes.clone(),
+            notes: ask.notes.iter().map(ToString::to_string).collect(),
         }),
         why_not: None,
         instead: None,

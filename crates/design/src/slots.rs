@@ -7,6 +7,7 @@ use dynafold_relational::catalog::{Table, TableName};
 
 use crate::OTHER;
 use crate::ask::Ask;
+use crate::choose::connected;
 use crate::facts::rows;
 use crate::path::{Path, Step};
 use crate::pricing::{PROJECTED, Pricing};
@@ -48,7 +49,7 @@ pub(crate) fn arranged<'a, 'c: 'a>(
             members.insert(*structure);
         }
     }
-    let home = indexes.remove(0);
+    let base_table = indexes.remove(0);
     // Where nothing is written for others, no place is better.
     let in_vain = indexes
         .iter()
@@ -67,7 +68,7 @@ pub(crate) fn arranged<'a, 'c: 'a>(
     let places = (1..).zip(indexes);
     let places = places.flat_map(|(slot, members)| members.into_iter().map(move |one| (one, slot)));
     places
-        .chain(home.into_iter().map(|structure| (structure, 0)))
+        .chain(base_table.into_iter().map(|structure| (structure, 0)))
         .collect()
 }
 
@@ -167,20 +168,11 @@ impl Arranging<'_> {
         let tables = |at: usize| -> BTreeSet<&TableName> {
             self.parts(at).map(|part| &part.table.name).collect()
         };
-        let mut chain = BTreeSet::from([structure]);
-        let mut moved = tables(structure);
-        let mut is_new = true;
-        while std::mem::take(&mut is_new) {
-            for at in one.union(other) {
-                let own = tables(*at);
-                if !chain.contains(at) && !own.is_disjoint(&moved) {
-                    chain.insert(*at);
-                    moved.extend(own);
-                    is_new = true;
-                }
-            }
-        }
-        chain
+        let all = one.union(other).map(|at| (*at, tables(*at)));
+        let groups = connected(all, |(_, tables), (_, others)| !tables.is_disjoint(others));
+        let mut groups = groups.into_iter();
+        let chain = groups.find(|group| group.iter().any(|(at, _)| *at == structure));
+        chain.into_iter().flatten().map(|(at, _)| at).collect()
     }
 
     fn parts(&self, structure: usize) -> impl Iterator<Item = &Part<'_>> {

@@ -136,7 +136,7 @@ impl Structure<'_> {
 
     /// Whether it can be the table's own key: each row has all of it, and the sort key tells rows apart without
     /// putting text where the order counts.
-    pub(crate) fn can_be_home(&self, catalog: &Catalog) -> bool {
+    pub(crate) fn can_be_base_table(&self, catalog: &Catalog) -> bool {
         self.when.is_empty()
             && self.parts.iter().all(|part| {
                 let mut keys = part.partition.iter().chain(&part.sort);
@@ -284,8 +284,8 @@ fn rows<'c>(
 
 /// Why no structure serves a read.
 pub(crate) fn reason(ask: &Ask<'_>, catalog: &Catalog) -> String {
-    if let Some(why) = ask.unsortable.as_ref().filter(|_| !ask.order.is_empty()) {
-        return why.clone();
+    if let Some(column) = ask.unsortable.as_ref().filter(|_| !ask.order.is_empty()) {
+        return format!("sorts by {column}");
     }
     match (sorted(ask, catalog), &ask.range) {
         (None, _) => "sorts by some columns upwards and by others downwards".to_owned(),

@@ -913,7 +913,7 @@ fn cursors(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     for (sorts, why) in [
         (
             false,
-            "no Query skips rows: a page continues after the last item of the one before (LastEvaluatedKey), so nobody can jump to page 7",
+            "DynamoDB has no OFFSET: a page starts after the last item of the previous one (LastEvaluatedKey), so nobody can jump to page 7",
         ),
         (
             true,

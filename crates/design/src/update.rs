@@ -20,7 +20,7 @@ use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::{Lists, parametrized};
 use serde::Serialize;
 
-use crate::ask::{Ask, Filter, Unserved, by_filter};
+use crate::ask::{Ask, Filter, Note, Unserved, by_filter};
 use crate::choose::solve;
 use crate::edit::{Addition, Unwritable};
 use crate::existing::{Existing, KeyCondition};
@@ -91,7 +91,7 @@ pub enum UpdateError {
     #[error("the mapping has errors")]
     Mapping,
     /// When a pin says otherwise than a key that exists.
-    #[error("`{item}` has a key already, which is not that of the pin: keys that exist are kept")]
+    #[error("`{item}` already has another key than `keep` asks for: existing keys are not changed")]
     Pin {
         /// The item type.
         item: String,
@@ -204,12 +204,12 @@ pub fn update(
 }
 
 impl UpdatedRead {
-    fn of(statement: &Statement, changes: Vec<String>, notes: &[String]) -> Self {
+    fn of(statement: &Statement, changes: Vec<String>, notes: &[Note]) -> Self {
         Self {
             name: statement.name.clone(),
             about: statement.about.clone(),
             changes,
-            notes: notes.to_vec(),
+            notes: notes.iter().map(ToString::to_string).collect(),
             why_not: None,
             instead: None,
         }
@@ -555,7 +555,7 @@ impl<'u> Growing<'u> {
             if let Some(filter) = filter {
                 answer.filters.push(filter);
                 notes.push(
-                    "other items of the collection are read, and left out by a filter".to_owned(),
+                    "other items of the collection are read, and left out by a filter".into(),
                 );
             }
             let index = condition.index.as_deref();
@@ -773,7 +773,7 @@ impl<'u> Growing<'u> {
             }
             if self.is_ambiguous(part) {
                 return unserved(
-                    "would need a key in which values stand before `#`, and some hold it"
+                    "would need a key with values before `#`, but some values contain `#`"
                         .to_owned(),
                     "keep `#` out of these values, or set `key_escape: percent`, which changes keys",
                 );

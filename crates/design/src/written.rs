@@ -918,7 +918,7 @@ impl<'c> Writing<'_, 'c> {
         if !filters.is_empty() {
             let filters = filters.join(" AND ");
             let why = if filters.contains("attribute_exists") {
-                "    # attribute_exists: leaves out rows with NULL there, or without that parent, as the SQL does"
+                "    # attribute_exists: skips rows with NULL there or without that parent, like the SQL"
             } else {
                 ""
             };

@@ -1,9 +1,7 @@
 //! A read that gives one parent with its children: an item collection.
 
-use std::collections::BTreeMap;
-
-use super::{Ask, At, ChildAsk, Reading, SEVERAL, Unserved, distinct, unserved};
-use crate::path::{Path, Step};
+use super::{Ask, At, ChildAsk, Note, Reading, SEVERAL, Unserved, Ways, distinct, unserved};
+use crate::path::Path;
 use dynafold_format::joined;
 use dynafold_relational::catalog::Table;
 
@@ -11,15 +9,12 @@ use dynafold_relational::catalog::Table;
 pub(crate) const CHILDREN_BY_KEY: &str =
     "the children come in the order of their keys: sort in the application";
 
-/// The ways from each relation to its parents.
-type Ways = [BTreeMap<usize, Vec<Step>>];
-
 impl<'c> Reading<'c, '_> {
     /// The parent with its children, where the parent is one row, by its key; `None` where the query is no such read.
     pub(super) fn collection(
         &self,
         parent: usize,
-        ways: &Ways,
+        ways: &[Ways],
         is_list: bool,
     ) -> Result<Option<Ask<'c>>, Unserved> {
         let Some((&table, own)) = self.tables.get(parent).zip(ways.get(parent)) else {
@@ -56,8 +51,7 @@ impl<'c> Reading<'c, '_> {
         }
         if ask.limit.take().is_some() {
             ask.is_page = false;
-            let note = "the request returns all children: the application applies the LIMIT";
-            ask.notes.push(note.to_owned());
+            ask.note("the request returns all children: the application applies the LIMIT");
         }
         if !ranges.is_empty() || !ask.when.is_empty() || !ask.filters.is_empty() {
             return unserved(
@@ -116,13 +110,13 @@ impl<'c> Reading<'c, '_> {
             ask.unsorted = unsorted.ok();
         }
         ask.children = of_children.into_iter().map(|(_, child)| child).collect();
-        self.note_differences(&mut ask, &children, is_list);
+        self.note_collection_differences(&mut ask, &children, is_list);
         self.note_missing(&mut ask, parent, &children, ways);
         Ok(Some(ask))
     }
 
     /// The relations that lead to this one, where they lead to all others; none where one that is no parent does not.
-    fn children(&self, parent: usize, own: &BTreeMap<usize, Vec<Step>>, ways: &Ways) -> Vec<usize> {
+    fn children(&self, parent: usize, own: &Ways, ways: &[Ways]) -> Vec<usize> {
         let leads =
             |from: usize, to: usize| ways.get(from).is_some_and(|ways| ways.contains_key(&to));
         let all = 0..self.tables.len();
@@ -151,7 +145,7 @@ impl<'c> Reading<'c, '_> {
         parent: usize,
         child: usize,
         key: &[String],
-        ways: &Ways,
+        ways: &[Ways],
     ) -> Result<(), Unserved> {
         let Some(((of, table), way)) = self
             .tables
@@ -165,7 +159,7 @@ impl<'c> Reading<'c, '_> {
             let before = way.get(..at).unwrap_or_default();
             if self.foreign_key(table, step, before).is_none() {
                 let why = format!(
-                    "joins {} to {} by columns that are no foreign key",
+                    "joins {} to {} on columns that are not a foreign key",
                     table.name.name, step.table.name
                 );
                 return unserved(
@@ -185,8 +179,8 @@ impl<'c> Reading<'c, '_> {
         };
         if !key.iter().all(is_same) {
             let why = format!(
-                "finds {} by another key than {} has as its children",
-                table.name.name, of.name.name
+                "finds {} by a key other than the one that {} refers to",
+                of.name.name, table.name.name
             );
             return unserved(why, SEVERAL);
         }
@@ -198,7 +192,7 @@ impl<'c> Reading<'c, '_> {
         &self,
         parent: usize,
         children: &[usize],
-        ways: &Ways,
+        ways: &[Ways],
     ) -> Option<Vec<(usize, ChildAsk<'c>)>> {
         let of = self.tables.get(parent)?;
         let child = |at: &usize| {
@@ -218,7 +212,12 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// One list of children keeps the query's order, where it goes upwards.
-    fn sort_only_child(&self, parent: &Table, children: &mut [(usize, ChildAsk<'c>)], ways: &Ways) {
+    fn sort_only_child(
+        &self,
+        parent: &Table,
+        children: &mut [(usize, ChildAsk<'c>)],
+        ways: &[Ways],
+    ) {
         let [(at, child)] = children else { return };
         let order = ways.get(*at).and_then(|ways| self.order(ways).ok());
         let order = order.filter(|order| order.iter().all(|(_, descends)| !descends));
@@ -232,42 +231,40 @@ impl<'c> Reading<'c, '_> {
             .filter(|(path, _)| !is_parents(path));
         let order: Vec<(Path, bool)> = order.collect();
         let mut paths = order.iter().map(|(path, _)| path);
-        if paths.all(|path| self.unsorted(child.table, path).is_none()) {
+        if paths.all(|path| self.unsortable(child.table, path).is_none()) {
             child.order = order;
         }
     }
 
-    fn note_differences(&self, ask: &mut Ask<'c>, children: &[usize], is_list: bool) {
+    fn note_collection_differences(&self, ask: &mut Ask<'c>, children: &[usize], is_list: bool) {
         let names = joined(
             ask.children.iter().map(|child| &*child.table.name.name),
-            " and no ",
+            " or ",
         );
         if !children.iter().all(|at| self.may_be_missing(*at)) {
-            let note = format!(
-                "the answer has the {} even if it has no {names}",
+            ask.note(format!(
+                "the answer includes the {} even without {names}",
                 ask.root.name.name
-            );
-            ask.notes.push(note);
+            ));
         }
-        ask.notes.extend(self.distinct_note());
-        ask.notes.extend(self.loose_groups());
+        let differences = self.distinct_note().into_iter().chain(self.loose_groups());
+        ask.notes.extend(differences.map(Note::Text));
         let is_sorted = ask.children.iter().any(|child| !child.order.is_empty());
         if self.query.order.is_some() && !is_sorted {
-            ask.notes.push(CHILDREN_BY_KEY.to_owned());
+            ask.note(CHILDREN_BY_KEY);
         }
         if is_list {
-            let note = "the lists are made by the application, of the items that come";
-            ask.notes.push(note.to_owned());
+            ask.note("the application builds the lists from the returned items");
         }
     }
 }
 
 impl<'c> Reading<'c, '_> {
     /// Notes the rows that the collection has, and an inner join would leave out.
-    fn note_missing(&self, ask: &mut Ask<'c>, parent: usize, children: &[usize], ways: &Ways) {
+    fn note_missing(&self, ask: &mut Ask<'c>, parent: usize, children: &[usize], ways: &[Ways]) {
         let mut notes: Vec<String> = Vec::new();
         let note =
-            |one: &str, lacks: &str| format!("the answer has the {one} even if it has no {lacks}");
+            |one: &str, lacks: &str| format!("the answer includes the {one} even without {lacks}");
         for from in std::iter::once(&parent).chain(children) {
             let Some((table, own)) = self.tables.get(*from).zip(ways.get(*from)) else {
                 continue;
@@ -276,7 +273,7 @@ impl<'c> Reading<'c, '_> {
                 let is_own = ways.get(parent).is_some_and(|ways| ways.contains_key(at));
                 // What leads to the parent, and beyond it, is the parent's.
                 let is_beyond = *from != parent && is_own && *at != parent;
-                let lacks = self.required(table, way, &[]);
+                let lacks = self.required_parent_column(table, way, &[]);
                 let Some((step, before)) = way.split_last().filter(|_| !is_beyond) else {
                     continue;
                 };
@@ -293,7 +290,7 @@ impl<'c> Reading<'c, '_> {
             }
         }
         notes.dedup();
-        ask.notes.extend(notes);
+        ask.notes.extend(notes.into_iter().map(Note::Text));
     }
 }
 

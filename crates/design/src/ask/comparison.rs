@@ -31,7 +31,7 @@ pub(super) fn refuse_join(
     };
     Err(Unserved {
         why: format!(
-            "joins {} to {}, and the database does not compare the two as their texts in keys compare",
+            "joins {} to {}, but the database does not compare them as DynamoDB compares keys (byte by byte)",
             told(one),
             told(other)
         ),
@@ -54,12 +54,12 @@ pub(super) fn refuse_value(
             ONE_KIND,
         ),
         DataType::Dynamic if !observed.is_of_one_kind(table, &column.name) => (
-            "which has no type, so that 1 and '1' are two values with one text in a key",
+            "which has no type: 1 and '1' differ in the database but give the same key",
             ONE_KIND,
         ),
         // A parameter is a double, which is seldom equal to the nearest value of 32 bits.
         DataType::Float { bits: 32 } if is_mysql => (
-            "which the database compares as a double, so that its 0.1 is not 0.1",
+            "which the database compares as a double: a stored 0.1 does not equal the parameter 0.1",
             "make it DOUBLE or DECIMAL",
         ),
         // PostgreSQL compares these by their areas, and paths by the number of their points.
@@ -92,7 +92,7 @@ pub(super) fn refuse_computed(column: &Column, said: &str, dbms: Dbms) -> Result
     );
     if is_no_text || is_address {
         let why = format!(
-            "asks for `{said}`, whose column of {} is no text",
+            "asks for `{said}`, but the column is {}, not text",
             column.declared
         );
         return Err(Unserved {
@@ -105,15 +105,15 @@ pub(super) fn refuse_computed(column: &Column, said: &str, dbms: Dbms) -> Result
     }
     Err(Unserved {
         why: format!(
-            "asks for `{said}`, whose column of {} is filled with blanks in the key, and here compared without them",
+            "asks for `{said}`: the {} column is padded with blanks in the key, but compared here without them",
             column.declared
         ),
         instead: "make the column character varying or text",
     })
 }
 
-const SEVERAL_TEXTS: &str = "of which values with different texts are equal";
-const ONE_KIND: &str = "give the column a type, and all its values that type";
+const SEVERAL_TEXTS: &str = "in which values with different texts can be equal";
+const ONE_KIND: &str = "declare a type for the column and convert all its values to it";
 
 /// Whether equal values of a type have one text. An interval of a day is equal to one of 24 hours, and 1 to 1.0 in a document.
 fn has_one_text(data_type: &DataType) -> bool {

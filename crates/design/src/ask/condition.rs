@@ -1,7 +1,5 @@
 //! The conditions of a read: what is equal, what is a range, and what decides who is in an index.
 
-use std::collections::BTreeMap;
-
 use dynafold_relational::catalog::{DataType, Dbms, Table};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SqlQuery,
@@ -12,15 +10,23 @@ use super::comparison::{refuse_computed, refuse_value};
 use super::filter::{is_value, of_condition, of_equal, of_list, of_range};
 use super::sql::{begins, column_in, ignores_blanks, is_loose, parameter_in};
 use super::{
-    Ask, Asked, At, BEGIN, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, NEXT_PAGE, PATTERN,
-    REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved, When, folds_case, frozen_note, is_upper,
+    Ask, Asked, At, BEGIN, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, NEXT_PAGE, Note, PATTERN,
+    REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved, Ways, When, folds_case, is_upper,
     unread, unserved,
 };
 use crate::path::{Path, Step};
 
 /// Why no key stands for a comparison that SQLite makes without case.
 const ASCII_CASE: &str =
-    "SQLite ignores the case of ASCII letters only, and a key in lower case that of all letters";
+    "SQLite ignores case for ASCII letters only, a lower-case key for all letters";
+
+/// What a comparison with a parameter asks.
+enum Compared {
+    /// With a note if it compares in lower case.
+    Equal(Equal, Option<Note>),
+    Range(RangeAsk),
+    Filter(Filter),
+}
 
 /// The path that a column of the query is.
 type Find<'f> = &'f dyn Fn(&ColumnRef) -> Option<Path>;
@@ -28,11 +34,7 @@ type Find<'f> = &'f dyn Fn(&ColumnRef) -> Option<Path>;
 impl<'c> Reading<'c, '_> {
     /// The path by which a condition's column is compared: the shortest one; a child's column is the parent's where the join holds
     /// them equal.
-    pub(super) fn compared_path(
-        &self,
-        ways: &BTreeMap<usize, Vec<Step>>,
-        (at, name): At,
-    ) -> Option<Path> {
+    pub(super) fn compared_path(&self, ways: &Ways, (at, name): At) -> Option<Path> {
         if self.may_be_missing(at) && ways.contains_key(&at) {
             return self.path(ways, at, name);
         }
@@ -55,7 +57,7 @@ impl<'c> Reading<'c, '_> {
     pub(super) fn conditions(
         &self,
         root: usize,
-        ways: &BTreeMap<usize, Vec<Step>>,
+        ways: &Ways,
         ask: &mut Ask<'c>,
     ) -> Result<Vec<RangeAsk>, Unserved> {
         let mut ranges: Vec<RangeAsk> = Vec::new();
@@ -65,19 +67,26 @@ impl<'c> Reading<'c, '_> {
             let has_parameters = condition.has_parameters();
             if has_parameters && condition.compares_query() {
                 return unserved(
-                    format!("asks for `{text}`, which looks at other rows"),
+                    format!("asks for `{text}`, which depends on other rows"),
                     MATERIALIZE,
                 );
             }
             if has_parameters && self.is_behind_page(condition) {
                 return unserved(
-                    format!("asks for what comes behind a row: `{text}`"),
+                    format!("asks for the rows after a given one (keyset pagination): `{text}`"),
                     NEXT_PAGE,
                 );
             }
             match &condition.test {
                 ConditionTest::Compare { left, op, right } if has_parameters => {
-                    self.compare(ask, &mut ranges, text, (left, *op, right), &path)?;
+                    match self.compare(ask, text, (left, *op, right), &path)? {
+                        Compared::Equal(equal, note) => {
+                            ask.equal.push(equal);
+                            ask.notes.extend(note);
+                        }
+                        Compared::Filter(filter) => ask.filters.push(filter),
+                        Compared::Range(range) => add_range(&mut ranges, range, text)?,
+                    }
                 }
                 ConditionTest::Between {
                     operand,
@@ -88,18 +97,15 @@ impl<'c> Reading<'c, '_> {
                     let column = operand.column().and_then(path);
                     let bounds = low.parameter().zip(high.parameter());
                     let Some((column, (low, high))) = column.zip(bounds) else {
-                        let why = format!("asks for `{text}`, which is computed");
-                        return unserved(why, MATERIALIZE);
+                        return computed(text);
                     };
-                    let range = self.range(ask, &mut ranges, &column)?;
-                    if range.low.is_some() || range.high.is_some() {
-                        return unserved(
-                            format!("has `{text}` beside another bound"),
-                            "ask for the narrower of the two",
-                        );
-                    }
-                    range.low = Some((low.to_owned(), true));
-                    range.high = Some((high.to_owned(), true));
+                    self.refuse_range(ask, &column)?;
+                    let range = RangeAsk {
+                        low: Some((low.to_owned(), true)),
+                        high: Some((high.to_owned(), true)),
+                        ..RangeAsk::of(column)
+                    };
+                    add_range(&mut ranges, range, text)?;
                 }
                 ConditionTest::In {
                     operand,
@@ -129,9 +135,7 @@ impl<'c> Reading<'c, '_> {
                     self.refuse_unsteady(condition)?;
                     refuse_parts(test, text)?;
                     refuse_keyless(ask.root, test, &path)?;
-                    if let Some(note) = frozen(condition) {
-                        ask.notes.push(note);
-                    }
+                    ask.notes.extend(index_note(condition));
                     let mut when = self.when(condition, root, ways)?;
                     let columns = condition.columns().unwrap_or_default();
                     if let [column] = columns.as_slice()
@@ -169,7 +173,7 @@ impl<'c> Reading<'c, '_> {
         ask.equal.sort_by(|a, b| a.path.cmp(&b.path));
         let mut paths = ask.equal.windows(2);
         if paths.any(|pair| matches!(pair, [a, b] if a.path == b.path)) {
-            return unserved("holds one column equal to two parameters", REWRITE);
+            return unserved("compares one column with two parameters by `=`", REWRITE);
         }
         Ok(())
     }
@@ -269,15 +273,13 @@ impl<'c> Reading<'c, '_> {
         };
         match &part.test {
             ConditionTest::Compare { left, op, right } if part.has_parameters() => {
-                let (mut alone, mut ranges) = (ask.clone(), Vec::new());
-                alone.equal.clear();
-                alone.filters.clear();
-                let sides = (left, *op, right);
-                self.compare(&mut alone, &mut ranges, &part.text, sides, path)
-                    .ok()?;
-                let equal = || alone.equal.first().and_then(of_equal);
-                let range = || ranges.first().and_then(of_range);
-                equal().or_else(range).or_else(|| alone.filters.pop())
+                let compared = self.compare(ask, &part.text, (left, *op, right), path);
+                match compared.ok()? {
+                    // Without the note: what is compared in lower case makes no filter.
+                    Compared::Equal(equal, _) => of_equal(&equal),
+                    Compared::Range(range) => of_range(&range),
+                    Compared::Filter(filter) => Some(filter),
+                }
             }
             ConditionTest::In {
                 operand,
@@ -292,14 +294,11 @@ impl<'c> Reading<'c, '_> {
             } if part.has_parameters() => {
                 let path = operand.column().and_then(path)?;
                 let bound = |one: &Operand| Some((one.parameter()?.to_owned(), true));
-                self.range(ask, &mut Vec::new(), &path).ok()?;
+                self.refuse_range(ask, &path).ok()?;
                 of_range(&RangeAsk {
-                    path,
                     low: Some(bound(low)?),
                     high: Some(bound(high)?),
-                    prefix: None,
-                    folds: false,
-                    folds_parameter: false,
+                    ..RangeAsk::of(path)
                 })
             }
             _ if part.has_parameters() => None,
@@ -334,15 +333,14 @@ impl<'c> Reading<'c, '_> {
         }
     }
 
-    /// A comparison with a parameter.
+    /// Reads a comparison with a parameter.
     fn compare(
         &self,
-        ask: &mut Ask<'c>,
-        ranges: &mut Vec<RangeAsk>,
+        ask: &Ask<'c>,
         text: &str,
         (left, op, right): (&Operand, Comparator, &Operand),
         path: Find<'_>,
-    ) -> Result<(), Unserved> {
+    ) -> Result<Compared, Unserved> {
         let folds = folds_case;
         let is_bare = |operand: &Operand| operand.around.is_empty() || folds(operand);
         let column = match &left.value {
@@ -354,7 +352,7 @@ impl<'c> Reading<'c, '_> {
             _ => None,
         };
         let Some((column, parameter)) = column.zip(parameter) else {
-            return unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE);
+            return computed(text);
         };
         self.refuse_value(ask.root, &column)?;
         let found = column.find(ask.root, self.catalog);
@@ -365,32 +363,34 @@ impl<'c> Reading<'c, '_> {
             && left.around.is_empty()
             && found.is_some_and(|(table, column)| self.is_lower_enough(table, column));
         self.refuse_upper(ask, &column, text, [left, right])?;
-        if folds(left) || folds(right) || is_nocase {
-            self.fold(ask, &column, text, folds(left) || is_nocase)?;
-        }
         let is_plain = !folds(left) && !folds(right);
+        let note = if is_plain && !is_nocase {
+            None
+        } else {
+            Some(self.fold(ask, &column, text, folds(left) || is_nocase)?)
+        };
         let (is_low, is_in) = match op {
             Comparator::Equal => {
-                ask.equal.push(Equal {
+                let equal = Equal {
                     path: column,
                     value: Asked::Parameter(parameter),
                     folds: folds(left) || is_nocase,
                     folds_parameter: folds(right) || is_nocase,
                     when: None,
-                });
-                return Ok(());
+                };
+                return Ok(Compared::Equal(equal, note));
             }
             Comparator::NotEqual if is_plain => {
                 let found = column.column_of(ask.root, self.catalog);
                 if found.is_none_or(|column| is_loose(column, self.catalog.dbms)) {
                     return unserved(format!("asks for `{text}`"), MATERIALIZE);
                 }
-                ask.filters.push(Filter {
+                let filter = Filter {
                     path: column,
                     text: format!("attribute_exists({{}}) AND {{}} <> :{parameter}"),
                     parameters: vec![parameter],
-                });
-                return Ok(());
+                };
+                return Ok(Compared::Filter(filter));
             }
             Comparator::Greater if is_plain => (true, false),
             Comparator::GreaterOrEqual if is_plain => (true, true),
@@ -398,36 +398,35 @@ impl<'c> Reading<'c, '_> {
             Comparator::LessOrEqual if is_plain => (false, true),
             _ => return unserved(format!("asks for `{text}`"), MATERIALIZE),
         };
-        let range = self.range(ask, ranges, &column)?;
+        self.refuse_range(ask, &column)?;
+        let mut range = RangeAsk::of(column);
         let side = if is_low {
             &mut range.low
         } else {
             &mut range.high
         };
-        if side.is_some() {
-            return unserved(
-                format!("has `{text}` beside another bound"),
-                "ask for the narrower of the two",
-            );
-        }
         *side = Some((parameter, is_in));
-        Ok(())
+        Ok(Compared::Range(range))
     }
 
-    /// Notes that a column is asked for in lower case. `folds`: it stands in the key so too. SQLite's is that of ASCII letters alone:
-    /// only where the column has no others it is the same. Other databases' is that of a collation, which mostly is the same.
+    /// Whether all texts of a column are known to be ASCII.
+    fn is_ascii(&self, ask: &Ask<'c>, column: &Path) -> bool {
+        let found = column.find(ask.root, self.catalog);
+        found.is_some_and(|(table, column)| self.observed.is_ascii(table, &column.name))
+    }
+
+    /// A note that the application asks for a column in lower case. `folds`: the key has it in lower case too. SQLite's `lower` is that of
+    /// ASCII letters alone: it is the same only if the column has no others. Other databases' is that of a collation, which mostly is the same.
     fn fold(
         &self,
-        ask: &mut Ask<'c>,
+        ask: &Ask<'c>,
         column: &Path,
         text: &str,
         folds: bool,
-    ) -> Result<(), Unserved> {
-        let found = column.find(ask.root, self.catalog);
-        let is_ascii =
-            found.is_some_and(|(table, column)| self.observed.is_ascii(table, &column.name));
+    ) -> Result<Note, Unserved> {
+        let is_ascii = self.is_ascii(ask, column);
         if self.catalog.dbms == Dbms::Sqlite && !is_ascii {
-            return unserved(format!("asks for `{text}`, {ASCII_CASE}"), MATERIALIZE);
+            return unserved(format!("asks for `{text}`: {ASCII_CASE}"), MATERIALIZE);
         }
         let other_letters = if is_ascii {
             ""
@@ -436,14 +435,12 @@ impl<'c> Reading<'c, '_> {
         };
         let column = &column.column;
         let stands = if folds {
-            format!("{column} stands in the key in lower case: ")
+            format!("{column} is in lower case in the key: ")
         } else {
             String::new()
         };
-        ask.notes.push(format!(
-            "{stands}the application asks for {column} in lower case{other_letters}"
-        ));
-        Ok(())
+        let note = format!("{stands}the application passes {column} in lower case{other_letters}");
+        Ok(note.into())
     }
 
     /// Refuses upper case where it is not as good as lower case: beyond ASCII texts may be equal in upper case alone, and a parameter
@@ -455,11 +452,8 @@ impl<'c> Reading<'c, '_> {
         text: &str,
         sides: [&Operand; 2],
     ) -> Result<(), Unserved> {
-        let found = column.find(ask.root, self.catalog);
-        let is_ascii =
-            found.is_some_and(|(table, column)| self.observed.is_ascii(table, &column.name));
         let has_upper = sides.into_iter().any(is_upper);
-        if has_upper && !(is_ascii && sides.into_iter().all(is_upper)) {
+        if has_upper && !(self.is_ascii(ask, column) && sides.into_iter().all(is_upper)) {
             return unserved(
                 format!("asks for `{text}`"),
                 "compare in lower case, `lower(column) = lower(:value)`",
@@ -481,24 +475,24 @@ impl<'c> Reading<'c, '_> {
         let Some((operand, beginning)) = begins(condition) else {
             return match &pattern.value {
                 OperandValue::Parameter(_) => unserved(
-                    format!("asks for `{text}`, and such a pattern may look within texts"),
+                    format!("asks for `{text}`, and the pattern may match inside texts"),
                     PATTERN,
                 ),
                 OperandValue::Constant(Constant::Text(said)) if !said.starts_with(['%', '_']) => {
                     unserved(
-                        format!("asks for `{text}`, which is more than how texts begin"),
+                        format!("asks for `{text}`, which is more than a prefix"),
                         BEGINNING,
                     )
                 }
-                _ => unserved(format!("looks within texts: `{text}`"), SEARCH),
+                _ => unserved(format!("matches inside texts: `{text}`"), SEARCH),
             };
         };
         let Some(column) = column else {
-            return unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE);
+            return computed(text);
         };
         let Some(parameter) = parameter_in(beginning) else {
             return unserved(
-                format!("asks for `{text}`, whose beginning is computed"),
+                format!("asks for `{text}`, whose prefix is computed"),
                 BEGIN,
             );
         };
@@ -508,7 +502,7 @@ impl<'c> Reading<'c, '_> {
         let found = column.column_of(ask.root, self.catalog);
         if !found.is_some_and(|found| matches!(found.data_type, DataType::Text { .. })) {
             let name = &column.column;
-            let why = format!("asks for what {name} begins with, and that is not text");
+            let why = format!("asks for a prefix of {name}, which is not text");
             return unserved(why, MATERIALIZE);
         }
         if let Some(found) = found {
@@ -518,18 +512,17 @@ impl<'c> Reading<'c, '_> {
         self.refuse_upper(ask, &column, text, [operand, beginning])?;
         let [folds, folds_parameter] = self.folded(condition);
         if folds || folds_parameter {
-            self.fold(ask, &column, text, folds)?;
+            let note = self.fold(ask, &column, text, folds)?;
+            ask.note(note);
         }
-        ask.notes.push(format!(
+        ask.note(format!(
             "`_` and `%` in `{parameter}` are ordinary characters"
         ));
         Ok(RangeAsk {
-            path: column,
-            low: None,
-            high: None,
             prefix: Some(parameter.to_owned()),
             folds,
             folds_parameter,
+            ..RangeAsk::of(column)
         })
     }
 
@@ -560,8 +553,8 @@ impl<'c> Reading<'c, '_> {
             if is_exact && !is_known && !text.is_empty() && is_plain {
                 let same = |when: &mut When| when.said == condition.text;
                 let when = ask.when.extract_if(.., same).last();
-                let frozen = frozen_note(&condition.text);
-                ask.notes.retain(|note| *note != frozen);
+                let held = Note::IndexHoldsOnly(condition.text.clone());
+                ask.notes.retain(|note| *note != held);
                 let value = Asked::Constant(text.clone());
                 ask.equal.push(Equal {
                     path,
@@ -574,62 +567,32 @@ impl<'c> Reading<'c, '_> {
         }
     }
 
-    /// The range that the read has, of this column.
-    fn range<'a>(
-        &self,
-        ask: &Ask<'c>,
-        ranges: &'a mut Vec<RangeAsk>,
-        path: &Path,
-    ) -> Result<&'a mut RangeAsk, Unserved> {
+    /// Refuses a range of values that DynamoDB does not sort as the database does.
+    fn refuse_range(&self, ask: &Ask<'c>, path: &Path) -> Result<(), Unserved> {
         self.refuse_value(ask.root, path)?;
         let column = path.column_of(ask.root, self.catalog);
         if let Some(collation) = column.and_then(|column| column.collation.as_ref()) {
             return unserved(
                 format!(
-                    "asks for a range of texts by the collation {collation}, and the table compares bytes"
+                    "asks for a range of texts in collation {collation}, but DynamoDB sorts by bytes"
                 ),
-                "write COLLATE \"C\", BINARY, utf8mb4_0900_bin (MySQL) or utf8mb4_nopad_bin (MariaDB) where the order of bytes will do",
+                "write COLLATE \"C\", BINARY, utf8mb4_0900_bin (MySQL) or utf8mb4_nopad_bin (MariaDB) if byte order is acceptable",
             );
         }
         if column.is_some_and(|column| column.data_type == DataType::Boolean) {
             return unserved(
-                "asks for a range of a boolean, and DynamoDB orders none",
+                "asks for a range of booleans, which DynamoDB does not sort",
                 "ask for it by `=`",
             );
         }
-        if let Some(why) = self.unsorted(ask.root, path) {
-            return unserved(
-                why.replacen("sorts by", "asks for a range of", 1),
-                MATERIALIZE,
-            );
+        if let Some(column) = self.unsortable(ask.root, path) {
+            return unserved(format!("asks for a range of {column}"), MATERIALIZE);
         }
-        let place = match ranges.iter().position(|range| range.path == *path) {
-            Some(place) => place,
-            None => {
-                ranges.push(RangeAsk {
-                    path: path.clone(),
-                    low: None,
-                    high: None,
-                    prefix: None,
-                    folds: false,
-                    folds_parameter: false,
-                });
-                ranges.len() - 1
-            }
-        };
-        match ranges.get_mut(place).filter(|range| range.prefix.is_none()) {
-            Some(range) => Ok(range),
-            None => unserved("has two ranges of one column", REWRITE),
-        }
+        Ok(())
     }
 
     /// A condition without parameters, over the item type's names.
-    fn when(
-        &self,
-        condition: &Condition,
-        root: usize,
-        ways: &BTreeMap<usize, Vec<Step>>,
-    ) -> Result<When, Unserved> {
+    fn when(&self, condition: &Condition, root: usize, ways: &Ways) -> Result<When, Unserved> {
         let parents = std::cell::RefCell::new(Vec::<Vec<Step>>::new());
         let is_lost = std::cell::Cell::new(false);
         let root_name = self
@@ -674,18 +637,42 @@ impl<'c> Reading<'c, '_> {
     }
 }
 
-/// What is to be said of a condition that decides who is in an index.
-fn frozen(condition: &Condition) -> Option<String> {
+/// Adds a range between bounds to those of the read, or its bounds to the range of the same column.
+fn add_range(ranges: &mut Vec<RangeAsk>, range: RangeAsk, text: &str) -> Result<(), Unserved> {
+    let Some(known) = ranges.iter_mut().find(|known| known.path == range.path) else {
+        ranges.push(range);
+        return Ok(());
+    };
+    if known.prefix.is_some() {
+        return unserved("has two ranges of one column", REWRITE);
+    }
+    if known.low.is_some() && range.low.is_some() || known.high.is_some() && range.high.is_some() {
+        return unserved(
+            format!("has `{text}` beside another bound"),
+            "ask for the narrower of the two",
+        );
+    }
+    known.low = known.low.take().or(range.low);
+    known.high = known.high.take().or(range.high);
+    Ok(())
+}
+
+fn computed<T>(text: &str) -> Result<T, Unserved> {
+    unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE)
+}
+
+/// A note on a condition that decides which rows an index holds.
+fn index_note(condition: &Condition) -> Option<Note> {
     let text = &condition.text;
     let has_query = condition.compares_query()
         || matches!(&condition.test, ConditionTest::Other(expression) if expression.has_query);
     if has_query {
-        return Some(format!(
-            "`{text}` looks at other rows: whoever writes those has to write the item again"
-        ));
+        return Some(Note::Text(format!(
+            "`{text}` depends on other rows: code that writes those must also write this item again"
+        )));
     }
     let has_value = text.contains(|sign: char| sign == '\'' || sign.is_ascii_digit());
-    has_value.then(|| frozen_note(text))
+    has_value.then(|| Note::IndexHoldsOnly(text.clone()))
 }
 
 /// Refuses to ask for rows with NULL in the key of their table, as SQLite may have.
@@ -701,7 +688,7 @@ fn refuse_keyless(root: &Table, test: &ConditionTest, path: Find<'_>) -> Result<
     let mut key = root.row_key().iter();
     if key.any(|column| asked.as_ref() == Some(&Path::own(column))) {
         return unserved(
-            "asks for rows with NULL in their table's key, which make no item",
+            "asks for rows with NULL in the table's key, which cannot become items",
             "give such rows a value in the database",
         );
     }
@@ -718,17 +705,17 @@ fn refuse_parts(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
             |operand: &Operand| matches!(operand.value, OperandValue::Constant(Constant::Null));
         if is_null(left) || is_null(right) {
             return unserved(
-                format!("asks for `{text}`, which no row meets"),
+                format!("asks for `{text}`, which no row satisfies"),
                 "write IS NULL",
             );
         }
         if matches!(left.value, OperandValue::Expression(_)) {
-            return unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE);
+            return computed(text);
         }
     }
     let is_simple = matches!(test, ConditionTest::Other(expression) if !expression.has_query);
     if is_simple && text.contains(" OR ") {
-        return unserved(format!("asks for one thing or another: `{text}`"), SEVERAL);
+        return unserved(format!("has an OR: `{text}`"), SEVERAL);
     }
     Ok(())
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table, TableName, TypeFamily};
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, InResult, Lists, Operand, OperandValue, RowLimit,
-    SelectOutput, SqlQuery, Wrapping, WriteKind, identifier, parametrized,
+    SelectOutput, Wrapping, WriteKind, identifier,
 };
 
 use super::sql::ignores_blanks;
-use super::{Reading, Unserved, plain_select, unserved};
+use super::{Reading, with_reading};
 use crate::observed::Observed;
 
 /// What the one group is called where all rows are one, and its value in SQL.
@@ -89,33 +89,32 @@ pub(crate) fn figure_query(
     catalog: &Catalog,
     observed: &Observed,
 ) -> Option<FigureQuery> {
-    let prepared = parametrized(sql, catalog.dbms, Lists::Kept).ok()?;
-    let query = SqlQuery::read(&prepared.sql, Some(catalog.dbms)).ok()?;
-    let select = plain_select(sql, &query).ok()?;
-    let reading = Reading::new((catalog, observed), &query, select, &prepared).ok()?;
-    reading.figure_query().ok()
+    with_reading(sql, (catalog, observed), Lists::Kept, |reading| {
+        reading.figure_query()
+    })
+    .ok()?
 }
 
 /// The column of which a query computes a sum or a mean that depends on the order of the rows.
 pub(crate) fn inexact_sum(sql: &str, catalog: &Catalog, observed: &Observed) -> Option<String> {
-    let prepared = parametrized(sql, catalog.dbms, Lists::Kept).ok()?;
-    let query = SqlQuery::read(&prepared.sql, Some(catalog.dbms)).ok()?;
-    let select = plain_select(sql, &query).ok()?;
-    let reading = Reading::new((catalog, observed), &query, select, &prepared).ok()?;
-    select.outputs.iter().find_map(|output| match output {
-        SelectOutput::One { value, .. } => match (&value.value, value.around.as_slice()) {
-            (OperandValue::Column(column), [Wrapping::Function(name)])
-                if ["sum", "avg", "total"].contains(&&**name) =>
-            {
-                let (at, name) = reading.column(column)?;
-                let column = reading.tables.get(at)?.column(&name)?;
-                let is_number = column.data_type.family() == TypeFamily::Number;
-                (is_number && !is_summed_exactly(column, catalog.dbms)).then_some(name)
-            }
-            _ => None,
-        },
-        SelectOutput::All | SelectOutput::AllOf(_) => None,
+    with_reading(sql, (catalog, observed), Lists::Kept, |reading| {
+        let mut outputs = reading.select.outputs.iter();
+        outputs.find_map(|output| match output {
+            SelectOutput::One { value, .. } => match (&value.value, value.around.as_slice()) {
+                (OperandValue::Column(column), [Wrapping::Function(name)])
+                    if ["sum", "avg", "total"].contains(&&**name) =>
+                {
+                    let (at, name) = reading.column(column)?;
+                    let column = reading.tables.get(at)?.column(&name)?;
+                    let is_number = column.data_type.family() == TypeFamily::Number;
+                    (is_number && !is_summed_exactly(column, catalog.dbms)).then_some(name)
+                }
+                _ => None,
+            },
+            SelectOutput::All | SelectOutput::AllOf(_) => None,
+        })
     })
+    .ok()?
 }
 
 /// Whether the sum of a column's values does not depend on the order of the rows: of doubles it does, and SQLite's other numbers are such.
@@ -127,10 +126,6 @@ fn is_summed_exactly(column: &Column, dbms: Dbms) -> bool {
     }
 }
 
-fn no<T>() -> Result<T, Unserved> {
-    unserved("computes no figures that can be kept", "")
-}
-
 /// A column of the result: its name, with a group's column or a figure.
 type Output = (String, Result<String, Figure>);
 
@@ -139,9 +134,9 @@ impl Reading<'_, '_> {
         clippy::too_many_lines,
         reason = "one reading of a query, from its outputs to its order"
     )]
-    fn figure_query(&self) -> Result<FigureQuery, Unserved> {
+    fn figure_query(&self) -> Option<FigureQuery> {
         let ([table], Some(grouped)) = (self.tables.as_slice(), &self.select.grouped_by) else {
-            return no();
+            return None;
         };
         let is_plain = !self.select.having
             && self.extreme.is_none()
@@ -150,25 +145,23 @@ impl Reading<'_, '_> {
             && self.query.offset == RowLimit::None
             && matches!(self.query.limit, RowLimit::None | RowLimit::Rows(_));
         if !is_plain || self.select.distinct_on.is_some() {
-            return no();
+            return None;
         }
         let (equal, conditions) = self.counted()?;
         let mut groups: Vec<String> = equal.iter().map(|(column, _)| column.clone()).collect();
-        let mut add = |column: &ColumnRef| match self.column(column) {
-            Some((_, name)) => {
-                if !groups.contains(&name) {
-                    groups.push(name);
-                }
-                Ok(())
+        let mut add = |column: &ColumnRef| {
+            let (_, name) = self.column(column)?;
+            if !groups.contains(&name) {
+                groups.push(name);
             }
-            None => no(),
+            Some(())
         };
         grouped.iter().try_for_each(&mut add)?;
         let mut outputs: Vec<Output> = Vec::new();
         let mut notes = Vec::new();
         for output in &self.select.outputs {
             let SelectOutput::One { name, value } = output else {
-                return no();
+                return None;
             };
             let called = |own: String| name.as_ref().map_or(own, |name| name.text.clone());
             if let Some(column) = value.column() {
@@ -176,9 +169,7 @@ impl Reading<'_, '_> {
                 if self.select.distinct {
                     add(column)?;
                 }
-                let Some((_, own)) = self.column(column) else {
-                    return no();
-                };
+                let (_, own) = self.column(column)?;
                 outputs.push((called(own.clone()), Ok(own)));
                 continue;
             }
@@ -209,11 +200,11 @@ impl Reading<'_, '_> {
         // Nothing of what it says makes one row of many.
         let is_plain = grouped.is_empty() && !self.select.distinct && figures.is_empty();
         if is_plain || self.select.distinct && !figures.is_empty() {
-            return no();
+            return None;
         }
         if groups.is_empty() {
             if figures.is_empty() || table.column(TOTAL.0).is_some() {
-                return no();
+                return None;
             }
             groups.push(TOTAL.0.to_owned());
         }
@@ -241,22 +232,22 @@ impl Reading<'_, '_> {
             _ => false,
         };
         if conditions.iter().any(is_without) {
-            return no();
+            return None;
         }
         if !given.all(|column| groups.contains(column))
             || !groups.iter().all(|column| self.is_group(table, column))
             || names.any(|name| groups.contains(&name))
         {
-            return no();
+            return None;
         }
         for column in &groups {
             let is_given = |(_, of): &Output| of.as_ref() == Ok(column);
             if !outputs.iter().any(is_given) {
                 let is_taken = outputs.iter().any(|(name, _)| name == column);
                 if is_taken {
-                    return no();
+                    return None;
                 }
-                notes.push(format!("its SQL is asked with the group too: {column}"));
+                notes.push(format!("its SQL also selects the group column: {column}"));
                 outputs.push((column.clone(), Ok(column.clone())));
             }
         }
@@ -281,9 +272,9 @@ impl Reading<'_, '_> {
             }
         }
         if order.iter().any(|(name, _)| is_collated(name)) {
-            return no();
+            return None;
         }
-        Ok(self.figure_texts(
+        Some(self.figure_texts(
             table,
             (groups, figures),
             &equal,
@@ -295,27 +286,25 @@ impl Reading<'_, '_> {
     }
 
     /// What is equal to a parameter, and the conditions that decide which rows are counted.
-    fn counted(&self) -> Result<CountedRows<'_>, Unserved> {
+    fn counted(&self) -> Option<CountedRows<'_>> {
         let (mut equal, mut conditions) = (Vec::new(), Vec::new());
         for &condition in &self.conditions {
             let sides = condition.equal();
             let sides = sides.and_then(|[left, right]| Some((left.column()?, right.parameter()?)));
             if let Some((column, parameter)) = sides {
-                let Some((_, column)) = self.column(column) else {
-                    return no();
-                };
+                let (_, column) = self.column(column)?;
                 equal.push((column, parameter.to_owned()));
                 continue;
             }
             let has_query =
                 matches!(&condition.test, ConditionTest::Other(inner) if inner.has_query);
             if condition.has_parameters() || has_query || condition.columns().is_none() {
-                return no();
+                return None;
             }
-            self.refuse_unsteady(condition)?;
+            self.refuse_unsteady(condition).ok()?;
             conditions.push(condition);
         }
-        Ok((equal, conditions))
+        Some((equal, conditions))
     }
 
     /// Whether rows can be grouped by a column so that its values are those of keys.
@@ -334,7 +323,7 @@ impl Reading<'_, '_> {
     }
 
     /// The figures that an output is computed from.
-    fn figures_of(&self, value: &Operand, table: &Table) -> Result<Vec<Figure>, Unserved> {
+    fn figures_of(&self, value: &Operand, table: &Table) -> Option<Vec<Figure>> {
         let figure = |function: &'static str, column: Option<&String>| Figure {
             function,
             column: column.cloned(),
@@ -347,76 +336,60 @@ impl Reading<'_, '_> {
                     && !inner.has_query
                     && !inner.has_window;
                 if is_count {
-                    return Ok(vec![figure("count", None)]);
+                    return Some(vec![figure("count", None)]);
                 }
             }
             (OperandValue::Column(column), [Wrapping::Function(name)]) => {
-                let Some((_, column)) = self.column(column) else {
-                    return no();
-                };
+                let (_, column) = self.column(column)?;
                 let own = table.column(&column);
                 let is_exact = own.is_some_and(|own| is_summed_exactly(own, self.catalog.dbms));
                 let column = Some(&column);
                 match &**name {
-                    "count" => return Ok(vec![figure("count", column)]),
-                    "sum" if is_exact => return Ok(vec![figure("sum", column)]),
+                    "count" => return Some(vec![figure("count", column)]),
+                    "sum" if is_exact => return Some(vec![figure("sum", column)]),
                     "avg" if is_exact => {
-                        return Ok(vec![figure("sum", column), figure("count", column)]);
+                        return Some(vec![figure("sum", column), figure("count", column)]);
                     }
                     _ => {}
                 }
             }
             _ => {}
         }
-        no()
+        None
     }
 
     /// What it sorts by, as names of the result.
-    fn figure_order(&self, outputs: &[Output]) -> Result<Vec<(String, bool)>, Unserved> {
-        let named = |wanted: &str| {
-            let mut outputs = outputs.iter();
-            outputs
-                .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
-                .map(|(name, _)| name.clone())
+    fn figure_order(&self, outputs: &[Output]) -> Option<Vec<(String, bool)>> {
+        let find = |is_wanted: &dyn Fn(&Output) -> bool| {
+            let found = outputs.iter().find(|output| is_wanted(output));
+            found.map(|(name, _)| name.clone())
         };
         let mut order = Vec::new();
         for key in self.query.order.iter().flatten() {
             let of_group = || {
                 let (_, column) = self.column(key.column.as_ref()?)?;
-                let mut outputs = outputs.iter();
-                outputs
-                    .find(|(_, of)| of.as_ref() == Ok(&column))
-                    .map(|(name, _)| name.clone())
+                find(&|(_, of)| of.as_ref() == Ok(&column))
             };
             let said = self.prepared.sql.get(key.span.clone()).unwrap_or_default();
-            let of_figure = || {
-                let mut outputs = outputs.iter();
-                let is_said = |of: &Result<String, Figure>| {
-                    let figure = of.as_ref().err();
-                    figure.is_some_and(|one| one.sql(&str::to_owned).eq_ignore_ascii_case(said))
-                };
-                outputs
-                    .find(|(_, of)| is_said(of))
-                    .map(|(name, _)| name.clone())
-            };
+            let is_said = |figure: &Figure| figure.sql(&str::to_owned).eq_ignore_ascii_case(said);
             let name = match &key.result {
-                InResult::Named(name) => named(name).or_else(of_group),
-                InResult::Number(number) => {
-                    let at = number.checked_sub(1);
-                    at.and_then(|at| outputs.get(at))
-                        .map(|(name, _)| name.clone())
+                InResult::Named(wanted) => {
+                    find(&|(name, _)| name.eq_ignore_ascii_case(wanted)).or_else(of_group)
                 }
-                InResult::Expression => of_group().or_else(of_figure),
+                InResult::Number(number) => {
+                    let output = number.checked_sub(1).and_then(|at| outputs.get(at));
+                    output.map(|(name, _)| name.clone())
+                }
+                InResult::Expression => {
+                    of_group().or_else(|| find(&|(_, of)| of.as_ref().is_err_and(is_said)))
+                }
             };
-            match name {
-                Some(name) => order.push((name, key.descending)),
-                None => return no(),
-            }
+            order.push((name?, key.descending));
         }
         if order.is_empty() && self.query.limit != RowLimit::None {
-            return no();
+            return None;
         }
-        Ok(order)
+        Some(order)
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of one query")]

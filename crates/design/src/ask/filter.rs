@@ -5,7 +5,7 @@ use dynafold_relational::value::Number;
 use dynafold_sql::{Comparator, Condition, ConditionTest, Constant, Operand, OperandValue};
 
 use super::sql::ignores_blanks;
-use super::{Ask, Asked, Equal, RangeAsk, frozen_note};
+use super::{Ask, Asked, Equal, Note, RangeAsk};
 use crate::path::Path;
 
 /// A condition on an attribute.
@@ -53,7 +53,9 @@ pub(crate) fn by_filter<'c>(ask: &Ask<'c>, kept: &[Path], keeps_range: bool) -> 
         found.filters.push(of_range(&range)?);
     }
     found.filters.sort();
-    found.notes.retain(|note| !note.starts_with(super::FROZEN));
+    found
+        .notes
+        .retain(|note| !matches!(note, Note::IndexHoldsOnly(_)));
     Some(found)
 }
 
@@ -74,7 +76,7 @@ pub(crate) fn by_index<'c>(ask: &Ask<'c>) -> Option<Ask<'c>> {
     let mut found = ask.clone();
     for equal in found.equal.extract_if(.., |equal| equal.when.is_some()) {
         let when = equal.when?;
-        found.notes.push(frozen_note(&when.said));
+        found.notes.push(Note::IndexHoldsOnly(when.said.clone()));
         found.when.push(when);
     }
     found.when.sort();

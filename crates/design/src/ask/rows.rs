@@ -1,94 +1,122 @@
 //! A read whose rows are those of one item type.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use dynafold_format::joined;
 use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
 use dynafold_sql::{ConditionTest, RowLimit, SqlQuery, identifier};
 
-use super::{Ask, At, Filter, RangeAsk, Reading, Unserved, When, distinct, free_name, is_one_row};
+use super::{
+    Ask, At, Filter, Note, RangeAsk, Reading, Unserved, Ways, When, distinct, free_name,
+    is_one_row, note_names,
+};
 use crate::path::{Path, Step};
 
 impl<'c> Reading<'c, '_> {
-    /// The reads of a query whose other relations are all parents of `root`: one for each range that the key may take, and
-    /// one for none.
-    pub(super) fn rows(
-        &self,
-        root: usize,
-        ways: &BTreeMap<usize, Vec<Step>>,
-    ) -> Result<Vec<Ask<'c>>, Unserved> {
+    /// Reads of a query that joins `root` only with its parents: one for each range that the sort key could serve, and one with all
+    /// ranges as filters.
+    pub(super) fn reads_of_rows(&self, root: usize, ways: &Ways) -> Result<Vec<Ask<'c>>, Unserved> {
         let mut ask = self.bare(root)?;
         let ranges = self.conditions(root, ways, &mut ask)?;
-        let mut is_changed = self.set_outputs(ways, &mut ask)?;
-        let figures = self.figures();
-        ask.order = match &figures {
-            Some(_) => Vec::new(),
-            None => self.order(ways)?,
-        };
-        if let Some(figures) = figures {
-            ask.limit = None;
-            ask.computes = true;
-            let note =
-                format!("it {figures}: the application computes this from the items that it reads");
-            ask.notes.push(note);
-        }
-        let mut order = ask.order.iter().filter(|_| !is_one_row(&ask));
-        ask.unsortable = order.find_map(|(path, _)| self.unsorted(ask.root, path));
-        is_changed |= self.answer_order(&mut ask);
-        let decides: Vec<String> = self
-            .deciding_key(root)
-            .into_iter()
-            .map(|one| one.0)
-            .collect();
-        if !decides.is_empty() {
-            let key = decides.join(", ");
-            ask.notes.push(format!(
-                "its SQL sorts by the key too, so that its LIMIT takes the same of equal rows: {key}"
-            ));
-        }
-        if let Some(mut note) = self.distinct_note() {
-            if ask.limit.is_some() {
-                note.push_str(", and stops after as many others as it wants");
-            }
-            ask.notes.push(note);
-        }
-        ask.notes.extend(self.loose_groups());
-        let limits = !matches!(self.query.limit, RowLimit::None | RowLimit::Rows(_));
-        let mut sorted = self.query.order.iter().flatten();
-        is_changed |= sorted.any(|key| {
-            let at = key.column.as_ref().and_then(|column| self.column(column));
-            at.is_some_and(|at| self.answered_as(ways, &at) != at)
-        });
-        let mut conditions = self.conditions.iter();
-        is_changed |=
-            conditions.any(|condition| matches!(condition.test, ConditionTest::Like { .. }));
-        is_changed |= self.note_spelling(ways, &mut ask);
-        is_changed |= self.note_bytes(ways, &mut ask)
-            || ask.is_page
-            || ask.computes
-            || limits
-            || self.query.offset != RowLimit::None
-            || self.extreme.is_some()
-            || self.select.distinct;
+        let changes = [
+            self.set_outputs(ways, &mut ask)?,
+            self.set_order(ways, &mut ask)?,
+            self.note_differences(root, ways, &mut ask),
+            self.is_rewritten(ways, &ask),
+        ];
         self.leave_out_null(&mut ask);
-        // An inner join leaves out rows without the parent; a column of the parent that is equal to something does so already.
-        for (at, way) in ways {
-            let mut equal = ask.equal.iter();
-            let is_there = equal.any(|equal| equal.path.steps.starts_with(way));
-            if !is_there && !self.may_be_missing(*at) {
-                let required = self.required(ask.root, way, &ask.outputs);
-                ask.required.extend(required);
-            }
-        }
+        self.require_parents(ways, &mut ask);
         ask.is_twice = self.twice().is_some();
-        if is_changed {
+        if changes.contains(&true) {
             ask.sql = self.written(root, ways, &[], &ask.outputs, &[], !ask.computes)?;
         }
         if !ask.order.is_empty() {
             let unsorted = self.written(root, ways, &[], &ask.outputs, &[], false);
             ask.unsorted = unsorted.ok();
         }
-        Ok(by_range(&ask, &ranges, self.catalog))
+        Ok(range_variants(&ask, &ranges, self.catalog))
+    }
+
+    /// Sets the order, or that the application computes figures, which have none. Returns whether columns were added to the
+    /// outputs.
+    fn set_order(&self, ways: &Ways, ask: &mut Ask<'c>) -> Result<bool, Unserved> {
+        if let Some(figures) = self.figures() {
+            ask.limit = None;
+            ask.computes = true;
+            ask.note(format!(
+                "it {figures}: the application computes this from the items that it reads"
+            ));
+        } else {
+            ask.order = self.order(ways)?;
+        }
+        let mut order = ask.order.iter().filter(|_| !is_one_row(ask));
+        ask.unsortable = order.find_map(|(path, _)| self.unsortable(ask.root, path));
+        Ok(self.answer_order(ask))
+    }
+
+    /// Notes how the answer differs from the database's. Returns whether texts are compared or sorted differently.
+    fn note_differences(&self, root: usize, ways: &Ways, ask: &mut Ask<'c>) -> bool {
+        let tie_breakers = self.deciding_key(root).into_iter();
+        let tie_breakers: Vec<String> = tie_breakers.map(|(column, _)| column).collect();
+        note_names(&mut ask.notes, &tie_breakers, |key| {
+            format!(
+                "its SQL also sorts by the key, so that LIMIT always returns the same rows: {key}"
+            )
+        });
+        if let Some(mut note) = self.distinct_note() {
+            if ask.limit.is_some() {
+                note.push_str(", until it has enough rows");
+            }
+            ask.note(note);
+        }
+        ask.notes.extend(self.loose_groups().map(Note::Text));
+        let respelled = self.respelled_columns(ways);
+        let compared = self.compares_loosely(ways);
+        let sorted = self.collated_order(ask);
+        let notes = &mut ask.notes;
+        let noted = [
+            note_names(notes, &respelled, |names| {
+                format!(
+                    "the join treats columns as equal by a collation, and the table stores one of them ({names}): results, comparisons and order use its spelling"
+                )
+            }),
+            note_names(notes, &compared, |names| {
+                format!(
+                    "DynamoDB compares {names} byte by byte: if case, accents or trailing blanks must not matter, store it in one form, such as lower case"
+                )
+            }),
+            note_names(notes, &sorted, |names| {
+                format!("DynamoDB sorts {names} by bytes, not by the database's collation")
+            }),
+        ];
+        noted.contains(&true)
+    }
+
+    /// Whether the read asks in other words than the query, whatever its outputs are.
+    fn is_rewritten(&self, ways: &Ways, ask: &Ask<'c>) -> bool {
+        let sorted = self.query.order.iter().flatten();
+        let mut sorted = sorted.filter_map(|key| self.column(key.column.as_ref()?));
+        let mut conditions = self.conditions.iter();
+        // A LIMIT that is no number makes a page.
+        ask.is_page
+            || ask.computes
+            || self.query.offset != RowLimit::None
+            || self.extreme.is_some()
+            || self.select.distinct
+            || sorted.any(|at| self.answered_as(ways, &at) != at)
+            || conditions.any(|condition| matches!(condition.test, ConditionTest::Like { .. }))
+    }
+
+    /// Leaves out rows without a parent, as an inner join does. A column of the parent that is equal to something already excludes them.
+    fn require_parents(&self, ways: &Ways, ask: &mut Ask<'c>) {
+        for (at, way) in ways {
+            let mut equal = ask.equal.iter();
+            let is_there = equal.any(|equal| equal.path.steps.starts_with(way));
+            if !is_there && !self.may_be_missing(*at) {
+                let required = self.required_parent_column(ask.root, way, &ask.outputs);
+                ask.required.extend(required);
+            }
+        }
     }
 
     /// Adds the columns that the read sorts by to its outputs: without them, rows that are equal in the order cannot be told
@@ -107,13 +135,13 @@ impl<'c> Reading<'c, '_> {
         self.select_order(root, order, outputs, notes)
     }
 
-    /// The same of an item type.
+    /// Adds sort columns to the outputs of one item type.
     pub(super) fn select_order(
         &self,
         root: &Table,
         order: &[(Path, bool)],
         outputs: &mut Vec<(Path, String)>,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> bool {
         let mut added: Vec<String> = Vec::new();
         for (path, _) in order {
@@ -129,27 +157,24 @@ impl<'c> Reading<'c, '_> {
             added.push(name.clone());
             outputs.push((path.clone(), name));
         }
-        if !added.is_empty() {
-            notes.push(format!(
-                "its SQL also selects what it sorts by: {}",
-                added.join(", ")
-            ));
-        }
-        !added.is_empty()
+        note_names(notes, &added, |added| {
+            format!("its SQL also selects what it sorts by: {added}")
+        })
     }
 
     /// What DISTINCT leaves to the application.
     pub(super) fn distinct_note(&self) -> Option<String> {
         let note = match &self.select.distinct_on {
-            Some(by) => format!(
-                "of rows that are equal in what DISTINCT ON names ({by}) the application keeps the first"
-            ),
-            None => "the application drops rows that are equal in what DISTINCT selects".to_owned(),
+            Some(by) => {
+                format!("the application keeps the first row for each value of DISTINCT ON ({by})")
+            }
+            None => "the application removes rows with equal values in the columns of DISTINCT"
+                .to_owned(),
         };
         self.select.distinct.then_some(note)
     }
 
-    /// That GROUP BY or DISTINCT takes different texts for one, where a collation does.
+    /// A note that GROUP BY or DISTINCT merges texts that a collation considers equal.
     pub(super) fn loose_groups(&self) -> Option<String> {
         let select = self.select;
         let (grouped, on) = (&select.grouped_by, &select.distinct_on);
@@ -181,7 +206,7 @@ impl<'c> Reading<'c, '_> {
         names.dedup();
         (!names.is_empty()).then(|| {
             format!(
-                "the database takes texts of {} that differ in case, accents or blanks at the end for one where it groups, and the table has them apart: the application has to compare them as the database does",
+                "when it groups, the database treats texts of {} that differ in case, accents or trailing blanks as equal, the table does not: the application must compare them as the database does",
                 names.join(", ")
             )
         })
@@ -213,11 +238,7 @@ impl<'c> Reading<'c, '_> {
 
     /// Sets the outputs of the read: the selected columns, and the key, by which the rows of the answer are told apart. Returns
     /// whether the outputs differ from what the query selects.
-    fn set_outputs(
-        &self,
-        ways: &BTreeMap<usize, Vec<Step>>,
-        ask: &mut Ask<'c>,
-    ) -> Result<bool, Unserved> {
+    fn set_outputs(&self, ways: &Ways, ask: &mut Ask<'c>) -> Result<bool, Unserved> {
         let mut outputs = Vec::new();
         let (mut computes, mut is_renamed) = (false, false);
         for ((at, column), name, is_computed) in self.outputs()? {
@@ -241,13 +262,10 @@ impl<'c> Reading<'c, '_> {
             outputs.push((path, name));
         }
         if is_renamed {
-            let note = "columns of the same name get the names of their tables in front";
-            ask.notes.push(note.to_owned());
+            ask.note("columns whose name is already taken are prefixed with their table's name");
         }
         if computes && self.extreme.is_none() {
-            let note =
-                "the answer has the columns of the computation, and the application computes";
-            ask.notes.push(note.to_owned());
+            ask.note("the answer contains the input columns; the application computes the result");
         }
         let is_missing =
             |column: &&str| !outputs.iter().any(|(path, _)| *path == Path::own(column));
@@ -263,10 +281,9 @@ impl<'c> Reading<'c, '_> {
             };
             outputs.push((path, name));
         }
-        if !missing.is_empty() {
-            let note = format!("its SQL also selects the key: {}", missing.join(", "));
-            ask.notes.push(note);
-        }
+        note_names(&mut ask.notes, &missing, |key| {
+            format!("its SQL also selects the key: {key}")
+        });
         let all = outputs.len();
         ask.outputs = distinct(outputs, &mut ask.notes);
         let has_constants = self.constant_outputs().next().is_some();
@@ -274,67 +291,41 @@ impl<'c> Reading<'c, '_> {
         Ok(is_changed || ask.outputs.len() < all)
     }
 
-    /// Notes the texts that the table compares and sorts by their bytes, and the database by a collation. Returns whether
-    /// there are any.
-    fn note_bytes(&self, ways: &BTreeMap<usize, Vec<Step>>, ask: &mut Ask<'c>) -> bool {
-        let compared = self.compares_loosely(ways);
-        if !compared.is_empty() {
-            ask.notes.push(format!(
-                "{} is compared by its bytes: write it in one form, such as lower case, where case, accents or blanks at the end must not count",
-                compared.join(", ")
-            ));
-        }
-        let sorted: Vec<String> = ask
-            .order
-            .iter()
-            .filter(|_| !is_one_row(ask))
-            .filter_map(|(path, _)| {
-                let column = path.column_of(ask.root, self.catalog)?;
-                column.collation.as_ref().map(|_| column.name.clone())
-            })
-            .collect();
-        if !sorted.is_empty() {
-            ask.notes.push(format!(
-                "{} is sorted by its bytes, not by the collation of the database",
-                sorted.join(", ")
-            ));
-        }
-        !compared.is_empty() || !sorted.is_empty()
+    /// Columns of the order that the database sorts by a collation, DynamoDB by bytes.
+    fn collated_order(&self, ask: &Ask<'c>) -> Vec<String> {
+        let order = ask.order.iter().filter(|_| !is_one_row(ask));
+        let columns = order.filter_map(|(path, _)| path.column_of(ask.root, self.catalog));
+        let collated = columns.filter(|column| column.collation.is_some());
+        collated.map(|column| column.name.clone()).collect()
     }
 
-    /// Notes the parent's texts for which the table has those of the child, that a collation takes for equal. Returns whether there are
-    /// any.
-    fn note_spelling(&self, ways: &BTreeMap<usize, Vec<Step>>, ask: &mut Ask<'c>) -> bool {
+    /// Columns whose text the table stores in another column's spelling, because a collation considers the two equal.
+    fn respelled_columns(&self, ways: &Ways) -> Vec<String> {
         let outputs = self.outputs().unwrap_or_default().into_iter();
         let sorted = self.query.order.iter().flatten();
         let sorted = sorted.filter_map(|key| self.column(key.column.as_ref()?));
-        let told = outputs.map(|(at, ..)| at).chain(sorted).map(|asked| {
-            let held = self.answered_as(ways, &asked);
-            (asked, held)
+        let answered = outputs.map(|(at, ..)| at).chain(sorted).map(|queried| {
+            let stored = self.answered_as(ways, &queried);
+            (queried, stored)
         });
-        let compared = self.conditions.iter().filter_map(|one| one.columns());
-        let compared = compared.flatten().filter_map(|column| self.column(column));
-        let compared = compared.map(|asked| (asked.clone(), self.compared_as(ways, asked)));
-        let mut names: Vec<String> = told
-            .chain(compared)
-            .filter(|((at, name), held)| {
-                let column = self.tables.get(*at).and_then(|table| table.column(name));
-                column.is_some_and(|column| column.insensitive) && held != &(*at, name.clone())
-            })
-            .map(|(asked, held)| {
-                let [asked, held] = [asked, held].map(|(at, name)| self.column_of(at, &name));
-                format!("`{held}` for `{asked}`")
+        let conditions = self.conditions.iter().filter_map(|one| one.columns());
+        let columns = conditions
+            .flatten()
+            .filter_map(|column| self.column(column));
+        let compared = columns.map(|queried| (queried.clone(), self.compared_as(ways, queried)));
+        let respelled = answered.chain(compared).filter(|(queried, stored)| {
+            let (at, name) = queried;
+            let column = self.tables.get(*at).and_then(|table| table.column(name));
+            column.is_some_and(|column| column.insensitive) && stored != queried
+        });
+        let names: BTreeSet<String> = respelled
+            .map(|(queried, stored)| {
+                let [queried, stored] =
+                    [queried, stored].map(|(at, name)| self.column_of(at, &name));
+                format!("`{stored}` for `{queried}`")
             })
             .collect();
-        names.sort();
-        names.dedup();
-        if !names.is_empty() {
-            ask.notes.push(format!(
-                "of columns that the join takes for equal by a collation, the table has one: {}: it is answered, compared and sorted as that one spells it",
-                names.join(", ")
-            ));
-        }
-        !names.is_empty()
+        names.into_iter().collect()
     }
 
     /// A column's name behind that of its table, for an output whose own name is taken.
@@ -345,7 +336,7 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// A column of a parent that is NULL only if the row has no such parent; `None` if every row has one.
-    pub(super) fn required(
+    pub(super) fn required_parent_column(
         &self,
         root: &Table,
         way: &[Step],
@@ -377,7 +368,7 @@ impl<'c> Reading<'c, '_> {
 
     /// Whether a row's reference always leads to a parent.
     pub(super) fn is_enforced(&self, root: &Table, step: &Step, before: &[Step]) -> bool {
-        let child = self.child(root, before);
+        let child = self.table_at(root, before);
         child.is_some_and(|child| step.is_enforced(child, self.catalog))
     }
 
@@ -391,11 +382,11 @@ impl<'c> Reading<'c, '_> {
     where
         'c: 't,
     {
-        step.foreign_key(self.child(root, before)?)
+        step.foreign_key(self.table_at(root, before)?)
     }
 
     /// The table that a way leads to.
-    fn child<'t>(&self, root: &'t Table, before: &[Step]) -> Option<&'t Table>
+    fn table_at<'t>(&self, root: &'t Table, before: &[Step]) -> Option<&'t Table>
     where
         'c: 't,
     {
@@ -407,8 +398,8 @@ impl<'c> Reading<'c, '_> {
 }
 
 /// Whether a LIMIT may cut between rows that are equal under the order of a read.
-pub(super) fn is_cut(ask: &Ask<'_>, catalog: &Catalog) -> bool {
-    // To read SQL takes time, and most has no limit.
+pub(super) fn limit_is_ambiguous(ask: &Ask<'_>, catalog: &Catalog) -> bool {
+    // Parsing is slow, and most SQL has no LIMIT.
     let sql = ask.sql.to_ascii_uppercase();
     if !sql.contains("LIMIT") && !sql.contains("FETCH") {
         return false;
@@ -416,13 +407,12 @@ pub(super) fn is_cut(ask: &Ask<'_>, catalog: &Catalog) -> bool {
     let Ok(query) = SqlQuery::read(&ask.sql, Some(catalog.dbms)) else {
         return false;
     };
-    let is_cut = query.limit != RowLimit::None && query.order.is_some();
-    is_cut && !query.order_decides(catalog)
+    query.limit != RowLimit::None && query.order.is_some() && !query.order_decides(catalog)
 }
 
-/// Notes that rows may be equal under the order of a read with a LIMIT: the database may answer with one, the table with another.
+/// Notes that a LIMIT may cut between rows that are equal in the read's order, so that database and table may return different rows.
 pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
-    if !is_cut(ask, catalog) {
+    if !limit_is_ambiguous(ask, catalog) {
         return;
     }
     let known = ask.order.iter().map(|(path, _)| path);
@@ -432,33 +422,33 @@ pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
     let key = ask.root.row_key().iter();
     let missing = key.filter(|column| !known.contains(&&Path::own(column)));
     let missing = joined(missing.map(String::as_str), ", ");
-    let mut note = "rows may be equal under its ORDER BY, and of these its LIMIT may take others than the table, which `verify --patterns` does not compare".to_owned();
+    let mut note = "rows may tie in the ORDER BY, so that LIMIT and the table may return different ones, which `verify --patterns` does not compare".to_owned();
     if !missing.is_empty() {
         note.push_str(&format!(": add the key to ORDER BY ({missing})"));
     }
-    ask.notes.push(note);
+    ask.note(note);
 }
 
 /// The variants of a read: each with one of its ranges in the key and the others as filters, and one with all as filters.
-fn by_range<'c>(ask: &Ask<'c>, ranges: &[RangeAsk], catalog: &Catalog) -> Vec<Ask<'c>> {
+fn range_variants<'c>(ask: &Ask<'c>, ranges: &[RangeAsk], catalog: &Catalog) -> Vec<Ask<'c>> {
     let places = (0..ranges.len()).map(Some).chain([None]);
     let each = places.filter_map(|place| {
-        let mut found = ask.clone();
+        let mut variant = ask.clone();
         for (at, range) in ranges.iter().enumerate() {
             if Some(at) == place {
-                found.range = Some(range.clone());
-                // What stands for NULL in the key is among the texts.
+                variant.range = Some(range.clone());
+                // The placeholder for NULL in the key sorts among the texts.
                 if range.path.is_loose(ask.root, catalog)
                     && range.path.may_be_null(ask.root, catalog)
                 {
-                    found.filters.push(Filter::exists(range.path.clone()));
+                    variant.filters.push(Filter::exists(range.path.clone()));
                 }
             } else {
-                found.filters.push(super::filter::of_range(range)?);
+                variant.filters.push(super::filter::of_range(range)?);
             }
         }
-        found.filters.sort();
-        Some(found)
+        variant.filters.sort();
+        Some(variant)
     });
     each.collect()
 }

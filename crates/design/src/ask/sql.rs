@@ -1,28 +1,25 @@
 //! The SQL of an answer, where it is other than the query's own.
 
-use std::collections::BTreeMap;
-
 use dynafold_relational::catalog::{Column, Dbms, Table, sorted_by_bytes};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, identifier,
     literal, qualified,
 };
 
-use super::{At, ChildAsk, Pair, REWRITE, Reading, Unserved, folds_case, free_name, unserved};
+use super::{
+    At, ChildAsk, Pair, REWRITE, Reading, Unserved, Ways, folds_case, free_name, unserved,
+};
 use crate::path::{Path, Step};
-
-/// The ways from each relation to its parents.
-type Ways = [BTreeMap<usize, Vec<Step>>];
 
 impl<'c> Reading<'c, '_> {
     /// The query of an answer, written anew: without what the application computes, and with outer joins to children.
     pub(super) fn written(
         &self,
         root: usize,
-        ways: &BTreeMap<usize, Vec<Step>>,
+        ways: &Ways,
         children: &[(usize, ChildAsk<'c>)],
         outputs: &[(Path, String)],
-        all: &Ways,
+        all: &[Ways],
         sorts: bool,
     ) -> Result<String, Unserved> {
         let selected = self.selected(ways, children, outputs, all);
@@ -79,17 +76,14 @@ impl<'c> Reading<'c, '_> {
 
     fn selected(
         &self,
-        ways: &BTreeMap<usize, Vec<Step>>,
+        ways: &Ways,
         children: &[(usize, ChildAsk<'c>)],
         outputs: &[(Path, String)],
-        all: &Ways,
+        all: &[Ways],
     ) -> Vec<String> {
         let mut selected: Vec<String> = Vec::new();
         let mut names: Vec<String> = Vec::new();
-        let mut add = |ways: &BTreeMap<usize, Vec<Step>>,
-                       path: &Path,
-                       name: String,
-                       names: &mut Vec<String>| {
+        let mut add = |ways: &Ways, path: &Path, name: String, names: &mut Vec<String>| {
             let mut known = ways.iter();
             let Some((at, _)) = known.find(|(_, way)| **way == path.steps) else {
                 return;
@@ -119,9 +113,9 @@ impl<'c> Reading<'c, '_> {
     fn joined(
         &self,
         root: usize,
-        ways: &BTreeMap<usize, Vec<Step>>,
+        ways: &Ways,
         has_children: bool,
-        all: &Ways,
+        all: &[Ways],
     ) -> Result<String, Unserved> {
         // Two lists of children are held against the parent, not against each other.
         let is_related = |one: usize, other: usize| {
@@ -151,7 +145,9 @@ impl<'c> Reading<'c, '_> {
             // Of a collection nothing is left out.
             let lacks = |way: &Vec<Step>| {
                 let table = self.tables.get(root);
-                has_children && table.is_some_and(|table| self.required(table, way, &[]).is_some())
+                has_children
+                    && table
+                        .is_some_and(|table| self.required_parent_column(table, way, &[]).is_some())
             };
             let is_outer = ways.get(&at).is_none_or(lacks) || self.may_be_missing(at);
             let join = if is_outer { "LEFT JOIN" } else { "JOIN" };
@@ -169,7 +165,7 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// The column as which another one is answered: a parent's key is that of the child's reference.
-    pub(super) fn answered_as(&self, ways: &BTreeMap<usize, Vec<Step>>, asked: &At) -> At {
+    pub(super) fn answered_as(&self, ways: &Ways, asked: &At) -> At {
         let path = self.path(ways, asked.0, asked.1.clone());
         let found = path.and_then(|path| {
             let mut relations = ways.iter();
@@ -180,7 +176,7 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// The column that the key has for one that a condition compares.
-    pub(super) fn compared_as(&self, ways: &BTreeMap<usize, Vec<Step>>, asked: At) -> At {
+    pub(super) fn compared_as(&self, ways: &Ways, asked: At) -> At {
         let found = self.compared_path(ways, asked.clone()).and_then(|path| {
             let (at, _) = ways.iter().find(|(_, way)| **way == path.steps)?;
             Some((*at, path.column))
@@ -188,7 +184,7 @@ impl<'c> Reading<'c, '_> {
         found.unwrap_or(asked)
     }
 
-    fn sort_terms(&self, root: usize, ways: &BTreeMap<usize, Vec<Step>>) -> Vec<String> {
+    fn sort_terms(&self, root: usize, ways: &Ways) -> Vec<String> {
         if let Some(((at, column), is_greatest)) = &self.extreme {
             let key = self
                 .tables
@@ -287,12 +283,7 @@ impl<'c> Reading<'c, '_> {
 
     /// An equality with a parameter that holds for the same bytes alone, where the column's collation takes other texts for
     /// equal too.
-    fn exactly(
-        &self,
-        condition: &Condition,
-        ways: &BTreeMap<usize, Vec<Step>>,
-        root: Option<usize>,
-    ) -> Option<String> {
+    fn exactly(&self, condition: &Condition, ways: &Ways, root: Option<usize>) -> Option<String> {
         let place = |asked: At| match root {
             Some(_) => self.at_root(asked, root),
             None => self.compared_as(ways, asked),
@@ -414,7 +405,7 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// The columns that it compares by a collation that takes different texts for equal.
-    pub(super) fn compares_loosely(&self, ways: &BTreeMap<usize, Vec<Step>>) -> Vec<String> {
+    pub(super) fn compares_loosely(&self, ways: &Ways) -> Vec<String> {
         let named = self
             .conditions
             .iter()
