@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use dynafold::catalog::{Catalog, DataType};
 use dynafold::diagnostic::{Diagnostic, Severity, render, to_json};
-use dynafold::item::{Elements, Folder};
+use dynafold::item::{ExplodedElements, Folder};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::{Context, Secret};
 use dynafold::mapping::{Described, Raw, Resolution, resolve};
@@ -101,9 +101,9 @@ fn folds(model: &Model) {
         ] {
             for item_type in &pass.item_types {
                 let mut row = row.clone();
-                let mut elements = Elements::new(&model.item_types[*item_type].explodes);
+                let mut elements = ExplodedElements::new(&model.item_types[*item_type].explodes);
                 loop {
-                    match elements.next(&mut row) {
+                    match elements.advance(&mut row) {
                         Ok(true) => {}
                         Ok(false) => break,
                         Err(_) => continue,

@@ -15,7 +15,7 @@ use super::failure::Failure;
 use super::format::{counted, joined, whole};
 use super::output::OutputStreams;
 use super::{Outcome, target};
-use crate::access::{has_option, moment, plan, read};
+use crate::access::{clock_default, has_option, plan, read};
 use crate::diagnostic::did_you_mean;
 use crate::dynamodb::{CallPlan, item_value, request_value, write_item};
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
@@ -139,7 +139,7 @@ fn values(
                 }
                 values.push(value);
             }
-            None => match moment(parameter, context).map_err(usage)? {
+            None => match clock_default(parameter, context).map_err(usage)? {
                 Some(value) => values.push(value),
                 None => missing.push(parameter),
             },

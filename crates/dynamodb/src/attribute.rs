@@ -92,11 +92,9 @@ impl Attribute {
     /// DynamoDB's name for the type: `S`, `N`, `B`, `BOOL`, `NULL`, `L`, `M`, `SS`, `NS`, `BS`.
     pub fn type_name(&self) -> &'static str {
         match self {
-            Self::S(_) => "S",
-            Self::N(_) => "N",
-            Self::B(_) => "B",
-            Self::Bool(_) => "BOOL",
-            Self::Null => "NULL",
+            Self::S(_) | Self::N(_) | Self::B(_) | Self::Bool(_) | Self::Null => {
+                self.scalar().map_or("", |scalar| scalar.type_name())
+            }
             Self::L(_) => "L",
             Self::M(_) => "M",
             Self::Ss(_) => "SS",
@@ -108,10 +106,9 @@ impl Attribute {
     /// Bytes that DynamoDB counts for the value, its name left out (limits.md 3 and 4).
     pub fn size(&self) -> usize {
         match self {
-            Self::S(text) => text.len(),
-            Self::N(number) => number.size(),
-            Self::B(bytes) => bytes.len(),
-            Self::Bool(_) | Self::Null => 1,
+            Self::S(_) | Self::N(_) | Self::B(_) | Self::Bool(_) | Self::Null => {
+                self.scalar().map_or(0, |scalar| scalar.size())
+            }
             Self::L(elements) => 3 + elements.iter().map(|e| 1 + e.size()).sum::<usize>(),
             Self::M(members) => {
                 3 + members

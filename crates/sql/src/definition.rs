@@ -1,5 +1,5 @@
-//! What the text of a table or an index of SQLite says and nothing else tells: its expressions and conditions. And what a
-//! CHECK lists, in any dialect.
+//! Reads SQLite's stored CREATE TABLE and CREATE INDEX for what no pragma reports: generated columns, CHECKs, index
+//! expressions and conditions. Also reads the values that a CHECK allows, in any dialect.
 
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
@@ -13,8 +13,8 @@ use super::query::on_large_stack;
 use super::text::dialect;
 
 /// The generated columns of a table, each with its expression; none where the parser does not take the text.
-pub fn generated(sql: &str) -> Vec<(String, String)> {
-    let read = read(sql, |statement| {
+pub fn generated_columns(sql: &str) -> Vec<(String, String)> {
+    let columns = read(sql, |statement| {
         let Statement::CreateTable(table) = statement else {
             return None;
         };
@@ -30,12 +30,12 @@ pub fn generated(sql: &str) -> Vec<(String, String)> {
         });
         Some(columns.collect())
     });
-    read.unwrap_or_default()
+    columns.unwrap_or_default()
 }
 
 /// The checks of a table, each with its name if it has one and its expression; `None` where the parser does not take the
 /// text.
-pub fn checks(sql: &str) -> Option<Vec<(Option<String>, String)>> {
+pub fn check_constraints(sql: &str) -> Option<Vec<(Option<String>, String)>> {
     read(sql, |statement| {
         let Statement::CreateTable(table) = statement else {
             return None;
@@ -58,7 +58,7 @@ pub fn checks(sql: &str) -> Option<Vec<(Option<String>, String)>> {
 }
 
 /// The condition of a partial index; `None` without one, and where the parser does not take the text.
-pub fn predicate(sql: &str) -> Option<String> {
+pub fn index_condition(sql: &str) -> Option<String> {
     read(sql, |statement| match statement {
         Statement::CreateIndex(index) => index.predicate.as_ref().map(ToString::to_string),
         _ => None,
@@ -66,53 +66,56 @@ pub fn predicate(sql: &str) -> Option<String> {
 }
 
 /// The terms of an index; none where the parser does not take the text.
-pub fn terms(sql: &str) -> Vec<String> {
-    let read = read(sql, |statement| match statement {
+pub fn index_terms(sql: &str) -> Vec<String> {
+    let terms = read(sql, |statement| match statement {
         Statement::CreateIndex(index) => {
             Some(index.columns.iter().map(ToString::to_string).collect())
         }
         _ => None,
     });
-    read.unwrap_or_default()
+    terms.unwrap_or_default()
 }
 
-/// The column of which an expression lists the values that it may have, with these as text: `state IN ('a', 'b')`, or the
-/// same in other words. NULL meets a CHECK too.
-pub fn listed(expression: &str, dbms: Dbms) -> Option<(String, Vec<String>)> {
+/// The column and the values that a CHECK allows for it, as text, for `state IN ('a', 'b')` and its equivalents. NULL always
+/// passes a CHECK.
+pub fn allowed_values(expression: &str, dbms: Dbms) -> Option<(String, Vec<String>)> {
     let expression = expression.to_owned();
     on_large_stack(move || {
         let dialect = dialect(Some(dbms));
         let parser = Parser::new(dialect.as_ref()).try_with_sql(&expression);
-        members(&parser.ok()?.parse_expr().ok()?)
+        allowed_values_of(&parser.ok()?.parse_expr().ok()?)
     })?
 }
 
-fn members(expression: &Expr) -> Option<(String, Vec<String>)> {
+fn allowed_values_of(expression: &Expr) -> Option<(String, Vec<String>)> {
     match expression {
-        Expr::Nested(inner) => members(inner),
+        Expr::Nested(inner) => allowed_values_of(inner),
         Expr::InList {
             expr,
             list,
             negated: false,
-        } => Some((column(expr)?, texts(list)?)),
+        } => Some((column(expr)?, constants(list)?)),
         Expr::AnyOp {
             left,
             compare_op: BinaryOperator::Eq,
             right,
             ..
-        } => match bare(right) {
-            Expr::Array(array) => Some((column(left)?, texts(&array.elem)?)),
+        } => match without_casts(right) {
+            Expr::Array(array) => Some((column(left)?, constants(&array.elem)?)),
             _ => None,
         },
         Expr::BinaryOp { left, op, right } => match op {
             BinaryOperator::Eq => Some((column(left)?, vec![constant(right)?])),
             BinaryOperator::Or => {
-                let ((name, mut all), (other, more)) = (members(left)?, members(right)?);
+                let ((name, mut all), (other, more)) =
+                    (allowed_values_of(left)?, allowed_values_of(right)?);
                 all.extend(more);
                 (name == other).then(|| (name, distinct(all)))
             }
             BinaryOperator::And => {
-                let both = [members(left), members(right)].into_iter().flatten();
+                let both = [allowed_values_of(left), allowed_values_of(right)]
+                    .into_iter()
+                    .flatten();
                 both.min_by_key(|(_, values)| values.len())
             }
             _ => None,
@@ -122,23 +125,23 @@ fn members(expression: &Expr) -> Option<(String, Vec<String>)> {
 }
 
 /// An expression without casts and parentheses.
-fn bare(expression: &Expr) -> &Expr {
+fn without_casts(expression: &Expr) -> &Expr {
     match expression {
         Expr::Nested(inner)
         | Expr::Cast { expr: inner, .. }
-        | Expr::Prefixed { value: inner, .. } => bare(inner),
+        | Expr::Prefixed { value: inner, .. } => without_casts(inner),
         other => other,
     }
 }
 
 fn column(expression: &Expr) -> Option<String> {
-    match bare(expression) {
+    match without_casts(expression) {
         Expr::Identifier(name) => Some(name.value.clone()),
         _ => None,
     }
 }
 
-fn texts(list: &[Expr]) -> Option<Vec<String>> {
+fn constants(list: &[Expr]) -> Option<Vec<String>> {
     let all: Option<Vec<String>> = list.iter().map(constant).collect();
     all.map(distinct)
 }
@@ -154,7 +157,7 @@ fn distinct(mut values: Vec<String>) -> Vec<String> {
 }
 
 fn constant(expression: &Expr) -> Option<String> {
-    match bare(expression) {
+    match without_casts(expression) {
         Expr::Value(value) => literal_text(&value.value),
         Expr::UnaryOp {
             op: UnaryOperator::Minus,
@@ -173,13 +176,13 @@ pub(super) fn literal_text(literal: &Value) -> Option<String> {
     }
 }
 
-fn read<T: Send + 'static>(sql: &str, tell: fn(&Statement) -> Option<T>) -> Option<T> {
+fn read<T: Send + 'static>(sql: &str, extract: fn(&Statement) -> Option<T>) -> Option<T> {
     let sql = sql.to_owned();
-    let read = on_large_stack(move || {
+    let extracted = on_large_stack(move || {
         let statements = Parser::parse_sql(&SQLiteDialect {}, &sql).unwrap_or_default();
-        statements.first().and_then(tell)
+        statements.first().and_then(extract)
     });
-    read.flatten()
+    extracted.flatten()
 }
 
 #[cfg(test)]
@@ -187,21 +190,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_expressions_of_generated_columns_and_of_indexes_are_told() {
+    fn the_expressions_of_generated_columns_and_of_indexes_are_read() {
         let sql = "CREATE TABLE t(a INT, -- AS (no),\n \"b c\" TEXT DEFAULT '),(' GENERATED ALWAYS \
                    AS (a || ')' || (a + 1)) STORED, [d] AS (a), PRIMARY KEY (a))";
         let pair = |name: &str, expression: &str| (name.to_owned(), expression.to_owned());
         let expected = [pair("b c", "a || ')' || (a + 1)"), pair("d", "a")];
-        assert_eq!(generated(sql), expected);
-        assert!(generated("CREATE TABLE t(a INT, (").is_empty());
+        assert_eq!(generated_columns(sql), expected);
+        assert!(generated_columns("CREATE TABLE t(a INT, (").is_empty());
         let sql = "CREATE INDEX i ON \"t(\" (a, lower(b, 'x,y') DESC, c) WHERE a IN (1, 2)";
-        assert_eq!(terms(sql), ["a", "lower(b, 'x,y') DESC", "c"]);
-        assert_eq!(predicate(sql).as_deref(), Some("a IN (1, 2)"));
-        assert_eq!(predicate("CREATE INDEX i ON t (a)"), None);
+        assert_eq!(index_terms(sql), ["a", "lower(b, 'x,y') DESC", "c"]);
+        assert_eq!(index_condition(sql).as_deref(), Some("a IN (1, 2)"));
+        assert_eq!(index_condition("CREATE INDEX i ON t (a)"), None);
     }
 
     #[test]
-    fn the_checks_of_columns_and_of_the_table_are_told() {
+    fn the_checks_of_columns_and_of_the_table_are_read() {
         let sql = "CREATE TABLE t(a INT CONSTRAINT high CHECK (a > 0) CHECK (a <> 5), b TEXT DEFAULT 'CHECK (x)',
                    CONSTRAINT both CHECK (a < length(b)), CHECK (b IN ('x', 'y'))) STRICT";
         let check =
@@ -212,15 +215,15 @@ mod tests {
             check(Some("both"), "a < length(b)"),
             check(None, "b IN ('x', 'y')"),
         ];
-        assert_eq!(checks(sql).unwrap(), expected);
-        assert_eq!(checks("CREATE TABLE t(a INT)"), Some(Vec::new()));
-        assert_eq!(checks("CREATE TABLE t(a INT, ("), None);
+        assert_eq!(check_constraints(sql).unwrap(), expected);
+        assert_eq!(check_constraints("CREATE TABLE t(a INT)"), Some(Vec::new()));
+        assert_eq!(check_constraints("CREATE TABLE t(a INT, ("), None);
     }
 
     #[test]
-    fn the_values_that_a_check_lists_are_told() {
+    fn the_values_that_a_check_lists_are_read() {
         let shown = |expression: &str, dbms| {
-            listed(expression, dbms)
+            allowed_values(expression, dbms)
                 .map(|(column, values)| format!("{column}: {}", values.join(" ")))
         };
         let expected = |text: &str| Some(text.to_owned());

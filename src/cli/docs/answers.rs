@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::access::{end_of_range, moment, plan, recover};
+use crate::access::{clock_default, end_of_range, plan, recover};
 use crate::cli::failure::Failure;
 use crate::cli::format::printable;
 use crate::cli::query;
@@ -178,7 +178,7 @@ fn proposed(pattern: &AccessPattern, items: &[&Item], context: &Context) -> Vec<
 fn from_clock(pattern: &AccessPattern, context: &Context) -> Vec<Option<Value>> {
     let parameters = pattern.parameters.iter();
     parameters
-        .map(|parameter| moment(parameter, context).ok().flatten())
+        .map(|parameter| clock_default(parameter, context).ok().flatten())
         .collect()
 }
 

@@ -91,7 +91,7 @@ async fn whatever_is_wrong_with_parameters_is_said() {
         "without the schema",
         "--catalog",
     );
-    says(&of(&["since"]), "its text form is not known", "--catalog");
+    says(&of(&["since"]), "the text form of the time", "--catalog");
     says(
         &of(&["byPoints", "--grp", "b", "--low", "80", "--high", "70"]),
         "`points` is queried from `{low}` to `{high}`, and the first value sorts after the second",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::Item;
-use dynafold_mapping::item::{Elements, Folded, Folder, ItemFacts, ItemText, Reject};
+use dynafold_mapping::item::{ExplodedElements, Folded, Folder, ItemFacts, ItemText, Reject};
 use dynafold_mapping::model::{Expired, ItemType, Model};
 use dynafold_relational::value::Value;
 use dynafold_source::{Chunk, LeftBehind, Row, Source};
@@ -45,11 +45,11 @@ impl RowOutcome {
     /// The item type's condition has been asked before, and keys that rows share are found later.
     pub(crate) fn of(
         index: usize,
-        elements: &mut Elements<'_>,
+        elements: &mut ExplodedElements<'_>,
         row: &mut [Value],
         folder: &Folder,
     ) -> Option<Self> {
-        let folded = match elements.next(row) {
+        let folded = match elements.advance(row) {
             Ok(false) => return None,
             Ok(true) => folder.fold(index, row),
             Err(reject) => Err(reject),
@@ -86,12 +86,12 @@ impl WrittenRow {
     /// As [`RowOutcome::of`]; the item goes into the text, where there is one.
     fn of(
         index: usize,
-        elements: &mut Elements<'_>,
+        elements: &mut ExplodedElements<'_>,
         row: &mut [Value],
         folder: &Folder,
         text: Option<&mut ItemText>,
     ) -> Option<Self> {
-        match elements.next(row) {
+        match elements.advance(row) {
             Ok(false) => return None,
             Ok(true) => {}
             Err(reject) => return Some(RowOutcome::Rejected(reject).into()),
@@ -137,7 +137,7 @@ pub(crate) struct RowOutcomes<'m> {
     /// Which of `item_types` is next for this row.
     next_type: usize,
     /// The elements of a row that meets the condition, and how many of them have had their outcome.
-    open: Option<(Elements<'m>, u64)>,
+    open: Option<(ExplodedElements<'m>, u64)>,
     counts: Vec<RowCounts>,
 }
 
@@ -183,7 +183,7 @@ impl<'m> RowOutcomes<'m> {
 
     fn advance<T: From<RowOutcome>>(
         &mut self,
-        mut next_of_row: impl FnMut(usize, &mut Elements<'_>, &mut [Value]) -> Option<T>,
+        mut next_of_row: impl FnMut(usize, &mut ExplodedElements<'_>, &mut [Value]) -> Option<T>,
     ) -> Option<(usize, &'m ItemType, T)> {
         loop {
             let Some(index) = self.item_types.get(self.next_type).copied() else {
@@ -215,7 +215,7 @@ impl<'m> RowOutcomes<'m> {
                 self.next_type += 1;
                 return Some((index, item_type, RowOutcome::Filtered.into()));
             }
-            self.open = Some((Elements::new(&item_type.explodes), 0));
+            self.open = Some((ExplodedElements::new(&item_type.explodes), 0));
         }
     }
 

@@ -14,7 +14,8 @@ use dynafold_relational::value::quote;
 use dynafold_target::private::{if_there, sync_folder};
 
 use super::failure::{Failure, OutputFile};
-use super::rejects::{self, RejectLines};
+use super::ordered_lines::OrderedLines;
+use super::rejects;
 use super::state::{CommittedExtent, ResumableFile, ResumableFileError, first_bytes, with_suffix};
 
 /// One of the files.
@@ -42,7 +43,7 @@ impl LineFile {
     }
 
     pub(crate) fn rejects(path: PathBuf) -> Self {
-        Self::new(OutputFile::Rejects, path, rejects::BEGINNING.to_owned())
+        Self::new(OutputFile::Rejects, path, rejects::LINE_PREFIX.to_owned())
     }
 
     /// No file: its lines are dropped.
@@ -91,7 +92,7 @@ impl LineFile {
     }
 
     /// Appends the lines of a chunk; they are on disk afterwards. After a failure there are no more.
-    pub(super) fn append(&mut self, lines: &mut RejectLines) -> Result<(), Failure> {
+    pub(super) fn append(&mut self, lines: &mut OrderedLines) -> Result<(), Failure> {
         let lines = lines.take()?;
         let Some(lines) = lines else { return Ok(()) };
         self.write(|file| file.append_committed(lines).map(drop))
@@ -222,7 +223,7 @@ pub fn check_archive(path: &Path, model: &Model) -> Result<(), Failure> {
 pub fn clear_rejects(path: &Path) -> Result<(), Failure> {
     // A mistyped `--rejects` must not cost the mapping, or a SQLite source.
     let refused = refuse_unless(
-        rejects::BEGINNING,
+        rejects::LINE_PREFIX,
         "the file exists and is not a rejects file",
         path,
     );

@@ -20,8 +20,9 @@ use super::books::Books;
 use super::ending::{EndReason, RunHalt};
 use super::failure::Failure;
 use super::files::LineFile;
+use super::ordered_lines::OrderedLines;
 use super::plan::ChunkId;
-use super::rejects::{NOTED, RefusalRejects, RejectLines, Rejected, line, note};
+use super::rejects::{BlockingRejects, MAX_NOTED, Rejected, reject_note, write_reject_line};
 use super::report::{RejectNote, Traffic};
 use super::state::State;
 
@@ -96,7 +97,7 @@ impl Entries {
         for (index, books) in std::mem::take(&mut page.books) {
             self.enter(index, books);
         }
-        let room = NOTED.saturating_sub(self.notes.len());
+        let room = MAX_NOTED.saturating_sub(self.notes.len());
         self.notes
             .extend(std::mem::take(&mut page.notes).into_iter().take(room));
     }
@@ -202,8 +203,8 @@ impl Ledger {
     }
 
     /// Writes and notes the rejects of a run that does not begin; the books know nothing of them.
-    pub(super) fn record_refusal(&self, halt: &RunHalt, rejects: RefusalRejects) {
-        let RefusalRejects { notes, mut lines } = rejects;
+    pub(super) fn record_refusal(&self, halt: &RunHalt, rejects: BlockingRejects) {
+        let BlockingRejects { notes, mut lines } = rejects;
         let mut inner = self.inner.lock();
         inner.notes.extend(notes);
         if let Err(failure) = inner.rejects.append(&mut lines) {
@@ -225,7 +226,7 @@ impl Ledger {
             ticket.spoil();
         }
         let mut text = String::new();
-        line(&mut text, model, reject);
+        write_reject_line(&mut text, model, reject);
         let mut page = ticket.page();
         if let Some(books) = page.books(reject.item_type) {
             books.reject(&reject.code);
@@ -234,7 +235,7 @@ impl Ledger {
                 Action::Delete => books.undeleted += 1,
             }
         }
-        page.note(std::iter::once(note(model, reject)));
+        page.note(std::iter::once(reject_note(model, reject)));
         if let Err(error) = page.rejects.append(&text) {
             halt.set(error);
         }
@@ -357,8 +358,8 @@ pub(crate) struct Ticket {
 pub(super) struct ChunkRecord {
     /// The books of the pass's item types, by their indices.
     pub(super) books: Vec<(usize, Books)>,
-    pub(super) rejects: RejectLines,
-    pub(super) archive: RejectLines,
+    pub(super) rejects: OrderedLines,
+    pub(super) archive: OrderedLines,
     /// The first rejects, for the report.
     pub(super) notes: Vec<RejectNote>,
     /// Whether something of the chunk is missing: it cannot be done any more.
@@ -378,7 +379,7 @@ impl ChunkRecord {
 
     /// Keeps the first rejects for the report.
     pub(super) fn note(&mut self, notes: impl Iterator<Item = RejectNote>) {
-        let room = NOTED.saturating_sub(self.notes.len());
+        let room = MAX_NOTED.saturating_sub(self.notes.len());
         self.notes.extend(notes.take(room));
     }
 }
@@ -397,8 +398,8 @@ impl Ticket {
             holders: AtomicU64::new(1),
             page: Mutex::new(ChunkRecord {
                 books: books.collect(),
-                rejects: RejectLines::default(),
-                archive: RejectLines::default(),
+                rejects: OrderedLines::default(),
+                archive: OrderedLines::default(),
                 notes: Vec::new(),
                 spoiled: false,
                 forgotten: false,

@@ -26,7 +26,7 @@ use super::ending::{Cancel, EndReason};
 use super::failure::Failure;
 use super::feed::{RowFeed, RowOutcome};
 use super::plan::{ChunkId, ChunkPlan};
-use super::rejects::{RefusalRejects, Rejected};
+use super::rejects::{BlockingRejects, Rejected};
 use super::report::{KeysReport, Progress, RunStep};
 use super::row::{RowKey, json, key_json, row_json, row_key};
 use super::scope::RunSelection;
@@ -59,7 +59,7 @@ pub(crate) struct Proved {
     pub(crate) contest: ContestedKeys,
     /// What is known of the rejected rows: those without an item, and where keys are shared those of
     /// the first keys.
-    pub(super) rejects: RefusalRejects,
+    pub(super) rejects: BlockingRejects,
 }
 
 impl Proved {

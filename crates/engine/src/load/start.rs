@@ -18,7 +18,7 @@ use super::ledger::Entries;
 use super::plan::{ChunkId, ChunkPlan};
 use super::prove::{ContestedKeys, KeyPass, Proved};
 use super::prune::ItemTypeMarks;
-use super::rejects::RefusalRejects;
+use super::rejects::BlockingRejects;
 use super::report::KeysReport;
 use super::scope::ItemAction;
 use super::state::{
@@ -144,7 +144,7 @@ pub struct BegunLoad {
     /// `None`: it ends here.
     pub(super) setting: Option<RunSetup>,
     /// Rows that would be rejected, of a load that ends because of them.
-    pub(super) refused: Option<RefusalRejects>,
+    pub(super) refused: Option<BlockingRejects>,
     pub(super) keys: KeysReport,
     /// Whether an earlier attempt had done a part.
     pub(super) resumed: bool,

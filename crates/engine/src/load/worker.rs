@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dynafold_dynamodb::write_item;
-use dynafold_mapping::item::{Elements, Folded, Folder, ItemFacts, ItemText, KEY_NULL, Reject};
+use dynafold_mapping::item::{
+    ExplodedElements, Folded, Folder, ItemFacts, ItemText, KEY_NULL, Reject,
+};
 use dynafold_mapping::model::{Expired, ItemType, Model};
 use dynafold_source::{Chunk, Row};
 use dynafold_target::{Batch, BatchEntry, Batcher};
@@ -26,7 +28,7 @@ use super::feed::{RowOutcome, RowOutcomes, WrittenRow};
 use super::ledger::Ticket;
 use super::plan::selected;
 use super::prove::ContestedKeys;
-use super::rejects::{Rejected, line, note};
+use super::rejects::{Rejected, reject_note, write_reject_line};
 use super::report::RunTimes;
 use super::row::{RowKey, raw, row_json};
 use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, RunSelection};
@@ -192,7 +194,7 @@ impl LoadWorker {
         if !self.rules.keep_filtered {
             return;
         }
-        let mut elements = Elements::new(&item_type.explodes);
+        let mut elements = ExplodedElements::new(&item_type.explodes);
         while let Some(outcome) = RowOutcome::of(index, &mut elements, row, &self.folder) {
             let table = &self.delivery.model.table;
             if !self.rules.selection.holds_item(table, outcome.item()) {
@@ -386,7 +388,7 @@ impl LoadWorker {
         }
         let mut lines = String::new();
         for reject in &tally.rejects {
-            line(&mut lines, &delivery.model, reject);
+            write_reject_line(&mut lines, &delivery.model, reject);
         }
         let mut page = ticket.page();
         if page.forgotten {
@@ -402,7 +404,7 @@ impl LoadWorker {
             tally
                 .rejects
                 .iter()
-                .map(|reject| note(&delivery.model, reject)),
+                .map(|reject| reject_note(&delivery.model, reject)),
         );
         page.rejects.put(number, lines)?;
         page.archive

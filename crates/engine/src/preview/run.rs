@@ -15,7 +15,7 @@ use super::survey::{ItemSink, Survey, SurveyTally, SurveyedItem, unless_unwanted
 use crate::load::{
     Cancel, ChunkId, ChunkPlan, EndReason, Failure, LaneMessage, LineFile, Progress, RejectNote,
     Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, add_fields, count,
-    key_json, line, note, raw, row_json, row_key, shares_key, subject,
+    key_json, raw, reject_note, row_json, row_key, shares_key, subject, write_reject_line,
 };
 use crate::proof::{Proof, ProofError};
 
@@ -254,7 +254,7 @@ impl SurveyRun {
                 .unwrap_or(0);
         }
         if met <= NOTED {
-            self.notes.push(note(&self.model, reject));
+            self.notes.push(reject_note(&self.model, reject));
         }
         match &mut self.rejects {
             Some(rejects) => write(rejects, &self.model, reject),
@@ -335,7 +335,7 @@ impl SurveyRun {
 /// Writes a reject's line.
 fn write(rejects: &mut LineFile, model: &Model, reject: &Rejected) -> Result<(), Failure> {
     let mut text = String::new();
-    line(&mut text, model, reject);
+    write_reject_line(&mut text, model, reject);
     rejects.append_line(&text)
 }
 

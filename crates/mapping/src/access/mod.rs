@@ -11,6 +11,6 @@ mod plan;
 mod recover;
 
 pub use option::{OPTIONS, given, has_option};
-pub use parameter::{ParameterError, counted, moment, read};
+pub use parameter::{ParameterError, clock_default, clock_value, read};
 pub use plan::{PlanError, plan};
 pub use recover::{end_of_range, recover};

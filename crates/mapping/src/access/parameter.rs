@@ -15,8 +15,8 @@ use crate::template::{Context, Filter};
 /// Why a parameter gets no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
-    /// When a text is none of the parameter's kind.
-    #[error("`{name}` takes {}, not `{text}`", wanted(*kind).0)]
+    /// When the text is not of the parameter's kind.
+    #[error("`{name}` takes {}, not `{text}`", wanted(*kind).expected)]
     Kind {
         /// The parameter.
         name: Arc<str>,
@@ -25,12 +25,12 @@ pub enum ParameterError {
         /// What it takes.
         kind: ParameterKind,
     },
-    /// When the mapping does not say how a moment is written.
-    #[error("`{0}`: its text form is not known")]
-    Form(Arc<str>),
+    /// When the mapping does not define a text form for the time.
+    #[error("the text form of the time `{0}` is not known")]
+    UnknownTextForm(Arc<str>),
     /// When a time relative to now cannot be computed.
     #[error("the default of `{name}` cannot be computed from the clock")]
-    Moment {
+    Clock {
         /// The parameter.
         name: Arc<str>,
         /// Why.
@@ -43,8 +43,8 @@ impl ParameterError {
     /// What to give.
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Kind { kind, .. } => wanted(*kind).1,
-            Self::Form(_) | Self::Moment { .. } => {
+            Self::Kind { kind, .. } => wanted(*kind).hint,
+            Self::UnknownTextForm(_) | Self::Clock { .. } => {
                 "give it on the command line, use --catalog or --source, or write its form under `params`: {now | plus(-7d) | iso}"
             }
         }
@@ -55,7 +55,7 @@ impl ParameterError {
 ///
 /// # Errors
 ///
-/// [`ParameterError`] when it is none of the parameter's kind.
+/// [`ParameterError`] when it is not of the parameter's kind.
 pub fn read(parameter: &Parameter, text: &str) -> Result<Value, ParameterError> {
     let value = match parameter.kind {
         ParameterKind::Text => Some(Value::Text(text.into())),
@@ -72,9 +72,15 @@ pub fn read(parameter: &Parameter, text: &str) -> Result<Value, ParameterError> 
     })
 }
 
-/// What a parameter takes, and how it is given.
-fn wanted(kind: ParameterKind) -> (&'static str, &'static str) {
-    match kind {
+/// What a parameter takes.
+struct Wanted {
+    expected: &'static str,
+    /// How it is given.
+    hint: &'static str,
+}
+
+fn wanted(kind: ParameterKind) -> Wanted {
+    let (expected, hint) = match kind {
         ParameterKind::Text => ("text", "give any text"),
         ParameterKind::Number => ("a number", "give digits: 7, or -1.5"),
         ParameterKind::Boolean => ("a boolean", "give true or false"),
@@ -102,7 +108,8 @@ fn wanted(kind: ParameterKind) -> (&'static str, &'static str) {
             "a date or time",
             "give it as 2026-01-31 or 2026-01-31T14:05:00Z",
         ),
-    }
+    };
+    Wanted { expected, hint }
 }
 
 /// The bytes that hexadecimal digits stand for.
@@ -120,7 +127,7 @@ fn time(text: &str, kind: Option<(TimeKind, u8)>) -> Option<Time> {
     let moment = || text.parse::<Timestamp>().ok();
     let (kind, digits) = match kind {
         Some(known) => known,
-        None if text.len() == 10 => (TimeKind::Date, 0),
+        None if text.len() == "2026-01-31".len() => (TimeKind::Date, 0),
         None if moment().is_some() => (TimeKind::Instant, 0),
         None => (TimeKind::Timestamp, 0),
     };
@@ -134,36 +141,39 @@ fn time(text: &str, kind: Option<(TimeKind, u8)>) -> Option<Time> {
     }
 }
 
-/// What a parameter is when the caller gives nothing: a moment that is counted from the clock, if
-/// the mapping says so.
+/// The default of a parameter: a time computed from the clock, if the mapping defines one.
 ///
 /// # Errors
 ///
-/// [`ParameterError`] when that moment is none of the parameter's kind.
-pub fn moment(parameter: &Parameter, context: &Context) -> Result<Option<Value>, ParameterError> {
+/// [`ParameterError`] when that time is not of the parameter's kind.
+pub fn clock_default(
+    parameter: &Parameter,
+    context: &Context,
+) -> Result<Option<Value>, ParameterError> {
     let template = parameter.from_clock.as_ref();
-    let counted = template.map(|template| counted(parameter, template, context));
-    counted.transpose()
+    template
+        .map(|template| clock_value(parameter, template, context))
+        .transpose()
 }
 
-/// A moment as a parameter takes it, counted from the clock by a template.
+/// A time as a parameter takes it, computed from the clock by a template.
 ///
 /// # Errors
 ///
-/// [`ParameterError`] when that moment is none of the parameter's kind.
-pub fn counted(
+/// [`ParameterError`] when that time is not of the parameter's kind.
+pub fn clock_value(
     parameter: &Parameter,
     template: &Template,
     context: &Context,
 ) -> Result<Value, ParameterError> {
-    // A day is written in one way.
+    // A date has only one text form.
     let last = template.placeholders().last();
     let is_day = last.is_some_and(|last| last.filters.last() == Some(&Filter::Date));
     if parameter.kind == ParameterKind::Text && template.family() == TypeFamily::Time && !is_day {
-        return Err(ParameterError::Form(parameter.name.clone()));
+        return Err(ParameterError::UnknownTextForm(parameter.name.clone()));
     }
     let clock = Time::canonical(context.now.to_string().into(), TimeKind::Instant);
-    let refused = |cause| ParameterError::Moment {
+    let refused = |cause| ParameterError::Clock {
         name: parameter.name.clone(),
         cause,
     };
@@ -173,7 +183,7 @@ pub fn counted(
         refused(RenderError { place, cause })
     })?;
     let text = match parameter.kind {
-        // Columns without a zone hold what the mapping's zone is taken for.
+        // Columns without a time zone are read in the mapping's time zone.
         ParameterKind::Time(Some((TimeKind::Timestamp, _))) => local(text, context),
         ParameterKind::Time(Some((TimeKind::Date, _))) => local(text, context)
             .split('T')

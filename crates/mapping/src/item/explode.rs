@@ -1,75 +1,71 @@
 //! Goes through the elements of a row's arrays, of which each makes an item.
 
-use std::borrow::Cow;
-use std::sync::Arc;
 use std::vec::IntoIter;
 
-use dynafold_dynamodb::{Attribute, Item};
+use dynafold_dynamodb::Item;
 use dynafold_relational::value::{Number, Value};
 
 use super::fault::{Fault, Reject};
-use super::fold::{Folder, find};
-use super::sink::{Part, Sink, Values};
-use super::{evaluate, text_of, to_set};
-use crate::model::{ChildContainer, EmbedNode, Explode, Template};
+use super::fold::find;
+use crate::model::Explode;
 
 /// The elements of one row, innermost fastest. A row without arrays to explode is one element.
 #[derive(Debug)]
-pub struct Elements<'m> {
+pub struct ExplodedElements<'m> {
     explodes: &'m [Explode],
-    /// What is left of each array that is open, and the position of the next element.
-    open: Vec<(IntoIter<Value>, u64)>,
+    /// One iterator per nested array, with the position of its next element.
+    stack: Vec<(IntoIter<Value>, u64)>,
     begun: bool,
 }
 
-impl<'m> Elements<'m> {
+impl<'m> ExplodedElements<'m> {
     /// Starts on a row of an item type with these arrays.
     pub fn new(explodes: &'m [Explode]) -> Self {
         Self {
             explodes,
-            open: Vec::new(),
+            stack: Vec::new(),
             begun: false,
         }
     }
 
-    /// Puts the next element, with its position, into its places of the row. `false` after the last.
+    /// Writes the next element and its position into the row. Returns `false` after the last.
     ///
     /// # Errors
     ///
-    /// [`Reject`] where something else than an array stands; the elements after it are still to come.
-    pub fn next(&mut self, row: &mut [Value]) -> Result<bool, Box<Reject>> {
+    /// [`Reject`] if a value is not an array. Call again for the remaining elements.
+    pub fn advance(&mut self, row: &mut [Value]) -> Result<bool, Box<Reject>> {
         let first = !std::mem::replace(&mut self.begun, true);
         if self.explodes.is_empty() {
             return Ok(first);
         }
         if first {
-            self.enter(row)?;
+            self.push_array(row)?;
         }
         loop {
-            let depth = self.open.len();
-            let Some((elements, position)) = self.open.last_mut() else {
+            let depth = self.stack.len();
+            let Some((elements, position)) = self.stack.last_mut() else {
                 return Ok(false);
             };
             let Some(element) = elements.next() else {
-                self.open.pop();
+                self.stack.pop();
                 continue;
             };
             let index = Number::from(*position);
             *position += 1;
             if let Some(explode) = self.explodes.get(depth - 1) {
-                put(row, explode.element, element);
-                put(row, explode.index, Value::Number(index));
+                set(row, explode.element, element);
+                set(row, explode.index, Value::Number(index));
             }
             if depth == self.explodes.len() {
                 return Ok(true);
             }
-            self.enter(row)?;
+            self.push_array(row)?;
         }
     }
 
-    /// Opens the next array within the elements that are in the row.
-    fn enter(&mut self, row: &[Value]) -> Result<(), Box<Reject>> {
-        let Some(explode) = self.explodes.get(self.open.len()) else {
+    /// Starts the next nested array.
+    fn push_array(&mut self, row: &[Value]) -> Result<(), Box<Reject>> {
+        let Some(explode) = self.explodes.get(self.stack.len()) else {
             return Ok(());
         };
         let elements = match &*find(&explode.array, row) {
@@ -87,7 +83,7 @@ impl<'m> Elements<'m> {
                 return Err(Box::new(reject(fault, explode)));
             }
         };
-        self.open.push((elements.into_iter(), 0));
+        self.stack.push((elements.into_iter(), 0));
         Ok(())
     }
 }
@@ -96,99 +92,8 @@ fn reject(fault: Fault, explode: &Explode) -> Reject {
     fault.at(&explode.array.written).reject(Item::default())
 }
 
-fn put(row: &mut [Value], at: usize, value: Value) {
+fn set(row: &mut [Value], at: usize, value: Value) {
     if let Some(place) = row.get_mut(at) {
         *place = value;
     }
-}
-
-// Gathers children inside their parent's item, and holds values to the types they are given.
-
-impl Folder {
-    /// Gathers what becomes of a row's children.
-    pub(super) fn embed<S: Sink>(
-        &self,
-        sink: &mut S,
-        embed: &EmbedNode,
-        row: &[Value],
-        keep_null: bool,
-    ) -> Part<S> {
-        let children = match row.get(embed.column) {
-            Some(Value::List(children)) => children.as_slice(),
-            Some(Value::Unfit(unfit)) => return Err(unfit.why.into()),
-            _ => &[],
-        };
-        let rows = children
-            .iter()
-            .enumerate()
-            .filter_map(|(at, child)| match child {
-                Value::List(row) => Some((at, row.as_slice())),
-                _ => None,
-            });
-        match &embed.container {
-            ChildContainer::List => self.children(sink, embed, rows, keep_null).map(Some),
-            // That the members are of one kind, and differ, is decided on values.
-            ChildContainer::Set => match self.children(&mut Values, embed, rows, keep_null)? {
-                Attribute::L(elements) if !elements.is_empty() => {
-                    Ok(Some(sink.attribute(Cow::Owned(to_set(&elements)?))))
-                }
-                _ => Ok(None),
-            },
-            ChildContainer::Map(name) => {
-                let mut names: Vec<Arc<str>> = Vec::with_capacity(children.len());
-                let mut map = sink.map();
-                for (at, row) in rows {
-                    let name = self
-                        .member_name(name, row)
-                        .map_err(|f| f.at(&at.to_string()))?;
-                    if names.contains(&name) {
-                        return Err(member_twice(embed).at(&name));
-                    }
-                    let made = sink.member(&mut map, &name, |sink| {
-                        let made = self.node(sink, &embed.each, row, keep_null)?;
-                        if made.is_some() {
-                            names.push(name.clone());
-                        }
-                        Ok(made)
-                    });
-                    made.map_err(|f| f.at(&name))?;
-                }
-                Ok(Some(sink.end_map(map)))
-            }
-        }
-    }
-
-    fn children<'r, S: Sink>(
-        &self,
-        sink: &mut S,
-        embed: &EmbedNode,
-        rows: impl Iterator<Item = (usize, &'r [Value])>,
-        keep_null: bool,
-    ) -> Result<S::Made, Fault> {
-        let mut list = sink.list();
-        for (at, row) in rows {
-            let made = sink.element(&mut list, |sink| {
-                self.node(sink, &embed.each, row, keep_null)
-            });
-            made.map_err(|f| f.at(&at.to_string()))?;
-        }
-        Ok(sink.end_list(list))
-    }
-
-    fn member_name(&self, name: &Template, row: &[Value]) -> Result<Arc<str>, Fault> {
-        let value = evaluate(name, row, &self.context)?;
-        if value.is_null() {
-            return Err(Fault::new("embed-key", "the `$key` of a child is NULL")
-                .help("leave such children out with `$where`, or use `| default(x)`"));
-        }
-        Ok(text_of(&value)?.into())
-    }
-}
-
-fn member_twice(embed: &EmbedNode) -> Fault {
-    Fault::new(
-        "embed-key",
-        format!("two children from `{}` have one `$key`", embed.written),
-    )
-    .help("make the `$key` template different for each, or use a list")
 }

@@ -65,6 +65,11 @@ impl Fault {
         self
     }
 
+    /// Puts an element's position before the path that is there already.
+    pub(super) fn at_index(self, at: usize) -> Self {
+        self.at(&at.to_string())
+    }
+
     /// The same fault, with another of the same row.
     pub(super) fn and(mut self, other: &Self) -> Self {
         let name = other.attribute.as_deref().unwrap_or_default();

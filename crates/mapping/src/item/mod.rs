@@ -2,6 +2,7 @@
 
 mod compress;
 mod convert;
+mod embed;
 mod expiry;
 mod explode;
 mod fault;
@@ -15,7 +16,7 @@ mod write_plan;
 pub use compress::{same_unpacked, unpacked};
 pub use convert::{to_attribute, to_set};
 pub use expiry::{Expiry, is_past};
-pub use explode::Elements;
+pub use explode::ExplodedElements;
 pub use fault::{DUPLICATE_KEY, KEY_NULL, Reject};
 pub use fold::{Folded, Folder, RefusedAttribute, find};
 pub use limits::IndexEntrySizes;

@@ -29,6 +29,7 @@ mod guarantees;
 mod indexes;
 mod injective;
 mod meet;
+mod numbered_keys;
 mod order;
 mod passage;
 mod reach;
@@ -39,7 +40,7 @@ mod text;
 mod texts;
 
 pub(super) use apart::{ApartReason, MOST_PAIRS, Pairs, pairs};
-pub(super) use coverage::{coverage, numbered_keys};
+pub(super) use coverage::coverage;
 pub(super) use domain::Domain;
 pub(super) use facts::{
     ColumnFact, Covered, ProofSubject, RelationKind, RowFacts, TypeBounds, UniqueColumns,
@@ -48,6 +49,7 @@ pub(super) use guarantees::guarantees;
 pub(super) use indexes::{fixed, index, key_attributes, may_lack};
 pub(super) use injective::{KeyProofEnd, prove};
 pub(super) use meet::ProofBudget;
+pub(super) use numbered_keys::numbered_keys;
 pub(super) use order::{disorders, proofs as order, sort_keys};
 pub(super) use reach::{KeyCondition, Reachability, reach};
 pub use recoverable::RowDomains;

@@ -102,17 +102,17 @@ impl ItemBinder<'_> {
         let (mut members, mut spreads) = (Vec::new(), Vec::new());
         for entry in entries {
             if entry.key == "$spread" {
-                let lists = entry.value.elements();
-                let places = if lists.is_empty() {
+                let elements = entry.value.elements();
+                let spread_values = if elements.is_empty() {
                     std::slice::from_ref(&entry.value)
                 } else {
-                    lists
+                    elements
                 };
-                spreads.extend(places.iter().filter_map(|place| self.spread(place)));
+                spreads.extend(spread_values.iter().filter_map(|place| self.spread(place)));
             } else if !entry.key.starts_with('$')
                 && let Some(node) = self.node(&entry.value)
             {
-                self.check_constant(entry);
+                self.warn_about_column_name(entry);
                 members.push((entry.key.as_str().into(), node, entry.value.span.clone()));
             }
         }
@@ -194,9 +194,8 @@ impl ItemBinder<'_> {
         }
     }
 
-    /// Tells of an attribute whose value is the bare name of a column. Attributes that tell types apart may well
-    /// hold such a word.
-    fn check_constant(&mut self, entry: &YamlEntry) {
+    /// Warns if a constant is the name of a column. Skips type attributes, which often hold such a word.
+    fn warn_about_column_name(&mut self, entry: &YamlEntry) {
         let Some(name) = entry.value.text() else {
             return;
         };
@@ -219,7 +218,9 @@ impl ItemBinder<'_> {
         let mut family = bound
             .as_ref()
             .map_or(TypeFamily::Any, |(_, family)| *family);
-        let mut trial = bound.as_ref().and_then(|(place, _)| self.trial(place));
+        let mut trial = bound
+            .as_ref()
+            .and_then(|(place, _)| self.filter_trial(place));
         let mut faulty = false;
         let mut filters = Vec::new();
         for call in &written.filters {
@@ -259,7 +260,7 @@ impl ItemBinder<'_> {
     }
 
     /// What the catalog tells of the values at a place.
-    fn trial(&self, place: &ValuePath) -> Option<FilterTrial> {
+    fn filter_trial(&self, place: &ValuePath) -> Option<FilterTrial> {
         let (column, alias) = self.pass.places().nth(place.column)?;
         let ScanColumn::Column {
             name, data_type, ..
@@ -270,7 +271,8 @@ impl ItemBinder<'_> {
         if !place.path.is_empty() {
             return None;
         }
-        let trial = FilterTrial::of(&place.written, data_type, self.scope.catalog.dbms);
+        let dbms = self.scope.catalog.dbms;
+        let trial = FilterTrial::of(&place.written, data_type, dbms);
         let table = match alias {
             Some(alias) => self.scope.parent(alias).map(|parent| parent.table),
             None => self.scope.table,
@@ -279,24 +281,19 @@ impl ItemBinder<'_> {
             data_type,
             DataType::Integer { .. } | DataType::Decimal { scale: Some(0), .. }
         );
-        let dbms = self.scope.catalog.dbms;
         let is_distinct = |table: &&Table| {
             let not_null = table.column(name).is_some_and(|column| !column.nullable);
             is_whole && not_null && table.is_unique(&[name.to_owned()], dbms)
         };
         let table = table.filter(is_distinct);
-        Some(
-            match table.and_then(|table| Some((table, table.estimated_rows?))) {
-                Some((table, rows)) => {
-                    let called = self.scope.catalog.display_name(&table.name);
-                    let about = counted(rows, "row");
-                    let because =
-                        format!("`{called}` has about {about}, each with a different `{name}`");
-                    trial.counting(rows, because)
-                }
-                _ => trial,
-            },
-        )
+        let Some((table, rows)) = table.and_then(|table| Some((table, table.estimated_rows?)))
+        else {
+            return Some(trial);
+        };
+        let called = self.scope.catalog.display_name(&table.name);
+        let about = counted(rows, "row");
+        let because = format!("`{called}` has about {about}, each with a different `{name}`");
+        Some(trial.counting(rows, because))
     }
 
     /// A composite template takes scalars alone.
@@ -375,7 +372,7 @@ impl ItemBinder<'_> {
                 wanted,
                 value: Box::new(node),
             };
-            if !may_be(wanted, given, made) {
+            if !may_have_type(wanted, given, made) {
                 let given = given.map_or("another value", TypeFamily::name);
                 let message = format!("the value is {given}, which is never of this type");
                 let help = "convert it with a filter, or remove `$type`";
@@ -392,8 +389,8 @@ impl ItemBinder<'_> {
     }
 }
 
-/// Whether a value that was of one kind, and of another after its conversion, may be of a type.
-fn may_be(wanted: DynamoType, given: Option<TypeFamily>, made: Option<TypeFamily>) -> bool {
+/// Whether a value of family `given`, converted to `made`, can have the type `wanted`.
+fn may_have_type(wanted: DynamoType, given: Option<TypeFamily>, made: Option<TypeFamily>) -> bool {
     use TypeFamily::{Binary, Number, Text, Time};
     let is_member = match wanted {
         DynamoType::Ss => !matches!(given, Some(Number | Binary)),
@@ -409,7 +406,7 @@ fn may_be(wanted: DynamoType, given: Option<TypeFamily>, made: Option<TypeFamily
     is_member && is_of_kind
 }
 
-/// Has a single value go through the filter that makes the type, where it is another.
+/// Adds the filter that converts a single value to the wanted type.
 fn convert(node: &mut AttributeNode, wanted: DynamoType) {
     let template = match node {
         AttributeNode::Template(template) => template,

@@ -52,9 +52,8 @@ fn parent_spelling(
     let (from, column) = passes.so_far(item.item.pass)?.origin(place.column)?;
     let table = catalog.table(from)?;
     let theirs = |key: &ForeignKey| {
-        let at = key.columns.iter().position(|own| *own == column)?;
         let parent = catalog.table(&key.references)?;
-        parent.column(key.referenced_columns.get(at)?)
+        parent.column(key.referenced(column)?)
     };
     let own = table.column(column)?;
     let is_loose = |theirs: &Column| {

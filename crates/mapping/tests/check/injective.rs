@@ -10,7 +10,7 @@ mod values;
 use dynafold_dynamodb::Attribute;
 use dynafold_mapping::claim::ClaimKind;
 use dynafold_mapping::guarantee::{GuaranteeKind, KeptBy};
-use dynafold_mapping::item::{Elements, Folder, evaluate};
+use dynafold_mapping::item::{ExplodedElements, Folder, evaluate};
 use dynafold_mapping::model::{AttributeNode, Model, Template, TemplatePart};
 use dynafold_mapping::template::{Context, Secret};
 use dynafold_mapping::{Described, Proofs, Raw, resolve};
@@ -103,8 +103,8 @@ fn holds(plan: &Plan) -> Result<Option<Claimed>, String> {
     let most = if is_claimed { usize::MAX } else { 8 };
     for row in plan.rows().into_iter().take(most) {
         let mut row = row.asked(&model);
-        let mut elements = Elements::new(&item.explodes);
-        while elements.next(&mut row).unwrap() {
+        let mut elements = ExplodedElements::new(&item.explodes);
+        while elements.advance(&mut row).unwrap() {
             let Ok(folded) = folder.fold(0, &row) else {
                 continue;
             };

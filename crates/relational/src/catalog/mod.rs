@@ -337,6 +337,15 @@ pub struct ForeignKey {
     pub enforcement: Enforcement,
 }
 
+impl ForeignKey {
+    /// The column that one of its columns references.
+    pub fn referenced(&self, column: &str) -> Option<&str> {
+        let mut pairs = self.columns.iter().zip(&self.referenced_columns);
+        let (_, referenced) = pairs.find(|(own, _)| *own == column)?;
+        Some(referenced)
+    }
+}
+
 /// The `ON DELETE` or `ON UPDATE` of a foreign key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -449,7 +449,7 @@ fn add_checks(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
             "NO" => Enforcement::NotEnforced,
             _ => Enforcement::Enforced,
         };
-        let listed = definition::listed(&expression, dbms);
+        let listed = definition::allowed_values(&expression, dbms);
         checks.push(Check {
             name,
             expression,

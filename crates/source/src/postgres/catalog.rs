@@ -231,7 +231,7 @@ fn column(entry: ColumnEntry, types: &UsedTypes, rows: Option<u64>) -> Column {
         ..entry.column
     };
     for check in &entry.checks {
-        if let Some((_, values)) = definition::listed(check, Dbms::Postgres) {
+        if let Some((_, values)) = definition::allowed_values(check, Dbms::Postgres) {
             column.list(values);
         }
     }

@@ -212,7 +212,7 @@ async fn complete(
     let is_generated = |column: &&mut Column| column.generated.is_some();
     let mut expressions = None;
     for column in table.columns.iter_mut().filter(is_generated) {
-        let expressions = expressions.get_or_insert_with(|| definition::generated(sql));
+        let expressions = expressions.get_or_insert_with(|| definition::generated_columns(sql));
         let own = |(name, _): &&(String, String)| name.eq_ignore_ascii_case(&column.name);
         if let Some((_, expression)) = expressions.iter().find(own) {
             column.generated = Some(expression.clone());
@@ -222,7 +222,7 @@ async fn complete(
     read_indexes(connection, table).await?;
     read_foreign_keys(connection, table).await?;
     if table.kind == TableKind::Table {
-        table.checks = definition::checks(sql).map(|checks| {
+        table.checks = definition::check_constraints(sql).map(|checks| {
             let checks = checks.into_iter().map(|(name, expression)| Check {
                 name: name.unwrap_or_default(),
                 expression,
@@ -231,7 +231,7 @@ async fn complete(
             checks.collect()
         });
         for check in table.checks.iter().flatten() {
-            let listed = definition::listed(&check.expression, Dbms::Sqlite);
+            let listed = definition::allowed_values(&check.expression, Dbms::Sqlite);
             let Some((name, values)) = listed else {
                 continue;
             };
@@ -304,7 +304,7 @@ async fn read_indexes(connection: &mut SqliteConnection, table: &mut Table) -> s
         let Some((name, unique, origin, partial, .., sql, _)) = parts.first() else {
             continue;
         };
-        let terms = sql.as_deref().map_or(Vec::new(), definition::terms);
+        let terms = sql.as_deref().map_or(Vec::new(), definition::index_terms);
         let (mut is_plain, mut coarse) = (!partial, false);
         let mut columns = Vec::new();
         for (at, (.., cid, column, _, collation)) in parts.iter().enumerate() {
@@ -329,7 +329,7 @@ async fn read_indexes(connection: &mut SqliteConnection, table: &mut Table) -> s
                 coarse,
                 ..UniqueKey::default()
             });
-            let condition = || sql.as_deref().and_then(definition::predicate);
+            let condition = || sql.as_deref().and_then(definition::index_condition);
             let index = Index {
                 name: name.clone(),
                 columns,

@@ -29,7 +29,7 @@ use crate::load::failure::{Failure, OutputFile};
 use crate::load::feed::RowOutcome;
 use crate::load::handed::{KEY, digest};
 use crate::load::prove::KeyPass;
-use crate::load::rejects::NOTED;
+use crate::load::rejects::MAX_NOTED;
 use crate::load::report::{
     KeyComparer, KeysReport, LimitedBy, NoProgress, Outcome, RemainingStale, Report, Traffic,
     WaitTimes, rate,
@@ -330,7 +330,7 @@ impl Finish {
             balanced: false,
             warnings,
             left: RemainingStale::default(),
-            rejects: notes.take(NOTED).cloned().collect(),
+            rejects: notes.take(MAX_NOTED).cloned().collect(),
             rejects_file,
             archive_file,
             traffic,
@@ -802,7 +802,7 @@ impl Finished {
                         ));
                     }
                 }
-                Ok(named.len() < NOTED)
+                Ok(named.len() < MAX_NOTED)
             })
             .await;
         match read {

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use dynafold_mapping::access::{self, counted, plan};
+use dynafold_mapping::access::{self, clock_value, plan};
 use dynafold_mapping::item::text_of;
 use dynafold_mapping::model::{AccessPattern, Parameter, ParameterKind, Template};
 use dynafold_mapping::template::Filter;
@@ -199,7 +199,7 @@ impl<'a> CallDrawing<'_, 'a> {
             from_clock: None,
             needs_schema: false,
         };
-        counted(&parameter, template, self.draw_context.context)
+        clock_value(&parameter, template, self.draw_context.context)
             .map_err(|cause| DrawError::Moment(given.name.clone(), cause))
     }
 

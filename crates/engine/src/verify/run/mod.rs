@@ -22,8 +22,8 @@ use super::report::VerifyReport;
 use crate::load::{
     Cancel, ChunkPart, ChunkPlan, ClosedLedger, ContestedKeys, DifferenceReader, EndReason,
     Failure, Indistinguishable, IssueTicket, ItemTypeMarks, KeyCheck, KeyPass, LaneMessage, Lanes,
-    NOTED, Progress, Reader, RepairWriter, RowBlock, RowCounts, RowOutcome, RunHalt, RunSelection,
-    RunStep, crew, deletes_expired, narrow, processors, spread,
+    MAX_NOTED, Progress, Reader, RepairWriter, RowBlock, RowCounts, RowOutcome, RunHalt,
+    RunSelection, RunStep, crew, deletes_expired, narrow, processors, spread,
 };
 use crate::proof;
 use crate::proof::Proof;
@@ -51,7 +51,7 @@ pub async fn verify(mut verify: Verify) -> VerifyReport {
     let ledger = FindingsLedger::new(Mutex::new(RunFindings::new(
         verify.model.item_types.len(),
         verify.examples,
-        NOTED,
+        MAX_NOTED,
     )));
     let mut run = VerifyRun {
         owners: Arc::new(ItemTypeMarks::of(&verify.model)),

@@ -13,9 +13,9 @@ use super::super::report::{AttributeFinding, Finding, FindingKind};
 use super::VerifyShared;
 use super::ending::{FindingPlace, FindingsSheet, RunFindings, name};
 use crate::load::{
-    BlockFolder, DifferenceReader, EXPIRED, ItemTypeMarks, NOTED, Outbox, PageLookup, REJECTED,
-    Rejected, RowBlock, RowKey, RowOutcome, RowOutcomes, is_same, key_json, note, raw, row_json,
-    take_keys,
+    BlockFolder, DifferenceReader, EXPIRED, ItemTypeMarks, MAX_NOTED, Outbox, PageLookup, REJECTED,
+    Rejected, RowBlock, RowKey, RowOutcome, RowOutcomes, is_same, key_json, raw, reject_note,
+    row_json, take_keys,
 };
 
 /// The locator of keys that items of the run have. Who has made them is not asked.
@@ -58,7 +58,7 @@ impl BlockFolder for CompareWorker {
             return ControlFlow::Break(());
         };
         let mut tally = ComparedBlock {
-            found: RunFindings::new(shared.model.item_types.len(), 0, NOTED),
+            found: RunFindings::new(shared.model.item_types.len(), 0, MAX_NOTED),
             keys: Vec::new(),
         };
         let mut outcomes = RowOutcomes::new(&shared.model, &pass.item_types, block.rows, None);
@@ -124,7 +124,7 @@ impl CompareWorker {
                     tally.keys.push((key, REJECTED));
                 }
                 tally.found.reject(at.place, || {
-                    note(model, &Rejected::new(index, at.row, *reject))
+                    reject_note(model, &Rejected::new(index, at.row, *reject))
                 });
             }
             RowOutcome::Made(folded) => {
@@ -136,7 +136,9 @@ impl CompareWorker {
                 {
                     tally.found.with(index, |books| books.rejected += 1);
                     let reject = || shared.contest.reject(model, index, at.row, &folded);
-                    return tally.found.reject(at.place, || note(model, &reject()));
+                    return tally
+                        .found
+                        .reject(at.place, || reject_note(model, &reject()));
                 }
                 if !shared.samples(&folded.item) {
                     tally.found.with(index, |books| books.unsampled += 1);
