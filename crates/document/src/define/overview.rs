@@ -249,7 +249,9 @@ fn month_rated(facts: &DocumentFacts<'_>) -> SummaryRow {
         counted(facts.item_types.len(), "item type"),
     );
     if rated_patterns > 0 {
-        basis.push_str("; a call reads what its example read, or the least without an example");
+        basis.push_str(
+            "; each call counts the read units of its example, or the minimum if it has none",
+        );
     }
     if inputs.model.table.billing.provisioned().is_some() {
         basis.push_str("; the capacity that the mapping itself provisions is in the row above");

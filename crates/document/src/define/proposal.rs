@@ -113,7 +113,7 @@ fn written(report: &Report) -> Option<DocBlock> {
         "#USD a month",
     ];
     (!rows.is_empty()).then(|| {
-        let caption = "What each write costs, with its indexes";
+        let caption = "The cost of each write, including its index entries";
         DocBlock::Table(DocTable::new(caption, &titles, rows))
     })
 }

@@ -225,10 +225,9 @@ impl std::fmt::Debug for Opener {
 impl Opener {
     /// Remembers the file. Absolute, so that SQLite reads it neither as a URI nor as `:memory:`.
     fn new(file: Option<&Path>) -> Result<Self> {
-        let file = file
-            .map(std::path::absolute)
-            .transpose()
-            .map_err(|error| failure(File, "the file's name is not usable").with_cause(error, 0))?;
+        let file = file.map(std::path::absolute).transpose().map_err(|error| {
+            failure(File, "cannot make the file name absolute").with_cause(error, 0)
+        })?;
         Ok(Self {
             file,
             open: Mutex::default(),
