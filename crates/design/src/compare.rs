@@ -413,7 +413,7 @@ impl<'d> Priced<'d> {
     }
 
     /// The items that the key condition finds.
-    fn found(&self, ask: &Ask<'_>, asked: &KeyCondition<'_>, pattern: &AccessPattern) -> f64 {
+    fn found(&self, ask: &Ask<'_>, asked: &AskedKey<'_>, pattern: &AccessPattern) -> f64 {
         let mut found = ask.clone();
         found.equal.retain(|equal| asked.gives(equal));
         // Names of its own, where there is no SQL that says what they are.
@@ -461,7 +461,7 @@ impl<'d> Priced<'d> {
         &self,
         pattern: &'p AccessPattern,
         types: &[&'p ItemType],
-    ) -> KeyCondition<'p> {
+    ) -> AskedKey<'p> {
         let parameters = pattern
             .placeholders()
             .filter_map(|one| pattern.parameters.get(one.place.column))
@@ -480,7 +480,7 @@ impl<'d> Priced<'d> {
                 })
             })
         });
-        KeyCondition {
+        AskedKey {
             parameters: parameters.collect(),
             filtered: columns.map(str::to_owned).collect(),
         }
@@ -783,13 +783,13 @@ impl<'d> Priced<'d> {
 }
 
 /// What a key condition asks for.
-struct KeyCondition<'p> {
+struct AskedKey<'p> {
     parameters: BTreeSet<&'p str>,
     /// The columns that the filter asks for instead.
     filtered: BTreeSet<String>,
 }
 
-impl KeyCondition<'_> {
+impl AskedKey<'_> {
     /// Whether it says what a column is equal to. A constant stands in the key, or its index has only rows with it, where the
     /// filter does not ask for the column.
     fn gives(&self, equal: &Equal) -> bool {
