@@ -148,8 +148,10 @@ pub(super) async fn run(
         expiries,
         ..Limits::default()
     };
+    let mappings = arguments.compare.iter().chain(&arguments.update);
+    let asked = with_mappings(&statements, mappings);
     if let Some(source) = &mut source {
-        limits.observed = sampled(source.as_mut(), &catalog, &statements).await?;
+        limits.observed = sampled(source.as_mut(), &catalog, &asked).await?;
         limits.observed.give_rows(&mut catalog);
     }
     if !arguments.compare.is_empty() {
@@ -160,7 +162,7 @@ pub(super) async fn run(
             let name = path.display().to_string();
             let observed = &mut limits.observed;
             if let Some(source) = &mut source {
-                let scans = sample::scans(&catalog, &statements);
+                let scans = sample::scans(&catalog, &asked);
                 let conditions = conditions_of(&model);
                 sample::count(source.as_mut(), &scans, conditions, observed).await?;
             }
@@ -311,6 +313,18 @@ fn read(path: &Path, catalog: &Catalog) -> Result<(Vec<Statement>, Fixed), Failu
     let expiries = workload::expiries(&text).map_err(|error| refused(&error))?;
     let expiries = expiring(catalog, &expiries).map_err(|error| refused(&error))?;
     Ok((statements, (pins, expiries)))
+}
+
+/// The statements of a workload and those of mappings that are priced: what both name is counted.
+fn with_mappings<'p>(
+    statements: &[Statement],
+    mappings: impl Iterator<Item = &'p PathBuf>,
+) -> Vec<Statement> {
+    // What is no file can be read once alone.
+    let texts = mappings.filter(|path| path.is_file());
+    let texts = texts.filter_map(|path| std::fs::read_to_string(path).ok());
+    let known = texts.filter_map(|text| workload::of_mapping(&text).ok());
+    statements.iter().cloned().chain(known.flatten()).collect()
 }
 
 /// A server of MySQL or MariaDB shows all of its databases: the one that is named is meant.

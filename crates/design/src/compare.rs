@@ -1,8 +1,11 @@
 //! What a mapping costs under a workload: a proposal, or a design of anybody else. The report of a design has its costs from
 //! here too, so that both are reckoned alike.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Borrow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::Index;
 use dynafold_dynamodb::price::Prices;
@@ -10,14 +13,14 @@ use dynafold_format::{float, has_word, rounded, whole};
 use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ItemType, Model, SortCondition, Template, TemplatePart,
 };
-use dynafold_mapping::template::Filter;
-use dynafold_relational::catalog::{Catalog, Table, TableName};
+use dynafold_mapping::template::{Filter, Placeholder};
+use dynafold_relational::catalog::{Catalog, Column, Table, TableName};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{SqlQuery, WriteKind, table, write_statement};
 use serde::Serialize;
 
 use crate::add_references;
-use crate::ask::{Ask, Asked, FigureQuery, as_said, ask, by_filter, figure_query};
+use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_query};
 use crate::facts::{Facts, cascading, rows};
 use crate::observed::Observed;
 use crate::path::Path;
@@ -136,7 +139,9 @@ pub fn price<S: Borrow<Statement>>(
                 }
                 let is_new = write.kind == WriteKind::Insert;
                 let has_key = is_new || priced.has_key(table, &write.columns, &write.found_by);
-                let searches = !is_new && has_key && priced.must_search(table, &write.found_by);
+                let searches = !is_new
+                    && has_key
+                    && priced.must_search(table, &write.columns, &write.found_by);
                 let reads = if searches { 0.5 } else { 0.0 };
                 let usd_month = prices.writes(units * rate * MONTH).unwrap_or_default()
                     + prices.reads(reads * rate * MONTH).unwrap_or_default();
@@ -213,9 +218,13 @@ impl<'d> Priced<'d> {
     fn groups(&self, item: &ItemType, is_given: &dyn Fn(&String) -> bool) -> Option<f64> {
         let figures = self.figures(self.scan(item)?)?;
         let base = self.facts.catalog.table(&figures.base)?;
-        let groups = figures.groups.iter().filter(|group| !is_given(group));
-        let values = groups.map(|group| self.facts.distinct(&Path::own(group), base));
-        Some(values.product::<f64>().min(rows(base)).max(1.0))
+        let values = |groups: &mut dyn Iterator<Item = &String>| {
+            let values = groups.map(|group| self.facts.distinct(&Path::own(group), base));
+            values.product::<f64>()
+        };
+        let all = values(&mut figures.groups.iter()).min(rows(base));
+        let given = values(&mut figures.groups.iter().filter(|group| is_given(group)));
+        Some((all / given).max(1.0))
     }
 
     /// The bytes of an item in the table, or in an index.
@@ -261,22 +270,20 @@ impl<'d> Priced<'d> {
     }
 
     fn template(&self, template: &Template, scan: &Scan) -> f64 {
+        let is_alone = template.single().is_some();
         let parts = template.flat().into_iter().map(|part| match part {
             TemplatePart::Text(text) => float(whole(text.len())),
-            TemplatePart::Value(value) => match scan.columns.get(value.place.column) {
-                Some(ScanColumn::Column { join, name, .. }) => {
-                    let table = match join {
-                        Some(at) => scan
-                            .joins
-                            .get(*at)
-                            .and_then(|join| self.facts.catalog.table(&join.table)),
-                        None => self.table_of(&scan.from),
-                    };
-                    let column = table.and_then(|table| Some((table, table.column(name)?)));
-                    column.map_or(16.0, |(table, column)| self.facts.value(table, column))
-                }
-                _ => 16.0,
-            },
+            TemplatePart::Value(value) => {
+                let own = self.column(value, scan).map(|(table, column)| {
+                    if is_alone && value.filters.is_empty() {
+                        self.facts.value(table, column)
+                    } else {
+                        self.facts.text(table, column)
+                    }
+                });
+                let filters = value.filters.iter();
+                filters.fold(own.unwrap_or(16.0), filtered)
+            }
             TemplatePart::Optional(_) => 0.0,
         });
         parts.sum()
@@ -314,11 +321,6 @@ impl<'d> Priced<'d> {
         let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
         let of_statement = understood(&statement.sql).unwrap_or_default();
         let asks = own.unwrap_or_else(|| of_statement.clone());
-        let asked: BTreeSet<&str> = pattern
-            .placeholders()
-            .filter_map(|one| pattern.parameters.get(one.place.column))
-            .map(|parameter| &*parameter.name)
-            .collect();
         let index = self.index(pattern.index.as_deref());
         let types = self
             .model
@@ -332,6 +334,7 @@ impl<'d> Priced<'d> {
             scan.is_some_and(|scan| matches!(scan.from, Relation::Query(_)))
         };
         let kept = types.first().filter(|_| types.iter().all(is_query));
+        let asked = self.key_condition(pattern, &types);
         // Of a list either its value is in the key, or all of it in a filter.
         let has_values = pattern
             .sql
@@ -339,8 +342,8 @@ impl<'d> Priced<'d> {
             .is_some_and(|sql| sql.contains(" IN ("));
         let has_list = has_values || asks.iter().any(|ask| ask.requests > 1);
         let is_chosen = |ask: &&Ask<'_>| {
-            let mut values = ask.equal.iter().map(|equal| &equal.value);
-            values.all(|value| is_asked(value, &asked))
+            let mut equal = ask.equal.iter();
+            equal.all(|equal| asked.gives(equal))
         };
         let chosen = asks.iter().filter(|_| has_list).find(is_chosen);
         let chosen = chosen.or(asks.first());
@@ -351,7 +354,7 @@ impl<'d> Priced<'d> {
                         .equal
                         .iter()
                         .find(|equal| equal.path == Path::own(group));
-                    equal.is_some_and(|equal| is_asked(&equal.value, &asked))
+                    equal.is_some_and(|equal| asked.gives(equal))
                 };
                 let limit = pattern.limit.filter(|_| pattern.filter.is_none());
                 let groups = self.groups(item, &is_given);
@@ -369,12 +372,10 @@ impl<'d> Priced<'d> {
         let mut then = (0.0, 0.0);
         for item in &types {
             let own = self.scan(item).and_then(|scan| self.table_of(&scan.from));
+            let found = found.unwrap_or(1.0);
             let count = match (main, own) {
-                (Some(main), Some(own)) if main.name != own.name && types.len() > 1 => {
-                    // Beside the parent or the child that is asked for.
-                    (rows(own) / rows(main)).max(1.0) * found.unwrap_or(1.0)
-                }
-                _ => found.unwrap_or(1.0),
+                (Some(main), Some(own)) => self.beside(own, main, found),
+                _ => found,
             };
             items += count;
             bytes += count * self.bytes(item, index);
@@ -389,7 +390,7 @@ impl<'d> Priced<'d> {
             if let Some((own, main)) = own.zip(main)
                 && is_read_in_vain(item, pattern)
             {
-                bytes += rows(own) / rows(main) * found.unwrap_or(1.0) * self.bytes(item, index);
+                bytes += self.beside(own, main, found.unwrap_or(1.0)) * self.bytes(item, index);
             }
         }
         let each = if pattern.consistent { 1.0 } else { 0.5 };
@@ -412,26 +413,77 @@ impl<'d> Priced<'d> {
     }
 
     /// The items that the key condition finds.
-    fn found(&self, ask: &Ask<'_>, asked: &BTreeSet<&str>, pattern: &AccessPattern) -> f64 {
-        let kept = (ask.equal.iter()).filter(|equal| is_asked(&equal.value, asked));
-        let kept: Vec<_> = kept.map(|equal| equal.path.clone()).collect();
-        let range = ask.range.iter().flat_map(|range| {
-            let bounds = [&range.low, &range.high].into_iter().flatten();
-            bounds.map(|(name, _)| name).chain(&range.prefix)
-        });
-        let keeps_range = range.clone().any(|name| asked.contains(&**name));
-        let mut reduced = if kept.len() < ask.equal.len() || !keeps_range {
-            by_filter(ask, &kept, keeps_range).unwrap_or_else(|| ask.clone())
-        } else {
-            ask.clone()
-        };
-        // A sparse index has the rows that meet the conditions.
-        if pattern.filter.is_none() {
-            reduced.when.clone_from(&ask.when);
-            reduced.filters.clear();
+    fn found(&self, ask: &Ask<'_>, asked: &AskedKey<'_>, pattern: &AccessPattern) -> f64 {
+        let mut found = ask.clone();
+        found.equal.retain(|equal| asked.gives(equal));
+        // Names of its own, where there is no SQL that says what they are.
+        if found.equal.is_empty() && !ask.children.is_empty() {
+            found.equal.clone_from(&ask.equal);
         }
-        reduced.limit = pattern.limit.map(u64::from).or(ask.limit);
-        self.facts.found(&reduced)
+        if !asked.gives_range(ask) {
+            found.range = None;
+        }
+        // A sparse index has the rows that meet the conditions which the filter does not ask for.
+        let is_filter = |when: &When| {
+            let mut filters = when.filter.iter();
+            filters.any(|filter| asked.filters(&filter.path))
+        };
+        found.when.retain(|when| !is_filter(when));
+        let all = self.facts.found_in_all(&found);
+        // A filter reads on until the limit is full.
+        let limit = pattern.limit.map(u64::from).or(ask.limit);
+        match limit {
+            Some(limit) if pattern.filter.is_none() => all.min(float(limit)),
+            _ => all,
+        }
+    }
+
+    /// The items of a table that stand with so many of the one that is asked for: of its children their mean number, of its
+    /// parents those that these items lead to.
+    fn beside(&self, own: &Table, main: &Table, found: f64) -> f64 {
+        if own.name == main.name {
+            return found;
+        }
+        let mut keys = main.foreign_keys.iter();
+        match keys.find(|key| key.references == own.name) {
+            Some(key) => {
+                let values = key.columns.iter();
+                let values = values.map(|column| self.facts.distinct(&Path::own(column), main));
+                let parents = values.product::<f64>().min(rows(own));
+                (found * parents / rows(main)).max(1.0).min(found.max(1.0))
+            }
+            None => rows(own) / rows(main) * found,
+        }
+    }
+
+    /// What a key condition asks for; the filter is about attributes of these item types.
+    fn key_condition<'p>(
+        &self,
+        pattern: &'p AccessPattern,
+        types: &[&'p ItemType],
+    ) -> AskedKey<'p> {
+        let parameters = pattern
+            .placeholders()
+            .filter_map(|one| pattern.parameters.get(one.place.column))
+            .map(|parameter| &*parameter.name);
+        let filtered = pattern.filter.iter().flat_map(|filter| &filter.names);
+        let columns = filtered.flat_map(|name| {
+            let nodes = types.iter().filter_map(|item| {
+                let scan = self.scan(item)?;
+                Some((scan, item.node(name)?.places()))
+            });
+            nodes.flat_map(|(scan, places)| {
+                let columns = places.into_iter();
+                columns.filter_map(|place| match scan.columns.get(place.column) {
+                    Some(ScanColumn::Column { name, .. }) => Some(name.as_str()),
+                    _ => None,
+                })
+            })
+        });
+        AskedKey {
+            parameters: parameters.collect(),
+            filtered: columns.map(str::to_owned).collect(),
+        }
     }
 
     /// The figures that an item type holds, where a query over one table makes its items.
@@ -490,9 +542,9 @@ impl<'d> Priced<'d> {
     }
 
     /// Whether a statement whose WHERE holds these columns of a table equal to something must find the items first: they do not
-    /// say the table's own key.
-    fn must_search(&self, table: &Table, found_by: &[String]) -> bool {
-        let mut items = self.items_of(table);
+    /// say the table's own key of each item type that it writes.
+    fn must_search(&self, table: &Table, columns: &[String], found_by: &[String]) -> bool {
+        let mut items = self.items_written(table, columns);
         items.any(|(item, scan)| {
             let nodes = self.model.table.key();
             let mut nodes = nodes.filter_map(|key| item.node(&key.name));
@@ -503,19 +555,10 @@ impl<'d> Priced<'d> {
         })
     }
 
-    /// Whether such a statement gives a partition key of each item type that it writes, in the table or in an index: of an UPDATE
-    /// those that have one of the columns that it sets.
+    /// Whether such a statement gives a partition key of each item type that it writes, in the table or in an index.
     fn has_key(&self, table: &Table, columns: &[String], found_by: &[String]) -> bool {
-        let is_set = |of: Option<&TableName>, name: &str| {
-            let mut set = columns.iter();
-            of == Some(&table.name) && set.any(|column| column.eq_ignore_ascii_case(name))
-        };
-        let items = self.items_of(table);
-        let mut written = items.filter(|(item, scan)| {
-            let mut nodes = item.attributes.iter();
-            columns.is_empty() || nodes.any(|(_, node)| self.touches(node, scan, &is_set))
-        });
-        written.all(|(item, scan)| {
+        let mut items = self.items_written(table, columns);
+        items.all(|(item, scan)| {
             let is_said = |key: &str| finds(item, scan, key, found_by);
             let mut indexes = self.model.table.all_indexes();
             is_said(&self.model.table.partition.name)
@@ -523,12 +566,24 @@ impl<'d> Priced<'d> {
         })
     }
 
-    /// The item types with the rows of a table.
-    fn items_of(&self, table: &Table) -> impl Iterator<Item = (&'d ItemType, &'d Scan)> {
+    /// The item types with the rows of a table that a statement writes: of an UPDATE those that have one of the columns that it
+    /// sets.
+    fn items_written(
+        &self,
+        table: &Table,
+        columns: &[String],
+    ) -> impl Iterator<Item = (&'d ItemType, &'d Scan)> {
         self.model.item_types.iter().filter_map(move |item| {
             let scan = self.scan(item)?;
             let own = self.table_of(&scan.from)?;
-            (own.name == table.name).then_some((item, scan))
+            let is_set = |of: Option<&TableName>, name: &str| {
+                let mut set = columns.iter();
+                of == Some(&table.name) && set.any(|column| column.eq_ignore_ascii_case(name))
+            };
+            let mut nodes = item.attributes.iter();
+            let is_written =
+                columns.is_empty() || nodes.any(|(_, node)| self.touches(node, scan, &is_set));
+            (own.name == table.name && is_written).then_some((item, scan))
         })
     }
 
@@ -608,23 +663,56 @@ impl<'d> Priced<'d> {
         let indexes = self.model.table.indexes.iter().filter_map(|index| {
             // Keys of one condition are there together.
             let mut conditions = BTreeSet::new();
+            let mut needed = BTreeMap::new();
             for key in index.key() {
-                item.node(&key.name)?.visit(&mut |node| {
-                    if let AttributeNode::When { flag, .. } = node
-                        && let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag)
-                    {
-                        conditions.insert(condition);
+                item.node(&key.name)?.visit(&mut |node| match node {
+                    AttributeNode::When { flag, .. } => {
+                        if let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag) {
+                            conditions.insert(condition);
+                        }
                     }
+                    AttributeNode::Template(template) => {
+                        let values = template.mandatory().filter(|one| !one.replaces_null());
+                        needed.extend(values.map(|one| (&one.place.written, one)));
+                    }
+                    _ => {}
                 });
             }
             let table = self.table_of(&scan.from);
-            let shares = conditions
-                .into_iter()
+            let met = conditions
+                .iter()
                 .map(|condition| table.map_or(1.0, |table| self.facts.met(condition, table)));
-            let share = shares.product();
-            Some((index, share))
+            let met: f64 = met.product();
+            // What a condition asks for is counted by it.
+            let is_asked = |one: &Placeholder| {
+                let mut conditions = conditions.iter();
+                let name = column_name(scan, one);
+                name.is_some_and(|name| conditions.any(|condition| has_word(condition, name)))
+            };
+            let present = needed.into_values().filter(|one| !is_asked(one));
+            let present = present.map(|one| self.present(one, scan));
+            Some((index, met * present.product::<f64>()))
         });
         indexes.collect()
+    }
+
+    /// The column that a value has, with its table.
+    fn column(&self, value: &Placeholder, scan: &Scan) -> Option<(&'d Table, &'d Column)> {
+        let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(value.place.column)
+        else {
+            return None;
+        };
+        let table = match join {
+            Some(at) => self.facts.catalog.table(&scan.joins.get(*at)?.table),
+            None => self.table_of(&scan.from),
+        }?;
+        Some((table, table.column(name)?))
+    }
+
+    /// The share of rows in which a value is not NULL.
+    fn present(&self, value: &Placeholder, scan: &Scan) -> f64 {
+        let column = self.column(value, scan);
+        column.map_or(1.0, |(table, column)| self.facts.present(table, column))
     }
 
     fn embeds(&self, item: &ItemType, scan: &Scan, table: &Table) -> bool {
@@ -694,11 +782,59 @@ impl<'d> Priced<'d> {
     }
 }
 
-/// Whether a key condition with these parameters says what a column is equal to.
-fn is_asked(value: &Asked, asked: &BTreeSet<&str>) -> bool {
-    match value {
-        Asked::Parameter(name) => asked.contains(&**name),
-        Asked::Constant(_) => true,
+/// What a key condition asks for.
+struct AskedKey<'p> {
+    parameters: BTreeSet<&'p str>,
+    /// The columns that the filter asks for instead.
+    filtered: BTreeSet<String>,
+}
+
+impl AskedKey<'_> {
+    /// Whether it says what a column is equal to. A constant stands in the key, or its index has only rows with it, where the
+    /// filter does not ask for the column.
+    fn gives(&self, equal: &Equal) -> bool {
+        match &equal.value {
+            Asked::Parameter(name) => self.parameters.contains(&**name),
+            Asked::Constant(_) => !self.filters(&equal.path),
+        }
+    }
+
+    /// Whether it has a bound of a read's range.
+    fn gives_range(&self, ask: &Ask<'_>) -> bool {
+        let mut names = ask.range.iter().flat_map(|range| {
+            let bounds = [&range.low, &range.high].into_iter().flatten();
+            bounds.map(|(name, _)| name).chain(&range.prefix)
+        });
+        names.any(|name| self.parameters.contains(&**name))
+    }
+
+    fn filters(&self, path: &Path) -> bool {
+        self.filtered.contains(&path.column)
+    }
+}
+
+/// The column of a scan that a value has.
+fn column_name<'s>(scan: &'s Scan, value: &Placeholder) -> Option<&'s str> {
+    match scan.columns.get(value.place.column) {
+        Some(ScanColumn::Column { name, .. }) => Some(name),
+        _ => None,
+    }
+}
+
+/// Bytes of a text that a filter makes of one with so many.
+fn filtered(bytes: f64, filter: &Filter) -> f64 {
+    let count = |count: usize| float(whole(count));
+    match filter {
+        Filter::Pad { digits, scale: 0 } | Filter::Desc { digits } => count(*digits),
+        Filter::Pad { digits, scale } => count(digits + 1 + scale),
+        Filter::Truncate(most) => bytes.min(count(*most)),
+        Filter::Hex => 2.0 * bytes,
+        Filter::Base64 => 4.0 * (bytes / 3.0).ceil(),
+        Filter::Uuid { .. } => 36.0,
+        Filter::Date | Filter::Epoch => 10.0,
+        Filter::EpochMs => 13.0,
+        Filter::Shard(_) => 2.0,
+        _ => bytes,
     }
 }
 

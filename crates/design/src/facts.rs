@@ -48,13 +48,42 @@ impl Facts<'_> {
         self.observed.column(table, &column.name)
     }
 
+    /// The share of rows in which a column is not NULL.
+    pub(crate) fn present(&self, table: &Table, column: &Column) -> f64 {
+        let sample = self.sample(table, column);
+        sample.map_or(1.0, |sample| float(sample.present) / float(sample.rows))
+    }
+
+    /// The same of a column that a table's rows lead to.
+    pub(crate) fn leads(&self, path: &Path, table: &Table) -> f64 {
+        let mut at = Some(table);
+        let mut share = 1.0;
+        for step in &path.steps {
+            let columns = step.columns.iter();
+            let present = columns.filter_map(|column| {
+                let table = at?;
+                Some(self.present(table, table.column(column)?))
+            });
+            share *= present.fold(1.0, f64::min);
+            at = self.catalog.table(&step.table);
+        }
+        let column = path.find(table, self.catalog);
+        share * column.map_or(1.0, |(table, column)| self.present(table, column))
+    }
+
     /// Bytes of a column in an item: its name and its value.
     pub(crate) fn bytes(&self, table: &Table, column: &Column) -> f64 {
         let name = float(whole(column.name.len()));
-        let present = self
-            .sample(table, column)
-            .map_or(1.0, |sample| float(sample.present) / float(sample.rows));
-        name * present + self.value(table, column)
+        name * self.present(table, column) + self.value(table, column)
+    }
+
+    /// Bytes of a column's values as texts, on average.
+    pub(crate) fn text(&self, table: &Table, column: &Column) -> f64 {
+        let sample = self.sample(table, column);
+        sample.map_or_else(
+            || width(column),
+            |sample| float(sample.bytes) / float(sample.rows),
+        )
     }
 
     /// Bytes of a column's values, on average.
@@ -175,13 +204,14 @@ impl Facts<'_> {
         let sample = found.and_then(|(table, column)| self.sample(table, column));
         let present = sample.map(|sample| float(sample.present) / float(sample.rows));
         let said = when.said.to_uppercase();
-        let one = 1.0 / self.distinct(path, table).max(2.0);
+        // NULL meets no comparison.
+        let one = present.unwrap_or(1.0) / self.distinct(path, table).max(2.0);
         let share = if said.ends_with("IS NOT NULL") {
             present.unwrap_or(1.0 - SOME)
         } else if said.ends_with("IS NULL") {
             present.map_or(SOME, |present| 1.0 - present)
         } else if said.contains("<>") || said.contains("!=") {
-            1.0 - one
+            present.unwrap_or(1.0) - one
         } else if said.contains(['<', '>']) {
             SOME
         } else if filter.text.starts_with("{} IN (") {
@@ -271,7 +301,7 @@ impl Facts<'_> {
         }
         let mut share = 1.0;
         for equal in ask.equal.iter().filter(|equal| equal.when.is_none()) {
-            share /= self.distinct(&equal.path, ask.root);
+            share *= self.leads(&equal.path, ask.root) / self.distinct(&equal.path, ask.root);
         }
         (all * share * self.narrowed(ask)).max(1.0)
     }

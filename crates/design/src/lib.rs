@@ -362,6 +362,9 @@ fn proposal(
         for ask in &mut asks {
             ask.outputs.clear();
         }
+        let folded = asks.iter().filter_map(|ask| with_folded(ask, &reads));
+        let folded: Vec<Ask<'_>> = folded.collect();
+        asks.extend(folded);
         Read { statement, asks }
     });
     let searching: Vec<Read<'_, '_>> = searching.collect();
@@ -888,6 +891,30 @@ fn searches(
         Some((statement, more))
     };
     found.into_iter().filter_map(search).collect()
+}
+
+/// The same with the columns in lower case, too, that reads ask for so: of a write that says a text, a key has both.
+fn with_folded<'c>(ask: &Ask<'c>, reads: &[Read<'_, '_>]) -> Option<Ask<'c>> {
+    let is_folded = |path: &path::Path| {
+        let mut asks = reads.iter().flat_map(|read| &read.asks);
+        asks.any(|other| {
+            let mut equal = other.equal.iter();
+            let mut range = other.range.iter();
+            other.root.name == ask.root.name
+                && (equal.any(|equal| equal.folds && equal.path == *path)
+                    || range.any(|range| range.folds && range.path == *path))
+        })
+    };
+    let equal = ask.equal.iter().filter(|equal| is_folded(&equal.path));
+    let folded: Vec<ask::Equal> = equal
+        .map(|equal| ask::Equal {
+            folds: true,
+            ..equal.clone()
+        })
+        .collect();
+    let mut found = ask.clone();
+    found.equal.extend(folded);
+    (found.equal.len() > ask.equal.len()).then_some(found)
 }
 
 /// The query of a table's rows with these values.

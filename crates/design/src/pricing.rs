@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::price::{PARTITION_WRITES, Prices};
-use dynafold_format::{float, whole};
+use dynafold_format::{float, has_word, whole};
 use dynafold_relational::catalog::{Table, TableName};
 use dynafold_sql::WriteKind;
 
@@ -350,11 +350,19 @@ impl Pricing<'_> {
         writes.into_iter().flat_map(|writes| &writes.statements)
     }
 
-    /// The share of an item type's items that an index holds.
+    /// The share of an item type's items that an index holds: those that meet its conditions, and have its partition key.
     pub(crate) fn share(&self, structure: &Structure<'_>, part: &Part<'_>) -> f64 {
         let when = structure.when.iter();
-        when.map(|when| self.facts.share(when, part.table))
-            .product()
+        let met = when.map(|when| self.facts.share(when, part.table));
+        // What a condition asks for is counted by it.
+        let is_asked = |path: &path::Path| {
+            let mut when = structure.when.iter();
+            when.any(|when| has_word(&when.text, &path.column))
+        };
+        let paths: BTreeSet<&path::Path> = part.partition.iter().map(|key| &key.path).collect();
+        let paths = paths.into_iter().filter(|path| !is_asked(path));
+        let present = paths.map(|path| self.facts.leads(path, part.table));
+        met.product::<f64>() * present.product::<f64>()
     }
 
     /// What it costs to have a structure as the table's own key: updates move items, and must first find them where their own

@@ -1,7 +1,7 @@
 //! What a person has to decide, or would find out too late: one line for each kind, the heaviest first.
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

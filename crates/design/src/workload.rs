@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use dynafold_format::float;
 use dynafold_mapping::yaml::YamlNode;
-use dynafold_relational::catalog::{Dbms, TableName};
+use dynafold_relational::catalog::{Catalog, Dbms, TableName};
+use dynafold_sql::{table, write_statement};
 use serde::Serialize;
 
 use crate::edit::BYTE_ORDER_MARK;
@@ -300,17 +302,62 @@ pub fn of_mapping(text: &str) -> Result<Vec<Statement>, WorkloadError> {
     if found.is_empty() {
         return Err(WorkloadError::Empty);
     }
-    let writes = entries("items").iter().filter_map(|entry| {
-        let from = entry.value.get("from").and_then(YamlNode::text)?;
-        Some(Statement {
-            name: format!("write_{}", entry.key),
-            rate: Some(number(&entry.value, "write_rate")?),
-            sql: format!("INSERT INTO {from} DEFAULT VALUES"),
-            ..Statement::default()
-        })
+    // A row that several item types have is written once, at the greatest of their rates.
+    let mut written: BTreeMap<&str, (&str, f64)> = BTreeMap::new();
+    for entry in entries("items") {
+        let from = entry.value.get("from").and_then(YamlNode::text);
+        let rate = number(&entry.value, "write_rate");
+        let Some((from, rate)) = from.zip(rate) else {
+            continue;
+        };
+        let known = written.entry(from).or_insert((&entry.key, rate));
+        if rate > known.1 {
+            *known = (&entry.key, rate);
+        }
+    }
+    let writes = written.into_iter().map(|(from, (name, rate))| Statement {
+        name: format!("write_{name}"),
+        rate: Some(rate),
+        sql: format!("INSERT INTO {from} DEFAULT VALUES"),
+        ..Statement::default()
     });
     found.extend(writes);
     Ok(found)
+}
+
+/// A workload together with that of a mapping: reads of other names, and of the write rates what they are more than this workload
+/// writes of the same table.
+pub fn with_mapping(
+    statements: &[Statement],
+    of_mapping: Vec<Statement>,
+    catalog: &Catalog,
+) -> Vec<Statement> {
+    let written = |statement: &Statement| {
+        let write = write_statement(&statement.sql, catalog.dbms)?;
+        let table = table(catalog, write.schema.as_ref(), &write.table)?;
+        let rate = statement.rate.unwrap_or(1.0) * float(write.rows.unwrap_or(1));
+        Some((&table.name, rate))
+    };
+    let mut rates: BTreeMap<&TableName, f64> = BTreeMap::new();
+    for (table, rate) in statements.iter().filter_map(written) {
+        *rates.entry(table).or_default() += rate;
+    }
+    let mut all = statements.to_vec();
+    for mut other in of_mapping {
+        match written(&other) {
+            Some((table, rate)) => {
+                let more = rate - rates.get(table).copied().unwrap_or_default();
+                other.rate = Some(more);
+                // A mapping's rates are rounded.
+                if more > rate * 1e-5 {
+                    all.push(other);
+                }
+            }
+            None if statements.iter().any(|own| own.name == other.name) => {}
+            None => all.push(other),
+        }
+    }
+    all
 }
 
 fn push(
@@ -497,6 +544,36 @@ mod tests {
         let marked = "\u{feff}-- keep: orders beside customers\r\n-- A (1/s)\r\nSELECT 1;";
         assert_eq!(read(marked, Dbms::Sqlite).unwrap()[0].name, "A");
         assert_eq!(pins(marked).unwrap()[0].parent, "customers");
+    }
+
+    #[test]
+    fn what_a_mapping_writes_is_counted_once() {
+        let catalog = dynafold_relational::catalog::sample::shop();
+        let known = of_mapping(
+            "items:
+  HEAD: { from: orders, write_rate: 40 }
+  BODY: { from: orders, write_rate: 50 }
+  USER: { from: users, write_rate: 5 }
+access_patterns:
+  get: { sql: SELECT * FROM orders WHERE id = :id, rate: 7 }
+  old: { sql: SELECT * FROM users WHERE id = :id, rate: 8 }
+",
+        );
+        let known = known.unwrap();
+        let all = |text: &str| {
+            let own = read(text, Dbms::Postgres).unwrap();
+            let all = with_mapping(&own, known.clone(), &catalog).into_iter();
+            let all = all.map(|one| format!("{} {}", one.name, one.rate.unwrap()));
+            all.collect::<Vec<_>>()
+        };
+        let get = "-- get (9/s)\nSELECT * FROM orders WHERE id = :id;\n";
+        let others = ["get 9", "old 8", "write_BODY 50", "write_USER 5"];
+        assert_eq!(all(get), others);
+        let some = format!("{get}-- put (20/s)\nINSERT INTO orders (id) VALUES (1), (2);");
+        let others = ["get 9", "put 20", "old 8", "write_BODY 10", "write_USER 5"];
+        assert_eq!(all(&some), others);
+        let whole = format!("{get}-- put (50/s)\nUPDATE orders SET user_id = 1 WHERE id = :id;");
+        assert_eq!(all(&whole), ["get 9", "put 50", "old 8", "write_USER 5"]);
     }
 
     #[test]

@@ -1098,6 +1098,33 @@ fn a_row_is_found_by_the_writes_that_give_its_key() {
 }
 
 #[test]
+fn a_row_whose_key_is_in_lower_case_too_is_found_by_the_writes_that_say_its_text() {
+    let mut catalog = tables_of(&[("meters", 5_500, &["org", "metric", "bucket", "amount"])]);
+    catalog.dbms = Dbms::Sqlite;
+    let table = &mut catalog.tables[0];
+    table.columns[2] = text("text");
+    "bucket".clone_into(&mut table.columns[2].name);
+    table.primary_key = ["org", "metric", "bucket"].map(str::to_owned).to_vec();
+    let mut limits = Limits::default();
+    for (column, values) in [("org", 60), ("metric", 3), ("bucket", 720)] {
+        let counts = [5_500, values, 0];
+        observe(&mut limits, &catalog, ("meters", column), counts);
+    }
+    for sample in limits.observed.columns.values_mut() {
+        sample.chars = sample.bytes;
+    }
+    let (mapping, report) = served_within(
+        &catalog,
+        &limits,
+        "-- usage (10/s)\nSELECT bucket, amount FROM meters WHERE org = :o AND metric = :m AND bucket LIKE :day || '%' ORDER BY bucket;
+        -- count (1500/s)\nUPDATE meters SET amount = amount + :n WHERE org = :o AND metric = :m AND bucket = :b;",
+    );
+    assert!(mapping.contains("{bucket | lower}"), "{mapping}");
+    assert!(!mapping.contains("GSI1"), "{mapping}");
+    assert!((units(&report, "count") - 1.0).abs() < 0.01);
+}
+
+#[test]
 fn a_key_that_is_hot_for_its_most_frequent_value_is_not_that_of_the_table() {
     let catalog = tables_of(&[("items", 10_000, &["id", "owner", "n"])]);
     let reads = "-- ofOwner (1/s)\nSELECT id FROM items WHERE owner = :o;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Wanted, look_up};
+use super::{Wanted, look_up, sample};
 use crate::check;
 use crate::cli::failure::Failure;
 use crate::cli::files::write;
@@ -12,8 +12,10 @@ use crate::cli::format::shell_word;
 use crate::cli::options::Format;
 use crate::cli::output::OutputStreams;
 use crate::cli::{Outcome, mapping, report};
-use crate::design::workload::{self, Statement};
-use crate::design::{Limits, Mapping, PricedMapping, Update, UpdatedRead, Warning, price, update};
+use crate::design::workload;
+use crate::design::{
+    Limits, Mapping, PricedMapping, Update, UpdatedRead, Warning, conditions_of, price, update,
+};
 use crate::mapping::model::Model;
 use crate::mapping::{Described, Raw};
 use crate::source::Source;
@@ -66,11 +68,15 @@ pub(super) async fn run(
     let new = mapping::check_text(&arguments.output, named, catalog, source.as_deref_mut()).await?;
     let new = new.into_model(output)?;
     // What the mapping serves already goes on.
-    let mut statements = wanted.statements.to_vec();
     let known = workload::of_mapping(&text).unwrap_or_default();
-    let is_new = |one: &Statement| statements.iter().all(|other| other.name != one.name);
-    let known: Vec<Statement> = known.into_iter().filter(is_new).collect();
-    statements.extend(known);
+    let statements = workload::with_mapping(wanted.statements, known, catalog);
+    if let Some(source) = &mut source {
+        let scans = sample::scans(catalog, &statements);
+        for model in [&old, &new] {
+            let conditions = conditions_of(model);
+            sample::count(source.as_mut(), &scans, conditions, &mut limits.observed).await?;
+        }
+    }
     let priced = |path: &Path, model: &Model| {
         let name = path.display().to_string();
         price(

@@ -576,7 +576,7 @@ fn warnings(text: &str) -> Vec<String> {
 /// Tables as `NAME ROWS: COLUMN WORDS, …`. The first column is the primary key, and columns are whole numbers that are never
 /// NULL where their words do not say something else: a type, `null`, `unique`, `@parent` for a reference to the parent's
 /// key, `hash` for values with `#`, and what was counted of all values. A line of one word says the database.
-fn schema(text: &str) -> (Catalog, Limits) {
+pub(crate) fn schema(text: &str) -> (Catalog, Limits) {
     let mut catalog = shop();
     catalog.tables.clear();
     let mut limits = Limits::default();
@@ -617,6 +617,7 @@ fn schema(text: &str) -> (Catalog, Limits) {
                 match word {
                     "distinct" => sample.distinct = number,
                     "most" => sample.most = number,
+                    "present" => sample.present = number,
                     "longest" => (sample.longest, sample.bytes) = (number, rows * number),
                     "digits" => sample.digits = rows,
                     "day_first" => sample.day_first = rows,

@@ -1,0 +1,204 @@
+//! What a mapping costs where its keys, its filters and its rows say that it is not what it seems.
+
+use dynafold_dynamodb::price::{Prices, SHIPPED};
+use dynafold_mapping::Described;
+
+use super::{PricedMapping, PricedRequest, price};
+use crate::traps::tests::schema;
+use crate::{modelled, workload};
+
+/// A table and two indexes; behind them stand item types and access patterns.
+const TABLE: &str = "dynafold: 1
+table:
+  name: app
+  key: { partition: PK, sort: SK }
+  indexes:
+    GSI1: { partition: GSI1PK, sort: GSI1SK, project: keys }
+    GSI2: { partition: GSI2PK, project: all }
+";
+
+/// The price of a mapping of tables as [`schema`] reads them.
+fn priced(tables: &str, mapping: &str, sql: &str) -> PricedMapping {
+    let (catalog, limits) = schema(tables);
+    let text = format!("{TABLE}{mapping}");
+    let (model, _) = modelled(&text, &catalog, &Described::new()).unwrap();
+    let statements = workload::read(sql, catalog.dbms).unwrap();
+    let prices = Prices::read(SHIPPED, None).unwrap();
+    price("", &catalog, &model, &statements, &prices, &limits.observed)
+}
+
+/// How its one read is served.
+fn read(priced: &PricedMapping) -> &PricedRequest {
+    priced.reads[0].served.as_ref().unwrap()
+}
+
+fn items(priced: &PricedMapping) -> f64 {
+    read(priced).items.unwrap()
+}
+
+/// The units of its one write.
+fn write(priced: &PricedMapping) -> f64 {
+    priced.writes[0].units
+}
+
+fn assert_near(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 0.01, "{found} for {expected}");
+}
+
+const PARCELS: &str = "zones 10: id
+    parcels 10000: id, zone_id @zones distinct=10, status text distinct=4, body longest=300, weight";
+const IN_ZONE: &str =
+    "-- inZone (1/s)\nSELECT id FROM parcels WHERE zone_id = :z AND status = 'in' AND weight <> 5;";
+
+#[test]
+fn a_constant_that_a_filter_asks_for_is_not_in_the_key() {
+    let of = |key: &str, asked: &str| {
+        let mapping = format!(
+            "items:
+  PARCEL:
+    from: parcels
+    key: {{ PK: \"Z#{{zone_id}}{key}\", SK: \"P#{{id}}\" }}
+access_patterns:
+  inZone: {{ items: [PARCEL], key: {{ PK: \"Z#{{z}}{asked}\" }}, filter: \"FILTER\" }}
+"
+        );
+        move |filter: &str| {
+            items(&priced(
+                PARCELS,
+                &mapping.replace("FILTER", filter),
+                IN_ZONE,
+            ))
+        }
+    };
+    let in_filter = of("", "")("status = 'in' AND weight <> 5");
+    assert_near(in_filter, 1000.0);
+    let in_key = of("#{status}", "#in")("weight <> 5");
+    assert_near(in_key, 250.0);
+}
+
+#[test]
+fn a_sparse_index_has_what_its_filter_does_not_ask_for() {
+    let mapping = "items:
+  PARCEL:
+    from: parcels
+    key: { PK: \"P#{id}\", SK: P }
+    attributes: { GSI2PK: { $value: \"Z#{zone_id}\", $when: \"weight = 5\" } }
+access_patterns:
+  inZone: { items: [PARCEL], index: GSI2, key: { GSI2PK: \"Z#{z}\" }, filter: \"status = 'in'\" }
+";
+    let sql = "-- inZone (1/s)\nSELECT id FROM parcels WHERE zone_id = :z AND status = 'in' AND weight = 5;";
+    assert_near(items(&priced(PARCELS, mapping, sql)), 10.0);
+}
+
+#[test]
+fn a_parent_counts_once_beside_its_children() {
+    let tables = "orgs 1000: id, slug unique, text longest=500
+        units 4000: id, org_id @orgs distinct=1000, name longest=40
+        seats 500: id, org_id @orgs distinct=500";
+    let mapping = "items:
+  ORG: { from: orgs, key: { PK: \"ORG#{id}\", SK: A } }
+  UNIT: { from: units, key: { PK: \"ORG#{org_id}\", SK: \"B#{id}\" } }
+  SEAT: { from: seats, key: { PK: \"ORG#{org_id}\", SK: \"C#{id}\" } }
+access_patterns:
+  org: { items: [TYPES], key: { PK: \"ORG#{id}\" } }
+";
+    let of = |types: &str, sql: &str| {
+        let mapping = mapping.replace("TYPES", types);
+        items(&priced(tables, &mapping, sql))
+    };
+    for join in ["JOIN", "LEFT JOIN"] {
+        let sql = format!(
+            "-- org (1/s)\nSELECT o.*, u.name FROM orgs o {join} units u ON u.org_id = o.id WHERE o.id = :id;"
+        );
+        assert_near(of("ORG, UNIT", &sql), 5.0);
+    }
+    // Half of the parents have a child.
+    let sql = "-- org (1/s)\nSELECT o.*, s.id AS seat FROM orgs o LEFT JOIN seats s ON s.org_id = o.id WHERE o.id = :id;";
+    assert_near(of("ORG, SEAT", sql), 1.5);
+}
+
+#[test]
+fn rows_without_a_key_are_neither_found_nor_in_its_index() {
+    let tables = "orders 9000: id, coupon_id null distinct=300 present=900, state text, note";
+    let mapping = "items:
+  ORDER:
+    from: orders
+    key: { PK: \"O#{id}\", SK: O }
+    attributes: { GSI1PK: \"C#{coupon_id}\", GSI1SK: \"O#{id}\" }
+access_patterns:
+  ofCoupon: { items: [ORDER], index: GSI1, key: { GSI1PK: \"C#{c}\" } }
+";
+    let sql = "-- ofCoupon (1/s)\nSELECT id FROM orders WHERE coupon_id = :c;
+        -- place (1/s)\nINSERT INTO orders (id) VALUES (:id);";
+    let found = priced(tables, mapping, sql);
+    assert_near(items(&found), 3.0);
+    assert_near(write(&found), 1.1);
+    // NULL has an entry where something stands for it.
+    let kept = mapping.replace("{coupon_id}", "{coupon_id | string | default(NONE)}");
+    assert_near(write(&priced(tables, &kept, sql)), 2.0);
+}
+
+#[test]
+fn a_padded_number_has_its_width_in_each_entry() {
+    let tables = "stock 16000: id distinct=16000, house distinct=4";
+    let mapping = "items:
+  STOCK:
+    from: stock
+    key: { PK: \"S#{id}\", SK: S }
+    attributes: { GSI1PK: \"H#{house}\", GSI1SK: \"{idPAD}\" }
+access_patterns:
+  ofHouse: { items: [STOCK], index: GSI1, key: { GSI1PK: \"H#{h}\" } }
+";
+    let sql = "-- ofHouse (1/s)\nSELECT id FROM stock WHERE house = :h;";
+    let units = |pad: &str| read(&priced(tables, &mapping.replace("PAD", pad), sql)).units;
+    // 4,000 entries with 30 and 20 bytes more.
+    assert_near(units(" | pad(30)") - units(" | pad(20)"), 5.0);
+}
+
+#[test]
+fn figures_of_one_group_are_those_that_its_rows_have() {
+    let tables = "times 20000: id, worker distinct=4000, project distinct=300, minutes";
+    let query =
+        "SELECT worker, project, sum(minutes) AS minutes FROM times GROUP BY worker, project";
+    let mapping = format!(
+        "items:
+  MINUTES:
+    from: {{ sql: \"{query}\", key: [worker, project] }}
+    key: {{ PK: \"W#{{worker}}\", SK: \"M#{{project}}\" }}
+access_patterns:
+  byProject: {{ items: [MINUTES], key: {{ PK: \"W#{{w}}\" }} }}
+"
+    );
+    let (catalog, limits) = schema(tables);
+    let columns = ["worker", "project", "minutes"];
+    let columns = columns.map(|name| catalog.tables[0].column(name).unwrap().clone());
+    let described = Described::from([(query.to_owned(), Ok(columns.to_vec()))]);
+    let text = format!("{TABLE}{mapping}");
+    let (model, _) = modelled(&text, &catalog, &described).unwrap();
+    let sql = "-- byProject (1/s)\nSELECT project, sum(minutes) AS minutes FROM times WHERE worker = :w GROUP BY project;";
+    let statements = workload::read(sql, catalog.dbms).unwrap();
+    let prices = Prices::read(SHIPPED, None).unwrap();
+    let observed = &limits.observed;
+    let found = price("", &catalog, &model, &statements, &prices, observed);
+    assert_near(items(&found), 5.0);
+}
+
+#[test]
+fn a_write_searches_for_the_items_that_it_writes() {
+    let tables = "people 1000: id, email unique, seen";
+    let mapping = "items:
+  PERSON: { from: people, key: { PK: \"P#{id}\", SK: P } }
+  LOGIN: { from: people, key: { PK: \"E#{email}\", SK: E }, columns: [id, email], attributes: { GSI2PK: \"L#{id}\" } }
+access_patterns:
+  person: { items: [PERSON], key: { PK: \"P#{id}\", SK: P } }
+";
+    let of = |set: &str| {
+        let sql = format!("-- update (1/s)\nUPDATE people SET {set} = :v WHERE id = :id;");
+        let found = priced(tables, mapping, &sql);
+        // Without what it writes.
+        found.writes[0].usd_month - found.writes[0].units * 0.625 * 2.592
+    };
+    assert_near(of("seen"), 0.0);
+    // That of the other item type is found first.
+    assert_near(of("email"), 0.5 * 0.125 * 2.592);
+}
