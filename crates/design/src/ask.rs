@@ -17,7 +17,7 @@ use dynafold_relational::catalog::{
 };
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, Constant, Lists, Name, Operand, OperandValue,
-    Parametrized, RelationSource, RowLimit, Select, SelectOutput, SetOperation, SqlQuery,
+    Parametrized, RelationSource, RowLimit, Select, SelectOutput, SetOperation, SortKey, SqlQuery,
     UnreadableSql, ValueList, Wrapping, parametrized,
 };
 
@@ -1077,13 +1077,36 @@ impl<'c, 'q> Reading<'c, 'q> {
         let compared = self.conditions.iter().filter_map(|one| one.columns());
         let compared = compared.flatten().filter_map(|column| self.column(column));
         let sorted = self.query.order.iter().flatten();
-        let sorted = sorted.filter_map(|key| self.column(key.column.as_ref()?));
+        let sorted = sorted.filter_map(|key| self.sort_column(key));
         let extreme = self.extreme.iter().map(|(at, _)| at.clone());
         Clauses {
             compared: compared.filter_map(place).collect(),
             sorted: sorted.chain(extreme).filter_map(place).collect(),
             skips: self.query.offset != RowLimit::None,
         }
+    }
+
+    /// The column that a term of ORDER BY sorts by: as it is, or in lower case where the key has it so.
+    fn sort_column(&self, key: &SortKey) -> Option<At> {
+        match (&key.column, &key.in_lower) {
+            (Some(column), _) => self.column(column),
+            (None, Some(column)) => self.column(column).filter(|at| self.is_folded(at)),
+            (None, None) => None,
+        }
+    }
+
+    /// A column that ORDER BY, or a greatest or least value, has as it is where the key has it in lower case, which is another order: `B` comes before `a`.
+    fn sorted_in_case(&self) -> Option<String> {
+        let keys = self.query.order.iter().flatten();
+        let keys = keys.filter_map(|key| self.column(key.column.as_ref()?));
+        let extreme = self.extreme.iter().map(|(at, _)| at.clone());
+        let mut sorted = keys.chain(extreme);
+        let found = sorted.find(|at| {
+            let column = self.tables.get(at.0).and_then(|table| table.column(&at.1));
+            // A collation that ignores case sorts in lower case by itself.
+            self.is_folded(at) && !column.is_some_and(ignores_case)
+        });
+        found.map(|(_, column)| column)
     }
 
     fn order(&self, ways: &BTreeMap<usize, Vec<Step>>) -> Result<Vec<(Path, bool)>, Unserved> {
@@ -1111,7 +1134,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             return Ok(order);
         }
         for key in self.query.order.iter().flatten() {
-            let at = key.column.as_ref().and_then(|column| self.column(column));
+            let at = self.sort_column(key);
             let path = at.and_then(|(at, column)| self.path(ways, at, column));
             let Some(path) = path else {
                 return unserved("is sorted by what is computed", MATERIALIZE);
@@ -1128,7 +1151,16 @@ impl<'c, 'q> Reading<'c, 'q> {
 
     /// The columns of the key by which equal rows are sorted, each with whether it descends: as a key has them where nobody says more.
     fn deciding_key(&self, root: usize) -> Vec<(String, bool)> {
-        let Some(table) = self.tables.get(root).filter(|_| self.is_by_key) else {
+        if self.is_by_key {
+            self.rest_of_key(root)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// The columns of the key that ORDER BY does not name, as [`Self::deciding_key`] has them.
+    fn rest_of_key(&self, root: usize) -> Vec<(String, bool)> {
+        let Some(table) = self.tables.get(root) else {
             return Vec::new();
         };
         let is_integer = |(at, name): &At| {
@@ -1136,8 +1168,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             column.is_some_and(|column| matches!(column.data_type, DataType::Integer { .. }))
         };
         let keys = self.query.order.iter().flatten();
-        let keys =
-            keys.filter_map(|key| Some((self.column(key.column.as_ref()?)?, key.descending)));
+        let keys = keys.filter_map(|key| Some((self.sort_column(key)?, key.descending)));
         let keys: Vec<(At, bool)> = keys.collect();
         let first = keys.iter().find(|(at, _)| !is_integer(at)).or(keys.first());
         let descends = first.is_some_and(|(_, descends)| *descends);

@@ -1582,3 +1582,63 @@ fn an_insert_of_several_rows_is_priced_by_its_rows() {
     assert!(many.contains("all") && many.contains("three"), "{many}");
     assert!(!many.contains("one (") && !many.contains("one,"), "{many}");
 }
+
+#[test]
+fn a_text_that_is_found_without_regard_to_case_is_sorted_so_only_where_the_query_says_so() {
+    let (mut catalog, mut limits) = orders_of_sqlite();
+    orders(&mut catalog).estimated_rows = Some(1_000_000);
+    for sample in limits.observed.columns.values_mut() {
+        sample.chars = sample.bytes;
+        (sample.rows, sample.present, sample.most, sample.distinct) = (100_000, 100_000, 90_000, 2);
+    }
+    let read = |select: &str, rest: &str| {
+        let sql = format!(
+            "-- begins (9/s)\nSELECT {select} FROM orders WHERE kind = :k AND code LIKE :q || '%'{rest};"
+        );
+        served_within(&catalog, &limits, &sql)
+    };
+    let why = |report: &Report| {
+        let read = &report.reads[0];
+        Some(format!(
+            "{} {}",
+            read.why_not.as_ref()?,
+            read.instead.as_ref()?
+        ))
+    };
+    for (select, rest) in [
+        ("id", " ORDER BY code, id LIMIT 10"),
+        ("id", " ORDER BY code DESC LIMIT 10"),
+        ("max(code)", ""),
+    ] {
+        let (text, report) = read(select, rest);
+        let why = why(&report).unwrap_or_default();
+        assert!(
+            why.contains("sorts by code with regard to case"),
+            "{rest}: {why}\n{text}"
+        );
+        assert!(why.contains("`ORDER BY lower(column)`"), "{rest}: {why}");
+    }
+    let (text, report) = read("id", " ORDER BY lower(code), id LIMIT 10");
+    assert!(
+        text.contains(r#"ORDER BY lower(orders.code), orders."id" LIMIT 10"#),
+        "{text} {:?}",
+        why(&report)
+    );
+    let (text, _) = read("id", " ORDER BY lower(code) DESC LIMIT 10");
+    assert!(
+        text.contains(r#"ORDER BY lower(orders.code) DESC, orders."id" LIMIT 10"#),
+        "{text}"
+    );
+    let (text, _) = read("id", " ORDER BY lower(kind), id LIMIT 10");
+    assert!(!text.contains("access_patterns:"), "{text}");
+    // Few rows are sorted by the application.
+    let mut few = limits.clone();
+    for sample in few.observed.columns.values_mut() {
+        (sample.most, sample.distinct) = (2, 90_000);
+    }
+    let sql = "-- begins (9/s)\nSELECT id FROM orders WHERE kind = :k AND code LIKE :q || '%' ORDER BY code, id LIMIT 10;";
+    let (text, report) = served_within(&catalog, &few, sql);
+    assert!(!text.contains("ORDER BY"), "{text}");
+    let notes = notes(&report, "begins");
+    assert!(notes.contains("the application sorts"), "{notes}");
+}

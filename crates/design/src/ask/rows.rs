@@ -12,6 +12,9 @@ use super::{
 };
 use crate::path::{Path, Step};
 
+/// Why a column that is compared in lower case is not sorted as it is.
+const IN_LOWER: &str = "the key has it in lower case";
+
 impl<'c> Reading<'c, '_> {
     /// The reads of a query whose other relations are all parents of `root`: one for each range that the key may take, and
     /// one for none.
@@ -36,7 +39,12 @@ impl<'c> Reading<'c, '_> {
             ));
         }
         let mut order = ask.order.iter().filter(|_| !is_one_row(&ask));
-        ask.unsortable = order.find_map(|(path, _)| self.unsortable(ask.root, path));
+        ask.unsortable = order
+            .find_map(|(path, _)| self.unsortable(ask.root, path))
+            .or_else(|| {
+                let column = self.sorted_in_case().filter(|_| !is_one_row(&ask))?;
+                Some(format!("{column} with regard to case, and {IN_LOWER}"))
+            });
         is_changed |= self.answer_order(&mut ask);
         let decides: Vec<String> = self
             .deciding_key(root)
@@ -58,7 +66,7 @@ impl<'c> Reading<'c, '_> {
         let limits = !matches!(self.query.limit, RowLimit::None | RowLimit::Rows(_));
         let mut sorted = self.query.order.iter().flatten();
         is_changed |= sorted.any(|key| {
-            let at = key.column.as_ref().and_then(|column| self.column(column));
+            let at = self.sort_column(key);
             at.is_some_and(|at| self.answered_as(ways, &at) != at)
         });
         let mut conditions = self.conditions.iter();
@@ -297,7 +305,7 @@ impl<'c> Reading<'c, '_> {
     fn note_spelling(&self, ways: &BTreeMap<usize, Vec<Step>>, ask: &mut Ask<'c>) -> bool {
         let outputs = self.outputs().unwrap_or_default().into_iter();
         let sorted = self.query.order.iter().flatten();
-        let sorted = sorted.filter_map(|key| self.column(key.column.as_ref()?));
+        let sorted = sorted.filter_map(|key| self.sort_column(key));
         let told = outputs.map(|(at, ..)| at).chain(sorted).map(|asked| {
             let held = self.answered_as(ways, &asked);
             (asked, held)
