@@ -1642,3 +1642,38 @@ fn a_text_that_is_found_without_regard_to_case_is_sorted_so_only_where_the_query
     let notes = notes(&report, "begins");
     assert!(notes.contains("the application sorts"), "{notes}");
 }
+
+#[test]
+fn rows_with_null_in_their_key_are_asked_for_by_no_part_of_a_condition() {
+    let (mut catalog, limits) = orders_of_sqlite();
+    let table = orders(&mut catalog);
+    table.primary_key = vec!["kind".to_owned(), "code".to_owned()];
+    table.unique_keys.clear();
+    table
+        .columns
+        .iter_mut()
+        .find(|one| one.name == "code")
+        .unwrap()
+        .nullable = true;
+    let read = |condition: &str| {
+        let sql = format!("-- find (9/s)\nSELECT id FROM orders WHERE kind = :k AND {condition};");
+        let (_, report) = served_within(&catalog, &limits, &sql);
+        report.reads[0].why_not.clone().unwrap_or_default()
+    };
+    for condition in [
+        "code IS NULL",
+        "(code = :c OR code IS NULL)",
+        "(code IN (:c, :d) OR code IS NULL)",
+        "(code IS NULL OR EXISTS (SELECT 1 FROM users WHERE users.id = orders.user_id))",
+        "NOT (code IS NOT NULL)",
+        "code IS DISTINCT FROM 'x'",
+    ] {
+        let why = read(condition);
+        assert!(
+            why.contains("NULL in their table's key"),
+            "{condition}: {why}"
+        );
+    }
+    assert_eq!(read("(placed_at = :c OR placed_at IS NULL)"), "");
+    assert_eq!(read("code IS NOT NULL"), "");
+}

@@ -132,6 +132,7 @@ impl<'c> Reading<'c, '_> {
                 }
                 ConditionTest::Using(_) => {}
                 _ if has_parameters && !condition.alternatives.is_empty() => {
+                    self.refuse_keyless(ask.root, condition, &path)?;
                     let Some(filter) = self.any_of(ask, &condition.alternatives, &path) else {
                         return unserved(format!("asks for `{text}`"), SEVERAL);
                     };
@@ -141,7 +142,7 @@ impl<'c> Reading<'c, '_> {
                 test => {
                     self.refuse_unsteady(condition)?;
                     refuse_parts(test, text)?;
-                    refuse_keyless(ask.root, test, &path)?;
+                    self.refuse_keyless(ask.root, condition, &path)?;
                     ask.notes.extend(index_note(condition));
                     let mut when = self.when(condition, root, ways)?;
                     let columns = condition.columns().unwrap_or_default();
@@ -648,6 +649,41 @@ impl<'c> Reading<'c, '_> {
             None => unserved(format!("asks for `{}`", condition.text), REWRITE),
         }
     }
+    /// Refuses to ask for rows with NULL in the key of their table, as SQLite may have, also by a part of an OR.
+    fn refuse_keyless(
+        &self,
+        root: &Table,
+        condition: &Condition,
+        path: Find<'_>,
+    ) -> Result<(), Unserved> {
+        let mut parts = condition.alternatives.iter();
+        parts.try_for_each(|part| self.refuse_keyless(root, part, path))?;
+        let key: Vec<Path> = root.row_key().iter().map(|one| Path::own(one)).collect();
+        let is_keyless = match &condition.test {
+            ConditionTest::Null {
+                operand,
+                negated: false,
+            } => {
+                let asked = operand.column().and_then(path);
+                asked.is_some_and(|asked| key.contains(&asked))
+            }
+            // `IS DISTINCT FROM`, `NOT (… IS NOT NULL)` and what else NULL may meet.
+            ConditionTest::Other(expression)
+                if condition.alternatives.is_empty() && condition.text.contains(" IS ") =>
+            {
+                let mut asked = expression.columns.iter().filter_map(path);
+                asked.any(|asked| key.contains(&asked) && asked.may_be_null(root, self.catalog))
+            }
+            _ => false,
+        };
+        if is_keyless {
+            return unserved(
+                "asks for rows with NULL in their table's key, which make no item",
+                "give such rows a value in the database",
+            );
+        }
+        Ok(())
+    }
 }
 
 /// Adds a range between bounds to those of the read, or its bounds to the range of the same column.
@@ -682,26 +718,6 @@ fn index_note(condition: &Condition) -> Option<Note> {
     }
     let has_value = text.contains(|sign: char| sign == '\'' || sign.is_ascii_digit());
     has_value.then(|| Note::IndexHoldsOnly(text.clone()))
-}
-
-/// Refuses to ask for rows with NULL in the key of their table, as SQLite may have.
-fn refuse_keyless(root: &Table, test: &ConditionTest, path: Find<'_>) -> Result<(), Unserved> {
-    let ConditionTest::Null {
-        operand,
-        negated: false,
-    } = test
-    else {
-        return Ok(());
-    };
-    let asked = operand.column().and_then(path);
-    let mut key = root.row_key().iter();
-    if key.any(|column| asked.as_ref() == Some(&Path::own(column))) {
-        return unserved(
-            "asks for rows with NULL in their table's key, which make no item",
-            "give such rows a value in the database",
-        );
-    }
-    Ok(())
 }
 
 /// Refuses conditions that compare with nothing plain, and those of which one part may hold without the other.
