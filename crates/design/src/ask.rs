@@ -251,6 +251,7 @@ fn unread(error: &UnreadableSql) -> Unserved {
 const SEARCH: &str = "feed a search index (OpenSearch) from the table's stream";
 const PATTERN: &str = "where it is only what texts begin with, write `LIKE :parameter || '%'` (MySQL: `concat(:parameter, '%')`); else feed a search index (OpenSearch) from the table's stream";
 const BEGIN: &str = "hand in what the texts begin with as one parameter";
+const BEGIN_WITH_CONSTANT: &str = "hand in what the texts begin with as one parameter, the constant at its end: `LIKE :parameter || '%'`";
 const BEGINNING: &str =
     "ask for what the texts begin with, and leave the others out in the application";
 pub(crate) const COUNTER: &str = "keep the figure in a counter item or an attribute that each write updates, or export the table and ask Athena";
@@ -261,6 +262,7 @@ const SEVERAL: &str = "ask one Query for each part and put the answers together 
 const REWRITE: &str = "write it as a join over the tables' keys, with its conditions joined by AND";
 const MATERIALIZE: &str =
     "store the value as an attribute when the item is written, and ask for that";
+const OF_PARAMETERS: &str = "no attribute can hold what depends on parameters: compute it in the application, of the rows that the other conditions find";
 const PATH: &str = "store each row's path from the top (`1#7#42`) and ask for it by begins_with, where the depth is bounded";
 const CLOCK: &str =
     "hand the value in as a parameter, or store it as an attribute when the item is written";
@@ -1137,7 +1139,15 @@ impl<'c, 'q> Reading<'c, 'q> {
             let at = self.sort_column(key);
             let path = at.and_then(|(at, column)| self.path(ways, at, column));
             let Some(path) = path else {
-                return unserved("is sorted by what is computed", MATERIALIZE);
+                let said = self.prepared.sql.get(key.span.clone()).unwrap_or_default();
+                return if has_parameter(said) {
+                    unserved(
+                        "is sorted by what is computed from parameters",
+                        OF_PARAMETERS,
+                    )
+                } else {
+                    unserved("is sorted by what is computed", MATERIALIZE)
+                };
             };
             if !found.iter().any(|(known, _)| *known == path) {
                 found.push((path, key.descending));
@@ -1293,6 +1303,22 @@ impl Reading<'_, '_> {
             SelectOutput::All | SelectOutput::AllOf(_) => None,
         })
     }
+}
+
+/// Whether an expression names a parameter.
+fn has_parameter(said: &str) -> bool {
+    let mut before = ' ';
+    let mut signs = said.chars().peekable();
+    while let Some(sign) = signs.next() {
+        let is_name = signs
+            .peek()
+            .is_some_and(|next| next.is_alphabetic() || *next == '_');
+        if sign == ':' && before != ':' && is_name {
+            return true;
+        }
+        before = sign;
+    }
+    false
 }
 
 /// Values of a list that a note names at most.

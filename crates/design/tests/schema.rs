@@ -1677,3 +1677,75 @@ fn rows_with_null_in_their_key_are_asked_for_by_no_part_of_a_condition() {
     assert_eq!(read("(placed_at = :c OR placed_at IS NULL)"), "");
     assert_eq!(read("code IS NOT NULL"), "");
 }
+
+#[test]
+fn a_way_out_is_one_that_there_is() {
+    let (mut catalog, mut limits) = orders_of_sqlite();
+    for sample in limits.observed.columns.values_mut() {
+        sample.bytes += 1;
+    }
+    let mut read = |dbms: Dbms, select: &str| {
+        catalog.dbms = dbms;
+        let sql = format!("-- find (9/s)\nSELECT id FROM orders WHERE {select};");
+        let (_, report) = served_within(&catalog, &limits, &sql);
+        let read = &report.reads[0];
+        let why = read.why_not.clone().unwrap_or_default();
+        format!("{why}; {}", read.instead.clone().unwrap_or_default())
+    };
+    for (dbms, condition, reason, way_out) in [
+        (
+            Dbms::Sqlite,
+            "kind LIKE '%' || :q || '%' OR code LIKE '%' || :q || '%'",
+            "looks within texts",
+            "OpenSearch",
+        ),
+        (
+            Dbms::Sqlite,
+            "kind LIKE :q || '/%'",
+            "beginning is put together",
+            "the constant at its end",
+        ),
+        (
+            Dbms::Mysql,
+            "kind LIKE concat(:q, '-%')",
+            "beginning is put together",
+            "the constant at its end",
+        ),
+        (
+            Dbms::Sqlite,
+            "kind LIKE '%' || :q || '/%'",
+            "looks within texts",
+            "OpenSearch",
+        ),
+        (
+            Dbms::Sqlite,
+            "kind = :k ORDER BY (id - :a) * (id - :a) LIMIT 5",
+            "computed from parameters",
+            "in the application",
+        ),
+        (
+            Dbms::Sqlite,
+            "(id - :a) * (id - :a) < :b",
+            "computed from parameters",
+            "in the application",
+        ),
+        (
+            Dbms::Sqlite,
+            "user_id = :u AND json_extract(code, '$.x') = 'dark'",
+            "which is computed",
+            "store the value",
+        ),
+        (
+            Dbms::Postgres,
+            "lower(code) LIKE lower(:q) || '%'",
+            "the collation C",
+            "store the value",
+        ),
+    ] {
+        let said = read(dbms, condition);
+        assert!(
+            said.contains(reason) && said.contains(way_out),
+            "{condition}: {said}"
+        );
+    }
+}

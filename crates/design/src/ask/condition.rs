@@ -12,15 +12,18 @@ use super::comparison::{refuse_computed, refuse_value};
 use super::filter::{is_value, of_condition, of_equal, of_list, of_range};
 use super::sql::{begins, column_in, ignores_blanks, is_loose, parameter_in};
 use super::{
-    Ask, Asked, At, BEGIN, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, NEXT_PAGE, Note, PATTERN,
-    REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved, When, folds_case, is_upper, unread,
-    unserved,
+    Ask, Asked, At, BEGIN, BEGIN_WITH_CONSTANT, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE,
+    NEXT_PAGE, Note, OF_PARAMETERS, PATTERN, REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved,
+    When, folds_case, is_upper, unread, unserved,
 };
 use crate::path::{Path, Step};
 
 /// Why no key stands for a comparison that SQLite makes without case.
 const ASCII_CASE: &str =
     "SQLite ignores the case of ASCII letters only, and a key in lower case that of all letters";
+
+/// Why no key stands for a comparison in lower case where PostgreSQL sorts by bytes.
+const C_CASE: &str = "and the column has letters beyond ASCII: where PostgreSQL sorts by bytes, as under the collation C, its `lower` may leave them as they are, and a key in lower case has all in lower case";
 
 /// What a comparison with a parameter asks.
 enum Compared {
@@ -131,6 +134,9 @@ impl<'c> Reading<'c, '_> {
                     ranges.push(self.like(ask, &ranges, condition, path, pattern)?);
                 }
                 ConditionTest::Using(_) => {}
+                _ if has_parameters && condition.alternatives.iter().any(looks_within) => {
+                    return unserved(format!("looks within texts: `{text}`"), SEARCH);
+                }
                 _ if has_parameters && !condition.alternatives.is_empty() => {
                     self.refuse_keyless(ask.root, condition, &path)?;
                     let Some(filter) = self.any_of(ask, &condition.alternatives, &path) else {
@@ -360,6 +366,10 @@ impl<'c> Reading<'c, '_> {
             _ => None,
         };
         let Some((column, parameter)) = column.zip(parameter) else {
+            if !left.parameters().is_empty() {
+                let why = format!("asks for `{text}`, which is computed from parameters");
+                return unserved(why, OF_PARAMETERS);
+            }
             return unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE);
         };
         self.refuse_value(ask.root, &column)?;
@@ -436,6 +446,13 @@ impl<'c> Reading<'c, '_> {
         if self.catalog.dbms == Dbms::Sqlite && !is_ascii {
             return unserved(format!("asks for `{text}`, {ASCII_CASE}"), MATERIALIZE);
         }
+        let found = column.find(ask.root, self.catalog);
+        let is_other = found.is_some_and(|(table, column)| {
+            column.collation.is_none() && self.observed.is_beyond_ascii(table, &column.name)
+        });
+        if self.catalog.dbms == Dbms::Postgres && is_other {
+            return unserved(format!("asks for `{text}`, {C_CASE}"), MATERIALIZE);
+        }
         let other_letters = if is_ascii {
             ""
         } else {
@@ -493,6 +510,10 @@ impl<'c> Reading<'c, '_> {
                         BEGINNING,
                     )
                 }
+                _ if ends_in_constant(text) => unserved(
+                    format!("asks for `{text}`, whose beginning is put together"),
+                    BEGIN_WITH_CONSTANT,
+                ),
                 _ => unserved(format!("looks within texts: `{text}`"), SEARCH),
             };
         };
@@ -672,7 +693,10 @@ impl<'c> Reading<'c, '_> {
                 if condition.alternatives.is_empty() && condition.text.contains(" IS ") =>
             {
                 let mut asked = expression.columns.iter().filter_map(path);
-                asked.any(|asked| key.contains(&asked) && asked.may_be_null(root, self.catalog))
+                asked.any(|asked| {
+                    let column = root.column(&asked.column);
+                    key.contains(&asked) && column.is_some_and(|column| column.nullable)
+                })
             }
             _ => false,
         };
@@ -684,6 +708,41 @@ impl<'c> Reading<'c, '_> {
         }
         Ok(())
     }
+}
+
+/// Whether a condition is a LIKE of a parameter and a constant with the only `%` at its end: `:p || '/%'`, `concat(:p, '/%')`.
+fn ends_in_constant(said: &str) -> bool {
+    let pattern = said.rsplit_once("LIKE ").filter(|(column, _)| {
+        let column = column.trim_end_matches('I').trim_end();
+        !column.ends_with("NOT")
+    });
+    let Some((_, pattern)) = pattern else {
+        return false;
+    };
+    let pattern = pattern.to_lowercase();
+    let (pattern, sign) = match pattern.strip_prefix("concat(") {
+        Some(rest) => (rest.trim_end_matches(')'), ","),
+        None => (pattern.as_str(), "||"),
+    };
+    let parts = pattern.split_once(sign);
+    parts.is_some_and(|(parameter, constant)| {
+        let constant = constant.trim().strip_prefix('\'');
+        let constant = constant.and_then(|text| text.strip_suffix("%'"));
+        parameter.trim().starts_with(':')
+            && constant.is_some_and(|text| !text.contains(['%', '_', '\'', '\\']))
+    })
+}
+
+/// Whether a part of an OR looks within texts, which no Query answers.
+fn looks_within(part: &Condition) -> bool {
+    let is_like = matches!(
+        part.test,
+        ConditionTest::Like {
+            beginning: None,
+            ..
+        }
+    );
+    is_like && part.has_parameters() && !ends_in_constant(&part.text)
 }
 
 /// Adds a range between bounds to those of the read, or its bounds to the range of the same column.
