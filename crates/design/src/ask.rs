@@ -17,7 +17,7 @@ use dynafold_relational::catalog::{
 };
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, Constant, Lists, Name, Operand, OperandValue,
-    Parametrized, RelationSource, RowLimit, Select, SelectOutput, SetOperation, SqlQuery,
+    Parametrized, RelationSource, RowLimit, Select, SelectOutput, SetOperation, SortKey, SqlQuery,
     UnreadableSql, ValueList, Wrapping, parametrized,
 };
 
@@ -251,6 +251,8 @@ fn unread(error: &UnreadableSql) -> Unserved {
 const SEARCH: &str = "feed a search index (OpenSearch) from the table's stream";
 const PATTERN: &str = "if it is only a prefix, write `LIKE :parameter || '%'` (MySQL: `concat(:parameter, '%')`); else feed a search index (OpenSearch) from the table's stream";
 const BEGIN: &str = "pass the prefix as one parameter";
+const BEGIN_WITH_CONSTANT: &str =
+    "pass the prefix as one parameter, the constant at its end: `LIKE :parameter || '%'`";
 const BEGINNING: &str = "query by the prefix, and filter the rest in the application";
 pub(crate) const COUNTER: &str = "keep the figure in a counter item or an attribute that each write updates, or export the table and ask Athena";
 /// Rows of a page where the query leaves their number to a parameter.
@@ -260,6 +262,7 @@ const SEVERAL: &str = "ask one Query for each part and put the answers together 
 const REWRITE: &str = "write it as a join over the tables' keys, with its conditions joined by AND";
 const MATERIALIZE: &str =
     "store the value as an attribute when the item is written, and ask for that";
+const OF_PARAMETERS: &str = "no attribute can hold what depends on parameters: compute it in the application, of the rows that the other conditions find";
 const PATH: &str = "store each row's path from the top (`1#7#42`) and ask for it by begins_with, where the depth is bounded";
 const CLOCK: &str =
     "pass the value as a parameter, or store it as an attribute when the item is written";
@@ -1078,13 +1081,36 @@ impl<'c, 'q> Reading<'c, 'q> {
         let compared = self.conditions.iter().filter_map(|one| one.columns());
         let compared = compared.flatten().filter_map(|column| self.column(column));
         let sorted = self.query.order.iter().flatten();
-        let sorted = sorted.filter_map(|key| self.column(key.column.as_ref()?));
+        let sorted = sorted.filter_map(|key| self.sort_column(key));
         let extreme = self.extreme.iter().map(|(at, _)| at.clone());
         Clauses {
             compared: compared.filter_map(place).collect(),
             sorted: sorted.chain(extreme).filter_map(place).collect(),
             skips: self.query.offset != RowLimit::None,
         }
+    }
+
+    /// The column that a term of ORDER BY sorts by: as it is, or in lower case where the key has it so.
+    fn sort_column(&self, key: &SortKey) -> Option<At> {
+        match (&key.column, &key.in_lower) {
+            (Some(column), _) => self.column(column),
+            (None, Some(column)) => self.column(column).filter(|at| self.is_folded(at)),
+            (None, None) => None,
+        }
+    }
+
+    /// A column that ORDER BY, or a greatest or least value, has as it is where the key has it in lower case, which is another order: `B` comes before `a`.
+    fn sorted_in_case(&self) -> Option<String> {
+        let keys = self.query.order.iter().flatten();
+        let keys = keys.filter_map(|key| self.column(key.column.as_ref()?));
+        let extreme = self.extreme.iter().map(|(at, _)| at.clone());
+        let mut sorted = keys.chain(extreme);
+        let found = sorted.find(|at| {
+            let column = self.tables.get(at.0).and_then(|table| table.column(&at.1));
+            // A collation that ignores case sorts in lower case by itself.
+            self.is_folded(at) && !column.is_some_and(ignores_case)
+        });
+        found.map(|(_, column)| column)
     }
 
     fn order(&self, ways: &Ways) -> Result<Vec<(Path, bool)>, Unserved> {
@@ -1112,10 +1138,15 @@ impl<'c, 'q> Reading<'c, 'q> {
             return Ok(order);
         }
         for key in self.query.order.iter().flatten() {
-            let at = key.column.as_ref().and_then(|column| self.column(column));
+            let at = self.sort_column(key);
             let path = at.and_then(|(at, column)| self.path(ways, at, column));
             let Some(path) = path else {
-                return unserved("sorts by a computed value", MATERIALIZE);
+                let said = self.prepared.sql.get(key.span.clone()).unwrap_or_default();
+                return if has_parameter(said) {
+                    unserved("sorts by a value computed from parameters", OF_PARAMETERS)
+                } else {
+                    unserved("sorts by a computed value", MATERIALIZE)
+                };
             };
             if !found.iter().any(|(known, _)| *known == path) {
                 found.push((path, key.descending));
@@ -1129,7 +1160,16 @@ impl<'c, 'q> Reading<'c, 'q> {
 
     /// The columns of the key by which equal rows are sorted, each with whether it descends: as a key has them where nobody says more.
     fn deciding_key(&self, root: usize) -> Vec<(String, bool)> {
-        let Some(table) = self.tables.get(root).filter(|_| self.is_by_key) else {
+        if self.is_by_key {
+            self.rest_of_key(root)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// The columns of the key that ORDER BY does not name, as [`Self::deciding_key`] has them.
+    fn rest_of_key(&self, root: usize) -> Vec<(String, bool)> {
+        let Some(table) = self.tables.get(root) else {
             return Vec::new();
         };
         let is_integer = |(at, name): &At| {
@@ -1137,8 +1177,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             column.is_some_and(|column| matches!(column.data_type, DataType::Integer { .. }))
         };
         let keys = self.query.order.iter().flatten();
-        let keys =
-            keys.filter_map(|key| Some((self.column(key.column.as_ref()?)?, key.descending)));
+        let keys = keys.filter_map(|key| Some((self.sort_column(key)?, key.descending)));
         let keys: Vec<(At, bool)> = keys.collect();
         let first = keys.iter().find(|(at, _)| !is_integer(at)).or(keys.first());
         let descends = first.is_some_and(|(_, descends)| *descends);
@@ -1263,6 +1302,23 @@ impl Reading<'_, '_> {
             SelectOutput::All | SelectOutput::AllOf(_) => None,
         })
     }
+}
+
+/// Whether an expression names a parameter.
+fn has_parameter(said: &str) -> bool {
+    let (mut before, mut is_text) = (' ', false);
+    let mut signs = said.chars().peekable();
+    while let Some(sign) = signs.next() {
+        let is_name = signs
+            .peek()
+            .is_some_and(|next| next.is_alphabetic() || *next == '_');
+        is_text ^= sign == '\'';
+        if sign == ':' && before != ':' && is_name && !is_text {
+            return true;
+        }
+        before = sign;
+    }
+    false
 }
 
 /// Values of a list that a note names at most.

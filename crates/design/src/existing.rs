@@ -630,7 +630,8 @@ fn sorts(ask: &Ask<'_>, ordered: &[Path]) -> bool {
     let wanted = ask.order.iter().map(|(path, _)| path);
     let wanted: Vec<&Path> = wanted.filter(|path| !ask.has_equal(path)).collect();
     let backwards = ask.order.first().is_some_and(|(_, descends)| *descends);
-    ask.order.iter().all(|(_, descends)| *descends == backwards)
+    (ask.unsortable.is_none() || ask.order.is_empty())
+        && ask.order.iter().all(|(_, descends)| *descends == backwards)
         && wanted.len() <= ordered.len()
         && wanted
             .iter()

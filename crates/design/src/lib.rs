@@ -974,7 +974,7 @@ fn reads_without<'w>(
                 let why = first
                     .map(|ask| structure::reason(ask, catalog))
                     .unwrap_or_default();
-                (why, "sort in the application, or filter the range there")
+                (why, first.map_or("", structure::way_out))
             }
         };
         unserved.push((read.statement, Unserved { why, instead }));

@@ -39,6 +39,12 @@ impl Observed {
         sample.is_some_and(|sample| sample.is_all && sample.chars == sample.bytes)
     }
 
+    /// Whether some text of a column was seen that is not ASCII.
+    pub(crate) fn is_beyond_ascii(&self, table: &Table, column: &str) -> bool {
+        let sample = self.column(table, column);
+        sample.is_some_and(|sample| sample.chars < sample.bytes && sample.chars > 0)
+    }
+
     /// Whether escaped keys have all texts of a column as they are. Not known where not all rows were looked at.
     pub(crate) fn is_unescaped(&self, table: &Table, column: &str) -> bool {
         let sample = self.column(table, column);

@@ -301,6 +301,18 @@ pub(crate) fn reason(ask: &Ask<'_>, catalog: &Catalog) -> String {
     }
 }
 
+/// The way out for a read that no structure serves.
+pub(crate) fn way_out(ask: &Ask<'_>) -> &'static str {
+    let folds = ask.range.as_ref().filter(|range| range.folds);
+    let is_in_lower =
+        folds.is_some_and(|range| ask.order.iter().any(|(path, _)| *path == range.path));
+    if is_in_lower && ask.unsortable.is_some() {
+        "write `ORDER BY lower(column)`, or leave out ORDER BY and LIMIT and sort in the application"
+    } else {
+        "sort in the application, or filter the range there"
+    }
+}
+
 /// The ways to serve a read. `partitions`: of the other reads of the same item type, what is equal in each.
 pub(crate) fn structures<'c>(
     ask: &Ask<'c>,

@@ -219,17 +219,11 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
     }
 
     /// How many items a read finds at most, and how many more in a day: now it finds so many on average and at most. Where parents
-    /// come too, each gets its share of the new items and no more.
+    /// come too, each gets its share of the new items, as those that are there have theirs.
     fn growth(&self, table: &Table, parent: Option<&Table>, [mean, most]: [f64; 2]) -> (f64, f64) {
-        let all = self.inserted(table);
-        let parent = parent.map(|parent| (rows(parent), self.inserted(parent)));
-        match parent.filter(|(_, come)| *come > 0.0) {
-            Some((parents, come)) => {
-                let share = (mean * parents / rows(table)).min(1.0);
-                (most.max(all / come * share), 0.0)
-            }
-            None => (most, all * mean / rows(table)),
-        }
+        let come = parent.is_some_and(|parent| self.inserted(parent) > 0.0);
+        let grows = self.inserted(table) * mean / rows(table);
+        (most, if come { 0.0 } else { grows })
     }
 
     /// The reads that find rows of a table and have no condition on one of its columns, in words.
@@ -522,8 +516,9 @@ fn large_columns(
             "large columns",
             [format!("{columns} of {}", table.name.name)],
             &format!(
-                "they are about {bytes:.0} of the item's {item:.0} bytes, and {} pay for them without setting or selecting them: in items of their own they would save about {saved:.2} USD a month, as long as no other read needs them; or store them in S3",
+                "they are about {bytes:.0} of the item's {item:.0} bytes, and {} {} for them without setting or selecting them: in items of their own they would save about {saved:.2} USD a month, as long as no other read needs them; or store them in S3",
                 payers.join(", "),
+                if payers.len() == 1 { "pays" } else { "pay" },
             ),
         );
         found.push((saved, table.name.clone(), names.collect()));
@@ -575,6 +570,9 @@ fn dear_indexes(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         let reads = material.placed.iter();
         let reads = reads.filter(|(placed, ..)| placed.structure == at);
         let reads: Vec<&Statement> = reads.map(|(_, statement, _)| *statement).collect();
+        if reads.is_empty() {
+            return None;
+        }
         dear(material, units.sum(), &reads, &format!("GSI{slot}"))
     });
     lines.add(
@@ -731,7 +729,14 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
             let key = keys.find(|key| key.columns.as_slice() == std::slice::from_ref(own))?;
             material.catalog.table(&key.references)
         });
-        let (most, grows) = material.growth(ask.root, parent, [all, most]);
+        let (most, mut grows) = material.growth(ask.root, parent, [all, most]);
+        // What lies between two bounds has come, or comes at one rate.
+        if let Some(range) = &ask.range
+            && range.low.is_some()
+            && range.high.is_some()
+        {
+            grows = 0.0;
+        }
         // Of ranges and conditions the mean is known alone.
         let is_most = most > all && ask.range.is_none() && ask.when.is_empty();
         let how = if is_most { "up to" } else { "about" };
@@ -851,6 +856,7 @@ fn expiring(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 /// Rows that are deleted by their age.
 fn expiry(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     const TERMS: &str = "expire expires expired expiresat expiry expirydate expiration validuntil ttl purgeat deleteafter";
+    let mut texts = Vec::new();
     let found = material.columns().filter_map(|(table, column)| {
         let is_time = column.data_type.family() == TypeFamily::Time;
         let is_called_so = has_term(&column.name, TERMS);
@@ -871,14 +877,24 @@ fn expiry(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         };
         let said = named(table, &column.name);
         match deletes {
+            Some((statement, ..)) if column.data_type.family() == TypeFamily::Text => {
+                texts.push(format!("{said} ({})", statement.name));
+                None
+            }
             Some((statement, ..)) => Some(format!("{said} ({})", statement.name)),
             None => (is_called_so && (is_time || is_epoch())).then_some(said),
         }
     });
+    let found: Vec<String> = found.collect();
     lines.add(
         "TTL",
         found,
         "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds (a whole number of seconds as it is, a time by `{column | epoch}`; of a time in the past, such as when a row came, plus your period: `{column | plus(30d) | epoch}`, else what is there expires at once); that may take a few days, and until then reads have to leave them out",
+    );
+    lines.add(
+        "TTL",
+        texts,
+        "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds; this column is text, of which no filter makes a time: give the table a column with the seconds, or of a time type, and name that one",
     );
 }
 

@@ -1629,3 +1629,170 @@ fn an_insert_of_several_rows_is_priced_by_its_rows() {
     assert!(many.contains("all") && many.contains("three"), "{many}");
     assert!(!many.contains("one (") && !many.contains("one,"), "{many}");
 }
+
+#[test]
+fn a_text_that_is_found_without_regard_to_case_is_sorted_so_only_where_the_query_says_so() {
+    let (mut catalog, mut limits) = orders_of_sqlite();
+    orders(&mut catalog).estimated_rows = Some(1_000_000);
+    for sample in limits.observed.columns.values_mut() {
+        sample.chars = sample.bytes;
+        (sample.rows, sample.present, sample.most, sample.distinct) = (100_000, 100_000, 90_000, 2);
+    }
+    let read = |select: &str, rest: &str| {
+        let sql = format!(
+            "-- begins (9/s)\nSELECT {select} FROM orders WHERE kind = :k AND code LIKE :q || '%'{rest};"
+        );
+        served_within(&catalog, &limits, &sql)
+    };
+    let why = |report: &Report| {
+        let read = &report.reads[0];
+        Some(format!(
+            "{} {}",
+            read.why_not.as_ref()?,
+            read.instead.as_ref()?
+        ))
+    };
+    for (select, rest) in [
+        ("id", " ORDER BY code, id LIMIT 10"),
+        ("id", " ORDER BY code DESC LIMIT 10"),
+        ("max(code)", ""),
+    ] {
+        let (text, report) = read(select, rest);
+        let why = why(&report).unwrap_or_default();
+        assert!(
+            why.contains("sorts by code with regard to case"),
+            "{rest}: {why}\n{text}"
+        );
+        assert!(why.contains("`ORDER BY lower(column)`"), "{rest}: {why}");
+    }
+    let (text, report) = read("id", " ORDER BY lower(code), id LIMIT 10");
+    assert!(
+        text.contains(r#"ORDER BY lower(orders.code), orders."id" LIMIT 10"#),
+        "{text} {:?}",
+        why(&report)
+    );
+    let (text, _) = read("id", " ORDER BY lower(code) DESC LIMIT 10");
+    assert!(
+        text.contains(r#"ORDER BY lower(orders.code) DESC, orders."id" LIMIT 10"#),
+        "{text}"
+    );
+    let (text, _) = read("id", " ORDER BY lower(kind), id LIMIT 10");
+    assert!(!text.contains("access_patterns:"), "{text}");
+    // Few rows are sorted by the application.
+    let mut few = limits.clone();
+    for sample in few.observed.columns.values_mut() {
+        (sample.most, sample.distinct) = (2, 90_000);
+    }
+    let sql = "-- begins (9/s)\nSELECT id FROM orders WHERE kind = :k AND code LIKE :q || '%' ORDER BY code, id LIMIT 10;";
+    let (text, report) = served_within(&catalog, &few, sql);
+    assert!(!text.contains("ORDER BY"), "{text}");
+    let notes = notes(&report, "begins");
+    assert!(notes.contains("the application sorts"), "{notes}");
+}
+
+#[test]
+fn rows_with_null_in_their_key_are_asked_for_by_no_part_of_a_condition() {
+    let (mut catalog, limits) = orders_of_sqlite();
+    let table = orders(&mut catalog);
+    table.primary_key = vec!["kind".to_owned(), "code".to_owned()];
+    table.unique_keys.clear();
+    table
+        .columns
+        .iter_mut()
+        .find(|one| one.name == "code")
+        .unwrap()
+        .nullable = true;
+    let read = |condition: &str| {
+        let sql = format!("-- find (9/s)\nSELECT id FROM orders WHERE kind = :k AND {condition};");
+        let (_, report) = served_within(&catalog, &limits, &sql);
+        report.reads[0].why_not.clone().unwrap_or_default()
+    };
+    for condition in [
+        "code IS NULL",
+        "(code = :c OR code IS NULL)",
+        "(code IN (:c, :d) OR code IS NULL)",
+        "(code IS NULL OR EXISTS (SELECT 1 FROM users WHERE users.id = orders.user_id))",
+        "NOT (code IS NOT NULL)",
+        "code IS DISTINCT FROM 'x'",
+    ] {
+        let why = read(condition);
+        assert!(
+            why.contains("NULL in the table's key"),
+            "{condition}: {why}"
+        );
+    }
+    assert_eq!(read("(placed_at = :c OR placed_at IS NULL)"), "");
+    assert_eq!(read("code IS NOT NULL"), "");
+}
+
+#[test]
+fn a_way_out_is_one_that_there_is() {
+    let (mut catalog, mut limits) = orders_of_sqlite();
+    for sample in limits.observed.columns.values_mut() {
+        sample.bytes += 1;
+    }
+    let mut read = |dbms: Dbms, select: &str| {
+        catalog.dbms = dbms;
+        let sql = format!("-- find (9/s)\nSELECT id FROM orders WHERE {select};");
+        let (_, report) = served_within(&catalog, &limits, &sql);
+        let read = &report.reads[0];
+        let why = read.why_not.clone().unwrap_or_default();
+        format!("{why}; {}", read.instead.clone().unwrap_or_default())
+    };
+    for (dbms, condition, reason, way_out) in [
+        (
+            Dbms::Sqlite,
+            "kind LIKE '%' || :q || '%' OR code LIKE '%' || :q || '%'",
+            "matches inside texts",
+            "OpenSearch",
+        ),
+        (
+            Dbms::Sqlite,
+            "kind LIKE :q || '/%'",
+            "beginning is put together",
+            "the constant at its end",
+        ),
+        (
+            Dbms::Mysql,
+            "kind LIKE concat(:q, '-%')",
+            "beginning is put together",
+            "the constant at its end",
+        ),
+        (
+            Dbms::Sqlite,
+            "kind LIKE '%' || :q || '/%'",
+            "matches inside texts",
+            "OpenSearch",
+        ),
+        (
+            Dbms::Sqlite,
+            "kind = :k ORDER BY (id - :a) * (id - :a) LIMIT 5",
+            "computed from parameters",
+            "in the application",
+        ),
+        (
+            Dbms::Sqlite,
+            "(id - :a) * (id - :a) < :b",
+            "computed from parameters",
+            "in the application",
+        ),
+        (
+            Dbms::Sqlite,
+            "user_id = :u AND json_extract(code, '$.x') = 'dark'",
+            "which is computed",
+            "store the value",
+        ),
+        (
+            Dbms::Postgres,
+            "lower(code) LIKE lower(:q) || '%'",
+            "the collation C",
+            "store the value",
+        ),
+    ] {
+        let said = read(dbms, condition);
+        assert!(
+            said.contains(reason) && said.contains(way_out),
+            "{condition}: {said}"
+        );
+    }
+}

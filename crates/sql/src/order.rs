@@ -16,6 +16,8 @@ pub struct SortKey {
     /// The column of a table that it is, as it is. Nothing is known of a query whose ORDER BY may be of something else
     /// than its tables: with UNION, or with WITH.
     pub column: Option<ColumnRef>,
+    /// The column of a table that it is in lower case, by `lower()`.
+    pub in_lower: Option<ColumnRef>,
     /// The collation that the query asks for.
     pub collation: Option<Name>,
     /// DESC.
@@ -53,6 +55,7 @@ pub(super) fn order(
         Some(SortKey {
             result,
             column,
+            in_lower: lowered(&term.expr, outputs, sql).filter(|_| of.is_some()),
             collation: collation.flatten(),
             descending,
             span: sql.range(term.expr.span()),
@@ -116,6 +119,23 @@ fn sorted(operand: &Operand) -> Option<SortedColumn> {
         [Wrapping::Collate(name)] => Some((column.clone(), Some(name.clone()))),
         _ => None,
     }
+}
+
+/// The column in `lower(column)`. SQLite takes a name for that of the result first: one that is not the column's is none.
+fn lowered(term: &Expr, outputs: &[SelectOutput], sql: &Sql) -> Option<ColumnRef> {
+    let operand = Operand::of(term, sql);
+    let OperandValue::Column(column) = &operand.value else {
+        return None;
+    };
+    let is_lower =
+        matches!(operand.around.as_slice(), [Wrapping::Function(name)] if name == "lower");
+    let mut named = outputs
+        .iter()
+        .filter(|output| is_called(output, &column.name));
+    let is_own = column.owner.is_some()
+        || named
+            .all(|output| sorted_output(output).is_some_and(|(own, _)| own.name == column.name));
+    (is_lower && is_own).then(|| column.clone())
 }
 
 fn sorted_output(output: &SelectOutput) -> Option<SortedColumn> {

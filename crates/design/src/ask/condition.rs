@@ -10,15 +10,18 @@ use super::comparison::{refuse_computed, refuse_value};
 use super::filter::{is_value, of_condition, of_equal, of_list, of_range};
 use super::sql::{begins, column_in, ignores_blanks, is_loose, parameter_in};
 use super::{
-    Ask, Asked, At, BEGIN, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, NEXT_PAGE, Note, PATTERN,
-    REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved, Ways, When, folds_case, is_upper,
-    unread, unserved,
+    Ask, Asked, At, BEGIN, BEGIN_WITH_CONSTANT, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE,
+    NEXT_PAGE, Note, OF_PARAMETERS, PATTERN, REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved,
+    Ways, When, folds_case, is_upper, unread, unserved,
 };
 use crate::path::{Path, Step};
 
 /// Why no key stands for a comparison that SQLite makes without case.
 const ASCII_CASE: &str =
     "SQLite ignores case for ASCII letters only, a lower-case key for all letters";
+
+/// Why no key stands for a comparison in lower case where PostgreSQL sorts by bytes.
+const C_CASE: &str = "and the column has letters beyond ASCII: where PostgreSQL sorts by bytes, as under the collation C, its `lower` may leave them as they are, and a key in lower case has all in lower case";
 
 /// What a comparison with a parameter asks.
 enum Compared {
@@ -124,7 +127,11 @@ impl<'c> Reading<'c, '_> {
                     ranges.push(self.like(ask, &ranges, condition, path, pattern)?);
                 }
                 ConditionTest::Using(_) => {}
+                _ if has_parameters && condition.alternatives.iter().any(looks_within) => {
+                    return unserved(format!("matches inside texts: `{text}`"), SEARCH);
+                }
                 _ if has_parameters && !condition.alternatives.is_empty() => {
+                    self.refuse_keyless(ask.root, condition, &path)?;
                     let Some(filter) = self.any_of(ask, &condition.alternatives, &path) else {
                         return unserved(format!("asks for `{text}`"), SEVERAL);
                     };
@@ -134,7 +141,7 @@ impl<'c> Reading<'c, '_> {
                 test => {
                     self.refuse_unsteady(condition)?;
                     refuse_parts(test, text)?;
-                    refuse_keyless(ask.root, test, &path)?;
+                    self.refuse_keyless(ask.root, condition, &path)?;
                     ask.notes.extend(index_note(condition));
                     let mut when = self.when(condition, root, ways)?;
                     let columns = condition.columns().unwrap_or_default();
@@ -352,6 +359,10 @@ impl<'c> Reading<'c, '_> {
             _ => None,
         };
         let Some((column, parameter)) = column.zip(parameter) else {
+            if !left.parameters().is_empty() {
+                let why = format!("asks for `{text}`, which is computed from parameters");
+                return unserved(why, OF_PARAMETERS);
+            }
             return computed(text);
         };
         self.refuse_value(ask.root, &column)?;
@@ -428,6 +439,13 @@ impl<'c> Reading<'c, '_> {
         if self.catalog.dbms == Dbms::Sqlite && !is_ascii {
             return unserved(format!("asks for `{text}`: {ASCII_CASE}"), MATERIALIZE);
         }
+        let found = column.find(ask.root, self.catalog);
+        let is_other = found.is_some_and(|(table, column)| {
+            column.collation.is_none() && self.observed.is_beyond_ascii(table, &column.name)
+        });
+        if self.catalog.dbms == Dbms::Postgres && is_other {
+            return unserved(format!("asks for `{text}`, {C_CASE}"), MATERIALIZE);
+        }
         let other_letters = if is_ascii {
             ""
         } else {
@@ -484,6 +502,10 @@ impl<'c> Reading<'c, '_> {
                         BEGINNING,
                     )
                 }
+                _ if ends_in_constant(text) => unserved(
+                    format!("asks for `{text}`, whose beginning is put together"),
+                    BEGIN_WITH_CONSTANT,
+                ),
                 _ => unserved(format!("matches inside texts: `{text}`"), SEARCH),
             };
         };
@@ -635,6 +657,82 @@ impl<'c> Reading<'c, '_> {
             None => unserved(format!("asks for `{}`", condition.text), REWRITE),
         }
     }
+    /// Refuses to ask for rows with NULL in the key of their table, as SQLite may have, also by a part of an OR.
+    fn refuse_keyless(
+        &self,
+        root: &Table,
+        condition: &Condition,
+        path: Find<'_>,
+    ) -> Result<(), Unserved> {
+        let mut parts = condition.alternatives.iter();
+        parts.try_for_each(|part| self.refuse_keyless(root, part, path))?;
+        let key: Vec<Path> = root.row_key().iter().map(|one| Path::own(one)).collect();
+        let is_keyless = match &condition.test {
+            ConditionTest::Null {
+                operand,
+                negated: false,
+            } => {
+                let asked = operand.column().and_then(path);
+                asked.is_some_and(|asked| key.contains(&asked))
+            }
+            // `IS DISTINCT FROM`, `NOT (… IS NOT NULL)` and what else NULL may meet.
+            ConditionTest::Other(expression)
+                if condition.alternatives.is_empty() && condition.text.contains(" IS ") =>
+            {
+                let text = &condition.text;
+                let is_met = text.starts_with("NOT") == text.contains("IS NOT NULL");
+                let mut asked = expression.columns.iter().filter_map(path);
+                is_met
+                    && asked.any(|asked| {
+                        let column = root.column(&asked.column);
+                        key.contains(&asked) && column.is_some_and(|column| column.nullable)
+                    })
+            }
+            _ => false,
+        };
+        if is_keyless {
+            return unserved(
+                "asks for rows with NULL in the table's key, which cannot become items",
+                "give such rows a value in the database",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Whether a condition is a LIKE of a parameter and a constant with the only `%` at its end: `:p || '/%'`, `concat(:p, '/%')`.
+fn ends_in_constant(said: &str) -> bool {
+    let pattern = said.rsplit_once("LIKE ").filter(|(column, _)| {
+        let column = column.trim_end_matches('I').trim_end();
+        !column.ends_with("NOT")
+    });
+    let Some((_, pattern)) = pattern else {
+        return false;
+    };
+    let pattern = pattern.to_lowercase();
+    let (pattern, sign) = match pattern.strip_prefix("concat(") {
+        Some(rest) => (rest.trim_end_matches(')'), ","),
+        None => (pattern.as_str(), "||"),
+    };
+    let parts = pattern.split_once(sign);
+    parts.is_some_and(|(parameter, constant)| {
+        let constant = constant.trim().strip_prefix('\'');
+        let constant = constant.and_then(|text| text.strip_suffix("%'"));
+        parameter.trim().starts_with(':')
+            && constant.is_some_and(|text| !text.contains(['%', '_', '\'', '\\']))
+    })
+}
+
+/// Whether a part of an OR matches inside texts, which no Query answers.
+fn looks_within(part: &Condition) -> bool {
+    let is_like = matches!(
+        part.test,
+        ConditionTest::Like {
+            beginning: None,
+            ..
+        }
+    );
+    is_like && part.has_parameters() && !ends_in_constant(&part.text)
 }
 
 /// Adds a range between bounds to those of the read, or its bounds to the range of the same column.
@@ -673,26 +771,6 @@ fn index_note(condition: &Condition) -> Option<Note> {
     }
     let has_value = text.contains(|sign: char| sign == '\'' || sign.is_ascii_digit());
     has_value.then(|| Note::IndexHoldsOnly(text.clone()))
-}
-
-/// Refuses to ask for rows with NULL in the key of their table, as SQLite may have.
-fn refuse_keyless(root: &Table, test: &ConditionTest, path: Find<'_>) -> Result<(), Unserved> {
-    let ConditionTest::Null {
-        operand,
-        negated: false,
-    } = test
-    else {
-        return Ok(());
-    };
-    let asked = operand.column().and_then(path);
-    let mut key = root.row_key().iter();
-    if key.any(|column| asked.as_ref() == Some(&Path::own(column))) {
-        return unserved(
-            "asks for rows with NULL in the table's key, which cannot become items",
-            "give such rows a value in the database",
-        );
-    }
-    Ok(())
 }
 
 /// Refuses conditions that compare with nothing plain, and those of which one part may hold without the other.

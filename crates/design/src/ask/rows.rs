@@ -12,6 +12,9 @@ use super::{
 };
 use crate::path::{Path, Step};
 
+/// Why a column that is compared in lower case is not sorted as it is.
+const IN_LOWER: &str = "the key has it in lower case";
+
 impl<'c> Reading<'c, '_> {
     /// Reads of a query that joins `root` only with its parents: one for each range that the sort key could serve, and one with all
     /// ranges as filters.
@@ -50,7 +53,11 @@ impl<'c> Reading<'c, '_> {
             ask.order = self.order(ways)?;
         }
         let mut order = ask.order.iter().filter(|_| !is_one_row(ask));
-        ask.unsortable = order.find_map(|(path, _)| self.unsortable(ask.root, path));
+        let unsortable = order.find_map(|(path, _)| self.unsortable(ask.root, path));
+        ask.unsortable = unsortable.or_else(|| {
+            let column = self.sorted_in_case().filter(|_| !is_one_row(ask))?;
+            Some(format!("{column} with regard to case, and {IN_LOWER}"))
+        });
         Ok(self.answer_order(ask))
     }
 
@@ -95,7 +102,7 @@ impl<'c> Reading<'c, '_> {
     /// Whether the read asks in other words than the query, whatever its outputs are.
     fn is_rewritten(&self, ways: &Ways, ask: &Ask<'c>) -> bool {
         let sorted = self.query.order.iter().flatten();
-        let mut sorted = sorted.filter_map(|key| self.column(key.column.as_ref()?));
+        let mut sorted = sorted.filter_map(|key| self.sort_column(key));
         let mut conditions = self.conditions.iter();
         // A LIMIT that is no number makes a page.
         ask.is_page
@@ -303,7 +310,7 @@ impl<'c> Reading<'c, '_> {
     fn respelled_columns(&self, ways: &Ways) -> Vec<String> {
         let outputs = self.outputs().unwrap_or_default().into_iter();
         let sorted = self.query.order.iter().flatten();
-        let sorted = sorted.filter_map(|key| self.column(key.column.as_ref()?));
+        let sorted = sorted.filter_map(|key| self.sort_column(key));
         let answered = outputs.map(|(at, ..)| at).chain(sorted).map(|queried| {
             let stored = self.answered_as(ways, &queried);
             (queried, stored)

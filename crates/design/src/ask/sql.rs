@@ -2,8 +2,8 @@
 
 use dynafold_relational::catalog::{Column, Dbms, Table, sorted_by_bytes};
 use dynafold_sql::{
-    ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, identifier,
-    literal, qualified,
+    ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SortKey,
+    identifier, literal, qualified,
 };
 
 use super::{
@@ -206,37 +206,35 @@ impl<'c> Reading<'c, '_> {
                 })
                 .collect();
         }
-        let mut is_folded = false;
         let keys = self.query.order.iter().flatten();
-        let terms = keys.filter_map(|key| {
-            let asked = self.column(key.column.as_ref()?)?;
-            let (at, column) = self.answered_as(ways, &asked);
-            let direction = if key.descending { " DESC" } else { "" };
+        let sorted: Vec<(&SortKey, At)> = keys
+            .filter_map(|key| Some((key, self.sort_column(key)?)))
+            .collect();
+        let is_folded = |(key, asked): &(&SortKey, At)| {
+            let column = || self.tables.get(asked.0)?.column(&asked.1);
+            key.in_lower.is_some() || self.is_folded(asked) && column().is_some_and(ignores_case)
+        };
+        let direction = |descends: bool| if descends { " DESC" } else { "" };
+        let terms = sorted.iter().filter_map(|one @ (key, asked)| {
+            let (at, column) = self.answered_as(ways, asked);
             let found = self.tables.get(at)?.column(&column)?;
-            let own = self.column_of(at, &column);
-            let own = if self.is_folded(&asked) {
-                is_folded = true;
-                format!("lower({own})")
-            } else {
-                own
-            };
+            let mut own = self.column_of(at, &column);
+            if is_folded(one) {
+                own = format!("lower({own})");
+            }
             let own = by_bytes(found, &own, self.catalog.dbms).unwrap_or(own);
-            Some(format!("{own}{direction}"))
+            Some(format!("{own}{}", direction(key.descending)))
         });
         let mut terms: Vec<String> = terms.collect();
-        terms.extend(
-            self.deciding_key(root)
-                .into_iter()
-                .map(|(column, descends)| {
-                    let direction = if descends { " DESC" } else { "" };
-                    format!("{}{direction}", self.column_of(root, &column))
-                }),
-        );
         // Of texts that are equal in lower case the key decides.
-        if is_folded && let Some(table) = self.tables.get(root) {
-            let key = table.row_key().iter();
-            terms.extend(key.map(|column| self.column_of(root, column)));
-        }
+        let rest = if sorted.iter().any(is_folded) {
+            self.rest_of_key(root)
+        } else {
+            self.deciding_key(root)
+        };
+        terms.extend(rest.into_iter().map(|(column, descends)| {
+            format!("{}{}", self.column_of(root, &column), direction(descends))
+        }));
         terms
     }
 
