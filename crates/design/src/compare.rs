@@ -555,14 +555,28 @@ impl<'d> Priced<'d> {
         })
     }
 
-    /// Whether such a statement gives a partition key of each item type that it writes, in the table or in an index.
+    /// Whether such a statement gives a partition key of each item type that it writes, in the table or in an index, or that of
+    /// another item of the row, beside which it stands.
     fn has_key(&self, table: &Table, columns: &[String], found_by: &[String]) -> bool {
-        let mut items = self.items_written(table, columns);
-        items.all(|(item, scan)| {
+        let partition = &self.model.table.partition.name;
+        let is_found = |item: &ItemType, scan: &Scan| {
             let is_said = |key: &str| finds(item, scan, key, found_by);
             let mut indexes = self.model.table.all_indexes();
-            is_said(&self.model.table.partition.name)
+            is_said(partition)
                 || indexes.any(|index| index.partition.iter().all(|key| is_said(&key.name)))
+        };
+        let beside = |item: &ItemType| match item.node(partition) {
+            Some(AttributeNode::Template(template)) => Some(template.to_string()),
+            _ => None,
+        };
+        let mut items = self.items_written(table, columns);
+        items.all(|(item, scan)| {
+            let mut others = self.items_written(table, &[]);
+            is_found(item, scan)
+                || others.any(|(other, scan)| {
+                    beside(item).is_some_and(|own| beside(other) == Some(own))
+                        && is_found(other, scan)
+                })
         })
     }
 

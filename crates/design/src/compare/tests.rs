@@ -202,3 +202,21 @@ access_patterns:
     // That of the other item type is found first.
     assert_near(of("email"), 0.5 * 0.125 * 2.592);
 }
+
+#[test]
+fn an_item_beside_one_that_a_key_finds_is_found() {
+    let tables = "orgs 10: id\n    docs 1000: id, org_id @orgs distinct=10, body longest=3000";
+    let mapping = "items:
+  DOC: { from: docs, key: { PK: \"D#{id}\", SK: A }, omit: [body], attributes: { GSI2PK: \"O#{org_id}\" } }
+  BODY: { from: docs, key: { PK: \"PLACE#{id}\", SK: B }, columns: [id, body] }
+access_patterns:
+  doc: { items: [DOC], key: { PK: \"D#{id}\", SK: A } }
+";
+    let sql = "-- remove (1/s)\nDELETE FROM docs WHERE org_id = :o;";
+    let has_key = |place: &str| {
+        let found = priced(tables, &mapping.replace("PLACE", place), sql);
+        found.writes[0].has_key
+    };
+    assert!(has_key("D"));
+    assert!(!has_key("B"));
+}
