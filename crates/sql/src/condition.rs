@@ -223,7 +223,7 @@ pub(super) fn connected<'e>(expression: &'e Expr, operator: &BinaryOperator) -> 
         match next {
             Expr::Nested(inner) => rest.push(inner),
             Expr::BinaryOp { left, op, right } if op == operator => {
-                rest.extend([&**right, &**left])
+                rest.extend([&**right, &**left]);
             }
             part => parts.push(part),
         }

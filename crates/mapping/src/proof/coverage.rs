@@ -161,7 +161,7 @@ struct Recorder<'a, 'u> {
     used: &'u mut Used<'a>,
 }
 
-impl<'a> Recorder<'a, '_> {
+impl Recorder<'_, '_> {
     /// Records the columns that a node uses.
     fn record_node(&mut self, node: &AttributeNode) {
         node.visit(&mut |node| match node {
