@@ -440,9 +440,8 @@ pub(super) async fn write(
         Loaded::All(spool, loaded) => (spool, *loaded),
         Loaded::Not(outcome) => return Ok(Exported::Not(outcome)),
         Loaded::Shared(items) => {
-            job.clean(lock)?;
             return Err(Failure::failed(&format!(
-                "{} the key of another item: the rows changed after their keys had been compared, and no part was written",
+                "{} the key of another item: the rows changed after their keys had been compared, and the export is not complete",
                 counted_as(items, "item has", "items have")
             ))
             .with_help("export again, from a source that does not change meanwhile or that has snapshots"));
@@ -537,6 +536,10 @@ async fn items(
         return ended(report, false, true, output).map(Loaded::Not);
     }
     if report.keys.overwritten > 0 {
+        // The next run starts over.
+        spool.delete()?;
+        let state = job.state();
+        fs::remove_file(&state).map_err(|error| Failure::unwritten(&state, &error))?;
         return Ok(Loaded::Shared(report.keys.overwritten));
     }
     output.warnings(&report.warnings);

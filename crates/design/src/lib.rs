@@ -46,7 +46,7 @@ use dynafold_sql::{WriteKind, identifier, table, write_statement};
 
 use ask::{Ask, Note, Unserved, ask};
 use ask::{by_filter, inexact_sum, note_ties};
-use choose::{Placement, Problem, Solution, UNSERVED, improved, solve};
+use choose::{MAY_SERVE_MORE, Placement, Problem, Solution, improved, solve};
 pub use compare::{PricedMapping, PricedRead, PricedRequest, price};
 pub use counted::{CountedWorkload, Counts, counted};
 use facts::Facts;
@@ -696,7 +696,7 @@ fn cheapest(problem: &Problem, reads: &[Read<'_, '_>], ways: &[Vec<Way>]) -> Sol
     });
     let mut pairs = best.reads.iter().zip(&problem.reads);
     let is_whole = pairs.all(|(served, choices)| served.is_some() || choices.is_empty());
-    best.gap = (best.cost - least).max(if is_whole { 0.0 } else { UNSERVED });
+    best.gap = (best.cost - least).max(if is_whole { 0.0 } else { MAY_SERVE_MORE });
     best
 }
 
@@ -715,7 +715,7 @@ fn placed_reads<'d, 'w, 'c>(
     for ((read, ways), choice) in reads.iter().zip(ways).zip(&solution.reads) {
         let Some(way) = choice.and_then(|choice| ways.get(choice)) else {
             if !ways.is_empty() {
-                let why = if solution.gap >= UNSERVED {
+                let why = if solution.gap >= MAY_SERVE_MORE {
                     "found no place before the search was cut short".to_owned()
                 } else {
                     format!("would need more than {} indexes", limits.indexes)

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Way;
 use crate::ask::Unserved;
-use crate::choose::{Solution, UNSERVED};
+use crate::choose::{MAY_SERVE_MORE, Solution};
 use crate::compare::{PricedMapping, times};
 use crate::facts::{rows, significant};
 use crate::names::MappingNames;
@@ -298,8 +298,8 @@ impl Report {
 
     /// How much better another design may be.
     pub fn bound(&self) -> String {
-        if self.gap_usd_month >= UNSERVED {
-            "the search was cut short: another design may serve more reads".to_owned()
+        if self.gap_usd_month >= MAY_SERVE_MORE {
+            "the search was cut short: another design may serve more reads, or more of them consistently".to_owned()
         } else if self.gap_usd_month > 0.0 {
             format!(
                 "the search was cut short: another design may be up to {} USD a month cheaper",

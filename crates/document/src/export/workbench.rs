@@ -232,7 +232,7 @@ fn attributes(
     }
     if !mixed.is_empty() {
         warnings.push(format!(
-            "a Workbench model allows one type per attribute: {} have several, and the model has the first",
+            "a Workbench model allows one type per attribute, and has the first of those with several: {}",
             mixed.join(", ")
         ));
     }
