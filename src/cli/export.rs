@@ -440,7 +440,7 @@ pub(super) async fn write(
         Loaded::All(spool, loaded) => (spool, *loaded),
         Loaded::Not(outcome) => return Ok(Exported::Not(outcome)),
         Loaded::Shared(items) => {
-            return Err(Failure::failed(&format!(
+            return Err(Failure::failed(format!(
                 "{} the key of another item: the rows changed after their keys had been compared, and the export is not complete",
                 counted_as(items, "item has", "items have")
             ))

@@ -131,7 +131,7 @@ impl<'c> Reading<'c, '_> {
                     return unserved(format!("matches inside texts: `{text}`"), SEARCH);
                 }
                 _ if has_parameters && !condition.alternatives.is_empty() => {
-                    self.refuse_keyless(ask.root, condition, &path)?;
+                    refuse_keyless(ask.root, condition, &path)?;
                     let Some(filter) = self.any_of(ask, &condition.alternatives, &path) else {
                         return unserved(format!("asks for `{text}`"), SEVERAL);
                     };
@@ -141,7 +141,7 @@ impl<'c> Reading<'c, '_> {
                 test => {
                     self.refuse_unsteady(condition)?;
                     refuse_parts(test, text)?;
-                    self.refuse_keyless(ask.root, condition, &path)?;
+                    refuse_keyless(ask.root, condition, &path)?;
                     ask.notes.extend(index_note(condition));
                     let mut when = self.when(condition, root, ways)?;
                     let columns = condition.columns().unwrap_or_default();
@@ -657,47 +657,6 @@ impl<'c> Reading<'c, '_> {
             None => unserved(format!("asks for `{}`", condition.text), REWRITE),
         }
     }
-    /// Refuses to ask for rows with NULL in the key of their table, as SQLite may have, also by a part of an OR.
-    fn refuse_keyless(
-        &self,
-        root: &Table,
-        condition: &Condition,
-        path: Find<'_>,
-    ) -> Result<(), Unserved> {
-        let mut parts = condition.alternatives.iter();
-        parts.try_for_each(|part| self.refuse_keyless(root, part, path))?;
-        let key: Vec<Path> = root.row_key().iter().map(|one| Path::own(one)).collect();
-        let is_keyless = match &condition.test {
-            ConditionTest::Null {
-                operand,
-                negated: false,
-            } => {
-                let asked = operand.column().and_then(path);
-                asked.is_some_and(|asked| key.contains(&asked))
-            }
-            // `IS DISTINCT FROM`, `NOT (… IS NOT NULL)` and what else NULL may meet.
-            ConditionTest::Other(expression)
-                if condition.alternatives.is_empty() && condition.text.contains(" IS ") =>
-            {
-                let text = &condition.text;
-                let is_met = text.starts_with("NOT") == text.contains("IS NOT NULL");
-                let mut asked = expression.columns.iter().filter_map(path);
-                is_met
-                    && asked.any(|asked| {
-                        let column = root.column(&asked.column);
-                        key.contains(&asked) && column.is_some_and(|column| column.nullable)
-                    })
-            }
-            _ => false,
-        };
-        if is_keyless {
-            return unserved(
-                "asks for rows with NULL in the table's key, which cannot become items",
-                "give such rows a value in the database",
-            );
-        }
-        Ok(())
-    }
 }
 
 /// Whether a condition is a LIKE of a parameter and a constant with the only `%` at its end: `:p || '/%'`, `concat(:p, '/%')`.
@@ -771,6 +730,43 @@ fn index_note(condition: &Condition) -> Option<Note> {
     }
     let has_value = text.contains(|sign: char| sign == '\'' || sign.is_ascii_digit());
     has_value.then(|| Note::IndexHoldsOnly(text.clone()))
+}
+
+/// Refuses to ask for rows with NULL in the key of their table, as SQLite may have, also by a part of an OR.
+fn refuse_keyless(root: &Table, condition: &Condition, path: Find<'_>) -> Result<(), Unserved> {
+    let mut parts = condition.alternatives.iter();
+    parts.try_for_each(|part| refuse_keyless(root, part, path))?;
+    let key: Vec<Path> = root.row_key().iter().map(|one| Path::own(one)).collect();
+    let is_keyless = match &condition.test {
+        ConditionTest::Null {
+            operand,
+            negated: false,
+        } => {
+            let asked = operand.column().and_then(path);
+            asked.is_some_and(|asked| key.contains(&asked))
+        }
+        // `IS DISTINCT FROM`, `NOT (… IS NOT NULL)` and what else NULL may meet.
+        ConditionTest::Other(expression)
+            if condition.alternatives.is_empty() && condition.text.contains(" IS ") =>
+        {
+            let text = &condition.text;
+            let is_met = text.starts_with("NOT") == text.contains("IS NOT NULL");
+            let mut asked = expression.columns.iter().filter_map(path);
+            is_met
+                && asked.any(|asked| {
+                    let column = root.column(&asked.column);
+                    key.contains(&asked) && column.is_some_and(|column| column.nullable)
+                })
+        }
+        _ => false,
+    };
+    if is_keyless {
+        return unserved(
+            "asks for rows with NULL in the table's key, which cannot become items",
+            "give such rows a value in the database",
+        );
+    }
+    Ok(())
 }
 
 /// Refuses conditions that compare with nothing plain, and those of which one part may hold without the other.

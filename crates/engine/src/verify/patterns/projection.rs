@@ -416,7 +416,7 @@ impl<'a> ItemProjection<'a> {
                     let direct = part.direct.as_ref().map(|value| to_attribute(value, false));
                     let item = self.unpacked(item);
                     let found = find(&item, &one.path);
-                    matches!(direct, Some(Ok(direct)) if self.same(one, direct.as_ref(), found))
+                    matches!(direct, Some(Ok(direct)) if same(one, direct.as_ref(), found))
                 });
             is_held.then_some(column)
         });
@@ -628,14 +628,14 @@ impl ItemProjection<'_> {
                     return false;
                 }
                 let mut made = part.by_template.iter();
-                let is_made = made.any(|made| self.same(one, made.as_ref(), found));
+                let is_made = made.any(|made| same(one, made.as_ref(), found));
                 let is_direct = part.direct.as_ref().is_some_and(|direct| {
                     // Its own template says what it should be, unless the query has done the same already.
                     if part.by_template.is_empty() {
                         loosely_same(found, direct)
                     } else {
                         let direct = to_attribute(direct, false);
-                        direct.is_ok_and(|direct| self.same(one, direct.as_ref(), found))
+                        direct.is_ok_and(|direct| same(one, direct.as_ref(), found))
                     }
                 });
                 !is_made && !is_direct
@@ -664,20 +664,15 @@ impl ItemProjection<'_> {
         }
         names
     }
+}
 
-    fn same(
-        &self,
-        one: &ComparedAttribute,
-        expected: Option<&Attribute>,
-        found: Option<&Attribute>,
-    ) -> bool {
-        let there =
-            |attribute: Option<&Attribute>| attribute.is_some_and(|a| *a != Attribute::Null);
-        let (Some(expected), Some(found), true) = (expected, found, there(found)) else {
-            return !there(expected) && !there(found);
-        };
-        expected.same(found) || one.has_six_digits && same_digits(expected, found)
-    }
+/// Whether an attribute is what a row says; NULL and none are alike.
+fn same(one: &ComparedAttribute, expected: Option<&Attribute>, found: Option<&Attribute>) -> bool {
+    let there = |attribute: Option<&Attribute>| attribute.is_some_and(|a| *a != Attribute::Null);
+    let (Some(expected), Some(found), true) = (expected, found, there(found)) else {
+        return !there(expected) && !there(found);
+    };
+    expected.same(found) || one.has_six_digits && same_digits(expected, found)
 }
 
 /// Whether two numbers have the same first six digits.
