@@ -306,9 +306,11 @@ class Judge:
     def partitions(self, template, parameters):
         """The values of the partition key: one, or of a sharded key one for each shard."""
         sharded = re.search(r"\{\* \| shard\((\d+)\)\}", template)
-        templates = [template] if not sharded else [
-            template.replace(sharded[0], str(number).zfill(len(str(int(sharded[1]) - 1)))) for number in range(int(sharded[1]))]
-        return {("S", self.asked_key(each, parameters)) for each in templates}
+        if not sharded:
+            return {("S", self.asked_key(template, parameters))}
+        # A shard's number is a value, not text of the template: `key_escape` asks which characters a template has.
+        template, width = template.replace(sharded[0], "{shard}"), len(str(int(sharded[1]) - 1))
+        return {("S", self.asked_key(template, {**parameters, "shard": str(number).zfill(width)})) for number in range(int(sharded[1]))}
 
     def asked_key(self, template, parameters):
         parts = fold.parse(template)
