@@ -632,8 +632,14 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
         Opened::Damaged(state, _) => state,
     };
     let spool = Spool::create_in(&job.spool(), &job.shown())?;
-    // What an earlier run has read is gone.
-    for file in [job.loaded(), job.uploaded()] {
+    // What an earlier run has read is gone. Its archive counts only if it has read everything; in a folder no other export
+    // can have written it.
+    let archive = &job.options.archive_file;
+    if matches!(job.place, ExportPlace::Folder(_)) || job.loaded().exists() {
+        files::delete(archive)?;
+    }
+    let unfinished_archive = archive.with_extension("ndjson.part");
+    for file in [job.loaded(), job.uploaded(), unfinished_archive] {
         files::delete(&file)?;
     }
     load::clear_rejects(&job.options.rejects_file)?;

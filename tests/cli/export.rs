@@ -518,6 +518,37 @@ async fn an_export_that_ends_before_its_parts_goes_on_only_with_what_the_source_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_export_that_starts_over_keeps_no_archive_of_the_run_before() {
+    let case = Case::new(5).await;
+    case.source
+        .run("CREATE TABLE tokens (id INTEGER PRIMARY KEY, ends INTEGER NOT NULL); INSERT INTO tokens VALUES (1, 1000000000), (2, 4000000000)")
+        .await;
+    let mapping = "dynafold: 1
+table: { name: app, key: { partition: PK }, ttl: ends }
+items: { TOKEN: { from: tokens, key: { PK: \"T#{id}\" }, columns: [id, ends], expired: archive } }
+";
+    std::fs::write(case.path("m.yaml"), mapping).unwrap();
+    settled(&case.source.file());
+    // The manifest cannot be written, as on a full disk: all rows are read, and the archive is in its place.
+    let (archive, blocked) = (
+        case.path("out/archive.ndjson"),
+        case.path("out/manifest.tmp"),
+    );
+    std::fs::create_dir_all(case.path("out/unfinished")).unwrap();
+    std::fs::create_dir(&blocked).unwrap();
+    case.export("out", &[]).exits(1);
+    let archived = std::fs::read_to_string(&archive).unwrap();
+    assert!(archived.contains("T#1"), "{archived}");
+    case.source.run("UPDATE tokens SET ends = 4000000000").await;
+    settled(&case.source.file());
+    std::fs::remove_dir(&blocked).unwrap();
+    let again = case.export("out", &[]).exits(0);
+    assert!(again.stderr.contains("starting over"), "{}", again.stderr);
+    assert!(!archive.exists());
+    assert_eq!(case.verify("out").exits(0).json()["expected"], 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_export_that_was_killed_in_its_last_step_is_complete() {
     let case = Case::new(50).await;
     let unfinished = case.path("out/unfinished");

@@ -1691,6 +1691,82 @@ fn a_text_that_is_found_without_regard_to_case_is_sorted_so_only_where_the_query
 }
 
 #[test]
+fn a_comparison_under_a_collation_of_its_own_is_not_served() {
+    let (catalog, limits) = orders_of_sqlite();
+    for condition in [
+        "code = 'a' COLLATE NOCASE",
+        "code = :c COLLATE NOCASE",
+        "code IN (:c COLLATE NOCASE)",
+        "code BETWEEN :c AND :d COLLATE NOCASE",
+        "(code = :c COLLATE NOCASE OR kind = :k)",
+    ] {
+        let sql = format!("-- find (9/s)\nSELECT id FROM orders WHERE {condition};");
+        let (_, report) = served_within(&catalog, &limits, &sql);
+        let why = report.reads[0].why_not.clone().unwrap_or_default();
+        assert!(
+            why.contains("under a collation of its own"),
+            "{condition}: {why}"
+        );
+    }
+}
+
+#[test]
+fn what_a_key_cannot_ask_for_as_the_database_compares_it_is_not_served() {
+    let (mut catalog, limits) = orders_of_sqlite();
+    let set = DataType::Set {
+        values: vec!["a".into(), "b".into()],
+    };
+    let binary = DataType::Binary { max_bytes: Some(1) };
+    for (dbms, declared, data_type, said) in [
+        (Dbms::Mysql, "set('a','b')", set, "as a list"),
+        (Dbms::Postgres, "bit(3)", binary.clone(), "as whole bytes"),
+        (Dbms::Postgres, "bytea", binary, ""),
+    ] {
+        catalog.dbms = dbms;
+        let code = orders(&mut catalog)
+            .columns
+            .iter_mut()
+            .find(|one| one.name == "code")
+            .unwrap();
+        (code.declared, code.data_type) = (declared.to_owned(), data_type);
+        let sql = "-- find (9/s)\nSELECT id FROM orders WHERE code = :c;";
+        let (_, report) = served_within(&catalog, &limits, sql);
+        let why = report.reads[0].why_not.clone().unwrap_or_default();
+        assert!(
+            why.contains(said) && why.is_empty() == said.is_empty(),
+            "{declared}: {why}"
+        );
+    }
+}
+
+#[test]
+fn a_collation_that_keeps_case_apart_is_searched_with_case() {
+    let (mut catalog, limits) = orders_of_sqlite();
+    catalog.dbms = Dbms::Mysql;
+    for (collation, ignores) in [
+        ("utf8mb4_0900_ai_ci", true),
+        ("utf8mb4_cs_0900_ai_ci", true),
+        ("utf8mb4_0900_as_cs", false),
+        ("utf8mb4_ja_0900_as_cs_ks", false),
+        ("latin1_general_cs", false),
+    ] {
+        let code = orders(&mut catalog)
+            .columns
+            .iter_mut()
+            .find(|one| one.name == "code")
+            .unwrap();
+        (code.insensitive, code.collation) = (true, Some(collation.to_owned()));
+        let sql = "-- find (9/s)\nSELECT id, code FROM orders WHERE code LIKE :c || '%';";
+        let (mapping, _) = served_within(
+            &catalog,
+            &limits,
+            &sql.replace(":c || '%'", "concat(:c, '%')"),
+        );
+        assert_eq!(mapping.contains("lower"), ignores, "{collation}: {mapping}");
+    }
+}
+
+#[test]
 fn rows_with_null_in_their_key_are_asked_for_by_no_part_of_a_condition() {
     let (mut catalog, limits) = orders_of_sqlite();
     let table = orders(&mut catalog);
@@ -1709,6 +1785,8 @@ fn rows_with_null_in_their_key_are_asked_for_by_no_part_of_a_condition() {
     };
     for condition in [
         "code IS NULL",
+        "code || 'x' IS NULL",
+        "lower(code) IS NULL",
         "(code = :c OR code IS NULL)",
         "(code IN (:c, :d) OR code IS NULL)",
         "(code IS NULL OR EXISTS (SELECT 1 FROM users WHERE users.id = orders.user_id))",

@@ -516,7 +516,10 @@ fn is_computed(expression: &Expr, dbms: Dbms) -> bool {
         type Break = ();
         fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
             match expression {
-                Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(()),
+                // A collation belongs to the comparison, and no value holds it.
+                Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Collate { .. } => {
+                    ControlFlow::Break(())
+                }
                 Expr::Function(function)
                     if !gives_one_value(&function.name.to_string().to_lowercase()) =>
                 {

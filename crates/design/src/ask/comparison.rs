@@ -66,6 +66,15 @@ pub(super) fn refuse_value(
         DataType::Printed if ["box", "circle", "path"].contains(&&*column.declared) => {
             (SEVERAL_TEXTS, MATERIALIZE)
         }
+        DataType::Set { .. } => (
+            "which a key holds as a list, and the database compares as one text",
+            MATERIALIZE,
+        ),
+        // Of a domain only its name is declared, and it may be one of bits.
+        DataType::Binary { .. } if dbms == Dbms::Postgres && column.declared != "bytea" => (
+            "which a key holds as whole bytes: 10 and 100 give the same key",
+            MATERIALIZE,
+        ),
         data_type if !has_one_text(data_type) => (SEVERAL_TEXTS, MATERIALIZE),
         _ => return Ok(()),
     };

@@ -3,7 +3,7 @@
 use dynafold_relational::catalog::{DataType, Dbms, Table};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SqlQuery,
-    qualified,
+    Wrapping, qualified,
 };
 
 use super::comparison::{refuse_computed, refuse_value};
@@ -72,6 +72,12 @@ impl<'c> Reading<'c, '_> {
                 return unserved(
                     format!("asks for `{text}`, which depends on other rows"),
                     MATERIALIZE,
+                );
+            }
+            if (has_parameters || !self.prepared.keeps_literals) && is_collated(condition) {
+                return unserved(
+                    format!("compares under a collation of its own: `{text}`"),
+                    "give the column this collation, or a column of its own with the text as it is compared",
                 );
             }
             if has_parameters && self.is_behind_page(condition) {
@@ -718,6 +724,16 @@ fn computed<T>(text: &str) -> Result<T, Unserved> {
     unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE)
 }
 
+/// Whether a condition, or a part of an OR, compares a value under another collation than the column's.
+fn is_collated(condition: &Condition) -> bool {
+    let has_collation = |operand: &Operand| {
+        let mut around = operand.around.iter();
+        around.any(|wrapping| matches!(wrapping, Wrapping::Collate(_)))
+    };
+    condition.operands().into_iter().skip(1).any(has_collation)
+        || condition.alternatives.iter().any(is_collated)
+}
+
 /// A note on a condition that decides which rows an index holds.
 fn index_note(condition: &Condition) -> Option<Note> {
     let text = &condition.text;
@@ -742,8 +758,8 @@ fn refuse_keyless(root: &Table, condition: &Condition, path: Find<'_>) -> Result
             operand,
             negated: false,
         } => {
-            let asked = operand.column().and_then(path);
-            asked.is_some_and(|asked| key.contains(&asked))
+            let mut asked = operand.columns().iter().filter_map(path);
+            asked.any(|asked| key.contains(&asked))
         }
         // `IS DISTINCT FROM`, `NOT (… IS NOT NULL)` and what else NULL may meet.
         ConditionTest::Other(expression)

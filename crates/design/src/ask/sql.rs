@@ -515,12 +515,16 @@ pub(super) fn ignores_blanks(column: &Column, dbms: Dbms) -> bool {
     }
 }
 
-/// Whether the database takes no account of case. MySQL's binary collations keep case apart, though texts may be equal but for blanks
-/// at the end.
+/// Whether the database takes no account of case. MySQL's collations `_bin`, `_cs` and `_cs_ks` do, though texts may be equal but for
+/// accents or blanks at the end.
 pub(crate) fn ignores_case(column: &Column) -> bool {
-    let collation = column.collation.as_deref();
     // Of one in the order of bytes the catalog does not keep the name.
-    column.insensitive && collation.is_some_and(|name| !name.ends_with("_bin"))
+    let collation = column.collation.as_deref();
+    column.insensitive
+        && collation.is_some_and(|name| {
+            let name = name.trim_end_matches("_ks");
+            !name.ends_with("_bin") && !name.ends_with("_cs")
+        })
 }
 
 /// Whether a column is equal to more than one text: by its collation, by blanks at the end, or because PostgreSQL cuts what it compares

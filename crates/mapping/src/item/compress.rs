@@ -118,24 +118,23 @@ fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     whole.then_some(content)
 }
 
-/// An item whose named attributes hold again what was compressed; nothing where none of them is compressed.
-pub fn unpacked(item: &Item, names: &[Arc<str>]) -> Option<Item> {
-    let mut whole = item.clone();
-    let mut is_packed = false;
-    for (name, value) in &mut whole.attributes {
-        if let Attribute::B(packed) = value
-            && names.contains(name)
-            && let Some(content) = unpack(packed).and_then(|bytes| String::from_utf8(bytes).ok())
-        {
-            let members = content
-                .starts_with('{')
-                .then(|| serde_json::from_str(&content));
-            let members = members.and_then(Result::ok).and_then(read_attribute);
-            *value = members.unwrap_or_else(|| Attribute::S(content.into()));
-            is_packed = true;
-        }
-    }
-    is_packed.then_some(whole)
+/// What a compressed attribute may stand for: the text, and the document or set where the text is one's DynamoDB JSON. A
+/// text that looks like a document has both readings: the bytes are the same. Empty where the bytes are not of ours.
+pub fn readings(packed: &[u8]) -> Vec<Attribute> {
+    let content = unpack(packed).and_then(|bytes| String::from_utf8(bytes).ok());
+    let Some(content) = content else {
+        return Vec::new();
+    };
+    let json = content
+        .starts_with('{')
+        .then(|| serde_json::from_str(&content));
+    let attribute = json.and_then(Result::ok).and_then(read_attribute);
+    let document =
+        attribute.filter(|read| self::content(read).is_some() && !matches!(read, Attribute::S(_)));
+    document
+        .into_iter()
+        .chain([Attribute::S(content.into())])
+        .collect()
 }
 
 /// Whether two items are the same once the named attributes are unpacked: another version of the
@@ -187,6 +186,32 @@ mod tests {
             }
         }
         assert_eq!(unpack(b"no gzip"), None);
+    }
+
+    #[test]
+    fn a_text_that_looks_like_an_attribute_is_a_text_and_may_be_a_document_or_set() {
+        let read = |text: &str| readings(&pack(text.as_bytes()).unwrap());
+        let text = |text: &str| Attribute::S(text.into());
+        for scalar in [
+            r#"{"S":"a"}"#,
+            r#"{"N":"1"}"#,
+            r#"{"NULL":true}"#,
+            r#"{"BOOL":true}"#,
+            r#"{"B":"AA=="}"#,
+            r#"{"a":1}"#,
+            "{",
+            "a",
+        ] {
+            assert_eq!(read(scalar), [text(scalar)]);
+        }
+        let map = r#"{"M":{"a":{"S":"b"}}}"#;
+        assert_eq!(
+            read(map),
+            [Attribute::M(vec![("a".into(), text("b"))]), text(map)]
+        );
+        let set = r#"{"SS":["a"]}"#;
+        assert_eq!(read(set), [Attribute::Ss(vec!["a".into()]), text(set)]);
+        assert!(readings(b"none of ours").is_empty());
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod sink;
 mod write;
 mod write_plan;
 
-pub use compress::{same_unpacked, unpacked};
+pub use compress::{readings, same_unpacked};
 pub use convert::{to_attribute, to_set};
 pub use expiry::{Expiry, is_past};
 pub use explode::ExplodedElements;

@@ -97,20 +97,23 @@ pub(super) fn plain(attribute: &Attribute, written: fn(&Text) -> Text) -> Option
 
 /// A time without the zeros at the end of its fraction; other texts as they are.
 fn shortened(text: &Text) -> Text {
-    let is_time = |text: &str| {
-        let bytes = text.as_bytes();
-        matches!(bytes, [_, _, _, _, b'-', _, _, b'-', _, _, b'T' | b' ', ..])
-            && text.get(19..20) == Some(".")
+    let shorter = || {
+        let (time, rest) = text.split_once('.')?;
+        let (time, rest) = (time.as_bytes(), rest.trim_end_matches('Z'));
+        let mut pairs = time.iter().zip(b"0000-00-00T00:00:00");
+        let is_time = time.len() == 19
+            && rest.bytes().all(|byte| byte.is_ascii_digit())
+            && pairs.all(|(byte, form)| match form {
+                b'0' => byte.is_ascii_digit(),
+                b'T' => matches!(byte, b'T' | b' '),
+                _ => byte == form,
+            });
+        let zone = text.len().checked_sub(20 + rest.len())?;
+        let short = text.get(..20 + rest.len())?;
+        let short = short.trim_end_matches('0').trim_end_matches('.');
+        (is_time && zone <= 1).then(|| format!("{short}{}", "Z".repeat(zone)).into())
     };
-    if !is_time(text) {
-        return text.clone();
-    }
-    let (text, zone) = match text.strip_suffix('Z') {
-        Some(rest) => (rest, "Z"),
-        None => (text.as_str(), ""),
-    };
-    let short = text.trim_end_matches('0').trim_end_matches('.');
-    format!("{short}{zone}").into()
+    shorter().unwrap_or_else(|| text.clone())
 }
 
 #[cfg(test)]
@@ -140,6 +143,22 @@ mod tests {
         assert!(!same(
             &text("2026-01-31T10:00:00.1"),
             Value::Text("2026-01-31T10:00:00.01".into())
+        ));
+        assert!(same(
+            &text("2026-01-31T10:00:00Z"),
+            Value::Text("2026-01-31T10:00:00.000Z".into())
+        ));
+        for (one, other) in [
+            (".5 paid 100", ".5 paid 1"),
+            (".500Z 0Z", ".500Z Z"),
+            (".50+00", ".5+"),
+        ] {
+            let [one, other] = [one, other].map(|end| format!("2026-01-31 10:00:00{end}"));
+            assert!(!same(&text(&one), Value::Text(other.into())));
+        }
+        assert!(!same(
+            &text("1234-x7-aa bb:cc:dd.50"),
+            Value::Text("1234-x7-aa bb:cc:dd.5".into())
         ));
         assert!(loosely_same(None, &Value::Null));
         assert!(!loosely_same(None, &Value::Text("".into())));

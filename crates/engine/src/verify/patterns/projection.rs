@@ -1,10 +1,9 @@
 //! One item type of a pattern, held against the columns of the pattern's SQL: what of its items is
 //! compared, how a row finds its item, and what a row says of it.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::iter;
 use std::sync::Arc;
+use std::{iter, slice};
 
 use dynafold_dynamodb::{Attribute, Index, Item, KeyAttribute, Table};
 use dynafold_mapping::item::{self, Folder, text_of, to_attribute};
@@ -414,9 +413,9 @@ impl<'a> ItemProjection<'a> {
             let is_held = is_carried
                 || found.is_none_or(|item| {
                     let direct = part.direct.as_ref().map(|value| to_attribute(value, false));
-                    let item = self.unpacked(item);
-                    let found = find(&item, &one.path);
-                    matches!(direct, Some(Ok(direct)) if same(one, direct.as_ref(), found))
+                    self.is_held(item, &one.path, |found| {
+                        matches!(&direct, Some(Ok(direct)) if same(one, direct.as_ref(), found))
+                    })
                 });
             is_held.then_some(column)
         });
@@ -595,20 +594,34 @@ impl ItemProjection<'_> {
 
     /// By what a row would find an item.
     pub(super) fn identity(&self, item: &Item) -> Option<String> {
-        let item = self.unpacked(item);
         let mut identity = String::new();
         for at in &self.identity {
-            push(
-                Some(&mut identity),
-                find(&item, &self.compared.get(*at)?.path)?,
-            )?;
+            let (first, rest) = self.compared.get(*at)?.path.split_first()?;
+            push(Some(&mut identity), member(item.get(first)?, rest)??)?;
         }
         Some(identity)
     }
 
-    /// An item whose compressed attributes hold what was compressed.
-    fn unpacked<'i>(&self, item: &'i Item) -> Cow<'i, Item> {
-        item::unpacked(item, &self.item.compress).map_or(Cow::Borrowed(item), Cow::Owned)
+    /// Whether what an item holds at a path passes a test: what is stored, or what a reader of a compressed attribute may
+    /// take its content for.
+    fn is_held(
+        &self,
+        item: &Item,
+        path: &[Arc<str>],
+        test: impl Fn(Option<&Attribute>) -> bool,
+    ) -> bool {
+        let Some((first, rest)) = path.split_first() else {
+            return false;
+        };
+        let Some(stored) = item.get(first) else {
+            return test(None);
+        };
+        let readings = match stored {
+            Attribute::B(packed) if self.item.compress.contains(first) => item::readings(packed),
+            _ => Vec::new(),
+        };
+        let mut readings = readings.iter().chain([stored]);
+        readings.any(|reading| member(reading, rest).is_some_and(&test))
     }
 
     /// Whether an item has what all items of this type have in their keys.
@@ -621,7 +634,6 @@ impl ItemProjection<'_> {
     /// The attributes in which an item is not what a row says.
     pub(super) fn differences(&self, expected: &ExpectedItem, item: &Item) -> Vec<String> {
         let pairs = self.compared.iter().zip(&expected.parts);
-        let unpacked = self.unpacked(item);
         let differs =
             |one: &ComparedAttribute, part: &ExpectedAttribute, found: Option<&Attribute>| {
                 if one.may_lack && found.is_none() {
@@ -641,17 +653,13 @@ impl ItemProjection<'_> {
                 !is_made && !is_direct
             };
         let differing = pairs.filter(|(one, part)| {
-            // The source's own bytes may look like what was compressed.
-            let stored = one.path.first().filter(|_| one.path.len() == 1);
-            let stored = stored.and_then(|name| item.get(name));
-            differs(one, part, find(&unpacked, &one.path))
-                && stored.is_none_or(|stored| differs(one, part, Some(stored)))
+            !self.is_held(item, &one.path, |found| !differs(one, part, found))
         });
         let mut names: Vec<String> = differing.map(|(one, _)| one.path.join(".")).collect();
         if !self.spreads.is_empty() {
             for (name, value) in &expected.spread {
-                let found = unpacked.get(name);
-                if !self.declares(name) && !found.is_some_and(|found| found.same(value)) {
+                let is_same = |found: Option<&Attribute>| found.is_some_and(|f| f.same(value));
+                if !self.declares(name) && !self.is_held(item, slice::from_ref(name), is_same) {
                     names.push(name.to_string());
                 }
             }
@@ -696,19 +704,21 @@ fn push(identity: Option<&mut String>, attribute: &Attribute) -> Option<()> {
     Some(())
 }
 
-fn find<'i>(item: &'i Item, path: &[Arc<str>]) -> Option<&'i Attribute> {
-    let (first, rest) = path.split_first()?;
-    let mut found = item.get(first)?;
-    for name in rest {
-        let Attribute::M(members) = found else {
-            return None;
+/// What an attribute holds at a path of members; `None` where something on the way is no map.
+fn member<'a>(attribute: &'a Attribute, path: &[Arc<str>]) -> Option<Option<&'a Attribute>> {
+    let mut found = attribute;
+    for name in path {
+        let members = match found {
+            Attribute::M(members) => members.as_slice(),
+            Attribute::Null => &[],
+            _ => return None,
         };
-        found = members
-            .iter()
-            .find(|(other, _)| other == name)
-            .map(|(_, value)| value)?;
+        match members.iter().find(|(other, _)| other == name) {
+            Some((_, value)) => found = value,
+            None => return Some(None),
+        }
     }
-    Some(found)
+    Some(Some(found))
 }
 
 /// The key attributes of the table, and of the index that a pattern asks.

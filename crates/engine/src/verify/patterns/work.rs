@@ -304,13 +304,13 @@ impl<'a> PatternProver<'_, 'a> {
                 unaccounted.tied
             ));
         }
-        if self.report.rows == unaccounted.left_out + unaccounted.gone && self.report.items == 0 {
-            reasons.push("no call found anything on either side: nothing was compared".to_owned());
-        } else if unaccounted.left_out > 0 {
+        if unaccounted.left_out > 0 {
             reasons.push(format!(
                 "{} of {} rows of its `sql` do not show which item is theirs, and were not compared",
                 unaccounted.left_out, self.report.rows
             ));
+        } else if self.report.rows == unaccounted.gone && self.report.items == 0 {
+            reasons.push("no call found anything on either side: nothing was compared".to_owned());
         }
         if reasons.is_empty() {
             return Ok(());
