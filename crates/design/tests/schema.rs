@@ -459,6 +459,48 @@ fn what_neither_counts_nor_groups_is_not_read_from_figures() {
 }
 
 #[test]
+fn a_figure_that_is_selected_twice_is_in_the_item_once_under_the_name_that_is_asked_for() {
+    let mut catalog = shop_with_kinds();
+    orders(&mut catalog).estimated_rows = Some(1_000_000);
+    let (text, report) = served(
+        &catalog,
+        "-- figures (50/s)\nSELECT kind, avg(user_id) AS a, sum(user_id) AS s, sum(user_id) AS t FROM orders WHERE kind = :kind GROUP BY kind;",
+    );
+    assert!(text.contains("GROUP BY"), "{text}");
+    assert!(
+        text.contains("sum(orders.user_id) AS s, count(orders.user_id) AS count_user_id FROM"),
+        "{text}"
+    );
+    let notes = notes(&report, "figures");
+    assert!(notes.contains("`t` has the same value as `s`"), "{notes}");
+}
+
+#[test]
+fn figures_of_texts_that_the_database_compares_by_a_collation_are_noted() {
+    let mut catalog = shop_with_kinds();
+    let kind = orders(&mut catalog)
+        .columns
+        .iter_mut()
+        .find(|one| one.name == "kind")
+        .unwrap();
+    kind.insensitive = true;
+    let (_, report) = served(
+        &catalog,
+        "-- extremes (5/s)\nSELECT max(kind) AS a, min(kind) AS b FROM orders WHERE user_id = :u;
+        -- distinct (5/s)\nSELECT count(DISTINCT kind) AS c FROM orders WHERE user_id = :u;
+        -- counted (5/s)\nSELECT count(kind) AS c, max(user_id) AS m FROM orders WHERE user_id = :u;",
+    );
+    for (name, is_noted) in [("extremes", true), ("distinct", true), ("counted", false)] {
+        let notes = notes(&report, name);
+        assert_eq!(
+            notes.contains("texts of kind by its collation"),
+            is_noted,
+            "{name}: {notes}"
+        );
+    }
+}
+
+#[test]
 fn a_constant_stands_in_a_filter_where_both_sides_read_it_alike() {
     let whole = DataType::Integer {
         bits: 16,

@@ -3,8 +3,9 @@
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
     AssignmentTarget, BinaryOperator, Expr, FromTable, FunctionArg, FunctionArgExpr,
-    FunctionArguments, Ident, JoinConstraint, JoinOperator, ObjectName, SetExpr, Statement,
-    TableFactor, TableObject, TableWithJoins, UnaryOperator, Value, VisitMut, VisitorMut,
+    FunctionArguments, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, SelectItem,
+    SelectItemQualifiedWildcardKind, SetExpr, Statement, TableAlias, TableFactor, TableObject,
+    TableWithJoins, UnaryOperator, Value, VisitMut, VisitorMut,
 };
 use sqlparser::parser::Parser;
 use std::collections::BTreeMap;
@@ -592,57 +593,155 @@ fn text(expression: &Expr, dbms: Dbms) -> Option<String> {
 }
 
 /// A condition in which columns go by other owners. `owner`: of a column's owner, `None` where it has none, and its name,
-/// the owner that it gets. Columns in queries within it are asked about too where they have an owner, and stay otherwise.
-/// Gives `None` where it cannot be read.
+/// the owner that it gets. In queries within it, columns of their own tables stay as they are, others are asked about where they have
+/// an owner; tables without an alias get one there, lest they hide the new owners. Gives `None` where it cannot be read.
 pub fn qualified(
     condition: &str,
     dbms: Dbms,
     owner: &dyn Fn(Option<&str>, &str) -> Option<String>,
 ) -> Option<String> {
-    struct Renaming<'o> {
-        owner: &'o dyn Fn(Option<&str>, &str) -> Option<String>,
-        dbms: Dbms,
-        depth: usize,
-    }
-    impl VisitorMut for Renaming<'_> {
-        type Break = ();
-        fn pre_visit_query(&mut self, _: &mut sqlparser::ast::Query) -> ControlFlow<()> {
-            self.depth += 1;
-            ControlFlow::Continue(())
-        }
-        fn post_visit_query(&mut self, _: &mut sqlparser::ast::Query) -> ControlFlow<()> {
-            self.depth -= 1;
-            ControlFlow::Continue(())
-        }
-        fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
-            let (said, name) = match expression {
-                Expr::Identifier(name) if self.depth == 0 => (None, name.clone()),
-                Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-                    [owner, name] => (Some(owner.value.clone()), name.clone()),
-                    _ => return ControlFlow::Continue(()),
-                },
-                _ => return ControlFlow::Continue(()),
-            };
-            if let Some(owner) = (self.owner)(said.as_deref(), &name.value) {
-                let written = crate::identifier(&owner, self.dbms);
-                let quote = written.chars().next().filter(|_| written != owner);
-                let owner = match quote {
-                    Some(quote) => Ident::with_quote(quote, owner),
-                    None => Ident::new(owner),
-                };
-                *expression = Expr::CompoundIdentifier(vec![owner, name]);
-            }
-            ControlFlow::Continue(())
-        }
-    }
     let mut read = expression(condition, dbms)?;
-    let mut renaming = Renaming {
+    let mut renaming = Qualifying {
         owner,
         dbms,
-        depth: 0,
+        scopes: Vec::new(),
     };
     let _ = read.visit(&mut renaming);
     Some(read.to_string())
+}
+
+struct Qualifying<'o> {
+    owner: &'o dyn Fn(Option<&str>, &str) -> Option<String>,
+    dbms: Dbms,
+    /// The tables of the queries around a place, outermost first: what each was called, and its new alias.
+    scopes: Vec<Vec<(String, Option<Ident>)>>,
+}
+
+impl Qualifying<'_> {
+    fn tables(body: &mut SetExpr, scope: &mut Vec<(String, Option<Ident>)>) {
+        match body {
+            SetExpr::Select(select) => {
+                for from in &mut select.from {
+                    Self::table(&mut from.relation, scope);
+                    for join in &mut from.joins {
+                        Self::table(&mut join.relation, scope);
+                    }
+                }
+                for item in &mut select.projection {
+                    if let SelectItem::QualifiedWildcard(
+                        SelectItemQualifiedWildcardKind::ObjectName(ObjectName(parts)),
+                        _,
+                    ) = item
+                        && let Some(ObjectNamePart::Identifier(name)) = parts.last()
+                        && let Some(alias) = found(scope, &name.value).and_then(Option::as_ref)
+                    {
+                        *parts = vec![ObjectNamePart::Identifier(alias.clone())];
+                    }
+                }
+            }
+            SetExpr::SetOperation { left, right, .. } => {
+                Self::tables(left, scope);
+                Self::tables(right, scope);
+            }
+            _ => {}
+        }
+    }
+
+    fn table(factor: &mut TableFactor, scope: &mut Vec<(String, Option<Ident>)>) {
+        match factor {
+            TableFactor::NestedJoin {
+                table_with_joins, ..
+            } => {
+                Self::table(&mut table_with_joins.relation, scope);
+                for join in &mut table_with_joins.joins {
+                    Self::table(&mut join.relation, scope);
+                }
+            }
+            TableFactor::Table {
+                name, alias, args, ..
+            } => match (alias.as_ref(), name.0.last()) {
+                (Some(alias), _) => scope.push((alias.name.value.clone(), None)),
+                (None, Some(ObjectNamePart::Identifier(name))) if args.is_none() => {
+                    let mut own = name.clone();
+                    own.value = format!("inner_{}", own.value);
+                    scope.push((name.value.clone(), Some(own.clone())));
+                    *alias = Some(TableAlias {
+                        explicit: false,
+                        name: own,
+                        columns: Vec::new(),
+                        at: None,
+                    });
+                }
+                _ => {}
+            },
+            TableFactor::Derived {
+                alias: Some(alias), ..
+            }
+            | TableFactor::TableFunction {
+                alias: Some(alias), ..
+            }
+            | TableFactor::Function {
+                alias: Some(alias), ..
+            }
+            | TableFactor::UNNEST {
+                alias: Some(alias), ..
+            }
+            | TableFactor::JsonTable {
+                alias: Some(alias), ..
+            } => scope.push((alias.name.value.clone(), None)),
+            _ => {}
+        }
+    }
+}
+
+/// What became of a table that is called so.
+fn found<'s>(scope: &'s [(String, Option<Ident>)], name: &str) -> Option<&'s Option<Ident>> {
+    let is_it = |(called, _): &&(String, _)| called.eq_ignore_ascii_case(name);
+    scope.iter().find(is_it).map(|(_, alias)| alias)
+}
+
+impl VisitorMut for Qualifying<'_> {
+    type Break = ();
+    fn pre_visit_query(&mut self, query: &mut sqlparser::ast::Query) -> ControlFlow<()> {
+        let mut scope = Vec::new();
+        Self::tables(&mut query.body, &mut scope);
+        self.scopes.push(scope);
+        ControlFlow::Continue(())
+    }
+    fn post_visit_query(&mut self, _: &mut sqlparser::ast::Query) -> ControlFlow<()> {
+        self.scopes.pop();
+        ControlFlow::Continue(())
+    }
+    fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+        let (said, name, is_whole) = match expression {
+            Expr::Identifier(name) if self.scopes.is_empty() => (None, name.clone(), true),
+            Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                [before @ .., owner, name] => {
+                    (Some(owner.value.clone()), name.clone(), before.is_empty())
+                }
+                _ => return ControlFlow::Continue(()),
+            },
+            _ => return ControlFlow::Continue(()),
+        };
+        let mut scopes = self.scopes.iter().rev();
+        let inner = said
+            .as_ref()
+            .and_then(|said| scopes.find_map(|scope| found(scope, said)));
+        if let Some(alias) = inner {
+            if let Some(alias) = alias {
+                *expression = Expr::CompoundIdentifier(vec![alias.clone(), name]);
+            }
+        } else if is_whole && let Some(owner) = (self.owner)(said.as_deref(), &name.value) {
+            let written = crate::identifier(&owner, self.dbms);
+            let quote = written.chars().next().filter(|_| written != owner);
+            let owner = match quote {
+                Some(quote) => Ident::with_quote(quote, owner),
+                None => Ident::new(owner),
+            };
+            *expression = Expr::CompoundIdentifier(vec![owner, name]);
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 /// How a statement writes.
@@ -1059,5 +1158,28 @@ mod tests {
             qualified("a IS NULL", Dbms::Postgres, &owner).as_deref(),
             Some("inventory.a IS NULL")
         );
+        for (condition, said) in [
+            (
+                "i.d = (SELECT max(d) FROM inventory WHERE x = i.x)",
+                "inventory.d = (SELECT max(d) FROM inventory inner_inventory WHERE x = inventory.x)",
+            ),
+            (
+                "EXISTS (SELECT inventory.* FROM hr.inventory WHERE inventory.x = i.x AND hr.inventory.y = 1)",
+                "EXISTS (SELECT inner_inventory.* FROM hr.inventory inner_inventory WHERE inner_inventory.x = inventory.x AND inner_inventory.y = 1)",
+            ),
+            (
+                "EXISTS (SELECT 1 FROM a JOIN b i ON a.x = i.x WHERE i.y = 1)",
+                "EXISTS (SELECT 1 FROM a inner_a JOIN b i ON inner_a.x = i.x WHERE i.y = 1)",
+            ),
+            (
+                "x IN (SELECT y FROM \"B\" UNION SELECT z FROM c WHERE c.z = i.z)",
+                "inventory.x IN (SELECT y FROM \"B\" \"inner_B\" UNION SELECT z FROM c inner_c WHERE inner_c.z = inventory.z)",
+            ),
+        ] {
+            assert_eq!(
+                qualified(condition, Dbms::Postgres, &owner).as_deref(),
+                Some(said)
+            );
+        }
     }
 }

@@ -185,11 +185,22 @@ impl Reading<'_, '_> {
             }
             for figure in figures {
                 let own = figure.name();
-                let name = if is_one { called(own) } else { own };
-                // A sum and a mean of one column: its sum is answered once.
-                let output = (name, Err(figure));
-                if !outputs.contains(&output) {
-                    outputs.push(output);
+                let name = if is_one {
+                    called(own.clone())
+                } else {
+                    own.clone()
+                };
+                // An item has a figure once: a sum beside a mean, and one that is selected twice.
+                let known = outputs
+                    .iter_mut()
+                    .find(|(_, of)| of.as_ref() == Err(&figure));
+                match known {
+                    None => outputs.push((name, Err(figure))),
+                    Some((known, _)) if *known == own => *known = name,
+                    Some((known, _)) if *known != name && name != own => {
+                        notes.push(format!("`{name}` has the same value as `{known}`"));
+                    }
+                    Some(_) => {}
                 }
             }
         }

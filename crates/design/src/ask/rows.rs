@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use dynafold_format::joined;
 use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
-use dynafold_sql::{ConditionTest, RowLimit, SqlQuery, identifier};
+use dynafold_sql::{
+    ConditionTest, Operand, OperandValue, RowLimit, SelectOutput, SqlQuery, Wrapping, identifier,
+};
 
 use super::{
     Ask, At, Filter, Note, RangeAsk, Reading, Unserved, Ways, When, distinct, free_name,
@@ -49,6 +51,12 @@ impl<'c> Reading<'c, '_> {
             ask.note(format!(
                 "it {figures}: the application computes this from the items that it reads"
             ));
+            let names = self.figures_by_collation();
+            note_names(&mut ask.notes, &names, |name| {
+                format!(
+                    "the database compares texts of {name} by its collation: the application must compare them as the database does"
+                )
+            });
         } else {
             ask.order = self.order(ways)?;
         }
@@ -217,6 +225,29 @@ impl<'c> Reading<'c, '_> {
                 names.join(", ")
             )
         })
+    }
+
+    /// The columns of figures, such as `max` and `count(DISTINCT …)`, whose texts the database does not compare by their characters.
+    fn figures_by_collation(&self) -> Vec<String> {
+        let outputs = self.select.outputs.iter();
+        let values = outputs.filter_map(|output| match output {
+            SelectOutput::One { value, .. } => Some(value),
+            SelectOutput::All | SelectOutput::AllOf(_) => None,
+        });
+        let compared = values.filter(|value| match value.around.as_slice() {
+            [] => matches!(value.value, OperandValue::Expression(_)),
+            [Wrapping::Function(name)] => name != "count",
+            _ => true,
+        });
+        let columns = compared.flat_map(Operand::columns).filter_map(|column| {
+            let (at, name) = self.column(column)?;
+            let found = self.tables.get(at)?.column(&name)?;
+            (found.insensitive || found.collation.is_some()).then_some(name)
+        });
+        let mut names: Vec<String> = columns.collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     /// Leaves rows with NULL out of a read for the greatest or the least value: NULL is neither.

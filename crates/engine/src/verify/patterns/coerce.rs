@@ -90,7 +90,8 @@ pub(super) fn plain(attribute: &Attribute, written: fn(&Text) -> Text) -> Option
         Attribute::S(text) => written(text),
         Attribute::N(number) => number.as_str().into(),
         Attribute::Bool(truth) => u8::from(*truth).to_string().into(),
-        Attribute::B(bytes) => format!("{bytes:02x?}").into(),
+        // No text of a column holds U+0000.
+        Attribute::B(bytes) => format!("\0{bytes:02x?}").into(),
         _ => return None,
     })
 }

@@ -165,6 +165,28 @@ impl<'a> AttributeColumns<'a> {
             && column.is_some_and(|column| column.data_type == DataType::Float { bits: 32 })
     }
 
+    /// How values of a column of the result that the database keeps apart become one when they are read.
+    pub(super) fn merged(&self, at: usize) -> Option<&'static str> {
+        if self.has_six_digits(at) {
+            return Some("FLOAT is compared by its first six digits");
+        }
+        let column = self.output(at)?.column;
+        match column.data_type {
+            DataType::Set { .. } if column.nullable => {
+                Some("the empty set and NULL both give no attribute")
+            }
+            // Of a domain only its name is declared, and it may be one of bits.
+            DataType::Binary { .. }
+                if self.result.shape.catalog.dbms == Dbms::Postgres
+                    && column.declared != "bytea"
+                    && !column.declared.starts_with("bit(") =>
+            {
+                Some("bits are filled up to whole bytes")
+            }
+            _ => None,
+        }
+    }
+
     /// Whether items hold a text that is made as rows are read, and the query gives the bytes: a geometry of MySQL.
     fn is_converted(&self, at: usize) -> bool {
         let is_mysql = matches!(self.result.shape.catalog.dbms, Dbms::Mysql | Dbms::Mariadb);

@@ -292,10 +292,15 @@ impl<'a> ItemProjection<'a> {
 
     /// Finds what is compared by its values alone, or under the name of another attribute.
     fn find_doubts(&mut self, names: &AttributeColumns<'_>) {
+        let columns = self.compared.iter().filter_map(|one| one.column);
+        let merged = columns.filter_map(|at| Some((names.name(at), names.merged(at)?)));
+        let merged =
+            merged.map(|(column, how)| format!("different values of `{column}` may be one: {how}"));
+        let mut doubts: Vec<String> = merged.collect();
         if matches!(self.pass.scan.from, Relation::Query(_)) {
+            self.doubts = doubts;
             return;
         }
-        let mut doubts = Vec::new();
         for (place, at) in self.slots.iter() {
             if place.path.is_empty() && !names.is_same_column(at, Some(place)) {
                 let (column, from) = (names.name(at), &place.written);
