@@ -120,44 +120,45 @@ fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
 
 /// An item whose named attributes hold again what was compressed; nothing where none of them is compressed.
 pub fn unpacked(item: &Item, names: &[Arc<str>]) -> Option<Item> {
-    let mut whole = item.clone();
-    let mut is_packed = false;
-    for (name, value) in &mut whole.attributes {
-        if let Attribute::B(packed) = value
-            && names.contains(name)
-            && let Some(content) = unpack(packed).and_then(|bytes| String::from_utf8(bytes).ok())
-        {
-            let members = content
-                .starts_with('{')
-                .then(|| serde_json::from_str(&content));
-            let members = members.and_then(Result::ok).and_then(read_attribute);
-            *value = members.unwrap_or_else(|| Attribute::S(content.into()));
-            is_packed = true;
-        }
-    }
-    is_packed.then_some(whole)
+    unpacked_as(item, names, |content| {
+        let content = String::from_utf8(content).ok()?;
+        let members = content
+            .starts_with('{')
+            .then(|| serde_json::from_str(&content));
+        let members = members.and_then(Result::ok).and_then(read_attribute);
+        Some(members.unwrap_or_else(|| Attribute::S(content.into())))
+    })
 }
 
 /// Whether two items are the same once the named attributes are unpacked: another version of the
 /// compressor may give other bytes for the same value. Not without names: then nothing was
 /// compressed.
 pub fn same_unpacked(item: &Item, other: &Item, compressed: &[Arc<str>]) -> bool {
-    if compressed.is_empty() {
-        return false;
-    }
     let unpacked = |item: &Item| {
-        let mut item = item.clone();
-        for (name, value) in &mut item.attributes {
-            if let Attribute::B(packed) = value
-                && compressed.contains(name)
-                && let Some(content) = unpack(packed)
-            {
-                *value = Attribute::B(content);
-            }
-        }
-        item
+        let whole = unpacked_as(item, compressed, |content| Some(Attribute::B(content)));
+        whole.unwrap_or_else(|| item.clone())
     };
-    unpacked(item).same(&unpacked(other))
+    !compressed.is_empty() && unpacked(item).same(&unpacked(other))
+}
+
+/// An item whose named attributes are what `read` makes of their content; nothing where none is compressed.
+fn unpacked_as(
+    item: &Item,
+    names: &[Arc<str>],
+    read: impl Fn(Vec<u8>) -> Option<Attribute>,
+) -> Option<Item> {
+    let mut whole = item.clone();
+    let mut is_packed = false;
+    for (name, value) in &mut whole.attributes {
+        if let Attribute::B(packed) = value
+            && names.contains(name)
+            && let Some(content) = unpack(packed).and_then(&read)
+        {
+            *value = content;
+            is_packed = true;
+        }
+    }
+    is_packed.then_some(whole)
 }
 
 #[cfg(test)]
