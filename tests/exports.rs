@@ -8,11 +8,13 @@ mod roll_up;
 mod tenants;
 mod whole;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use dynafold::mapping::yaml::{YamlNode, parse};
 use dynafold_testing::missing::{named_by, not_tested};
+use serde_json::Value;
 
 use crate::patterns::in_words_of;
 use crate::support::cli::{Ran, command, run};
@@ -31,6 +33,23 @@ const FORMATS: [(&str, &str); 7] = [
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// What a script beside these tests answers to an input, in JSON. `None` where its tools are not there.
+fn answered_by(script: &str, input: &str) -> Option<Value> {
+    let linters = linters()?;
+    let mut python = Command::new(python(&linters))
+        .arg(root().join("tests/exports").join(script))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = python.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).unwrap();
+    drop(stdin);
+    let ran = python.wait_with_output().unwrap();
+    assert!(ran.status.success());
+    Some(serde_json::from_slice(&ran.stdout).unwrap())
 }
 
 /// Runs `docs` on a mapping. What it takes from the environment is awkward.

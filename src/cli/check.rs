@@ -9,7 +9,7 @@ use super::catalog::CatalogOrigin;
 use super::failure::Failure;
 use super::options::{Format, SourceArguments};
 use super::output::OutputStreams;
-use super::{Outcome, guarantees, mapping, proofs};
+use super::{Outcome, mapping, proofs};
 use crate::diagnostic::{Severity, to_json};
 
 #[derive(Debug, Args)]
@@ -63,14 +63,14 @@ pub(super) async fn run(arguments: Check, output: &OutputStreams) -> Result<Outc
     }
     match arguments.format {
         Format::Text => {
-            output.text(&file.rendered(Severity::Warning, output.color()))?;
+            output.text(&file.rendered(Severity::Warning, output.color))?;
             if let Some(proofs) = &checked.proofs {
                 if !checked.diagnostics.is_empty() {
                     output.text("\n")?;
                 }
                 output.text(&proofs::text(proofs, arguments.proofs, output))?;
                 if arguments.guarantees {
-                    output.text(&guarantees::text(&proofs.guarantees, output))?;
+                    output.text(&proofs::guarantees(&proofs.guarantees, output))?;
                 }
             }
             output.text(&file.summary())?;

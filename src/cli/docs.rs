@@ -1,23 +1,28 @@
 //! `dynafold docs`: the definition document of a mapping, and whatever else is made from its model.
 
 mod answers;
-mod exports;
 pub(super) mod files;
 mod job;
 mod material;
 
+use std::sync::Arc;
+
 use self::files::DocsFormat;
 pub(super) use self::job::Docs;
-use super::Outcome;
+use self::job::DocsJob;
+use self::material::Material;
 use super::failure::Failure;
 use super::output::OutputStreams;
+use super::{Outcome, mapping, target};
+use crate::document::export::{ExportFormat, ExportOptions, export};
 use crate::document::{self, Definition};
+use crate::preview::sample;
 
 pub(super) async fn run(arguments: Docs, output: &OutputStreams) -> Result<Outcome, Failure> {
     let job = arguments.job()?;
     let mut formats = job.places.iter().map(|(format, _)| format);
     let (material, definition) = if formats.all(|format| format.export().is_some()) {
-        (exports::gather(&job, output).await?, None)
+        (gather(&job, output).await?, None)
     } else {
         let (material, definition) = material::gather(&job, output).await?;
         (material, Some(definition))
@@ -27,7 +32,7 @@ pub(super) async fn run(arguments: Docs, output: &OutputStreams) -> Result<Outco
     let mut texts = Vec::new();
     for (format, place) in &job.places {
         let text = match (format.export(), &definition) {
-            (Some(format), _) => exports::written(format, &options, &material, output)?,
+            (Some(format), _) => exported(format, &options, &material, output)?,
             (None, Some(definition)) => written(*format, definition),
             (None, None) => continue,
         };
@@ -45,4 +50,40 @@ fn written(format: DocsFormat, definition: &Definition) -> String {
         DocsFormat::Markdown => document::markdown(definition),
         _ => document::html(definition),
     }
+}
+
+/// What exports are made from, which is less than a definition takes: checks the mapping, and reads example items where one
+/// of these exports holds any.
+async fn gather(job: &DocsJob, output: &OutputStreams) -> Result<Material, Failure> {
+    let mut formats = job.places.iter().map(|(format, _)| *format);
+    let holds_items =
+        !job.arguments.no_examples && formats.any(|format| format == DocsFormat::Workbench);
+    let (mut source, _, file) = mapping::open_any(&job.origin, &job.arguments.mapping).await?;
+    let model = file.into_model(output)?;
+    let mut samples = Vec::new();
+    if let Some(source) = source.as_mut().filter(|_| holds_items) {
+        let context = target::context(&model, job.arguments.now)?;
+        let rows = u64::from(job.arguments.limit);
+        samples = sample(source.as_mut(), &model, context, rows, &|_| true).await?;
+    }
+    Ok(Material {
+        model: Arc::new(model),
+        samples,
+    })
+}
+
+/// An export. What its format cannot say is a warning.
+fn exported(
+    format: ExportFormat,
+    options: &ExportOptions,
+    material: &Material,
+    output: &OutputStreams,
+) -> Result<String, Failure> {
+    let made = export(format, &material.model, &material.samples, options).map_err(|error| {
+        Failure::of(&error)
+            .with_code("export")
+            .with_help(error.help())
+    })?;
+    output.warnings(&made.warnings);
+    Ok(made.text)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::catalog::CatalogOrigin;
 use super::failure::Failure;
-use super::format::{counted, counted_as, each_once, shell_word};
+use super::format::{counted, counted_as, each_once, shell_word, text_if};
 use super::options::{Format, TargetArguments, WriteRate};
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
@@ -252,14 +252,11 @@ fn warn(report: &EraseReport, scope: &PartitionScope, output: &OutputStreams) {
             let (name, template) = (&item_type.item_type, &item_type.partition);
             format!("\n{name} (`{template}`){with}{}", carried.join(", "))
         });
+        let needs_schema = scope.elsewhere.iter().any(|one| one.needs_schema);
         output.warning(&format!(
             "items of these item types have other partition keys and were not looked at: only the source knows which of them belong to what you erase. An attribute is named if a column in it, or of its children, is called like a column of the erased key:{}{}",
             elsewhere.collect::<String>(),
-            if scope.elsewhere.iter().any(|one| one.needs_schema) {
-                "\n--catalog or --source names the others"
-            } else {
-                ""
-            }
+            text_if(needs_schema, "\n--catalog or --source names the others")
         ));
     }
 }

@@ -207,13 +207,10 @@ pub(super) fn unfinished(place: &ExportPlace, mapping: &Path, spool: Option<&Pat
 
 /// Deletes what an export keeps until it is complete: from its manifest on it is, even if a crash leaves this.
 pub(super) fn clear_unfinished(folder: &Path) -> Result<(), Failure> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            let message = format!("cannot delete `{}`", folder.display());
-            Err(Failure::failed(message).with_cause(&error))
-        }
-        _ => Ok(()),
-    }
+    let deleted = if_there(fs::remove_dir_all(folder)).map(drop);
+    deleted.map_err(|error| {
+        Failure::failed(format!("cannot delete `{}`", folder.display())).with_cause(&error)
+    })
 }
 
 /// The files of rejects and of the archive: in the folder of the export, or for S3 beside the mapping.

@@ -8,7 +8,7 @@ use super::catalog::CatalogOrigin;
 use super::design::{propose, sampled};
 use super::failure::Failure;
 use super::files::{refuse_existing, write};
-use super::format::{counted, counted_as, shell_word};
+use super::format::{counted, counted_as, shell_word, text_if};
 use super::options::SourceArguments;
 use super::output::OutputStreams;
 use super::{Outcome, inspect, prices};
@@ -81,27 +81,14 @@ pub(super) async fn run(arguments: Init, output: &OutputStreams) -> Result<Outco
         counted_as(report.indexes.len(), "index", "indexes"),
     ))?;
     let file = shell_word(&file.display().to_string());
-    let (set, source) = match &arguments.catalog {
-        Some(catalog) => {
-            let catalog = shell_word(&catalog.display().to_string());
-            ("", format!("--catalog {catalog}"))
-        }
-        None => {
-            let source = arguments.source.shown_option();
-            let is_hidden = source.contains("DATABASE_URL");
-            let set = if is_hidden {
-                ", with the URL in DATABASE_URL"
-            } else {
-                ""
-            };
-            (set, source)
-        }
+    let source = match &arguments.catalog {
+        Some(catalog) => format!("--catalog {}", shell_word(&catalog.display().to_string())),
+        None => arguments.source.shown_option(),
     };
-    let look = if arguments.catalog.is_none() {
-        format!("\n  dynafold preview {file} {source}")
-    } else {
-        String::new()
-    };
+    let has_source = arguments.catalog.is_none();
+    let is_hidden = has_source && source.contains("DATABASE_URL");
+    let set = text_if(is_hidden, ", with the URL in DATABASE_URL");
+    let look = text_if(has_source, format!("\n  dynafold preview {file} {source}"));
     output.note(&format!(
         "next{set}:\n  dynafold check {file} {source}{look}"
     ));

@@ -80,7 +80,7 @@ impl MappingFile {
     pub(super) fn into_model(self, output: &OutputStreams) -> Result<Model, Failure> {
         if self.checked.model.is_none() {
             output.warnings(&self.notices);
-            output.note(&self.rendered(Severity::Error, output.color_stderr()));
+            output.note(&self.rendered(Severity::Error, output.color_stderr));
             let path = self.path.display().to_string();
             return Err(Failure {
                 diagnostics: Some(Box::new(to_json(
@@ -100,15 +100,11 @@ impl MappingFile {
 /// A mapping as it is written, and what it takes from the environment, by the names of the variables.
 pub(super) struct WrittenMapping {
     path: PathBuf,
-    text: String,
+    pub(super) text: String,
     variables: Vec<(String, String)>,
 }
 
 impl WrittenMapping {
-    pub(super) fn text(&self) -> &str {
-        &self.text
-    }
-
     /// A hash of what it takes from the environment; `None`: nothing. `key`: what tells the key of `pseudonym`.
     pub(super) fn environment(&self, key: Option<&String>) -> Option<String> {
         let takes = !self.variables.is_empty() || key.is_some();
@@ -181,7 +177,7 @@ impl Outlined {
     pub(super) fn print_errors(&self, path: &Path, output: &OutputStreams) {
         if !self.errors.is_empty() {
             let name = one_line(&path.display().to_string());
-            let color = output.color_stderr();
+            let color = output.color_stderr;
             output.note(&colored(&render(&name, &self.text, &self.errors, color)));
         }
     }

@@ -1,6 +1,5 @@
 //! `dynafold migrate`: the load.
 
-mod apart;
 mod indexes;
 mod job;
 mod keys;

@@ -17,7 +17,6 @@ mod failure;
 mod files;
 mod finish;
 mod flags;
-mod guarantees;
 mod handed;
 mod init;
 mod inspect;

@@ -87,8 +87,10 @@ impl io::Write for Stderr {
 /// The two streams, and whether they take colours.
 #[derive(Debug)]
 pub(super) struct OutputStreams {
-    color: bool,
-    color_stderr: bool,
+    /// Whether stdout takes colours.
+    pub(super) color: bool,
+    /// Whether stderr takes colours.
+    pub(super) color_stderr: bool,
     /// Whether a result was given as JSON.
     answered: AtomicBool,
 }
@@ -107,16 +109,6 @@ impl OutputStreams {
             color_stderr: when(io::stderr().is_terminal()),
             answered: AtomicBool::new(false),
         }
-    }
-
-    /// Whether stdout takes colours.
-    pub(super) fn color(&self) -> bool {
-        self.color
-    }
-
-    /// Whether stderr takes colours.
-    pub(super) fn color_stderr(&self) -> bool {
-        self.color_stderr
     }
 
     /// Whether a question can be asked and answered.

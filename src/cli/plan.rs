@@ -28,10 +28,6 @@ use crate::target::parts::{Compression, ExportPlace, PlaceContents, import_table
 /// How often it is looked whether a snapshot that is held is still there.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option of its own"
-)]
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -125,7 +121,7 @@ pub(super) async fn run(arguments: Plan, output: &OutputStreams) -> Result<Outco
     }
     let identity = stamped(source.identity().await?, &model);
     let facts = PlanFacts {
-        mapping: written.text().to_owned(),
+        mapping: written.text.clone(),
         environment: environment(&written, &model, &context),
         items: arguments.items.clone(),
         table: model.table.name.clone(),

@@ -7,7 +7,6 @@ mod cost;
 mod forecast;
 mod heat;
 mod items;
-mod money;
 
 use std::io::Write as _;
 use std::path::Path;

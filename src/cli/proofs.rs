@@ -1,13 +1,13 @@
-//! What `check` shows of a mapping: one line for each proof, and with `--proofs` the reasons.
-
-mod patterns;
+//! What `check` shows of a mapping: one line for each proof, with `--proofs` the reasons, and with `--guarantees` what the
+//! database guarantees and what takes its place.
 
 use std::collections::BTreeMap;
 
-use super::format::{bytes, counted};
+use super::format::{bytes, counted, text_if};
 use super::output::OutputStreams;
 use crate::claim::{Claim, ClaimKind};
-use crate::mapping::{Coverage, IndexProof, Proofs, SizeProof};
+use crate::mapping::guarantee::{Guarantee, Guarantees};
+use crate::mapping::{Coverage, IndexProof, PatternProof, Proofs, SizeProof};
 
 /// Names that are listed before the rest is counted, unless all is asked for.
 const LISTED: usize = 6;
@@ -45,7 +45,7 @@ pub(super) fn text(proofs: &Proofs, detailed: bool, output: &OutputStreams) -> S
     lines.extend(indexes(proofs, detailed));
     lines.push(sizes(&proofs.sizes, detailed));
     lines.push(writes(&proofs.sizes));
-    lines.extend(patterns::line(proofs));
+    lines.extend(patterns(proofs));
     let mut text = String::new();
     for line in lines {
         let title = output.bold(line.title);
@@ -95,11 +95,7 @@ fn open(claims: &[&Claim]) -> Vec<String> {
 fn keys(claims: &[&Claim]) -> ProofLine {
     let open = open(claims);
     let proved = claims.len() - open.len();
-    let of = if open.is_empty() {
-        String::new()
-    } else {
-        format!("{proved} of ")
-    };
+    let of = text_if(!open.is_empty(), format!("{proved} of "));
     let all = counted(claims.len(), "item type");
     let its = if open.len() == 1 { "its" } else { "their" };
     let text = proved_and_not(
@@ -322,4 +318,93 @@ fn writes(sizes: &[SizeProof]) -> ProofLine {
         )
     });
     ProofLine::new("one put", parts.join("; "), reasons)
+}
+
+/// A line on all patterns, with a reason for each; none where there are no patterns.
+fn patterns(proofs: &Proofs) -> Option<ProofLine> {
+    let patterns = &proofs.patterns;
+    let is_get = |proof: &&PatternProof| proof.operation == "GetItem";
+    let gets = patterns.iter().filter(is_get).count();
+    let queries = patterns.len() - gets;
+    let by = match (gets, queries) {
+        (_, 0) => "by GetItem".to_owned(),
+        (0, _) => "by Query".to_owned(),
+        (gets, queries) => format!("{gets} by GetItem, {queries} by Query"),
+    };
+    let all = patterns.len();
+    let verb = if all == 1 { "is" } else { "are" };
+    let mut text = format!("{} {verb} served", counted(all, "access pattern"));
+    text.push_str(if gets > 0 && queries > 0 { ": " } else { " " });
+    text.push_str(&by);
+    (all > 0).then(|| {
+        ProofLine::new(
+            "patterns",
+            text,
+            patterns.iter().map(|proof| served(proof, proofs)),
+        )
+    })
+}
+
+/// How a pattern is served, and why it may find others than it is said to.
+fn served(proof: &PatternProof, proofs: &Proofs) -> String {
+    let of = match &proof.index {
+        Some(index) => index.as_str(),
+        None => "the table",
+    };
+    let partitions = match proof.partitions {
+        1 => String::new(),
+        many => format!("; {many} partitions, merged"),
+    };
+    let units = match proof.most_units {
+        Some(most) if most <= proof.least_units => format!("{most} read units"),
+        Some(most) => format!("{} to {most} read units", proof.least_units),
+        None => format!("from {} read units, no upper limit", proof.least_units),
+    };
+    let fetch = text_if(proof.fetches, ", which are then read whole by BatchGetItem");
+    let mut claims = proofs.of(ClaimKind::PatternFinds);
+    let unproved = claims
+        .find(|claim| claim.of.pattern.as_deref() == Some(&*proof.pattern) && !claim.is_proved());
+    let others = unproved.map_or_else(String::new, |claim| {
+        format!(" (may find others too: {})", claim.because)
+    });
+    format!(
+        "{}: {} on {of}, {}{partitions}; finds {}{others}{fetch}; {units}",
+        proof.pattern,
+        proof.operation,
+        proof.condition,
+        proof.finds.join(", ")
+    )
+}
+
+/// The guarantees for people, table by table.
+pub(super) fn guarantees(all: &Guarantees, output: &OutputStreams) -> String {
+    let mut text = format!(
+        "{}\n",
+        output.bold("What your database guaranteed and this table does not")
+    );
+    if all.guarantees.is_empty() {
+        text.push_str("  nothing: no table of the mapping has a guarantee\n");
+    }
+    for of_table in all.guarantees.chunk_by(|a, b| a.table == b.table) {
+        let Some(first) = of_table.first() else {
+            continue;
+        };
+        text.push_str(&format!("{}\n", output.bold(&first.table)));
+        for one in of_table {
+            add_guarantee(&mut text, one, output);
+        }
+    }
+    for missing in &all.not_read {
+        text.push_str(&format!("not read: {missing}\n"));
+    }
+    text.push('\n');
+    text
+}
+
+fn add_guarantee(text: &mut String, one: &Guarantee, output: &OutputStreams) {
+    let kept = output.bold(one.kept_by.words());
+    text.push_str(&format!("  {}\n      {kept}: {}\n", one.declared, one.how));
+    if let Some(doubt) = &one.doubt {
+        text.push_str(&format!("      in the database: {doubt}\n"));
+    }
 }

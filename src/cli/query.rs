@@ -17,10 +17,10 @@ use super::output::OutputStreams;
 use super::{Outcome, target};
 use crate::access::{clock_default, has_option, plan, read};
 use crate::diagnostic::did_you_mean;
-use crate::dynamodb::{CallPlan, item_value, request_value, write_item};
+use crate::dynamodb::{CallPlan, Table, item_value, request_value, write_item};
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
 use crate::mapping::template::Context;
-use crate::target::{CallResult, TargetError, TargetErrorKind, answer};
+use crate::target::{CallResult, Target, TargetError, TargetErrorKind, answer};
 use crate::value::Value;
 use patterns::QueryContext;
 
@@ -50,29 +50,11 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
         ));
     };
     let target = target::open_loaded(&target).await?;
-    let call = async || {
-        let answer = answer(target.as_ref(), &query_context.table, &plan, arguments.all).await;
-        answer.map_err(refused)
-    };
-    let mut answer = call().await?;
-    let mut times = vec![answer.elapsed];
-    for _ in 1..arguments.repeat {
-        answer = call().await?;
-        times.push(answer.elapsed);
-    }
-    times.sort_unstable();
-    let place = target.place();
-    print_answer(
-        &answer,
-        &times,
-        &query_context,
-        pattern,
-        &place,
-        &arguments,
-        output,
-    )?;
+    let answered = Answered::of(target.as_ref(), &query_context.table, &plan, &arguments).await?;
+    answered.print(&query_context.table, &pattern.name, &arguments, output)?;
     let is_text = |parameter: &Parameter| parameter.kind == ParameterKind::Text;
-    if answer.items.is_empty() && schema.is_none() && pattern.parameters.iter().any(is_text) {
+    if answered.last.items.is_empty() && schema.is_none() && pattern.parameters.iter().any(is_text)
+    {
         output.note(
             "without the schema, parameters were used as plain text: with --catalog FILE or --source URL they are read by the types of their columns",
         );
@@ -260,68 +242,102 @@ fn print_plan(
     }
 }
 
-/// Prints an answer: items to stdout, and what they took to stderr unless it is all JSON.
-fn print_answer(
-    answer: &CallResult,
-    times: &[Duration],
-    query_context: &QueryContext,
-    pattern: &AccessPattern,
-    place: &str,
-    arguments: &Query,
-    output: &OutputStreams,
-) -> Result<(), Failure> {
-    let [p50, p90, p99, max] =
-        [50, 90, 99, 100].map(|percent| milliseconds(percentile(times, percent)));
-    match arguments.format {
-        QueryFormat::Table => {
-            if !answer.items.is_empty() {
-                let width = comfy_table::Table::new().width().unwrap_or(COLUMNS);
-                let room = (!arguments.wide).then(|| usize::from(width));
-                let table = table::table(&answer.items, &query_context.table, arguments.keys, room);
-                output.text(&table)?;
+/// What a table answered: to the last call, and how fast to all of them.
+struct Answered {
+    last: CallResult,
+    /// Of all calls, the shortest first.
+    times: Vec<Duration>,
+    place: String,
+}
+
+impl Answered {
+    /// Asks as often as `--repeat` says.
+    async fn of(
+        target: &dyn Target,
+        table: &Table,
+        plan: &CallPlan,
+        arguments: &Query,
+    ) -> Result<Self, Failure> {
+        let call = async || {
+            answer(target, table, plan, arguments.all)
+                .await
+                .map_err(refused)
+        };
+        let mut last = call().await?;
+        let mut times = vec![last.elapsed];
+        for _ in 1..arguments.repeat {
+            last = call().await?;
+            times.push(last.elapsed);
+        }
+        times.sort_unstable();
+        Ok(Self {
+            last,
+            times,
+            place: target.place(),
+        })
+    }
+
+    /// Prints items to stdout, and what they took to stderr unless it is all JSON.
+    fn print(
+        &self,
+        table: &Table,
+        pattern: &str,
+        arguments: &Query,
+        output: &OutputStreams,
+    ) -> Result<(), Failure> {
+        let Self { last, times, place } = self;
+        let [p50, p90, p99, max] =
+            [50, 90, 99, 100].map(|percent| milliseconds(percentile(times, percent)));
+        match arguments.format {
+            QueryFormat::Table => {
+                if !last.items.is_empty() {
+                    let width = comfy_table::Table::new().width().unwrap_or(COLUMNS);
+                    let room = (!arguments.wide).then(|| usize::from(width));
+                    let table = table::table(&last.items, table, arguments.keys, room);
+                    output.text(&table)?;
+                }
+            }
+            QueryFormat::Ndjson => {
+                let mut lines = String::new();
+                for item in &last.items {
+                    write_item(&mut lines, item);
+                    lines.push('\n');
+                }
+                output.text(&lines)?;
+            }
+            QueryFormat::Json => {
+                return output.json(&json!({
+                    "pattern": pattern,
+                    "table": table.name,
+                    "place": place,
+                    "items": last.items.iter().map(item_value).collect::<Vec<_>>(),
+                    "pages": last.pages,
+                    "read_units": last.units,
+                    "more": last.more,
+                    "calls": times.len(),
+                    "latency_ms": { "p50": p50, "p90": p90, "p99": p99, "max": max },
+                }));
             }
         }
-        QueryFormat::Ndjson => {
-            let mut lines = String::new();
-            for item in &answer.items {
-                write_item(&mut lines, item);
-                lines.push('\n');
-            }
-            output.text(&lines)?;
-        }
-        QueryFormat::Json => {
-            return output.json(&json!({
-                "pattern": &*pattern.name,
-                "table": query_context.table.name,
-                "place": place,
-                "items": answer.items.iter().map(item_value).collect::<Vec<_>>(),
-                "pages": answer.pages,
-                "read_units": answer.units,
-                "more": answer.more,
-                "calls": times.len(),
-                "latency_ms": { "p50": p50, "p90": p90, "p99": p99, "max": max },
-            }));
-        }
-    }
-    let units = answer
-        .units
-        .map_or_else(String::new, |units| format!(", {units} read units"));
-    output.note(&format!(
-        "{} at {place}: {} in {}{units}",
-        pattern.name,
-        counted(answer.items.len(), "item"),
-        counted(answer.pages, "page"),
-    ));
-    if answer.more {
-        output.note("there is more: --all reads it");
-    }
-    if times.len() > 1 {
-        let calls = counted(times.len(), "call");
+        let units = last
+            .units
+            .map_or_else(String::new, |units| format!(", {units} read units"));
         output.note(&format!(
-            "{calls}: p50 {p50:.2} ms, p90 {p90:.2} ms, p99 {p99:.2} ms, at most {max:.2} ms"
+            "{pattern} at {place}: {} in {}{units}",
+            counted(last.items.len(), "item"),
+            counted(last.pages, "page"),
         ));
+        if last.more {
+            output.note("there is more: --all reads it");
+        }
+        if times.len() > 1 {
+            let calls = counted(times.len(), "call");
+            output.note(&format!(
+                "{calls}: p50 {p50:.2} ms, p90 {p90:.2} ms, p99 {p99:.2} ms, at most {max:.2} ms"
+            ));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The nearest-rank percentile of sorted call times.

@@ -1,11 +1,8 @@
 //! The archive of what expires: its function at work, and the templates that have one.
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use serde_json::json;
 
-use serde_json::{Value, json};
-
-use super::{at, bench, docs, linters, python, root, template};
+use super::{answered_by, at, bench, docs, template};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_function_of_a_template_keeps_each_item_on_a_line() {
@@ -20,19 +17,9 @@ async fn the_function_of_a_template_keeps_each_item_on_a_line() {
     let function = at(&template, &["Resources", "ArchiveFunction", "Properties"]);
     let code = at(function, &["Code", "ZipFile"]).text().unwrap();
     assert!(code.len() <= 4_096, "CloudFormation takes no more inline");
-    let Some(linters) = linters() else { return };
-    let mut python = Command::new(python(&linters))
-        .arg(root().join("tests/exports/archive_test.py"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = python.stdin.take().unwrap();
-    stdin.write_all(code.as_bytes()).unwrap();
-    drop(stdin);
-    let ran = python.wait_with_output().unwrap();
-    assert!(ran.status.success());
-    let put: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let Some(put) = answered_by("archive_test.py", code) else {
+        return;
+    };
     let lines = [
         r#"{"PK":{"S":"USER#1"},"SK":{"S":"a\n안녕"},"blob":{"B":"AAEC"}}"#,
         r#"{"PK":{"S":"USER#2"},"expires_at":{"N":"1578441600"}}"#,

@@ -1,12 +1,10 @@
 //! Roll-ups: the function at work on DynamoDB Local, and what `verify` says of its sums.
 
-use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{at, docs, linters, python, root, template};
+use super::{answered_by, at, docs, root, template};
 use crate::support::cli::{Ran, command, run};
 use crate::support::dynamodb_local::{delete_table, endpoint};
 use crate::support::source::Source;
@@ -66,19 +64,7 @@ impl Loaded {
             "table": self.table,
             "puts": puts,
         });
-        let linters = linters()?;
-        let mut python = Command::new(python(&linters))
-            .arg(root().join("tests/exports/roll_up_test.py"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = python.stdin.take().unwrap();
-        stdin.write_all(call.to_string().as_bytes()).unwrap();
-        drop(stdin);
-        let ran = python.wait_with_output().unwrap();
-        assert!(ran.status.success());
-        let answer: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        let answer = answered_by("roll_up_test.py", &call.to_string())?;
         Some((answer["done"].clone(), answer["totals"].clone()))
     }
 }

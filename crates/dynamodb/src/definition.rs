@@ -6,29 +6,26 @@ use serde_json::{Value, json};
 
 use crate::{Index, KeyAttribute, Table, TableClass, Throughput};
 
+/// The member for the capacity of a table or index.
+const THROUGHPUT: &str = "ProvisionedThroughput";
+
 /// The input of `CreateTable` (keys, indexes, billing, and the settings that it takes), without the table's name.
 pub fn create_table_input(table: &Table) -> Value {
     let (own, settings) = (slice::from_ref(&table.partition), &table.settings);
     let provisioned = table.billing.provisioned();
     let global = table.indexes.iter().map(|index| {
         let capacity = provisioned.map(|whole| capacity_units(index.throughput.unwrap_or(whole)));
-        index_definition(
-            index,
-            &index.partition,
-            "ProvisionedThroughput",
-            capacity.as_ref(),
-        )
+        index_definition(index, &index.partition, (THROUGHPUT, capacity))
     });
-    let local_indexes = table.local_indexes.iter();
-    let local =
-        local_indexes.map(|index| index_definition(index, own, "ProvisionedThroughput", None));
+    let local = table.local_indexes.iter();
+    let local = local.map(|index| index_definition(index, own, (THROUGHPUT, None)));
     let tags = settings.tags.iter();
     let tags = tags.map(|(key, value)| json!({ "Key": key, "Value": value }));
     without_null_and_empty(&json!({
         "AttributeDefinitions": attribute_definitions(table.key_attributes()),
         "KeySchema": key_elements(own, table.sort.as_slice()),
         "BillingMode": table.billing.service_word(),
-        "ProvisionedThroughput": provisioned.map(capacity_units),
+        THROUGHPUT: provisioned.map(capacity_units),
         "GlobalSecondaryIndexes": global.collect::<Value>(),
         "LocalSecondaryIndexes": local.collect::<Value>(),
         "StreamSpecification": settings.stream.map(|view| json!({
@@ -58,12 +55,7 @@ pub fn add_index_input(existing: &Table, wanted: &Table, index: &Index) -> Value
     let own = index.throughput.or(wanted.billing.provisioned());
     let provisioned = existing.billing.provisioned();
     let capacity = provisioned.map(|whole| capacity_units(own.unwrap_or(whole)));
-    let create = index_definition(
-        index,
-        &index.partition,
-        "ProvisionedThroughput",
-        capacity.as_ref(),
-    );
+    let create = index_definition(index, &index.partition, (THROUGHPUT, capacity));
     json!({
         "AttributeDefinitions": attribute_definitions(attributes),
         "GlobalSecondaryIndexUpdates": [{ "Create": create }],
@@ -83,12 +75,11 @@ fn capacity_units(throughput: Throughput) -> Value {
     json!({ "ReadCapacityUnits": throughput.read, "WriteCapacityUnits": throughput.write })
 }
 
-/// An index with its capacity. `capacity_key` is the member that holds it: CloudFormation's global tables use another.
+/// An index with its capacity, and the member that holds that: CloudFormation's global tables use another.
 pub fn index_definition(
     index: &Index,
     partition: &[KeyAttribute],
-    capacity_key: &str,
-    capacity: Option<&Value>,
+    (capacity_key, capacity): (&str, Option<Value>),
 ) -> Value {
     let (kind, names) = index.projection.service_words();
     without_null_and_empty(&json!({

@@ -7,7 +7,6 @@ mod digest;
 mod fingerprint;
 mod json;
 mod limits;
-mod merge;
 pub mod price;
 mod request;
 mod table;
@@ -30,8 +29,7 @@ pub use limits::{
     MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_PROJECTED, MAX_SORT_BYTES,
     STORED_OVERHEAD, write_units,
 };
-pub use merge::{ShardAnswer, merge};
-pub use request::{CallPlan, Position, Query, Request};
+pub use request::{CallPlan, Position, Query, Request, ShardAnswer, merge};
 pub use table::{
     Autoscale, Backups, Billing, Index, KeyAttribute, KeyType, Projection, Settings, StreamView,
     Table, TableClass, Throughput, key_text,

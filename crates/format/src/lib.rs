@@ -127,6 +127,11 @@ pub fn joined<T: Borrow<str>>(texts: impl IntoIterator<Item = T>, between: &str)
     texts.join(between)
 }
 
+/// A text where something is so, and nothing where it is not.
+pub fn text_if(is_so: bool, text: impl Into<String>) -> String {
+    if is_so { text.into() } else { String::new() }
+}
+
 /// A text that stands in one line.
 pub fn one_line(text: &str) -> String {
     printable(text).replace('\n', "\\n").replace('\t', "\\t")

@@ -53,27 +53,6 @@ pub struct ItemTypeForecast {
 }
 
 impl ItemTypeForecast {
-    /// Adds the figures of another item type.
-    pub fn add(&mut self, other: &Self) {
-        self.rows_read += other.rows_read;
-        self.filtered += other.filtered;
-        self.empty += other.empty;
-        self.expanded += other.expanded;
-        self.orphans += other.orphans;
-        self.cut += other.cut;
-        self.expired += other.expired;
-        self.archived += other.archived;
-        self.compressed += other.compressed;
-        self.rejected += other.rejected;
-        for (code, count) in &other.rejects_by_code {
-            *self.rejects_by_code.entry(code.clone()).or_default() += count;
-        }
-        self.made += other.made;
-        self.bytes += other.bytes;
-        self.write_units += other.write_units;
-        self.largest = self.largest.max(other.largest);
-    }
-
     /// Counts rejected rows under their code.
     pub fn reject(&mut self, code: &str, count: u64) {
         self.rejected += count;

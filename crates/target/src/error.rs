@@ -102,6 +102,15 @@ impl TargetError {
         }
     }
 
+    /// An error about a file on this machine. A lock on one ends.
+    pub(crate) fn of_file(kind: TargetErrorKind, message: impl Into<String>) -> Self {
+        let class = match kind {
+            TargetErrorKind::Locked => ErrorClass::Transient,
+            _ => ErrorClass::Fatal,
+        };
+        Self::new(kind, class, "File", message.into())
+    }
+
     /// The same, with what the user can do about it.
     pub fn with_help(self, help: impl Into<String>) -> Self {
         let help = Some(help.into());

@@ -157,12 +157,7 @@ async fn most_frequent(
         "SELECT {count} AS n FROM (SELECT {name} FROM {relation} LIMIT {ROWS}) AS q \
          WHERE {name} IS NOT NULL GROUP BY {name} ORDER BY 1 DESC LIMIT 1"
     );
-    let counted = source.numbers(&sql, scan).await?;
-    Ok(counted
-        .first()
-        .and_then(|row| row.first())
-        .copied()
-        .unwrap_or(0))
+    number(source, &sql, scan).await
 }
 
 /// The share of rows that meet a condition over their table's name; `None` where there are none.
@@ -176,24 +171,18 @@ async fn share(
     let (relation, count) = (dialect.relation(&scan.from), dialect.count());
     let alias = dialect.quote(&name.name);
     let rows = format!("(SELECT * FROM {relation} LIMIT {ROWS}) AS {alias}");
-    let mut counted = Vec::new();
-    for sql in [
-        format!("SELECT {count} FROM {rows}"),
-        format!("SELECT {count} FROM {rows} WHERE {condition}"),
-    ] {
-        let found = source.numbers(&sql, scan).await?;
-        counted.push(
-            found
-                .first()
-                .and_then(|row| row.first())
-                .copied()
-                .unwrap_or(0),
-        );
-    }
-    Ok(match counted.as_slice() {
-        [all, met] if *all > 0 => Some(float(*met) / float(*all)),
-        _ => None,
-    })
+    let all = format!("SELECT {count} FROM {rows}");
+    let met = format!("{all} WHERE {condition}");
+    let all = number(source, &all, scan).await?;
+    let met = number(source, &met, scan).await?;
+    Ok((all > 0).then(|| float(met) / float(all)))
+}
+
+/// The number that a query answers.
+async fn number(source: &mut dyn Source, sql: &str, scan: &Scan) -> Result<u64, Failure> {
+    let found = source.numbers(sql, scan).await?;
+    let first = found.first().and_then(|row| row.first());
+    Ok(first.copied().unwrap_or(0))
 }
 
 /// Types whose values have bytes that every database counts.

@@ -1,10 +1,11 @@
-//! From what all rows come to, to money and time.
+//! From what all rows come to, to money and time, and both as people read them.
 
 use serde::Serialize;
 
+use crate::cli::format::{bytes, float, seconds, usd};
+use crate::cli::report::figures;
 use crate::dynamodb::STORED_OVERHEAD;
-use crate::dynamodb::price::{Prices, Route, SteadyCost, routes, steady};
-use crate::format::float;
+use crate::dynamodb::price::{Prices, Route, SteadyCost, best, routes, steady};
 use crate::mapping::forecast::load_demand;
 use crate::mapping::model::Model;
 use crate::preview::{Forecast, PlaceForecast, PlaceKind};
@@ -51,4 +52,67 @@ pub(super) fn cost(forecast: &Forecast, model: &Model, prices: Prices) -> Cost {
 fn global(places: &[PlaceForecast]) -> impl Iterator<Item = &PlaceForecast> {
     let places = places.iter();
     places.filter(|place| place.kind != PlaceKind::LocalIndex)
+}
+
+pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
+    let rows = cost.routes.iter().map(|route| {
+        vec![
+            route.route.words().to_owned(),
+            route.seconds.map_or("not promised".to_owned(), duration),
+            priced(route.usd),
+            route.limited.words().unwrap_or_else(|| "-".to_owned()),
+        ]
+    });
+    let mut out = vec![figures(&["load", "at least", "USD", "limited by"], rows)];
+    out.extend(best_ways(&cost.routes));
+    out.push(format!(
+        " storage: {} with indexes, {} USD a month; {} as DynamoDB JSON for an import",
+        bytes(cost.stored_bytes),
+        priced(cost.storage_usd_per_month),
+        bytes(forecast.import_bytes),
+    ));
+    if let Some(steady) = &cost.steady {
+        out.push(format!(
+            " steady at {:.1} write units a second: {} USD a month on demand, {} provisioned{}",
+            steady.units_per_second,
+            priced(steady.cost.on_demand_usd),
+            priced(steady.cost.provisioned_usd),
+            steady
+                .on_demand_below
+                .map_or_else(String::new, |share| format!(
+                    "; on demand is cheaper while the mean load is below {:.0} % of that",
+                    share * 100.0
+                )),
+        ));
+    }
+    out.push(format!(" {}", cost.prices.dated_source()));
+    out.join("\n")
+}
+
+/// Which way is the cheapest and which the quickest, as far as both are known.
+fn best_ways(routes: &[Route]) -> Option<String> {
+    let (cheapest, quickest) = best(routes);
+    let unpriced = routes.iter().filter(|route| route.usd.is_none());
+    let unpriced: Vec<&str> = unpriced.map(|route| route.route.words()).collect();
+    let mut text = format!(" cheapest: {}", cheapest?.route.words());
+    if !unpriced.is_empty() {
+        text.push_str(&format!(" (without a price: {})", unpriced.join(", ")));
+    }
+    text.push_str(&format!(
+        "; quickest: {} (DynamoDB promises no duration for loads from S3)",
+        quickest?.route.words()
+    ));
+    Some(text)
+}
+
+fn priced(amount: Option<f64>) -> String {
+    amount.map_or_else(|| "not in the prices".to_owned(), usd)
+}
+
+fn duration(time: f64) -> String {
+    if time < 1.0 {
+        "1 s".to_owned()
+    } else {
+        seconds(time)
+    }
 }

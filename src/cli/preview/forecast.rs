@@ -1,10 +1,9 @@
 //! The report of `preview --all`: what all rows come to.
 
-use super::cost::Cost;
+use super::cost::{Cost, costs};
 use super::heat::{
     hottest_keys, item_collections, kind_and_name, large_items, read_rates, write_rates,
 };
-use super::money::costs;
 use crate::cli::format::{bytes, count, counted, counted_as, seconds, whole};
 use crate::cli::output::OutputStreams;
 use crate::cli::report::{ReportColumn, attribute, books, figures, whose};
@@ -203,8 +202,7 @@ fn rejects(forecast: &Forecast) -> String {
             }
         }
     }
-    if let Some(file) = &forecast.rejects_file {
-        out.push(format!(" they are in {}", file.display()));
-    }
+    let file = forecast.rejects_file.as_ref();
+    out.extend(file.map(|file| format!(" they are in {}", file.display())));
     out.join("\n")
 }

@@ -1,6 +1,6 @@
 //! Hot partitions and large item collections, as people read them.
 
-use crate::cli::format::{bytes, count, counted, one_line};
+use crate::cli::format::{bytes, count, counted, one_line, text_if};
 use crate::dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use crate::mapping::forecast::{HOT_READS_HELP, TOO_FEW_ROWS, WIDE_ITEMS_HELP};
 use crate::preview::{Collections, HeaviestKeys, PlaceForecast, PlaceKind, WideItems};
@@ -27,11 +27,7 @@ pub(super) fn hottest_keys(places: &[PlaceForecast]) -> String {
             " {}: {} write units{}{}{}",
             kind_and_name(place),
             count(hot.total),
-            if hot.total > place.write_units {
-                " with its local indexes"
-            } else {
-                ""
-            },
+            text_if(hot.total > place.write_units, " with its local indexes"),
             hot.distinct
                 .map_or(String::new(), |keys| format!(", {}", counted(keys, "key"))),
             accuracy(hot, |units| format!("{} write units", count(units))),
@@ -76,14 +72,13 @@ pub(super) fn write_rates(places: &[PlaceForecast]) -> Option<String> {
     let mut out = Vec::new();
     for place in places {
         let Some(rated) = &place.rated else { continue };
-        let accuracy = if rated.error > 0.0 {
+        let accuracy = text_if(
+            rated.error > 0.0,
             format!(
                 "; approximate: each key may have up to {:.1} more",
                 rated.error
-            )
-        } else {
-            String::new()
-        };
+            ),
+        );
         out.push(format!(
             " {}: {:.1} a second{accuracy}",
             kind_and_name(place),
@@ -93,11 +88,10 @@ pub(super) fn write_rates(places: &[PlaceForecast]) -> Option<String> {
             out.push(format!("   {TOO_FEW_ROWS}"));
         }
         for (key, rate) in &rated.keys {
-            let over = if *rate > PARTITION_WRITES {
-                format!("  more than the {PARTITION_WRITES} that a partition takes")
-            } else {
-                String::new()
-            };
+            let over = text_if(
+                *rate > PARTITION_WRITES,
+                format!("  more than the {PARTITION_WRITES} that a partition takes"),
+            );
             out.push(format!("   {rate:>10.1}  {}{over}", one_line(key)));
         }
     }
@@ -110,31 +104,26 @@ pub(super) fn read_rates(places: &[PlaceForecast]) -> Option<String> {
     let mut is_over = false;
     for place in places {
         let Some(reads) = &place.reads else { continue };
-        let accuracy = if reads.error > 0.0 {
+        let accuracy = text_if(
+            reads.error > 0.0,
             format!(
                 " (approximate: each key may have up to {:.1} more)",
                 reads.error
-            )
-        } else {
-            String::new()
-        };
+            ),
+        );
         out.push(format!(" {}{accuracy}", kind_and_name(place)));
         for key in &reads.keys {
             let mut patterns: Vec<(&String, &f64)> = key.patterns.iter().collect();
             patterns.sort_by(|one, other| other.1.total_cmp(one.1));
             let names = patterns.iter().map(|(name, _)| name.as_str());
             let names: Vec<&str> = names.take(PATTERNS).collect();
-            let more = if patterns.len() > names.len() {
-                ", …"
-            } else {
-                ""
-            };
-            let over = if key.units_per_second > PARTITION_READS {
-                is_over = true;
-                format!("; more than the {PARTITION_READS} that a partition takes")
-            } else {
-                String::new()
-            };
+            let more = text_if(patterns.len() > names.len(), ", …");
+            let is_too_hot = key.units_per_second > PARTITION_READS;
+            is_over |= is_too_hot;
+            let over = text_if(
+                is_too_hot,
+                format!("; more than the {PARTITION_READS} that a partition takes"),
+            );
             out.push(format!(
                 "   {:>10.1}  {}  ({}{more}{over})",
                 key.units_per_second,

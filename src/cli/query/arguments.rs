@@ -30,10 +30,6 @@ Examples:
   dynafold query shop.yaml ordersOfCustomer --customerId 7 --target local:shop.ddb
   dynafold query shop.yaml ordersOfCustomer --customerId 7 --explain
   dynafold query shop.yaml ordersOfCustomer -p customerId=7 --target dynamodb --all --format ndjson")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
 pub(in crate::cli) struct Query {
     /// The mapping file
     pub(super) mapping: PathBuf,

@@ -1,7 +1,7 @@
 //! The report of a design.
 
 use super::figures;
-use crate::cli::format::{count, counted_as, figure, usd};
+use crate::cli::format::{count, counted_as, figure, text_if, usd};
 use crate::design::{PricedMapping, ReadReport, Report, Update, UpdatedRead, WriteReport};
 use crate::dynamodb::price::Prices;
 
@@ -68,11 +68,10 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
                 return "not served".to_owned();
             };
             let (units, cost) = (figure(served.units), usd(served.usd_month));
-            let eventual = if served.consistent == Some(false) {
-                ", not strongly consistent"
-            } else {
-                ""
-            };
+            let eventual = text_if(
+                served.consistent == Some(false),
+                ", not strongly consistent",
+            );
             format!("{}, {units} units, {cost}{eventual}", served.asked())
         });
         rows.push(std::iter::once(read.name.clone()).chain(cells).collect());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::format::{count, counted, float, one_line};
+use crate::cli::format::{count, counted, float, one_line, text_if};
 use crate::dynamodb::price::{Prices, Rates, monthly};
 use crate::mapping::diff::{
     Change, ChangeKind, IndexDiff, ItemTypeDiff, MappingDiff, Migration, MigrationAction,
@@ -198,11 +198,10 @@ fn migration(diff: &MappingDiff, prices: &Prices, out: &mut Vec<String>) {
     };
     let changes =
         |index: &IndexDiff| index.change == ChangeKind::Changed && index_step(index).is_some();
-    let once = if new_table.is_none() && diff.indexes.iter().any(changes) {
-        ", once the indexes that change are deleted"
-    } else {
-        ""
-    };
+    let once = text_if(
+        new_table.is_none() && diff.indexes.iter().any(changes),
+        ", once the indexes that change are deleted",
+    );
     out.push(format!(
         "`migrate` with the second mapping{options} does this{once}"
     ));
@@ -266,11 +265,10 @@ fn step(step: &MigrationStep) -> String {
             after_stale(step)
         ),
     };
-    let expired = if step.expired_stay && step.action != MigrationAction::Keep {
-        "; items of expired rows stay: the load does not touch them, and DynamoDB deletes only those whose TTL has expired"
-    } else {
-        ""
-    };
+    let expired = text_if(
+        step.expired_stay && step.action != MigrationAction::Keep,
+        "; items of expired rows stay: the load does not touch them, and DynamoDB deletes only those whose TTL has expired",
+    );
     format!("{}: {done}{stale}{expired}", step.item_type)
 }
 

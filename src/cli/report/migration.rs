@@ -2,7 +2,9 @@
 
 use super::{ReportColumn, attribute, books};
 use crate::claim::{Claim, ClaimKind, ClaimVerdict};
-use crate::cli::format::{bytes, count, counted, counted_as, rate, rounded, seconds, whole};
+use crate::cli::format::{
+    bytes, count, counted, counted_as, rate, rounded, seconds, text_if, whole,
+};
 use crate::load::{
     Books, ItemAction, KeyCheck, KeyComparer, LimitedBy, Outcome, RejectNote, Report,
 };
@@ -108,11 +110,7 @@ fn done(report: &Report) -> String {
         _ if report.resumed => {
             let there = counted(report.total.written + report.total.unchanged, "item");
             // What a killed attempt wrote of chunks that were not read again is not known.
-            let least = if report.outcome.is_finished() {
-                ""
-            } else {
-                "at least "
-            };
+            let least = text_if(!report.outcome.is_finished(), "at least ");
             format!("{least}{there} in all, this attempt took")
         }
         _ => format!("{} in", counted(report.total.written, "item")),
@@ -137,11 +135,7 @@ fn plan(report: &Report) -> Option<String> {
 fn throttling(report: &Report) -> Vec<String> {
     let reasons = report.throttled_by.iter();
     let line = |((reason, resource), times): (&(String, String), &u64)| {
-        let of = if resource.is_empty() {
-            String::new()
-        } else {
-            format!(" of {resource}")
-        };
+        let of = text_if(!resource.is_empty(), format!(" of {resource}"));
         format!("throttled for {reason}{of}: {}", counted(*times, "time"))
     };
     reasons.map(line).collect()

@@ -1,13 +1,14 @@
 //! Sizes, capacity and cost: from all rows, or estimated.
 
 use dynafold_dynamodb::price::{Monthly, Prices, Rates, Route, RouteKind, monthly, routes};
-use dynafold_dynamodb::{STORED_OVERHEAD, Table as Model};
+use dynafold_dynamodb::{STORED_OVERHEAD, Table};
 use dynafold_format::{bytes, count, counted, float};
 use dynafold_mapping::forecast::{PlaceForecast, WIDE_ITEMS_HELP, WideItems, load_demand};
 use dynafold_mapping::item::DUPLICATE_KEY;
 use dynafold_mapping::model::ItemType;
 
 use super::heat::{self, HOT_SHARE, KeyNames};
+use super::places::places;
 use super::{DocumentFacts, Totals, patterns};
 use crate::phrases::{self, cost, dollars, units, with_lower_bound_sign};
 use crate::tree::{DocBlock, DocRow, DocTable, TextPiece, code, plain, prose, texts};
@@ -171,7 +172,7 @@ impl Figures {
     }
 
     /// The ways to load all items, where their write units are known. Without the bytes of an import, that is left out.
-    pub(super) fn loads(&self, table: &Model, prices: &Prices) -> Vec<Route> {
+    pub(super) fn loads(&self, table: &Table, prices: &Prices) -> Vec<Route> {
         if self.places.iter().all(|place| place.write_units == 0) {
             return Vec::new();
         }
@@ -284,7 +285,7 @@ impl Figures {
         ))
     }
 
-    fn place_sizes(&self, table: &Model) -> DocBlock {
+    fn place_sizes(&self, table: &Table) -> DocBlock {
         let rows = names(table).into_iter().zip(&self.places);
         let rows = rows.map(|(name, place)| {
             DocRow::new(vec![
@@ -320,7 +321,7 @@ impl Figures {
     }
 
     /// The ways to load all items, with what each costs and how long it takes.
-    fn load_ways(&self, table: &Model, prices: &Prices) -> Vec<DocBlock> {
+    fn load_ways(&self, table: &Table, prices: &Prices) -> Vec<DocBlock> {
         let all = self.loads(table, prices);
         if all.is_empty() {
             return Vec::new();
@@ -523,9 +524,8 @@ fn hot_keys(place: &PlaceForecast, names: &KeyNames) -> Vec<String> {
             HOT_SHARE * 100.0
         ));
     }
-    if let Some(distinct) = hottest.distinct {
-        lines.push(format!("{} in all", counted(distinct, "partition key")));
-    }
+    let distinct = hottest.distinct;
+    lines.extend(distinct.map(|keys| format!("{} in all", counted(keys, "partition key"))));
     lines
 }
 
@@ -564,9 +564,8 @@ fn arithmetic(prices: &Prices) -> impl Iterator<Item = String> {
 }
 
 /// The names of the table, its global indexes, its local ones.
-pub(super) fn names(table: &Model) -> Vec<String> {
-    let indexes = table.all_indexes().map(|index| index.name.clone());
-    std::iter::once(table.name.clone()).chain(indexes).collect()
+pub(super) fn names(table: &Table) -> Vec<String> {
+    places(table).map(|place| place.name.to_owned()).collect()
 }
 
 #[cfg(test)]

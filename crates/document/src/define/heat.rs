@@ -1,7 +1,7 @@
 //! Which partition keys the declared rates fall on. Known where all rows were read.
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
-use dynafold_format::{count, rounded};
+use dynafold_format::{count, rounded, text_if};
 use dynafold_mapping::forecast::{HOT_READS_HELP, HotKey, PlaceForecast, ReadKey, TOO_FEW_ROWS};
 
 use super::pattern_names;
@@ -187,12 +187,9 @@ fn by_patterns(key: &ReadKey) -> TextLine {
 }
 
 fn approximate(error: f64) -> String {
-    if error > 0.0 {
-        format!(
-            " Figures are approximate: each key may have up to {} more.",
-            units(error)
-        )
-    } else {
-        String::new()
-    }
+    let most = units(error);
+    text_if(
+        error > 0.0,
+        format!(" Figures are approximate: each key may have up to {most} more."),
+    )
 }

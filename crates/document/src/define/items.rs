@@ -1,6 +1,6 @@
 //! Item types: where they are from, what they are made of, where they are found.
 
-use dynafold_dynamodb::{Item, KeyAttribute, readable};
+use dynafold_dynamodb::{Index, Item, KeyAttribute, readable};
 use dynafold_format::{bytes, counted, each_once};
 use dynafold_mapping::model::{self, AttributeNode, Expired};
 use dynafold_relational::catalog::TypeFamily;
@@ -80,11 +80,7 @@ pub(super) fn articles(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
 /// one of these puts into it. Empty without item types.
 pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     let table = &facts.inputs.model.table;
-    let keys = [&table.partition].into_iter().chain(&table.sort).chain(
-        table
-            .all_indexes()
-            .flat_map(|index| index.partition.iter().chain(&index.sort)),
-    );
+    let keys = table.key().chain(table.all_indexes().flat_map(Index::key));
     let all = facts.item_types.iter().flat_map(|item| &item.attributes);
     let keys: Vec<&str> = keys.map(|key| &*key.name).collect();
     let all = all.map(|attribute| attribute.name.as_str());
@@ -241,9 +237,8 @@ impl DocumentedItemType<'_> {
             from.push(TextPiece::Sub(vec![plain(comment)]));
         }
         let mut facts = vec![("From", from)];
-        if let Some(condition) = inputs.model.condition(model) {
-            facts.push(("Where", vec![code(condition)]));
-        }
+        let condition = inputs.model.condition(model);
+        facts.extend(condition.map(|condition| ("Where", vec![code(condition)])));
         facts.extend(joins(self).into_iter().map(|join| ("Looks up", join)));
         facts.extend(model.explodes.iter().map(|explode| {
             let array = code(explode.array.written.to_string());

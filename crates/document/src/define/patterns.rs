@@ -2,7 +2,7 @@
 
 use dynafold_dynamodb::price::{Prices, Rates, monthly};
 use dynafold_dynamodb::{Attribute, KeyAttribute, KeyType, request_value};
-use dynafold_format::{counted, shell_word};
+use dynafold_format::{counted, shell_word, text_if};
 use dynafold_mapping::access::{given, plan};
 use dynafold_mapping::model::{
     AccessPattern, FilterOperand, ParameterKind, Template, TemplatePart,
@@ -264,9 +264,7 @@ impl DocumentedPattern<'_> {
     fn article(&self, facts: &DocumentFacts<'_>) -> Article {
         let Self { model, proof, .. } = self;
         let mut blocks = Vec::new();
-        if let Some(description) = &model.description {
-            blocks.push(DocBlock::paragraph(description));
-        }
+        blocks.extend(model.description.as_ref().map(DocBlock::paragraph));
         let operation = TextPiece::Marked("operation", proof.operation.to_owned());
         let mut asks = vec![operation, plain(" ")];
         asks.extend(self.asked(facts.inputs));
@@ -340,9 +338,7 @@ impl DocumentedPattern<'_> {
             Attribute::S(_) => format!("'{}'", shown(constant)),
             _ => shown(constant),
         });
-        if let Some(filter) = filter {
-            facts.push(("Filter", vec![code(filter)]));
-        }
+        facts.extend(filter.map(|filter| ("Filter", vec![code(filter)])));
         if model.consistent {
             facts.push(("Reads", vec![plain("strongly consistent")]));
         }
@@ -454,12 +450,8 @@ fn answered(name: &str, answer: &ExampleAnswer) -> [DocBlock; 3] {
         [] => format!("The answer of {name}"),
         given => format!("The answer of {name} for {}", given.join(", ")),
     };
-    let more = if answer.more {
-        ", and further pages"
-    } else {
-        ""
-    };
-    let mut found = counted(answer.found, "item") + more;
+    let more = text_if(answer.more, ", and further pages");
+    let mut found = counted(answer.found, "item") + &more;
     if answer.items.len() < answer.found {
         found.push_str(&format!("; the first {} of them", answer.items.len()));
     }

@@ -257,7 +257,7 @@ fn global_table(wanted: &Infrastructure<'_>) -> Value {
     let indexes = wanted.table.indexes.iter().map(|index| {
         let units = index_capacity(wanted.table, index);
         let writes = units.map(|units| writes(wanted, Some(index), units));
-        index_definition(index, &index.partition, throughput, writes.as_ref())
+        index_definition(index, &index.partition, (throughput, writes))
     });
     let own = std::iter::once(json!({ "Ref": "AWS::Region" }));
     let others = wanted.table.settings.replicas.iter();

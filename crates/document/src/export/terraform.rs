@@ -30,11 +30,8 @@ const IGNORED: &str = "\
 
 pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> {
     refuse(wanted)?;
-    let provider = if wanted.archives || !wanted.roll_ups.is_empty() {
-        ARCHIVE_PROVIDER
-    } else {
-        ""
-    };
+    let zips = wanted.archives || !wanted.roll_ups.is_empty();
+    let provider = if zips { ARCHIVE_PROVIDER } else { "" };
     let head = [("archive", provider), ("table", &wanted.table.name)];
     let mut parts = vec![filled(include_str!("terraform/head.tf"), &head)];
     if wanted.scales() {

@@ -213,7 +213,7 @@ fn attributes(
         }
     };
     for index in &model.table.indexes {
-        for key in index.partition.iter().chain(&index.sort) {
+        for key in index.key() {
             add(&key.name, key.key_type.word());
         }
     }

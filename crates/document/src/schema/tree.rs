@@ -1,6 +1,6 @@
 //! The schema as a tree of text: what `inspect` prints for people.
 
-use dynafold_format as format;
+use dynafold_format::{self as format, joined, text_if};
 use dynafold_relational::catalog::{Catalog, Column, Dbms, ForeignKey, Index, Table};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -71,16 +71,10 @@ impl SchemaNode {
 fn table_node(catalog: &Catalog, table: &Table) -> SchemaNode {
     let mut facts = vec![table.name.name.clone(), table.kind.word().to_owned()];
     if let Some(rows) = table.estimated_rows {
-        let about = if catalog.dbms == Dbms::Sqlite {
-            ""
-        } else {
-            "~"
-        };
+        let about = text_if(catalog.dbms != Dbms::Sqlite, "~");
         facts.push(format!("{about}{}", format::counted(rows, "row")));
     }
-    if let Some(bytes) = table.estimated_bytes {
-        facts.push(format::bytes(bytes));
-    }
+    facts.extend(table.estimated_bytes.map(format::bytes));
     if !table.readable {
         facts.push("no permission to read".to_owned());
     }
@@ -104,17 +98,13 @@ fn columns(table: &Table) -> Vec<String> {
         .columns
         .iter()
         .map(|column| {
-            let key = if table.primary_key.contains(&column.name) {
-                "PK"
-            } else {
-                ""
-            };
+            let key = text_if(table.primary_key.contains(&column.name), "PK");
             let null = if column.nullable { "" } else { "NOT NULL" };
             [
                 column.name.clone(),
                 column.declared.clone(),
                 null.to_owned(),
-                key.to_owned(),
+                key,
             ]
         })
         .collect();
@@ -136,20 +126,16 @@ fn columns(table: &Table) -> Vec<String> {
 }
 
 fn remarks(column: &Column) -> String {
-    let mut remarks = Vec::new();
-    if let Some(expression) = &column.default {
-        remarks.push(format!("default {}", one_line(expression)));
-    }
-    if let Some(expression) = &column.generated {
-        remarks.push(format!("generated as ({})", one_line(expression)));
-    }
-    if column.invisible {
-        remarks.push("invisible".to_owned());
-    }
-    if let Some(comment) = &column.comment {
-        remarks.push(format!("-- {}", one_line(comment)));
-    }
-    remarks.join("  ")
+    let default = column.default.as_ref();
+    let generated = column.generated.as_ref();
+    let comment = column.comment.as_ref();
+    let remarks = [
+        default.map(|it| format!("default {}", one_line(it))),
+        generated.map(|it| format!("generated as ({})", one_line(it))),
+        column.invisible.then(|| "invisible".to_owned()),
+        comment.map(|it| format!("-- {}", one_line(it))),
+    ];
+    joined(remarks.into_iter().flatten(), "  ")
 }
 
 /// A key of one column is marked at the column; the primary key of several is listed here too.

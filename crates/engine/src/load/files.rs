@@ -21,7 +21,7 @@ use super::state::{CommittedExtent, ResumableFile, ResumableFileError, first_byt
 /// One of the files.
 #[derive(Debug)]
 pub(crate) struct LineFile {
-    which: OutputFile,
+    pub(super) which: OutputFile,
     /// Where people look for it.
     path: PathBuf,
     /// How each of its lines begins.
@@ -53,10 +53,6 @@ impl LineFile {
 
     pub(super) fn archive(path: PathBuf, table: &Table) -> Self {
         Self::new(OutputFile::Archive, path, beginning(table))
-    }
-
-    pub(super) fn which(&self) -> OutputFile {
-        self.which
     }
 
     /// Goes on where an earlier attempt's lines end that count.

@@ -323,8 +323,7 @@ fn enter(inner: &Mutex<Entries>, tickets: &[Arc<Ticket>]) -> Result<(), Failure>
     }
     if let Some(state) = &mut inner.state {
         let files = [&inner.rejects, &inner.archive].into_iter();
-        let extents =
-            files.filter_map(|file| Some((file.which().name().to_owned(), file.extent()?)));
+        let extents = files.filter_map(|file| Some((file.which.name().to_owned(), file.extent()?)));
         let entered = state.chunks_done(done, extents.collect());
         entered?;
     }

@@ -340,7 +340,7 @@ impl Entries {
             forgotten?;
         }
         for file in [&mut self.rejects, &mut self.archive] {
-            let extent = done.extents.get(file.which().name());
+            let extent = done.extents.get(file.which.name());
             let extent = extent.filter(|_| !anew).cloned();
             file.resume(&extent.unwrap_or_default())?;
         }

@@ -26,7 +26,7 @@ pub(super) const NAMED: usize = 10;
 #[derive(Debug)]
 pub(super) struct PlaceSurvey {
     name: String,
-    kind: PlaceKind,
+    pub(super) kind: PlaceKind,
     partition: Vec<Arc<str>>,
     items: u64,
     bytes: u64,
@@ -64,10 +64,6 @@ impl PlaceSurvey {
         let local = table.local_indexes.iter();
         all.extend(local.map(|i| place(&i.name, PlaceKind::LocalIndex, own)));
         all
-    }
-
-    pub(super) fn kind(&self) -> PlaceKind {
-        self.kind
     }
 
     /// Counts an item, or its entry in an index.
@@ -124,14 +120,14 @@ impl PlaceSurvey {
             };
             // Without items there are no units either.
             let items = float((*items).max(1));
-            rated.units_per_second += units_at_rate(rate, sketch.total(), items);
-            rated.error += units_at_rate(rate, sketch.error(), items);
+            rated.units_per_second += units_at_rate(rate, sketch.total, items);
+            rated.error += units_at_rate(rate, sketch.error, items);
             for heavy in sketch.held() {
                 let key = keys.entry(heavy.fingerprint);
                 let (_, units, variance) = key.or_insert((heavy.text, 0.0, 0.0));
                 let own = units_at_rate(rate, heavy.least, items);
                 *units += own;
-                *variance += own * (units_at_rate(rate, sketch.total(), items) - own) / items;
+                *variance += own * (units_at_rate(rate, sketch.total, items) - own) / items;
             }
         }
         let mut heaviest: Vec<(String, f64, f64)> = keys
@@ -159,17 +155,17 @@ fn units_at_rate(rate: f64, units: u64, items: f64) -> f64 {
 /// The heaviest keys of a sketch, of which it is certain that they are the heaviest.
 pub(super) fn heaviness(sketch: &Sketch, named: usize) -> HeaviestKeys {
     let mut heaviest = sketch.heaviest(named + 1);
-    let certain = heaviest.partition_point(|heavy| heavy.least > sketch.error());
+    let certain = heaviest.partition_point(|heavy| heavy.least > sketch.error);
     let next = heaviest.get(certain.min(named));
-    let others_at_most = next.map_or(sketch.error(), |heavy| heavy.most);
+    let others_at_most = next.map_or(sketch.error, |heavy| heavy.most);
     heaviest.truncate(certain.min(named));
     HeaviestKeys {
-        total: sketch.total(),
-        error: sketch.error(),
+        total: sketch.total,
+        error: sketch.error,
         distinct: sketch.distinct(),
         keys: heaviest
             .into_iter()
-            .map(|heavy| hot(heavy, sketch.total()))
+            .map(|heavy| hot(heavy, sketch.total))
             .collect(),
         others_at_most,
     }

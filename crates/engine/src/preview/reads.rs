@@ -327,8 +327,8 @@ fn rated(patterns: &[&RatedPattern], bytes: Option<&Sketch>) -> RatedReads {
     let mut keys: HashMap<u128, ReadKey, BuildFingerprintHasher> = HashMap::default();
     let mut error = 0.0;
     for pattern in patterns {
-        if pattern.asked.error() > 0 && !pattern.is_one {
-            error += pattern.units(pattern.asked.error(), 0);
+        if pattern.asked.error > 0 && !pattern.is_one {
+            error += pattern.units(pattern.asked.error, 0);
         }
         for held in pattern.asked.held() {
             let stored = bytes.get(&held.fingerprint).copied().unwrap_or(0);

@@ -299,10 +299,7 @@ impl SurveyRun {
                 Err(failure) => why = Some(failure.into()),
             }
         }
-        let mut total = ItemTypeForecast::default();
-        for books in &self.books {
-            total.add(books);
-        }
+        let total = sum(&self.books);
         let outcome = match why {
             None => ForecastOutcome::Complete,
             Some(EndReason::Failed(failure)) => ForecastOutcome::Failed(failure),
@@ -333,6 +330,23 @@ impl SurveyRun {
 }
 
 /// Writes a reject's line.
+/// What all item types come to.
+fn sum(all: &[ItemTypeForecast]) -> ItemTypeForecast {
+    let mut sum = ItemTypeForecast::default();
+    for books in all {
+        add_fields!(
+            sum += books:
+            rows_read, filtered, empty, expanded, orphans, cut, expired, archived, compressed,
+            rejected, made, bytes, write_units
+        );
+        sum.largest = sum.largest.max(books.largest);
+        for (code, count) in &books.rejects_by_code {
+            *sum.rejects_by_code.entry(code.clone()).or_default() += count;
+        }
+    }
+    sum
+}
+
 fn write(rejects: &mut LineFile, model: &Model, reject: &Rejected) -> Result<(), Failure> {
     let mut text = String::new();
     write_reject_line(&mut text, model, reject);

@@ -24,8 +24,11 @@ const TEXT: usize = 256;
 pub(super) struct Sketch {
     held: HashMap<u128, SketchCounter, BuildFingerprintHasher>,
     counters: usize,
-    total: u64,
-    error: u64,
+    /// The weight of everything that was added.
+    pub(super) total: u64,
+    /// By how much a weight may be too low; what is not held weighs no more than this. 0: all
+    /// weights are exact.
+    pub(super) error: u64,
 }
 
 #[derive(Debug)]
@@ -85,17 +88,6 @@ impl Sketch {
         self.error += middle;
     }
 
-    /// The weight of everything that was added.
-    pub(super) fn total(&self) -> u64 {
-        self.total
-    }
-
-    /// By how much a weight may be too low; what is not held weighs no more than this. 0: all
-    /// weights are exact.
-    pub(super) fn error(&self) -> u64 {
-        self.error
-    }
-
     /// How many keys there were, where none was forgotten.
     pub(super) fn distinct(&self) -> Option<u64> {
         (self.error == 0).then(|| count(self.held.len()))
@@ -149,7 +141,7 @@ mod tests {
             add(&mut sketch, key, 1);
             add(&mut sketch, key, u64::try_from(key).unwrap());
         }
-        assert_eq!((sketch.error(), sketch.distinct()), (0, Some(8)));
+        assert_eq!((sketch.error, sketch.distinct()), (0, Some(8)));
         let heaviest = sketch.heaviest(2);
         assert_eq!((heaviest[0].text.as_ref(), heaviest[0].least), ("7", 8));
         assert_eq!((heaviest[1].text.as_ref(), heaviest[1].most), ("6", 7));
@@ -177,13 +169,13 @@ mod tests {
                 prop_assert!(sketch.held.len() <= 2 * counters);
             }
             let total: u64 = exact.values().sum();
-            prop_assert_eq!(sketch.total(), total);
-            prop_assert!(sketch.error() <= total / u64::try_from(counters).unwrap());
+            prop_assert_eq!(sketch.total, total);
+            prop_assert!(sketch.error <= total / u64::try_from(counters).unwrap());
             for (key, weight) in exact {
                 let least = sketch.held.get(&(key << 64)).map_or(0, |held| held.weight);
-                let most = least + sketch.error();
+                let most = least + sketch.error;
                 prop_assert!(least <= weight && weight <= most, "{key}: {least} {weight} {most}");
-                if weight > sketch.error() {
+                if weight > sketch.error {
                     prop_assert!(sketch.held.contains_key(&(key << 64)));
                 }
             }

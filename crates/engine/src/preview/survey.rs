@@ -224,7 +224,7 @@ impl SurveyTally {
         for (place, held) in indexes.iter_mut().zip(&self.held) {
             let Some(held) = *held else { continue };
             place.add(item_type, held);
-            if place.kind() == PlaceKind::LocalIndex {
+            if place.kind == PlaceKind::LocalIndex {
                 partition_units += write_units(held);
                 stored += count(held) + STORED_OVERHEAD;
             } else {
@@ -279,12 +279,12 @@ fn collections(sketch: &Sketch) -> Collections {
     let over = sketch.heaviest(OVER).into_iter();
     let over: Vec<HotKey> = over
         .filter(|heavy| heavy.most > COLLECTION_LIMIT)
-        .map(|heavy| hot(heavy, sketch.total()))
+        .map(|heavy| hot(heavy, sketch.total))
         .collect();
     Collections {
         limit: COLLECTION_LIMIT,
         largest: heaviness(sketch, NAMED),
-        complete: sketch.error() <= COLLECTION_LIMIT && over.len() < OVER,
+        complete: sketch.error <= COLLECTION_LIMIT && over.len() < OVER,
         over,
     }
 }

@@ -5,12 +5,10 @@
 //! shards of a partition key is a `Query` for each, whose answers [`merge`](dynafold_dynamodb::merge) puts in the order of the
 //! sort key.
 
-mod option;
 mod parameter;
 mod plan;
 mod recover;
 
-pub use option::{OPTIONS, given, has_option};
-pub use parameter::{ParameterError, clock_default, clock_value, read};
+pub use parameter::{OPTIONS, ParameterError, clock_default, clock_value, given, has_option, read};
 pub use plan::{PlanError, plan};
 pub use recover::{end_of_range, recover};

@@ -1,9 +1,11 @@
-//! The values that a caller gives, read from text.
+//! The values that a caller gives, read from text, and how a shell gives them: a parameter is an option of its own, unless
+//! one of the command has its name.
 
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use dynafold_format::shell_word;
 use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::value::{Number, Time, TimeKind, Value};
 use jiff::Timestamp;
@@ -203,6 +205,43 @@ fn local(text: &str, context: &Context) -> String {
             .datetime()
             .to_string(),
         Err(_) => text.to_owned(),
+    }
+}
+
+/// The long options that `query` has for every pattern.
+pub const OPTIONS: [&str; 18] = [
+    "all",
+    "catalog",
+    "color",
+    "endpoint-url",
+    "explain",
+    "format",
+    "help",
+    "keys",
+    "now",
+    "param",
+    "profile",
+    "region",
+    "repeat",
+    "source",
+    "target",
+    "verbose",
+    "version",
+    "wide",
+];
+
+/// Whether a parameter of this name has an option of its own.
+pub fn has_option(name: &str) -> bool {
+    !OPTIONS.contains(&name) && !name.contains(['=', ' '])
+}
+
+/// How a parameter is given in a shell, with `value`, itself a shell's word, in the place of its value:
+/// `--userId 7`, or `--param now=7`.
+pub fn given(name: &str, value: &str) -> String {
+    if has_option(name) {
+        format!("{} {value}", shell_word(&format!("--{name}")))
+    } else {
+        format!("--param {}{value}", shell_word(&format!("{name}=")))
     }
 }
 

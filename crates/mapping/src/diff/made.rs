@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dynafold_dynamodb::readable;
+use dynafold_dynamodb::{Index, readable};
 use dynafold_format::has_word;
 use dynafold_relational::catalog::Catalog;
 use dynafold_relational::scan::{Embed, Join, Relation, Scan, ScanColumn};
@@ -196,14 +196,11 @@ fn rivals(item_type: &ItemType, side: DiffSide<'_>) -> String {
 /// What an attribute is to the table's indexes: as a key of one it is of one type, and never empty or NULL. A key of the
 /// table is so anyway.
 fn of_index(name: &str, model: &Model) -> String {
-    let keys =
-        (model.table.all_indexes()).flat_map(|index| index.partition.iter().chain(&index.sort));
-    let mut types = keys
-        .filter(|key| *key.name == *name && !model.table.is_key(name))
-        .map(|key| key.key_type.word());
-    types
-        .next()
-        .map_or_else(String::new, |word| format!(" as a key ({word})"))
+    let mut keys = model.table.all_indexes().flat_map(Index::key);
+    match keys.find(|key| *key.name == *name && !model.table.is_key(name)) {
+        Some(key) => format!(" as a key ({})", key.key_type.word()),
+        None => String::new(),
+    }
 }
 
 /// Writes nodes over the rows of a scan.

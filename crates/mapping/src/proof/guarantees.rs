@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::each_once;
+use dynafold_format::{each_once, text_if};
 use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Index, ReferentialAction, Table,
     TableName,
@@ -119,8 +119,12 @@ struct Kept {
 
 impl Kept {
     fn by_application(how: impl Into<String>) -> Self {
+        Self::by(KeptBy::Application, how)
+    }
+
+    fn by(by: KeptBy, how: impl Into<String>) -> Self {
         Self {
-            by: KeptBy::Application,
+            by,
             item_type: None,
             how: how.into(),
         }
@@ -182,11 +186,7 @@ impl OfTable<'_, '_> {
         for key in &table.unique_keys {
             let kept = self.unique(&key.columns, key.coarse, key.nulls_equal);
             let (nulls, coarse) = (
-                if key.nulls_equal {
-                    " NULLS NOT DISTINCT"
-                } else {
-                    ""
-                },
+                text_if(key.nulls_equal, " NULLS NOT DISTINCT"),
                 if key.coarse { self.coarseness().0 } else { "" },
             );
             let declared = format!("UNIQUE{nulls} ({}){coarse}", key.columns.join(", "));
@@ -274,11 +274,7 @@ impl OfTable<'_, '_> {
             [one] if one.is_numbered() => Kept::by_application(format!(
                 "gives no number twice (a UUID, a counter item), or writes a guard item: {flaw}"
             )),
-            _ => Kept {
-                by: KeptBy::GuardItem,
-                item_type: None,
-                how,
-            },
+            _ => Kept::by(KeptBy::GuardItem, how),
         }
     }
 
@@ -442,11 +438,7 @@ impl OfTable<'_, '_> {
         if index.condition.is_some() {
             how.push_str("; it is there as long as the condition holds");
         }
-        Kept {
-            by: KeptBy::GuardItem,
-            item_type: None,
-            how,
-        }
+        Kept::by(KeptBy::GuardItem, how)
     }
 
     fn foreign_keys(&self) -> Vec<Guarantee> {

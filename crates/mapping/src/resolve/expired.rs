@@ -1,6 +1,6 @@
 //! Access patterns that return items after they have expired.
 
-use dynafold_format::has_word;
+use dynafold_format::{has_word, text_if};
 
 use super::patterns::BoundPattern;
 use super::reached::PatternFinds;
@@ -44,11 +44,8 @@ fn report<'a>(
         expiring.join(", ")
     );
     let mut all = found.iter();
-    let rest = if all.any(|item| may_lack(whole.subject(item), ttl)) {
-        format!(" OR attribute_not_exists({ttl})")
-    } else {
-        String::new()
-    };
+    let lacking = all.any(|item| may_lack(whole.subject(item), ttl));
+    let rest = text_if(lacking, format!(" OR attribute_not_exists({ttl})"));
     let time = free_name(pattern);
     let condition = match pattern.order.iter().position(|key| *key.name == *ttl) {
         // DynamoDB takes no attribute of the key that is asked in a filter.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_dynamodb::{Index, KeyAttribute};
-use dynafold_format::{count, counted, each_once, float, grouped, joined, rounded};
+use dynafold_format::{count, counted, each_once, float, grouped, joined, rounded, text_if};
 use dynafold_relational::catalog::{Column, DataType, Table};
 use dynafold_relational::scan::{Relation, ScanColumn};
 
@@ -927,11 +927,10 @@ impl ShardedKey {
             }
             _ => counted(self.shards, "shard"),
         };
-        let are = if filled < self.shards {
-            format!(", of which the column can fill {filled},")
-        } else {
-            String::new()
-        };
+        let are = text_if(
+            filled < self.shards,
+            format!(", of which the column can fill {filled},"),
+        );
         let message = format!(
             "{} writes a second over {over}{are} are {} for each on average, and about {} for the fullest; one partition takes {}",
             count(rounded(writes)),

@@ -24,16 +24,13 @@ const MAX_NAME: usize = 255;
 
 pub(super) fn resolve(raw: &RawTable, diagnostics: &Diagnostics) -> (Table, TimeZone) {
     check_name(&raw.name, "a table's name", diagnostics);
-    check_distinct(
+    check_key(
         std::iter::once(&raw.partition).chain(&raw.sort),
         diagnostics,
     );
     let types = key_types(raw, diagnostics);
     let partition = key(&raw.partition, &types);
-    let own = match raw.billing {
-        Billing::Provisioned(throughput) => Some(throughput),
-        Billing::OnDemand => None,
-    };
+    let own = raw.billing.provisioned();
     let global = raw.indexes.iter().map(|index| {
         check_index(index, raw, diagnostics);
         let partition = keys(&index.partition, &types);
@@ -49,7 +46,7 @@ pub(super) fn resolve(raw: &RawTable, diagnostics: &Diagnostics) -> (Table, Time
             let help = "give the table's key a `sort`, or make it a global index";
             diagnostics.add(Code::Limit, index.name.span.clone(), message, help);
         }
-        check_distinct(
+        check_key(
             std::iter::once(&raw.partition).chain(&index.sort),
             diagnostics,
         );
@@ -151,7 +148,7 @@ fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &Diagnostics) {
                 .with_other(index.name.span.clone(), "the other one"),
         );
     }
-    check_distinct(index.partition.iter().chain(&index.sort), diagnostics);
+    check_key(index.partition.iter().chain(&index.sort), diagnostics);
     check_projection(index, diagnostics);
     for keys in [&index.partition, &index.sort] {
         if let Some(extra) = keys.get(MAX_KEY_ATTRIBUTES) {
@@ -169,33 +166,36 @@ fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &Diagnostics) {
 }
 
 /// An attribute stands once in a key.
-fn check_distinct<'k>(keys: impl Iterator<Item = &'k RawKey>, diagnostics: &Diagnostics) {
-    let mut earlier: Vec<&RawKey> = Vec::new();
-    for key in keys {
-        let mut same = earlier.iter();
-        if let Some(first) = same.find(|other| other.name.value == key.name.value) {
-            let message = format!("`{}` is in one key twice", key.name.value);
+fn check_key<'k>(keys: impl Iterator<Item = &'k RawKey>, diagnostics: &Diagnostics) {
+    let help = "name another attribute, or remove this one";
+    let names = keys.map(|key| &key.name);
+    check_distinct(names, ("is in one key twice", help), diagnostics);
+}
+
+/// A name is written once. `twice`: what is wrong otherwise, and how to mend it.
+fn check_distinct<'n>(
+    names: impl IntoIterator<Item = &'n Spanned<String>>,
+    (twice, help): (&str, &str),
+    diagnostics: &Diagnostics,
+) {
+    let mut earlier: Vec<&Spanned<String>> = Vec::new();
+    for name in names {
+        if let Some(first) = earlier.iter().find(|other| other.value == name.value) {
+            let message = format!("`{}` {twice}", name.value);
             diagnostics.push(
-                Diagnostic::new(Code::DuplicateKey, key.name.span.clone(), message)
-                    .with_other(first.name.span.clone(), "first here")
-                    .with_help("name another attribute, or remove this one"),
+                Diagnostic::new(Code::DuplicateKey, name.span.clone(), message)
+                    .with_other(first.span.clone(), "first here")
+                    .with_help(help),
             );
         }
-        earlier.push(key);
+        earlier.push(name);
     }
 }
 
 fn check_projection(index: &RawIndex, diagnostics: &Diagnostics) {
-    for (at, name) in index.projected.iter().enumerate() {
-        let mut earlier = index.projected.iter().take(at);
-        if let Some(first) = earlier.find(|other| other.value == name.value) {
-            let message = format!("`{}` is projected twice", name.value);
-            diagnostics.push(
-                Diagnostic::new(Code::DuplicateKey, name.span.clone(), message)
-                    .with_other(first.span.clone(), "first here")
-                    .with_help("remove one of the two"),
-            );
-        }
+    let twice = ("is projected twice", "remove one of the two");
+    check_distinct(&index.projected, twice, diagnostics);
+    for name in &index.projected {
         if !(1..=MAX_NAME).contains(&name.value.len()) {
             let message = format!("a projected attribute's name must have 1 to {MAX_NAME} bytes");
             diagnostics.push(Diagnostic::new(Code::Name, name.span.clone(), message));
@@ -301,22 +301,14 @@ fn check_tags(raw: &RawTable, diagnostics: &Diagnostics) {
 
 fn check_replicas(raw: &RawTable, diagnostics: &Diagnostics) {
     let replicas = texts(raw.node.get("replicas"));
-    let mut earlier: Vec<&Spanned<String>> = Vec::new();
+    let twice = ("is written twice", "remove one of them");
+    check_distinct(&replicas, twice, diagnostics);
     for region in &replicas {
         if !is_region(&region.value) {
             let message = format!("`{}` is not an AWS region", region.value);
             let help = "write it as AWS does: eu-west-1";
             diagnostics.add(Code::WrongValue, region.span.clone(), message, help);
         }
-        if let Some(first) = earlier.iter().find(|other| other.value == region.value) {
-            let message = format!("`{}` is written twice", region.value);
-            diagnostics.push(
-                Diagnostic::new(Code::DuplicateKey, region.span.clone(), message)
-                    .with_other(first.span.clone(), "first here")
-                    .with_help("remove one of them"),
-            );
-        }
-        earlier.push(region);
     }
     if let (Some(view), Some(stream)) = (raw.settings.stream, raw.node.get("stream"))
         && view != StreamView::NewAndOldImages

@@ -112,10 +112,6 @@ impl TableKind {
 
 /// A table or view.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts of a table"
-)]
 pub struct Table {
     /// Schema and name.
     #[serde(flatten)]
@@ -179,10 +175,6 @@ pub const AUTO_INCREMENT: &str = "AUTO_INCREMENT";
 
 /// A column.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts of a column"
-)]
 pub struct Column {
     /// The name as the database stores it, without quotes.
     pub name: String,

@@ -71,10 +71,6 @@ struct ColumnEntry {
 }
 
 #[derive(Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts of an index"
-)]
 struct IndexEntry {
     is_primary: bool,
     /// Over columns alone, and over all rows.

@@ -33,10 +33,7 @@ use super::dynamodb::{
     Dynamodb, ServiceLocation, Vault, made_up_credentials, service, without_values,
 };
 use super::error::ServiceText;
-use super::{
-    Action, Batch, BatchEntry, BatchLimit, BatchOutcome, ErrorClass, Result, TargetError,
-    TargetErrorKind,
-};
+use super::{Action, Batch, BatchEntry, BatchLimit, BatchOutcome, ErrorClass, Result, TargetError};
 use crate::private;
 use connector::{Connector, unreadable};
 
@@ -139,9 +136,10 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
-        Err(error) => {
-            Err(failure(File, "the embedded engine stopped unexpectedly").with_cause(error, 0))
-        }
+        Err(error) => Err(
+            TargetError::of_file(File, "the embedded engine stopped unexpectedly")
+                .with_cause(error, 0),
+        ),
     }
 }
 
@@ -226,7 +224,7 @@ impl Opener {
     /// Remembers the file. Absolute, so that SQLite reads it neither as a URI nor as `:memory:`.
     fn new(file: Option<&Path>) -> Result<Self> {
         let file = file.map(std::path::absolute).transpose().map_err(|error| {
-            failure(File, "cannot make the file name absolute").with_cause(error, 0)
+            TargetError::of_file(File, "cannot make the file name absolute").with_cause(error, 0)
         })?;
         Ok(Self {
             file,
@@ -253,7 +251,7 @@ impl Opener {
             Some(file) => {
                 inspect(file)?;
                 let name = file.to_str().ok_or_else(|| {
-                    failure(File, "the file's name is not UTF-8").with_help(OTHER_FILE)
+                    TargetError::of_file(File, "the file's name is not UTF-8").with_help(OTHER_FILE)
                 })?;
                 private::make(file);
                 Database::new(name).map_err(|error| translate(Some(file), error))?
@@ -324,7 +322,9 @@ impl Opener {
 fn inspect(file: &Path) -> Result<()> {
     let shown = file.display();
     if file.is_dir() {
-        return Err(failure(File, format!("{shown} is a folder")).with_help(OTHER_FILE));
+        return Err(
+            TargetError::of_file(File, format!("{shown} is a folder")).with_help(OTHER_FILE)
+        );
     }
     let length = match fs::metadata(file) {
         Ok(metadata) => metadata.len(),
@@ -334,7 +334,7 @@ fn inspect(file: &Path) -> Result<()> {
         return match file.parent() {
             Some(folder) if !folder.is_dir() => {
                 let message = format!("there is no folder {}", folder.display());
-                Err(failure(File, message).with_help("create the folder first"))
+                Err(TargetError::of_file(File, message).with_help("create the folder first"))
             }
             _ => Ok(()),
         };
@@ -363,7 +363,7 @@ fn inspect(file: &Path) -> Result<()> {
         Ok(_) => {
             let message =
                 format!("{shown} is a SQLite database, but not one that holds DynamoDB tables");
-            Err(failure(File, message).with_help(OTHER_FILE))
+            Err(TargetError::of_file(File, message).with_help(OTHER_FILE))
         }
         Err(error) => Err(sqlite(file, error)),
     }
@@ -423,16 +423,7 @@ fn of_code(file: &Path, code: Option<ErrorCode>) -> TargetError {
             format!("{shown} is damaged"),
             "delete it and load again",
         ),
-        _ => return failure(File, format!("{shown} cannot be read or written")),
+        _ => return TargetError::of_file(File, format!("{shown} cannot be read or written")),
     };
-    failure(kind, message).with_help(help)
-}
-
-/// An error about the file, or about the engine itself.
-fn failure(kind: TargetErrorKind, message: impl Into<String>) -> TargetError {
-    let class = match kind {
-        Locked => ErrorClass::Transient,
-        _ => ErrorClass::Fatal,
-    };
-    TargetError::new(kind, class, "File", message.into())
+    TargetError::of_file(kind, message).with_help(help)
 }

@@ -94,10 +94,8 @@ struct Versions {
 struct Alone {
     /// By key.
     kept: BTreeMap<String, Versions>,
-    equal: u64,
-    missing: u64,
-    unexpected: u64,
-    changed: Vec<String>,
+    /// Different items count as missing and as unexpected until both versions are known.
+    found: PartsComparison,
 }
 
 impl Spool {
@@ -141,7 +139,7 @@ impl Spool {
         while let Some(line) = lines.next()? {
             all.unexpected(&line, &keys);
         }
-        all.changed.append(&mut lines.changed);
+        all.found.changed_parts.append(&mut lines.changed);
         let all = Mutex::new(all);
         let group_of = |part: usize| (part * groups.len()) >> plan.bits();
         let parts_of = |group: &std::ops::Range<usize>| {
@@ -169,7 +167,7 @@ impl Spool {
                     while let Some(line) = &held {
                         match line.order(hash, json) {
                             Order::Greater => break,
-                            Order::Equal => alone.equal += 1,
+                            Order::Equal => alone.found.equal += 1,
                             Order::Less => alone.unexpected(line, &keys),
                         }
                         let is_equal = line.order(hash, json) == Order::Equal;
@@ -186,7 +184,7 @@ impl Spool {
                 alone.unexpected(&line, &keys);
                 held = lines.next()?;
             }
-            alone.changed = lines.changed;
+            alone.found.changed_parts = lines.changed;
             all.lock().take(alone);
             Ok(())
         })?;
@@ -277,13 +275,13 @@ impl Spool {
 
 impl Alone {
     fn missing(&mut self, hash: u128, json: &[u8], keys: &[&str]) {
-        self.missing += 1;
+        self.found.missing += 1;
         let made = Some(hash);
         self.keep(key(json, keys), Versions { made, held: None });
     }
 
     fn unexpected(&mut self, line: &Line, keys: &[&str]) {
-        self.unexpected += 1;
+        self.found.unexpected += 1;
         let held = Some((line.hash, line.part.clone()));
         self.keep(key(&line.json, keys), Versions { made: None, held });
     }
@@ -297,10 +295,10 @@ impl Alone {
     }
 
     fn take(&mut self, other: Self) {
-        self.equal += other.equal;
-        self.missing += other.missing;
-        self.unexpected += other.unexpected;
-        self.changed.extend(other.changed);
+        self.found.equal += other.found.equal;
+        self.found.missing += other.found.missing;
+        self.found.unexpected += other.found.unexpected;
+        (self.found.changed_parts).extend(other.found.changed_parts);
         for (key, versions) in other.kept {
             self.keep(key, versions);
         }
@@ -308,13 +306,7 @@ impl Alone {
 
     /// Puts together what has one key.
     fn together(self, examples: usize) -> PartsComparison {
-        let mut found = PartsComparison {
-            equal: self.equal,
-            missing: self.missing,
-            unexpected: self.unexpected,
-            changed_parts: self.changed,
-            ..PartsComparison::default()
-        };
+        let mut found = self.found;
         for (key, versions) in self.kept {
             let kind = match (versions.made, &versions.held) {
                 (Some(made), Some((held, _))) => {

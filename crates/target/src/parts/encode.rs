@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::part_file::PartFile;
+use crate::s3::Upload;
 
 /// How parts are compressed. All are what `ImportTable` reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -179,5 +179,37 @@ impl fmt::Display for Compression {
             Self::Zstd => "zstd",
             Self::None => "not compressed",
         })
+    }
+}
+
+/// A file of an export that is being written.
+pub(super) enum PartFile {
+    File(File),
+    Object(Box<Upload>),
+}
+
+impl PartFile {
+    /// Makes it durable. The `ETag` of an object.
+    pub(super) fn finish(self) -> io::Result<Option<String>> {
+        match self {
+            Self::File(file) => file.sync_all().map(|()| None),
+            Self::Object(upload) => upload.finish().map(Some).map_err(io::Error::other),
+        }
+    }
+}
+
+impl Write for PartFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.write(bytes),
+            Self::Object(upload) => upload.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.flush(),
+            Self::Object(upload) => upload.flush(),
+        }
     }
 }

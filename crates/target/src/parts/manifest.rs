@@ -91,10 +91,17 @@ pub struct WrittenPart {
 }
 
 impl WrittenPart {
-    /// Whether an object is as this part was written, as far as S3 says so without giving its bytes.
-    pub(super) fn is_object(&self, object: &S3Object) -> bool {
-        let is_same = self.etag.as_ref() == Some(&object.etag) && !object.etag.is_empty();
-        is_same && object.size == self.part.bytes
+    /// Whether a part is among the objects as it was written.
+    pub(super) fn is_among(objects: &[S3Object]) -> impl Fn(&Self) -> bool {
+        let by_name: BTreeMap<&str, &S3Object> = (objects.iter())
+            .map(|object| (object.name.as_str(), object))
+            .collect();
+        move |one| {
+            by_name.get(one.part.file.as_str()).is_some_and(|object| {
+                let is_same = one.etag.as_ref() == Some(&object.etag) && !object.etag.is_empty();
+                is_same && object.size == one.part.bytes
+            })
+        }
     }
 }
 

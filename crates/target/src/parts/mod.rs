@@ -12,12 +12,10 @@ mod compare;
 mod encode;
 mod lines;
 mod manifest;
-mod part_file;
 mod place;
 mod plan;
 mod sort;
 mod spool;
-mod uploaded;
 mod write;
 
 use std::io;
@@ -32,7 +30,7 @@ pub use plan::PartsPlan;
 pub use spool::Spool;
 pub use write::{PartsJob, PartsOf};
 
-use super::{ErrorClass, TargetError, TargetErrorKind};
+use super::{TargetError, TargetErrorKind};
 
 /// What an error of the operating system means for an export.
 pub(super) fn failed(path: &Path, what: &str, error: io::Error) -> TargetError {
@@ -47,21 +45,15 @@ pub(super) fn failed(path: &Path, what: &str, error: io::Error) -> TargetError {
     let failure = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             let message = format!("no space is left for {shown}");
-            TargetError::new(TargetErrorKind::DiskFull, ErrorClass::Fatal, "File", message)
+            TargetError::of_file(TargetErrorKind::DiskFull, message)
                 .with_help("free some disk space and start the same command again: an export needs room for its uncompressed items until it ends, and for its parts")
         }
-        _ => TargetError::new(
-            TargetErrorKind::File,
-            ErrorClass::Fatal,
-            "File",
-            format!("cannot {what} {shown}"),
-        ),
+        _ => TargetError::of_file(TargetErrorKind::File, format!("cannot {what} {shown}")),
     };
     failure.with_cause(error, 0)
 }
 
 /// What is wrong with the files of an export.
 pub(super) fn damaged(path: &Path, what: &str) -> TargetError {
-    let message = format!("{} {what}", path.display());
-    TargetError::new(TargetErrorKind::File, ErrorClass::Fatal, "File", message)
+    TargetError::of_file(TargetErrorKind::File, format!("{} {what}", path.display()))
 }

@@ -9,9 +9,8 @@ use dynafold_dynamodb::Table;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::encode::{DigestWriter, digest};
+use super::encode::{DigestWriter, PartFile, digest};
 use super::manifest::{IMPORT_TABLE, MANIFEST, Manifest, import_table};
-use super::part_file::PartFile;
 use super::{Part, WrittenPart, damaged, failed};
 use crate::Result;
 use crate::private::{self, if_there};
@@ -102,16 +101,10 @@ impl ExportPlace {
         if !changes.is_empty() {
             return Ok(changes);
         }
-        let objects: BTreeMap<&str, &S3Object> = (found.iter())
-            .map(|object| (object.name.as_str(), object))
-            .collect();
+        let is_there = WrittenPart::is_among(&found);
         for one in written {
             let name = one.part.file.as_str();
-            let object = objects.get(name);
-            if object.is_some_and(|object| one.is_object(object)) {
-                continue;
-            }
-            if self.digest(name).await? != Some(one.part.sha256.clone()) {
+            if !is_there(one) && self.digest(name).await? != Some(one.part.sha256.clone()) {
                 changes.push(format!("{name} does not hold what was written"));
             }
         }

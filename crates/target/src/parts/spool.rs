@@ -17,8 +17,8 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::{damaged, failed};
 use crate::private::if_there;
 use crate::{
-    Action, Batch, BatchLimit, BatchOutcome, Difference, ErrorClass, ItemKey, Page, Result,
-    ScanRequest, TableDescription, Target, TargetError, TargetErrorKind, private,
+    Action, Batch, BatchLimit, BatchOutcome, Difference, ItemKey, Page, Result, ScanRequest,
+    TableDescription, Target, TargetError, TargetErrorKind, private,
 };
 
 /// Files of a spool: one for each value of the hash's first byte.
@@ -248,7 +248,7 @@ pub(super) fn no_bucket(path: &Path) -> TargetError {
 
 fn unsupported(what: &str) -> TargetError {
     let message = format!("an export cannot {what} its files");
-    TargetError::new(TargetErrorKind::Refused, ErrorClass::Fatal, "File", message)
+    TargetError::of_file(TargetErrorKind::Refused, message)
 }
 
 #[async_trait]

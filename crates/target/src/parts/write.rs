@@ -1,8 +1,9 @@
 //! Writes the parts of an export from its spool.
 
-use std::fs;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
@@ -12,9 +13,9 @@ use super::lines::{LineFrame, plain};
 use super::plan::PartsPlan;
 use super::sort::FileSorter;
 use super::spool::Spool;
-use super::uploaded::UploadedParts;
 use super::{Compression, ExportPlace, ItemLines, Part, WrittenPart, damaged, failed};
-use crate::private::sync_folder;
+use crate::private::{self, if_there, sync_folder};
+use crate::s3::S3Object;
 use crate::{Result, TargetError};
 
 /// Bytes of lines that are gathered before they are encoded: each call of a compressor costs as much as an item.
@@ -318,5 +319,59 @@ impl<'w> PartWriter<'w> {
     fn finish(mut self) -> Result<Vec<WrittenPart>> {
         self.close()?;
         Ok(self.parts)
+    }
+}
+
+/// The parts that are in a bucket already, so that an export that was interrupted does not upload them again. They are kept
+/// in a file, one on each line.
+struct UploadedParts {
+    path: PathBuf,
+    file: Mutex<File>,
+    /// Those whose objects are there as they were written.
+    known: BTreeMap<String, WrittenPart>,
+}
+
+impl UploadedParts {
+    /// Reads the file, and leaves out what is not among the objects.
+    fn open(path: &Path, objects: &[S3Object]) -> Result<Self> {
+        let text = if_there(fs::read_to_string(path));
+        let text = text.map_err(|error| failed(path, "read", error))?;
+        let text = text.unwrap_or_default();
+        // A last line that is not whole was being written when the process was killed: its part is made again.
+        let lines = text
+            .lines()
+            .filter_map(|line| serde_json::from_str::<WrittenPart>(line).ok());
+        let known = lines
+            .filter(WrittenPart::is_among(objects))
+            .map(|one| (one.part.file.clone(), one))
+            .collect();
+        let file = private::options().append(true).create(true).open(path);
+        let mut file = file.map_err(|error| failed(path, "write", error))?;
+        if !text.is_empty() && !text.ends_with('\n') {
+            file.write_all(b"\n")
+                .map_err(|error| failed(path, "write", error))?;
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            file: Mutex::new(file),
+            known,
+        })
+    }
+
+    /// The part of a name, where its object is there.
+    fn get(&self, name: &str) -> Option<&WrittenPart> {
+        self.known.get(name)
+    }
+
+    /// Enters a part whose object is there.
+    fn add(&self, part: &WrittenPart) -> Result<()> {
+        let put = || -> std::io::Result<()> {
+            let mut line = serde_json::to_vec(part)?;
+            line.push(b'\n');
+            let mut file = self.file.lock();
+            file.write_all(&line)?;
+            file.sync_data()
+        };
+        put().map_err(|error| failed(&self.path, "write", error))
     }
 }

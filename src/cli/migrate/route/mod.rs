@@ -110,7 +110,7 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
     };
     let later = open.settled(&progress, &operation, &table).await?;
     let reports = match job.route.kind {
-        ServiceLoad::Bulk => reports::read(&open.place, &operation.output(), &table).await?,
+        ServiceLoad::Bulk => reports::read(&open.place, &operation.output, &table).await?,
         ServiceLoad::Import => reports::Reports::default(),
     };
     let verification = Box::pin(outcome::compare(&open, &manifest, model, &cancel)).await?;

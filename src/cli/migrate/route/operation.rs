@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep};
 use super::saved::SavedRoute;
 use super::{OpenRoute, Tier};
 use crate::cli::failure::Failure;
+use crate::cli::format::text_if;
 use crate::cli::output::OutputStreams;
 use crate::cli::{Outcome, files, progress};
 use crate::dynamodb::Table;
@@ -30,7 +31,7 @@ pub(super) struct Operation<'r> {
     arn: String,
     saved: SavedRoute,
     /// Where reports go, below the export's place.
-    output: String,
+    pub(super) output: String,
 }
 
 impl<'r> Operation<'r> {
@@ -78,11 +79,6 @@ impl<'r> Operation<'r> {
             saved,
             output: reports,
         })
-    }
-
-    /// Where reports go, below the export's place.
-    pub(super) fn output(&self) -> String {
-        self.output.clone()
     }
 
     /// Waits until nothing more comes of it. `None` where the user did not want to wait.
@@ -189,11 +185,7 @@ impl<'r> Operation<'r> {
             (ServiceLoad::Bulk, _) => "the bulk operation failed",
         };
         let (code, text) = progress.failure.clone().unwrap_or_default();
-        let code = if code.is_empty() {
-            String::new()
-        } else {
-            format!(" ({code})")
-        };
+        let code = text_if(!code.is_empty(), format!(" ({code})"));
         let looked = progress.processed_items.unwrap_or_default();
         let message = format!(
             "{what}{code} after {looked} of {} items: {}",

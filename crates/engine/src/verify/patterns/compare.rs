@@ -126,7 +126,8 @@ impl ExpectedAnswer<'_> {
 /// What is known of each value of the rows, row after row: whether its column belongs to an item type of the row's items,
 /// and whether these hold it.
 #[derive(Debug)]
-struct HeldValues {
+struct HeldValues<'r> {
+    rows: &'r [Row],
     columns: usize,
     values: Vec<HeldValue>,
 }
@@ -137,10 +138,11 @@ struct HeldValue {
     is_held: bool,
 }
 
-impl HeldValues {
-    fn of(rows: &[Row]) -> Self {
+impl<'r> HeldValues<'r> {
+    fn of(rows: &'r [Row]) -> Self {
         let columns = rows.iter().map(|row| row.len()).max().unwrap_or(0);
         Self {
+            rows,
             columns,
             values: vec![HeldValue::default(); rows.len() * columns],
         }
@@ -158,12 +160,11 @@ impl HeldValues {
         &mut self,
         projection: &ItemProjection<'_>,
         entry: &ExpectedEntry<'_>,
-        rows: &[Row],
         found: Option<&Item>,
         folder: &Folder,
     ) {
         for number in &entry.rows {
-            let Some(row) = rows.get(*number) else {
+            let Some(row) = self.rows.get(*number) else {
                 continue;
             };
             let values = self.of_row(*number);
@@ -181,8 +182,8 @@ impl HeldValues {
     }
 
     /// The columns that have a value in a row whose items do not hold it.
-    fn lost(&self, rows: &[Row]) -> BTreeSet<usize> {
-        let values = self.values.chunks(self.columns.max(1)).zip(rows);
+    fn lost(&self) -> BTreeSet<usize> {
+        let values = self.values.chunks(self.columns.max(1)).zip(self.rows);
         let values = values.flat_map(|(known, row)| known.iter().zip(row).enumerate());
         let lost = values.filter(|(_, (known, value))| {
             known.is_taken && !known.is_held && **value != Value::Null
@@ -218,9 +219,9 @@ impl AnswerComparer<'_> {
         let mut held = HeldValues::of(rows);
         for answer in &answers {
             let is_cut = self.cut.is_some_and(|most| whole(rows.len()) >= most);
-            examples.extend(self.compare(answer, rows, is_cut, &mut held, unaccounted));
+            examples.extend(self.compare(answer, is_cut, &mut held, unaccounted));
         }
-        unaccounted.lost.extend(held.lost(rows));
+        unaccounted.lost.extend(held.lost());
         examples.extend(self.repetitions(rows, &answers, unaccounted));
         let entries = answers.iter().flat_map(|answer| &answer.entries);
         let has_item: HashSet<usize> = entries.flat_map(|one| one.rows.iter().copied()).collect();
@@ -361,9 +362,8 @@ impl AnswerComparer<'_> {
     fn compare(
         &self,
         answer: &ExpectedAnswer<'_>,
-        rows: &[Row],
         is_cut: bool,
-        held: &mut HeldValues,
+        held: &mut HeldValues<'_>,
         unaccounted: &mut Unaccounted,
     ) -> Vec<Example> {
         let ExpectedAnswer {
@@ -398,7 +398,7 @@ impl AnswerComparer<'_> {
         };
         for entry in entries {
             let item = position(entry).and_then(|at| found.get(at).copied());
-            held.add(projection, entry, rows, item, self.folder);
+            held.add(projection, entry, item, self.folder);
             let Some(item) = item else {
                 let deleted = self.deleted(projection, &entry.expected);
                 gone += usize::from(deleted != Deleted::No);

@@ -154,7 +154,7 @@ async fn all(
         let Some(claim) = claims.get_mut(at) else {
             continue;
         };
-        if reach.missed() == 0 {
+        if reach.missed == 0 {
             claim
                 .facts
                 .push("it can find no other item of the table: all keys were read".to_owned());
@@ -162,7 +162,7 @@ async fn all(
             claim.verdict = agrees;
             claim.because = format!(
                 "calls that were not asked find {} of the table",
-                counted(reach.missed(), "item")
+                counted(reach.missed, "item")
             );
         }
     }

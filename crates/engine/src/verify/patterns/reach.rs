@@ -16,7 +16,7 @@ pub(super) struct AskedKeys {
     asked: HashMap<String, Vec<Vec<Attribute>>>,
     partitions: usize,
     /// Items that another call would find.
-    missed: u64,
+    pub(super) missed: u64,
 }
 
 /// A key attribute that takes values of parameters, or is of the partition key.
@@ -126,11 +126,6 @@ impl AskedKeys {
             })
         };
         self.missed += u64::from(!asked.is_some_and(|calls| calls.iter().any(finds)));
-    }
-
-    /// How many items no call that was asked finds, and another would.
-    pub(super) fn missed(&self) -> u64 {
-        self.missed
     }
 }
 
