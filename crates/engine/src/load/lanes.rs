@@ -23,8 +23,8 @@ use super::failure::Failure;
 use super::plan::{ChunkId, ChunkPart, ChunkPlan, scan_of};
 use super::report::Progress;
 
-/// Blocks that wait for the fold. A block has about a megabyte at most.
-const BLOCKS_AHEAD: usize = 8;
+/// Blocks that wait for the fold; each lane holds one more, which it has read. A block has about a megabyte at most.
+const BLOCKS_AHEAD: usize = 1;
 /// How often a chunk is read again because its connection broke.
 const ATTEMPTS: u32 = 3;
 

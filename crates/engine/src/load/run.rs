@@ -30,8 +30,10 @@ use super::worker::{Block, KIB_IN_FLIGHT, LoadRules, LoadWorker, crew};
 use super::writer::{Delivery, TicketedBatch, write};
 use super::{ItemAction, Load, count, processors, prune};
 
-/// Blocks that wait for a worker.
-const BLOCKS_AHEAD: usize = 4;
+/// Blocks that wait for a worker. What is ready early is memory and no speed: as long as one waits, no worker does.
+const BLOCKS_AHEAD: usize = 1;
+/// Batches that wait for a writer; each worker holds one more, which is full.
+const BATCHES_AHEAD: usize = 1;
 
 /// The share of a run's time that it waited for hot partitions alone, from which they held it back.
 const HOT: f64 = 0.2;
@@ -502,7 +504,7 @@ impl Run {
     }
 
     fn writers(&self) -> (mpsc::Sender<TicketedBatch>, JoinSet<()>) {
-        let (sender, parcels) = mpsc::channel(self.writers);
+        let (sender, parcels) = mpsc::channel(BATCHES_AHEAD);
         let parcels = Arc::new(Turn::new(parcels));
         let mut tasks = JoinSet::new();
         for _ in 0..self.writers {

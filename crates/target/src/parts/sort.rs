@@ -40,7 +40,7 @@ impl FileSorter {
             Err(error) => return Err(failed(path, "read", error)),
         };
         if size <= AT_ONCE || known >= u128::BITS {
-            return self.at_once(path, each);
+            return self.at_once(path, size, each);
         }
         // The parts are about half as large as may be sorted at once, and no more than the process may open.
         let wanted = (size / (AT_ONCE / 2)).next_power_of_two().trailing_zeros();
@@ -62,11 +62,14 @@ impl FileSorter {
     fn at_once(
         &mut self,
         path: &Path,
+        size: u64,
         each: &mut dyn FnMut(u128, &[u8]) -> Result<()>,
     ) -> Result<()> {
         let Self { bytes, items } = self;
         bytes.clear();
         items.clear();
+        // Files are about as large as each other: to double the room for the next would be too much.
+        bytes.reserve_exact(usize::try_from(size).unwrap_or_default());
         File::open(path)
             .and_then(|mut file| file.read_to_end(bytes))
             .map_err(|error| failed(path, "read", error))?;

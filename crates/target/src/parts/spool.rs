@@ -25,14 +25,14 @@ use crate::{
 pub(super) const BUCKETS: usize = 256;
 /// Bytes before the items of a block: their length, and their CRC-32.
 pub(super) const HEADER_BYTES: usize = 8;
-/// Items that go into the files at once, so that each file gets blocks of some size. Up to three times [`IN_FLIGHT`] batches
-/// are in memory: being filled, waiting, and being written.
+/// Items that go into the files at once, so that each file gets blocks of some size. In memory are a batch for each processor,
+/// which is being filled, one that waits, and those that are being written.
 const LIMIT: BatchLimit = BatchLimit {
-    items: 5_000,
-    bytes: 2_000_000,
+    items: 2_500,
+    bytes: 1_000_000,
 };
-/// Batches that are written at once.
-const IN_FLIGHT: usize = 2;
+/// Batches that are written at once: into the memory of the operating system, which takes less time than to fill them.
+const IN_FLIGHT: usize = 1;
 
 /// A folder of items that are not sorted yet, as the target of a load.
 #[derive(Debug, Clone)]

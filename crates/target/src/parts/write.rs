@@ -115,6 +115,11 @@ impl Spool {
             job.place.clear(&|name| known(name).is_some())?;
         }
         let groups = job.plan.groups();
+        // One for each processor: a thread without one makes its part durable meanwhile.
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let sorters: Vec<Mutex<FileSorter>> = std::iter::repeat_with(Mutex::default)
+            .take(processors)
+            .collect();
         let work = |group: std::ops::Range<usize>| -> Result<Vec<WrittenPart>> {
             let mut parts = PartWriter::new(job, uploaded.as_ref(), done);
             let first = known(&job.name(job.plan.first_part(&group)));
@@ -122,7 +127,14 @@ impl Spool {
                 done.fetch_add(known.part.items, Ordering::Relaxed);
                 return Ok(vec![known.clone()]);
             }
-            let mut sorter = FileSorter::default();
+            let free = sorters.iter().find_map(Mutex::try_lock);
+            let next = || {
+                let index = group.start / group.len().max(1) % sorters.len();
+                sorters.get(index).map(Mutex::lock)
+            };
+            let Some(mut sorter) = free.or_else(next) else {
+                return Ok(Vec::new());
+            };
             for bucket in group {
                 sorter.sorted(&self.path(bucket), u8::BITS, &mut |hash, json| {
                     if stop.load(Ordering::Relaxed) {
@@ -135,6 +147,7 @@ impl Spool {
                     return Ok(Vec::new());
                 }
             }
+            drop(sorter);
             parts.finish()
         };
         let parts = side_by_side(&groups, &work)?;
