@@ -957,7 +957,7 @@ fn folded_case(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     lines.add(
         "case",
         folded,
-        "the database ignores case, and a key is compared by its bytes: write the key and ask for it in one form, as with `| lower`, and keep the text as it was typed in an attribute",
+        "they are compared without case, and a key by its bytes: write the key and ask for it in one form, as with `| lower`, and keep the text as it was typed in an attribute",
     );
 }
 

@@ -6,6 +6,7 @@ use dynafold_sql::{
     identifier, literal, qualified,
 };
 
+use super::condition::text_constant;
 use super::{
     At, ChildAsk, Pair, REWRITE, Reading, Unserved, Ways, folds_case, free_name, unserved,
 };
@@ -332,13 +333,17 @@ impl<'c> Reading<'c, '_> {
             return (is_mysql && is_loose).then(|| parts.join(" AND "));
         }
         let [left, right] = condition.equal()?;
-        let OperandValue::Parameter(parameter) = &right.value else {
-            return None;
-        };
         let (at, name) = place(self.column(column_in(left)?)?);
-        let found = self.tables.get(at)?.column(&name)?;
+        let table = *self.tables.get(at)?;
+        let found = table.column(&name)?;
         let dbms = self.catalog.dbms;
-        if self.is_lower_enough(self.tables.get(at)?, found) {
+        let constant = text_constant(condition).map(|(_, text)| text);
+        let constant = constant.filter(|text| self.is_key_constant(text, table, found));
+        let value = match &right.value {
+            OperandValue::Parameter(name) => format!(":{name}"),
+            _ => literal(constant?, dbms),
+        };
+        if self.is_lower_enough(table, found) {
             return None;
         }
         let in_case = |operand: &Operand, text: String| match operand.around.as_slice() {
@@ -346,7 +351,7 @@ impl<'c> Reading<'c, '_> {
             _ => folds_case(operand).then(|| format!("lower({text})")),
         };
         let own = in_case(left, self.column_of(at, &name))?;
-        let parameter = in_case(right, format!(":{parameter}"))?;
+        let parameter = in_case(right, value)?;
         // PostgreSQL takes no account of blanks at the end of `character(n)`.
         if dbms == Dbms::Postgres && ignores_blanks(found, dbms) {
             return Some(format!(
@@ -515,12 +520,13 @@ pub(super) fn ignores_blanks(column: &Column, dbms: Dbms) -> bool {
     }
 }
 
-/// Whether the database takes no account of case. MySQL's binary collations keep case apart, though texts may be equal but for blanks
-/// at the end.
+/// Whether the database takes no account of case. MySQL's collations `…_bin` and `…_as_cs` keep case apart, though texts may be equal
+/// but for blanks at the end, or for how a letter is put together.
 pub(crate) fn ignores_case(column: &Column) -> bool {
     let collation = column.collation.as_deref();
     // Of one in the order of bytes the catalog does not keep the name.
-    column.insensitive && collation.is_some_and(|name| !name.ends_with("_bin"))
+    let keeps_case = |name: &str| name.split('_').any(|word| word == "bin" || word == "cs");
+    column.insensitive && collation.is_some_and(|name| !keeps_case(name))
 }
 
 /// Whether a column is equal to more than one text: by its collation, by blanks at the end, or because PostgreSQL cuts what it compares
