@@ -458,11 +458,28 @@ fn a_constant_behind_a_parameter_is_passed_with_it() {
         let resolution = checked(&text, &catalog);
         assert!(resolution.model.is_some(), "{:#?}", resolution.diagnostics);
     }
+    catalog.dbms = Dbms::Postgres;
     for pattern in [":k || '/_%'", ":k || '%/%'", "'%' || :k || '/%'"] {
         let sql = format!("-- below (1/s)\nSELECT id FROM orders WHERE kind LIKE {pattern};");
         let why = why_not(&served(&catalog, &sql).1);
         assert!(why.contains("matches inside texts"), "{pattern}: {why}");
     }
+}
+
+#[test]
+fn no_column_becomes_one_of_the_table_in_a_subquery() {
+    let catalog = shop();
+    let read = |inner: &str| {
+        let sql = format!(
+            "-- latest (1/s)\nSELECT o.id FROM orders o WHERE o.user_id = :u AND o.placed_at = (SELECT max(placed_at) FROM {inner});"
+        );
+        served(&catalog, &sql)
+    };
+    let (_, report) = read("orders WHERE user_id = o.user_id");
+    let instead = report.reads[0].instead.clone().unwrap_or_default();
+    assert!(instead.contains("alias of its own"), "{report:#?}");
+    let (text, _) = read("orders i WHERE i.user_id = o.user_id");
+    assert!(text.contains("i.user_id = orders.user_id"), "{text}");
 }
 
 #[test]
@@ -1065,8 +1082,8 @@ fn children_beside_their_parent_stand_as_another_read_of_them_sorts_them() {
     assert!(text.contains(key), "{text}");
     // Children that are to come in an order of their own are sorted by that.
     let sorted = reads.replace("WHERE s.id = :id;", "WHERE s.id = :id ORDER BY i.id;");
-    let (text, report) = served(&catalog, &sorted);
-    assert_eq!(report.indexes.len(), 1, "{text}");
+    let (text, _) = served(&catalog, &sorted);
+    assert!(text.contains("SELLERS#ITEMS#{id | pad(20)}"), "{text}");
 }
 
 #[test]
@@ -1757,7 +1774,6 @@ fn rows_with_null_in_their_key_are_asked_for_by_no_part_of_a_condition() {
         "(code IS NULL OR EXISTS (SELECT 1 FROM users WHERE users.id = orders.user_id))",
         "NOT (code IS NOT NULL)",
         "code IS DISTINCT FROM 'x'",
-        "NOT (ifnull(code, 'y') = 'x')",
         "(code = 'x') IS NOT TRUE",
     ] {
         let why = read(condition);

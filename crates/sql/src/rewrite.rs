@@ -205,12 +205,10 @@ impl Replacing {
                 left,
                 op: BinaryOperator::Or,
                 right,
-            } => {
+            } if !matches!(self.lists, Lists::Kept | Lists::Said) => {
                 // One request for each value would find the rows of the other parts each time.
                 let lists = self.lists;
-                if matches!(lists, Lists::Split) {
-                    self.lists = Lists::Parameters;
-                }
+                self.lists = Lists::Parameters;
                 self.condition(left);
                 self.condition(right);
                 self.lists = lists;
@@ -692,9 +690,24 @@ fn text(expression: &Expr, dbms: Dbms) -> Option<String> {
     }
 }
 
+/// What queries call their tables.
+struct InnerTables(Vec<String>);
+
+impl sqlparser::ast::Visitor for InnerTables {
+    type Break = ();
+    fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table { name, alias, .. } = table {
+            let own = name.0.last().and_then(|part| part.as_ident());
+            let called = alias.as_ref().map(|alias| &alias.name).or(own);
+            self.0.extend(called.map(|called| called.value.clone()));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 /// A condition in which columns go by other owners. `owner`: of a column's owner, `None` where it has none, and its name,
 /// the owner that it gets. Columns in queries within it are asked about too where they have an owner, and stay otherwise.
-/// Gives `None` where it cannot be read.
+/// Gives `None` where it cannot be read, and where a query within it has a table of such a name, which its column would then be of.
 pub fn qualified(
     condition: &str,
     dbms: Dbms,
@@ -704,6 +717,9 @@ pub fn qualified(
         owner: &'o dyn Fn(Option<&str>, &str) -> Option<String>,
         dbms: Dbms,
         depth: usize,
+        /// What queries within it call their tables.
+        inner: Vec<String>,
+        is_captured: bool,
     }
     impl VisitorMut for Renaming<'_> {
         type Break = ();
@@ -725,6 +741,11 @@ pub fn qualified(
                 _ => return ControlFlow::Continue(()),
             };
             if let Some(owner) = (self.owner)(said.as_deref(), &name.value) {
+                let is_other = !said.is_some_and(|said| said.eq_ignore_ascii_case(&owner));
+                let mut inner = self.inner.iter();
+                self.is_captured |= self.depth > 0
+                    && is_other
+                    && inner.any(|inner| inner.eq_ignore_ascii_case(&owner));
                 let written = crate::identifier(&owner, self.dbms);
                 let quote = written.chars().next().filter(|_| written != owner);
                 let owner = match quote {
@@ -737,13 +758,17 @@ pub fn qualified(
         }
     }
     let mut read = expression(condition, dbms)?;
+    let mut inner = InnerTables(Vec::new());
+    let _ = sqlparser::ast::Visit::visit(&read, &mut inner);
     let mut renaming = Renaming {
         owner,
         dbms,
         depth: 0,
+        inner: inner.0,
+        is_captured: false,
     };
     let _ = read.visit(&mut renaming);
-    Some(read.to_string())
+    (!renaming.is_captured).then(|| read.to_string())
 }
 
 /// How a statement writes.
@@ -1022,9 +1047,28 @@ mod tests {
             ),
             ("c = :x OR c = :y", "c = :x", "c IN (:x, :y)"),
             ("c = :x OR c = 1", "c = :x OR c = 1", "c = :x OR c = 1"),
-            ("c = 1 OR d = 1", "c = 1 OR d = 1", "c = 1 OR d = 1"),
-            ("c = 1 OR c > 4", "c = 1 OR c > 4", "c = 1 OR c > 4"),
-            ("c = 1 OR c = '1'", "c = 1 OR c = '1'", "c = 1 OR c = '1'"),
+            ("c = 1 OR d = 1", "c = :c OR d = :d", "c = :c OR d = :d"),
+            (
+                "c IS NULL OR c > 4 OR c IN (1, 2)",
+                "c IS NULL OR c > :c_from OR c IN (:c, :c_2)",
+                "c IS NULL OR c > :c_from OR c IN (:c, :c_2)",
+            ),
+            (
+                "NOT c = 1 AND NOT (d < 2)",
+                "c <> 1 AND d >= :d_from",
+                "c <> 1 AND d >= :d_from",
+            ),
+            (
+                "NOT (c IS NULL) AND NOT (d BETWEEN 1 AND 2)",
+                "c IS NOT NULL AND d NOT BETWEEN 1 AND 2",
+                "c IS NOT NULL AND d NOT BETWEEN 1 AND 2",
+            ),
+            // A collation is the comparison's, and no value of the application's.
+            (
+                "c = 'x' COLLATE NOCASE",
+                "c = 'x' COLLATE NOCASE",
+                "c = 'x' COLLATE NOCASE",
+            ),
             (
                 "c = :x AND (d = 1 OR d = 2)",
                 "c = :x AND (d IN (1, 2))",

@@ -664,7 +664,14 @@ impl<'c> Reading<'c, '_> {
                 said: condition.text.clone(),
                 filter: None,
             }),
-            None => unserved(format!("asks for `{}`", condition.text), REWRITE),
+            None => {
+                let instead = if is_lost.get() {
+                    REWRITE
+                } else {
+                    "give the table in its subquery an alias of its own"
+                };
+                unserved(format!("asks for `{}`", condition.text), instead)
+            }
         }
     }
 }
