@@ -1023,13 +1023,13 @@ struct Way {
 }
 
 /// Adds the collections whose children stand as reads of them alone want it.
-fn add_sorted(all: &mut Vec<Structure<'_>>) {
+fn add_sorted<'c>(all: &mut Vec<Structure<'c>>, wanted: &[Structure<'c>]) {
     let collections = all.iter().filter(|one| one.parts.len() > 1);
     let sorted = collections.flat_map(|one| {
-        let others = all.iter();
-        others.filter_map(move |other| structure::with_sorted(one, other))
+        let wanted = wanted.iter();
+        wanted.filter_map(move |other| structure::with_sorted(one, other))
     });
-    let sorted: Vec<Structure<'_>> = sorted.take(UNIONS).collect();
+    let sorted: Vec<Structure<'c>> = sorted.take(UNIONS).collect();
     for one in sorted {
         if !all.iter().any(|known| known.same(&one)) {
             all.push(one);
@@ -1076,11 +1076,6 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
         let paths = ask.equal.iter().map(|equal| equal.path.clone());
         let known = asked.entry(ask.root.name.clone()).or_default();
         known.insert(paths.collect());
-        for child in structure::children(ask, facts.catalog) {
-            let paths = child.partition.into_iter().map(|key| key.path);
-            let known = asked.entry(child.table.name.clone()).or_default();
-            known.insert(paths.collect());
-        }
     }
     for read in reads {
         let mut found: Vec<Ask<'_>> = Vec::new();
@@ -1382,10 +1377,12 @@ fn tried<'c>(
         }
     }
     let mut all: Vec<Structure<'c>> = Vec::new();
+    // For reads as they are, without what a filter or the application may do.
+    let mut strict: Vec<Structure<'c>> = Vec::new();
     let mut of_first: BTreeMap<&TableName, Vec<usize>> = BTreeMap::new();
     for read in reads {
         // By the keys that an index gives nothing else is found than by its items.
-        for ask in read.asks.iter().filter(|ask| !ask.fetches) {
+        for (place, ask) in read.asks.iter().enumerate().filter(|(_, ask)| !ask.fetches) {
             let known = partitions
                 .get(&ask.root.name)
                 .into_iter()
@@ -1395,6 +1392,7 @@ fn tried<'c>(
             for structure in structures(ask, &known, &read.statement.name, catalog) {
                 let alike = of_first.entry(&ask.root.name).or_default();
                 let mut known = alike.iter().filter_map(|at| all.get(*at));
+                strict.extend((place == 0).then(|| structure.clone()));
                 if !known.any(|known| known.same(&structure)) {
                     alike.push(all.len());
                     all.push(structure);
@@ -1402,7 +1400,7 @@ fn tried<'c>(
             }
         }
     }
-    add_sorted(&mut all);
+    add_sorted(&mut all, &strict);
     add_unions(&mut all);
     let with_table = by_table(&all);
     let mut hot: Vec<f64> = Vec::new();
