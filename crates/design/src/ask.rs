@@ -25,7 +25,7 @@ use crate::observed::Observed;
 use crate::path::{Path, Step};
 pub(crate) use collection::CHILDREN_BY_KEY;
 use comparison::refuse_join;
-pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, inexact_sum};
+pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, unkept_figures};
 pub(crate) use filter::{Filter, by_filter, by_index, without_constants};
 pub(crate) use note::Note;
 use note::note_names;
@@ -74,6 +74,9 @@ pub(crate) struct Ask<'c> {
     pub(crate) sql: String,
     /// The same without order and limit, where it is sorted.
     pub(crate) unsorted: Option<String>,
+    /// The same read by its row's key alone, where it asks for more: the application leaves the row out. For a row that is in
+    /// several items, of which a filter sees each by itself.
+    pub(crate) by_row: Option<Box<Ask<'c>>>,
     /// How many requests: one, or one for each value of a list and for each shard.
     pub(crate) requests: u64,
     /// Over how many shards its items are spread; 1 where they are not.
@@ -251,8 +254,6 @@ fn unread(error: &UnreadableSql) -> Unserved {
 const SEARCH: &str = "feed a search index (OpenSearch) from the table's stream";
 const PATTERN: &str = "if it is only a prefix, write `LIKE :parameter || '%'` (MySQL: `concat(:parameter, '%')`); else feed a search index (OpenSearch) from the table's stream";
 const BEGIN: &str = "pass the prefix as one parameter";
-const BEGIN_WITH_CONSTANT: &str =
-    "pass the prefix as one parameter, the constant at its end: `LIKE :parameter || '%'`";
 const BEGINNING: &str = "query by the prefix, and filter the rest in the application";
 pub(crate) const COUNTER: &str = "keep the figure in a counter item or an attribute that each write updates, or export the table and ask Athena";
 /// Rows of a page where the query leaves their number to a parameter.
@@ -322,6 +323,13 @@ fn read<'c>(
             reading.is_first_key = true;
             asks.extend(reading.asks()?);
         }
+        reading.by_bytes = true;
+        let by_bytes = reading.asks().unwrap_or_default().into_iter();
+        let by_bytes = by_bytes
+            .filter(|ask| !ask.equal.is_empty() && asks.iter().all(|known| known.sql != ask.sql));
+        let by_bytes: Vec<Ask<'c>> = by_bytes.collect();
+        asks.extend(by_bytes);
+        reading.by_bytes = false;
         // What is written anew anyway may as well say which of equal rows it takes.
         let is_written =
             |ask: &Ask<'_>| ask.sql != reading.prepared.sql && limit_is_ambiguous(ask, catalog);
@@ -403,6 +411,7 @@ type At = (usize, String);
 type Ways = BTreeMap<usize, Vec<Step>>;
 
 /// Columns of two relations that are held equal.
+#[derive(Clone)]
 struct Pair {
     one: At,
     other: At,
@@ -430,6 +439,7 @@ enum Lead {
     Reverse,
 }
 
+#[derive(Clone)]
 struct Reading<'c, 'q> {
     catalog: &'c Catalog,
     observed: &'q Observed,
@@ -448,6 +458,10 @@ struct Reading<'c, 'q> {
     is_first_key: bool,
     /// Whether of rows that are equal under ORDER BY the key decides.
     is_by_key: bool,
+    /// Conditions that the application holds against the answer.
+    left_out: Vec<&'q Condition>,
+    /// Whether constants are compared byte by byte, as parameters are, also where a collation takes other texts for equal.
+    by_bytes: bool,
 }
 
 impl<'c, 'q> Reading<'c, 'q> {
@@ -492,6 +506,8 @@ impl<'c, 'q> Reading<'c, 'q> {
             extreme: None,
             is_first_key: false,
             is_by_key: false,
+            left_out: Vec::new(),
+            by_bytes: false,
         };
         reading.pairs = reading.using()?;
         let on = select.relations.iter().enumerate();
@@ -1068,6 +1084,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             required: Vec::new(),
             sql: self.prepared.sql.clone(),
             unsorted: None,
+            by_row: None,
             requests,
             shards: 1,
             fetches: false,
@@ -1141,8 +1158,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             let at = self.sort_column(key);
             let path = at.and_then(|(at, column)| self.path(ways, at, column));
             let Some(path) = path else {
-                let said = self.prepared.sql.get(key.span.clone()).unwrap_or_default();
-                return if has_parameter(said) {
+                return if key.has_parameters {
                     unserved("sorts by a value computed from parameters", OF_PARAMETERS)
                 } else {
                     unserved("sorts by a computed value", MATERIALIZE)
@@ -1302,23 +1318,6 @@ impl Reading<'_, '_> {
             SelectOutput::All | SelectOutput::AllOf(_) => None,
         })
     }
-}
-
-/// Whether an expression names a parameter.
-fn has_parameter(said: &str) -> bool {
-    let (mut before, mut is_text) = (' ', false);
-    let mut signs = said.chars().peekable();
-    while let Some(sign) = signs.next() {
-        let is_name = signs
-            .peek()
-            .is_some_and(|next| next.is_alphabetic() || *next == '_');
-        is_text ^= sign == '\'';
-        if sign == ':' && before != ':' && is_name && !is_text {
-            return true;
-        }
-        before = sign;
-    }
-    false
 }
 
 /// Values of a list that a note names at most.

@@ -88,7 +88,7 @@ pub(crate) struct Solution {
     pub(crate) slots: BTreeMap<usize, usize>,
     /// What all costs a month, the price of indexes included.
     pub(crate) cost: f64,
-    /// How much cheaper another choice may be at most; 0 where none is, and at least [`MAY_SERVE_MORE`] where another may serve more reads.
+    /// How much cheaper another choice may be at most; 0 where none is, and at least [`UNSERVED`] where another may serve more reads.
     pub(crate) gap: f64,
     /// What any choice costs at least that serves all reads; of one that does not, what it costs itself.
     pub(crate) least: f64,
@@ -96,8 +96,11 @@ pub(crate) struct Solution {
 
 /// Search nodes per component; beyond them the search is cut short.
 const MAX_NODES: usize = 20_000;
-/// The gap, in US dollars a month, from which on another choice may serve more reads, or more of them consistently.
-pub(crate) const MAY_SERVE_MORE: f64 = 1e6;
+/// What it costs for each request a second that a read is not served: more than any design, and than any read that is not consistent.
+/// A gap of so much says that another choice may serve more reads.
+pub(crate) const UNSERVED: f64 = 1e8;
+/// The same of a read that is not consistent and should be.
+pub(crate) const INCONSISTENT: f64 = 1e6;
 /// Up to this many structures with a common item type are placed optimally; more are placed greedily.
 const MAX_EXACT_GROUP: usize = 8;
 
@@ -187,7 +190,7 @@ fn solve_within(problem: &Problem, nodes: usize, start: Option<&Solution>) -> So
     }
     solution.cost += index_rent(problem, solution.slots.values());
     solution.least = if any_cut { least } else { solution.cost };
-    let least_gap = if may_serve_more { MAY_SERVE_MORE } else { 0.0 };
+    let least_gap = if may_serve_more { UNSERVED } else { 0.0 };
     solution.gap = (solution.cost - solution.least).max(least_gap);
     solution
 }

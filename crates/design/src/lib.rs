@@ -45,8 +45,8 @@ use dynafold_relational::scan::ScanColumn;
 use dynafold_sql::{WriteKind, identifier, table, write_statement};
 
 use ask::{Ask, Note, Unserved, ask};
-use ask::{by_filter, inexact_sum, note_ties};
-use choose::{MAY_SERVE_MORE, Placement, Problem, Solution, improved, solve};
+use ask::{by_filter, note_ties, unkept_figures};
+use choose::{INCONSISTENT, Placement, Problem, Solution, UNSERVED, improved, solve};
 pub use compare::{PricedMapping, PricedRead, PricedRequest, price};
 pub use counted::{CountedWorkload, Counts, counted};
 use facts::Facts;
@@ -55,7 +55,7 @@ pub use guess::guess;
 use names::{MappingNames, table_name};
 pub use observed::{ColumnSample, Observed};
 pub use pins::{Expires, Expiries, Pins, RefusedExpiry, RefusedPin, expiring, pinned};
-use pricing::{INCONSISTENT, Pricing};
+use pricing::Pricing;
 pub use report::{
     Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, Warning, WriteReport,
 };
@@ -336,6 +336,7 @@ fn proposal(
         unserved.extend(why.map(|why| (read.statement, why.clone())));
         why.is_none()
     });
+    splits::by_row(&mut reads, &setting.large, &writes);
     let splits = splits::splits(catalog, &setting.large, &reads).unwrap_or_default();
     let catalog = &splits::with_splits(catalog, &splits);
     splits::apart(&mut reads, &splits, catalog);
@@ -696,7 +697,7 @@ fn cheapest(problem: &Problem, reads: &[Read<'_, '_>], ways: &[Vec<Way>]) -> Sol
     });
     let mut pairs = best.reads.iter().zip(&problem.reads);
     let is_whole = pairs.all(|(served, choices)| served.is_some() || choices.is_empty());
-    best.gap = (best.cost - least).max(if is_whole { 0.0 } else { MAY_SERVE_MORE });
+    best.gap = (best.cost - least).max(if is_whole { 0.0 } else { UNSERVED });
     best
 }
 
@@ -715,7 +716,7 @@ fn placed_reads<'d, 'w, 'c>(
     for ((read, ways), choice) in reads.iter().zip(ways).zip(&solution.reads) {
         let Some(way) = choice.and_then(|choice| ways.get(choice)) else {
             if !ways.is_empty() {
-                let why = if solution.gap >= MAY_SERVE_MORE {
+                let why = if solution.gap >= UNSERVED {
                     "found no place before the search was cut short".to_owned()
                 } else {
                     format!("would need more than {} indexes", limits.indexes)
@@ -1021,6 +1022,21 @@ struct Way {
     is_consistent: bool,
 }
 
+/// Adds the collections whose children stand as reads of them alone want it.
+fn add_sorted<'c>(all: &mut Vec<Structure<'c>>, wanted: &[Structure<'c>]) {
+    let collections = all.iter().filter(|one| one.parts.len() > 1);
+    let sorted = collections.flat_map(|one| {
+        let wanted = wanted.iter();
+        wanted.filter_map(move |other| structure::with_sorted(one, other))
+    });
+    let sorted: Vec<Structure<'c>> = sorted.take(UNIONS).collect();
+    for one in sorted {
+        if !all.iter().any(|known| known.same(&one)) {
+            all.push(one);
+        }
+    }
+}
+
 /// Adds the collections that have the children of several others.
 fn add_unions(all: &mut Vec<Structure<'_>>) {
     let collections: Vec<Structure<'_>> = all
@@ -1207,11 +1223,10 @@ fn refuse_figures<'w>(
         if read.asks.is_empty() {
             let mut why = format!("computes figures over {least:.0} rows and more each time");
             let mut instead = ask::COUNTER;
-            if let Some(column) = inexact_sum(&read.statement.sql, facts.catalog, facts.observed) {
-                why.push_str(&format!(
-                    "; the sum of `{column}` depends on the order of the rows (floating point), so no item can maintain it"
-                ));
-                instead = "store it as whole numbers (cents), of which sums are exact, or export the table and ask Athena";
+            let found = unkept_figures(&read.statement.sql, facts.catalog, facts.observed);
+            if let Some((column, way_out)) = found {
+                why.push_str(&format!("; {column}"));
+                instead = way_out;
             }
             unserved.push((read.statement, Unserved { why, instead }));
         }
@@ -1356,12 +1371,18 @@ fn tried<'c>(
             .entry(ask.root.name.clone())
             .or_default()
             .insert(equal.collect());
+        for child in structure::children(ask, catalog) {
+            let known = partitions.entry(child.table.name.clone()).or_default();
+            known.insert(child.partition);
+        }
     }
     let mut all: Vec<Structure<'c>> = Vec::new();
+    // For reads as they are, without what a filter or the application may do.
+    let mut strict: Vec<Structure<'c>> = Vec::new();
     let mut of_first: BTreeMap<&TableName, Vec<usize>> = BTreeMap::new();
     for read in reads {
         // By the keys that an index gives nothing else is found than by its items.
-        for ask in read.asks.iter().filter(|ask| !ask.fetches) {
+        for (place, ask) in read.asks.iter().enumerate().filter(|(_, ask)| !ask.fetches) {
             let known = partitions
                 .get(&ask.root.name)
                 .into_iter()
@@ -1371,6 +1392,7 @@ fn tried<'c>(
             for structure in structures(ask, &known, &read.statement.name, catalog) {
                 let alike = of_first.entry(&ask.root.name).or_default();
                 let mut known = alike.iter().filter_map(|at| all.get(*at));
+                strict.extend((place == 0).then(|| structure.clone()));
                 if !known.any(|known| known.same(&structure)) {
                     alike.push(all.len());
                     all.push(structure);
@@ -1378,6 +1400,7 @@ fn tried<'c>(
             }
         }
     }
+    add_sorted(&mut all, &strict);
     add_unions(&mut all);
     let with_table = by_table(&all);
     let mut hot: Vec<f64> = Vec::new();

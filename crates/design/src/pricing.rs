@@ -8,7 +8,9 @@ use dynafold_relational::catalog::{Table, TableName};
 use dynafold_sql::WriteKind;
 
 use crate::ask::Ask;
-use crate::choose::{Placement, Problem, ReadOption, StructureCost, UpdateCost};
+use crate::choose::{
+    INCONSISTENT, Placement, Problem, ReadOption, StructureCost, UNSERVED, UpdateCost,
+};
 use crate::facts::Facts;
 use crate::figures::Figures;
 use crate::pins::Pins;
@@ -23,9 +25,6 @@ pub(crate) const MONTH: f64 = 2_592_000.0;
 const INDEX_PRICE: f64 = 1.0;
 /// Columns up to which an index projects those alone: DynamoDB takes 20.
 pub(crate) const PROJECTED: usize = 20;
-/// More than any design costs, for each request a second: that a read is not served, or not consistently.
-const UNSERVED: f64 = 1e8;
-pub(crate) const INCONSISTENT: f64 = 1e5;
 
 /// What is worth half an index: that the application sorts, or that items are left out after they were paid for.
 const APART: f64 = 0.5;

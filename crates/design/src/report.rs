@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Way;
 use crate::ask::Unserved;
-use crate::choose::{MAY_SERVE_MORE, Solution};
+use crate::choose::{INCONSISTENT, Solution};
 use crate::compare::{PricedMapping, times};
 use crate::facts::{rows, significant};
 use crate::names::MappingNames;
@@ -298,7 +298,7 @@ impl Report {
 
     /// How much better another design may be.
     pub fn bound(&self) -> String {
-        if self.gap_usd_month >= MAY_SERVE_MORE {
+        if self.gap_usd_month >= INCONSISTENT {
             "the search was cut short: another design may serve more reads, or more of them consistently".to_owned()
         } else if self.gap_usd_month > 0.0 {
             format!(
@@ -306,7 +306,7 @@ impl Report {
                 usd(self.gap_usd_month)
             )
         } else {
-            "the search was not cut short: by its estimates no other choice is cheaper. The estimates ignore costs that item types cause each other in an index that they share, and only a few whole mappings were priced: compare your own with `--compare`".to_owned()
+            "the search was not cut short: by its estimates no other of the choices that it considers is cheaper. The estimates ignore costs that item types cause each other in an index that they share, and only a few whole mappings were priced: compare your own with `--compare`".to_owned()
         }
     }
 
@@ -332,7 +332,10 @@ impl Alternative {
                 usd(cost),
                 self.indexes
             ),
-            None => format!("{} not served", counted(self.not_served, "read")),
+            None => format!(
+                "the search found no place for {}",
+                counted(self.not_served, "read")
+            ),
         };
         // A report of an earlier version does not name them.
         if !self.unserved.is_empty() {
@@ -477,11 +480,14 @@ pub(crate) fn report(
     }
     let tables = material.catalog.tables.iter();
     let left_out = tables.filter_map(|table| {
-        let why = match table.kind.word() {
-            word if !table.is_stored() => format!("it is a {word}"),
-            _ if !table.readable => "this user may not read it".to_owned(),
-            _ if table.row_key().is_empty() => "it has no key that identifies its rows".to_owned(),
-            _ => return None,
+        let why = if !table.is_stored() {
+            format!("it is a {}", table.kind.word())
+        } else if !table.readable {
+            "this user may not read it".to_owned()
+        } else if table.row_key().is_empty() {
+            "it has no key that identifies its rows".to_owned()
+        } else {
+            return None;
         };
         let name = material.catalog.display_name(&table.name);
         Some(format!("{name}: {why}"))

@@ -8,7 +8,7 @@ use dynafold_relational::catalog::{Catalog, ForeignKey, Table, TableName};
 use dynafold_sql::WriteKind;
 
 use crate::Read;
-use crate::ask::{Ask, ChildAsk};
+use crate::ask::{Ask, ChildAsk, by_filter};
 use crate::observed::{ColumnSample, Observed};
 use crate::path::{Path, Step};
 use crate::writes::Writes;
@@ -29,6 +29,46 @@ pub(crate) struct Split {
 /// By what the tables of the items apart are called.
 pub(crate) type Splits = BTreeMap<TableName, Split>;
 
+/// Reads that take large columns of a row and ask for more than its key find all of its items by that. A filter asks for the rest
+/// of each item; where updates set what it compares, which would then be in each item, the application does.
+pub(crate) fn by_row(
+    reads: &mut [Read<'_, '_>],
+    large: &Large,
+    writes: &BTreeMap<TableName, Writes>,
+) {
+    for read in reads {
+        let found = read.asks.iter().find_map(|ask| {
+            let by_row = ask.by_row.as_deref()?;
+            let base = &by_row.root.name;
+            let large = large.get(base)?;
+            let filtered = with_filter(ask, large, writes.get(base));
+            let found = filtered.unwrap_or_else(|| by_row.clone());
+            wants(&found, base, large).then_some(found)
+        });
+        if let Some(found) = found {
+            read.asks = vec![found];
+        }
+    }
+}
+
+/// A read by its row's key that asks for the rest by filters, where each item may have what they compare.
+fn with_filter<'c>(
+    ask: &Ask<'c>,
+    large: &BTreeSet<String>,
+    writes: Option<&Writes>,
+) -> Option<Ask<'c>> {
+    let key = ask.root.row_key().iter().map(|column| Path::own(column));
+    let key: Vec<Path> = key.collect();
+    let found = by_filter(ask, &key, false).filter(|found| is_by_row(found, large))?;
+    let mut updates = writes.into_iter().flat_map(|writes| &writes.statements);
+    let is_set = updates.any(|write| {
+        let mut compared = found.filters.iter().map(|filter| &filter.path.column);
+        write.kind == WriteKind::Update
+            && (write.columns.is_empty() || compared.any(|one| write.columns.contains(one)))
+    });
+    (!is_set).then_some(found)
+}
+
 /// The splits; `None` where a read could not be served with them.
 pub(crate) fn splits(catalog: &Catalog, large: &Large, reads: &[Read<'_, '_>]) -> Option<Splits> {
     let each = large.iter().map(|(base, large)| {
@@ -39,7 +79,8 @@ pub(crate) fn splits(catalog: &Catalog, large: &Large, reads: &[Read<'_, '_>]) -
             let is_large = |(path, _): &(Path, String)| is_own(path, large);
             let is_child = |child: &ChildAsk<'_>| child.table.name == *base;
             let mut children = ask.children.iter().filter(|child| is_child(child));
-            let is_apart = wants(ask, base, large) && !is_by_row(ask);
+            let is_wanted = wants(ask, base, large);
+            let is_apart = is_wanted && !is_by_row(ask, large);
             if children.any(|child| child.outputs.iter().any(is_large))
                 || is_apart && !ask.children.is_empty()
             {
@@ -47,6 +88,9 @@ pub(crate) fn splits(catalog: &Catalog, large: &Large, reads: &[Read<'_, '_>]) -
             }
             if is_apart {
                 columns.extend(needs(ask));
+            } else if is_wanted {
+                let compared = ask.filters.iter().map(|filter| filter.path.column.clone());
+                columns.extend(compared);
             }
         }
         let name = large
@@ -95,9 +139,10 @@ fn wants(ask: &Ask<'_>, base: &TableName, large: &BTreeSet<String>) -> bool {
             || conditions.any(|when| large.iter().any(|one| has_word(&when.said, one))))
 }
 
-/// Whether a read finds one row by its key and nothing else: both items then stand under it.
-fn is_by_row(ask: &Ask<'_>) -> bool {
+/// Whether a read finds one row by its key, and asks for no more than what both items may have, which then stand under it.
+fn is_by_row(ask: &Ask<'_>, large: &BTreeSet<String>) -> bool {
     let key = ask.root.row_key();
+    let is_in_both = |path: &Path| path.steps.is_empty() && !large.contains(&path.column);
     let is_key = |column: &String| {
         let mut equal = ask.equal.iter();
         equal.any(|equal| equal.path == Path::own(column) && !equal.folds)
@@ -106,7 +151,7 @@ fn is_by_row(ask: &Ask<'_>) -> bool {
         && ask.equal.len() == key.len()
         && key.iter().all(is_key)
         && ask.range.is_none()
-        && ask.filters.is_empty()
+        && ask.filters.iter().all(|filter| is_in_both(&filter.path))
         && ask.when.is_empty()
         && !ask.computes
 }
@@ -203,7 +248,7 @@ pub(crate) fn apart<'c>(reads: &mut [Read<'_, 'c>], splits: &Splits, catalog: &'
         };
         let is_held = |(path, _): &(Path, String)| is_own(path, &split.columns);
         let is_alone = ask.children.is_empty() && ask.outputs.iter().all(is_held);
-        if is_alone || !is_by_row(ask) {
+        if is_alone || !is_by_row(ask, &split.large) {
             ask.root = table;
             continue;
         }

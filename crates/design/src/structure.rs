@@ -94,9 +94,13 @@ impl Part<'_> {
             })
     }
 
+    /// Whether another one has the same items under the same partition key values.
+    fn gathers(&self, other: &Self) -> bool {
+        self.table.name == other.table.name && self.partition == other.partition
+    }
+
     fn same(&self, other: &Self) -> bool {
-        self.table.name == other.table.name
-            && self.partition == other.partition
+        self.gathers(other)
             && self.sort == other.sort
             && self.sorted == other.sorted
             && self.is_ended == other.is_ended
@@ -408,6 +412,32 @@ fn collection<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Structure<'c> {
     }
 }
 
+/// The children of a read's collection, as it has them.
+pub(crate) fn children<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Vec<Part<'c>> {
+    if ask.children.is_empty() {
+        return Vec::new();
+    }
+    collection(ask, catalog).parts.split_off(1)
+}
+
+/// A collection whose children stand as another structure has them, which then serves both reads. `None` where it has none of
+/// them, or has them otherwise.
+pub(crate) fn with_sorted<'c>(
+    collection: &Structure<'c>,
+    other: &Structure<'c>,
+) -> Option<Structure<'c>> {
+    let [part] = other.parts.as_slice() else {
+        return None;
+    };
+    let is_plain = other.when.is_empty() && other.shards == 1;
+    let mut children = collection.parts.iter().enumerate().skip(1);
+    let (place, _) =
+        children.find(|(_, child)| is_plain && child.gathers(part) && !child.same(part))?;
+    let mut found = collection.clone();
+    *found.parts.get_mut(place)? = part.clone();
+    Some(found)
+}
+
 /// One collection in the place of two: the children of one parent that either has. `None` where they do not go together.
 pub(crate) fn united<'c>(one: &Structure<'c>, other: &Structure<'c>) -> Option<Structure<'c>> {
     let (parent, another) = one.parts.first().zip(other.parts.first())?;
@@ -445,8 +475,13 @@ pub(crate) fn serves(
         let wanted = collection(ask, catalog);
         let mut pairs = wanted.parts.iter().zip(&structure.parts);
         let is_same = structure.when.is_empty() && pairs.next().is_some_and(|(a, b)| a.same(b));
-        let has = |part: &Part<'_>| structure.parts.iter().any(|other| other.same(part));
-        return (is_same && wanted.parts.iter().all(has)).then_some(0);
+        let children = wanted.parts.iter().skip(1).zip(&ask.children);
+        let mut has = children.map(|(part, child)| {
+            // The application takes children without an order as they come.
+            let mut others = structure.parts.iter().skip(1);
+            others.any(|other| other.same(part) || child.order.is_empty() && other.gathers(part))
+        });
+        return (is_same && has.all(|has| has)).then_some(0);
     }
     // One shard is asked where the key says which.
     let is_known_shard = || {

@@ -16,6 +16,9 @@ pub struct Condition {
     pub text: String,
     /// What OR connects, if it is an OR: each part, from left to right.
     pub alternatives: Vec<Condition>,
+    /// Whether it may hold because a column in it is NULL: `IS NULL`, `IS DISTINCT FROM`, `NOT (… IS NOT NULL)`. Of functions
+    /// nothing is known.
+    pub accepts_null: bool,
 }
 
 impl Condition {
@@ -24,6 +27,7 @@ impl Condition {
         Self {
             test: test.unwrap_or_else(|| ConditionTest::Other(Expression::of(single, sql))),
             alternatives: alternatives(single, sql),
+            accepts_null: accepts_null(single, false),
             // Whoever puts conditions together again puts AND between them.
             text: match single {
                 Expr::BinaryOp {
@@ -242,6 +246,31 @@ fn alternatives(expression: &Expr, sql: &Sql) -> Vec<Condition> {
     match connected(expression, &BinaryOperator::Or).as_slice() {
         [_] => Vec::new(),
         parts => parts.iter().map(|part| Condition::of(part, sql)).collect(),
+    }
+}
+
+/// Whether an expression, or NOT of it, may hold because a column in it is NULL.
+fn accepts_null(expression: &Expr, negated: bool) -> bool {
+    match expression {
+        Expr::Nested(inner) => accepts_null(inner, negated),
+        Expr::UnaryOp {
+            op: UnaryOperator::Not,
+            expr,
+        } => accepts_null(expr, !negated),
+        Expr::BinaryOp { left, right, .. } => {
+            accepts_null(left, negated) || accepts_null(right, negated)
+        }
+        Expr::IsNull(_) | Expr::IsDistinctFrom(..) => !negated,
+        Expr::IsNotNull(_) | Expr::IsNotDistinctFrom(..) => negated,
+        Expr::IsTrue(inner) if !negated => accepts_null(inner, false),
+        Expr::IsFalse(inner) if !negated => accepts_null(inner, true),
+        Expr::IsTrue(_)
+        | Expr::IsFalse(_)
+        | Expr::IsNotTrue(_)
+        | Expr::IsNotFalse(_)
+        | Expr::IsUnknown(_)
+        | Expr::IsNotUnknown(_) => true,
+        _ => false,
     }
 }
 

@@ -22,6 +22,8 @@ pub struct SortKey {
     pub collation: Option<Name>,
     /// DESC.
     pub descending: bool,
+    /// Whether it is computed from parameters.
+    pub has_parameters: bool,
     /// Bytes of the text.
     pub span: Range<usize>,
 }
@@ -58,6 +60,7 @@ pub(super) fn order(
             in_lower: lowered(&term.expr, outputs, sql).filter(|_| of.is_some()),
             collation: collation.flatten(),
             descending,
+            has_parameters: !Operand::of(&term.expr, sql).parameters().is_empty(),
             span: sql.range(term.expr.span()),
         })
     });

@@ -117,6 +117,7 @@ pub fn parametrized(text: &str, dbms: Dbms, lists: Lists) -> Result<Parametrized
                 }
             }
             if let Some(condition) = &mut select.selection {
+                into.beginnings(condition);
                 into.condition(condition);
             }
         }
@@ -196,20 +197,23 @@ impl Replacing {
         if let Some(list) = either(expression, self.dbms) {
             *expression = list;
         }
-        if let Expr::UnaryOp {
-            op: UnaryOperator::Not,
-            expr,
-        } = expression
-            && let Some(Expr::InList { expr, list, .. }) = either(plain(expr), self.dbms)
-        {
-            *expression = Expr::InList {
-                expr,
-                list,
-                negated: true,
-            };
+        if let Some(same) = without_not(expression, self.dbms) {
+            *expression = same;
         }
         match expression {
             Expr::Nested(inner) => self.condition(inner),
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::Or,
+                right,
+            } if !matches!(self.lists, Lists::Kept | Lists::Said) => {
+                // One request for each value would find the rows of the other parts each time.
+                let lists = self.lists;
+                self.lists = Lists::Parameters;
+                self.condition(left);
+                self.condition(right);
+                self.lists = lists;
+            }
             Expr::BinaryOp {
                 left,
                 op: BinaryOperator::And,
@@ -287,16 +291,38 @@ impl Replacing {
         if prefix.is_empty() || prefix.contains(['%', '_', '\\']) {
             return;
         }
-        let name = self.name(column);
-        let with = match self.dbms {
-            Dbms::Mysql | Dbms::Mariadb => format!("concat(:{name}, '%')"),
-            Dbms::Postgres | Dbms::Sqlite => format!(":{name} || '%'"),
-        };
-        if let Some(read) = expression(&with, self.dbms) {
+        let parameter = self.name(column);
+        if let Some(read) = concatenated(&format!(":{parameter}"), "%", self.dbms) {
             *pattern = read;
             let value = prefix.to_owned();
-            let parameter = name;
             self.done.examples.push(Example { parameter, value });
+        }
+    }
+
+    /// `:p || '/%'` becomes one parameter with the percent sign behind it: who asks puts the constant behind the value.
+    fn beginnings(&mut self, condition: &mut Expr) {
+        match condition {
+            Expr::Nested(inner) => self.beginnings(inner),
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::And | BinaryOperator::Or,
+                right,
+            } => {
+                self.beginnings(left);
+                self.beginnings(right);
+            }
+            Expr::Like { expr, pattern, .. } | Expr::ILike { expr, pattern, .. } => {
+                let wanted = column(expr);
+                let value = wanted.as_ref().and_then(|_| beginning(pattern, self.dbms));
+                if let Some((name, value)) = wanted.map(|one| self.name(&one)).zip(value)
+                    && let Some(read) = concatenated(&format!(":{name}"), "%", self.dbms)
+                {
+                    **pattern = read;
+                    self.taken.push(name.clone());
+                    self.done.computed.push((name, value.to_string()));
+                }
+            }
+            _ => {}
         }
     }
 
@@ -405,6 +431,75 @@ impl Replacing {
         let mut names = std::iter::once(plain.clone()).chain(numbered);
         names.find(|name| !is_taken(name)).unwrap_or(plain)
     }
+}
+
+/// The condition that holds where NOT of another does, and of NULL as little as that: `NOT a = b` as `a <> b`.
+fn without_not(expression: &Expr, dbms: Dbms) -> Option<Expr> {
+    let Expr::UnaryOp {
+        op: UnaryOperator::Not,
+        expr,
+    } = expression
+    else {
+        return None;
+    };
+    let mut inner = either(plain(expr), dbms).unwrap_or_else(|| plain(expr).clone());
+    match &mut inner {
+        Expr::BinaryOp { op, .. } => *op = opposite(op)?,
+        Expr::InList { negated, .. }
+        | Expr::Between { negated, .. }
+        | Expr::Like { negated, .. }
+        | Expr::ILike { negated, .. } => *negated = !*negated,
+        Expr::IsNull(of) => inner = Expr::IsNotNull(of.clone()),
+        Expr::IsNotNull(of) => inner = Expr::IsNull(of.clone()),
+        _ => return None,
+    }
+    Some(inner)
+}
+
+/// The comparison that holds where another one does not.
+fn opposite(op: &BinaryOperator) -> Option<BinaryOperator> {
+    Some(match op {
+        BinaryOperator::Eq => BinaryOperator::NotEq,
+        BinaryOperator::NotEq => BinaryOperator::Eq,
+        BinaryOperator::Lt => BinaryOperator::GtEq,
+        BinaryOperator::LtEq => BinaryOperator::Gt,
+        BinaryOperator::Gt => BinaryOperator::LtEq,
+        BinaryOperator::GtEq => BinaryOperator::Lt,
+        _ => return None,
+    })
+}
+
+/// What a text begins with that a pattern of a parameter and a constant takes, whose only `%` is at its end.
+fn beginning(pattern: &Expr, dbms: Dbms) -> Option<Expr> {
+    let (left, right) = match pattern {
+        Expr::Nested(inner) => return beginning(inner, dbms),
+        Expr::BinaryOp {
+            left,
+            op: BinaryOperator::StringConcat,
+            right,
+        } => (&**left, &**right),
+        Expr::Function(function) => match *super::operand::arguments(function).as_slice() {
+            [left, right] if function.name.to_string().to_lowercase() == "concat" => (left, right),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let said = text(right, dbms)?;
+    let constant = said.strip_suffix('%').filter(|one| !one.is_empty())?;
+    let left = left.to_string();
+    let is_plain = !constant.contains(['%', '_', '\\']) && !left.contains('%');
+    let value = concatenated(&left, constant, dbms).filter(|_| is_plain)?;
+    is_computed(&value, dbms).then_some(value)
+}
+
+/// An expression with a text behind it.
+fn concatenated(left: &str, text: &str, dbms: Dbms) -> Option<Expr> {
+    let text = crate::literal(text, dbms);
+    let with = match dbms {
+        Dbms::Mysql | Dbms::Mariadb => format!("concat({left}, {text})"),
+        Dbms::Postgres | Dbms::Sqlite => format!("{left} || {text}"),
+    };
+    expression(&with, dbms)
 }
 
 /// An expression without the parentheses around it.
@@ -517,10 +612,14 @@ fn is_computed(expression: &Expr, dbms: Dbms) -> bool {
         type Break = ();
         fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
             match expression {
-                // A collation belongs to the comparison, and no value holds it.
-                Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Collate { .. } => {
+                // A collation is that of the comparison, and so is the type of texts without case.
+                Expr::Collate { .. } => ControlFlow::Break(()),
+                Expr::Cast { data_type, .. }
+                    if data_type.to_string().eq_ignore_ascii_case("citext") =>
+                {
                     ControlFlow::Break(())
                 }
+                Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(()),
                 Expr::Function(function)
                     if !gives_one_value(&function.name.to_string().to_lowercase()) =>
                 {
@@ -1020,9 +1119,28 @@ mod tests {
             ),
             ("c = :x OR c = :y", "c = :x", "c IN (:x, :y)"),
             ("c = :x OR c = 1", "c = :x OR c = 1", "c = :x OR c = 1"),
-            ("c = 1 OR d = 1", "c = 1 OR d = 1", "c = 1 OR d = 1"),
-            ("c = 1 OR c > 4", "c = 1 OR c > 4", "c = 1 OR c > 4"),
-            ("c = 1 OR c = '1'", "c = 1 OR c = '1'", "c = 1 OR c = '1'"),
+            ("c = 1 OR d = 1", "c = :c OR d = :d", "c = :c OR d = :d"),
+            (
+                "c IS NULL OR c > 4 OR c IN (1, 2)",
+                "c IS NULL OR c > :c_from OR c IN (:c, :c_2)",
+                "c IS NULL OR c > :c_from OR c IN (:c, :c_2)",
+            ),
+            (
+                "NOT c = 1 AND NOT (d < 2)",
+                "c <> 1 AND d >= :d_from",
+                "c <> 1 AND d >= :d_from",
+            ),
+            (
+                "NOT (c IS NULL) AND NOT (d BETWEEN 1 AND 2)",
+                "c IS NOT NULL AND d NOT BETWEEN 1 AND 2",
+                "c IS NOT NULL AND d NOT BETWEEN 1 AND 2",
+            ),
+            // A collation is the comparison's, and no value of the application's.
+            (
+                "c = 'x' COLLATE NOCASE",
+                "c = 'x' COLLATE NOCASE",
+                "c = 'x' COLLATE NOCASE",
+            ),
             (
                 "c = :x AND (d = 1 OR d = 2)",
                 "c = :x AND (d IN (1, 2))",

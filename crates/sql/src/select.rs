@@ -160,6 +160,7 @@ impl SelectReader<'_> {
                         on.push(Condition {
                             text: format!("USING({})", name.text),
                             alternatives: Vec::new(),
+                            accepts_null: false,
                             test: ConditionTest::Using(name),
                         });
                     }

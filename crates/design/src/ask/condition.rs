@@ -1,6 +1,6 @@
 //! The conditions of a read: what is equal, what is a range, and what decides who is in an index.
 
-use dynafold_relational::catalog::{DataType, Dbms, Table};
+use dynafold_relational::catalog::{Column, DataType, Dbms, Table};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SqlQuery,
     Wrapping, qualified,
@@ -10,9 +10,9 @@ use super::comparison::{refuse_computed, refuse_value};
 use super::filter::{is_value, of_condition, of_equal, of_list, of_range};
 use super::sql::{begins, column_in, ignores_blanks, is_loose, parameter_in};
 use super::{
-    Ask, Asked, At, BEGIN, BEGIN_WITH_CONSTANT, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE,
-    NEXT_PAGE, Note, OF_PARAMETERS, PATTERN, REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved,
-    Ways, When, folds_case, is_upper, unread, unserved,
+    Ask, Asked, At, BEGIN, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, NEXT_PAGE, Note,
+    OF_PARAMETERS, PATTERN, REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved, Ways, When,
+    folds_case, is_upper, unread, unserved,
 };
 use crate::path::{Path, Step};
 
@@ -165,7 +165,7 @@ impl<'c> Reading<'c, '_> {
                 }
             }
         }
-        self.constants(ask, &path);
+        self.constants(ask, &path)?;
         self.settle(ask)?;
         ranges.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(ranges)
@@ -508,10 +508,6 @@ impl<'c> Reading<'c, '_> {
                         BEGINNING,
                     )
                 }
-                _ if ends_in_constant(text) => unserved(
-                    format!("asks for `{text}`, whose beginning is put together"),
-                    BEGIN_WITH_CONSTANT,
-                ),
                 _ => unserved(format!("matches inside texts: `{text}`"), SEARCH),
             };
         };
@@ -556,43 +552,57 @@ impl<'c> Reading<'c, '_> {
 
     /// What a column is by the query's own words, beside parameters, is a part of the key rather than an index of its own:
     /// one key serves all of its values.
-    fn constants(&self, ask: &mut Ask<'c>, path: Find<'_>) {
+    fn constants(&self, ask: &mut Ask<'c>, path: Find<'_>) -> Result<(), Unserved> {
         if ask.equal.is_empty() {
-            return;
+            return Ok(());
         }
         for condition in &self.conditions {
-            let Some([left, right]) = condition.equal() else {
+            let Some((column, text)) = text_constant(condition) else {
                 continue;
             };
-            let OperandValue::Constant(Constant::Text(text)) = &right.value else {
+            let Some(path) = path(column) else {
                 continue;
             };
-            let column = left.column().filter(|_| right.around.is_empty());
-            let Some(path) = column.and_then(path) else {
+            let found = path.find(ask.root, self.catalog);
+            let found = found.filter(|(table, column)| self.is_key_constant(text, table, column));
+            let Some((_, column)) = found else {
                 continue;
             };
-            let dbms = self.catalog.dbms;
-            let column = path.column_of(ask.root, self.catalog);
-            let is_exact = column.is_some_and(|column| {
-                !column.insensitive && !ignores_blanks(column, dbms) && is_value(text, column, dbms)
-            });
-            let is_plain = !text.contains(|sign: char| sign == '#' || sign.is_control());
-            let is_known = ask.equal.iter().any(|equal| equal.path == path);
-            if is_exact && !is_known && !text.is_empty() && is_plain {
-                let same = |when: &mut When| when.said == condition.text;
-                let when = ask.when.extract_if(.., same).last();
-                let held = Note::IndexHoldsOnly(condition.text.clone());
-                ask.notes.retain(|note| *note != held);
-                let value = Asked::Constant(text.clone());
-                ask.equal.push(Equal {
-                    path,
-                    value,
-                    folds: false,
-                    folds_parameter: false,
-                    when,
-                });
+            if ask.equal.iter().any(|equal| equal.path == path) {
+                if column.insensitive {
+                    return unserved(
+                        format!("asks for `{}` beside another value", condition.text),
+                        REWRITE,
+                    );
+                }
+                continue;
             }
+            let same = |when: &mut When| when.said == condition.text;
+            let when = ask.when.extract_if(.., same).last();
+            let held = Note::IndexHoldsOnly(condition.text.clone());
+            ask.notes.retain(|note| *note != held);
+            ask.equal.push(Equal {
+                path,
+                value: Asked::Constant(text.to_owned()),
+                folds: false,
+                folds_parameter: false,
+                // The database would take more rows into the index.
+                when: when.filter(|_| !column.insensitive),
+            });
         }
+        Ok(())
+    }
+
+    /// Whether a text that a query compares a column with may stand in a key.
+    pub(super) fn is_key_constant(&self, text: &str, table: &Table, column: &Column) -> bool {
+        let dbms = self.catalog.dbms;
+        let is_exact = !column.insensitive || self.by_bytes && !self.is_lower_enough(table, column);
+        let is_plain = !text.contains(|sign: char| sign == '#' || sign.is_control());
+        is_exact
+            && !ignores_blanks(column, dbms)
+            && is_value(text, column, dbms)
+            && !text.is_empty()
+            && is_plain
     }
 
     /// Refuses a range of values that DynamoDB does not sort as the database does.
@@ -665,27 +675,15 @@ impl<'c> Reading<'c, '_> {
     }
 }
 
-/// Whether a condition is a LIKE of a parameter and a constant with the only `%` at its end: `:p || '/%'`, `concat(:p, '/%')`.
-fn ends_in_constant(said: &str) -> bool {
-    let pattern = said.rsplit_once("LIKE ").filter(|(column, _)| {
-        let column = column.trim_end_matches('I').trim_end();
-        !column.ends_with("NOT")
-    });
-    let Some((_, pattern)) = pattern else {
-        return false;
-    };
-    let pattern = pattern.to_lowercase();
-    let (pattern, sign) = match pattern.strip_prefix("concat(") {
-        Some(rest) => (rest.trim_end_matches(')'), ","),
-        None => (pattern.as_str(), "||"),
-    };
-    let parts = pattern.split_once(sign);
-    parts.is_some_and(|(parameter, constant)| {
-        let constant = constant.trim().strip_prefix('\'');
-        let constant = constant.and_then(|text| text.strip_suffix("%'"));
-        parameter.trim().starts_with(':')
-            && constant.is_some_and(|text| !text.contains(['%', '_', '\'', '\\']))
-    })
+/// The column and the text of a condition that holds one equal to the other.
+pub(super) fn text_constant(condition: &Condition) -> Option<(&ColumnRef, &str)> {
+    let [left, right] = condition.equal()?;
+    match &right.value {
+        OperandValue::Constant(Constant::Text(text)) if right.around.is_empty() => {
+            Some((left.column()?, text))
+        }
+        _ => None,
+    }
 }
 
 /// Whether a part of an OR matches inside texts, which no Query answers.
@@ -697,7 +695,7 @@ fn looks_within(part: &Condition) -> bool {
             ..
         }
     );
-    is_like && part.has_parameters() && !ends_in_constant(&part.text)
+    is_like && part.has_parameters()
 }
 
 /// Adds a range between bounds to those of the read, or its bounds to the range of the same column.
@@ -753,29 +751,19 @@ fn refuse_keyless(root: &Table, condition: &Condition, path: Find<'_>) -> Result
     let mut parts = condition.alternatives.iter();
     parts.try_for_each(|part| refuse_keyless(root, part, path))?;
     let key: Vec<Path> = root.row_key().iter().map(|one| Path::own(one)).collect();
-    let is_keyless = match &condition.test {
-        ConditionTest::Null {
-            operand,
-            negated: false,
-        } => {
-            let mut asked = operand.columns().iter().filter_map(path);
-            asked.any(|asked| key.contains(&asked))
+    let (may_be_null, is_null) = match &condition.test {
+        ConditionTest::Null { negated, .. } => (!negated, true),
+        ConditionTest::Other(expression) if condition.alternatives.is_empty() => {
+            let is_known = expression.functions.is_empty();
+            (condition.accepts_null || !is_known, false)
         }
-        // `IS DISTINCT FROM`, `NOT (… IS NOT NULL)` and what else NULL may meet.
-        ConditionTest::Other(expression)
-            if condition.alternatives.is_empty() && condition.text.contains(" IS ") =>
-        {
-            let text = &condition.text;
-            let is_met = text.starts_with("NOT") == text.contains("IS NOT NULL");
-            let mut asked = expression.columns.iter().filter_map(path);
-            is_met
-                && asked.any(|asked| {
-                    let column = root.column(&asked.column);
-                    key.contains(&asked) && column.is_some_and(|column| column.nullable)
-                })
-        }
-        _ => false,
+        _ => (false, false),
     };
+    let is_nullable = |path: &Path| root.column(&path.column).is_some_and(|one| one.nullable);
+    let columns = condition.columns().unwrap_or_default();
+    let mut asked = columns.into_iter().filter_map(path);
+    let is_keyless =
+        may_be_null && asked.any(|asked| key.contains(&asked) && (is_null || is_nullable(&asked)));
     if is_keyless {
         return unserved(
             "asks for rows with NULL in the table's key, which cannot become items",

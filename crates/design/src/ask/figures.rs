@@ -95,26 +95,58 @@ pub(crate) fn figure_query(
     .ok()?
 }
 
-/// The column of which a query computes a sum or a mean that depends on the order of the rows.
-pub(crate) fn inexact_sum(sql: &str, catalog: &Catalog, observed: &Observed) -> Option<String> {
+/// The column for which no item maintains the figures of a query, with the reason and the way out.
+pub(crate) fn unkept_figures(
+    sql: &str,
+    catalog: &Catalog,
+    observed: &Observed,
+) -> Option<(String, &'static str)> {
     with_reading(sql, (catalog, observed), Lists::Kept, |reading| {
-        let mut outputs = reading.select.outputs.iter();
+        let sum = reading.inexact_sum().map(|column| {
+            let why = format!("the sum of `{column}` depends on the order of the rows (floating point), so no item can maintain it");
+            (why, "store it as whole numbers (cents), of which sums are exact, or export the table and ask Athena")
+        });
+        sum.or_else(|| {
+            let column = reading.loose_group()?;
+            let why = format!("`{column}` is compared by a collation, which may take different texts for one group, so no item can maintain its figures");
+            Some((why, "give the column a collation that compares bytes, keep the figure in an item that each write updates, or export the table and ask Athena"))
+        })
+    })
+    .ok()?
+}
+
+impl Reading<'_, '_> {
+    /// The column of which the query computes a sum or a mean that depends on the order of the rows.
+    fn inexact_sum(&self) -> Option<String> {
+        let mut outputs = self.select.outputs.iter();
         outputs.find_map(|output| match output {
             SelectOutput::One { value, .. } => match (&value.value, value.around.as_slice()) {
                 (OperandValue::Column(column), [Wrapping::Function(name)])
                     if ["sum", "avg", "total"].contains(&&**name) =>
                 {
-                    let (at, name) = reading.column(column)?;
-                    let column = reading.tables.get(at)?.column(&name)?;
+                    let (at, name) = self.column(column)?;
+                    let column = self.tables.get(at)?.column(&name)?;
                     let is_number = column.data_type.family() == TypeFamily::Number;
-                    (is_number && !is_summed_exactly(column, catalog.dbms)).then_some(name)
+                    let is_exact = is_summed_exactly(column, self.catalog.dbms);
+                    (is_number && !is_exact).then_some(name)
                 }
                 _ => None,
             },
             SelectOutput::All | SelectOutput::AllOf(_) => None,
         })
-    })
-    .ok()?
+    }
+
+    /// A column of text by which it groups or finds rows, and of which a collation takes different texts for equal.
+    fn loose_group(&self) -> Option<String> {
+        let grouped = self.select.grouped_by.iter().flatten();
+        let fixed = self.conditions.iter().filter_map(|one| one.fixed());
+        let mut columns = grouped.chain(fixed).filter_map(|one| self.column(one));
+        let found = columns.find(|(at, name)| {
+            let column = self.tables.get(*at).and_then(|table| table.column(name));
+            column.is_some_and(|column| column.insensitive)
+        });
+        found.map(|(_, name)| name)
+    }
 }
 
 /// Whether the sum of a column's values does not depend on the order of the rows: of doubles it does, and SQLite's other numbers are such.

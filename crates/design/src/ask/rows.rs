@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use dynafold_format::joined;
 use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
 use dynafold_sql::{
-    ConditionTest, Operand, OperandValue, RowLimit, SelectOutput, SqlQuery, Wrapping, identifier,
+    Condition, ConditionTest, Operand, OperandValue, RowLimit, SelectOutput, SqlQuery, Wrapping,
+    identifier,
 };
 
 use super::{
@@ -26,6 +27,7 @@ impl<'c> Reading<'c, '_> {
         let changes = [
             self.set_outputs(ways, &mut ask)?,
             self.set_order(ways, &mut ask)?,
+            self.leave_conditions_out(ways, &mut ask),
             self.note_differences(root, ways, &mut ask),
             self.is_rewritten(ways, &ask),
         ];
@@ -39,7 +41,66 @@ impl<'c> Reading<'c, '_> {
             let unsorted = self.written(root, ways, &[], &ask.outputs, &[], false);
             ask.unsorted = unsorted.ok();
         }
+        ask.by_row = self.by_row(root, ways, &ask).map(Box::new);
         Ok(range_variants(&ask, &ranges, self.catalog))
+    }
+
+    /// The same read by its row's key alone; `None` where it asks for nothing else, or for what the application cannot tell from
+    /// the answer.
+    fn by_row(&self, root: usize, ways: &Ways, ask: &Ask<'c>) -> Option<Ask<'c>> {
+        let is_row = is_one_row(ask) && !ask.computes && self.extreme.is_none();
+        let is_key = |condition: &&&Condition| {
+            let asked = condition.fixed().and_then(|column| self.column(column));
+            let path = asked.and_then(|asked| self.compared_path(ways, asked));
+            path.is_some_and(|path| {
+                path.steps.is_empty() && ask.root.row_key().contains(&path.column)
+            })
+        };
+        let (key, left_out): (Vec<&Condition>, Vec<&Condition>) =
+            self.conditions.iter().partition(is_key);
+        if !is_row || left_out.is_empty() || !self.prepared.lists.is_empty() {
+            return None;
+        }
+        let mut told = left_out.iter().map(|one| self.paths(ways, one));
+        let is_told = told.all(|paths| paths.is_some());
+        let alone = Self {
+            conditions: key,
+            left_out,
+            ..self.clone()
+        };
+        let mut found = alone.reads_of_rows(root, ways).ok()?.pop()?;
+        found.clauses = ask.clauses.clone();
+        let is_alone = found.equal.len() == ask.root.row_key().len() && found.when.is_empty();
+        (is_alone && is_told).then_some(found)
+    }
+
+    /// Notes the conditions that the application holds against the answer, and adds their columns to the outputs. Returns whether
+    /// there are any.
+    fn leave_conditions_out(&self, ways: &Ways, ask: &mut Ask<'c>) -> bool {
+        let said = self.left_out.iter().map(|condition| &*condition.text);
+        let said = joined(said, " AND ");
+        let paths = self.left_out.iter().flat_map(|one| self.paths(ways, one));
+        let paths: BTreeSet<Path> = paths.flatten().collect();
+        let what = "what the application compares";
+        self.select_more(ask.root, &paths, what, (&mut ask.outputs, &mut ask.notes));
+        if !said.is_empty() {
+            ask.note(format!(
+                "the request finds the row by its key alone: the application leaves it out unless `{said}`"
+            ));
+        }
+        !said.is_empty()
+    }
+
+    /// The columns of a condition that the application can hold against a row of the answer; `None` where it cannot.
+    fn paths(&self, ways: &Ways, condition: &Condition) -> Option<Vec<Path>> {
+        let has_query = matches!(&condition.test, ConditionTest::Other(one) if one.has_query);
+        let columns = condition.columns()?.into_iter();
+        let paths = columns.map(|column| {
+            let (at, column) = self.column(column)?;
+            self.path(ways, at, column)
+        });
+        let is_plain = !has_query && !condition.compares_query();
+        paths.collect::<Option<_>>().filter(|_| is_plain)
     }
 
     /// Sets the order, or that the application computes figures, which have none. Returns whether columns were added to the
@@ -158,8 +219,20 @@ impl<'c> Reading<'c, '_> {
         outputs: &mut Vec<(Path, String)>,
         notes: &mut Vec<Note>,
     ) -> bool {
+        let paths = order.iter().map(|(path, _)| path);
+        self.select_more(root, paths, "what it sorts by", (outputs, notes))
+    }
+
+    /// Adds columns to the outputs of one item type. Returns whether any was added.
+    fn select_more<'p>(
+        &self,
+        root: &Table,
+        paths: impl IntoIterator<Item = &'p Path>,
+        what: &str,
+        (outputs, notes): (&mut Vec<(Path, String)>, &mut Vec<Note>),
+    ) -> bool {
         let mut added: Vec<String> = Vec::new();
-        for (path, _) in order {
+        for path in paths {
             if outputs.iter().any(|(known, _)| known == path) {
                 continue;
             }
@@ -173,7 +246,7 @@ impl<'c> Reading<'c, '_> {
             outputs.push((path.clone(), name));
         }
         note_names(notes, &added, |added| {
-            format!("its SQL also selects what it sorts by: {added}")
+            format!("its SQL also selects {what}: {added}")
         })
     }
 

@@ -6,6 +6,7 @@ use dynafold_sql::{
     identifier, literal, qualified,
 };
 
+use super::condition::text_constant;
 use super::{
     At, ChildAsk, Pair, REWRITE, Reading, Unserved, Ways, folds_case, free_name, unserved,
 };
@@ -332,13 +333,17 @@ impl<'c> Reading<'c, '_> {
             return (is_mysql && is_loose).then(|| parts.join(" AND "));
         }
         let [left, right] = condition.equal()?;
-        let OperandValue::Parameter(parameter) = &right.value else {
-            return None;
-        };
         let (at, name) = place(self.column(column_in(left)?)?);
-        let found = self.tables.get(at)?.column(&name)?;
+        let table = *self.tables.get(at)?;
+        let found = table.column(&name)?;
         let dbms = self.catalog.dbms;
-        if self.is_lower_enough(self.tables.get(at)?, found) {
+        let constant = text_constant(condition).map(|(_, text)| text);
+        let constant = constant.filter(|text| self.is_key_constant(text, table, found));
+        let value = match &right.value {
+            OperandValue::Parameter(name) => format!(":{name}"),
+            _ => literal(constant?, dbms),
+        };
+        if self.is_lower_enough(table, found) {
             return None;
         }
         let in_case = |operand: &Operand, text: String| match operand.around.as_slice() {
@@ -346,7 +351,7 @@ impl<'c> Reading<'c, '_> {
             _ => folds_case(operand).then(|| format!("lower({text})")),
         };
         let own = in_case(left, self.column_of(at, &name))?;
-        let parameter = in_case(right, format!(":{parameter}"))?;
+        let parameter = in_case(right, value)?;
         // PostgreSQL takes no account of blanks at the end of `character(n)`.
         if dbms == Dbms::Postgres && ignores_blanks(found, dbms) {
             return Some(format!(
