@@ -46,7 +46,7 @@ pub(in crate::cli) fn statements(report: &Report) -> String {
         let indexes = counted_as(other.indexes, "index", "indexes");
         format!("with {indexes}: {}", other.why_lost())
     });
-    section("fewer indexes", fewer, &mut out);
+    section("with fewer indexes the same search finds", fewer, &mut out);
     let warnings = report.warnings.iter().map(ToString::to_string);
     section("to decide", warnings, &mut out);
     section("not guessed", report.not_guessed.iter().cloned(), &mut out);

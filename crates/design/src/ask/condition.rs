@@ -68,24 +68,7 @@ impl<'c> Reading<'c, '_> {
         for condition in &self.conditions {
             let text = &condition.text;
             let has_parameters = condition.has_parameters();
-            if has_parameters && condition.compares_query() {
-                return unserved(
-                    format!("asks for `{text}`, which depends on other rows"),
-                    MATERIALIZE,
-                );
-            }
-            if (has_parameters || !self.prepared.keeps_literals) && is_collated(condition) {
-                return unserved(
-                    format!("compares under a collation of its own: `{text}`"),
-                    "give the column this collation, or a column of its own with the text as it is compared",
-                );
-            }
-            if has_parameters && self.is_behind_page(condition) {
-                return unserved(
-                    format!("asks for the rows after a given one (keyset pagination): `{text}`"),
-                    NEXT_PAGE,
-                );
-            }
+            self.refuse_forms(condition, has_parameters)?;
             match &condition.test {
                 ConditionTest::Compare { left, op, right } if has_parameters => {
                     match self.compare(ask, text, (left, *op, right), &path)? {
@@ -169,6 +152,30 @@ impl<'c> Reading<'c, '_> {
         self.settle(ask)?;
         ranges.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(ranges)
+    }
+
+    /// Refuses conditions by what stands in them, whatever their operator.
+    fn refuse_forms(&self, condition: &Condition, has_parameters: bool) -> Result<(), Unserved> {
+        let text = &condition.text;
+        if has_parameters && condition.compares_query() {
+            return unserved(
+                format!("asks for `{text}`, which depends on other rows"),
+                MATERIALIZE,
+            );
+        }
+        if (has_parameters || !self.prepared.keeps_literals) && is_collated(condition) {
+            return unserved(
+                format!("compares under a collation of its own: `{text}`"),
+                "give the column this collation, or a column of its own with the text as it is compared",
+            );
+        }
+        if has_parameters && self.is_behind_page(condition) {
+            return unserved(
+                format!("asks for the rows after a given one (keyset pagination): `{text}`"),
+                NEXT_PAGE,
+            );
+        }
+        Ok(())
     }
 
     /// Sorts what was read, and refuses what no key asks for.

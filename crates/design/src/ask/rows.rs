@@ -79,7 +79,7 @@ impl<'c> Reading<'c, '_> {
     fn leave_conditions_out(&self, ways: &Ways, ask: &mut Ask<'c>) -> bool {
         let said = self.left_out.iter().map(|condition| &*condition.text);
         let said = joined(said, " AND ");
-        let paths = self.left_out.iter().flat_map(|one| self.paths(ways, one));
+        let paths = self.left_out.iter().filter_map(|one| self.paths(ways, one));
         let paths: BTreeSet<Path> = paths.flatten().collect();
         let what = "what the application compares";
         self.select_more(ask.root, &paths, what, (&mut ask.outputs, &mut ask.notes));

@@ -143,7 +143,7 @@ fn runners_up(report: &Report) -> DocBlock {
         rows.map(|cells| DocRow::new(cells.into_iter().map(|cell| vec![plain(cell)]).collect()));
     let titles = ["Design", "#USD a month", "Why"];
     DocBlock::Table(DocTable::new(
-        "The best designs with fewer indexes, and why they lost",
+        "Designs that the search found with fewer indexes, and why they lost",
         &titles,
         rows.collect(),
     ))

@@ -602,7 +602,7 @@ impl ItemProjection<'_> {
         let mut identity = String::new();
         for at in &self.identity {
             let (first, rest) = self.compared.get(*at)?.path.split_first()?;
-            push(Some(&mut identity), member(item.get(first)?, rest)??)?;
+            push(Some(&mut identity), member(item.get(first)?, rest).ok()??)?;
         }
         Some(identity)
     }
@@ -626,7 +626,7 @@ impl ItemProjection<'_> {
             _ => Vec::new(),
         };
         let mut readings = readings.iter().chain([stored]);
-        readings.any(|reading| member(reading, rest).is_some_and(&test))
+        readings.any(|reading| member(reading, rest).is_ok_and(&test))
     }
 
     /// Whether an item has what all items of this type have in their keys.
@@ -709,21 +709,21 @@ fn push(identity: Option<&mut String>, attribute: &Attribute) -> Option<()> {
     Some(())
 }
 
-/// What an attribute holds at a path of members; `None` where something on the way is no map.
-fn member<'a>(attribute: &'a Attribute, path: &[Arc<str>]) -> Option<Option<&'a Attribute>> {
+/// What an attribute holds at a path of members, if anything. Fails where something on the way is no map.
+fn member<'a>(attribute: &'a Attribute, path: &[Arc<str>]) -> Result<Option<&'a Attribute>, ()> {
     let mut found = attribute;
     for name in path {
         let members = match found {
             Attribute::M(members) => members.as_slice(),
             Attribute::Null => &[],
-            _ => return None,
+            _ => return Err(()),
         };
         match members.iter().find(|(other, _)| other == name) {
             Some((_, value)) => found = value,
-            None => return Some(None),
+            None => return Ok(None),
         }
     }
-    Some(Some(found))
+    Ok(Some(found))
 }
 
 /// The key attributes of the table, and of the index that a pattern asks.
