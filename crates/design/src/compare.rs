@@ -398,8 +398,10 @@ impl<'d> Priced<'d> {
         let lists = chosen.map_or(1, |ask| ask.requests);
         let requests = requests * float(lists) * (bytes / 1_048_576.0).ceil().max(1.0);
         // The access pattern is asked again for each value of a list that its own SQL does not have.
-        let all = of_statement.iter().filter(|_| !has_list);
-        let times = float(all.map(|ask| ask.requests).max().unwrap_or(1));
+        // What is neither in the key nor in a filter, the application asks of the answer.
+        let asked_for = |ask: &&Ask<'_>| !has_list && (pattern.filter.is_some() || is_chosen(ask));
+        let times = of_statement.iter().filter(asked_for);
+        let times = float(times.map(|ask| ask.requests).max().unwrap_or(1));
         let units = ((bytes / 4096.0).ceil().max(1.0) * each).max(requests * each);
         PricedRequest {
             index: pattern.index.as_ref().map(ToString::to_string),

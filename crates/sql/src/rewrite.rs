@@ -484,12 +484,27 @@ fn beginning(pattern: &Expr, dbms: Dbms) -> Option<Expr> {
         },
         _ => return None,
     };
+    // In what is computed, a `_` or `\` may be a sign of the pattern.
+    let parameter = placeholder(folded_value(left))?;
     let said = text(right, dbms)?;
     let constant = said.strip_suffix('%').filter(|one| !one.is_empty())?;
-    let left = left.to_string();
-    let is_plain = !constant.contains(['%', '_', '\\']) && !left.contains('%');
-    let value = concatenated(&left, constant, dbms).filter(|_| is_plain)?;
+    let is_plain = !constant.contains(['%', '_', '\\']) && !parameter.is_empty();
+    let value = concatenated(&left.to_string(), constant, dbms).filter(|_| is_plain)?;
     is_computed(&value, dbms).then_some(value)
+}
+
+/// What stands in `lower` or `upper`, and in parentheses; other expressions as they are.
+fn folded_value(expression: &Expr) -> &Expr {
+    match expression {
+        Expr::Nested(inner) => folded_value(inner),
+        Expr::Function(function) if FOLDS.contains(&&*function.name.to_string().to_lowercase()) => {
+            match *super::operand::arguments(function).as_slice() {
+                [inner] => folded_value(inner),
+                _ => expression,
+            }
+        }
+        other => other,
+    }
 }
 
 /// An expression with a text behind it.
@@ -605,6 +620,12 @@ fn either(expression: &Expr, dbms: Dbms) -> Option<Expr> {
     })
 }
 
+/// Whether texts of a type of PostgreSQL are compared without case, or without blanks at the end.
+fn is_compared_otherwise(data_type: &str) -> bool {
+    let name = data_type.rsplit('.').next().unwrap_or_default();
+    ["citext", "bpchar"].contains(&&*name.to_lowercase())
+}
+
 /// Whether it is computed of no column, once for all rows: neither a literal or a parameter, nor one of them in lower case.
 fn is_computed(expression: &Expr, dbms: Dbms) -> bool {
     struct Columns;
@@ -614,9 +635,7 @@ fn is_computed(expression: &Expr, dbms: Dbms) -> bool {
             match expression {
                 // A collation is that of the comparison, and so is the type of texts without case.
                 Expr::Collate { .. } => ControlFlow::Break(()),
-                Expr::Cast { data_type, .. }
-                    if data_type.to_string().eq_ignore_ascii_case("citext") =>
-                {
+                Expr::Cast { data_type, .. } if is_compared_otherwise(&data_type.to_string()) => {
                     ControlFlow::Break(())
                 }
                 Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(()),
@@ -693,7 +712,8 @@ fn text(expression: &Expr, dbms: Dbms) -> Option<String> {
 
 /// A condition in which columns go by other owners. `owner`: of a column's owner, `None` where it has none, and its name,
 /// the owner that it gets. In queries within it, columns of their own tables stay as they are, others are asked about where they have
-/// an owner; tables without an alias get one there, lest they hide the new owners. Gives `None` where it cannot be read.
+/// an owner; tables without an alias get one there, lest they hide the new owners. Gives `None` where it cannot be read, and where
+/// what is called like such a table may be its row.
 pub fn qualified(
     condition: &str,
     dbms: Dbms,
@@ -704,9 +724,10 @@ pub fn qualified(
         owner,
         dbms,
         scopes: Vec::new(),
+        has_row: false,
     };
     let _ = read.visit(&mut renaming);
-    Some(read.to_string())
+    (!renaming.has_row).then(|| read.to_string())
 }
 
 struct Qualifying<'o> {
@@ -714,6 +735,8 @@ struct Qualifying<'o> {
     dbms: Dbms,
     /// The tables of the queries around a place, outermost first: what each was called, and its new alias.
     scopes: Vec<Vec<(String, Option<Ident>)>>,
+    /// Whether a name may be a whole row of such a table, as PostgreSQL has it, or a column.
+    has_row: bool,
 }
 
 impl Qualifying<'_> {
@@ -759,8 +782,12 @@ impl Qualifying<'_> {
             TableFactor::Table {
                 name, alias, args, ..
             } => match (alias.as_ref(), name.0.last()) {
-                (Some(alias), _) => scope.push((alias.name.value.clone(), None)),
-                (None, Some(ObjectNamePart::Identifier(name))) if args.is_none() => {
+                (Some(alias), Some(ObjectNamePart::Identifier(name)))
+                    if !alias.name.value.eq_ignore_ascii_case(&name.value) =>
+                {
+                    scope.push((alias.name.value.clone(), None));
+                }
+                (_, Some(ObjectNamePart::Identifier(name))) if args.is_none() => {
                     let mut own = name.clone();
                     own.value = format!("inner_{}", own.value);
                     scope.push((name.value.clone(), Some(own.clone())));
@@ -812,6 +839,11 @@ impl VisitorMut for Qualifying<'_> {
         ControlFlow::Continue(())
     }
     fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+        if let Expr::Identifier(name) = expression {
+            let mut scopes = self.scopes.iter();
+            self.has_row |= self.dbms == Dbms::Postgres
+                && scopes.any(|scope| found(scope, &name.value).is_some_and(Option::is_some));
+        }
         let (said, name, is_whole) = match expression {
             Expr::Identifier(name) if self.scopes.is_empty() => (None, name.clone(), true),
             Expr::CompoundIdentifier(parts) => match parts.as_slice() {
@@ -1293,11 +1325,41 @@ mod tests {
                 "x IN (SELECT y FROM \"B\" UNION SELECT z FROM c WHERE c.z = i.z)",
                 "inventory.x IN (SELECT y FROM \"B\" \"inner_B\" UNION SELECT z FROM c inner_c WHERE inner_c.z = inventory.z)",
             ),
+            (
+                "EXISTS (SELECT 1 FROM inventory AS inventory WHERE inventory.x = i.x)",
+                "EXISTS (SELECT 1 FROM inventory inner_inventory WHERE inner_inventory.x = inventory.x)",
+            ),
         ] {
             assert_eq!(
                 qualified(condition, Dbms::Postgres, &owner).as_deref(),
                 Some(said)
             );
+        }
+        let row = "EXISTS (SELECT count(b) FROM b WHERE b.x = i.x)";
+        assert_eq!(qualified(row, Dbms::Postgres, &owner), None);
+        assert!(qualified(row, Dbms::Mysql, &owner).is_some());
+    }
+
+    #[test]
+    fn a_constant_behind_a_parameter_belongs_to_the_value_unless_more_is_computed() {
+        let read = |pattern: &str| {
+            let sql = format!("SELECT a FROM t WHERE a LIKE {pattern}");
+            let read = parametrized(&sql, Dbms::Sqlite, Lists::Split).unwrap();
+            read.computed
+                .into_iter()
+                .map(|(_, value)| value)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(read(":p || '/%'"), [":p || '/'"]);
+        assert_eq!(read("(lower(:p) || '/%')"), ["lower(:p) || '/'"]);
+        for pattern in [
+            ":p || '_' || '/%'",
+            "'_' || :p || '/%'",
+            "replace(:p, '_', '') || '/%'",
+            ":p || '_%'",
+            ":p || '%'",
+        ] {
+            assert!(read(pattern).is_empty(), "{pattern}");
         }
     }
 }

@@ -163,7 +163,9 @@ impl<'c> Reading<'c, '_> {
                 MATERIALIZE,
             );
         }
-        if (has_parameters || !self.prepared.keeps_literals) && is_collated(condition) {
+        if (has_parameters || !self.prepared.keeps_literals && !is_negated(condition))
+            && is_collated(condition)
+        {
             return unserved(
                 format!("compares under a collation of its own: `{text}`"),
                 "give the column this collation, or a column of its own with the text as it is compared",
@@ -727,6 +729,18 @@ fn add_range(ranges: &mut Vec<RangeAsk>, range: RangeAsk, text: &str) -> Result<
 
 fn computed<T>(text: &str) -> Result<T, Unserved> {
     unserved(format!("asks for `{text}`, which is computed"), MATERIALIZE)
+}
+
+/// Whether a literal of a condition is no example of what is asked for.
+fn is_negated(condition: &Condition) -> bool {
+    matches!(
+        condition.test,
+        ConditionTest::Compare {
+            op: Comparator::NotEqual,
+            ..
+        } | ConditionTest::In { negated: true, .. }
+            | ConditionTest::Between { negated: true, .. }
+    )
 }
 
 /// Whether a condition, or a part of an OR, compares a value under another collation than the column's.

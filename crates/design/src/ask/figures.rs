@@ -191,6 +191,8 @@ impl Reading<'_, '_> {
         grouped.iter().try_for_each(&mut add)?;
         let mut outputs: Vec<Output> = Vec::new();
         let mut notes = Vec::new();
+        // Whether the outputs have other numbers than those of the query, and whether one of its names is gone.
+        let (mut is_shifted, mut is_renamed) = (false, false);
         for output in &self.select.outputs {
             let SelectOutput::One { name, value } = output else {
                 return None;
@@ -208,11 +210,13 @@ impl Reading<'_, '_> {
             // What the one group is called says nothing of the rows.
             let is_name = name.as_ref().is_some_and(|name| name.text == TOTAL.0);
             if is_name && matches!(value.value, OperandValue::Constant(_)) {
+                is_shifted = true;
                 continue;
             }
             let figures = self.figures_of(value, table)?;
             let is_one = figures.len() == 1;
             if !is_one {
+                is_shifted = true;
                 notes.push("the application divides the sum by the count".to_owned());
             }
             for figure in figures {
@@ -231,10 +235,21 @@ impl Reading<'_, '_> {
                     Some((known, _)) if *known == own => *known = name,
                     Some((known, _)) if *known != name && name != own => {
                         notes.push(format!("`{name}` has the same value as `{known}`"));
+                        (is_shifted, is_renamed) = (true, true);
                     }
                     Some(_) => {}
                 }
             }
+        }
+        let mut order = self.query.order.iter().flatten();
+        let is_lost = order.any(|key| match key.result {
+            InResult::Number(_) => is_shifted,
+            InResult::Named(_) => is_renamed,
+            InResult::Expression => false,
+        });
+        let each = outputs.iter().map(|(name, _)| name.to_lowercase());
+        if is_lost || each.collect::<BTreeSet<_>>().len() < outputs.len() {
+            return None;
         }
         let mut figures: BTreeSet<Figure> = outputs
             .iter()

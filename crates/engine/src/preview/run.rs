@@ -329,7 +329,6 @@ impl SurveyRun {
     }
 }
 
-/// Writes a reject's line.
 /// What all item types come to.
 fn sum(all: &[ItemTypeForecast]) -> ItemTypeForecast {
     let mut sum = ItemTypeForecast::default();
@@ -347,6 +346,7 @@ fn sum(all: &[ItemTypeForecast]) -> ItemTypeForecast {
     sum
 }
 
+/// Writes a reject's line.
 fn write(rejects: &mut LineFile, model: &Model, reject: &Rejected) -> Result<(), Failure> {
     let mut text = String::new();
     write_reject_line(&mut text, model, reject);
