@@ -182,7 +182,7 @@ fn what_is_proposed_for_five_hundred_tables_passes_check_and_takes_seconds() {
     let keys_differ = resolution.proofs.as_ref().is_some_and(Proofs::keys_differ);
     assert!(keys_differ);
     // Without optimisation, on a busy machine; a program that is shipped takes a tenth.
-    assert!(took < Duration::from_mins(1), "{took:?}");
+    assert!(took < Duration::from_mins(2), "{took:?}");
 }
 
 #[test]
