@@ -1,12 +1,9 @@
-//! What `--target` says, and the way from it to a target.
+//! What `--target` says.
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use dynafold_format::address::{self, Unsafe};
-
-use super::{Result, Target, dynamodb, local};
 
 /// Which target is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,19 +131,6 @@ pub(super) fn check_endpoint(text: &str) -> Result<url::Url, SpecError> {
         return Err(SpecError::Query);
     }
     Ok(url)
-}
-
-/// Opens a target. Sends nothing to a service yet; a `local` file that exists is opened, one that
-/// does not is made by [`Target::create`].
-///
-/// # Errors
-///
-/// [`TargetError`](crate::TargetError) with the code `Region`, `Credentials`, `Connection` or `File`.
-pub async fn connect(spec: &TargetSpec) -> Result<Arc<dyn Target>> {
-    Ok(Arc::new(match spec {
-        TargetSpec::Dynamodb(options) => dynamodb::open(options).await?,
-        TargetSpec::Local { file } => local::open(file.as_deref()).await?,
-    }))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use dynafold_sql::{
 
 use super::comparison::{refuse_computed, refuse_value};
 use super::filter::{is_value, of_condition, of_equal, of_list, of_range};
-use super::sql::{begins, column_in, ignores_blanks, is_loose, parameter_in};
+use super::sql::{begins, column_in, ignores_blanks, is_loose, parameter_in, text_constant};
 use super::{
     Ask, Asked, At, BEGIN, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, NEXT_PAGE, Note,
     OF_PARAMETERS, PATTERN, REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved, Ways, When,
@@ -681,17 +681,6 @@ impl<'c> Reading<'c, '_> {
             }),
             None => unserved(format!("asks for `{}`", condition.text), REWRITE),
         }
-    }
-}
-
-/// The column and the text of a condition that holds one equal to the other.
-pub(super) fn text_constant(condition: &Condition) -> Option<(&ColumnRef, &str)> {
-    let [left, right] = condition.equal()?;
-    match &right.value {
-        OperandValue::Constant(Constant::Text(text)) if right.around.is_empty() => {
-            Some((left.column()?, text))
-        }
-        _ => None,
     }
 }
 

@@ -6,7 +6,6 @@ use dynafold_sql::{
     identifier, literal, qualified,
 };
 
-use super::condition::text_constant;
 use super::{
     At, ChildAsk, Pair, REWRITE, Reading, Unserved, Ways, folds_case, free_name, unserved,
 };
@@ -517,6 +516,17 @@ pub(super) fn ignores_blanks(column: &Column, dbms: Dbms) -> bool {
         }
         Dbms::Mysql | Dbms::Mariadb => column.declared.starts_with("char("),
         Dbms::Sqlite => false,
+    }
+}
+
+/// The column and the text of a condition that holds one equal to the other.
+pub(super) fn text_constant(condition: &Condition) -> Option<(&ColumnRef, &str)> {
+    let [left, right] = condition.equal()?;
+    match &right.value {
+        OperandValue::Constant(Constant::Text(text)) if right.around.is_empty() => {
+            Some((left.column()?, text))
+        }
+        _ => None,
     }
 }
 
