@@ -21,6 +21,7 @@ use crate::design::{
     Design, Expiries, Limits, Observed, Pins, Warning, conditions_of, design, expiring, guess,
     pinned, price,
 };
+use crate::dynamodb::MAX_GLOBAL_INDEXES;
 use crate::dynamodb::price::Prices;
 use crate::scan::{Relation, Scan};
 use crate::source::Source;
@@ -67,7 +68,7 @@ pub(in crate::cli) struct DesignCommand {
     #[arg(long, value_name = "MAPPING", requires = "workload", conflicts_with_all = ["explain", "compare"])]
     update: Option<PathBuf>,
     /// Most global indexes
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(0..=20))]
+    #[arg(long, value_name = "N", default_value_t = MAX_GLOBAL_INDEXES, value_parser = clap::value_parser!(u8).range(0..=i64::from(MAX_GLOBAL_INDEXES)))]
     max_indexes: u8,
     /// Only what the report says of this statement
     #[arg(long, value_name = "NAME")]

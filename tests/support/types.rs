@@ -3,7 +3,7 @@
 //!
 //! A line is `type | literal | expected`, with a space on either side of each bar. Expected is
 //! DynamoDB JSON, `absent`, or `unfit: Reason`. `[tag]` before the type keeps a line for what has
-//! that tag: one product, or versions from one on. `!` starts a line of SQL that runs first, `#` a
+//! that tag, one of [`TAGS`]. `!` starts a line of SQL that runs first, `#` a
 //! comment.
 
 use dynafold::catalog::{Catalog, Table};
@@ -14,6 +14,9 @@ use dynafold::scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 use dynafold::source::{Chunk, Row, Source};
 use dynafold::value::Value;
 use futures_util::TryStreamExt;
+
+/// Products, and versions of PostgreSQL from one on.
+const TAGS: [&str; 3] = ["mysql", "mariadb", "14+"];
 
 #[derive(Debug)]
 pub(crate) struct Case {
@@ -32,6 +35,7 @@ pub(crate) fn cases(file: &str, tags: &[&str]) -> Vec<Case> {
             let text = match text.strip_prefix('[') {
                 Some(tagged) => {
                     let (only, text) = tagged.split_once("] ").expect("a closing bracket");
+                    assert!(TAGS.contains(&only), "no test has the tag `{only}`");
                     if !tags.contains(&only) {
                         return None;
                     }

@@ -35,6 +35,7 @@ use std::borrow::Borrow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use dynafold_dynamodb::MAX_GLOBAL_INDEXES;
 use dynafold_dynamodb::price::{PARTITION_WRITES, Prices};
 use dynafold_format::{count, float, joined, rounded, whole};
 use dynafold_mapping::diagnostic::{Diagnostic, Severity};
@@ -88,7 +89,7 @@ impl Default for Limits {
     /// Those of DynamoDB, for rows of which nothing is known.
     fn default() -> Self {
         Self {
-            indexes: 20,
+            indexes: usize::from(MAX_GLOBAL_INDEXES),
             delimited: BTreeSet::new(),
             signed: BTreeSet::new(),
             observed: Observed::default(),

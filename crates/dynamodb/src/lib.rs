@@ -26,8 +26,8 @@ pub use json::{
     readable, request_value, write_attribute, write_item, write_plain, write_scalar,
 };
 pub use limits::{
-    MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_PROJECTED, MAX_SORT_BYTES,
-    STORED_OVERHEAD, write_units,
+    MAX_GLOBAL_INDEXES, MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES,
+    MAX_PROJECTED, MAX_SORT_BYTES, STORED_OVERHEAD, write_units,
 };
 pub use request::{CallPlan, Position, Query, Request, ShardAnswer, merge};
 pub use table::{

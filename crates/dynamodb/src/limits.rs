@@ -10,6 +10,8 @@ pub const MAX_SORT_BYTES: usize = 1024;
 pub const MAX_NAME_BYTES: usize = 65_535;
 /// Attributes that all indexes of a table project by name, in sum (limits.md 23).
 pub const MAX_PROJECTED: usize = 100;
+/// Global indexes of a table, by default (limits.md 23).
+pub const MAX_GLOBAL_INDEXES: u8 = 20;
 /// Levels of nesting; a value at the top of the item is at the first.
 pub const MAX_LEVELS: usize = 32;
 

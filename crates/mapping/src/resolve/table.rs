@@ -5,16 +5,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dynafold_dynamodb::{
-    Autoscale, Billing, Index, KeyAttribute, KeyType, MAX_PROJECTED, Settings, StreamView, Table,
-    Throughput,
+    Autoscale, Billing, Index, KeyAttribute, KeyType, MAX_GLOBAL_INDEXES, MAX_PROJECTED, Settings,
+    StreamView, Table, Throughput,
 };
 use jiff::tz::TimeZone;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::raw::{RawIndex, RawKey, RawTable, Spanned, named, read_autoscale, texts};
 
-/// Global secondary indexes per table (limits.md 23).
-const MAX_GLOBAL: usize = 20;
 /// Local secondary indexes per table (limits.md 25).
 const MAX_LOCAL: usize = 5;
 /// Attributes of one kind in a multi-attribute key (limits.md 24).
@@ -210,8 +208,8 @@ fn check_counts(raw: &RawTable, global: &[Index], local: &[Index], diagnostics: 
         diagnostics.extend(at.map(fault));
     };
     fault(
-        raw.indexes.get(MAX_GLOBAL),
-        format!("a table has at most {MAX_GLOBAL} global indexes by default"),
+        raw.indexes.get(usize::from(MAX_GLOBAL_INDEXES)),
+        format!("a table has at most {MAX_GLOBAL_INDEXES} global indexes by default"),
     );
     fault(
         raw.local_indexes.get(MAX_LOCAL),
