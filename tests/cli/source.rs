@@ -320,6 +320,40 @@ async fn a_condition_that_is_not_sql_is_shown_in_the_mapping() {
     assert!(ran.stdout.contains("m.yaml:6:12"), "{}", ran.stdout);
 }
 
+/// An aggregate in a subquery, over columns of the rows around it alone, is one of these rows: SQLite and MariaDB made one row of all.
+#[tokio::test]
+async fn a_condition_that_would_make_one_row_of_all_is_refused() {
+    let script = |_: &str| {
+        "CREATE TABLE orders (id INTEGER PRIMARY KEY, at INTEGER, n INTEGER);
+         CREATE TABLE lines (id INTEGER PRIMARY KEY, order_id INTEGER, at INTEGER);
+         INSERT INTO orders VALUES (1, 10, 1), (2, 20, 1), (3, 30, 2);
+         INSERT INTO lines VALUES (1, 1, 1), (2, 2, 2);"
+            .to_owned()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("m.yaml");
+    let shown = file.display().to_string();
+    let with = |condition: &str| {
+        let mapping = format!(
+            "dynafold: 1\ntable: {{ name: orders, key: {{ partition: PK }} }}\nitems:\n  O:\n    from: orders\n    where: \"{condition}\"\n    key: {{ PK: \"O#{{id}}\" }}\n  Q:\n    from: orders\n    where: n = 1\n    key: {{ PK: \"Q#{{id}}\" }}\n"
+        );
+        std::fs::write(&file, mapping).unwrap();
+    };
+    for source in Source::each(script).await {
+        with("EXISTS (SELECT max(orders.at) FROM lines l WHERE l.order_id = orders.id)");
+        let ran = dynafold(&["check", &shown, "--source", &source.url()]).exits(1);
+        assert!(
+            ran.stdout.contains("error[sql]"),
+            "{}: {}",
+            source.product(),
+            ran.stdout
+        );
+        with("EXISTS (SELECT max(l.at) FROM lines l WHERE l.order_id = orders.id)");
+        dynafold(&["check", &shown, "--source", &source.url()]).exits(0);
+        source.drop().await;
+    }
+}
+
 #[tokio::test]
 async fn sql_of_an_access_pattern_that_the_source_refuses_is_an_error_of_check() {
     let source =

@@ -11,8 +11,8 @@ use dynafold_mapping::diagnostic::{Code, Diagnostic};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::template::Context;
 use dynafold_mapping::{Described, Proofs, Raw, Resolution, Spanned, resolve};
-use dynafold_relational::catalog::Catalog;
-use dynafold_source::{Source, SourceError, database_message};
+use dynafold_relational::catalog::{Catalog, Dbms};
+use dynafold_source::{Source, SourceError, database_message, values_of_no_rows};
 use dynafold_sql::{RowLimit, Sql, SqlQuery, UnreadableSql};
 
 use crate::load::{Cancel, Failure, KeyCheck};
@@ -195,6 +195,22 @@ async fn refusals(
             );
             let fault = Diagnostic::new(Code::Sql, span.clone(), message);
             refusals.push(fault.with_help(reason(error)?));
+            continue;
+        }
+        // PostgreSQL refuses the statement.
+        let asked = values_of_no_rows(source.dialect(), &pass.scan)
+            .filter(|_| catalog.dbms != Dbms::Postgres);
+        let Some(sql) = asked else { continue };
+        let counted = source.numbers(&sql, &pass.scan).await?;
+        if counted.iter().flatten().any(|rows| *rows > 0) {
+            let message = format!(
+                "a condition of `{}` has an aggregate over the rows that are loaded, which would make one row of all",
+                pass.name
+            );
+            let fault = Diagnostic::new(Code::Sql, span.clone(), message);
+            refusals.push(fault.with_help(
+                "in a subquery, let `max`, `count` and their like take a column of the subquery's own tables",
+            ));
         }
     }
     for (_, sql) in raw.pattern_sql() {

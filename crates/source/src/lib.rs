@@ -42,7 +42,7 @@ pub use activity::{Activity, CountedStatement, CountedWrites};
 pub use dialect::Dialect;
 use identity::Tls;
 pub use identity::{Canceller, SourceIdentity, database_message};
-pub use select::statement;
+pub use select::{statement, values_of_no_rows};
 
 use async_trait::async_trait;
 use dynafold_format::address::{self, Unsafe};

@@ -282,6 +282,32 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
     format!("{parts}\nORDER BY {}", order.join(", "))
 }
 
+/// Counts what a scan's conditions, as values, give of no rows. More than none: a function in a subquery, such as `max`, is one over
+/// the scan's own rows, of which it would make one. `None` without conditions.
+pub fn values_of_no_rows(dialect: &dyn Dialect, scan: &Scan) -> Option<String> {
+    let rows = Rows::new(dialect, scan, false);
+    let counted = [true, false].into_iter().filter_map(|inner| {
+        let flags = rows.flags.iter().filter(|flag| flag.inner == inner);
+        let values: Vec<String> = flags.map(Flag::value).collect();
+        let mut sql = format!(
+            "SELECT {}\nFROM {} AS {}",
+            named(values.iter().cloned()).join(", "),
+            dialect.relation(&scan.from),
+            rows.base
+        );
+        for join in scan.joins.iter().filter(|_| !inner) {
+            rows.join(&mut sql, join);
+        }
+        let count = format!(
+            "(SELECT {} FROM ({sql}\nWHERE 1 = 0) AS n)",
+            dialect.count()
+        );
+        (!values.is_empty()).then_some(count)
+    });
+    let counted = joined(counted, " + ");
+    (!counted.is_empty()).then(|| format!("SELECT {counted} AS c0"))
+}
+
 /// Counts the children of a scan's embeds that find no parent, the scan's range left aside: rows of a node's number
 /// and its orphans. With the embed's column for each node; `None` where a scan has no embeds.
 pub(super) fn orphans(dialect: &dyn Dialect, scan: &Scan) -> Option<(String, Vec<usize>)> {
