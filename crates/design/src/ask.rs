@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_format::{joined, whole};
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Table, TableName,
+    Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Table, TableName, sorts_by_bytes,
 };
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, Constant, Lists, Name, Operand, OperandValue,
@@ -460,7 +460,8 @@ struct Reading<'c, 'q> {
     is_by_key: bool,
     /// Conditions that the application holds against the answer.
     left_out: Vec<&'q Condition>,
-    /// Whether constants are compared byte by byte, as parameters are, also where a collation takes other texts for equal.
+    /// Whether constants are compared byte by byte, as parameters are, also where a collation takes other texts for equal, of which
+    /// the rows have none.
     by_bytes: bool,
 }
 
@@ -1109,8 +1110,17 @@ impl<'c, 'q> Reading<'c, 'q> {
 
     /// The column that a term of ORDER BY sorts by: as it is, or in lower case where the key has it so.
     fn sort_column(&self, key: &SortKey) -> Option<At> {
+        // Under another collation it is a computed value.
+        let is_own = |(at, name): &At| {
+            let column = self.tables.get(*at).and_then(|table| table.column(name));
+            let own = column.and_then(|column| column.collation.as_ref());
+            key.collation.as_ref().is_none_or(|wanted| {
+                sorts_by_bytes(&wanted.text, self.catalog.dbms)
+                    || own.is_some_and(|own| own.eq_ignore_ascii_case(&wanted.text))
+            })
+        };
         match (&key.column, &key.in_lower) {
-            (Some(column), _) => self.column(column),
+            (Some(column), _) => self.column(column).filter(is_own),
             (None, Some(column)) => self.column(column).filter(|at| self.is_folded(at)),
             (None, None) => None,
         }

@@ -150,7 +150,7 @@ fn solve_within(problem: &Problem, nodes: usize, start: Option<&Solution>) -> So
             search.improve();
         }
         let is_cut = search.nodes >= nodes || search.is_heuristic;
-        let bound = search.bounds[0].max(search.amortized_bounds[0]).max(0.0);
+        let bound = search.rest(0, &BTreeMap::new()).max(0.0);
         let reached = search.best[problem.most_indexes].as_ref();
         let reached = reached.map(|best| best.cost);
         let least = if is_cut { Some(bound) } else { reached };
@@ -267,74 +267,53 @@ fn without_dominated(problem: &Problem) -> Problem {
     left
 }
 
-/// What each structure costs at least, shared out among all reads that may use it.
-fn cost_per_reader(problem: &Problem, reads: &[usize]) -> Vec<f64> {
-    let mut users = vec![0.0; problem.structures.len()];
-    for read in reads {
-        let used = problem.reads[*read].iter();
-        let used = used.filter(|option| option.cost.is_finite());
-        let used: BTreeSet<usize> = used.map(|option| option.structure).collect();
-        for structure in used {
-            users[structure] += 1.0;
-        }
-    }
-    let structures = problem.structures.iter().zip(users);
-    let shares = structures.map(|(structure, users)| {
-        let base_table = if structure.can_be_base_table {
-            structure.base_table_cost
-        } else {
-            f64::INFINITY
-        };
-        (base_table.min(structure.index_cost) + structure.cost) / f64::max(users, 1.0)
-    });
-    shares.collect()
+/// What the reads of a component have in common, for bounds of what they cost.
+struct Sharing {
+    /// What each structure costs at least wherever it is.
+    least: Vec<f64>,
+    /// For each read of the component: of how many reads from it on each structure is an option.
+    users: Vec<Vec<f64>>,
+    /// By structure and extra, of how many reads it is an option to add it to an index.
+    extra_users: BTreeMap<(usize, usize), f64>,
 }
 
-/// What each option of these reads costs at least, with its shares of what it has in common with others: of its structure, and of
-/// what it adds to an index, where that is in one for sure.
-fn amortized_costs(problem: &Problem, reads: &[usize]) -> BTreeMap<usize, Vec<f64>> {
-    let shares = cost_per_reader(problem, reads);
-    let needs_index = |option: &ReadOption| {
-        option.placement == Placement::Index
-            || !problem.structures[option.structure].can_be_base_table
-    };
-    let mut users: BTreeMap<(usize, usize), BTreeSet<usize>> = BTreeMap::new();
-    for read in reads {
-        let options = problem.reads[*read].iter();
-        for option in options.filter(|option| option.cost.is_finite()) {
-            for (extra, _) in &option.extras {
-                let of = users.entry((option.structure, *extra)).or_default();
-                of.insert(*read);
+impl Sharing {
+    fn new(problem: &Problem, reads: &[usize]) -> Self {
+        let least = problem.structures.iter().map(|structure| {
+            let base_table = if structure.can_be_base_table {
+                structure.base_table_cost
+            } else {
+                f64::INFINITY
+            };
+            base_table.min(structure.index_cost) + structure.cost
+        });
+        let mut users = vec![vec![0.0; problem.structures.len()]];
+        let mut extra_users: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+        for (at, read) in reads.iter().rev().enumerate() {
+            let options = problem.reads[*read].iter();
+            let options = options.filter(|option| option.cost.is_finite());
+            let mut of_read = users[at].clone();
+            let structures: BTreeSet<usize> =
+                options.clone().map(|option| option.structure).collect();
+            for structure in structures {
+                of_read[structure] += 1.0;
+            }
+            users.push(of_read);
+            let extras = options.flat_map(|option| {
+                let extras = option.extras.iter();
+                extras.map(|(extra, _)| (option.structure, *extra))
+            });
+            for extra in extras.collect::<BTreeSet<_>>() {
+                *extra_users.entry(extra).or_default() += 1.0;
             }
         }
+        users.reverse();
+        Self {
+            least: least.collect(),
+            users,
+            extra_users,
+        }
     }
-    let least = |option: &ReadOption| {
-        let extras = option.extras.iter().filter(|_| needs_index(option));
-        let extras = extras.map(|(extra, cost)| {
-            let of = users
-                .get(&(option.structure, *extra))
-                .map_or(1, BTreeSet::len);
-            cost / f64::from(u32::try_from(of).unwrap_or(u32::MAX)).max(1.0)
-        });
-        option.cost + shares[option.structure] + extras.sum::<f64>()
-    };
-    let each = reads.iter().map(|read| {
-        let options = problem.reads[*read].iter();
-        (*read, options.map(least).collect())
-    });
-    each.collect()
-}
-
-/// A lower bound of what the reads from each one on cost. `costs`: of the options of a read.
-fn suffix_bounds(reads: &[usize], costs: &dyn Fn(usize) -> Vec<f64>) -> Vec<f64> {
-    let mut sums = vec![0.0];
-    let mut sum = 0.0;
-    for read in reads.iter().rev() {
-        sum += costs(*read).into_iter().fold(f64::INFINITY, f64::min);
-        sums.push(sum);
-    }
-    sums.reverse();
-    sums
 }
 
 /// Groups of what touches, also by way of others.
@@ -386,16 +365,11 @@ struct Search<'p> {
     most_nodes: usize,
     /// Whether not all ways to place structures were tried.
     is_heuristic: bool,
-    /// Lower bounds of the reads from each one on: by the options alone, and by their amortized costs.
-    bounds: Vec<f64>,
-    amortized_bounds: Vec<f64>,
-    /// What each option of a read costs at least, with its shares of what it has in common with others.
-    amortized_costs: BTreeMap<usize, Vec<f64>>,
+    sharing: Sharing,
 }
 
 impl<'p> Search<'p> {
     fn new(problem: &'p Problem, reads: &[usize], most_nodes: usize) -> Self {
-        let amortized_costs = amortized_costs(problem, reads);
         Self {
             problem,
             reads: reads.to_vec(),
@@ -403,12 +377,7 @@ impl<'p> Search<'p> {
             nodes: 0,
             most_nodes,
             is_heuristic: false,
-            bounds: suffix_bounds(reads, &|read| {
-                let options = problem.reads[read].iter();
-                options.map(|option| option.cost).collect()
-            }),
-            amortized_bounds: suffix_bounds(reads, &|read| amortized_costs[&read].clone()),
-            amortized_costs,
+            sharing: Sharing::new(problem, reads),
         }
     }
 
@@ -421,15 +390,7 @@ impl<'p> Search<'p> {
         if !self.is_possible(&used) {
             return;
         }
-        let (indexes, more) = self.lower_bound(&used);
-        let amortized = chosen
-            .iter()
-            .map(|(read, option)| self.amortized_costs[read][*option]);
-        let amortized = amortized.sum::<f64>() + self.amortized_bounds[at];
-        let bound = (cost + more + self.bounds[at]).max(amortized);
-        // Nothing below is cheaper than what is known for any number of indexes that it can do with.
-        let mut best = self.best.iter().skip(indexes);
-        if best.all(|best| best.as_ref().is_some_and(|best| bound >= best.cost - 1e-9)) {
+        if self.is_no_cheaper(&used, cost + self.rest(at, &used)) {
             return;
         }
         let Some(&read) = self.reads.get(at) else {
@@ -572,20 +533,74 @@ impl<'p> Search<'p> {
         let cost: f64 = options.map(|option| option.cost).sum();
         let structures = used.keys().map(|at| self.problem.structures[*at].cost);
         let cost = cost + structures.sum::<f64>();
-        if cost.is_finite() && self.is_possible(&used) {
+        if cost.is_finite() && !self.is_no_cheaper(&used, cost) && self.is_possible(&used) {
             self.record_if_cheapest(chosen, &used, cost);
         }
     }
 
-    /// The fewest indexes that structures take, and the least that they cost in them.
+    /// Whether these structures, with so much besides what they cost in their places, are no cheaper than what is known for any
+    /// number of indexes that they can do with.
+    fn is_no_cheaper(&self, used: &BTreeMap<usize, Requirements>, cost: f64) -> bool {
+        let (indexes, more) = self.lower_bound(used);
+        let mut best = self.best.iter().skip(indexes);
+        best.all(|best| {
+            best.as_ref()
+                .is_some_and(|best| cost + more >= best.cost - 1e-9)
+        })
+    }
+
+    /// What the reads from one on cost at least besides what is used: each its cheapest option, with its shares of what it has in
+    /// common with others.
+    fn rest(&self, at: usize, used: &BTreeMap<usize, Requirements>) -> f64 {
+        let users = &self.sharing.users[at];
+        let least = |option: &ReadOption| {
+            let structure = &self.problem.structures[option.structure];
+            let known = used.get(&option.structure);
+            let own = match known {
+                Some(_) => 0.0,
+                None => self.sharing.least[option.structure] / users[option.structure],
+            };
+            let is_in_index = option.placement == Placement::Index || !structure.can_be_base_table;
+            let extras = option.extras.iter().filter(|(extra, _)| {
+                is_in_index && known.is_none_or(|known| !known.extras.contains_key(extra))
+            });
+            let extras = extras.map(|(extra, cost)| {
+                let of = (option.structure, *extra);
+                cost / self
+                    .sharing
+                    .extra_users
+                    .get(&of)
+                    .map_or(1.0, |of| of.max(1.0))
+            });
+            option.cost + own + extras.sum::<f64>()
+        };
+        let each = self.reads[at..].iter().map(|read| {
+            let options = self.problem.reads[*read].iter();
+            let options = options.filter(|option| option.cost.is_finite());
+            options.map(least).fold(f64::INFINITY, f64::min)
+        });
+        each.sum()
+    }
+
+    /// The fewest indexes that structures take, and the least that all cost in their places: of those with a common item type one at
+    /// most is the base table's key.
     fn lower_bound(&self, used: &BTreeMap<usize, Requirements>) -> (usize, f64) {
         let mut by_type: BTreeMap<usize, (usize, bool)> = BTreeMap::new();
+        // What the base table's key saves against an index, at most, by a structure's first item type.
+        let mut saved: BTreeMap<usize, f64> = BTreeMap::new();
         let mut cost = 0.0;
         for (at, required) in used {
             let structure = &self.problem.structures[*at];
             let can_be_base_table = structure.can_be_base_table && !required.needs_index;
-            if !can_be_base_table {
-                cost += self.index_cost(*at, used);
+            let in_index = self.index_cost(*at, used);
+            if required.needs_base_table {
+                cost += structure.base_table_cost;
+            } else {
+                cost += in_index;
+                if let Some(first) = structure.types.first().filter(|_| can_be_base_table) {
+                    let saved = saved.entry(*first).or_default();
+                    *saved = saved.max(in_index - structure.base_table_cost);
+                }
             }
             for kind in &structure.types {
                 let (count, has_base_table) = by_type.entry(*kind).or_default();
@@ -596,7 +611,8 @@ impl<'p> Search<'p> {
         let indexes = by_type
             .into_values()
             .map(|(count, has_base_table)| count - usize::from(has_base_table));
-        (indexes.max().unwrap_or(0), cost)
+        let saved: f64 = saved.into_values().sum();
+        (indexes.max().unwrap_or(0), cost - saved)
     }
 
     fn options(&self, chosen: &[(usize, usize)]) -> impl Iterator<Item = &'p ReadOption> {

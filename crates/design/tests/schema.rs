@@ -515,6 +515,39 @@ fn a_figure_that_is_selected_twice_is_in_the_item_once_under_the_name_that_is_as
     );
     let notes = notes(&report, "figures");
     assert!(notes.contains("`t` has the same value as `s`"), "{notes}");
+    // An alias may be what the item calls the figure anyway.
+    let (text, report) = served(
+        &catalog,
+        "-- figures (50/s)\nSELECT kind, sum(user_id) AS sum_user_id, sum(user_id) AS t FROM orders WHERE kind = :kind GROUP BY kind;",
+    );
+    assert!(text.contains("AS sum_user_id FROM"), "{text}");
+    let notes = self::notes(&report, "figures");
+    assert!(
+        notes.contains("`t` has the same value as `sum_user_id`"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn no_figure_is_read_without_a_condition_of_its_query() {
+    let mut catalog = shop_with_kinds();
+    catalog.dbms = Dbms::Postgres;
+    orders(&mut catalog).estimated_rows = Some(1_000_000);
+    for inner in [
+        "SELECT avg(user_id) FROM orders",
+        "SELECT count(users) FROM users",
+    ] {
+        let sql = format!(
+            "-- figures (50/s)\nSELECT kind, count(*) AS c FROM orders WHERE kind = :k AND user_id > ({inner}) GROUP BY kind;
+            -- rows (50/s)\nSELECT id FROM orders WHERE kind = :k AND user_id > ({inner});"
+        );
+        let (text, report) = served(&catalog, &sql);
+        assert!(!text.contains("count(*)"), "{text}");
+        for read in &report.reads {
+            let is_whole = text.split("sql:").any(|sql| sql.contains(inner));
+            assert!(read.served.is_none() || is_whole, "{text}");
+        }
+    }
 }
 
 #[test]
@@ -983,6 +1016,39 @@ fn a_column_without_case_is_asked_in_lower_case_where_all_is_ascii() {
 }
 
 /// MySQL's binary collations keep case apart, and leave blanks at the end out of account.
+/// Beside another key, a constant stands in the key by its bytes only where the rows have no other spelling of it.
+#[test]
+fn a_constant_is_compared_by_its_bytes_where_the_rows_have_one_spelling_of_each_text() {
+    let (mut catalog, mut limits) = orders_of_sqlite();
+    catalog.dbms = Dbms::Mysql;
+    let kind = kind_of_order(&mut catalog);
+    kind.insensitive = true;
+    kind.collation = Some("utf8mb4_0900_ai_ci".to_owned());
+    orders(&mut catalog).estimated_rows = Some(1_000_000);
+    for sample in limits.observed.columns.values_mut() {
+        // `is_ascii` is another way.
+        sample.bytes += 1;
+    }
+    let reads = ["web", "app", "shop"].map(|kind| {
+        format!(
+            "-- {kind} (30/s)\nSELECT id, kind FROM orders WHERE user_id = :u AND kind = '{kind}';\n"
+        )
+    });
+    let sql = reads.concat();
+    for (spellings, in_key) in [(50, true), (51, false), (0, false)] {
+        for sample in limits.observed.columns.values_mut() {
+            sample.spellings = spellings;
+        }
+        let (text, _) = served_within(&catalog, &limits, &sql);
+        let pattern = text
+            .split("  app:")
+            .nth(1)
+            .unwrap_or_else(|| panic!("{text}"));
+        let call = pattern.split("sql:").next().unwrap();
+        assert_eq!(call.contains("#app"), in_key, "{spellings}: {text}");
+    }
+}
+
 #[test]
 fn a_binary_collation_that_ignores_blanks_keeps_case() {
     let mut catalog = shop_with_kinds();
@@ -1897,6 +1963,7 @@ fn rows_with_null_in_their_key_are_asked_for_by_no_part_of_a_condition() {
         "NOT (code IS NOT NULL)",
         "code IS DISTINCT FROM 'x'",
         "(code = 'x') IS NOT TRUE",
+        "EXISTS (SELECT 1 FROM users WHERE users.id = orders.user_id AND orders.code IS NULL)",
     ] {
         let why = read(condition);
         assert!(

@@ -1,6 +1,8 @@
 //! The conditions of a query: the parts of its WHERE and ON that AND connects.
 
-use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, visit_expressions};
 
 use super::operand::{
     ColumnRef, Constant, Expression, Name, Operand, OperandValue, Wrapping, arguments,
@@ -257,9 +259,11 @@ fn accepts_null(expression: &Expr, negated: bool) -> bool {
             op: UnaryOperator::Not,
             expr,
         } => accepts_null(expr, !negated),
-        Expr::BinaryOp { left, right, .. } => {
-            accepts_null(left, negated) || accepts_null(right, negated)
-        }
+        Expr::BinaryOp {
+            left,
+            op: BinaryOperator::And | BinaryOperator::Or,
+            right,
+        } => accepts_null(left, negated) || accepts_null(right, negated),
         Expr::IsNull(_) | Expr::IsDistinctFrom(..) => !negated,
         Expr::IsNotNull(_) | Expr::IsNotDistinctFrom(..) => negated,
         Expr::IsTrue(inner) if !negated => accepts_null(inner, false),
@@ -270,7 +274,22 @@ fn accepts_null(expression: &Expr, negated: bool) -> bool {
         | Expr::IsNotFalse(_)
         | Expr::IsUnknown(_)
         | Expr::IsNotUnknown(_) => true,
-        _ => false,
+        // Within queries, CASE and what is computed of tests.
+        other => visit_expressions(other, |part| match part {
+            Expr::Case { .. }
+            | Expr::IsNull(_)
+            | Expr::IsNotNull(_)
+            | Expr::IsDistinctFrom(..)
+            | Expr::IsNotDistinctFrom(..)
+            | Expr::IsTrue(_)
+            | Expr::IsFalse(_)
+            | Expr::IsNotTrue(_)
+            | Expr::IsNotFalse(_)
+            | Expr::IsUnknown(_)
+            | Expr::IsNotUnknown(_) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        })
+        .is_break(),
     }
 }
 

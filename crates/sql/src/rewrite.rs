@@ -8,7 +8,7 @@ use sqlparser::ast::{
     TableWithJoins, UnaryOperator, Value, VisitMut, VisitorMut,
 };
 use sqlparser::parser::Parser;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use super::UnreadableSql;
@@ -100,6 +100,7 @@ pub fn parametrized(text: &str, dbms: Dbms, lists: Lists) -> Result<Parametrized
                 .iter()
                 .map(|one| one.name.clone())
                 .collect(),
+            numbers: BTreeMap::new(),
             drivers,
             renamed: BTreeMap::new(),
             done: Parametrized {
@@ -167,7 +168,10 @@ fn condition_of(join: &mut JoinOperator) -> Option<&mut Expr> {
 struct Replacing {
     dbms: Dbms,
     lists: Lists,
-    taken: Vec<String>,
+    /// The names of parameters that there are.
+    taken: BTreeSet<String>,
+    /// By column, the number of the last parameter that was called after it.
+    numbers: BTreeMap<String, u32>,
     /// Parameters that a driver wrote without a name.
     drivers: Vec<String>,
     /// What they are called.
@@ -295,6 +299,7 @@ impl Replacing {
         if let Some(read) = concatenated(&format!(":{parameter}"), "%", self.dbms) {
             *pattern = read;
             let value = prefix.to_owned();
+            self.taken.insert(parameter.clone());
             self.done.examples.push(Example { parameter, value });
         }
     }
@@ -318,7 +323,7 @@ impl Replacing {
                     && let Some(read) = concatenated(&format!(":{name}"), "%", self.dbms)
                 {
                     **pattern = read;
-                    self.taken.push(name.clone());
+                    self.taken.insert(name.clone());
                     self.done.computed.push((name, value.to_string()));
                 }
             }
@@ -383,7 +388,7 @@ impl Replacing {
             && !self.renamed.contains_key(&own)
         {
             let name = self.name(wanted);
-            self.taken.push(name.clone());
+            self.taken.insert(name.clone());
             self.renamed.insert(own, name);
         }
     }
@@ -395,7 +400,7 @@ impl Replacing {
             let name = self.name(wanted);
             let expression = at.to_string();
             *at = Expr::Value(Value::Placeholder(format!(":{name}")).into());
-            self.taken.push(name.clone());
+            self.taken.insert(name.clone());
             self.done.computed.push((name, expression));
         } else if let Some(literal) = folded(at)
             && !self.done.keeps_literals
@@ -412,24 +417,24 @@ impl Replacing {
         };
         *at = Expr::Value(Value::Placeholder(format!(":{name}")).into());
         let parameter = name;
+        self.taken.insert(parameter.clone());
         self.done.examples.push(Example { parameter, value });
     }
 
     /// A name that no other parameter has, made of a column's.
-    fn name(&self, column: &str) -> String {
+    fn name(&mut self, column: &str) -> String {
         let mut plain = column.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         // `now` is the clock of the run.
         if plain == "now" || plain.starts_with(|c: char| c.is_ascii_digit()) {
             plain.insert(0, '_');
         }
-        let is_taken = |name: &str| {
-            let mut examples = self.done.examples.iter();
-            let is_example = examples.any(|example| example.parameter == name);
-            is_example || self.taken.iter().any(|taken| taken == name)
-        };
-        let numbered = (2..).map(|number| format!("{plain}_{number}"));
-        let mut names = std::iter::once(plain.clone()).chain(numbered);
-        names.find(|name| !is_taken(name)).unwrap_or(plain)
+        let number = self.numbers.entry(plain.clone()).or_insert(1);
+        let mut name = plain.clone();
+        while self.taken.contains(&name) {
+            *number += 1;
+            name = format!("{plain}_{number}");
+        }
+        name
     }
 }
 
@@ -445,6 +450,8 @@ fn without_not(expression: &Expr, dbms: Dbms) -> Option<Expr> {
     let mut inner = either(plain(expr), dbms).unwrap_or_else(|| plain(expr).clone());
     match &mut inner {
         Expr::BinaryOp { op, .. } => *op = opposite(op)?,
+        // NOT of ANY is not ANY of NOT.
+        Expr::Like { any: true, .. } | Expr::ILike { any: true, .. } => return None,
         Expr::InList { negated, .. }
         | Expr::Between { negated, .. }
         | Expr::Like { negated, .. }
@@ -621,21 +628,25 @@ fn either(expression: &Expr, dbms: Dbms) -> Option<Expr> {
 }
 
 /// Whether texts of a type of PostgreSQL are compared without case, or without blanks at the end.
-fn is_compared_otherwise(data_type: &str) -> bool {
+fn is_compared_otherwise(data_type: &str, dbms: Dbms) -> bool {
     let name = data_type.rsplit('.').next().unwrap_or_default();
-    ["citext", "bpchar"].contains(&&*name.to_lowercase())
+    let name = name.split('(').next().unwrap_or_default();
+    let name = name.trim().trim_matches('"').to_lowercase();
+    dbms == Dbms::Postgres && ["citext", "bpchar", "char", "character"].contains(&&*name)
 }
 
 /// Whether it is computed of no column, once for all rows: neither a literal or a parameter, nor one of them in lower case.
 fn is_computed(expression: &Expr, dbms: Dbms) -> bool {
-    struct Columns;
+    struct Columns(Dbms);
     impl sqlparser::ast::Visitor for Columns {
         type Break = ();
         fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
             match expression {
                 // A collation is that of the comparison, and so is the type of texts without case.
                 Expr::Collate { .. } => ControlFlow::Break(()),
-                Expr::Cast { data_type, .. } if is_compared_otherwise(&data_type.to_string()) => {
+                Expr::Cast { data_type, .. }
+                    if is_compared_otherwise(&data_type.to_string(), self.0) =>
+                {
                     ControlFlow::Break(())
                 }
                 Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(()),
@@ -661,7 +672,7 @@ fn is_computed(expression: &Expr, dbms: Dbms) -> bool {
         Expr::AnyOp { .. } | Expr::AllOp { .. } | Expr::Tuple(_) | Expr::Array(_) => true,
         other => text(other, dbms).is_some(),
     };
-    !is_plain && sqlparser::ast::Visit::visit(expression, &mut Columns).is_continue()
+    !is_plain && sqlparser::ast::Visit::visit(expression, &mut Columns(dbms)).is_continue()
 }
 
 fn expression(text: &str, dbms: Dbms) -> Option<Expr> {
@@ -712,8 +723,8 @@ fn text(expression: &Expr, dbms: Dbms) -> Option<String> {
 
 /// A condition in which columns go by other owners. `owner`: of a column's owner, `None` where it has none, and its name,
 /// the owner that it gets. In queries within it, columns of their own tables stay as they are, others are asked about where they have
-/// an owner; tables without an alias get one there, lest they hide the new owners. Gives `None` where it cannot be read, and where
-/// what is called like such a table may be its row.
+/// an owner; tables without an alias get one there, lest they hide the new owners. Gives `None` where it cannot be read, where
+/// what is called like such a table may be its row, and where an alias hides a new owner all the same.
 pub fn qualified(
     condition: &str,
     dbms: Dbms,
@@ -724,10 +735,10 @@ pub fn qualified(
         owner,
         dbms,
         scopes: Vec::new(),
-        has_row: false,
+        is_unclear: false,
     };
     let _ = read.visit(&mut renaming);
-    (!renaming.has_row).then(|| read.to_string())
+    (!renaming.is_unclear).then(|| read.to_string())
 }
 
 struct Qualifying<'o> {
@@ -735,8 +746,8 @@ struct Qualifying<'o> {
     dbms: Dbms,
     /// The tables of the queries around a place, outermost first: what each was called, and its new alias.
     scopes: Vec<Vec<(String, Option<Ident>)>>,
-    /// Whether a name may be a whole row of such a table, as PostgreSQL has it, or a column.
-    has_row: bool,
+    /// Whether a name may be a whole row of such a table, as PostgreSQL has it, or a column; or an alias hides a new owner.
+    is_unclear: bool,
 }
 
 impl Qualifying<'_> {
@@ -841,7 +852,7 @@ impl VisitorMut for Qualifying<'_> {
     fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
         if let Expr::Identifier(name) = expression {
             let mut scopes = self.scopes.iter();
-            self.has_row |= self.dbms == Dbms::Postgres
+            self.is_unclear |= self.dbms == Dbms::Postgres
                 && scopes.any(|scope| found(scope, &name.value).is_some_and(Option::is_some));
         }
         let (said, name, is_whole) = match expression {
@@ -863,6 +874,9 @@ impl VisitorMut for Qualifying<'_> {
                 *expression = Expr::CompoundIdentifier(vec![alias.clone(), name]);
             }
         } else if is_whole && let Some(owner) = (self.owner)(said.as_deref(), &name.value) {
+            let mut scopes = self.scopes.iter();
+            self.is_unclear |=
+                scopes.any(|scope| found(scope, &owner).is_some_and(Option::is_none));
             let written = crate::identifier(&owner, self.dbms);
             let quote = written.chars().next().filter(|_| written != owner);
             let owner = match quote {
@@ -1122,6 +1136,9 @@ mod tests {
             "a = nextval('s')",
             "a BETWEEN random() AND clock_timestamp()",
             "a > app.limit_of(5)",
+            "a = CAST('x' AS \"citext\")",
+            "a = CAST('x' AS bpchar(5))",
+            "a = 'x'::character(5)",
         ] {
             let sql = format!("SELECT 1 FROM t WHERE {drawn}");
             assert_eq!(computed(&sql).1, [], "{drawn}");
@@ -1186,6 +1203,15 @@ mod tests {
         ] {
             assert_eq!(either(said, Lists::Split), split, "{said}");
             assert_eq!(either(said, Lists::Parameters), whole, "{said}");
+        }
+    }
+
+    #[test]
+    fn not_of_any_is_not_any_of_not() {
+        for said in ["NOT (c LIKE ANY (:list))", "NOT (c ILIKE ANY (:list))"] {
+            let sql = format!("SELECT 1 FROM t WHERE {said}");
+            let read = parametrized(&sql, Dbms::Postgres, Lists::Split).unwrap();
+            assert_eq!(read.sql, sql);
         }
     }
 
@@ -1335,6 +1361,8 @@ mod tests {
                 Some(said)
             );
         }
+        let hidden = "EXISTS (SELECT 1 FROM b inventory WHERE inventory.x = i.x)";
+        assert_eq!(qualified(hidden, Dbms::Mysql, &owner), None);
         let row = "EXISTS (SELECT count(b) FROM b WHERE b.x = i.x)";
         assert_eq!(qualified(row, Dbms::Postgres, &owner), None);
         assert!(qualified(row, Dbms::Mysql, &owner).is_some());

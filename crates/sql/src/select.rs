@@ -1,5 +1,7 @@
 //! One SELECT: what it reads, what it gives, what it asks of its rows.
 
+use std::ops::ControlFlow;
+
 use sqlparser::ast::{
     self, Distinct, GroupByExpr, JoinConstraint, JoinOperator, SelectFlavor, SelectItem,
     SelectItemQualifiedWildcardKind, TableAlias, TableFactor, TableWithJoins,
@@ -26,6 +28,8 @@ pub struct Select {
     pub groups: bool,
     /// What it groups by, where that is nothing but columns.
     pub grouped_by: Option<Vec<ColumnRef>>,
+    /// Whether what it gives, or groups by, has a collation that the query asks for.
+    pub is_collated: bool,
     /// Whether it has HAVING.
     pub having: bool,
     /// What was read and is told nowhere else, in words of SQL.
@@ -113,6 +117,9 @@ impl Select {
                 }
                 _ => None,
             },
+            is_collated: has_collation(&select.projection)
+                || has_collation(&select.group_by)
+                || has_collation(&select.distinct),
             having: select.having.is_some(),
             ..Self::default()
         };
@@ -131,6 +138,14 @@ impl Select {
         reader.rest(select);
         reader.read
     }
+}
+
+fn has_collation(part: &impl ast::Visit) -> bool {
+    let is_collation = |one: &ast::Expr| match one {
+        ast::Expr::Collate { .. } => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    ast::visit_expressions(part, is_collation).is_break()
 }
 
 struct SelectReader<'s> {

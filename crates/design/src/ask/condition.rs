@@ -277,9 +277,10 @@ impl<'c> Reading<'c, '_> {
             }
         });
         let texts: Vec<String> = texts.collect();
-        (is_one && is_compared).then(|| Filter {
+        let text = format!("({})", texts.join(" OR "));
+        (is_one && is_compared && text.len() <= ANY_OF).then(|| Filter {
             path,
-            text: format!("({})", texts.join(" OR ")),
+            text,
             parameters: filters.into_iter().flat_map(|one| one.parameters).collect(),
         })
     }
@@ -605,7 +606,10 @@ impl<'c> Reading<'c, '_> {
     /// Whether a text that a query compares a column with may stand in a key.
     pub(super) fn is_key_constant(&self, text: &str, table: &Table, column: &Column) -> bool {
         let dbms = self.catalog.dbms;
-        let is_exact = !column.insensitive || self.by_bytes && !self.is_lower_enough(table, column);
+        let is_exact = !column.insensitive
+            || self.by_bytes
+                && self.observed.has_one_spelling(table, &column.name)
+                && !self.is_lower_enough(table, column);
         let is_plain = !text.contains(|sign: char| sign == '#' || sign.is_control());
         is_exact
             && !ignores_blanks(column, dbms)
@@ -783,19 +787,24 @@ fn refuse_keyless(root: &Table, condition: &Condition, path: Find<'_>) -> Result
     Ok(())
 }
 
+/// Most bytes of the filter that an OR becomes: DynamoDB takes 4,096 of a whole one.
+const ANY_OF: usize = 2_048;
+
 /// Refuses conditions that compare with nothing plain, and those of which one part may hold without the other.
 fn refuse_parts(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
-    if let ConditionTest::Compare { left, right, .. } = test {
+    if let ConditionTest::Compare { left, right, op } = test {
         if left.columns().is_empty() || !right.columns().is_empty() && left.column().is_none() {
             return unserved(format!("asks for `{text}`"), REWRITE);
         }
         let is_null =
             |operand: &Operand| matches!(operand.value, OperandValue::Constant(Constant::Null));
         if is_null(left) || is_null(right) {
-            return unserved(
-                format!("asks for `{text}`, which no row satisfies"),
-                "write IS NULL",
-            );
+            let none = if *op == Comparator::NotDistinct {
+                ""
+            } else {
+                ", which no row satisfies"
+            };
+            return unserved(format!("asks for `{text}`{none}"), "write IS NULL");
         }
         if matches!(left.value, OperandValue::Expression(_)) {
             return computed(text);

@@ -193,6 +193,7 @@ impl Reading<'_, '_> {
         let mut notes = Vec::new();
         // Whether the outputs have other numbers than those of the query, and whether one of its names is gone.
         let (mut is_shifted, mut is_renamed) = (false, false);
+        let mut named = BTreeSet::new();
         for output in &self.select.outputs {
             let SelectOutput::One { name, value } = output else {
                 return None;
@@ -220,23 +221,24 @@ impl Reading<'_, '_> {
                 notes.push("the application divides the sum by the count".to_owned());
             }
             for figure in figures {
-                let own = figure.name();
+                let is_named = is_one && name.is_some();
                 let name = if is_one {
-                    called(own.clone())
+                    called(figure.name())
                 } else {
-                    own.clone()
+                    figure.name()
                 };
                 // An item has a figure once: a sum beside a mean, and one that is selected twice.
                 let known = outputs
                     .iter_mut()
                     .find(|(_, of)| of.as_ref() == Err(&figure));
+                let was_named = is_named && !named.insert(figure.clone());
                 match known {
                     None => outputs.push((name, Err(figure))),
-                    Some((known, _)) if *known == own => *known = name,
-                    Some((known, _)) if *known != name && name != own => {
+                    Some((known, _)) if was_named && *known != name => {
                         notes.push(format!("`{name}` has the same value as `{known}`"));
                         (is_shifted, is_renamed) = (true, true);
                     }
+                    Some((known, _)) if is_named => *known = name,
                     Some(_) => {}
                 }
             }
@@ -332,7 +334,7 @@ impl Reading<'_, '_> {
         if order.iter().any(|(name, _)| is_collated(name)) {
             return None;
         }
-        Some(self.figure_texts(
+        self.figure_texts(
             table,
             (groups, figures),
             &equal,
@@ -340,7 +342,7 @@ impl Reading<'_, '_> {
             &outputs,
             &order,
             notes,
-        ))
+        )
     }
 
     /// What is equal to a parameter, and the conditions that decide which rows are counted.
@@ -354,8 +356,8 @@ impl Reading<'_, '_> {
                 equal.push((column, parameter.to_owned()));
                 continue;
             }
-            let has_query =
-                matches!(&condition.test, ConditionTest::Other(inner) if inner.has_query);
+            let has_query = condition.compares_query()
+                || matches!(&condition.test, ConditionTest::Other(inner) if inner.has_query);
             if condition.has_parameters() || has_query || condition.columns().is_none() {
                 return None;
             }
@@ -460,7 +462,7 @@ impl Reading<'_, '_> {
         outputs: &[Output],
         order: &[(String, bool)],
         mut notes: Vec<String>,
-    ) -> FigureQuery {
+    ) -> Option<FigureQuery> {
         let dbms = self.catalog.dbms;
         let quoted = |name: &str| identifier(name, dbms);
         let is_total = |column: &str| column == TOTAL.0 && table.column(column).is_none();
@@ -478,10 +480,8 @@ impl Reading<'_, '_> {
             .flatten()
             .filter_map(|column| self.column(column));
         let decided_by: BTreeSet<String> = decided_by.map(|(_, column)| column).collect();
-        let mut said: Vec<String> = conditions
-            .iter()
-            .filter_map(|condition| self.aliased(condition))
-            .collect();
+        let said = conditions.iter().map(|condition| self.aliased(condition));
+        let mut said: Vec<String> = said.collect::<Option<_>>()?;
         let nullable = groups
             .iter()
             .filter(|column| table.column(column).is_some_and(|column| column.nullable));
@@ -539,7 +539,7 @@ impl Reading<'_, '_> {
         let (from, is_everything) = (self.from(0), said.is_empty());
         let met = under(said.iter().cloned().chain(asked(&own)).collect());
         let answer = format!("SELECT {} FROM {from}{met}{by}", given.join(", "));
-        FigureQuery {
+        Some(FigureQuery {
             base: table.name.clone(),
             groups,
             figures,
@@ -557,6 +557,6 @@ impl Reading<'_, '_> {
             ],
             answer: [format!("{answer}{end}"), answer],
             notes,
-        }
+        })
     }
 }

@@ -9,6 +9,7 @@ use dynafold_sql::{
     identifier,
 };
 
+use super::sql::is_loose;
 use super::{
     Ask, At, Filter, Note, RangeAsk, Reading, Unserved, Ways, When, distinct, free_name,
     is_one_row, note_names,
@@ -84,8 +85,16 @@ impl<'c> Reading<'c, '_> {
         let what = "what the application compares";
         self.select_more(ask.root, &paths, what, (&mut ask.outputs, &mut ask.notes));
         if !said.is_empty() {
+            let mut columns = paths
+                .iter()
+                .filter_map(|path| path.column_of(ask.root, self.catalog));
+            let as_database = if columns.any(|column| is_loose(column, self.catalog.dbms)) {
+                ", with texts compared as the database compares them"
+            } else {
+                ""
+            };
             ask.note(format!(
-                "the request finds the row by its key alone: the application leaves it out unless `{said}`"
+                "the request finds the row by its key alone: the application leaves it out unless `{said}`{as_database}"
             ));
         }
         !said.is_empty()
@@ -146,6 +155,9 @@ impl<'c> Reading<'c, '_> {
             ask.note(note);
         }
         ask.notes.extend(self.loose_groups().map(Note::Text));
+        if self.select.is_collated {
+            ask.note("its SQL compares texts under COLLATE: the application must compare them as the database does");
+        }
         let respelled = self.respelled_columns(ways);
         let compared = self.compares_loosely(ways);
         let sorted = self.collated_order(ask);

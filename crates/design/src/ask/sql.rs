@@ -25,13 +25,17 @@ impl<'c> Reading<'c, '_> {
         let selected = self.selected(ways, children, outputs, all);
         let joined = self.joined(root, ways, !children.is_empty(), all)?;
         let mut text = format!("SELECT {} FROM {joined}", selected.join(", "));
-        let conditions = self.conditions.iter().filter_map(|condition| {
+        let conditions = self.conditions.iter().map(|condition| {
             let of_parent = || self.of_parent(condition, root);
             let exact = self.exactly(condition, ways, (!children.is_empty()).then_some(root));
             let moved = exact.or_else(|| of_parent().filter(|_| !children.is_empty()));
-            moved.or_else(|| self.aliased(condition))
+            let written = moved.or_else(|| self.aliased(condition));
+            written.map_or_else(
+                || unserved(format!("asks for `{}`", condition.text), REWRITE),
+                Ok,
+            )
         });
-        let mut conditions: Vec<String> = conditions.collect();
+        let mut conditions: Vec<String> = conditions.collect::<Result<_, _>>()?;
         if let Some(((at, column), _)) = &self.extreme {
             conditions.push(format!("{} IS NOT NULL", self.column_of(*at, column)));
         }

@@ -479,6 +479,22 @@ impl Column {
     }
 }
 
+/// Whether a collation that a query asks for sorts by bytes.
+pub fn sorts_by_bytes(name: &str, dbms: Dbms) -> bool {
+    let name = name.to_ascii_lowercase();
+    match dbms {
+        Dbms::Postgres => matches!(
+            name.as_str(),
+            "c" | "posix" | "ucs_basic" | "c.utf8" | "c.utf-8" | "pg_c_utf8" | "pg_unicode_fast"
+        ),
+        Dbms::Mysql | Dbms::Mariadb => {
+            let is_unicode = name.starts_with("utf8") || name.starts_with("ascii");
+            is_unicode && name.ends_with("_bin") || name == "binary"
+        }
+        Dbms::Sqlite => name == "binary",
+    }
+}
+
 /// Texts of this collation as a database sorts them by the bytes that they have in UTF-8. MySQL has a collation for that without
 /// `PAD SPACE` for utf8mb4 alone: in others a text is equal to the same with blanks at the end.
 pub fn sorted_by_bytes(written: &str, collation: &str, dbms: Dbms) -> String {

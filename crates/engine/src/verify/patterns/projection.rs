@@ -602,7 +602,12 @@ impl ItemProjection<'_> {
         let mut identity = String::new();
         for at in &self.identity {
             let (first, rest) = self.compared.get(*at)?.path.split_first()?;
-            push(Some(&mut identity), member(item.get(first)?, rest).ok()??)?;
+            let stored = item.get(first)?;
+            let readings = self.contents(first, stored);
+            // A text that looks like a document is no document here: a member of one is found in documents alone.
+            let mut readings = readings.iter().rev().chain([stored]);
+            let found = readings.find_map(|reading| member(reading, rest).ok().flatten())?;
+            push(Some(&mut identity), found)?;
         }
         Some(identity)
     }
@@ -621,12 +626,17 @@ impl ItemProjection<'_> {
         let Some(stored) = item.get(first) else {
             return test(None);
         };
-        let readings = match stored {
-            Attribute::B(packed) if self.item.compress.contains(first) => item::readings(packed),
-            _ => Vec::new(),
-        };
+        let readings = self.contents(first, stored);
         let mut readings = readings.iter().chain([stored]);
         readings.any(|reading| member(reading, rest).is_ok_and(&test))
+    }
+
+    /// What a reader of a compressed attribute may take its content for.
+    fn contents(&self, name: &Arc<str>, stored: &Attribute) -> Vec<Attribute> {
+        match stored {
+            Attribute::B(packed) if self.item.compress.contains(name) => item::readings(packed),
+            _ => Vec::new(),
+        }
     }
 
     /// Whether an item has what all items of this type have in their keys.

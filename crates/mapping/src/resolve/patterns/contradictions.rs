@@ -3,7 +3,9 @@
 
 use dynafold_dynamodb::{Index, Projection};
 use dynafold_format::joined;
-use dynafold_relational::catalog::{Catalog, DataType, Dbms, TableName, sorted_by_bytes};
+use dynafold_relational::catalog::{
+    Catalog, DataType, Dbms, TableName, sorted_by_bytes, sorts_by_bytes,
+};
 use dynafold_sql::{
     Condition, Name, ParameterBound, RowLimit, Select, SelectOutput, SortKey, SqlQuery,
 };
@@ -258,7 +260,7 @@ impl PatternBinder<'_> {
             let column = key.column.as_ref()?;
             let collation = match &key.collation {
                 Some(asked) => {
-                    (!is_of_bytes(&asked.text, catalog.dbms)).then(|| asked.text.clone())
+                    (!sorts_by_bytes(&asked.text, catalog.dbms)).then(|| asked.text.clone())
                 }
                 None => {
                     let (_, _, column) = select.origin(column, catalog)?;
@@ -325,22 +327,6 @@ impl PatternBinder<'_> {
             .with_other(self.raw.name.span.clone(), "other spellings find nothing here")
             .with_help("write it `| lower` in the key and here, or ask an attribute of its own that is spelled one way; if callers spell it as the rows do: accept: [insensitive-key]");
         self.warnings.push(warning);
-    }
-}
-
-/// Whether a collation that a query asks for sorts by bytes.
-fn is_of_bytes(name: &str, dbms: Dbms) -> bool {
-    let name = name.to_ascii_lowercase();
-    match dbms {
-        Dbms::Postgres => matches!(
-            name.as_str(),
-            "c" | "posix" | "ucs_basic" | "c.utf8" | "c.utf-8" | "pg_c_utf8" | "pg_unicode_fast"
-        ),
-        Dbms::Mysql | Dbms::Mariadb => {
-            let is_unicode = name.starts_with("utf8") || name.starts_with("ascii");
-            is_unicode && name.ends_with("_bin") || name == "binary"
-        }
-        Dbms::Sqlite => name == "binary",
     }
 }
 
