@@ -137,7 +137,17 @@ pub(super) async fn count(
         let mut scans = scans.iter();
         let own = scans.find(|scan| scan.from == Relation::Table(name.clone()));
         if let Some(scan) = own {
-            let share = share(source, scan, &name, &condition).await?;
+            let share = share(source, scan, &name, &condition).await;
+            let share = share.map_err(|mut failure| {
+                let message = format!(
+                    "a condition of the workload on {} cannot be counted: `{condition}`",
+                    name.name
+                );
+                failure
+                    .causes
+                    .insert(0, std::mem::replace(&mut failure.message, message));
+                failure
+            })?;
             observed
                 .conditions
                 .extend(share.map(|share| ((name, condition), share)));

@@ -205,7 +205,7 @@ fn enough_cases_of_every_shape_are_proved_and_enough_are_not() {
     let mut counts = [[0_u32; 4]; 3];
     let mut orders = [0_u32; 2];
     let mut guaranteed = 0_u32;
-    let draws = part_of(4_000);
+    let draws = part_of(2_000);
     for _ in 0..draws {
         let plan = plan().new_tree(&mut runner).unwrap().current();
         let claimed = holds(&plan).unwrap();
