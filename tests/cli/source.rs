@@ -325,9 +325,9 @@ async fn a_condition_that_is_not_sql_is_shown_in_the_mapping() {
 async fn a_condition_that_would_make_one_row_of_all_is_refused() {
     let script = |_: &str| {
         "CREATE TABLE orders (id INTEGER PRIMARY KEY, at INTEGER, n INTEGER);
-         CREATE TABLE lines (id INTEGER PRIMARY KEY, order_id INTEGER, at INTEGER);
+         CREATE TABLE parts (id INTEGER PRIMARY KEY, order_id INTEGER, at INTEGER);
          INSERT INTO orders VALUES (1, 10, 1), (2, 20, 1), (3, 30, 2);
-         INSERT INTO lines VALUES (1, 1, 1), (2, 2, 2);"
+         INSERT INTO parts VALUES (1, 1, 1), (2, 2, 2);"
             .to_owned()
     };
     let folder = tempfile::tempdir().unwrap();
@@ -340,7 +340,7 @@ async fn a_condition_that_would_make_one_row_of_all_is_refused() {
         std::fs::write(&file, mapping).unwrap();
     };
     for source in Source::each(script).await {
-        with("EXISTS (SELECT max(orders.at) FROM lines l WHERE l.order_id = orders.id)");
+        with("EXISTS (SELECT max(orders.at) FROM parts l WHERE l.order_id = orders.id)");
         let ran = dynafold(&["check", &shown, "--source", &source.url()]).exits(1);
         assert!(
             ran.stdout.contains("error[sql]"),
@@ -348,7 +348,7 @@ async fn a_condition_that_would_make_one_row_of_all_is_refused() {
             source.product(),
             ran.stdout
         );
-        with("EXISTS (SELECT max(l.at) FROM lines l WHERE l.order_id = orders.id)");
+        with("EXISTS (SELECT max(l.at) FROM parts l WHERE l.order_id = orders.id)");
         dynafold(&["check", &shown, "--source", &source.url()]).exits(0);
         source.drop().await;
     }
