@@ -170,14 +170,17 @@ impl<'a> AttributeColumns<'a> {
         if self.has_six_digits(at) {
             return Some("FLOAT is compared by its first six digits");
         }
-        let column = self.output(at)?.column;
+        let shape = self.result.shape;
+        let column = self.output(at).map(|output| output.column);
+        // What is computed has the type that the source names for the result.
+        let column = column.or_else(|| shape.columns.get(at))?;
         match column.data_type {
             DataType::Set { .. } if column.nullable => {
                 Some("the empty set and NULL both give no attribute")
             }
             // Of a domain only its name is declared, and it may be one of bits.
             DataType::Binary { .. }
-                if self.result.shape.catalog.dbms == Dbms::Postgres
+                if shape.catalog.dbms == Dbms::Postgres
                     && column.declared != "bytea"
                     && !column.declared.starts_with("bit(") =>
             {
