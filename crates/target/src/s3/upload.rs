@@ -228,10 +228,11 @@ async fn complete(
     for pause in 0..5 {
         match bucket.send(&request).await {
             Ok(answer) => {
-                // It may begin its answer well and end it with an error.
+                // It may begin its answer well and end it with an error. Servers name the root of a good one differently.
                 let document = read(&attempt, &answer.body, "", &["ETag"])?;
-                if document.root == "CompleteMultipartUploadResult" {
-                    return Ok(document.text("ETag").to_owned());
+                let etag = document.text("ETag");
+                if document.root != "Error" && !etag.is_empty() {
+                    return Ok(etag.to_owned());
                 }
                 error = refusal(&attempt, 200, &answer.body);
             }
