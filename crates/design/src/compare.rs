@@ -335,6 +335,14 @@ impl<'d> Priced<'d> {
         };
         let kept = types.first().filter(|_| types.iter().all(is_query));
         let asked = self.key_condition(pattern, &types);
+        let main = asks.first().map(|ask| ask.root);
+        let table_of = |item: &ItemType| self.scan(item).and_then(|scan| self.table_of(&scan.from));
+        // Where a row has several items, a limit counts each.
+        let is_main = |item: &&&ItemType| {
+            let own = table_of(item).zip(main);
+            own.is_some_and(|(own, main)| own.name == main.name)
+        };
+        let of_row = whole(types.iter().filter(is_main).count()).max(1);
         // Of a list either its value is in the key, or all of it in a filter.
         let has_values = pattern
             .sql
@@ -364,29 +372,29 @@ impl<'d> Priced<'d> {
                 });
                 all.min(limit.map_or(f64::INFINITY, f64::from))
             }
-            _ => self.found(ask, &asked, pattern),
+            _ => self.found(ask, &asked, pattern, of_row),
         });
-        let main = asks.first().map(|ask| ask.root);
         let (mut items, mut bytes) = (0.0, 0.0);
-        // Items that are then read by their keys: their units, and the requests.
-        let mut then = (0.0, 0.0);
+        // Items that are then read by their keys: their units, their number and their bytes.
+        let mut then = (0.0, 0.0, 0.0);
         for item in &types {
-            let own = self.scan(item).and_then(|scan| self.table_of(&scan.from));
+            let own = table_of(item);
             let found = found.unwrap_or(1.0);
-            let count = match (main, own) {
-                (Some(main), Some(own)) => self.beside(own, main, found),
-                _ => found,
-            };
+            let count = main.zip(own);
+            let count = count.map_or(found, |(main, own)| self.beside(own, main, found));
             items += count;
             bytes += count * self.bytes(item, index);
             if pattern.fetch {
                 let limit = pattern.limit.map_or(f64::INFINITY, f64::from);
-                let (units, requests) = fetched(count.min(limit), self.bytes(item, None));
-                then = (then.0 + units, then.1 + requests);
+                let (count, each) = (count.min(limit), self.bytes(item, None));
+                let units = fetched(count, each).0;
+                then = (then.0 + units, then.1 + count, then.2 + count * each);
             }
         }
+        let fetches = fetched(then.1, then.2 / then.1.max(1.0)).1;
+        let fetches = if pattern.fetch { fetches } else { 0.0 };
         for item in &self.model.item_types {
-            let own = self.scan(item).and_then(|scan| self.table_of(&scan.from));
+            let own = table_of(item);
             if let Some((own, main)) = own.zip(main)
                 && is_read_in_vain(item, pattern)
             {
@@ -405,8 +413,8 @@ impl<'d> Priced<'d> {
         let units = ((bytes / 4096.0).ceil().max(1.0) * each).max(requests * each);
         PricedRequest {
             index: pattern.index.as_ref().map(ToString::to_string),
-            requests: rounded((requests + then.1 * float(lists)) * times),
-            fetches: rounded(then.1 * float(lists) * times),
+            requests: rounded((requests + fetches * float(lists)) * times),
+            fetches: rounded(fetches * float(lists) * times),
             items: found.map(|_| items * times),
             units: (units + then.0 * 2.0 * each * float(lists)) * times,
             usd_month: 0.0,
@@ -415,7 +423,13 @@ impl<'d> Priced<'d> {
     }
 
     /// The items that the key condition finds.
-    fn found(&self, ask: &Ask<'_>, asked: &AskedKey<'_>, pattern: &AccessPattern) -> f64 {
+    fn found(
+        &self,
+        ask: &Ask<'_>,
+        asked: &AskedKey<'_>,
+        pattern: &AccessPattern,
+        of_row: u64,
+    ) -> f64 {
         let mut found = ask.clone();
         found.equal.retain(|equal| asked.gives(equal));
         // Names of its own, where there is no SQL that says what they are.
@@ -433,7 +447,8 @@ impl<'d> Priced<'d> {
         found.when.retain(|when| !is_filter(when));
         let all = self.facts.found_in_all(&found);
         // A filter reads on until the limit is full.
-        let limit = pattern.limit.map(u64::from).or(ask.limit);
+        let limit = pattern.limit.map(|limit| u64::from(limit).div_ceil(of_row));
+        let limit = limit.or(ask.limit);
         match limit {
             Some(limit) if pattern.filter.is_none() => all.min(float(limit)),
             _ => all,

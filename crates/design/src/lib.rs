@@ -338,7 +338,12 @@ fn proposal(
         why.is_none()
     });
     splits::by_row(&mut reads, &setting.large, &writes);
-    let splits = splits::splits(catalog, &setting.large, &reads).unwrap_or_default();
+    let of_base = Facts {
+        catalog,
+        observed: &limits.observed,
+    };
+    let splits = splits::splits(of_base, &setting.large, &reads, &writes, prices);
+    let splits = splits.unwrap_or_default();
     let catalog = &splits::with_splits(catalog, &splits);
     splits::apart(&mut reads, &splits, catalog);
     splits::add_writes(&mut writes, &splits);
@@ -1025,7 +1030,7 @@ struct Way {
 
 /// Adds the collections whose children stand as reads of them alone want it.
 fn add_sorted<'c>(all: &mut Vec<Structure<'c>>, wanted: &[Structure<'c>]) {
-    let collections = all.iter().filter(|one| one.parts.len() > 1);
+    let collections = all.iter().filter(|one| one.is_collection());
     let sorted = collections.flat_map(|one| {
         let wanted = wanted.iter();
         wanted.filter_map(move |other| structure::with_sorted(one, other))
@@ -1042,7 +1047,7 @@ fn add_sorted<'c>(all: &mut Vec<Structure<'c>>, wanted: &[Structure<'c>]) {
 fn add_unions(all: &mut Vec<Structure<'_>>) {
     let collections: Vec<Structure<'_>> = all
         .iter()
-        .filter(|one| one.parts.len() > 1)
+        .filter(|one| one.is_collection())
         .cloned()
         .collect();
     let mut unions: Vec<Structure<'_>> = Vec::new();
@@ -1123,6 +1128,7 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
         });
         let unsorted: Vec<Ask<'_>> = unsorted.collect();
         found.extend(unsorted);
+        found.retain(splits::are_filters_held);
         for ask in &mut found {
             note_ties(ask, facts.catalog);
         }
@@ -1132,8 +1138,11 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
 
 /// Adds the reads by two requests in a row, each behind the same one by a single request.
 pub(crate) fn add_fetches(reads: &mut [Read<'_, '_>], single: &BTreeSet<String>) {
-    let may_fetch =
-        |read: &&mut Read<'_, '_>| !read.statement.strong && !single.contains(&read.statement.name);
+    let is_twin = |read: &Read<'_, '_>| read.asks.iter().any(|ask| ask.twin.is_some());
+    let may_fetch = |read: &&mut Read<'_, '_>| {
+        let is_single = single.contains(&read.statement.name) && !is_twin(read);
+        !read.statement.strong && !is_single
+    };
     for read in reads.iter_mut().filter(may_fetch) {
         let asks = std::mem::take(&mut read.asks);
         read.asks = asks
@@ -1284,8 +1293,11 @@ const SHARDS: u64 = 100;
 /// The same read over so many shards that each takes its writes. All rows are read by a Scan rather.
 fn spread<'c>(ask: &Ask<'c>, writes: f64, catalog: &Catalog) -> Option<Ask<'c>> {
     let shards = rounded((writes / SHARD_WRITES).ceil()).max(2);
-    let is_other =
-        is_everything(ask) || is_area(ask, catalog) || !ask.children.is_empty() || ask.fetches;
+    let is_other = is_everything(ask)
+        || is_area(ask, catalog)
+        || !ask.children.is_empty()
+        || ask.fetches
+        || ask.twin.is_some();
     if shards > SHARDS || is_other {
         return None;
     }

@@ -30,7 +30,7 @@ pub(crate) const PROJECTED: usize = 20;
 const APART: f64 = 0.5;
 
 /// What a read by two requests in a row is worth: its second request waits for the first.
-const IN_A_ROW: f64 = 5.0;
+pub(crate) const IN_A_ROW: f64 = 5.0;
 
 /// What a copied column is worth: someone has to keep it up to date.
 const COPY: f64 = 0.5;
@@ -85,7 +85,8 @@ impl Pricing<'_> {
             }
         };
         let filters: Vec<&path::Path> = ask.filters.iter().map(|filter| &filter.path).collect();
-        let mut bytes = facts.found(ask) * item(ask.root, ask.held(), &filters);
+        let entries = facts.found(ask) * float(ask.items_of_row());
+        let mut bytes = entries * item(ask.root, ask.held(), &filters);
         let each = |table: &Table| facts::rows(table) / facts::rows(ask.root);
         for child in &ask.children {
             bytes += each(child.table) * item(child.table, &child.outputs, &[]);
@@ -121,7 +122,10 @@ impl Pricing<'_> {
             let copied = ask.outputs.iter();
             let copied = copied.map(|(path, _)| self.facts.copied(path, ask.root));
             let bytes = self.facts.item(ask.root) + copied.sum::<f64>();
-            units += fetched(self.facts.answered(ask), bytes).0;
+            let answered = self.facts.answered(ask);
+            let twin = ask.twin.iter().map(|twin| self.facts.item(twin.table));
+            let each = twin.chain([bytes]);
+            units += each.map(|bytes| fetched(answered, bytes).0).sum::<f64>();
         }
         self.usd_reads(units * float(ask.requests) * Self::rate(statement))
     }
@@ -162,7 +166,8 @@ impl Pricing<'_> {
     pub(crate) fn apart(&self, ask: &Ask<'_>) -> f64 {
         let is_filtered = !ask.filters.is_empty();
         let (each, in_a_row) = if ask.fetches {
-            let then = fetched(self.facts.answered(ask), self.facts.item(ask.root));
+            let items = self.facts.answered(ask) * float(ask.items_of_row());
+            let then = fetched(items, self.facts.item(ask.root));
             (1.0 + then.1, IN_A_ROW)
         } else {
             (1.0, 0.0)
@@ -246,7 +251,8 @@ impl Pricing<'_> {
             .children
             .iter()
             .map(|child| (child.table, &*child.outputs));
-        for (table, outputs) in std::iter::once(root).chain(children) {
+        let twin = ask.twin.iter().map(|twin| (twin.table, &[][..]));
+        for (table, outputs) in std::iter::once(root).chain(children).chain(twin) {
             let mut parts = structure.parts.iter().enumerate();
             let Some((place, part)) = parts.find(|(_, part)| part.table.name == table.name) else {
                 continue;
@@ -305,13 +311,20 @@ impl Pricing<'_> {
         let Some(part) = structure.parts.get(part) else {
             return 0.0;
         };
+        let all = structure.parts.iter().filter(|_| structure.is_twin);
+        let parts: Vec<&Part<'_>> = all.collect();
+        let parts = if parts.is_empty() { vec![part] } else { parts };
         let own = ask.held().iter().map(|(path, _)| path);
         let filters = ask.filters.iter().map(|filter| &filter.path);
         let needed = own.chain(filters).filter(|path| path.steps.is_empty());
         let projected = needed.map(|path| path.column.clone()).collect();
-        let writes = self
-            .statements(part.table)
-            .map(|write| write.rate * self.in_index(structure, part, write, Some(&projected), 0.0));
+        let writes = parts.into_iter().flat_map(|part| {
+            let writes = self.statements(part.table);
+            let projected = &projected;
+            writes.map(move |write| {
+                write.rate * self.in_index(structure, part, write, Some(projected), 0.0)
+            })
+        });
         let all = writes.fold(0.0, |sum, units| sum + units);
         all * self.most_frequent(part) / float(structure.shards)
     }
@@ -351,8 +364,9 @@ impl Pricing<'_> {
 
     /// The share of an item type's items that an index holds: those that meet its conditions, and have its partition key.
     pub(crate) fn share(&self, structure: &Structure<'_>, part: &Part<'_>) -> f64 {
+        let table = structure.keyed(part).table;
         let when = structure.when.iter();
-        let met = when.map(|when| self.facts.share(when, part.table));
+        let met = when.map(|when| self.facts.share(when, table));
         // What a condition asks for is counted by it.
         let is_asked = |path: &path::Path| {
             let mut when = structure.when.iter();
@@ -360,7 +374,7 @@ impl Pricing<'_> {
         };
         let paths: BTreeSet<&path::Path> = part.partition.iter().map(|key| &key.path).collect();
         let paths = paths.into_iter().filter(|path| !is_asked(path));
-        let present = paths.map(|path| self.facts.leads(path, part.table));
+        let present = paths.map(|path| self.facts.leads(path, table));
         met.product::<f64>() * present.product::<f64>()
     }
 

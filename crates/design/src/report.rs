@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use dynafold_format::{count, counted, figure, usd};
+use dynafold_format::{count, counted, figure, float, usd};
 use dynafold_mapping::SizeProof;
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::WriteKind;
@@ -518,7 +518,7 @@ fn read_report<'w>(
     let priced = priced.find(|read| read.name == statement.name);
     let priced = priced.and_then(|read| read.served.as_ref());
     let consistent = statement.strong.then_some(slot == 0 && way.is_consistent);
-    let mut found = pricing.facts.found(ask);
+    let mut found = pricing.facts.found(ask) * float(ask.items_of_row());
     for child in &ask.children {
         found += rows(child.table) / rows(ask.root);
     }
