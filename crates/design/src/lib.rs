@@ -63,6 +63,7 @@ pub use report::{
 use splits::Large;
 use structure::own_part;
 use structure::{KeyPart, Part, Structure, serves, structures};
+use traps::LargeColumns;
 pub use update::{Mapping, Update, UpdateError, UpdatedRead, update};
 use workload::Statement;
 use writes::{Write, Writes};
@@ -171,8 +172,9 @@ const LISTED: f64 = 1_000.0;
 
 /// US dollars a month that a second item type for large columns has to save.
 const SPLIT: f64 = 5.0;
-/// Tables whose large columns are tried apart, at most: those that save the most.
-const SPLITS: usize = 4;
+/// Tables whose large columns are tried apart, at most: those that save the most. Each takes a search, a long one of a large workload.
+const SPLITS: usize = 12;
+const SPLITS_OF_MANY: usize = 4;
 
 /// Reads that are tried with an index of their own, at most: those that pay the most for what others need.
 const ALONE: usize = 4;
@@ -190,6 +192,30 @@ pub fn design(
     prices: &Prices,
     limits: &Limits,
 ) -> Design {
+    let (mut best, tried) = searched(catalog, statements, prices, limits);
+    for large in &best.large {
+        let warning = best.design.report.warnings.get_mut(large.warning);
+        let is_tried = tried.contains(&large.table);
+        if let Some(warning) = warning {
+            warning.add(if is_tried {
+                "; that was tried: the whole design would save less than 5 USD a month by it"
+            } else if large.saved < SPLIT {
+                "; that was not tried for so little"
+            } else {
+                "; that was not tried, since each table takes a search"
+            });
+        }
+    }
+    best.design
+}
+
+/// The best of the proposals that are tried, and the tables whose large columns were tried apart.
+fn searched(
+    catalog: &Catalog,
+    statements: &[Statement],
+    prices: &Prices,
+    limits: &Limits,
+) -> (Proposal, BTreeSet<TableName>) {
     let mut setting = SearchSetting {
         indexes: limits.indexes,
         ..SearchSetting::default()
@@ -206,17 +232,21 @@ pub fn design(
             (best, setting) = (proposed, other);
         }
     }
-    let first = best.large.clone();
-    for (table, columns) in first.into_iter().take(SPLITS) {
+    let is_small = statements.len() <= SMALL;
+    let most = if is_small { SPLITS } else { SPLITS_OF_MANY };
+    let mut tried_apart = BTreeSet::new();
+    let first = best.large.clone().into_iter();
+    for large in first.filter(|large| large.saved >= SPLIT).take(most) {
         let mut other = setting.clone();
-        other.large.insert(table, columns);
+        tried_apart.insert(large.table.clone());
+        other.large.insert(large.table, large.columns);
         let proposed = tried(&other);
         if proposed.is_better(&best, SPLIT) {
             (best, setting) = (proposed, other);
         }
     }
-    if statements.len() > SMALL {
-        return best.design;
+    if !is_small {
+        return (best, tried_apart);
     }
     for read in fetching.into_iter().take(ALONE) {
         let mut other = setting.clone();
@@ -246,7 +276,7 @@ pub fn design(
             (best, setting) = (proposed, other);
         }
     }
-    best.design
+    (best, tried_apart)
 }
 
 /// What a proposal is made with.
@@ -274,7 +304,7 @@ type NotServed = BTreeMap<String, Unserved>;
 struct Proposal {
     design: Design,
     /// Large columns that may well have items of their own.
-    large: Vec<(TableName, BTreeSet<String>)>,
+    large: Vec<LargeColumns>,
     /// Reads that pay for what others need in an index, the dearest first.
     shared: Vec<String>,
     not_served: NotServed,

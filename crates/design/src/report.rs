@@ -201,6 +201,11 @@ impl Warning {
         })
     }
 
+    /// Says more at its end.
+    pub(crate) fn add(&mut self, why: &str) {
+        self.why.push_str(why);
+    }
+
     /// Whether it is of values that hold the delimiter of keys, or may.
     pub fn is_of_delimiters(&self) -> bool {
         self.kind == DELIMITER

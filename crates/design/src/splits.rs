@@ -461,6 +461,28 @@ mod tests {
     }
 
     #[test]
+    fn as_many_tables_as_save_something_have_their_large_columns_apart() {
+        let mut tables = String::new();
+        let mut sql = String::new();
+        for at in 1..=6 {
+            tables.push_str(&format!(
+                "t{at} 400: id, title text, views, body text longest=9000\n"
+            ));
+            sql.push_str(&format!(
+                "-- get{at} (100/s)\nSELECT id, title FROM t{at} WHERE id = :id;
+                -- view{at} (100/s)\nUPDATE t{at} SET views = views + 1 WHERE id = :id;\n"
+            ));
+        }
+        let (catalog, limits) = schema(&tables);
+        let statements = workload::read(&sql, catalog.dbms).unwrap();
+        let prices = Prices::read(SHIPPED, None).unwrap();
+        let report = design(&catalog, &statements, &prices, &limits).report;
+        for write in &report.writes {
+            assert_near(write.units, 1.0);
+        }
+    }
+
+    #[test]
     fn a_read_that_is_asked_more_often_than_what_it_wants_changes_finds_one_item() {
         let read = "-- bySlug (9000/s)\nSELECT * FROM docs WHERE slug = :slug;";
         let (text, ..) = proposed(read);

@@ -34,10 +34,19 @@ const WORTH: f64 = 1.0;
 const DEAR: f64 = 100.0;
 const DAY: f64 = 86_400.0;
 
+/// Large columns that may well have items of their own.
+#[derive(Debug, Clone)]
+pub(crate) struct LargeColumns {
+    pub(crate) table: TableName,
+    pub(crate) columns: BTreeSet<String>,
+    /// US dollars a month that this would save, without what it costs reads that select them.
+    pub(crate) saved: f64,
+    /// The place of the warning that says so.
+    pub(crate) warning: usize,
+}
+
 /// All of a design's, and the large columns that may well have items of their own: those that save the most first.
-pub(crate) fn traps(
-    material: &Material<'_, '_, '_>,
-) -> (Vec<Warning>, Vec<(TableName, BTreeSet<String>)>) {
+pub(crate) fn traps(material: &Material<'_, '_, '_>) -> (Vec<Warning>, Vec<LargeColumns>) {
     let lines = &mut Lines::default();
     contention(material, lines);
     hot_keys(material, lines);
@@ -454,10 +463,7 @@ fn skewed(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Large columns in items whose writes and reads do not need them.
-fn large_columns(
-    material: &Material<'_, '_, '_>,
-    lines: &mut Lines,
-) -> Vec<(TableName, BTreeSet<String>)> {
+fn large_columns(material: &Material<'_, '_, '_>, lines: &mut Lines) -> Vec<LargeColumns> {
     let pricing = material.pricing;
     let facts = pricing.facts;
     let made = material.splits.iter().map(|(name, split)| {
@@ -470,7 +476,7 @@ fn large_columns(
         made,
         "they stand in items of their own: a statement pays for them only if it uses a column of that item; an INSERT or DELETE writes both items, in one transaction",
     );
-    let mut found: Vec<(f64, TableName, BTreeSet<String>)> = Vec::new();
+    let mut found: Vec<LargeColumns> = Vec::new();
     for table in material.tables() {
         let large = table.columns.iter();
         let large = large.filter(|column| facts.bytes(table, column) > LARGE);
@@ -485,6 +491,7 @@ fn large_columns(
         let less = (item / 1024.0).ceil() - (rest / 1024.0).ceil();
         let mut saved = 0.0;
         let mut payers: Vec<&str> = Vec::new();
+        let mut users: Vec<&str> = Vec::new();
         for (statement, of, write) in material.writes() {
             let is_apart = write.kind == WriteKind::Update
                 && !write.columns.is_empty()
@@ -497,7 +504,11 @@ fn large_columns(
         for read in material.served() {
             let mut outputs = read.ask.outputs.iter();
             let wants = outputs.any(|(path, _)| path.steps.is_empty() && is_large(&path.column));
-            if read.ask.root.name != table.name || wants || read.slot > 0 {
+            if read.ask.root.name != table.name {
+                continue;
+            }
+            users.extend(wants.then_some(&*read.statement.name));
+            if wants || read.slot > 0 {
                 continue;
             }
             let items = facts.found(read.ask);
@@ -512,20 +523,35 @@ fn large_columns(
         }
         let names = large.iter().map(|column| column.name.clone());
         let columns = joined(names.clone(), " and ");
+        let users = if users.is_empty() {
+            String::new()
+        } else {
+            format!(
+                ", less what that costs {}, which selects them",
+                joined(users, " and ")
+            )
+        };
         lines.add(
             "large columns",
             [format!("{columns} of {}", table.name.name)],
             &format!(
-                "they are about {bytes:.0} of the item's {item:.0} bytes, and {} {} for them without setting or selecting them: in items of their own they would save about {saved:.2} USD a month, as long as no other read needs them; or store them in S3",
+                "they are about {bytes:.0} of the item's {item:.0} bytes, and {} {} for them without setting or selecting them: in items of their own they would save about {saved:.2} USD a month{users}; or store them in S3",
                 payers.join(", "),
                 if payers.len() == 1 { "pays" } else { "pay" },
             ),
         );
-        found.push((saved, table.name.clone(), names.collect()));
+        found.push(LargeColumns {
+            table: table.name.clone(),
+            columns: names.collect(),
+            saved,
+            warning: lines.0.len().saturating_sub(1),
+        });
     }
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    let found = found.into_iter();
-    found.map(|(_, table, columns)| (table, columns)).collect()
+    found.sort_by(|a, b| {
+        let by_name = || a.table.cmp(&b.table);
+        b.saved.total_cmp(&a.saved).then_with(by_name)
+    });
+    found
 }
 
 /// Indexes whose keys or attributes change all the time.

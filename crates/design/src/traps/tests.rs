@@ -134,6 +134,23 @@ const CASES: &[Case] = &[
         silent: ["ORDER BY id", "ORDER BY id LIMIT 10"],
     },
     Case {
+        kind: "large columns",
+        named: "docs 1000: id, slug text unique, views, body text longest=3000
+            -- get (50/s)\nSELECT id, slug FROM docs WHERE id = :id;
+            -- bySlug (1/s)\nSELECT * FROM docs WHERE slug = :slug;
+            -- view (50/s)\nUPDATE docs SET views = :v WHERE id = :id;",
+        says: "they stand in items of their own",
+        silent: ["SET views = :v", "SET body = :b"],
+    },
+    Case {
+        kind: "large columns",
+        named: "docs 1000: id, slug text unique, views, body text longest=3000
+            -- bySlug (90000/s)\nSELECT * FROM docs WHERE slug = :slug;
+            -- view (50/s)\nUPDATE docs SET views = :v WHERE id = :id;",
+        says: "less what that costs bySlug, which selects them; or store them in S3; that was tried: the whole design would save less than 5 USD",
+        silent: ["SET views = :v", "SET body = :b"],
+    },
+    Case {
         kind: "unbounded list",
         named: "events 5000: id, kind distinct=20 most=400, size
             -- total (0.001/s)\nSELECT sum(size) AS size FROM events WHERE kind = :k;
