@@ -71,6 +71,9 @@ pub struct PricedWrite {
     pub usd_month: f64,
     /// Whether a key of the table or of an index finds its rows. Otherwise only a Scan does, which is not priced.
     pub has_key: bool,
+    /// US dollars a month of that for copies in items of other tables.
+    #[serde(skip)]
+    pub(crate) usd_copies: f64,
 }
 
 /// How an access pattern serves a read.
@@ -133,7 +136,9 @@ pub fn price<S: Borrow<Statement>>(
         if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
             if let Some(table) = table(catalog, write.schema.as_ref(), &write.table) {
                 let rows = float(write.rows.unwrap_or(1));
-                let mut units = rows * priced.write(table, write.kind, &write.columns);
+                let of_copies = rows * priced.write_of(table, write.kind, &write.columns, false);
+                let mut units =
+                    of_copies + rows * priced.write_of(table, write.kind, &write.columns, true);
                 if write.kind == WriteKind::Delete {
                     units += priced.cascaded(table, CASCADES);
                 }
@@ -151,6 +156,7 @@ pub fn price<S: Borrow<Statement>>(
                     units,
                     usd_month,
                     has_key,
+                    usd_copies: prices.writes(of_copies * rate * MONTH).unwrap_or_default(),
                 });
             }
             continue;
@@ -522,9 +528,17 @@ impl<'d> Priced<'d> {
 
     /// Write units of one statement in the table and its indexes.
     fn write(&self, table: &Table, kind: WriteKind, columns: &[String]) -> f64 {
+        self.write_of(table, kind, columns, true) + self.write_of(table, kind, columns, false)
+    }
+
+    /// The same for items of the table's own rows, with what is reckoned from them, or for those of other tables.
+    fn write_of(&self, table: &Table, kind: WriteKind, columns: &[String], of_own: bool) -> f64 {
         let items = self.model.item_types.iter().filter_map(|item| {
             let scan = self.scan(item)?;
             let own = self.table_of(&scan.from);
+            if of_own == own.is_some_and(|own| own.name != table.name) {
+                return None;
+            }
             let figures = self.figures(scan).filter(|of| of.base == table.name);
             let is_set = |of: Option<&TableName>, name: &str| {
                 let mut set = columns.iter();

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
-use dynafold_format::{count, counted, each_once, float, joined, whole};
+use dynafold_format::{count, counted, each_once, float, joined, usd, whole};
 use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::WriteKind;
@@ -648,29 +648,63 @@ fn dear(
 
 /// Copies of what changes.
 fn copies(material: &Material<'_, '_, '_>, lines: &mut Lines) {
-    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let types = material.served().flat_map(|read| read.ask.types());
-    for (table, (path, _)) in
-        types.flat_map(|(table, outputs)| outputs.iter().map(move |output| (table, output)))
-    {
+    let mut found: BTreeMap<String, Copies<'_>> = BTreeMap::new();
+    let types = material.served().flat_map(|read| {
+        let types = read.ask.types();
+        types.map(move |(table, outputs)| (read.statement, table, outputs))
+    });
+    for (read, table, (path, _)) in types.flat_map(|(read, table, outputs)| {
+        let outputs = outputs.iter();
+        outputs.map(move |output| (read, table, output))
+    }) {
         let parent = path.steps.last().map(|step| &step.table);
         let Some(parent) = parent.and_then(|parent| material.catalog.table(parent)) else {
             continue;
         };
         for (statement, of, write) in material.writes() {
             if of.name == parent.name && write.columns.contains(&path.column) {
-                let written = noted(statement, named(parent, &path.column));
-                let copies = copied(material, table, parent, path);
-                found.entry(written).or_default().insert(copies);
+                let known = found.entry(statement.name.clone()).or_default();
+                known.columns.insert(named(parent, &path.column));
+                known.items.insert(copied(material, table, parent, path));
+                known.reads.insert(&read.name);
             }
         }
     }
-    let found = found.into_iter();
+    let found = found.into_iter().map(|(name, copies)| {
+        let mut writes = material.priced.writes.iter();
+        let cost = writes.find(|write| write.name == name);
+        let cost = cost.map_or(0.0, |write| write.usd_copies);
+        let reads = material.priced.reads.iter();
+        let served = reads.filter(|read| copies.reads.contains(&*read.name));
+        let served = served.filter_map(|read| read.served.as_ref());
+        let of_reads: f64 = served.map(|served| served.usd_month).sum();
+        let said = format!(
+            "{name} ({}) writes {}: {} USD a month, for {} at {} USD",
+            joined(copies.columns, ", "),
+            joined(copies.items, ", and "),
+            usd(cost),
+            joined(copies.reads, " and "),
+            usd(of_reads)
+        );
+        (cost, said)
+    });
+    let mut found: Vec<(f64, String)> = found.collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     lines.add(
         "copies to keep up to date",
-        found.map(|(written, copies)| format!("{written} writes {}", joined(copies, ", and "))),
-        "whoever changes the column has to change its copies too, from the stream or at once; until then they are stale",
+        found.into_iter().map(|(_, said)| said),
+        "whoever changes the column has to change its copies too, from the stream or at once; until then they are stale; where that costs more than it saves, leave the column out of the read, and read the parent by a second request (GetItem, or BatchGetItem for several, by the reference in the answer)",
     );
+}
+
+/// What a statement writes besides its own row.
+#[derive(Default)]
+struct Copies<'w> {
+    columns: BTreeSet<String>,
+    /// Which ones, in words.
+    items: BTreeSet<String>,
+    /// The reads that have them.
+    reads: BTreeSet<&'w str>,
 }
 
 /// How many copies of a parent's column there are, and whether a key finds them.
