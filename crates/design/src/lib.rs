@@ -428,7 +428,7 @@ fn proposal(
         hot,
     } = candidates;
     reads_without(
-        catalog,
+        facts,
         (ways.as_slice(), hot.as_slice()),
         reads.get(..asked).unwrap_or_default(),
         &mut unserved,
@@ -974,11 +974,12 @@ fn by_columns(catalog: &Catalog, table: &Table, columns: &BTreeSet<&String>) -> 
 
 /// Reads for which no structure was found are not served.
 fn reads_without<'w>(
-    catalog: &Catalog,
+    facts: Facts<'_>,
     (ways, hot): (&[Vec<Way>], &[f64]),
     reads: &[Read<'w, '_>],
     unserved: &mut Vec<UnservedRead<'w>>,
 ) {
+    let catalog = facts.catalog;
     let without = ways.iter().zip(hot).zip(reads);
     let without = without.filter(|((ways, _), _)| ways.is_empty());
     for ((_, hot), read) in without {
@@ -1008,9 +1009,10 @@ fn reads_without<'w>(
                 )
             }
             _ => {
-                let why = first
+                let mut why = first
                     .map(|ask| structure::reason(ask, catalog))
                     .unwrap_or_default();
+                why.push_str(&unsortable_rows(&read.asks, facts).unwrap_or_default());
                 (why, first.map_or("", structure::way_out))
             }
         };
@@ -1102,6 +1104,8 @@ fn add_unions(all: &mut Vec<Structure<'_>>) {
 /// Items up to which an application may well sort or compute, and a filter leave out what is not wanted where its price is not
 /// known.
 const SHORT: f64 = 100.0;
+/// Items up to which it may where that costs less than what else would do.
+const MANY: f64 = 10.0 * SHORT;
 /// Bytes that one Query reads.
 const PAGE: f64 = 1_048_576.0;
 
@@ -1115,7 +1119,7 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
     }
     for read in reads {
         let mut found: Vec<Ask<'_>> = Vec::new();
-        let is_short = |ask: &Ask<'_>| facts.most_found(ask) <= SHORT;
+        let is_sortable = |ask: &Ask<'_>| facts.most_found(ask) <= MANY;
         // What is paid for in vain is a matter of its price.
         let is_priced = |ask: &Ask<'_>| {
             let found = facts.most_found(ask);
@@ -1154,7 +1158,7 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
             };
             ask.note(note);
             ask.is_page = false;
-            Some(ask).filter(is_short)
+            Some(ask).filter(is_sortable)
         });
         let unsorted: Vec<Ask<'_>> = unsorted.collect();
         found.extend(unsorted);
@@ -1207,6 +1211,7 @@ fn refuse_escaped<'w>(
         path.is_loose(table, catalog) && !is_kept
     };
     reads.retain_mut(|read| {
+        let rows = unsortable_rows(&read.asks, facts);
         let asks = read.asks.iter().filter_map(ask::without_constants);
         let asks = asks.filter_map(|mut ask| {
             let mut order = ask.order.iter();
@@ -1239,11 +1244,29 @@ fn refuse_escaped<'w>(
         if read.asks.is_empty() {
             let why = "asks for an order or a range of texts with capital letters, `_` or `#`, and some values in keys hold `#`: keys are escaped, and such texts sort differently there";
             let instead = "keep `#` out of the values that keys have, or sort in the application";
-            let why = why.to_owned();
+            let why = format!("{why}{}", rows.unwrap_or_default());
             unserved.push((read.statement, Unserved { why, instead }));
         }
         !read.asks.is_empty()
     });
+}
+
+/// How many rows a read would leave to the application to sort, in words; `None` where that is no matter.
+fn unsortable_rows(asks: &[Ask<'_>], facts: Facts<'_>) -> Option<String> {
+    let sorted = asks
+        .iter()
+        .filter(|ask| !ask.order.is_empty() && ask.unsorted.is_some());
+    let most = sorted.map(|ask| {
+        let limit = None;
+        facts.most_found(&Ask {
+            limit,
+            ..ask.clone()
+        })
+    });
+    let least = most.reduce(f64::min).filter(|least| *least > MANY)?;
+    Some(format!(
+        "; the application sorts up to 1,000 rows, and the most frequent value may have about {least:.0}"
+    ))
 }
 
 /// Figures over many rows are not computed from items each time.
@@ -1257,7 +1280,7 @@ fn refuse_figures<'w>(
         let least = most.fold(f64::INFINITY, f64::min);
         // Where an item of figures would cost more, the application may well read some more.
         let has_kept = read.asks.iter().any(|ask| !ask.computes);
-        let most = if has_kept { 10.0 * SHORT } else { SHORT };
+        let most = if has_kept { MANY } else { SHORT };
         read.asks
             .retain(|ask| !ask.computes || facts.most_found(ask) <= most);
         if read.asks.is_empty() {

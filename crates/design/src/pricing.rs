@@ -176,7 +176,12 @@ impl Pricing<'_> {
         let of_children = ask.children.iter().flat_map(|child| &child.outputs);
         let copied = ask.outputs.iter().chain(of_children);
         let copied = copied.filter(|(path, _)| !path.steps.is_empty()).count();
-        APART * (f64::from(u8::from(ask.sorts)) + f64::from(u8::from(is_filtered)) + further)
+        let sorted = if ask.sorts {
+            (self.facts.most_found(ask) / SHORT).ceil().max(1.0)
+        } else {
+            0.0
+        };
+        APART * (sorted + f64::from(u8::from(is_filtered)) + further)
             + COPY * float(whole(copied))
             + in_a_row
     }
