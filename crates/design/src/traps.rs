@@ -13,7 +13,7 @@ use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamil
 use dynafold_sql::WriteKind;
 
 use crate::ask::{Ask, Equal, ignores_case};
-use crate::facts::{cascading, rows};
+use crate::facts::{cascading, rows, significant};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
@@ -111,6 +111,8 @@ fn about(number: f64) -> String {
     let number = number + 0.0;
     if number >= 10.0 {
         format!("{number:.0}")
+    } else if number > 0.0 && number < 0.1 {
+        significant(number, 2).to_string()
     } else {
         format!("{number:.1}").trim_end_matches(".0").to_owned()
     }
@@ -227,12 +229,12 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
             .any(|read| read.ask.clauses.compared.contains(&place))
     }
 
-    /// How many items a read finds at most, and how many more in a day: now it finds so many on average and at most. Where parents
-    /// come too, each gets its share of the new items, as those that are there have theirs.
-    fn growth(&self, table: &Table, parent: Option<&Table>, [mean, most]: [f64; 2]) -> (f64, f64) {
+    /// How many more items a read finds in a day that finds so many now. Where parents come too, each gets its share of the new
+    /// items, as those that are there have theirs.
+    fn growth(&self, table: &Table, parent: Option<&Table>, items: f64) -> f64 {
         let come = parent.is_some_and(|parent| self.inserted(parent) > 0.0);
-        let grows = self.inserted(table) * mean / rows(table);
-        (most, if come { 0.0 } else { grows })
+        let grows = self.inserted(table) * items / rows(table);
+        if come { 0.0 } else { grows }
     }
 
     /// The reads that find rows of a table and have no condition on one of its columns, in words.
@@ -770,7 +772,7 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
             // The large columns of a row are one item.
             if !material.splits.contains_key(&child.table.name) {
                 let each = rows(child.table) / rows(ask.root);
-                let (each, grows) = material.growth(child.table, Some(ask.root), [each; 2]);
+                let grows = material.growth(child.table, Some(ask.root), each);
                 add("about", each, grows);
             }
         }
@@ -789,7 +791,7 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
             let key = keys.find(|key| key.columns.as_slice() == std::slice::from_ref(own))?;
             material.catalog.table(&key.references)
         });
-        let (most, mut grows) = material.growth(ask.root, parent, [all, most]);
+        let mut grows = material.growth(ask.root, parent, most);
         // What lies between two bounds has come, or comes at one rate.
         if let Some(range) = &ask.range
             && range.low.is_some()
@@ -797,9 +799,13 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         {
             grows = 0.0;
         }
-        // Of ranges and conditions the mean is known alone.
-        let is_most = most > all && ask.range.is_none() && ask.when.is_empty();
-        let how = if is_most { "up to" } else { "about" };
+        // Of ranges and conditions the mean share is known alone.
+        let is_exact = ask.range.is_none() && ask.when.is_empty();
+        let how = match (most > all, is_exact) {
+            (true, true) => "up to",
+            (true, false) => "up to about",
+            (false, _) => "about",
+        };
         add(how, most, grows);
     }
     lines.add(
