@@ -23,6 +23,7 @@ use dynafold_sql::{
 
 use crate::observed::Observed;
 use crate::path::{Path, Step};
+use crate::writes::Values;
 pub(crate) use collection::CHILDREN_BY_KEY;
 use comparison::refuse_join;
 pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, unkept_figures};
@@ -224,6 +225,16 @@ pub(crate) struct When {
     pub(crate) said: String,
     /// The same as a filter, where there is one.
     pub(crate) filter: Option<Filter>,
+}
+
+impl When {
+    /// Whether new rows with these values meet it, 1 or 0; `None` where they do not say it.
+    pub(crate) fn takes(&self, values: &Values) -> Option<f64> {
+        let filter = self.filter.as_ref()?;
+        let is_own = filter.path.steps.is_empty();
+        let value = values.get(&filter.path.column).filter(|_| is_own)?;
+        Some(f64::from(u8::from(filter.takes(value)?)))
+    }
 }
 
 /// Rows that stand in the item collection of their parent.

@@ -43,7 +43,7 @@ use dynafold_mapping::model::Model;
 use dynafold_mapping::{Described, Raw, SizeProof, resolve};
 use dynafold_relational::catalog::{Catalog, DataType, ForeignKey, Table, TableName};
 use dynafold_relational::scan::ScanColumn;
-use dynafold_sql::{WriteKind, identifier, table, write_statement};
+use dynafold_sql::{WriteKind, WriteStatement, identifier, table, write_statement};
 
 use ask::{Ask, Note, Unserved, ask};
 use ask::{by_filter, note_ties, unkept_figures};
@@ -832,6 +832,7 @@ fn understood<'w, 'c>(
                         inserts_several: write.rows != Some(1),
                         numbers: write.numbers,
                         columns,
+                        values: said_values(&write, table),
                         from_itself: write.from_itself.iter().map(named).collect(),
                         found_by: write.found_by.iter().map(named).collect(),
                         below: write.below.iter().map(named).collect(),
@@ -866,6 +867,16 @@ fn understood<'w, 'c>(
         writes,
         written,
     }
+}
+
+/// The values that an INSERT says, by the columns of its table.
+fn said_values(write: &WriteStatement, table: &Table) -> writes::Values {
+    let said = write.values.iter().filter_map(|(name, value)| {
+        let mut columns = table.columns.iter();
+        let column = columns.find(|one| one.name.eq_ignore_ascii_case(name))?;
+        Some((column.name.clone(), value.clone()))
+    });
+    said.collect()
 }
 
 /// A table, and the columns of it that a WHERE holds equal to something.

@@ -16,7 +16,7 @@ use crate::figures::Figures;
 use crate::pins::Pins;
 use crate::structure::{Part, Structure, is_allowed, own_part};
 use crate::workload::Statement;
-use crate::writes::{Write, Writes};
+use crate::writes::{Values, Write, Writes};
 use crate::{SHORT, Way, facts, path};
 
 /// Seconds of a month of thirty days.
@@ -236,7 +236,8 @@ impl Pricing<'_> {
             let share = self.share(structure, part);
             let bytes = facts::rows(part.table) * share * (3.0 * 60.0 + 100.0);
             let writes = self.statements(part.table).map(|write| match write.kind {
-                WriteKind::Insert | WriteKind::Delete => write.rate * share,
+                WriteKind::Insert => write.rate * self.entering(structure, part, write),
+                WriteKind::Delete => write.rate * share,
                 // The old entry goes, the new one comes.
                 WriteKind::Update if is_moved(structure, part, write) => {
                     write.rate * 2.0 * share.max(0.5)
@@ -292,7 +293,11 @@ impl Pricing<'_> {
                     WriteKind::Update => 0.0,
                     WriteKind::Insert | WriteKind::Delete => units - 1.0,
                 };
-                if touches > 0.0 {
+                let share = match write.kind {
+                    WriteKind::Insert => self.entering(structure, part, write),
+                    _ => share,
+                };
+                if touches * share > 0.0 {
                     let known = found.entry(write.at).or_default();
                     *known = known.max(self.usd_writes(write.rate * touches * share));
                 }
@@ -355,7 +360,8 @@ impl Pricing<'_> {
             .max(1.0);
         let share = self.share(structure, part);
         match write.kind {
-            WriteKind::Insert | WriteKind::Delete => units * share,
+            WriteKind::Insert => units * self.entering(structure, part, write),
+            WriteKind::Delete => units * share,
             WriteKind::Update if is_moved(structure, part, write) => 2.0 * units * share.max(0.5),
             WriteKind::Update if write.columns.iter().any(is_needed) => units * share,
             WriteKind::Update => 0.0,
@@ -369,9 +375,18 @@ impl Pricing<'_> {
 
     /// The share of an item type's items that an index holds: those that meet its conditions, and have its partition key.
     pub(crate) fn share(&self, structure: &Structure<'_>, part: &Part<'_>) -> f64 {
+        self.share_of(structure, part, &Values::new())
+    }
+
+    /// The same of the items that an INSERT makes: by the values that it says.
+    fn entering(&self, structure: &Structure<'_>, part: &Part<'_>, write: &Write) -> f64 {
+        self.share_of(structure, part, &write.values)
+    }
+
+    fn share_of(&self, structure: &Structure<'_>, part: &Part<'_>, values: &Values) -> f64 {
         let table = structure.keyed(part).table;
         let when = structure.when.iter();
-        let met = when.map(|when| self.facts.share(when, table));
+        let met = when.map(|when| self.facts.inserted(when, table, values));
         // What a condition asks for is counted by it.
         let is_asked = |path: &path::Path| {
             let mut when = structure.when.iter();
@@ -379,7 +394,7 @@ impl Pricing<'_> {
         };
         let paths: BTreeSet<&path::Path> = part.partition.iter().map(|key| &key.path).collect();
         let paths = paths.into_iter().filter(|path| !is_asked(path));
-        let present = paths.map(|path| self.facts.leads(path, table));
+        let present = paths.map(|path| self.facts.given(path, table, values));
         met.product::<f64>() * present.product::<f64>()
     }
 

@@ -12,7 +12,7 @@ use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::WriteKind;
 
-use crate::ask::{Ask, Equal, ignores_case};
+use crate::ask::{Ask, Equal, When, ignores_case};
 use crate::facts::{cascading, rows, significant};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
@@ -229,11 +229,20 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
             .any(|read| read.ask.clauses.compared.contains(&place))
     }
 
-    /// How many more items a read finds in a day that finds so many now. Where parents come too, each gets its share of the new
-    /// items, as those that are there have theirs.
-    fn growth(&self, table: &Table, parent: Option<&Table>, items: f64) -> f64 {
+    /// How many more items a read finds in a day that finds so many now, which meet these conditions. Where parents come too, each
+    /// gets its share of the new items, as those that are there have theirs.
+    fn growth(&self, table: &Table, parent: Option<&Table>, items: f64, when: &[&When]) -> f64 {
         let come = parent.is_some_and(|parent| self.inserted(parent) > 0.0);
-        let grows = self.inserted(table) * items / rows(table);
+        let inserts = self.pricing.statements(table);
+        let inserts = inserts.filter(|write| write.kind == WriteKind::Insert);
+        let facts = self.pricing.facts;
+        let rates = inserts.map(|write| {
+            let share = |when: &&When| {
+                facts.inserted(when, table, &write.values) / facts.share(when, table)
+            };
+            write.rate * when.iter().map(share).product::<f64>()
+        });
+        let grows = rates.sum::<f64>() * DAY * items / rows(table);
         if come { 0.0 } else { grows }
     }
 
@@ -772,7 +781,7 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
             // The large columns of a row are one item.
             if !material.splits.contains_key(&child.table.name) {
                 let each = rows(child.table) / rows(ask.root);
-                let grows = material.growth(child.table, Some(ask.root), each);
+                let grows = material.growth(child.table, Some(ask.root), each, &[]);
                 add("about", each, grows);
             }
         }
@@ -785,13 +794,14 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
             continue;
         }
         let (all, most) = (facts.found_in_all(ask), facts.most_found(ask));
+        let when: Vec<&When> = ask.conditions().collect();
         let parent = ask.equal.iter().find_map(|equal| {
             let own = Some(&equal.path.column).filter(|_| equal.path.steps.is_empty())?;
             let mut keys = ask.root.foreign_keys.iter();
             let key = keys.find(|key| key.columns.as_slice() == std::slice::from_ref(own))?;
             material.catalog.table(&key.references)
         });
-        let mut grows = material.growth(ask.root, parent, most);
+        let mut grows = material.growth(ask.root, parent, most, &when);
         // What lies between two bounds has come, or comes at one rate.
         if let Some(range) = &ask.range
             && range.low.is_some()
@@ -800,7 +810,7 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
             grows = 0.0;
         }
         // Of ranges and conditions the mean share is known alone.
-        let is_exact = ask.range.is_none() && ask.when.is_empty();
+        let is_exact = ask.range.is_none() && when.is_empty();
         let how = match (most > all, is_exact) {
             (true, true) => "up to",
             (true, false) => "up to about",
