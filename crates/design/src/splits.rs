@@ -461,6 +461,20 @@ mod tests {
     }
 
     #[test]
+    fn an_update_of_the_key_moves_both_entries_of_a_row() {
+        let read = "-- ofOwner (1/s)\nSELECT * FROM docs WHERE owner = :o ORDER BY at DESC, id DESC LIMIT 5;
+            -- move (10/s)\nUPDATE docs SET owner = :o WHERE id = :id;";
+        let (text, report, _) = proposed(read);
+        assert!(text.contains("items: [DOCS, DOCS_BODY]"), "{text}");
+        // Two entries go and two come, and both items are written.
+        let units = report.writes.iter().find(|write| write.name == "move");
+        assert_near(units.unwrap().units, 4.0 + 1.0 + 9.0);
+        let warnings: Vec<String> = report.warnings.iter().map(ToString::to_string).collect();
+        let says = "move moves entries of GSI1 (64.80 USD a month)";
+        assert!(warnings.concat().contains(says), "{warnings:#?}");
+    }
+
+    #[test]
     fn as_many_tables_as_save_something_have_their_large_columns_apart() {
         let mut tables = String::new();
         let mut sql = String::new();

@@ -573,14 +573,22 @@ fn moved_entries(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         let mut indexes = BTreeSet::new();
         let (mut sum, mut moves) = (0.0, false);
         for (_, slot, structure) in material.indexes() {
-            let Some(part) = part_of(structure, table) else {
-                continue;
+            // An index may have both items of a row.
+            let is_of = |part: &&Part<'_>| {
+                let split = material.splits.get(&part.table.name);
+                split.map_or(&part.table.name, |split| &split.base) == &table.name
             };
-            let units = material.index_units(slot, structure, part, write);
-            if units > 0.0 {
-                sum += material.pricing.usd_writes(units * write.rate);
-                moves |= is_moved(structure, part, write);
-                indexes.insert(format!("GSI{slot}"));
+            for part in structure.parts.iter().filter(is_of) {
+                let mut writes = material.pricing.statements(part.table);
+                let Some(write) = writes.find(|one| one.at == write.at) else {
+                    continue;
+                };
+                let units = material.index_units(slot, structure, part, write);
+                if units > 0.0 {
+                    sum += material.pricing.usd_writes(units * write.rate);
+                    moves |= is_moved(structure, part, write);
+                    indexes.insert(format!("GSI{slot}"));
+                }
             }
         }
         if sum >= 10.0 * WORTH {
