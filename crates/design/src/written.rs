@@ -9,7 +9,7 @@ use dynafold_format::joined;
 use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::template::Path as TemplatePath;
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName, TypeFamily};
-use dynafold_sql::identifier;
+use dynafold_sql::{WriteKind, identifier};
 
 use crate::ask::{Ask, Asked, BY_JOIN, child_name, is_one_row};
 use crate::facts::significant;
@@ -17,11 +17,11 @@ use crate::figures::KeptFigures;
 use crate::names::{MappingNames, between, filter, written_name};
 use crate::path::{Path, Step, is_loose};
 use crate::pins::{Expires, Expiries, Pins};
-use crate::pricing::PROJECTED;
+use crate::pricing::{PROJECTED, is_moved};
 use crate::splits::Splits;
 use crate::structure::{KeyPart, Part, Structure, descends, own_part};
 use crate::workload::Statement;
-use crate::writes::Writes;
+use crate::writes::{Write, Writes};
 
 /// A read with the place that serves it.
 #[derive(Clone, Copy)]
@@ -570,12 +570,9 @@ impl<'c> Writing<'_, 'c> {
             ),
         };
         let _ = writeln!(text, "  {}:\n    from:{from}", scalar(name));
-        if let Some(rate) = self
-            .writes
-            .get(&table.name)
-            .filter(|writes| writes.all > 0.0)
-        {
-            let _ = writeln!(text, "    write_rate: {}", significant(rate.all, 6));
+        let rate = self.write_rate(table);
+        if rate > 0.0 {
+            let _ = writeln!(text, "    write_rate: {}", significant(rate, 6));
         }
         if !item.joins.is_empty() {
             text.push_str("    join:\n");
@@ -604,6 +601,29 @@ impl<'c> Writing<'_, 'c> {
         }
         text.push('\n');
         text
+    }
+
+    /// Writes a second of an item type. Large columns apart are written by what sets one of them, or moves them in an index.
+    fn write_rate(&self, table: &Table) -> f64 {
+        let Some(writes) = self.writes.get(&table.name) else {
+            return 0.0;
+        };
+        let Some(split) = self.splits.get(&table.name) else {
+            return writes.all;
+        };
+        let structures = self.slots.keys().filter_map(|at| self.structures.get(*at));
+        let parts = structures.flat_map(|one| one.parts.iter().map(move |part| (one, part)));
+        let parts = parts.filter(|(_, part)| part.table.name == table.name);
+        let parts: Vec<(&Structure<'_>, &Part<'_>)> = parts.collect();
+        let is_written = |write: &&Write| {
+            let mut set = write.columns.iter();
+            write.kind != WriteKind::Update
+                || write.columns.is_empty()
+                || set.any(|column| split.columns.contains(column))
+                || parts.iter().any(|(one, part)| is_moved(one, part, write))
+        };
+        let writes = writes.statements.iter().filter(is_written);
+        writes.fold(0.0, |sum, write| sum + write.rate)
     }
 
     /// What the attribute is made of by which an item type's items expire, as YAML; none where they do not.
